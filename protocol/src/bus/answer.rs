@@ -1,0 +1,287 @@
+//! What a board on a bus answers.
+
+use alloc::vec::Vec;
+
+use super::{BusAddress, checksum};
+use crate::clock::ClockReport;
+use crate::decoder::{Counted, Counters};
+use crate::framing::{self, HEADER, MAX_SEPTETS};
+use crate::message::{self, MessageError};
+use crate::piece::{self, Dump};
+
+/// One answer from a board on a bus.
+///
+/// ```
+/// use kiebitz_protocol::{BusAddress, BusAnswer, BusData};
+///
+/// let answer = BusAnswer { address: BusAddress::new(1025).unwrap(), data: BusData::Ping };
+/// let mut bytes = Vec::new();
+/// answer.encode(&mut bytes);
+/// assert_eq!(bytes, [0x87, 0x00, 0x06, 0x08, 0x01, 0x16]);
+/// assert_eq!(BusAnswer::decode(&bytes), Ok(answer));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BusAnswer<'a> {
+    /// The board that answers.
+    pub address: BusAddress,
+    /// What it says.
+    pub data: BusData<'a>,
+}
+
+/// What a board on a bus says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BusData<'a> {
+    /// What stands on all 64 fields (0x83).
+    Board(Dump),
+    /// The clock (0x84).
+    Clock(ClockReport),
+    /// What changed since last asked, for [`eeprom::elements`](crate::eeprom::elements) (0x85).
+    Changes(&'a [u8]),
+    /// Everything from the start tag, for [`eeprom::elements`](crate::eeprom::elements) (0x86).
+    FromStart(&'a [u8]),
+    /// The board is there (0x87).
+    Ping,
+    /// The start tag is written (0x88).
+    StartWritten,
+    /// The firmware's version (0x89).
+    Version {
+        /// Number before the dot, 0 to 127.
+        major: u8,
+        /// Number after the dot, 0 to 127.
+        minor: u8,
+    },
+    /// An answer that is not described, whole and unread; its checksum is right.
+    Unknown {
+        /// The id with bit 7 set.
+        id: u8,
+        /// The bytes between address and checksum, each below 0x80.
+        data: &'a [u8],
+    },
+}
+
+impl BusData<'_> {
+    /// Returns the id of the answer, bit 7 set.
+    pub const fn id(&self) -> u8 {
+        match self {
+            Self::Board(_) => BOARD,
+            Self::Clock(_) => CLOCK,
+            Self::Changes(_) => CHANGES,
+            Self::FromStart(_) => FROM_START,
+            Self::Ping => PING,
+            Self::StartWritten => START_WRITTEN,
+            Self::Version { .. } => VERSION,
+            Self::Unknown { id, .. } => *id | 0x80,
+        }
+    }
+}
+
+impl<'a> BusAnswer<'a> {
+    /// Appends the answer as it stands on the wire, checksum included.
+    ///
+    /// What is written is always one well-formed answer, as [`Message::encode`](crate::Message::encode)
+    /// describes it. Data is cut at the 16,377 bytes that an answer can hold.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        match self.data {
+            BusData::Board(ref dump) => {
+                self.frame(dump.iter().map(|&contents| piece::code_of(contents)), out)
+            }
+            BusData::Clock(report) => self.frame(report.to_wire().into_iter(), out),
+            BusData::Changes(data) | BusData::FromStart(data) | BusData::Unknown { data, .. } => {
+                self.frame(data.iter().copied(), out);
+            }
+            BusData::Ping | BusData::StartWritten => self.frame([].into_iter(), out),
+            BusData::Version { major, minor } => {
+                self.frame([major, minor].map(|n| n.min(0x7f)).into_iter(), out)
+            }
+        }
+    }
+
+    /// Reads one whole answer.
+    ///
+    /// # Errors
+    ///
+    /// [`BusAnswerError`] for a wrong checksum or length, or data that says something impossible.
+    pub fn decode(wire: &'a [u8]) -> Result<Self, BusAnswerError> {
+        let (id, high, low, address, data, found) = match *wire {
+            [id, high, low, a, b, ref data @ .., found] => (id, high, low, [a, b], data, found),
+            _ => {
+                return Err(wrong_length(
+                    wire.first().copied().unwrap_or_default(),
+                    wire.len(),
+                    LEAST,
+                ));
+            }
+        };
+        let declared = framing::join(high, low);
+        Self::check_header(id, declared)?;
+        if usize::from(declared) != wire.len() {
+            return Err(wrong_length(id, wire.len(), declared));
+        }
+        let expected = checksum(&wire[..wire.len() - 1]);
+        let address = BusAddress::from_wire(address);
+        if expected != found || wire[1..].iter().any(|byte| *byte >= 0x80) {
+            return Err(BusAnswerError::Checksum {
+                id,
+                address,
+                expected,
+                found,
+            });
+        }
+        let array_length = wrong_length(id, wire.len(), LEAST);
+        let data = match id {
+            BOARD => BusData::Board(message::dump_from_wire(
+                data.try_into().map_err(|_| array_length)?,
+            )?),
+            CLOCK => {
+                let report = ClockReport::decode(data.try_into().map_err(|_| array_length)?);
+                BusData::Clock(report.map_err(MessageError::from)?)
+            }
+            CHANGES => BusData::Changes(data),
+            FROM_START => BusData::FromStart(data),
+            PING => BusData::Ping,
+            START_WRITTEN => BusData::StartWritten,
+            VERSION => match *data {
+                [major, minor] => BusData::Version { major, minor },
+                _ => return Err(array_length),
+            },
+            _ => BusData::Unknown { id, data },
+        };
+        Ok(Self { address, data })
+    }
+
+    /// Judges a header before its data has come.
+    ///
+    /// # Errors
+    ///
+    /// [`MessageError::WrongLength`] for a length that this kind of answer cannot have.
+    pub(super) fn check_header(id: u8, declared: u16) -> Result<(), BusAnswerError> {
+        let (expected, exact) = match id {
+            BOARD => (LEAST + 64, true),
+            CLOCK => (LEAST + 7, true),
+            PING | START_WRITTEN => (LEAST, true),
+            VERSION => (LEAST + 2, true),
+            _ => (LEAST, false),
+        };
+        if declared == expected || (declared > expected && !exact) {
+            Ok(())
+        } else {
+            Err(MessageError::WrongLength {
+                id,
+                declared,
+                expected,
+            }
+            .into())
+        }
+    }
+
+    fn frame(&self, data: impl ExactSizeIterator<Item = u8>, out: &mut Vec<u8>) {
+        let length = data.len().min(usize::from(MAX_SEPTETS - LEAST));
+        let body = self
+            .address
+            .to_wire()
+            .into_iter()
+            .chain(data.take(length))
+            .chain([0]);
+        let start = framing::encode(self.data.id(), length + usize::from(LEAST) - HEADER, body, out);
+        if let Some((sum, before)) = out[start..].split_last_mut() {
+            *sum = checksum(before);
+        }
+    }
+}
+
+/// Why an answer on the bus was dropped although it was framed as it should be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum BusAnswerError {
+    /// The checksum is wrong. Ask again; for changes with
+    /// [`RepeatChanges`](super::BusCommandKind::RepeatChanges), or they are lost.
+    #[error("answer {id:#04x} of {address} with checksum {found:#04x} in place of {expected:#04x}")]
+    Checksum {
+        /// The id with bit 7 set, if it is right.
+        id: u8,
+        /// The address, if it is right.
+        address: BusAddress,
+        /// The sum of the bytes before.
+        expected: u8,
+        /// The byte in its place.
+        found: u8,
+    },
+    /// A wrong length or impossible data.
+    #[error(transparent)]
+    Data(#[from] MessageError),
+}
+
+impl Counted for BusAnswerError {
+    fn counter<'c>(&self, counters: &'c mut Counters) -> &'c mut u64 {
+        match self {
+            Self::Checksum { .. } => &mut counters.wrong_checksum,
+            Self::Data(error) => error.counter(counters),
+        }
+    }
+}
+
+fn wrong_length(id: u8, bytes: usize, expected: u16) -> BusAnswerError {
+    let declared = bytes.try_into().unwrap_or(u16::MAX);
+    MessageError::WrongLength {
+        id,
+        declared,
+        expected,
+    }
+    .into()
+}
+
+/// Header, address and checksum: the length of an answer without data.
+const LEAST: u16 = 6;
+
+const BOARD: u8 = 0x83;
+const CLOCK: u8 = 0x84;
+const CHANGES: u8 = 0x85;
+const FROM_START: u8 = 0x86;
+const PING: u8 = 0x87;
+const START_WRITTEN: u8 = 0x88;
+const VERSION: u8 = 0x89;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    const PING_ANSWER: [u8; 6] = [0x87, 0x00, 0x06, 0x08, 0x01, 0x16];
+
+    #[test]
+    fn a_wrong_checksum_is_told_with_the_address() {
+        let mut wire = PING_ANSWER;
+        wire[5] ^= 1;
+        let address = BusAddress::new(1025).unwrap();
+        let error = BusAnswerError::Checksum {
+            id: 0x87,
+            address,
+            expected: 0x16,
+            found: 0x17,
+        };
+        assert_eq!(BusAnswer::decode(&wire), Err(error));
+    }
+
+    #[test]
+    fn an_answer_is_no_answer_at_any_other_length() {
+        let longer = [&PING_ANSWER[..], &[0]].concat();
+        assert!(BusAnswer::decode(&longer).is_err());
+        for length in 0..PING_ANSWER.len() {
+            assert!(BusAnswer::decode(&PING_ANSWER[..length]).is_err());
+        }
+    }
+
+    #[test]
+    fn changes_too_long_for_an_answer_are_cut() {
+        let data = vec![0x7f; 20_000];
+        let address = BusAddress::ALL;
+        let mut wire = vec![];
+        BusAnswer {
+            address,
+            data: BusData::Changes(&data),
+        }
+        .encode(&mut wire);
+        let read = BusAnswer::decode(&wire).unwrap();
+        assert_eq!(read.data, BusData::Changes(&data[..16_377]));
+    }
+}

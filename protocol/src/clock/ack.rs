@@ -1,0 +1,202 @@
+//! The acknowledge form of BWTIME.
+
+use super::ClockReport;
+
+/// What the clock says in answer to a clock message, or unasked (BWTIME, acknowledge form).
+///
+/// Boards send it in update and update-nice modes only. Two acknowledges are equal when all
+/// their bytes on the wire are.
+///
+/// ```
+/// use kiebitz_protocol::{Button, ClockAck, ClockAckKind};
+///
+/// let ack = ClockAck::new([0x10, 0x88, 0x00, 0x33]);
+/// assert_eq!(ack.kind(), ClockAckKind::ButtonPressed(Some(Button::Run)));
+/// assert!(!ack.is_error());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ClockAck([u8; ClockReport::LENGTH]);
+
+impl ClockAck {
+    /// The first acknowledge byte when all went well.
+    pub const NORMAL: u8 = 0x10;
+    /// The first acknowledge byte after an error, such as times sent outside the remote mode.
+    pub const ERROR: u8 = 0x40;
+
+    /// Returns the acknowledge that carries these four bytes.
+    pub const fn new(bytes: [u8; 4]) -> Self {
+        let [ack0, ack1, ack2, ack3] = bytes;
+        let right = MARK | (ack2 >> 7) << 4 | (ack3 >> 7) << 5;
+        let left = MARK | (ack0 >> 7) << 4 | (ack1 >> 7) << 5;
+        Self([right, ack0 & 0x7f, ack1 & 0x7f, left, ack2 & 0x7f, ack3 & 0x7f, 0])
+    }
+
+    /// Returns the normal acknowledge of the clock message with this id.
+    pub const fn of(command: u8) -> Self {
+        Self::new([Self::NORMAL, command & 0x7f, 0, 0])
+    }
+
+    /// Returns the four acknowledge bytes, their eighth bits put back in place.
+    pub const fn bytes(&self) -> [u8; 4] {
+        let [right, b4, b5, left, b7, b8, _] = self.0;
+        [
+            b4 & 0x7f | (left << 3) & 0x80,
+            b5 & 0x7f | (left << 2) & 0x80,
+            b7 & 0x7f | (right << 3) & 0x80,
+            b8 & 0x7f | (right << 2) & 0x80,
+        ]
+    }
+
+    /// Returns whether the clock refused or failed.
+    pub const fn is_error(&self) -> bool {
+        self.bytes()[0] == Self::ERROR
+    }
+
+    /// Returns whether the clock speaks unasked, not in answer to a clock message.
+    pub const fn is_unsolicited(&self) -> bool {
+        self.bytes()[1] & 0x80 != 0
+    }
+
+    /// Returns what is acknowledged or told.
+    pub const fn kind(&self) -> ClockAckKind {
+        let [_, subject, ack2, ack3] = self.bytes();
+        match subject {
+            0x81 => ClockAckKind::Ready,
+            0x88 => ClockAckKind::ButtonPressed(Button::from_code(ack3)),
+            0x8a | 0x90 => ClockAckKind::Mode {
+                code: subject,
+                value: ack3,
+            },
+            0x09 => ClockAckKind::Version {
+                major: ack2 >> 4,
+                minor: ack2 & 0x0f,
+            },
+            code if code & 0x80 != 0 => ClockAckKind::OtherUnsolicited { code },
+            command => ClockAckKind::Command { command },
+        }
+    }
+
+    pub(super) fn from_wire(data: [u8; ClockReport::LENGTH]) -> Option<Self> {
+        (data[0] & 0x0f == MARK || data[3] & 0x0f == MARK).then_some(Self(data))
+    }
+
+    pub(super) fn to_wire(self) -> [u8; ClockReport::LENGTH] {
+        self.0
+    }
+}
+
+/// What an acknowledge is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ClockAckKind {
+    /// The clock is ready (0x81, unsolicited).
+    Ready,
+    /// A button was pressed (0x88, unsolicited), `None` when its code is not known.
+    ButtonPressed(Option<Button>),
+    /// Something about the clock's mode (0x8a or 0x90, unsolicited).
+    Mode {
+        /// 0x8a or 0x90.
+        code: u8,
+        /// The last acknowledge byte, which may hold the mode.
+        value: u8,
+    },
+    /// Another unsolicited acknowledge.
+    OtherUnsolicited {
+        /// The second acknowledge byte, 0x80 and above.
+        code: u8,
+    },
+    /// The clock's version, in answer to the version clock message (0x09).
+    Version {
+        /// Number before the dot, 0 to 15.
+        major: u8,
+        /// Number after the dot, 0 to 15.
+        minor: u8,
+    },
+    /// A clock message was received.
+    Command {
+        /// The id of the clock message, such as 0x0a for set and run.
+        command: u8,
+    },
+}
+
+/// A button of the clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Button {
+    /// Back, code 0x31.
+    Back = 0x31,
+    /// Plus, code 0x32.
+    Plus = 0x32,
+    /// Run (start and stop), code 0x33.
+    Run = 0x33,
+    /// Minus, code 0x34.
+    Minus = 0x34,
+    /// OK, code 0x35.
+    Ok = 0x35,
+}
+
+impl Button {
+    /// Returns the code in the last acknowledge byte.
+    pub const fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// Returns the button with this code, `None` for codes not described.
+    pub const fn from_code(code: u8) -> Option<Self> {
+        match code {
+            0x31 => Some(Self::Back),
+            0x32 => Some(Self::Plus),
+            0x33 => Some(Self::Run),
+            0x34 => Some(Self::Minus),
+            0x35 => Some(Self::Ok),
+            _ => None,
+        }
+    }
+}
+
+/// The low nibble of an hour byte that makes a BWTIME an acknowledge.
+const MARK: u8 = 0x0a;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eighth_bits_travel_in_the_hour_bytes() {
+        for bits in 0..16_u8 {
+            let bytes = [0, 1, 2, 3].map(|i| (0x11 * (i + 1)) | ((bits >> i & 1) << 7));
+            let ack = ClockAck::new(bytes);
+            assert_eq!(ack.bytes(), bytes);
+            assert_eq!(ClockAck::from_wire(ack.to_wire()), Some(ack));
+            assert!(ack.to_wire().iter().all(|&byte| byte < 0x80));
+        }
+    }
+
+    #[test]
+    fn version_is_two_nibbles() {
+        let ack = ClockAck::new([ClockAck::NORMAL, 0x09, 0x23, 0]);
+        assert_eq!(ack.kind(), ClockAckKind::Version { major: 2, minor: 3 });
+        assert!(!ack.is_unsolicited());
+    }
+
+    #[test]
+    fn unknown_buttons_and_codes_are_told_apart() {
+        assert_eq!(
+            ClockAck::new([0x10, 0x88, 0, 0x36]).kind(),
+            ClockAckKind::ButtonPressed(None)
+        );
+        assert_eq!(
+            ClockAck::new([0x10, 0x8a, 0, 23]).kind(),
+            ClockAckKind::Mode {
+                code: 0x8a,
+                value: 23
+            }
+        );
+        assert_eq!(
+            ClockAck::new([0x10, 0x91, 0, 0]).kind(),
+            ClockAckKind::OtherUnsolicited { code: 0x91 }
+        );
+        assert_eq!(ClockAck::of(0x0a).kind(), ClockAckKind::Command { command: 0x0a });
+        assert!(ClockAck::new([ClockAck::ERROR, 0x0a, 0, 0]).is_error());
+    }
+}

@@ -1,0 +1,196 @@
+//! The times of both sides of the clock.
+
+use super::ClockReport;
+use crate::bcd;
+
+/// What a connected clock shows (BWTIME).
+///
+/// Right and left are meant as seen from the front of the clock. Which of them is White's is not
+/// in the message. What the board sends is up to 1 s behind the display, because it asks the
+/// clock only two or three times a second.
+///
+/// ```
+/// use kiebitz_protocol::{ClockTimes, Message, SideTime};
+///
+/// let times = ClockTimes {
+///     right: SideTime { minutes: 5, ..SideTime::default() },
+///     left: SideTime { minutes: 4, seconds: 59, ..SideTime::default() },
+///     running: true,
+///     rights_turn: true,
+///     ..ClockTimes::default()
+/// };
+/// let mut bytes = Vec::new();
+/// Message::ClockTimes(times).encode(&mut bytes);
+/// assert_eq!(bytes, [0x8d, 0x00, 0x0a, 0x00, 0x05, 0x00, 0x00, 0x04, 0x59, 0x09]);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct ClockTimes {
+    /// The clock on the right.
+    pub right: SideTime,
+    /// The clock on the left.
+    pub left: SideTime,
+    /// The clock runs; `false` when it was stopped by its start/stop button.
+    pub running: bool,
+    /// The lever is high on the right player's side; `false` when on the left player's.
+    pub lever_right_high: bool,
+    /// The clock shows its sign for a weak battery.
+    pub battery_low: bool,
+    /// It is the right player's turn.
+    pub rights_turn: bool,
+    /// It is the left player's turn.
+    pub lefts_turn: bool,
+}
+
+impl ClockTimes {
+    pub(super) fn from_wire(data: [u8; ClockReport::LENGTH]) -> Result<Self, ClockTimeError> {
+        let [rh, rm, rs, lh, lm, ls, status] = data;
+        Ok(Self {
+            right: SideTime::from_wire([rh, rm, rs])?,
+            left: SideTime::from_wire([lh, lm, ls])?,
+            running: status & RUNNING != 0,
+            lever_right_high: status & LEVER_RIGHT_HIGH != 0,
+            battery_low: status & BATTERY_LOW != 0,
+            rights_turn: status & RIGHTS_TURN != 0,
+            lefts_turn: status & LEFTS_TURN != 0,
+        })
+    }
+
+    pub(super) fn to_wire(self) -> [u8; ClockReport::LENGTH] {
+        let [rh, rm, rs] = self.right.to_wire();
+        let [lh, lm, ls] = self.left.to_wire();
+        let status = bit(self.running, RUNNING)
+            | bit(self.lever_right_high, LEVER_RIGHT_HIGH)
+            | bit(self.battery_low, BATTERY_LOW)
+            | bit(self.rights_turn, RIGHTS_TURN)
+            | bit(self.lefts_turn, LEFTS_TURN);
+        [rh, rm, rs, lh, lm, ls, status]
+    }
+}
+
+/// One side of the clock.
+///
+/// Decoded values are always in range. Encoding writes a value above its range as the highest
+/// possible one, since larger ones would read as something else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct SideTime {
+    /// Hours, 0 to 9.
+    pub hours: u8,
+    /// Minutes, 0 to 59.
+    pub minutes: u8,
+    /// Seconds, 0 to 59.
+    pub seconds: u8,
+    /// The flag has fallen and the clock stands at zero.
+    pub flag_fallen: bool,
+    /// The sign for time per move (increment or delay) is on.
+    pub per_move_indicator: bool,
+    /// A flag is shown while the clock possibly runs on in the next period.
+    pub flag_shown: bool,
+}
+
+impl SideTime {
+    /// Returns the time shown, in seconds, 0 to 35,999.
+    pub const fn total_seconds(&self) -> u32 {
+        self.hours as u32 * 3600 + self.minutes as u32 * 60 + self.seconds as u32
+    }
+
+    fn from_wire([hours, minutes, seconds]: [u8; 3]) -> Result<Self, ClockTimeError> {
+        if hours & 0x0f > 9 {
+            return Err(ClockTimeError::Hours { byte: hours });
+        }
+        Ok(Self {
+            hours: hours & 0x0f,
+            minutes: bcd::sixtieths(minutes).ok_or(ClockTimeError::Minutes { byte: minutes })?,
+            seconds: bcd::sixtieths(seconds).ok_or(ClockTimeError::Seconds { byte: seconds })?,
+            flag_fallen: hours & FLAG_FALLEN != 0,
+            per_move_indicator: hours & PER_MOVE_INDICATOR != 0,
+            flag_shown: hours & FLAG_SHOWN != 0,
+        })
+    }
+
+    fn to_wire(self) -> [u8; 3] {
+        let hours = bcd::digit(self.hours)
+            | bit(self.flag_fallen, FLAG_FALLEN)
+            | bit(self.per_move_indicator, PER_MOVE_INDICATOR)
+            | bit(self.flag_shown, FLAG_SHOWN);
+        [
+            hours,
+            bcd::from_sixtieths(self.minutes),
+            bcd::from_sixtieths(self.seconds),
+        ]
+    }
+}
+
+/// Why three bytes are no time a clock can show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClockTimeError {
+    /// The low nibble of the hour byte is above 9.
+    #[error("hour byte {byte:#04x} has more than 9 hours")]
+    Hours {
+        /// The whole byte.
+        byte: u8,
+    },
+    /// The minutes are no BCD number up to 59.
+    #[error("minutes {byte:#04x} are no BCD number up to 59")]
+    Minutes {
+        /// The whole byte.
+        byte: u8,
+    },
+    /// The seconds are no BCD number up to 59.
+    #[error("seconds {byte:#04x} are no BCD number up to 59")]
+    Seconds {
+        /// The whole byte.
+        byte: u8,
+    },
+}
+
+const fn bit(on: bool, mask: u8) -> u8 {
+    if on { mask } else { 0 }
+}
+
+const FLAG_FALLEN: u8 = 0x10;
+const PER_MOVE_INDICATOR: u8 = 0x20;
+const FLAG_SHOWN: u8 = 0x40;
+
+const RUNNING: u8 = 0x01;
+const LEVER_RIGHT_HIGH: u8 = 0x02;
+const BATTERY_LOW: u8 = 0x04;
+const RIGHTS_TURN: u8 = 0x08;
+const LEFTS_TURN: u8 = 0x10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bit_of_the_status_byte_is_read() {
+        let times = ClockTimes::from_wire([0x71, 0x59, 0x30, 0x09, 0x05, 0x00, 0x1f]).unwrap();
+        assert_eq!(times.right.total_seconds(), 3600 + 59 * 60 + 30);
+        assert!(times.right.flag_fallen && times.right.per_move_indicator && times.right.flag_shown);
+        assert_eq!(times.left.total_seconds(), 9 * 3600 + 5 * 60);
+        assert!(times.running && times.lever_right_high && times.battery_low);
+        assert!(times.rights_turn && times.lefts_turn);
+        assert_eq!(times.to_wire(), [0x71, 0x59, 0x30, 0x09, 0x05, 0x00, 0x1f]);
+    }
+
+    #[test]
+    fn impossible_digits_are_refused() {
+        let with = |at: usize, byte| {
+            let mut data = [0; 7];
+            data[at] = byte;
+            ClockTimes::from_wire(data)
+        };
+        assert_eq!(with(0, 0x0b), Err(ClockTimeError::Hours { byte: 0x0b }));
+        assert_eq!(with(1, 0x60), Err(ClockTimeError::Minutes { byte: 0x60 }));
+        assert_eq!(with(5, 0x1a), Err(ClockTimeError::Seconds { byte: 0x1a }));
+    }
+
+    #[test]
+    fn ten_hours_are_written_as_nine_and_never_as_an_acknowledge() {
+        let side = SideTime {
+            hours: 10,
+            ..SideTime::default()
+        };
+        assert_eq!(side.to_wire()[0], 9);
+    }
+}

@@ -1,0 +1,176 @@
+//! Clock messages: what a host can tell the clock through the board.
+
+mod display;
+mod set_and_run;
+
+use alloc::vec::Vec;
+
+pub use display::{ClockText, Icons, Segments, SideIcons};
+pub use set_and_run::{SetAndRun, SetTime};
+
+/// A clock message, the contents of command 0x2b.
+///
+/// The board answers with BWTIME in its acknowledge form, in update and update-nice modes only.
+/// Wait for it, 1 to 2 s, before the next one.
+///
+/// ```
+/// use kiebitz_protocol::{ClockMessage, Command};
+///
+/// let mut bytes = Vec::new();
+/// Command::Clock(ClockMessage::Beep { duration: 4 }).encode(&mut bytes);
+/// assert_eq!(bytes, [0x2b, 0x04, 0x03, 0x0b, 0x04, 0x00]);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ClockMessage {
+    /// Light single segments of the display (0x01).
+    Display(Segments),
+    /// Light icons (0x02).
+    Icons(Icons),
+    /// Go back to the times (0x03).
+    End,
+    /// Ask which button is pressed (0x08).
+    Button,
+    /// Ask for the clock's version (0x09).
+    Version,
+    /// Set the times and say which run (0x0a); works in the clock's remote mode only.
+    SetAndRun(SetAndRun),
+    /// Beep (0x0b).
+    Beep {
+        /// How long, in units of 64 ms, 0 to 127.
+        duration: u8,
+    },
+    /// Show a text (0x0c); works on the DGT 3000 only.
+    Text(ClockText),
+}
+
+impl ClockMessage {
+    /// Returns the message's id, as it comes back in the acknowledge.
+    pub const fn id(&self) -> u8 {
+        match self {
+            Self::Display(_) => DISPLAY,
+            Self::Icons(_) => ICONS,
+            Self::End => END,
+            Self::Button => BUTTON,
+            Self::Version => VERSION,
+            Self::SetAndRun(_) => SET_AND_RUN,
+            Self::Beep { .. } => BEEP,
+            Self::Text(_) => TEXT,
+        }
+    }
+
+    /// Appends id and content, without the frame around them.
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+        out.push(self.id());
+        match self {
+            Self::Display(segments) => out.extend(segments.to_wire()),
+            Self::Icons(icons) => out.extend(icons.to_wire()),
+            Self::End | Self::Button | Self::Version => {}
+            Self::SetAndRun(times) => out.extend(times.to_wire()),
+            Self::Beep { duration } => out.push((*duration).min(0x7f)),
+            Self::Text(text) => out.extend(text.to_wire()),
+        }
+    }
+
+    /// Reads a content.
+    ///
+    /// # Errors
+    ///
+    /// [`ClockMessageError`] for an unknown id, a wrong length or impossible times.
+    pub(crate) fn decode(id: u8, content: &[u8]) -> Result<Self, ClockMessageError> {
+        let wrong_length = ClockMessageError::WrongLength {
+            id,
+            length: content.len(),
+        };
+        match id {
+            DISPLAY => content
+                .try_into()
+                .map(|wire| Self::Display(Segments::from_wire(wire))),
+            ICONS => content.try_into().map(|wire| Self::Icons(Icons::from_wire(wire))),
+            END => <[u8; 0]>::try_from(content).map(|[]| Self::End),
+            BUTTON => <[u8; 0]>::try_from(content).map(|[]| Self::Button),
+            VERSION => <[u8; 0]>::try_from(content).map(|[]| Self::Version),
+            SET_AND_RUN => {
+                let wire = content.try_into().map_err(|_| wrong_length)?;
+                return SetAndRun::from_wire(wire).map(Self::SetAndRun);
+            }
+            BEEP => <[u8; 1]>::try_from(content).map(|[duration]| Self::Beep { duration }),
+            TEXT => content
+                .try_into()
+                .map(|wire| Self::Text(ClockText::from_wire(wire))),
+            _ => return Err(ClockMessageError::UnknownId { id }),
+        }
+        .map_err(|_| wrong_length)
+    }
+}
+
+/// Why the contents of command 0x2b are no clock message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClockMessageError {
+    /// The id is not described.
+    #[error("clock message {id:#04x} is not known")]
+    UnknownId {
+        /// The id.
+        id: u8,
+    },
+    /// The content has not the length of its kind.
+    #[error("clock message {id:#04x} with {length} bytes of content")]
+    WrongLength {
+        /// The id.
+        id: u8,
+        /// Bytes between the id and the closing zero.
+        length: usize,
+    },
+    /// The content is not closed by a zero.
+    #[error("clock message {id:#04x} ends in {byte:#04x}")]
+    NotClosed {
+        /// The id.
+        id: u8,
+        /// The byte in place of the zero.
+        byte: u8,
+    },
+    /// Hours above 9, or minutes or seconds above 59.
+    #[error("a clock cannot be set to {hours}:{minutes:02}:{seconds:02}")]
+    Time {
+        /// Hours.
+        hours: u8,
+        /// Minutes.
+        minutes: u8,
+        /// Seconds.
+        seconds: u8,
+    },
+}
+
+const DISPLAY: u8 = 0x01;
+const ICONS: u8 = 0x02;
+const END: u8 = 0x03;
+const BUTTON: u8 = 0x08;
+const VERSION: u8 = 0x09;
+const SET_AND_RUN: u8 = 0x0a;
+const BEEP: u8 = 0x0b;
+const TEXT: u8 = 0x0c;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_of_another_length_is_refused() {
+        assert_eq!(ClockMessage::decode(END, &[]), Ok(ClockMessage::End));
+        let error = ClockMessageError::WrongLength { id: END, length: 1 };
+        assert_eq!(ClockMessage::decode(END, &[0]), Err(error));
+        let error = ClockMessageError::WrongLength {
+            id: SET_AND_RUN,
+            length: 6,
+        };
+        assert_eq!(ClockMessage::decode(SET_AND_RUN, &[0; 6]), Err(error));
+    }
+
+    #[test]
+    fn an_unknown_id_is_told() {
+        assert_eq!(
+            ClockMessage::decode(0x0d, &[]),
+            Err(ClockMessageError::UnknownId { id: 0x0d })
+        );
+    }
+}

@@ -1,0 +1,70 @@
+//! What a decoder found and dropped.
+
+use super::{Rejected, RejectedKind};
+
+/// How much a decoder found and dropped since it was made.
+///
+/// All four decoders count with it, so "message" stands for answers and commands as well. None
+/// of the counters depends on the portions in which the bytes came. The bytes always add up:
+/// those fed are the sum of `message_bytes`, `skipped_bytes`, `rejected_bytes`, `reset_bytes` and
+/// what is pending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Counters {
+    /// Messages decoded.
+    pub messages: u64,
+    /// Bytes of the messages decoded.
+    pub message_bytes: u64,
+    /// Bytes outside of any message.
+    pub skipped_bytes: u64,
+    /// Bytes of messages that were dropped for one of the reasons below.
+    pub rejected_bytes: u64,
+    /// Bytes of unfinished messages that a reset dropped.
+    pub reset_bytes: u64,
+    /// Messages cut off by the start of the next.
+    pub truncated: u64,
+    /// Headers with a length that their kind cannot have.
+    pub wrong_length: u64,
+    /// Bus answers and commands whose checksum was wrong.
+    pub wrong_checksum: u64,
+    /// Board dumps with a piece code above 15.
+    pub wrong_piece_code: u64,
+    /// Clock times with impossible digits.
+    pub wrong_clock_time: u64,
+    /// Serial numbers with unprintable characters.
+    pub wrong_serial_number: u64,
+    /// Battery states above 100 percent.
+    pub wrong_battery_status: u64,
+    /// Bytes that begin no known command.
+    pub unknown_command: u64,
+    /// Commands that must never be sent to a board.
+    pub forbidden_command: u64,
+    /// Known commands with impossible contents.
+    pub wrong_command: u64,
+}
+
+/// An error that knows its counter.
+pub(crate) trait Counted {
+    /// Returns the counter of this error.
+    fn counter<'c>(&self, counters: &'c mut Counters) -> &'c mut u64;
+}
+
+impl Counters {
+    pub(crate) fn count_decoded(&mut self, bytes: usize) {
+        self.messages += 1;
+        self.message_bytes += bytes as u64;
+    }
+
+    pub(crate) fn count_rejected<E: Counted>(&mut self, rejected: &Rejected<E>) {
+        let bytes = rejected.bytes as u64;
+        match &rejected.kind {
+            RejectedKind::Skipped => {
+                self.skipped_bytes += bytes;
+                return;
+            }
+            RejectedKind::Truncated { .. } => self.truncated += 1,
+            RejectedKind::Invalid(error) => *error.counter(self) += 1,
+        }
+        self.rejected_bytes += bytes;
+    }
+}

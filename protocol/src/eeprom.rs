@@ -1,0 +1,7 @@
+//! The board's memory: what changed, in order, without times of day (EE_MOVES and bus changes).
+
+mod element;
+mod elements;
+
+pub use element::Element;
+pub use elements::{ElementError, ElementErrorKind, Elements, elements};

@@ -1,0 +1,246 @@
+//! Reading the board's memory.
+
+use core::iter::FusedIterator;
+
+use super::element::{Element, LEFT, QUICK};
+use crate::piece;
+use crate::{Field, bcd};
+
+/// Reads the data of [`Message::EeMoves`](crate::Message::EeMoves) or of changes on the bus.
+///
+/// Elements come oldest first. The memory is a ring, so the oldest may have lost its first byte
+/// and be reported as an error. After an error reading goes on at the next byte that can begin
+/// an element. [`Element::End`] is told like any other; nothing should follow it.
+///
+/// ```
+/// use kiebitz_protocol::{Element, Field, Piece, eeprom};
+///
+/// let e4 = Field::new(36).unwrap();
+/// // The operand of an overwritten change, a pawn on e4, the end.
+/// let read: Vec<_> = eeprom::elements(&[0x3c, 0x41, 0x24, 0x6b]).collect();
+/// assert_eq!(read[0].unwrap_err().dropped, 1);
+/// let change = Element::PieceChange { contents: Some(Piece::WhitePawn), field: e4, quick: false };
+/// assert_eq!(read[1..], [Ok(change), Ok(Element::End)]);
+/// ```
+pub fn elements(data: &[u8]) -> Elements<'_> {
+    Elements {
+        rest: data,
+        offset: 0,
+    }
+}
+
+/// The elements of a piece of memory; see [`elements`].
+#[derive(Debug, Clone)]
+pub struct Elements<'a> {
+    rest: &'a [u8],
+    offset: usize,
+}
+
+impl Elements<'_> {
+    fn advance(&mut self, bytes: usize) {
+        self.rest = self.rest.get(bytes..).unwrap_or_default();
+        self.offset += bytes;
+    }
+}
+
+impl Iterator for Elements<'_> {
+    type Item = Result<Element, ElementError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let tag = *self.rest.first()?;
+        Some(match first_element(tag, self.rest) {
+            Ok((element, length)) => {
+                self.advance(length);
+                Ok(element)
+            }
+            Err((kind, good)) => {
+                let dropped = good
+                    + self
+                        .rest
+                        .iter()
+                        .skip(good)
+                        .take_while(|&&byte| !begins_element(byte))
+                        .count();
+                let error = ElementError {
+                    kind,
+                    offset: self.offset,
+                    dropped,
+                };
+                self.advance(dropped);
+                Err(error)
+            }
+        })
+    }
+}
+
+impl FusedIterator for Elements<'_> {}
+
+/// Bytes of the board's memory that are no element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[error("{dropped} bytes dropped at {offset}: {kind}")]
+pub struct ElementError {
+    /// Why.
+    pub kind: ElementErrorKind,
+    /// Where the dropped bytes begin, counted from the start of the data.
+    pub offset: usize,
+    /// How many bytes were dropped, at least 1.
+    pub dropped: usize,
+}
+
+/// Why bytes of the board's memory are no element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum ElementErrorKind {
+    /// No element begins with this byte.
+    #[error("no element begins with {tag:#04x}")]
+    UnknownTag {
+        /// The byte.
+        tag: u8,
+    },
+    /// A piece change names a field above 63.
+    #[error("piece change on field {byte:#04x}")]
+    FieldNumber {
+        /// The byte in place of the field.
+        byte: u8,
+    },
+    /// The minutes or seconds of a clock time are no BCD number up to 59.
+    #[error("clock time with {byte:#04x} minutes or seconds")]
+    ClockTime {
+        /// The byte in place of minutes or seconds.
+        byte: u8,
+    },
+    /// The data ends inside the element.
+    #[error("element {tag:#04x} cut off by the end of the data")]
+    CutOff {
+        /// The element's first byte.
+        tag: u8,
+    },
+}
+
+/// Reads the element in front and returns it with its length, or the reason why it is none with
+/// the number of bytes that reading need not look at again.
+fn first_element(tag: u8, bytes: &[u8]) -> Result<(Element, usize), (ElementErrorKind, usize)> {
+    let operand = |at: usize| {
+        bytes
+            .get(at)
+            .copied()
+            .ok_or((ElementErrorKind::CutOff { tag }, at))
+    };
+    let sixtieths = |at: usize| {
+        let byte = operand(at)?;
+        bcd::sixtieths(byte).ok_or((ElementErrorKind::ClockTime { byte }, at))
+    };
+    match tag {
+        0x40..=0x5f => {
+            let byte = operand(1)?;
+            let field = Field::new(byte).ok_or((ElementErrorKind::FieldNumber { byte }, 1))?;
+            let contents = piece::contents_from_low_bits(tag);
+            Ok((
+                Element::PieceChange {
+                    contents,
+                    field,
+                    quick: tag & QUICK != 0,
+                },
+                2,
+            ))
+        }
+        0x60..=0x69 | 0x70..=0x79 => {
+            let (minutes, seconds) = (sixtieths(1)?, sixtieths(2)?);
+            Ok((
+                Element::ClockTime {
+                    left: tag & LEFT != 0,
+                    hours: tag & 0x0f,
+                    minutes,
+                    seconds,
+                },
+                3,
+            ))
+        }
+        _ => Element::single(tag)
+            .map(|element| (element, 1))
+            .ok_or((ElementErrorKind::UnknownTag { tag }, 1)),
+    }
+}
+
+/// Tells whether reading can go on here after an error: a tag, and not 0x00, which is more often
+/// the operand of a lost one.
+const fn begins_element(byte: u8) -> bool {
+    matches!(byte, 0x40..=0x7c | 0x7f)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    fn read(data: &[u8]) -> Vec<Result<Element, (ElementErrorKind, usize, usize)>> {
+        elements(data)
+            .map(|element| element.map_err(|e| (e.kind, e.offset, e.dropped)))
+            .collect()
+    }
+
+    #[test]
+    fn a_power_up_with_its_pieces_is_read() {
+        let change = |code, field, quick| Element::PieceChange {
+            contents: piece::contents_from_low_bits(code),
+            field: Field::from_low_bits(field),
+            quick,
+        };
+        let data = [0x7f, 0x7f, 0x7f, 0x6a, 0x48, 0x00, 0x52, 0x3f, 0x6b];
+        let expected = [
+            Element::Nothing,
+            Element::Nothing,
+            Element::Nothing,
+            Element::PowerUp,
+            change(8, 0, false),
+            change(2, 63, true),
+            Element::End,
+        ];
+        assert_eq!(read(&data), expected.map(Ok));
+    }
+
+    #[test]
+    fn times_of_both_sides_are_read() {
+        let time = |left, hours, minutes, seconds| {
+            Ok(Element::ClockTime {
+                left,
+                hours,
+                minutes,
+                seconds,
+            })
+        };
+        assert_eq!(
+            read(&[0x60, 0x05, 0x00, 0x79, 0x59, 0x59]),
+            [time(false, 0, 5, 0), time(true, 9, 59, 59)]
+        );
+    }
+
+    #[test]
+    fn reading_goes_on_at_the_byte_that_took_the_place_of_an_operand() {
+        let unknown = |byte| Err((ElementErrorKind::FieldNumber { byte }, 0, 1));
+        assert_eq!(read(&[0x41, 0x6f]), [unknown(0x6f), Ok(Element::StartPosition)]);
+        let time = Err((ElementErrorKind::ClockTime { byte: 0x6e }, 0, 2));
+        assert_eq!(read(&[0x65, 0x10, 0x6e]), [time, Ok(Element::Downloaded)]);
+    }
+
+    #[test]
+    fn operands_without_their_element_are_dropped_with_it() {
+        let error = Err((ElementErrorKind::ClockTime { byte: 0x3f }, 0, 4));
+        assert_eq!(
+            read(&[0x65, 0x3f, 0x20, 0x00, 0x6d]),
+            [error, Ok(Element::EmptyBoard)]
+        );
+        let error = Err((ElementErrorKind::UnknownTag { tag: 0x7d }, 0, 3));
+        assert_eq!(read(&[0x7d, 0x7e, 0x80, 0x7c]), [error, Ok(Element::Watchdog)]);
+    }
+
+    #[test]
+    fn an_element_cut_off_by_the_end_is_an_error() {
+        for (data, tag) in [(&[0x41][..], 0x41), (&[0x70], 0x70), (&[0x70, 0x59], 0x70)] {
+            assert_eq!(
+                read(data),
+                [Err((ElementErrorKind::CutOff { tag }, 0, data.len()))]
+            );
+        }
+    }
+}

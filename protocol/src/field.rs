@@ -1,0 +1,76 @@
+//! The fields of a board as the wire numbers them.
+
+/// A field of the board by its wire number, 0 to 63.
+///
+/// Counted row by row: 0 is a8, 1 is b8, 63 is h1 as long as the connector is on White's left.
+/// The board does not turn its numbering when White sits on the other side; see [`Field::turned`].
+///
+/// ```
+/// use kiebitz_protocol::Field;
+///
+/// let e4 = Field::new(36).unwrap();
+/// assert_eq!(e4.turned().number(), 27);
+/// assert_eq!(Field::new(64), None);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Field(u8);
+
+impl Field {
+    /// How many fields a board has.
+    pub const COUNT: usize = 64;
+
+    /// Returns the field with this wire number, `None` above 63.
+    pub const fn new(number: u8) -> Option<Self> {
+        if number < 64 { Some(Self(number)) } else { None }
+    }
+
+    /// Returns the field named by the low 6 bits, whatever stands above them.
+    pub(crate) const fn from_low_bits(byte: u8) -> Self {
+        Self(byte & 0x3f)
+    }
+
+    /// Returns the wire number, 0 to 63.
+    pub const fn number(self) -> u8 {
+        self.0
+    }
+
+    /// Returns the wire number as an index into a [`Dump`](crate::Dump), 0 to 63.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// Returns the same place of the table with the board turned by 180 degrees: 63 minus the number.
+    pub const fn turned(self) -> Self {
+        Self(63 - self.0)
+    }
+
+    /// Returns all fields in wire order, 0 first.
+    pub fn all() -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator + Clone {
+        (0..64_u8).map(Self)
+    }
+}
+
+impl From<Field> for u8 {
+    fn from(field: Field) -> Self {
+        field.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sixty_four_fields_and_no_more() {
+        assert_eq!(Field::all().count(), Field::COUNT);
+        assert!(Field::all().enumerate().all(|(i, field)| field.index() == i));
+        assert_eq!(Field::new(63).map(u8::from), Some(63));
+        assert_eq!(Field::new(64), None);
+    }
+
+    #[test]
+    fn turning_twice_is_no_turn() {
+        assert!(Field::all().all(|field| field.turned().turned() == field));
+        assert!(Field::all().rev().eq(Field::all().map(Field::turned)));
+    }
+}

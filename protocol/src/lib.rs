@@ -1,0 +1,67 @@
+//! The wire protocol of DGT-compatible chess boards, in both directions.
+//!
+//! Bytes become messages and messages become bytes; nothing here opens a port, reads a clock or
+//! knows a rule of chess. A host decodes what the board sends and encodes commands; an emulator
+//! does the reverse with the same types.
+//!
+//! | from | to | single board | bus |
+//! | --- | --- | --- | --- |
+//! | board | host | [`Message`], [`Decoder`] | [`BusAnswer`], [`BusDecoder`] |
+//! | host | board | [`Command`], [`CommandDecoder`] | [`BusCommand`], [`BusCommandDecoder`] |
+//!
+//! The board's memory comes inside messages and answers; [`eeprom::elements`] reads it.
+//!
+//! ```
+//! use kiebitz_protocol::{Decoder, Message, Piece};
+//!
+//! let mut decoder = Decoder::new();
+//! let mut lines = Vec::new();
+//! // A white pawn appears on field 36, which is e4 with the connector on White's left.
+//! decoder.feed(&[0x8e, 0x00, 0x05, 0x24, 0x01], |decoded| {
+//!     if let Ok(Message::FieldUpdate(update)) = decoded {
+//!         lines.push((update.field.number(), update.contents));
+//!     }
+//! });
+//! assert_eq!(lines, [(36, Some(Piece::WhitePawn))]);
+//! ```
+//!
+//! Nothing that comes over the wire can make this crate panic. What cannot be decoded is reported
+//! as [`Rejected`] with its reason, and counted in [`Counters`].
+//!
+//! Not affiliated with the makers of the boards. Boards that sense only whether a field is
+//! occupied, not by which piece, are out of scope: their dumps do not name pieces.
+#![no_std]
+
+extern crate alloc;
+
+pub mod bus;
+pub mod clock;
+pub mod clock_message;
+pub mod command;
+pub mod decoder;
+pub mod eeprom;
+pub mod field;
+pub mod message;
+pub mod piece;
+
+mod bcd;
+mod framing;
+
+pub use bus::{
+    BusAddress, BusAnswer, BusAnswerError, BusCommand, BusCommandDecoder, BusCommandError, BusCommandKind,
+    BusData, BusDecoded, BusDecoder,
+};
+pub use clock::{
+    Button, ClockAbsent, ClockAck, ClockAckKind, ClockReport, ClockTimeError, ClockTimes, SideTime,
+};
+pub use clock_message::{
+    ClockMessage, ClockMessageError, ClockText, Icons, Segments, SetAndRun, SetTime, SideIcons,
+};
+pub use command::{Command, CommandDecoder, CommandError};
+pub use decoder::{Counters, Decoded, Decoder, Rejected, RejectedKind};
+pub use eeprom::{Element, ElementError, ElementErrorKind, Elements};
+pub use field::Field;
+pub use message::{
+    BatteryStatus, FieldUpdate, LongSerialNumber, Message, MessageError, Serial, SerialNumber,
+};
+pub use piece::{Contents, Dump, Piece, code_of};

@@ -1,0 +1,341 @@
+//! What a board sends in single-board mode.
+
+mod battery;
+mod error;
+mod field_update;
+mod serial;
+
+use alloc::vec::Vec;
+
+pub use battery::BatteryStatus;
+pub use error::MessageError;
+pub use field_update::FieldUpdate;
+pub use serial::{LongSerialNumber, Serial, SerialNumber};
+
+use crate::Field;
+use crate::bus::BusAddress;
+use crate::clock::{ClockAbsent, ClockAck, ClockReport, ClockTimes};
+use crate::framing::{self, HEADER};
+use crate::piece::{self, Dump, Piece};
+
+/// One message from a board in single-board mode.
+///
+/// Long ones borrow their data from the bytes they were decoded from. A [`Decoder`](crate::Decoder)
+/// finds messages in a stream; [`Message::encode`] writes them, as an emulator must.
+///
+/// ```
+/// use kiebitz_protocol::{Field, FieldUpdate, Message, Piece};
+///
+/// let field = Field::new(52).unwrap(); // e2
+/// let mut bytes = Vec::new();
+/// Message::FieldUpdate(FieldUpdate::new(field, None)).encode(&mut bytes);
+/// Message::FieldUpdate(FieldUpdate::new(field, Some(Piece::WhiteKing))).encode(&mut bytes);
+/// assert_eq!(bytes, [0x8e, 0, 5, 52, 0, 0x8e, 0, 5, 52, 5]);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Message<'a> {
+    /// What stands on all 64 fields (BOARD_DUMP).
+    BoardDump(Dump),
+    /// The times of a connected clock (BWTIME).
+    ///
+    /// One with all bytes zero right after a clock message is to be ignored.
+    ClockTimes(ClockTimes),
+    /// The clock acknowledges a clock message or tells something unasked (BWTIME, acknowledge form).
+    ClockAck(ClockAck),
+    /// No clock is connected (BWTIME with bit 5 of its last byte).
+    ClockAbsent(ClockAbsent),
+    /// One field changed (FIELD_UPDATE).
+    FieldUpdate(FieldUpdate),
+    /// The board's memory, for [`eeprom::elements`](crate::eeprom::elements) (EE_MOVES).
+    EeMoves(&'a [u8]),
+    /// The board's address on a bus (BUSADRES).
+    BusAddress(BusAddress),
+    /// The serial number (SERIALNR).
+    SerialNumber(SerialNumber),
+    /// The long serial number (LONG_SERIALNR).
+    LongSerialNumber(LongSerialNumber),
+    /// ASCII text with firmware names and serial number (TRADEMARK).
+    Trademark(&'a str),
+    /// The firmware's version (VERSION).
+    Version {
+        /// Number before the dot, 0 to 127.
+        major: u8,
+        /// Number after the dot, 0 to 127.
+        minor: u8,
+    },
+    /// The state of a Bluetooth board's battery (BATTERY_STATUS).
+    BatteryStatus(BatteryStatus),
+    /// A message that is not described, whole and unread.
+    ///
+    /// Also a BATTERY_STATUS of another length than 12, because its published length and layout
+    /// disagree.
+    Unknown {
+        /// The id with bit 7 set.
+        id: u8,
+        /// The bytes after the header, each below 0x80.
+        data: &'a [u8],
+    },
+}
+
+impl<'a> Message<'a> {
+    /// Returns the id with bit 7 set, as it stands on the wire.
+    pub const fn id(&self) -> u8 {
+        match self {
+            Self::BoardDump(_) => BOARD_DUMP,
+            Self::ClockTimes(_) | Self::ClockAck(_) | Self::ClockAbsent(_) => BWTIME,
+            Self::FieldUpdate(_) => FIELD_UPDATE,
+            Self::EeMoves(_) => EE_MOVES,
+            Self::BusAddress(_) => BUSADRES,
+            Self::SerialNumber(_) => SERIALNR,
+            Self::LongSerialNumber(_) => LONG_SERIALNR,
+            Self::Trademark(_) => TRADEMARK,
+            Self::Version { .. } => VERSION,
+            Self::BatteryStatus(_) => BATTERY_STATUS,
+            Self::Unknown { id, .. } => *id | 0x80,
+        }
+    }
+
+    /// Appends the message as it stands on the wire.
+    ///
+    /// What is written is always one well-formed message: values above their range are written
+    /// as the highest possible, characters outside ASCII as `?`, bytes of data without their bit
+    /// 7, and data is cut at the 16,380 bytes that a message can hold.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        match *self {
+            Self::BoardDump(ref dump) => {
+                self.frame(dump.iter().map(|&contents| piece::code_of(contents)), out)
+            }
+            Self::ClockTimes(times) => self.frame(ClockReport::Times(times).to_wire().into_iter(), out),
+            Self::ClockAck(ack) => self.frame(ClockReport::Ack(ack).to_wire().into_iter(), out),
+            Self::ClockAbsent(absent) => self.frame(ClockReport::Absent(absent).to_wire().into_iter(), out),
+            Self::FieldUpdate(update) => self.frame(update.to_wire().into_iter(), out),
+            Self::BusAddress(address) => self.frame(framing::split(address.number()).into_iter(), out),
+            Self::SerialNumber(serial) => self.frame(serial.to_wire().into_iter(), out),
+            Self::LongSerialNumber(serial) => self.frame(serial.to_wire().into_iter(), out),
+            Self::Trademark(text) => {
+                let ascii: Vec<u8> = text
+                    .chars()
+                    .map(|c| u8::try_from(c).ok().filter(u8::is_ascii).unwrap_or(b'?'))
+                    .collect();
+                self.frame(ascii.into_iter(), out);
+            }
+            Self::Version { major, minor } => {
+                self.frame([major, minor].map(|n| n.min(0x7f)).into_iter(), out)
+            }
+            Self::BatteryStatus(status) => self.frame(status.to_wire().into_iter(), out),
+            Self::EeMoves(data) | Self::Unknown { data, .. } => self.frame(data.iter().copied(), out),
+        }
+    }
+
+    /// Judges a header before its data has come.
+    ///
+    /// # Errors
+    ///
+    /// [`MessageError::WrongLength`] for a length that this kind of message cannot have.
+    #[inline]
+    pub(crate) fn check_header(id: u8, declared: u16) -> Result<(), MessageError> {
+        let (expected, exact) = match id {
+            BOARD_DUMP => (67, true),
+            BWTIME => (10, true),
+            FIELD_UPDATE | BUSADRES | VERSION => (5, true),
+            SERIALNR => (8, true),
+            LONG_SERIALNR => (13, true),
+            _ => (HEADER as u16, false),
+        };
+        if declared == expected || (declared > expected && !exact) {
+            Ok(())
+        } else {
+            Err(MessageError::WrongLength {
+                id,
+                declared,
+                expected,
+            })
+        }
+    }
+
+    /// Reads a frame whose header passed [`Message::check_header`].
+    ///
+    /// # Errors
+    ///
+    /// [`MessageError`] when the data says something impossible.
+    #[inline]
+    pub(crate) fn from_frame(frame: &'a [u8]) -> Result<Self, MessageError> {
+        let [id, _, _, data @ ..] = frame else {
+            return Err(MessageError::WrongLength {
+                id: 0,
+                declared: 0,
+                expected: HEADER as u16,
+            });
+        };
+        let id = *id;
+        Ok(match id {
+            BOARD_DUMP => Self::BoardDump(dump_from_wire(&array(id, data)?)?),
+            BWTIME => match ClockReport::decode(array(id, data)?)? {
+                ClockReport::Times(times) => Self::ClockTimes(times),
+                ClockReport::Ack(ack) => Self::ClockAck(ack),
+                ClockReport::Absent(absent) => Self::ClockAbsent(absent),
+            },
+            FIELD_UPDATE => Self::FieldUpdate(FieldUpdate::from_wire(array(id, data)?)),
+            EE_MOVES => Self::EeMoves(data),
+            BUSADRES => Self::BusAddress(BusAddress::from_wire(array(id, data)?)),
+            SERIALNR => Self::SerialNumber(Serial::from_wire(array(id, data)?)?),
+            TRADEMARK => Self::Trademark(str::from_utf8(data).unwrap_or_default()),
+            VERSION => {
+                let [major, minor] = array(id, data)?;
+                Self::Version { major, minor }
+            }
+            BATTERY_STATUS if data.len() == BatteryStatus::LENGTH => {
+                Self::BatteryStatus(BatteryStatus::from_wire(array(id, data)?)?)
+            }
+            LONG_SERIALNR => Self::LongSerialNumber(Serial::from_wire(array(id, data)?)?),
+            _ => Self::Unknown { id, data },
+        })
+    }
+
+    fn frame(&self, data: impl ExactSizeIterator<Item = u8>, out: &mut Vec<u8>) {
+        framing::encode(self.id(), data.len(), data, out);
+    }
+}
+
+/// Reads the piece codes of a board dump.
+///
+/// # Errors
+///
+/// [`MessageError::PieceCode`] for the first code above 15.
+pub(crate) fn dump_from_wire(codes: &[u8; Field::COUNT]) -> Result<Dump, MessageError> {
+    let mut dump = [None; Field::COUNT];
+    for (field, (contents, &code)) in dump.iter_mut().zip(codes).enumerate() {
+        *contents = Piece::from_code(code).ok_or(MessageError::PieceCode {
+            field: field as u8,
+            code,
+        })?;
+    }
+    Ok(dump)
+}
+
+fn array<const N: usize>(id: u8, data: &[u8]) -> Result<[u8; N], MessageError> {
+    let length = |data: usize| (HEADER + data) as u16;
+    let wrong = MessageError::WrongLength {
+        id,
+        declared: length(data.len()),
+        expected: length(N),
+    };
+    data.try_into().map_err(|_| wrong)
+}
+
+const BOARD_DUMP: u8 = 0x86;
+const BWTIME: u8 = 0x8d;
+const FIELD_UPDATE: u8 = 0x8e;
+const EE_MOVES: u8 = 0x8f;
+const BUSADRES: u8 = 0x90;
+const SERIALNR: u8 = 0x91;
+const TRADEMARK: u8 = 0x92;
+const VERSION: u8 = 0x93;
+const BATTERY_STATUS: u8 = 0xa0;
+const LONG_SERIALNR: u8 = 0xa2;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::ClockTimeError;
+    use crate::{Decoder, Rejected};
+    use alloc::vec;
+
+    /// Decodes one message and writes it again.
+    fn rewritten(bytes: &[u8]) -> Result<Vec<u8>, Rejected> {
+        let mut result = Ok(vec![]);
+        Decoder::new().feed(bytes, |decoded| {
+            result = decoded.map(|message| {
+                let mut out = vec![];
+                message.encode(&mut out);
+                out
+            });
+        });
+        result
+    }
+
+    fn frame(id: u8, data: &[u8]) -> Vec<u8> {
+        [&[id, 0, (HEADER + data.len()) as u8], data].concat()
+    }
+
+    #[test]
+    fn every_kind_is_written_as_it_was_read() {
+        let dump: Vec<u8> = (0..64).map(|field| field % 16).collect();
+        for (id, data) in [
+            (BOARD_DUMP, &dump[..]),
+            (BWTIME, &[0x70, 0x59, 0x59, 0x09, 0x00, 0x01, 0x1f]),
+            (BWTIME, &[0x3a, 0x10, 0x08, 0x2a, 0x00, 0x33, 0x00]),
+            (BWTIME, &[0x0f, 0x7f, 0x7f, 0x00, 0x00, 0x00, 0x20]),
+            (FIELD_UPDATE, &[0x7f, 0x7f]),
+            (EE_MOVES, &[0x7f, 0x7f, 0x7f, 0x6a, 0x6b]),
+            (EE_MOVES, &[]),
+            (BUSADRES, &[0x08, 0x01]),
+            (SERIALNR, b"01025"),
+            (TRADEMARK, b"a board of our own\nVersion 1.0"),
+            (VERSION, &[1, 8]),
+            (BATTERY_STATUS, &[100, 0x7f, 0x7f, 1, 2, 3, 4, 5, 3]),
+            (BATTERY_STATUS, &[100, 5, 30, 1]),
+            (LONG_SERIALNR, b"3000012345"),
+            (0xb0, &[1, 2, 3]),
+        ] {
+            let bytes = frame(id, data);
+            assert_eq!(rewritten(&bytes), Ok(bytes));
+        }
+    }
+
+    #[test]
+    fn impossible_values_are_errors_of_their_own() {
+        let mut dump = [0; 64];
+        dump[9] = 0x10;
+        for (id, data, error) in [
+            (
+                BOARD_DUMP,
+                &dump[..],
+                MessageError::PieceCode { field: 9, code: 0x10 },
+            ),
+            (
+                BWTIME,
+                &[0, 0x60, 0, 0, 0, 0, 0],
+                ClockTimeError::Minutes { byte: 0x60 }.into(),
+            ),
+            (
+                BWTIME,
+                &[0, 0, 0, 0x0c, 0, 0, 0],
+                ClockTimeError::Hours { byte: 0x0c }.into(),
+            ),
+            (SERIALNR, b"0102\0", MessageError::SerialNumber { byte: 0 }),
+        ] {
+            let bytes = frame(id, data);
+            assert_eq!(rewritten(&bytes), Err(Rejected::invalid(error, bytes.len())));
+        }
+    }
+
+    #[test]
+    fn a_battery_status_of_another_length_is_kept_unread() {
+        let bytes = frame(BATTERY_STATUS, &[80, 5, 30, 1]);
+        let mut unread = false;
+        Decoder::new().feed(&bytes, |decoded| {
+            unread = decoded
+                == Ok(Message::Unknown {
+                    id: BATTERY_STATUS,
+                    data: &[80, 5, 30, 1],
+                });
+        });
+        assert!(unread);
+    }
+
+    #[test]
+    fn data_beyond_the_fourteen_bit_length_is_cut() {
+        let data = vec![0x40; 20_000];
+        let mut bytes = vec![];
+        Message::EeMoves(&data).encode(&mut bytes);
+        assert_eq!((bytes.len(), &bytes[..3]), (16_383, &[EE_MOVES, 0x7f, 0x7f][..]));
+    }
+
+    #[test]
+    fn a_text_outside_ascii_is_written_in_ascii() {
+        let mut bytes = vec![];
+        Message::Trademark("Kö\u{85}").encode(&mut bytes);
+        assert_eq!(bytes, frame(TRADEMARK, b"K??"));
+    }
+}
