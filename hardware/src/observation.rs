@@ -1,0 +1,71 @@
+//! What a session learns from a board.
+
+use kiebitz_protocol::{ClockTimes, Dump, FieldUpdate};
+
+use crate::time::Timestamp;
+
+/// One thing learned from a board, with the time at which the deciding byte arrived.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Observed {
+    /// Arrival of the last byte that told it.
+    pub at: Timestamp,
+    /// What was learned.
+    pub observation: Observation,
+}
+
+/// What was learned.
+///
+/// Fields carry their wire numbers: which way round the board stands is for the reader of the observations to
+/// find out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Observation {
+    /// The port was opened.
+    Opened,
+    /// The port is gone; the reason is the operating system's or the recorder's word.
+    Closed {
+        /// Why the port went away.
+        reason: String,
+    },
+    /// The board told more about itself.
+    Identified(Identity),
+    /// A field changed (FIELD_UPDATE).
+    Field {
+        /// The change.
+        update: FieldUpdate,
+        /// The field held its old contents at this time: one scan before the report.
+        not_before: Timestamp,
+    },
+    /// All fields (BOARD_DUMP).
+    Board {
+        /// Contents of the fields.
+        dump: Dump,
+        /// The fields were read after this time.
+        not_before: Timestamp,
+    },
+    /// The clock's times (BWTIME).
+    Clock {
+        /// The reading.
+        times: ClockTimes,
+        /// The clock showed this after this time: the board polls it only two or three times a second.
+        not_before: Timestamp,
+    },
+    /// The board says that no clock is connected (BWTIME).
+    ClockAbsent,
+    /// Bytes were lost: changes may be missing until the next dump.
+    Disturbed {
+        /// Bytes that made no message.
+        bytes: usize,
+    },
+}
+
+/// What a board says about itself; `None` until it has said it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// Five digits (SERIALNR).
+    pub serial: Option<String>,
+    /// Ten digits (LONG_SERIALNR).
+    pub long_serial: Option<String>,
+    /// Major and minor number (VERSION).
+    pub version: Option<(u8, u8)>,
+}
