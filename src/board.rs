@@ -1,0 +1,156 @@
+//! One board from bytes to events: session, tracker and referee in a row.
+
+use kiebitz_hardware::{Session, Timestamp};
+
+use crate::event::{Event, EventKind, time_text};
+use crate::presence::Presence;
+use crate::referee::{Game, Referee, Ruling};
+use crate::tracker::{Ply, Tracker};
+
+/// An event with the ply behind it, for those who ask what it rests on.
+#[derive(Debug, Clone)]
+pub struct Said {
+    /// The event.
+    pub event: Event,
+    /// The ply that a move's event tells.
+    pub ply: Option<Box<Ply>>,
+}
+
+/// The pipeline of one board. Live operation and replay drive it the same way: before a chunk that arrived at `now`
+/// is handed in, every deadline up to `now` fires with the deadline as its time.
+#[derive(Debug)]
+pub struct Board {
+    name: String,
+    stream: String,
+    seq: u64,
+    session: Session,
+    presence: Presence,
+    tracker: Tracker,
+    referee: Referee,
+    said: Vec<Said>,
+}
+
+impl Board {
+    /// A board of that name, on a port, whose events form `stream`.
+    #[must_use]
+    pub fn new(name: &str, port: &str, stream: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            stream: stream.to_owned(),
+            seq: 0,
+            session: Session::new(),
+            presence: Presence::new(port.to_owned()),
+            tracker: Tracker::new(),
+            referee: Referee::new(),
+            said: Vec::new(),
+        }
+    }
+
+    /// The board's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What is known of the pieces.
+    #[must_use]
+    pub fn tracker(&self) -> &Tracker {
+        &self.tracker
+    }
+
+    /// What was decoded and what was dropped.
+    #[must_use]
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// The port was opened.
+    pub fn handle_opened(&mut self, now: Timestamp) {
+        self.advance(now);
+        self.session.handle_opened(now);
+        self.work();
+    }
+
+    /// The port is gone.
+    pub fn handle_closed(&mut self, now: Timestamp, reason: &str) {
+        self.advance(now);
+        self.session.handle_closed(now, reason);
+        self.work();
+    }
+
+    /// Bytes came from the board.
+    pub fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
+        self.advance(now);
+        self.session.handle_bytes(now, bytes);
+        self.work();
+    }
+
+    /// When [`advance`](Self::advance) is due if nothing arrives before.
+    #[must_use]
+    pub fn poll_deadline(&self) -> Option<Timestamp> {
+        self.tracker.poll_deadline()
+    }
+
+    /// Time has come to `now`: every deadline up to it fires, each with its own time.
+    pub fn advance(&mut self, now: Timestamp) {
+        while let Some(deadline) = self.tracker.poll_deadline().filter(|deadline| *deadline <= now) {
+            self.tracker.handle_deadline(deadline);
+            self.rule();
+        }
+    }
+
+    /// What there is to tell, in order.
+    pub fn take_said(&mut self) -> Vec<Said> {
+        std::mem::take(&mut self.said)
+    }
+
+    fn work(&mut self) {
+        while let Some(observed) = self.session.poll_observation() {
+            if let Some(event) = self.presence.observe(&observed.observation) {
+                let event = self.oriented(event);
+                let ruling = Ruling { ts: observed.at, at: None, game: None, event, ply: None };
+                self.say(ruling);
+            }
+            self.tracker.observe(&observed);
+            self.rule();
+        }
+    }
+
+    fn rule(&mut self) {
+        while let Some((now, finding)) = self.tracker.poll_finding() {
+            self.referee.handle(now, finding);
+            for ruling in self.referee.take_rulings() {
+                self.say(ruling);
+            }
+        }
+    }
+
+    fn say(&mut self, ruling: Ruling) {
+        self.seq += 1;
+        let event = Event {
+            v: 1,
+            stream: self.stream.clone(),
+            seq: self.seq,
+            ts: ruling.ts,
+            at: ruling.at,
+            board: self.name.clone(),
+            game: ruling.game.map(|game| self.game_id(game)),
+            kind: ruling.event,
+        };
+        self.said.push(Said { event, ply: ruling.ply });
+    }
+
+    /// Day, board and number of the game, as in "2026-11-21-board-1-2".
+    fn game_id(&self, game: Game) -> String {
+        let began = time_text(game.began);
+        let day = began.split('T').next().unwrap_or_default();
+        format!("{day}-{}-{}", self.name, game.number)
+    }
+
+    fn oriented(&self, mut event: EventKind) -> EventKind {
+        if let EventKind::BoardConnected { orientation, .. } = &mut event {
+            *orientation = self.tracker.orientation();
+        }
+        event
+    }
+}

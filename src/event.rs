@@ -1,0 +1,193 @@
+//! The events: what leaves kiebitz, whatever the door.
+//!
+//! The contract is docs/events.md with its schema docs/events.schema.json; a test holds real output against it.
+
+use kiebitz_hardware::Timestamp;
+use serde::{Serialize, Serializer};
+
+/// One event of a board's stream.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Event {
+    /// Version of the contract.
+    pub v: u8,
+    /// "live", or a name for a replay.
+    pub stream: String,
+    /// Per board and stream, from 1, without gaps.
+    pub seq: u64,
+    /// Arrival of the bytes, or the deadline, that decided the event.
+    #[serde(serialize_with = "rfc3339")]
+    pub ts: Timestamp,
+    /// When the deciding thing happened on the board, where that is not `ts`.
+    #[serde(serialize_with = "rfc3339_option", skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
+    /// The board's configured name, else its serial number.
+    pub board: String,
+    /// The game; absent outside one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub game: Option<String>,
+    /// What happened.
+    #[serde(flatten)]
+    pub kind: EventKind,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all_fields = "snake_case")]
+pub enum EventKind {
+    /// A board answers.
+    #[serde(rename = "board.connected")]
+    BoardConnected {
+        /// Where it is plugged in.
+        port: String,
+        /// Its serial number, the long one where it has one.
+        serial: Option<String>,
+        /// Firmware version, major.minor.
+        version: Option<String>,
+        /// Where White sits, if known: "normal" with the connector on White's left, else "turned".
+        orientation: Option<&'static str>,
+    },
+    /// A board is gone.
+    #[serde(rename = "board.disconnected")]
+    BoardDisconnected {
+        /// Why.
+        reason: String,
+    },
+    /// A clock answers.
+    #[serde(rename = "clock.connected")]
+    ClockConnected {},
+    /// The board says that it has no clock.
+    #[serde(rename = "clock.disconnected")]
+    ClockDisconnected {},
+    /// The clock's battery is low.
+    #[serde(rename = "clock.battery_low")]
+    ClockBatteryLow {},
+    /// The first move was made, or White's clock started, on a known start position.
+    #[serde(rename = "game.started")]
+    GameStarted {
+        /// The start position.
+        start_fen: String,
+        /// standard, chess960 or from_position.
+        variant: &'static str,
+        /// White's side of the clock, "left" or "right", once known.
+        white_side: Option<&'static str>,
+        /// Edition of the Laws; null until the referee is told one.
+        laws: Option<String>,
+        /// Mode of play; null until the referee is told one.
+        mode: Option<String>,
+        /// Names of the players; null until they are told.
+        players: Option<Players>,
+        /// The time control; null until it is told.
+        time_control: Option<String>,
+    },
+    /// A ply is credible.
+    #[serde(rename = "move.made")]
+    MoveMade(Move),
+    /// No other reading of the ply is left.
+    #[serde(rename = "move.settled")]
+    MoveSettled {
+        /// Its number.
+        ply: u32,
+        /// press, reply or shape.
+        by: &'static str,
+    },
+    /// The ply is completed in the sense of the Laws (Art. 6.2.1).
+    #[serde(rename = "move.completed")]
+    MoveCompleted {
+        /// Its number.
+        ply: u32,
+        /// press, own_next_move or game_end.
+        by: &'static str,
+        /// The clock at that moment.
+        clock: Option<Clock>,
+        /// The mover's time from the opponent's press to his own, in milliseconds.
+        elapsed_ms: Option<u64>,
+    },
+    /// The ply was another one than told; later plies are withdrawn.
+    #[serde(rename = "move.amended")]
+    MoveAmended {
+        /// What was played instead.
+        #[serde(flatten)]
+        played: Move,
+        /// UCI of what was told before.
+        replaces: Option<String>,
+        /// Why.
+        reason: &'static str,
+    },
+    /// This and all later plies are withdrawn.
+    #[serde(rename = "move.retracted")]
+    MoveRetracted {
+        /// The first ply withdrawn.
+        ply: u32,
+        /// Why.
+        reason: &'static str,
+    },
+    /// The game is over.
+    #[serde(rename = "game.ended")]
+    GameEnded {
+        /// 1-0, 0-1, 1/2-1/2 or *.
+        result: String,
+        /// checkmate, stalemate, dead_position, fivefold, seventy_five_moves, kings, result_piece, reset.
+        reason: &'static str,
+        /// board, laws or arbiter.
+        by: &'static str,
+        /// False until the arbiter's word, where the Laws want it.
+        confirmed: bool,
+    },
+}
+
+/// A ply as published.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Move {
+    /// 1 is the first of the game.
+    pub ply: u32,
+    /// white or black.
+    pub color: &'static str,
+    /// UCI; null where irregular play was more than one piece going from one square to another.
+    pub uci: Option<String>,
+    /// English SAN; null for irregular play.
+    pub san: Option<String>,
+    /// The position after it.
+    pub fen: String,
+    /// Letter of the captured piece in English, lower case: p, n, b, r, q.
+    pub captured: Option<String>,
+    /// The clock when the ply was told; null without one or before White's side is known.
+    pub clock: Option<Clock>,
+    /// False for an irregular move.
+    pub legal: bool,
+    /// Found by reconstruction over a gap, not watched.
+    pub inferred: bool,
+}
+
+/// What the clock shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Clock {
+    /// White's time in milliseconds.
+    pub white_ms: u64,
+    /// Black's time in milliseconds.
+    pub black_ms: u64,
+    /// white, black, or null when nobody's time runs.
+    pub running: Option<&'static str>,
+}
+
+/// The players' names.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Players {
+    /// White's name.
+    pub white: Option<String>,
+    /// Black's name.
+    pub black: Option<String>,
+}
+
+/// RFC 3339 in UTC with microseconds, as all times in events are written.
+#[must_use]
+pub fn time_text(at: Timestamp) -> String {
+    jiff::Timestamp::from_microsecond(at.as_micros()).map_or_else(|_| String::new(), |at| format!("{at:.6}"))
+}
+
+pub(crate) fn rfc3339<S: Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&time_text(*at))
+}
+
+pub(crate) fn rfc3339_option<S: Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_some(&at.map(time_text))
+}

@@ -1,0 +1,196 @@
+//! From one board's events, and what stands on it, to messages.
+
+use core::time::Duration;
+use std::sync::Arc;
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::{Bitboard, Board};
+
+use super::message::Message;
+use super::payload::{BoardState, ClockTimes, Dated, Placement};
+use super::public::PublicProjection;
+use super::topics::BoardTopics;
+use crate::event::Event;
+use crate::pgn::pgn;
+use crate::record::Games;
+use crate::tracker::{ClockFace, Tracker};
+
+/// What stands on a board and its clock at a moment.
+#[derive(Debug, Clone, Copy)]
+pub struct View<'a> {
+    /// What the sensors show.
+    pub placement: &'a Board,
+    /// The placement after the last ply told, and the squares that differ from it.
+    pub expected: Option<(&'a Board, Bitboard)>,
+    /// What the clock shows.
+    pub clock: Option<ClockFace>,
+    /// How White sits.
+    pub orientation: Option<&'static str>,
+}
+
+/// Turns what happens on one board into messages: every event in order, and behind the events the full pictures that
+/// they changed.
+///
+/// A picture is published when its content is another than before, not when only its time is. The clock is
+/// published when the running side changes, when the time of a side that does not run changes, and when a reading is
+/// off by more than two seconds from what a client has that counts down by itself.
+#[derive(Debug)]
+pub struct Projection {
+    topics: Topics,
+    games: Games,
+    board: BoardState,
+    told: Option<Told>,
+    public: PublicProjection,
+}
+
+/// The topics as the messages carry them.
+#[derive(Debug)]
+struct Topics {
+    state: Arc<str>,
+    placement: Arc<str>,
+    clock: Arc<str>,
+    game: Arc<str>,
+    pgn: Arc<str>,
+    events: Arc<str>,
+    incidents: Arc<str>,
+}
+
+/// What was told last.
+#[derive(Debug)]
+struct Told {
+    board: BoardState,
+    placement: Placement,
+    clock: ClockTimes,
+    pgn: Option<String>,
+}
+
+/// The board tells whole seconds, and up to a second late: only beyond this a clock was set or corrected.
+const JUMP: Duration = Duration::from_secs(2);
+
+impl Projection {
+    /// Of a board that has not told anything. `host` is the daemon's.
+    #[must_use]
+    pub fn new(topics: &BoardTopics, board: &str, stream: &str, host: &str) -> Self {
+        Self {
+            topics: Topics {
+                state: topics.state().into(),
+                placement: topics.placement().into(),
+                clock: topics.clock().into(),
+                game: topics.game().into(),
+                pgn: topics.pgn().into(),
+                events: topics.events().into(),
+                incidents: topics.incidents().into(),
+            },
+            games: Games::new(),
+            board: BoardState::unknown(board, stream, host),
+            told: None,
+            public: PublicProjection::new(topics),
+        }
+    }
+
+    /// The board's games.
+    #[must_use]
+    pub fn games(&self) -> &Games {
+        &self.games
+    }
+
+    /// Takes in the events of one step, which may be none, and how the board is after it.
+    pub fn project<'e>(
+        &mut self,
+        now: Timestamp,
+        events: impl IntoIterator<Item = &'e Event>,
+        view: View<'_>,
+    ) -> Vec<Message> {
+        let mut messages = Vec::new();
+        let mut game_changed = false;
+        for event in events {
+            messages.push(Message::event(&self.topics.events, event));
+            game_changed |= self.games.apply(event);
+            self.board.apply(event.ts, &event.kind);
+        }
+        self.board.orientation = view.orientation.or(self.board.orientation);
+        if game_changed {
+            self.project_game(&mut messages);
+        }
+        self.project_pictures(now, view, &mut messages);
+        messages
+    }
+
+    fn project_game(&mut self, messages: &mut Vec<Message>) {
+        let Some(game) = self.games.current() else { return };
+        messages.push(Message::retained(&self.topics.game, game));
+        let text = pgn(game);
+        let told = self.told.as_mut().map(|told| &mut told.pgn);
+        if told.as_ref().is_none_or(|told| told.as_ref() != Some(&text)) {
+            messages.push(Message::pgn(&self.topics.pgn, text.clone()));
+        }
+        if let Some(told) = told {
+            *told = Some(text);
+        }
+        messages.extend(self.public.project_game(game));
+    }
+
+    fn project_pictures(&mut self, now: Timestamp, view: View<'_>, messages: &mut Vec<Message>) {
+        let placement = Placement::new(view.placement, view.expected);
+        let clock = ClockTimes::new(view.clock);
+        let told = self.told.as_ref();
+        if told.is_none_or(|told| told.board != self.board) {
+            messages.push(Message::retained(&self.topics.state, &self.board));
+        }
+        if told.is_none_or(|told| told.placement != placement) {
+            let dated = Dated { content: &placement, as_of: now };
+            messages.push(Message::retained(&self.topics.placement, &dated));
+        }
+        let tells_clock = told.is_none_or(|told| differs(&told.clock, &clock));
+        if tells_clock {
+            messages.push(Message::retained(&self.topics.clock, &clock));
+            messages.push(self.public.clock(&clock));
+        }
+        if told.is_none() {
+            messages.push(Message::retained(&self.topics.incidents, &NO_INCIDENTS));
+        }
+        let (told_clock, pgn) =
+            self.told.take().map_or((clock, None), |told| (if tells_clock { clock } else { told.clock }, told.pgn));
+        self.told = Some(Told { board: self.board.clone(), placement, clock: told_clock, pgn });
+    }
+}
+
+impl<'a> From<&'a Tracker> for View<'a> {
+    fn from(tracker: &'a Tracker) -> Self {
+        Self {
+            placement: tracker.placement(),
+            expected: tracker.expected(),
+            clock: tracker.clock(),
+            orientation: tracker.orientation(),
+        }
+    }
+}
+
+/// Whether a client that counts down from `told` shows something else than the reading says.
+fn differs(told: &ClockTimes, reading: &ClockTimes) -> bool {
+    if told.running != reading.running {
+        return true;
+    }
+    let elapsed = match (told.as_of, reading.as_of) {
+        (Some(told), Some(reading)) => reading.saturating_duration_since(told),
+        (None, None) => return false,
+        _ => return true,
+    };
+    let side_differs = |runs: bool, told: Option<u64>, reading: Option<u64>| {
+        let (Some(told), Some(reading)) = (told, reading) else { return told != reading };
+        if runs {
+            let shown = Duration::from_millis(told).saturating_sub(elapsed);
+            shown.abs_diff(Duration::from_millis(reading)) > JUMP
+        } else {
+            told != reading
+        }
+    };
+    side_differs(told.running == Some("white"), told.white_ms, reading.white_ms)
+        || side_differs(told.running == Some("black"), told.black_ms, reading.black_ms)
+}
+
+/// Incidents are not told yet: the list of open ones is empty.
+const NO_INCIDENTS: [(); 0] = [];
+
+#[cfg(test)]
+mod tests;

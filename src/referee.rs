@@ -1,0 +1,394 @@
+//! The referee: starts and ends games over the tracker's line, and leaves out what is no part of them.
+//!
+//! While the clock stands still nothing is added to a game and nothing is taken from it: what happens on the board
+//! then is a result being shown, an arbiter's work, or analysis. When the clock runs again, the game follows what
+//! stands.
+
+mod ending;
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::{Color, KnownOutcome, Role};
+
+use crate::event::{Clock, EventKind, Move};
+use crate::tracker::{
+    ClockChange, ClockFace, Completion, Finding, Ply, ResultSign, Settlement, Side, Start, Variant, Withdrawal,
+};
+
+/// One thing the referee says: the event, the game it belongs to, and when it happened on the board.
+#[derive(Debug, Clone)]
+pub struct Ruling {
+    /// What decided it arrived then.
+    pub ts: Timestamp,
+    /// When it happened on the board, where the board tells.
+    pub at: Option<Timestamp>,
+    /// Number of the game on this board, from 1; `None` outside a game.
+    pub game: Option<Game>,
+    /// The event.
+    pub event: EventKind,
+    /// The ply behind a move's event, with what it rests on.
+    pub ply: Option<Box<Ply>>,
+}
+
+/// A game's number on its board and the time it began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Game {
+    /// From 1.
+    pub number: u32,
+    /// Its first event's time.
+    pub began: Timestamp,
+}
+
+/// Applies the Laws to one board's line of play.
+#[derive(Debug, Default)]
+pub struct Referee {
+    start: Option<Start>,
+    /// The line as the tracker has it.
+    line: Vec<Entry>,
+    /// How many games began on this board.
+    games: u32,
+    game: Option<Running>,
+    clock: ClockState,
+    white_side: Option<Side>,
+    rulings: Vec<Ruling>,
+}
+
+/// A game that has begun.
+#[derive(Debug)]
+struct Running {
+    id: Game,
+    /// The plies published, each as in the line when it was published.
+    published: Vec<Entry>,
+    ended: bool,
+}
+
+#[derive(Debug, Clone)]
+struct Entry {
+    ply: Box<Ply>,
+    told_at: Timestamp,
+    settled: Option<&'static str>,
+    completed: Option<(&'static str, Option<Clock>, Option<u64>)>,
+}
+
+#[derive(Debug, Default)]
+struct ClockState {
+    connected: bool,
+    running: bool,
+    /// It has run since the start position was set up.
+    ran: bool,
+    stopped_at: Option<Timestamp>,
+}
+
+/// So many plies played beside a clock that was never started: the players play without it.
+const WITHOUT_CLOCK: usize = 4;
+/// Moves made before the clock was started and taken back (guests of honour), at most.
+const CEREMONIAL: usize = 2;
+
+impl Referee {
+    /// A referee at a board without a game.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes in what the tracker has found.
+    pub fn handle(&mut self, now: Timestamp, finding: Finding) {
+        match finding {
+            Finding::Start(start) => self.start_set_up(now, start),
+            Finding::Made(ply) => {
+                self.line.truncate(index(ply.number));
+                self.line.push(Entry { ply, told_at: now, settled: None, completed: None });
+                self.follow(now, "moved_on");
+            }
+            Finding::Amended { ply, reason } => {
+                self.line.truncate(index(ply.number));
+                self.line.push(Entry { ply, told_at: now, settled: None, completed: None });
+                self.follow(now, reason_text(reason));
+            }
+            Finding::Retracted { ply, reason } => {
+                self.line.truncate(index(ply));
+                // Kings on their way to the centre were never a move, clock or no clock.
+                if reason == Withdrawal::Kings {
+                    self.withdraw_surplus(now, reason_text(reason));
+                } else {
+                    self.follow(now, reason_text(reason));
+                }
+            }
+            Finding::Settled { ply, by } => {
+                let by = settlement_text(by);
+                self.mark(now, ply, |entry| entry.settled = Some(by));
+            }
+            Finding::Completed { ply, by, clock, elapsed } => {
+                let by = completion_text(by);
+                let elapsed = elapsed.and_then(|e| u64::try_from(e.as_millis()).ok());
+                self.mark(now, ply, |entry| entry.completed = Some((by, clock.map(clock_of), elapsed)));
+            }
+            Finding::ResultShown { outcome, by } => self.result_shown(now, outcome, by),
+            Finding::Clock(change) => self.clock_changed(now, change),
+            Finding::WhiteSide(side) => self.white_side = Some(side),
+        }
+    }
+
+    /// What there is to say, in order.
+    pub fn take_rulings(&mut self) -> Vec<Ruling> {
+        std::mem::take(&mut self.rulings)
+    }
+
+    fn say(&mut self, ts: Timestamp, at: Option<Timestamp>, event: EventKind, ply: Option<Box<Ply>>) {
+        let game = self.game.as_ref().map(|game| game.id);
+        self.rulings.push(Ruling { ts, at, game, event, ply });
+    }
+
+    fn start_set_up(&mut self, now: Timestamp, start: Start) {
+        let ceremonial = self.game.as_ref().is_some_and(|game| {
+            !game.ended && !self.clock.ran && game.published.len() <= CEREMONIAL
+        });
+        let same = self.start.as_ref().is_some_and(|old| old.state.board() == start.state.board());
+        self.line.clear();
+        if ceremonial && same {
+            self.withdraw_surplus(now, "takeback");
+        } else {
+            if self.game.as_ref().is_some_and(|game| !game.ended) {
+                self.end(now, "*".to_owned(), "reset", "board", false);
+            }
+            self.game = None;
+        }
+        self.start = Some(start);
+        self.clock.ran = self.clock.running;
+        self.clock.stopped_at = None;
+    }
+
+    fn clock_changed(&mut self, now: Timestamp, change: ClockChange) {
+        let event = match change {
+            ClockChange::Connected => {
+                self.clock = ClockState { connected: true, ..ClockState::default() };
+                EventKind::ClockConnected {}
+            }
+            ClockChange::Disconnected => {
+                self.clock = ClockState::default();
+                EventKind::ClockDisconnected {}
+            }
+            ClockChange::BatteryLow => EventKind::ClockBatteryLow {},
+            ClockChange::Started => {
+                self.clock.running = true;
+                self.clock.ran = true;
+                self.clock.stopped_at = None;
+                if self.game.is_none() && self.start.is_some() && self.line.is_empty() {
+                    self.begin(now);
+                }
+                self.follow(now, "takeback");
+                return;
+            }
+            ClockChange::Stopped => {
+                self.clock.running = false;
+                self.clock.stopped_at = Some(now);
+                return;
+            }
+            ClockChange::Pressed(_) => return,
+        };
+        self.say(now, None, event, None);
+    }
+
+    /// Whether a ply may be part of the game: not if it was begun while the clock stood still.
+    fn counts(&self, ply: &Ply) -> bool {
+        if !self.clock.connected || self.clock.running {
+            return true;
+        }
+        match self.clock.stopped_at {
+            Some(stopped) => ply.lifted_at < stopped,
+            None => !self.clock.ran && self.line.len() >= WITHOUT_CLOCK,
+        }
+    }
+
+    /// Brings the game as published up to the line, as far as the line counts.
+    fn follow(&mut self, now: Timestamp, reason: &'static str) {
+        if self.game.as_ref().is_some_and(|game| game.ended) || self.start.is_none() {
+            return;
+        }
+        let counted = self.line.iter().take_while(|entry| self.counts(&entry.ply)).count();
+        let standing_still = self.clock.connected && !self.clock.running && self.clock.stopped_at.is_some();
+        if self.game.is_none() {
+            if counted == 0 {
+                return;
+            }
+            self.begin(now);
+        }
+        let Some(game) = &self.game else { return };
+        let same = |(old, new): &(&Entry, &Entry)| old.ply.uci == new.ply.uci && old.told_at == new.told_at;
+        let common = game.published.iter().zip(&self.line).take_while(same).count();
+        if common < game.published.len() && standing_still && common >= counted {
+            return;
+        }
+        let replaced = game.published.get(common).map(|entry| entry.ply.uci.map(|uci| uci.to_string()));
+        for at in common..counted {
+            let entry = self.line[at].clone();
+            let replaces = replaced.clone().filter(|_| at == common);
+            self.publish(now, entry, replaces, reason);
+        }
+        if counted <= common {
+            self.withdraw_surplus(now, reason);
+        }
+    }
+
+    fn begin(&mut self, now: Timestamp) {
+        let Some(start) = &self.start else { return };
+        let event = EventKind::GameStarted {
+            start_fen: start.state.fen(),
+            variant: match start.variant {
+                Variant::Standard => "standard",
+                Variant::Chess960 => "chess960",
+                Variant::FromPosition => "from_position",
+            },
+            white_side: self.white_side.map(side_text),
+            laws: None,
+            mode: None,
+            players: None,
+            time_control: None,
+        };
+        self.games += 1;
+        let id = Game { number: self.games, began: now };
+        self.game = Some(Running { id, published: Vec::new(), ended: false });
+        self.say(now, None, event, None);
+    }
+
+    fn publish(
+        &mut self,
+        now: Timestamp,
+        entry: Entry,
+        replaces: Option<Option<String>>,
+        reason: &'static str,
+    ) {
+        let ply = entry.ply.clone();
+        let played = move_of(&ply);
+        let at = Some(ply.stood_at).filter(|at| *at != now);
+        let event = match replaces {
+            Some(replaces) => EventKind::MoveAmended { played, replaces, reason },
+            None => EventKind::MoveMade(played),
+        };
+        if let Some(game) = &mut self.game {
+            game.published.truncate(index(ply.number));
+            game.published.push(Entry { settled: None, completed: None, ..entry.clone() });
+        }
+        let number = ply.number;
+        self.say(now, at, event, Some(ply));
+        self.tell_marks(now, number, &entry);
+    }
+
+    /// Withdraws what was published beyond the line.
+    fn withdraw_surplus(&mut self, now: Timestamp, reason: &'static str) {
+        let keep = self.line.len();
+        let Some(game) = &mut self.game else { return };
+        if game.ended || game.published.len() <= keep {
+            return;
+        }
+        let ply = game.published[keep].ply.number;
+        game.published.truncate(keep);
+        self.say(now, None, EventKind::MoveRetracted { ply, reason }, None);
+    }
+
+    /// Notes that a ply of the line is settled or completed, and says so if it is published.
+    fn mark(&mut self, now: Timestamp, ply: u32, mark: impl Fn(&mut Entry)) {
+        let Some(entry) = self.line.get_mut(index(ply)) else { return };
+        mark(entry);
+        let entry = entry.clone();
+        self.tell_marks(now, ply, &entry);
+    }
+
+    /// Says of a published ply what its entry in the line has more than what was said.
+    fn tell_marks(&mut self, now: Timestamp, ply: u32, entry: &Entry) {
+        let Some(game) = &mut self.game else { return };
+        let Some(said) = game.published.get_mut(index(ply)).filter(|said| said.told_at == entry.told_at) else {
+            return;
+        };
+        if game.ended {
+            return;
+        }
+        let settled = entry.settled.filter(|_| said.settled.is_none());
+        let completed = entry.completed.filter(|_| said.completed.is_none());
+        said.settled = entry.settled;
+        said.completed = entry.completed;
+        if let Some(by) = settled {
+            self.say(now, None, EventKind::MoveSettled { ply, by }, None);
+        }
+        if let Some((by, clock, elapsed_ms)) = completed {
+            self.say(now, None, EventKind::MoveCompleted { ply, by, clock, elapsed_ms }, None);
+        }
+        if settled.is_some() {
+            self.look_for_end(now);
+        }
+    }
+
+    fn result_shown(&mut self, now: Timestamp, outcome: KnownOutcome, by: ResultSign) {
+        let reason = match by {
+            ResultSign::Kings => "kings",
+            ResultSign::Piece => "result_piece",
+        };
+        if self.game.as_ref().is_some_and(|game| !game.ended && !game.published.is_empty()) {
+            self.end(now, outcome.to_string(), reason, "board", false);
+        }
+    }
+
+    fn end(&mut self, now: Timestamp, result: String, reason: &'static str, by: &'static str, confirmed: bool) {
+        self.say(now, None, EventKind::GameEnded { result, reason, by, confirmed }, None);
+        if let Some(game) = &mut self.game {
+            game.ended = true;
+        }
+    }
+}
+
+fn index(ply: u32) -> usize {
+    usize::try_from(ply).unwrap_or(usize::MAX).saturating_sub(1)
+}
+
+fn move_of(ply: &Ply) -> Move {
+    Move {
+        ply: ply.number,
+        color: color_text(ply.color),
+        uci: ply.uci.map(|uci| uci.to_string()),
+        san: ply.san.clone(),
+        fen: ply.after.fen(),
+        captured: ply.captured.map(|role: Role| role.char().to_string()),
+        clock: ply.clock.map(clock_of),
+        legal: ply.played.is_some(),
+        inferred: ply.inferred,
+    }
+}
+
+pub(crate) fn clock_of(face: ClockFace) -> Clock {
+    Clock { white_ms: face.white_ms, black_ms: face.black_ms, running: face.running.map(color_text) }
+}
+
+pub(crate) fn color_text(color: Color) -> &'static str {
+    color.fold_wb("white", "black")
+}
+
+pub(crate) fn side_text(side: Side) -> &'static str {
+    match side {
+        Side::Left => "left",
+        Side::Right => "right",
+    }
+}
+
+fn reason_text(reason: Withdrawal) -> &'static str {
+    match reason {
+        Withdrawal::MovedOn => "moved_on",
+        Withdrawal::Takeback => "takeback",
+        Withdrawal::IllegalRestored => "illegal_restored",
+        Withdrawal::Kings => "kings",
+        Withdrawal::Recovered => "recovered",
+    }
+}
+
+fn settlement_text(by: Settlement) -> &'static str {
+    match by {
+        Settlement::Press => "press",
+        Settlement::Reply => "reply",
+        Settlement::Shape => "shape",
+    }
+}
+
+fn completion_text(by: Completion) -> &'static str {
+    match by {
+        Completion::Press => "press",
+        Completion::OwnNextMove => "own_next_move",
+    }
+}

@@ -1,0 +1,175 @@
+//! What the tracker tells the referee.
+
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::uci::UciMove;
+use shakmaty::{Color, KnownOutcome, Move, Role, Square};
+
+use super::clock::{ClockChange, ClockFace, Side};
+use super::sensors::Change;
+use super::start::Variant;
+use super::state::State;
+
+/// One thing that the tracker has concluded.
+#[derive(Debug, Clone)]
+pub enum Finding {
+    /// A start position stands on the board and a new line of play begins with it.
+    Start(Start),
+    /// A ply is credible.
+    Made(Box<Ply>),
+    /// What was told as this ply was another one; later plies are withdrawn.
+    Amended {
+        /// What was played instead.
+        ply: Box<Ply>,
+        /// Why.
+        reason: Withdrawal,
+    },
+    /// This ply and all later ones were not played, or are no longer.
+    Retracted {
+        /// Number of the first ply withdrawn.
+        ply: u32,
+        /// Why.
+        reason: Withdrawal,
+    },
+    /// No other reading of this ply is left.
+    Settled {
+        /// Its number.
+        ply: u32,
+        /// What settled it.
+        by: Settlement,
+    },
+    /// The ply is completed in the sense of the Laws (Art. 6.2.1).
+    Completed {
+        /// Its number.
+        ply: u32,
+        /// How.
+        by: Completion,
+        /// The clock at that moment.
+        clock: Option<ClockFace>,
+        /// The mover's time from the opponent's press to his own, as seen by the board: within a second. `None`
+        /// where a press was missed.
+        elapsed: Option<Duration>,
+    },
+    /// The board shows a result: kings in the centre or result pieces.
+    ResultShown {
+        /// The result.
+        outcome: KnownOutcome,
+        /// How it is shown.
+        by: ResultSign,
+    },
+    /// The clock.
+    Clock(ClockChange),
+    /// White's side of the clock became known, or turned out to be the other one.
+    WhiteSide(Side),
+}
+
+/// The start of a line of play.
+#[derive(Debug, Clone)]
+pub struct Start {
+    /// What kind of game starts here.
+    pub variant: Variant,
+    /// The start position.
+    pub state: State,
+    /// Whether White sits with the connector on the right.
+    pub turned: bool,
+}
+
+/// A ply of the line of play.
+#[derive(Debug, Clone)]
+pub struct Ply {
+    /// 1 is the first of the game.
+    pub number: u32,
+    /// Who moved.
+    pub color: Color,
+    /// The legal move; `None` for irregular play.
+    pub played: Option<Move>,
+    /// The move in UCI: of irregular play, where one piece went from one square to another.
+    pub uci: Option<UciMove>,
+    /// The move in English SAN with check and mate signs; `None` for irregular play.
+    pub san: Option<String>,
+    /// The state after it.
+    pub after: State,
+    /// What was captured.
+    pub captured: Option<Role>,
+    /// The mover's piece left its square.
+    pub lifted_at: Timestamp,
+    /// The board shows the move since then.
+    pub stood_at: Timestamp,
+    /// Found by reconstruction over a gap, not watched.
+    pub inferred: bool,
+    /// The clock when the ply was told.
+    pub clock: Option<ClockFace>,
+    /// What this rests on.
+    pub evidence: Evidence,
+}
+
+/// The observations a ply rests on, and what else they could have meant.
+#[derive(Debug, Clone, Default)]
+pub struct Evidence {
+    /// The changes of the squares since the ply before it stood.
+    pub changes: Vec<Change>,
+    /// What decided it.
+    pub grounds: Option<Grounds>,
+    /// Squares that still differed from this reading when it was told.
+    pub differs: Vec<Square>,
+    /// Other readings and on how many squares each differed from the board.
+    pub others: Vec<(String, usize)>,
+}
+
+/// What made a ply credible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grounds {
+    /// The mover pressed the clock.
+    Press,
+    /// The opponent has begun or made his reply.
+    Reply,
+    /// The pieces have stood like this for so long.
+    Stood(Duration),
+    /// The only line of legal moves between two looks at the board.
+    OnlyLine,
+}
+
+/// Why a ply was withdrawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Withdrawal {
+    /// The piece went on to another square.
+    MovedOn,
+    /// The player took the move back.
+    Takeback,
+    /// An illegal move was put right.
+    IllegalRestored,
+    /// The kings were being put in the centre to show the result.
+    Kings,
+    /// Later evidence showed another line.
+    Recovered,
+}
+
+/// What settled a ply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settlement {
+    /// The mover's press.
+    Press,
+    /// The opponent's reply.
+    Reply,
+    /// The shape of the motion: it has come to rest where nothing can follow.
+    Shape,
+}
+
+/// What completed a ply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Completion {
+    /// The mover's press.
+    Press,
+    /// The mover's own next move (Laws 2018 and later, Art. 6.2.1.2).
+    OwnNextMove,
+}
+
+/// How a board shows a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResultSign {
+    /// Both kings on centre squares.
+    Kings,
+    /// A result piece.
+    Piece,
+}

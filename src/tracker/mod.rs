@@ -1,0 +1,273 @@
+//! From observations to the most credible line of play.
+//!
+//! The tracker holds hypotheses, not a guess: a small tree of states that the board can have reached, each measured
+//! by the squares on which it differs from the sensors. It follows the board for ever, in play or not, and
+//! tells the referee what was played and what the board signals. Time comes with the observations; between them
+//! [`Tracker::poll_deadline`] says when the tracker wants to be asked again.
+
+mod clock;
+mod finding;
+mod gap;
+mod judgement;
+mod motion;
+mod sensors;
+mod signals;
+mod start;
+mod state;
+mod tree;
+
+use core::time::Duration;
+use std::collections::VecDeque;
+
+use kiebitz_hardware::{Observation, Observed, Timestamp};
+use shakmaty::{Bitboard, Board, ByColor, Color};
+
+pub use clock::{ClockChange, ClockFace, Side};
+use clock::ClockWatch;
+pub use finding::{
+    Completion, Evidence, Finding, Grounds, Ply, ResultSign, Settlement, Start, Withdrawal,
+};
+pub use sensors::Change;
+use motion::Habits;
+use sensors::Sensors;
+use signals::Signals;
+pub use start::Variant;
+pub use state::State;
+use tree::{Standing, Tree};
+
+/// Follows one board.
+#[derive(Debug)]
+pub struct Tracker {
+    sensors: Sensors,
+    clock: ClockWatch,
+    line: Option<Line>,
+    /// When each side was last seen to press.
+    pressed: ByColor<Option<Timestamp>>,
+    /// How long each side's clock ran until that press.
+    last_elapsed: ByColor<Option<Duration>>,
+    signals: Signals,
+    habits: Habits,
+    /// Arrival of the last change of any square.
+    quiet_since: Timestamp,
+    /// The quiet board has been examined for more than the next move.
+    examined: bool,
+    findings: VecDeque<(Timestamp, Finding)>,
+    wake: Option<Timestamp>,
+}
+
+/// A line of play from its start position.
+#[derive(Debug)]
+struct Line {
+    /// The states before the tree's root, one per ply from the start on: where an irregularity can be taken back to.
+    passed: Vec<State>,
+    tree: Tree,
+}
+
+impl Default for Tracker {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Tracker {
+    /// A tracker that knows nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            sensors: Sensors::new(),
+            clock: ClockWatch::default(),
+            line: None,
+            pressed: ByColor::default(),
+            last_elapsed: ByColor::default(),
+            signals: Signals::default(),
+            habits: Habits::default(),
+            quiet_since: Timestamp::from_micros(0),
+            examined: false,
+            findings: VecDeque::new(),
+            wake: None,
+        }
+    }
+
+    /// Takes in an observation.
+    pub fn observe(&mut self, observed: &Observed) {
+        let now = observed.at;
+        let changed = match &observed.observation {
+            Observation::Field { update, .. } => self.sensors.set_field(now, update.field, update.contents),
+            Observation::Board { dump, .. } => self.sensors.set_all(now, dump),
+            Observation::Clock { times, .. } => {
+                for change in self.clock.read(now, *times) {
+                    self.clock_changed(now, change);
+                }
+                false
+            }
+            Observation::ClockAbsent => {
+                if self.clock.lost() {
+                    self.tell(now, Finding::Clock(ClockChange::Disconnected));
+                }
+                false
+            }
+            _ => false,
+        };
+        if changed {
+            self.quiet_since = now;
+            self.examined = false;
+            if let Some(line) = &mut self.line {
+                line.tree.update(&self.sensors, now);
+            }
+        }
+        self.decide(now);
+    }
+
+    /// When the tracker wants [`handle_deadline`](Self::handle_deadline) to be called, unless something is observed
+    /// before; `None`: nothing is pending.
+    #[must_use]
+    pub fn poll_deadline(&self) -> Option<Timestamp> {
+        self.wake
+    }
+
+    /// Time has passed without an observation.
+    pub fn handle_deadline(&mut self, now: Timestamp) {
+        self.decide(now);
+    }
+
+    /// The next finding and the time that decided it.
+    pub fn poll_finding(&mut self) -> Option<(Timestamp, Finding)> {
+        self.findings.pop_front()
+    }
+
+    /// What the sensors show; result pieces are left out.
+    #[must_use]
+    pub fn placement(&self) -> &Board {
+        self.sensors.board()
+    }
+
+    /// Squares on which the board differs from the line as told, and that line's placement; `None` without a line.
+    #[must_use]
+    pub fn expected(&self) -> Option<(&Board, Bitboard)> {
+        let tree = &self.line.as_ref()?.tree;
+        let tip = tree.node(tree.tip());
+        Some((tip.state.board(), tip.differs))
+    }
+
+    /// How White sits: "normal" with the connector on his left, else "turned"; `None` before a start position has
+    /// shown it.
+    #[must_use]
+    pub fn orientation(&self) -> Option<&'static str> {
+        self.line.as_ref().map(|_| if self.sensors.turned() { "turned" } else { "normal" })
+    }
+
+    /// What the clock shows, once White's side is known.
+    #[must_use]
+    pub fn clock(&self) -> Option<ClockFace> {
+        self.clock.face()
+    }
+
+    /// White's side of the clock, once known.
+    #[must_use]
+    pub fn white_side(&self) -> Option<Side> {
+        self.clock.white_side()
+    }
+
+    fn tell(&mut self, at: Timestamp, finding: Finding) {
+        self.findings.push_back((at, finding));
+    }
+
+    fn wake_at(&mut self, at: Timestamp) {
+        self.wake = Some(self.wake.map_or(at, |earlier| earlier.min(at)));
+    }
+
+    fn clock_changed(&mut self, now: Timestamp, change: ClockChange) {
+        match change {
+            ClockChange::Started => self.clock_started(now),
+            ClockChange::Pressed(side) => self.clock_pressed(now, side),
+            _ => {}
+        }
+        self.tell(now, Finding::Clock(change));
+    }
+
+    /// White's clock runs first (Laws Art. 6.6): a clock started on a start position tells White's side.
+    fn clock_started(&mut self, now: Timestamp) {
+        let at_start = self.line.as_ref().is_some_and(|line| {
+            let tree = &line.tree;
+            tree.node(tree.tip()).ply == 0 && tree.best() == tree.root()
+        });
+        if let (true, Some(side)) = (at_start, self.clock.turn()) {
+            self.vote_white(now, side, 3);
+        }
+    }
+
+    fn clock_pressed(&mut self, now: Timestamp, side: Side) {
+        let last_told = self.line.as_ref().and_then(|line| {
+            let tip = line.tree.node(line.tree.tip());
+            (tip.standing >= Standing::Told && !tip.completed && tip.since < now).then(|| tip.mover())
+        });
+        if let Some(mover) = last_told {
+            let white = if mover.is_white() { side } else { side.other() };
+            self.vote_white(now, white, 1);
+        }
+        let Some(color) = self.clock.color_of(side) else { return };
+        self.pressed[color] = Some(now);
+        let elapsed = self.clock.end_turn(now);
+        self.last_elapsed[color] = elapsed;
+        let Some(line) = &mut self.line else { return };
+        let tree = &line.tree;
+        // The press confirms what stands on the board, which may not be what was told.
+        let reading = tree.path(tree.best());
+        let last_own = tree.path(tree.tip()).into_iter().rev().find(|id| tree.node(*id).mover() == color);
+        let last_own = last_own.filter(|id| reading.contains(id) && tree.node(*id).lifted_at <= now);
+        if let Some(id) = last_own.filter(|id| !tree.node(*id).completed) {
+            self.complete(now, id, Completion::Press, elapsed);
+        }
+    }
+
+    fn vote_white(&mut self, now: Timestamp, side: Side, weight: i8) {
+        if self.clock.vote_white(side, weight) && let Some(side) = self.clock.white_side() {
+            self.tell(now, Finding::WhiteSide(side));
+        }
+    }
+
+    fn complete(&mut self, now: Timestamp, id: tree::NodeId, by: Completion, elapsed: Option<Duration>) {
+        let Some(line) = &mut self.line else { return };
+        let node = line.tree.node_mut(id);
+        node.completed = true;
+        let ply = node.ply;
+        if by == Completion::Press {
+            self.settle(now, id, Settlement::Press);
+        }
+        let clock = self.clock.face();
+        self.tell(now, Finding::Completed { ply, by, clock, elapsed });
+    }
+
+    fn settle(&mut self, now: Timestamp, id: tree::NodeId, by: Settlement) {
+        let Some(line) = &mut self.line else { return };
+        let node = line.tree.node_mut(id);
+        if node.standing == Standing::Told {
+            node.standing = Standing::Settled;
+            let ply = node.ply;
+            self.tell(now, Finding::Settled { ply, by });
+        }
+    }
+
+    /// Begins a new line of play with what stands on the board.
+    fn begin(&mut self, now: Timestamp, variant: Variant, state: State) {
+        self.line = Some(Line { passed: Vec::new(), tree: Tree::new(state.clone(), 0, now) });
+        if let Some(line) = &mut self.line {
+            line.tree.update(&self.sensors, now);
+        }
+        self.pressed = ByColor::default();
+        self.clock.forget_sides();
+        if let (Some(true), Some(side)) = (self.clock.running(), self.clock.turn()) {
+            self.clock.vote_white(side, 1);
+        }
+        let turned = self.sensors.turned();
+        self.tell(now, Finding::Start(Start { variant, state, turned }));
+    }
+
+    /// Whether the mover has pressed since he lifted his piece.
+    fn pressed_since(&self, mover: Color, lifted_at: Timestamp) -> Option<Timestamp> {
+        self.pressed[mover].filter(|pressed| *pressed >= lifted_at)
+    }
+}
+
+#[cfg(test)]
+mod tests;

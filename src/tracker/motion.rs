@@ -1,0 +1,70 @@
+//! The shape of a motion: carried through the air, or drawn over the squares.
+
+use shakmaty::{ByColor, Color, Move, attacks};
+
+use super::sensors::Sensors;
+use super::tree::{Node, Played, SCAN};
+
+/// Which players are in the habit of drawing their pieces over the squares.
+#[derive(Debug, Default)]
+pub(super) struct Habits {
+    seen: ByColor<Seen>,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+struct Seen {
+    drawn: u8,
+    carried: u8,
+}
+
+/// Habits are judged by about so many of the last telling moves.
+const MEMORY: u8 = 24;
+/// Fewer moves than this say nothing about a player.
+const ACQUAINTED: u8 = 4;
+/// Who draws less than one in so many of his pieces carries them.
+const RARELY: u8 = 8;
+
+impl Habits {
+    /// Notes how the move of a node was made, if that shows.
+    pub(super) fn note(&mut self, node: &Node, sensors: &Sensors) {
+        let Played::Move(m) = node.played else { return };
+        let Some(drawn) = drawn(m, node, sensors) else { return };
+        let seen = &mut self.seen[node.mover()];
+        if drawn {
+            seen.drawn += 1;
+        } else {
+            seen.carried += 1;
+        }
+        if seen.drawn + seen.carried >= MEMORY {
+            seen.drawn /= 2;
+            seen.carried /= 2;
+        }
+    }
+
+    /// Whether this player may be drawing a piece that shows no sign either way: until he has been seen to carry
+    /// his pieces.
+    pub(super) fn may_draw(&self, color: Color) -> bool {
+        let seen = self.seen[color];
+        let total = seen.drawn + seen.carried;
+        total < ACQUAINTED || RARELY * seen.drawn >= total
+    }
+}
+
+/// Whether the piece was seen on a square between where it came from and where it stands. A step to the neighbouring
+/// square shows only by its flight that the piece was carried; `None` when it may have been either.
+pub(super) fn drawn(m: Move, node: &Node, sensors: &Sensors) -> Option<bool> {
+    let from = m.from().filter(|_| !m.is_castle())?;
+    let between = attacks::between(from, m.to());
+    if between.is_empty() {
+        let flight = sensors.changed_at(m.to()).saturating_duration_since(sensors.changed_at(from));
+        return (flight > SCAN).then_some(false);
+    }
+    let piece = m.promotion().unwrap_or(m.role()).of(node.mover());
+    // A piece slid off its square may be seen on the next one before its own is read as empty.
+    let crossed = sensors
+        .recent()
+        .rev()
+        .take_while(|change| change.at + SCAN >= node.lifted_at)
+        .any(|change| between.contains(change.square) && change.after == Some(piece));
+    Some(crossed)
+}

@@ -1,0 +1,186 @@
+//! What the board's sensors show, and what they have shown of late.
+
+use std::collections::VecDeque;
+
+use kiebitz_hardware::Timestamp;
+use kiebitz_protocol::{Contents, Dump, Field, Piece as WirePiece};
+use shakmaty::{Bitboard, Board, Color, KnownOutcome, Piece, Role, Square};
+
+/// The physical placement as reported, with the recent changes.
+#[derive(Debug, Clone)]
+pub(crate) struct Sensors {
+    board: Board,
+    /// Squares with a result piece: draw, White wins, Black wins.
+    tokens: [Bitboard; 3],
+    changed_at: [Timestamp; 64],
+    recent: VecDeque<Change>,
+    turned: bool,
+    known: bool,
+}
+
+/// One square that came to show something else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Change {
+    /// Arrival of the report.
+    pub at: Timestamp,
+    /// The square.
+    pub square: Square,
+    /// What the sensors show there from now on; a result piece counts as nothing.
+    pub after: Option<Piece>,
+}
+
+/// Enough for the longest scramble between two settled plies; a bound, so that a flickering square costs nothing.
+const RECENT: usize = 96;
+
+impl Sensors {
+    pub(crate) fn new() -> Self {
+        Self {
+            board: Board::empty(),
+            tokens: [Bitboard::EMPTY; 3],
+            changed_at: [Timestamp::from_micros(0); 64],
+            recent: VecDeque::with_capacity(RECENT),
+            turned: false,
+            known: false,
+        }
+    }
+
+    pub(crate) fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// Whether a dump has told every square.
+    pub(crate) fn known(&self) -> bool {
+        self.known
+    }
+
+    /// Whether White sits with the connector on the right, so that field i is 63-i.
+    pub(crate) fn turned(&self) -> bool {
+        self.turned
+    }
+
+    pub(crate) fn changed_at(&self, square: Square) -> Timestamp {
+        self.changed_at[usize::from(square)]
+    }
+
+    /// The recent changes, oldest first.
+    pub(crate) fn recent(&self) -> impl DoubleEndedIterator<Item = &Change> {
+        self.recent.iter()
+    }
+
+    /// The changes after `since`, oldest first.
+    pub(crate) fn changes_since(&self, since: Timestamp) -> impl DoubleEndedIterator<Item = &Change> {
+        let from = self.recent.partition_point(|change| change.at <= since);
+        self.recent.range(from..)
+    }
+
+    /// Squares that changed after `since`.
+    pub(crate) fn touched_since(&self, since: Timestamp) -> Bitboard {
+        self.changes_since(since).map(|change| change.square).collect()
+    }
+
+    /// Squares that show something else than `expected`.
+    pub(crate) fn differing(&self, expected: &Board) -> Bitboard {
+        difference(&self.board, expected) | self.token_squares().without(expected.occupied())
+    }
+
+    pub(crate) fn token_squares(&self) -> Bitboard {
+        self.tokens[0] | self.tokens[1] | self.tokens[2]
+    }
+
+    /// The result that result pieces show, if they show just one.
+    pub(crate) fn token_result(&self) -> Option<KnownOutcome> {
+        match self.tokens.map(Bitboard::any) {
+            [true, false, false] => Some(KnownOutcome::Draw),
+            [false, true, false] => Some(KnownOutcome::Decisive { winner: Color::White }),
+            [false, false, true] => Some(KnownOutcome::Decisive { winner: Color::Black }),
+            _ => None,
+        }
+    }
+
+    /// One field's contents. Returns whether anything changed.
+    pub(crate) fn set_field(&mut self, at: Timestamp, field: Field, contents: Contents) -> bool {
+        self.set(at, square_of(field, self.turned), contents)
+    }
+
+    /// A dump. Returns whether anything changed.
+    pub(crate) fn set_all(&mut self, at: Timestamp, dump: &Dump) -> bool {
+        let mut changed = !self.known;
+        self.known = true;
+        for (field, contents) in Field::all().zip(dump) {
+            changed |= self.set_field(at, field, *contents);
+        }
+        changed
+    }
+
+    /// Reads the fields the other way round from now on.
+    pub(crate) fn turn(&mut self) {
+        self.turned = !self.turned;
+        self.board.rotate_180();
+        for token in &mut self.tokens {
+            *token = token.rotate_180();
+        }
+        self.changed_at.reverse();
+        for change in &mut self.recent {
+            change.square = change.square.rotate_180();
+        }
+    }
+
+    fn set(&mut self, at: Timestamp, square: Square, contents: Contents) -> bool {
+        let (piece, token) = match contents {
+            None => (None, None),
+            Some(WirePiece::DrawToken) => (None, Some(0)),
+            Some(WirePiece::WhiteWinsToken) => (None, Some(1)),
+            Some(WirePiece::BlackWinsToken) => (None, Some(2)),
+            Some(piece) => (chess_piece(piece), None),
+        };
+        let had = self.tokens.iter().position(|squares| squares.contains(square));
+        if self.board.piece_at(square) == piece && had == token {
+            return false;
+        }
+        for (kind, squares) in self.tokens.iter_mut().enumerate() {
+            squares.set(square, token == Some(kind));
+        }
+        match piece {
+            Some(piece) => self.board.set_piece_at(square, piece),
+            None => self.board.discard_piece_at(square),
+        }
+        self.changed_at[usize::from(square)] = at;
+        if self.recent.len() == RECENT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(Change { at, square, after: piece });
+        true
+    }
+}
+
+/// Squares on which two placements differ.
+pub(crate) fn difference(a: &Board, b: &Board) -> Bitboard {
+    let colors = Color::ALL.into_iter().map(|c| a.by_color(c) ^ b.by_color(c));
+    let roles = Role::ALL.into_iter().map(|r| a.by_role(r) ^ b.by_role(r));
+    colors.chain(roles).fold(Bitboard::EMPTY, |all, differ| all | differ)
+}
+
+/// Field 0 is a8 and 63 is h1 with the connector on White's left; the board does not turn its numbering.
+fn square_of(field: Field, turned: bool) -> Square {
+    let field = if turned { field.turned() } else { field };
+    Square::new(u32::from(field.number())).flip_vertical()
+}
+
+fn chess_piece(piece: WirePiece) -> Option<Piece> {
+    let (color, role) = match piece {
+        WirePiece::WhitePawn => (Color::White, Role::Pawn),
+        WirePiece::WhiteRook => (Color::White, Role::Rook),
+        WirePiece::WhiteKnight => (Color::White, Role::Knight),
+        WirePiece::WhiteBishop => (Color::White, Role::Bishop),
+        WirePiece::WhiteKing => (Color::White, Role::King),
+        WirePiece::WhiteQueen => (Color::White, Role::Queen),
+        WirePiece::BlackPawn => (Color::Black, Role::Pawn),
+        WirePiece::BlackRook => (Color::Black, Role::Rook),
+        WirePiece::BlackKnight => (Color::Black, Role::Knight),
+        WirePiece::BlackBishop => (Color::Black, Role::Bishop),
+        WirePiece::BlackKing => (Color::Black, Role::King),
+        WirePiece::BlackQueen => (Color::Black, Role::Queen),
+        WirePiece::DrawToken | WirePiece::WhiteWinsToken | WirePiece::BlackWinsToken => return None,
+    };
+    Some(Piece { color, role })
+}

@@ -1,0 +1,116 @@
+//! What the board signals besides moves: a start position set up, a result shown.
+
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::{Bitboard, Color, KnownOutcome, Role, Square};
+
+use super::finding::{Finding, ResultSign, Withdrawal};
+use super::tree::{NodeId, Played, Standing};
+use super::{Tracker, start};
+
+/// Signals already given, so that each is given once.
+#[derive(Debug, Default)]
+pub(super) struct Signals {
+    shown: Option<(KnownOutcome, ResultSign)>,
+}
+
+/// A start position counts when the hands have left it alone for this long.
+const START_STANDS: Duration = Duration::from_millis(400);
+/// Kings in the centre and result pieces count when they have stood for this long.
+const RESULT_STANDS: Duration = Duration::from_millis(700);
+/// The four centre squares, on which kings show a result.
+const CENTRE: [Square; 4] = [Square::D4, Square::E4, Square::D5, Square::E5];
+
+impl Tracker {
+    /// Looks for a start position that is not just the line of play come back to it. Returns whether a line began.
+    pub(super) fn look_for_start(&mut self, now: Timestamp) -> bool {
+        if !self.sensors.known() || self.stands_as_expected() {
+            return false;
+        }
+        let mut turned_board = self.sensors.board().clone();
+        turned_board.rotate_180();
+        let here = start::recognise(self.sensors.board()).map(|found| (found, false));
+        let found = here.or_else(|| start::recognise(&turned_board).map(|found| (found, true)));
+        let Some(((variant, state), turn)) = found else { return false };
+        let ready = self.quiet_since + START_STANDS;
+        if self.line.is_some() && now < ready {
+            self.wake_at(ready);
+            return false;
+        }
+        if turn {
+            self.sensors.turn();
+        }
+        self.begin(now, variant, state);
+        true
+    }
+
+    /// Looks for a result shown on the board. Returns whether that changed the line.
+    pub(super) fn look_for_result(&mut self, now: Timestamp) -> bool {
+        let Some((outcome, by)) = self.result_on_board() else {
+            self.signals.shown = None;
+            return false;
+        };
+        if self.signals.shown == Some((outcome, by)) {
+            return false;
+        }
+        let ready = self.quiet_since + RESULT_STANDS;
+        if now < ready {
+            self.wake_at(ready);
+            return false;
+        }
+        self.signals.shown = Some((outcome, by));
+        if by == ResultSign::Kings {
+            self.withdraw_king_walks(now);
+        }
+        self.tell(now, Finding::ResultShown { outcome, by });
+        true
+    }
+
+    fn stands_as_expected(&self) -> bool {
+        self.line.as_ref().is_some_and(|line| line.tree.node(line.tree.best()).differs.is_empty())
+    }
+
+    /// Kings side by side in the centre cannot arise in play: they show the result by the colour of their
+    /// squares, light for White, dark for Black, one of each for a draw.
+    fn result_on_board(&self) -> Option<(KnownOutcome, ResultSign)> {
+        self.line.as_ref()?;
+        if let Some(outcome) = self.sensors.token_result() {
+            return Some((outcome, ResultSign::Piece));
+        }
+        let centre: Bitboard = CENTRE.into_iter().collect();
+        let kings = self.sensors.board().kings() & centre;
+        if kings.count() != 2 || Color::ALL.iter().any(|c| (kings & self.sensors.board().by_color(*c)).count() != 1) {
+            return None;
+        }
+        let outcome = match kings.into_iter().filter(|square| square.is_light()).count() {
+            2 => KnownOutcome::Decisive { winner: Color::White },
+            0 => KnownOutcome::Decisive { winner: Color::Black },
+            _ => KnownOutcome::Draw,
+        };
+        Some((outcome, ResultSign::Kings))
+    }
+
+    /// Takes back the last plies if they were kings on their way to show the result.
+    fn withdraw_king_walks(&mut self, now: Timestamp) {
+        let Some(line) = &mut self.line else { return };
+        let tree = &mut line.tree;
+        let walks: Vec<NodeId> = tree
+            .path(tree.tip())
+            .into_iter()
+            .rev()
+            .take_while(|id| {
+                let node = tree.node(*id);
+                let to_centre = |m: shakmaty::Move| m.role() == Role::King && CENTRE.contains(&m.to());
+                !node.completed && matches!(node.played, Played::Move(m) if to_centre(m))
+            })
+            .collect();
+        let Some(first) = walks.last().copied() else { return };
+        let ply = tree.node(first).ply;
+        let told = tree.node(first).standing >= Standing::Told;
+        tree.remove(first, tree.root());
+        if told {
+            self.tell(now, Finding::Retracted { ply, reason: Withdrawal::Kings });
+        }
+    }
+}

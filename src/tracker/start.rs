@@ -1,0 +1,63 @@
+//! Start positions: what can stand on a board before the first move.
+
+use shakmaty::{Board, CastlingMode, Chess, Color, FromSetup, Rank, Role, Setup, Square};
+
+use super::state::State;
+
+/// The kind of game that a start position opens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Variant {
+    /// The usual start position (Laws Art. 2.3).
+    Standard,
+    /// One of the other 959 start positions of Chess960 (Laws, Guidelines II).
+    Chess960,
+    /// Any other position that was told to kiebitz.
+    FromPosition,
+}
+
+/// The start position that stands on the board, if it is one: pieces mirrored on the first and last rank, king
+/// between the rooks, bishops on squares of both colours.
+pub(crate) fn recognise(board: &Board) -> Option<(Variant, State)> {
+    if board.occupied().count() != 32 || board.pawns().count() != 16 {
+        return None;
+    }
+    if *board == Board::new() {
+        return Some((Variant::Standard, State::legal(Chess::new(), CastlingMode::Standard)));
+    }
+    if !has_start_shape(board) {
+        return None;
+    }
+    let setup = Setup {
+        board: board.clone(),
+        castling_rights: board.rooks(),
+        turn: Color::White,
+        ..Setup::initial()
+    };
+    let position = Chess::from_setup(setup, CastlingMode::Chess960).ok()?;
+    Some((Variant::Chess960, State::legal(position, CastlingMode::Chess960)))
+}
+
+fn has_start_shape(board: &Board) -> bool {
+    let pawns = |color: Color, rank: Rank| board.by_piece(Role::Pawn.of(color)) == rank.into();
+    if !pawns(Color::White, Rank::Second) || !pawns(Color::Black, Rank::Seventh) {
+        return false;
+    }
+    let back = board.white() & Rank::First;
+    let mirrored = back.into_iter().all(|square: Square| {
+        board.role_at(square) == board.role_at(square.flip_vertical())
+            && board.color_at(square.flip_vertical()) == Some(Color::Black)
+    });
+    let count = |role: Role| (back & board.by_role(role)).count();
+    if back.count() != 8
+        || !mirrored
+        || [Role::Knight, Role::Bishop, Role::Rook].map(count) != [2, 2, 2]
+        || [Role::Queen, Role::King].map(count) != [1, 1]
+    {
+        return false;
+    }
+    let rooks = back & board.rooks();
+    let bishops = back & board.bishops();
+    let between = |king: Square| rooks.first().is_some_and(|r| r < king) && rooks.last().is_some_and(|r| r > king);
+    board.king_of(Color::White).is_some_and(between)
+        && bishops.into_iter().filter(|s| s.is_light()).count() == 1
+}
