@@ -85,6 +85,13 @@ impl Board {
         self.work();
     }
 
+    /// Bytes were written to the board.
+    pub fn handle_sent(&mut self, now: Timestamp, bytes: &[u8]) {
+        self.advance(now);
+        self.session.handle_sent(now, bytes);
+        self.work();
+    }
+
     /// When [`advance`](Self::advance) is due if nothing arrives before.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {

@@ -52,6 +52,18 @@ pub enum EventKind {
         /// Why.
         reason: String,
     },
+    /// Changes that nobody heard were read back from the board's memory.
+    #[serde(rename = "board.recovered")]
+    BoardRecovered {
+        /// How many squares changed.
+        changes: usize,
+        /// The gap began then.
+        #[serde(serialize_with = "rfc3339")]
+        from: Timestamp,
+        /// The memory was read then.
+        #[serde(serialize_with = "rfc3339")]
+        to: Timestamp,
+    },
     /// A clock answers.
     #[serde(rename = "clock.connected")]
     ClockConnected {},

@@ -174,6 +174,7 @@ impl GameRecord {
                 true
             }
             EventKind::BoardConnected { .. }
+            | EventKind::BoardRecovered { .. }
             | EventKind::BoardDisconnected { .. }
             | EventKind::ClockBatteryLow {}
             | EventKind::ClockConnected {}

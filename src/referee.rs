@@ -123,6 +123,9 @@ impl Referee {
                 self.mark(now, ply, |entry| entry.completed = Some((by, clock.map(clock_of), elapsed)));
             }
             Finding::ResultShown { outcome, by } => self.result_shown(now, outcome, by),
+            Finding::Recovered { changes, from, to } => {
+                self.say(now, None, EventKind::BoardRecovered { changes, from, to }, None);
+            }
             Finding::Clock(change) => self.clock_changed(now, change),
             Finding::WhiteSide(side) => self.white_side = Some(side),
         }

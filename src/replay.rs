@@ -95,7 +95,7 @@ impl<R: Read> Replay<R> {
             Content::Opened => board.handle_opened(packet.at),
             Content::Closed { reason } => board.handle_closed(packet.at, reason),
             Content::Bytes { direction: Direction::Inbound, bytes } => board.handle_bytes(packet.at, bytes),
-            Content::Bytes { direction: Direction::Outbound, .. } => {}
+            Content::Bytes { direction: Direction::Outbound, bytes } => board.handle_sent(packet.at, bytes),
         }
     }
 

@@ -1,6 +1,6 @@
 //! What a session learns from a board.
 
-use kiebitz_protocol::{ClockTimes, Dump, FieldUpdate};
+use kiebitz_protocol::{ClockTimes, Dump, Element, FieldUpdate};
 
 use crate::time::Timestamp;
 
@@ -52,6 +52,13 @@ pub enum Observation {
     },
     /// The board says that no clock is connected (BWTIME).
     ClockAbsent,
+    /// The board was asked for its memory: the answer may take some seconds, in which it says nothing else.
+    MemoryAsked,
+    /// The board's memory (EE_MOVES), oldest element first; what could not be read is left out.
+    Memory {
+        /// What the board has recorded.
+        elements: Vec<Element>,
+    },
     /// Bytes were lost: changes may be missing until the next dump.
     Disturbed {
         /// Bytes that made no message.

@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::collections::VecDeque;
 
-use kiebitz_protocol::{Counters, Decoded, Decoder, Message};
+use kiebitz_protocol::{Command, CommandDecoder, Counters, Decoded, Decoder, Message, eeprom};
 
 use crate::observation::{Identity, Observation, Observed};
 use crate::time::Timestamp;
@@ -28,6 +28,7 @@ use crate::time::Timestamp;
 #[derive(Debug, Default)]
 pub struct Session {
     decoder: Decoder,
+    commands: CommandDecoder,
     identity: Identity,
     observations: VecDeque<Observed>,
 }
@@ -48,6 +49,7 @@ impl Session {
     /// The port was opened.
     pub fn handle_opened(&mut self, now: Timestamp) {
         self.decoder.reset();
+        self.commands.reset();
         self.tell(now, Observation::Opened);
     }
 
@@ -59,7 +61,7 @@ impl Session {
 
     /// Bytes came from the board.
     pub fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
-        let Self { decoder, identity, observations } = self;
+        let Self { decoder, identity, observations, .. } = self;
         let mut disturbed = 0;
         decoder.feed(bytes, |decoded: Decoded<'_>| match decoded {
             Ok(message) => {
@@ -72,6 +74,16 @@ impl Session {
         if disturbed > 0 {
             self.tell(now, Observation::Disturbed { bytes: disturbed });
         }
+    }
+
+    /// Bytes were written to the board: in a replay the session hears what it once said itself.
+    pub fn handle_sent(&mut self, now: Timestamp, bytes: &[u8]) {
+        let Self { commands, observations, .. } = self;
+        commands.feed(bytes, |command| {
+            if let Ok(Command::SendEeMoves) = command {
+                observations.push_back(Observed { at: now, observation: Observation::MemoryAsked });
+            }
+        });
     }
 
     /// The next observation, in the order of arrival.
@@ -96,6 +108,9 @@ fn observe(now: Timestamp, message: &Message<'_>, identity: &mut Identity) -> Op
             Some(Observation::Clock { times: *times, not_before: now.saturating_sub(CLOCK_AGE) })
         }
         Message::ClockAbsent(_) => Some(Observation::ClockAbsent),
+        Message::EeMoves(data) => {
+            Some(Observation::Memory { elements: eeprom::elements(data).filter_map(Result::ok).collect() })
+        }
         Message::SerialNumber(serial) => {
             identity.serial = Some(serial.as_str().to_owned());
             Some(Observation::Identified(identity.clone()))

@@ -2,6 +2,9 @@
 //!
 //! A board sends 960 bytes a second, so the point is not one board but long captures in replay
 //! and many boards on a small computer. The mark is 200 MB/s for `field_updates_and_clock_times`.
+//!
+//! Measured on one core of a shared two-core x86-64 virtual machine, Rust 1.95, medians: 756 MB/s in one
+//! portion, 615 MB/s in portions of 62 bytes, 136 MB/s byte by byte; board dumps 1.2 GB/s.
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};

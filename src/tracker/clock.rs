@@ -99,10 +99,6 @@ impl ClockWatch {
         self.last.take().is_some()
     }
 
-    pub(crate) fn connected(&self) -> bool {
-        self.last.is_some()
-    }
-
     /// Whether the clock runs; `None` without a clock.
     pub(crate) fn running(&self) -> Option<bool> {
         self.last.map(|(_, times)| times.running)
@@ -111,6 +107,14 @@ impl ClockWatch {
     /// The side whose time runs or would run.
     pub(crate) fn turn(&self) -> Option<Side> {
         self.last.map(|(_, times)| lever_side(times))
+    }
+
+    /// The side whose clock stands, with its time in seconds.
+    pub(crate) fn halted(&self) -> Option<(Side, u32)> {
+        let (_, times) = self.last?;
+        let side = lever_side(times).other();
+        let time = if side == Side::Left { times.left } else { times.right };
+        Some((side, time.total_seconds()))
     }
 
     /// White's side, once there is evidence.

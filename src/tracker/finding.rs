@@ -58,6 +58,15 @@ pub enum Finding {
         /// How it is shown.
         by: ResultSign,
     },
+    /// Changes that nobody heard were read back from the board's memory.
+    Recovered {
+        /// How many squares changed.
+        changes: usize,
+        /// The gap began then.
+        from: Timestamp,
+        /// The memory was read then.
+        to: Timestamp,
+    },
     /// The clock.
     Clock(ClockChange),
     /// White's side of the clock became known, or turned out to be the other one.

@@ -1,6 +1,6 @@
 //! Several plies between two looks at the board: which legal line leads from one placement to another.
 
-use shakmaty::{Board, Move};
+use shakmaty::{Bitboard, Board, Move};
 
 use super::sensors::difference;
 use super::state::State;
@@ -17,12 +17,18 @@ pub(crate) enum Found {
 }
 
 /// The shortest legal lines from `start` to the placement `target`, of at most `most_plies` plies. At most
-/// `budget` positions are looked at.
+/// `budget` positions are looked at. Only squares in `within` may have been touched.
 ///
 /// Every piece that moves must stand where the target shows something else: a piece that wandered off and came
 /// back is no part of the only credible reading.
-pub(crate) fn search(start: &State, target: &Board, most_plies: usize, budget: usize) -> Found {
-    let mut search = Search { target, left: budget, found: None, several: false, line: Vec::new() };
+pub(crate) fn search(
+    start: &State,
+    target: &Board,
+    within: Bitboard,
+    most_plies: usize,
+    budget: usize,
+) -> Found {
+    let mut search = Search { target, within, left: budget, found: None, several: false, line: Vec::new() };
     for plies in 1..=most_plies {
         search.deepen(start, plies);
         if search.left == 0 {
@@ -40,6 +46,7 @@ pub(crate) fn search(start: &State, target: &Board, most_plies: usize, budget: u
 
 struct Search<'a> {
     target: &'a Board,
+    within: Bitboard,
     left: usize,
     found: Option<Vec<Move>>,
     several: bool,
@@ -61,8 +68,9 @@ impl Search<'_> {
             return;
         }
         for candidate in state.moves() {
+            let squares = candidate.footprint.squares();
             let leaves = candidate.m.from().is_some_and(|from| differs.contains(from));
-            if !leaves && !(differs & candidate.footprint.squares()).any() {
+            if !self.within.is_superset(squares) || (!leaves && (differs & squares).is_empty()) {
                 continue;
             }
             if self.left == 0 {

@@ -6,7 +6,7 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::{CastlingSide, Color, Move, Role, Square, attacks};
+use shakmaty::{Bitboard, CastlingSide, Color, Move, Role, Square, attacks};
 
 use super::finding::{Completion, Evidence, Finding, Grounds, Ply, Settlement, Withdrawal};
 use super::gap::{self, Found};
@@ -55,6 +55,9 @@ impl Tracker {
     pub(super) fn decide(&mut self, now: Timestamp) {
         loop {
             self.wake = None;
+            if self.waits_for_memory(now) {
+                break;
+            }
             let concluded = self.look_for_start(now)
                 || self.look_for_result(now)
                 || self.look_at_line(now)
@@ -70,6 +73,7 @@ impl Tracker {
         let Some(line) = &self.line else { return false };
         let tree = &line.tree;
         let (tip, best) = (tree.tip(), tree.best());
+        self.gap &= self.disturbed || tip != best || !tree.node(tip).differs.is_empty();
         let told = tree.path(tip);
         let reading = tree.path(best);
         let common = told.iter().zip(&reading).take_while(|(a, b)| a == b).count();
@@ -246,8 +250,8 @@ impl Tracker {
             after: node.state.clone(),
             captured,
             lifted_at: node.lifted_at,
-            stood_at: node.since.min(now),
-            inferred: node.inferred,
+            stood_at: self.recovering.unwrap_or(node.since.min(now)),
+            inferred: node.inferred || self.recovering.is_some(),
             clock: self.clock.face(),
             evidence: Evidence {
                 changes: self.sensors.changes_since(parent.since).copied().collect(),
@@ -291,7 +295,7 @@ impl Tracker {
     fn examine(&mut self, now: Timestamp) -> bool {
         let Some(tree) = self.line.as_ref().map(|line| &line.tree) else { return false };
         let best = tree.best();
-        if self.examined || best != tree.tip() || tree.node(best).differs.is_empty() {
+        if self.examined || self.disturbed || best != tree.tip() || tree.node(best).differs.is_empty() {
             return false;
         }
         let at = self.quiet_since + EXAMINED_AFTER;
@@ -354,8 +358,12 @@ impl Tracker {
     /// Plies played while nobody looked, where just one line of them leads to what stands on the board.
     fn unseen(&mut self, now: Timestamp, best: NodeId) -> bool {
         let Some(line) = &mut self.line else { return false };
-        let state = line.tree.node(best).state.clone();
-        let Found::Only(moves) = gap::search(&state, self.sensors.board(), MOST_PLIES_UNSEEN, MOST_POSITIONS) else {
+        let node = line.tree.node(best);
+        let state = node.state.clone();
+        // While somebody looked, no piece can have left or reached a square that showed no change.
+        let within = if self.gap { Bitboard::FULL } else { self.sensors.touched_since(node.landed_at) };
+        let board = self.sensors.board();
+        let Found::Only(moves) = gap::search(&state, board, within, MOST_PLIES_UNSEEN, MOST_POSITIONS) else {
             return false;
         };
         let mut parent = best;

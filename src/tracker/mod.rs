@@ -9,6 +9,7 @@ mod clock;
 mod finding;
 mod gap;
 mod judgement;
+mod memory;
 mod motion;
 mod sensors;
 mod signals;
@@ -28,6 +29,7 @@ pub use finding::{
     Completion, Evidence, Finding, Grounds, Ply, ResultSign, Settlement, Start, Withdrawal,
 };
 pub use sensors::Change;
+use memory::Gap;
 use motion::Habits;
 use sensors::Sensors;
 use signals::Signals;
@@ -49,6 +51,14 @@ pub struct Tracker {
     habits: Habits,
     /// Arrival of the last change of any square.
     quiet_since: Timestamp,
+    /// Bytes were lost, and no dump has told since then what stands where.
+    disturbed: bool,
+    /// Nobody looked for a while: any number of plies may have been played.
+    gap: bool,
+    /// What was not heard, until the board's memory has told it or has had its time.
+    missing: Option<Gap>,
+    /// The memory is being played back; it was read then.
+    recovering: Option<Timestamp>,
     /// The quiet board has been examined for more than the next move.
     examined: bool,
     findings: VecDeque<(Timestamp, Finding)>,
@@ -82,6 +92,10 @@ impl Tracker {
             signals: Signals::default(),
             habits: Habits::default(),
             quiet_since: Timestamp::from_micros(0),
+            disturbed: false,
+            gap: false,
+            missing: None,
+            recovering: None,
             examined: false,
             findings: VecDeque::new(),
             wake: None,
@@ -93,7 +107,11 @@ impl Tracker {
         let now = observed.at;
         let changed = match &observed.observation {
             Observation::Field { update, .. } => self.sensors.set_field(now, update.field, update.contents),
-            Observation::Board { dump, .. } => self.sensors.set_all(now, dump),
+            Observation::Board { dump, .. } => {
+                self.disturbed = false;
+                self.gap_dumped(now);
+                self.sensors.set_all(now, dump)
+            }
             Observation::Clock { times, .. } => {
                 for change in self.clock.read(now, *times) {
                     self.clock_changed(now, change);
@@ -106,16 +124,37 @@ impl Tracker {
                 }
                 false
             }
+            Observation::Disturbed { .. } => {
+                self.disturbed = true;
+                false
+            }
+            Observation::Closed { .. } => {
+                self.gap_begins(now);
+                false
+            }
+            Observation::MemoryAsked => {
+                self.memory_asked(now);
+                false
+            }
+            Observation::Memory { elements } => {
+                self.remember(now, elements);
+                false
+            }
             _ => false,
         };
-        if changed {
-            self.quiet_since = now;
-            self.examined = false;
-            if let Some(line) = &mut self.line {
-                line.tree.update(&self.sensors, now);
-            }
+        if changed && self.missing.is_none() {
+            self.squares_changed(now);
         }
         self.decide(now);
+    }
+
+    /// Measures the readings against what the sensors show now.
+    fn squares_changed(&mut self, now: Timestamp) {
+        self.quiet_since = now;
+        self.examined = false;
+        if let Some(line) = &mut self.line {
+            line.tree.update(&self.sensors, now);
+        }
     }
 
     /// When the tracker wants [`handle_deadline`](Self::handle_deadline) to be called, unless something is observed
@@ -169,7 +208,8 @@ impl Tracker {
     }
 
     fn tell(&mut self, at: Timestamp, finding: Finding) {
-        self.findings.push_back((at, finding));
+        // What the memory tells is known when it was read.
+        self.findings.push_back((self.recovering.unwrap_or(at), finding));
     }
 
     fn wake_at(&mut self, at: Timestamp) {

@@ -10,6 +10,8 @@ use shakmaty::{Bitboard, Board, Color, KnownOutcome, Piece, Role, Square};
 #[derive(Debug, Clone)]
 pub(crate) struct Sensors {
     board: Board,
+    /// The same as the board numbers and codes it.
+    fields: Dump,
     /// Squares with a result piece: draw, White wins, Black wins.
     tokens: [Bitboard; 3],
     changed_at: [Timestamp; 64],
@@ -36,6 +38,7 @@ impl Sensors {
     pub(crate) fn new() -> Self {
         Self {
             board: Board::empty(),
+            fields: [None; 64],
             tokens: [Bitboard::EMPTY; 3],
             changed_at: [Timestamp::from_micros(0); 64],
             recent: VecDeque::with_capacity(RECENT),
@@ -46,6 +49,10 @@ impl Sensors {
 
     pub(crate) fn board(&self) -> &Board {
         &self.board
+    }
+
+    pub(crate) fn fields(&self) -> &Dump {
+        &self.fields
     }
 
     /// Whether a dump has told every square.
@@ -99,6 +106,7 @@ impl Sensors {
 
     /// One field's contents. Returns whether anything changed.
     pub(crate) fn set_field(&mut self, at: Timestamp, field: Field, contents: Contents) -> bool {
+        self.fields[usize::from(field.number())] = contents;
         self.set(at, square_of(field, self.turned), contents)
     }
 
@@ -151,6 +159,11 @@ impl Sensors {
         self.recent.push_back(Change { at, square, after: piece });
         true
     }
+}
+
+/// A clock's time in seconds.
+pub(crate) fn seconds(hours: u8, minutes: u8, seconds: u8) -> u32 {
+    (u32::from(hours) * 60 + u32::from(minutes)) * 60 + u32::from(seconds)
 }
 
 /// Squares on which two placements differ.

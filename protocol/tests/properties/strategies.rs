@@ -44,8 +44,10 @@ pub(crate) fn message() -> impl Strategy<Value = Owned> {
             .prop_map(Owned::Whole),
         vec(data_byte(), 0..300).prop_map(Owned::EeMoves),
         address().prop_map(Message::BusAddress).prop_map(Owned::Whole),
-        "[ -~]{5}".prop_map(|text| Owned::Whole(Message::SerialNumber(serial(&text)))),
-        "[ -~]{10}".prop_map(|text| Owned::Whole(Message::LongSerialNumber(serial(&text)))),
+        serial().prop_map(Message::SerialNumber).prop_map(Owned::Whole),
+        serial()
+            .prop_map(Message::LongSerialNumber)
+            .prop_map(Owned::Whole),
         "[\\x00-\\x7f]{0,100}".prop_map(Owned::Trademark),
         (data_byte(), data_byte()).prop_map(|(major, minor)| Owned::Whole(Message::Version { major, minor })),
         battery().prop_map(Message::BatteryStatus).prop_map(Owned::Whole),
@@ -53,8 +55,8 @@ pub(crate) fn message() -> impl Strategy<Value = Owned> {
     ]
 }
 
-fn serial<const N: usize>(text: &str) -> Serial<N> {
-    Serial::new(text.as_bytes().try_into().unwrap()).unwrap()
+fn serial<const N: usize>() -> impl Strategy<Value = Serial<N>> {
+    vec(b' '..=b'~', N).prop_filter_map("no serial number", |text| Serial::new(text.try_into().ok()?))
 }
 
 /// Ids that no message of the single-board mode has.
@@ -68,7 +70,7 @@ pub(crate) fn data_byte() -> impl Strategy<Value = u8> {
 }
 
 pub(crate) fn field() -> impl Strategy<Value = Field> {
-    (0..64_u8).prop_map(|number| Field::new(number).unwrap())
+    select(Field::all().collect::<Vec<_>>())
 }
 
 pub(crate) fn contents() -> impl Strategy<Value = Contents> {
@@ -148,7 +150,7 @@ fn battery() -> impl Strategy<Value = BatteryStatus> {
 }
 
 pub(crate) fn address() -> impl Strategy<Value = BusAddress> {
-    (0..0x4000_u16).prop_map(|number| BusAddress::new(number).unwrap())
+    (0..0x4000_u16).prop_filter_map("no address", BusAddress::new)
 }
 
 pub(crate) fn element() -> impl Strategy<Value = Element> {

@@ -1,0 +1,234 @@
+//! What happened while nobody listened, from the board's own memory.
+
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+use kiebitz_protocol::{Contents, Dump, Element, Field, Piece};
+
+use super::clock::Side;
+use super::finding::Finding;
+use super::sensors::Sensors;
+use super::{Tracker, sensors};
+
+/// A gap in what was heard from the board.
+#[derive(Debug)]
+pub(super) struct Gap {
+    /// The port went away then.
+    closed_at: Timestamp,
+    /// What the sensors had shown.
+    before: Sensors,
+    /// The side whose clock stood, and its time in seconds.
+    halted: Option<(Side, u32)>,
+    /// Until when the board's memory is waited for; `None` while the board is away.
+    wait_until: Option<Timestamp>,
+}
+
+/// After the first dump the host is given this long to ask for the memory.
+const ASKED_WITHIN: Duration = Duration::from_secs(1);
+/// A full read takes about 8.3 s on the line.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
+/// The flickering of one piece is merged in the memory: so many squares may be off where the gap begins.
+const MERGED: usize = 3;
+
+impl Tracker {
+    pub(super) fn gap_begins(&mut self, now: Timestamp) {
+        self.disturbed = true;
+        self.gap = true;
+        // A port that opens and closes again without a dump is still the same gap.
+        if self.missing.as_ref().is_none_or(|gap| gap.wait_until.is_some()) {
+            let (before, halted) = (self.sensors.clone(), self.clock.halted());
+            self.missing = Some(Gap { closed_at: now, before, halted, wait_until: None });
+        }
+    }
+
+    /// The board is back: what it shows is not judged before its memory had the time to come.
+    pub(super) fn gap_dumped(&mut self, now: Timestamp) {
+        if let Some(gap) = &mut self.missing {
+            gap.wait_until.get_or_insert(now + ASKED_WITHIN);
+        }
+    }
+
+    pub(super) fn memory_asked(&mut self, now: Timestamp) {
+        if let Some(until) = self.missing.as_mut().and_then(|gap| gap.wait_until.as_mut()) {
+            *until = now + ANSWERED_WITHIN;
+        }
+    }
+
+    /// Whether judgement still waits for the board's memory.
+    pub(super) fn waits_for_memory(&mut self, now: Timestamp) -> bool {
+        let Some(gap) = &self.missing else { return false };
+        let Some(until) = gap.wait_until else { return false };
+        if now < until {
+            self.wake_at(until);
+            return true;
+        }
+        self.missing = None;
+        self.squares_changed(now);
+        false
+    }
+
+    /// Plays back what the memory holds of the gap.
+    pub(super) fn remember(&mut self, now: Timestamp, elements: &[Element]) {
+        let Some(gap) = self.missing.take() else { return };
+        let missed = missed(elements, gap.before.fields(), gap.halted);
+        if let Some(missed) = missed.filter(|missed| !missed.is_empty()) {
+            let changes = missed.iter().filter(|element| matches!(element, Element::PieceChange { .. })).count();
+            self.tell(now, Finding::Recovered { changes, from: gap.closed_at, to: now });
+            let shown = *self.sensors.fields();
+            self.sensors = gap.before;
+            self.recovering = Some(now);
+            self.play_back(gap.closed_at, now, missed);
+            self.recovering = None;
+            self.sensors.set_all(now, &shown);
+        }
+        self.squares_changed(now);
+    }
+
+    /// The memory has no times of day: the changes are spread over the gap.
+    fn play_back(&mut self, from: Timestamp, to: Timestamp, missed: &[Element]) {
+        let weight = |element: &Element| match element {
+            Element::PieceChange { quick: true, .. } => 1,
+            Element::PieceChange { .. } => 5,
+            _ => 0,
+        };
+        let total: u32 = missed.iter().map(weight).sum::<u32>() + 5;
+        let span = to.saturating_duration_since(from);
+        let mut passed = 0;
+        for element in missed {
+            passed += weight(element);
+            let now = from + span * passed / total;
+            while let Some(deadline) = self.wake.filter(|deadline| *deadline <= now) {
+                self.decide(deadline);
+            }
+            match *element {
+                Element::PieceChange { field, contents, .. } => {
+                    if self.sensors.set_field(now, field, contents) {
+                        self.squares_changed(now);
+                    }
+                }
+                Element::ClockTime { left, .. } => {
+                    self.clock_pressed(now, if left { Side::Left } else { Side::Right });
+                }
+                _ => {}
+            }
+            self.decide(now);
+        }
+    }
+}
+
+/// The elements after the moment when the board showed `before`; `None` if the memory does not tell: it never shows
+/// that placement, or the board was without power since.
+fn missed<'a>(elements: &'a [Element], before: &Dump, halted: Option<(Side, u32)>) -> Option<&'a [Element]> {
+    let mut fields: Dump = [None; 64];
+    let mut known = [false; 64];
+    let mut time = None;
+    let mut best = None;
+    for (at, element) in elements.iter().enumerate() {
+        match *element {
+            Element::PieceChange { contents, field, .. } => {
+                fields[usize::from(field.number())] = contents;
+                known[usize::from(field.number())] = true;
+            }
+            Element::ClockTime { left, hours, minutes, seconds } => {
+                let side = if left { Side::Left } else { Side::Right };
+                time = Some((side, sensors::seconds(hours, minutes, seconds)));
+            }
+            Element::StartPosition | Element::StartPositionTurned | Element::EmptyBoard | Element::PowerUp => {
+                fields = tagged(*element);
+                known = [true; 64];
+            }
+            _ => continue,
+        }
+        let off = (0..64).filter(|i| !known[*i] || fields[*i] != before[*i]).count();
+        let same_time = halted.is_some() && same_time(time, halted);
+        // Of equal fits the latest: what came before it was heard.
+        let rank = (off, !same_time);
+        if best.is_none_or(|(best, _)| rank <= best) {
+            best = Some((rank, at + 1));
+        }
+    }
+    let (_, from) = best.filter(|((off, _), _)| *off <= MERGED)?;
+    let missed = elements.get(from..)?;
+    (!missed.contains(&Element::PowerUp)).then_some(missed)
+}
+
+fn same_time(a: Option<(Side, u32)>, b: Option<(Side, u32)>) -> bool {
+    a.zip(b).is_some_and(|((side, a), (other, b))| side == other && a.abs_diff(b) <= 1)
+}
+
+/// What stands on the board where the memory says so in one byte.
+fn tagged(element: Element) -> Dump {
+    let mut fields: Dump = [None; 64];
+    let turned = match element {
+        Element::StartPosition => false,
+        Element::StartPositionTurned => true,
+        _ => return fields,
+    };
+    for (file, (black, white)) in BACK_RANKS.into_iter().enumerate() {
+        let column = [(0, black), (8, Piece::BlackPawn), (48, Piece::WhitePawn), (56, white)];
+        for (row, piece) in column {
+            let field = row + file;
+            fields[if turned { 63 - field } else { field }] = Some(piece);
+        }
+    }
+    fields
+}
+
+/// From the a to the h file.
+const BACK_RANKS: [(Piece, Piece); 8] = [
+    (Piece::BlackRook, Piece::WhiteRook),
+    (Piece::BlackKnight, Piece::WhiteKnight),
+    (Piece::BlackBishop, Piece::WhiteBishop),
+    (Piece::BlackQueen, Piece::WhiteQueen),
+    (Piece::BlackKing, Piece::WhiteKing),
+    (Piece::BlackBishop, Piece::WhiteBishop),
+    (Piece::BlackKnight, Piece::WhiteKnight),
+    (Piece::BlackRook, Piece::WhiteRook),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(field: u8, contents: Contents) -> Element {
+        let field = Field::new(field).expect("a field");
+        Element::PieceChange { contents, field, quick: false }
+    }
+
+    #[test]
+    fn what_follows_the_last_placement_seen_was_missed() {
+        let (e2, e4, e7) = (52, 36, 12);
+        let elements = [
+            Element::StartPosition,
+            change(e2, None),
+            change(e4, Some(Piece::WhitePawn)),
+            change(e7, None),
+            Element::End,
+        ];
+        let mut before = tagged(Element::StartPosition);
+        before[52] = None;
+        before[36] = Some(Piece::WhitePawn);
+        assert_eq!(missed(&elements, &before, None), Some(&elements[3..]));
+    }
+
+    #[test]
+    fn a_board_that_lost_power_remembers_nothing() {
+        let elements = [Element::StartPosition, change(52, None), Element::PowerUp, Element::End];
+        assert_eq!(missed(&elements, &tagged(Element::StartPosition), None), None);
+    }
+
+    #[test]
+    fn the_clock_tells_a_repeated_placement_from_the_one_seen() {
+        let time = |seconds| Element::ClockTime { left: true, hours: 0, minutes: 1, seconds };
+        let elements = [
+            Element::StartPosition,
+            time(50),
+            change(52, None),
+            change(52, Some(Piece::WhitePawn)),
+            time(40),
+            Element::End,
+        ];
+        let before = tagged(Element::StartPosition);
+        assert_eq!(missed(&elements, &before, Some((Side::Left, 110))), Some(&elements[4..]));
+    }
+}
