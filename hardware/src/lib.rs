@@ -4,6 +4,7 @@
 //! port as standard pcapng files, so that a replay hands in the same bytes at the same door.
 
 pub mod capture;
+pub mod emulator;
 mod observation;
 mod session;
 mod time;

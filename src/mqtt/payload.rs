@@ -206,7 +206,8 @@ impl BoardState {
             EventKind::ClockConnected {} => self.clock = ClockPresence { present: true, battery_low: false },
             EventKind::ClockDisconnected {} => self.clock = ClockPresence::default(),
             EventKind::ClockBatteryLow {} => self.clock.battery_low = true,
-            EventKind::GameEnded { .. }
+            EventKind::BoardRecovered { .. }
+            | EventKind::GameEnded { .. }
             | EventKind::GameStarted { .. }
             | EventKind::MoveAmended { .. }
             | EventKind::MoveCompleted { .. }

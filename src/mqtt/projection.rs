@@ -39,7 +39,7 @@ pub struct Projection {
     topics: Topics,
     games: Games,
     board: BoardState,
-    told: Option<Told>,
+    told: Told,
     public: PublicProjection,
 }
 
@@ -55,13 +55,14 @@ struct Topics {
     incidents: Arc<str>,
 }
 
-/// What was told last.
-#[derive(Debug)]
+/// What was told last, of each picture.
+#[derive(Debug, Default)]
 struct Told {
-    board: BoardState,
-    placement: Placement,
-    clock: ClockTimes,
+    board: Option<BoardState>,
+    placement: Option<Placement>,
+    clock: Option<ClockTimes>,
     pgn: Option<String>,
+    incidents: bool,
 }
 
 /// The board tells whole seconds, and up to a second late: only beyond this a clock was set or corrected.
@@ -83,7 +84,7 @@ impl Projection {
             },
             games: Games::new(),
             board: BoardState::unknown(board, stream, host),
-            told: None,
+            told: Told::default(),
             public: PublicProjection::new(topics),
         }
     }
@@ -120,38 +121,35 @@ impl Projection {
         let Some(game) = self.games.current() else { return };
         messages.push(Message::retained(&self.topics.game, game));
         let text = pgn(game);
-        let told = self.told.as_mut().map(|told| &mut told.pgn);
-        if told.as_ref().is_none_or(|told| told.as_ref() != Some(&text)) {
+        if self.told.pgn.as_ref() != Some(&text) {
             messages.push(Message::pgn(&self.topics.pgn, text.clone()));
-        }
-        if let Some(told) = told {
-            *told = Some(text);
+            self.told.pgn = Some(text);
         }
         messages.extend(self.public.project_game(game));
     }
 
     fn project_pictures(&mut self, now: Timestamp, view: View<'_>, messages: &mut Vec<Message>) {
-        let placement = Placement::new(view.placement, view.expected);
-        let clock = ClockTimes::new(view.clock);
-        let told = self.told.as_ref();
-        if told.is_none_or(|told| told.board != self.board) {
+        let told = &mut self.told;
+        if told.board.as_ref() != Some(&self.board) {
             messages.push(Message::retained(&self.topics.state, &self.board));
+            told.board = Some(self.board.clone());
         }
-        if told.is_none_or(|told| told.placement != placement) {
+        let placement = Placement::new(view.placement, view.expected);
+        if told.placement.as_ref() != Some(&placement) {
             let dated = Dated { content: &placement, as_of: now };
             messages.push(Message::retained(&self.topics.placement, &dated));
+            told.placement = Some(placement);
         }
-        let tells_clock = told.is_none_or(|told| differs(&told.clock, &clock));
-        if tells_clock {
+        let clock = ClockTimes::new(view.clock);
+        if told.clock.is_none_or(|told| differs(&told, &clock)) {
             messages.push(Message::retained(&self.topics.clock, &clock));
             messages.push(self.public.clock(&clock));
+            told.clock = Some(clock);
         }
-        if told.is_none() {
+        if !told.incidents {
             messages.push(Message::retained(&self.topics.incidents, &NO_INCIDENTS));
+            told.incidents = true;
         }
-        let (told_clock, pgn) =
-            self.told.take().map_or((clock, None), |told| (if tells_clock { clock } else { told.clock }, told.pgn));
-        self.told = Some(Told { board: self.board.clone(), placement, clock: told_clock, pgn });
     }
 }
 

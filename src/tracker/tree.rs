@@ -32,6 +32,10 @@ pub(crate) struct Node {
     /// Where the sensors differ from this state.
     pub(crate) differs: Bitboard,
     pub(crate) standing: Standing,
+    /// The board has shown exactly this state, undisturbed, for longer than a piece rests on its way.
+    seen: bool,
+    /// Only one ply can have followed: other readings are not looked for any more.
+    closed: bool,
     /// Whether the ply is completed in the sense of the Laws.
     pub(crate) completed: bool,
     /// Found over a gap, not watched.
@@ -65,6 +69,8 @@ const MOST_NODES: usize = 40;
 /// A board that differs on more squares than this is being set up or cleared; no single move explains it.
 const MOST_DIFFERENCES: usize = 14;
 
+/// A state that stood for so long was no moment of a motion.
+const SEEN: Duration = Duration::from_millis(800);
 /// A full scan of the squares takes 200 to 250 ms.
 pub(super) const SCAN: Duration = Duration::from_millis(260);
 
@@ -75,11 +81,12 @@ const BETWEEN_OWN_MOVES: Duration = Duration::from_millis(250);
 #[derive(Debug, Clone)]
 pub(crate) struct Tree {
     nodes: Vec<Node>,
+    updated_at: Timestamp,
 }
 
 impl Tree {
     pub(crate) fn new(state: State, ply: u32, at: Timestamp) -> Self {
-        Self { nodes: vec![Node::new(None, ply, Played::Root, state, at)] }
+        Self { nodes: vec![Node::new(None, ply, Played::Root, state, at)], updated_at: at }
     }
 
     pub(crate) fn node(&self, id: NodeId) -> &Node {
@@ -141,15 +148,37 @@ impl Tree {
 
     /// Measures every reading anew and adds those that the sensors now show.
     pub(crate) fn update(&mut self, sensors: &Sensors, now: Timestamp) {
+        let undisturbed = now.saturating_duration_since(self.updated_at);
+        self.updated_at = now;
         for node in &mut self.nodes {
+            node.seen |= node.met && node.differs.is_empty() && undisturbed >= SEEN;
             node.measure(sensors, now);
         }
+        self.close();
         let mut id = 0;
         while id < self.nodes.len() {
             self.grow(id, sensors, now);
             id += 1;
         }
         self.prune();
+    }
+
+    /// What was settled and seen is no longer open: its rivals are forgotten.
+    fn close(&mut self) {
+        let legal = |node: &Node| matches!(node.played, Played::Move(_));
+        let certain = |node: &Node| node.standing == Standing::Settled && node.seen && legal(node);
+        for id in self.path(self.tip()) {
+            let Some(parent) = self.nodes[id].parent.filter(|parent| !self.nodes[*parent].closed) else { continue };
+            if certain(&self.nodes[id]) {
+                self.nodes[parent].closed = true;
+                self.keep(|tree, node| {
+                    let path = tree.path(node);
+                    path.len() < tree.path(id).len() || path.contains(&id)
+                });
+                // The numbers have changed; the next one is closed at the next change.
+                return;
+            }
+        }
     }
 
     /// Adds a child that was found in another way than by watching its squares. Returns its number.
@@ -189,6 +218,9 @@ impl Tree {
 
     /// Forgets a node and all that follows from it. Returns what the number of `other`, which is kept, has become.
     pub(crate) fn remove(&mut self, id: NodeId, other: NodeId) -> NodeId {
+        if let Some(parent) = self.nodes[id].parent {
+            self.nodes[parent].closed = false;
+        }
         let renumbered = self.keep(|tree, node| node != id && !tree.path(node).contains(&id));
         renumbered[other].unwrap_or(self.root())
     }
@@ -238,7 +270,7 @@ impl Tree {
     fn grow(&mut self, id: NodeId, sensors: &Sensors, now: Timestamp) {
         let node = &self.nodes[id];
         let differs = node.differs;
-        if differs.is_empty() || differs.count() > MOST_DIFFERENCES {
+        if node.closed || differs.is_empty() || differs.count() > MOST_DIFFERENCES {
             return;
         }
         let board = sensors.board();
@@ -292,6 +324,8 @@ impl Node {
             met: false,
             differs: Bitboard::EMPTY,
             standing: Standing::Considered,
+            seen: false,
+            closed: false,
             completed: false,
             inferred: false,
         }
