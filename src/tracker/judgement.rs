@@ -306,19 +306,8 @@ impl Tracker {
         if self.restored(now) || self.unseen(now, best) {
             return true;
         }
-        let mover = tree_mover(self.line.as_ref().map(|line| &line.tree), best);
-        let pressed = mover.is_some_and(|mover| self.pressed[mover].is_some_and(|at| at > self.last_touch(best)));
-        // Without a press the board is looked at again when one comes.
-        if !pressed {
-            return false;
-        }
-        self.examined = true;
-        self.irregular(now, best)
-    }
-
-    fn last_touch(&self, best: NodeId) -> Timestamp {
-        let since = self.line.as_ref().map(|line| line.tree.node(best).differs).unwrap_or_default();
-        since.into_iter().map(|square| self.sensors.changed_at(square)).max().unwrap_or(self.quiet_since)
+        self.examined = self.irregular(now, best);
+        self.examined
     }
 
     /// An earlier position of the line stands on the board again: what was played after it is taken back.
@@ -375,23 +364,28 @@ impl Tracker {
         true
     }
 
-    /// What the mover left standing when he pressed is no legal move.
+    /// What the mover left standing when he pressed is no legal move. What was displaced before his turn is no part of
+    /// it.
     fn irregular(&mut self, now: Timestamp, best: NodeId) -> bool {
         let Some(line) = &mut self.line else { return false };
-        let before = line.tree.node(best).state.clone();
-        let board = self.sensors.board().clone();
-        let Some(displaced) = displacement(&before, &board, line.tree.node(best).differs) else { return false };
-        let (from, to, piece) = displaced;
+        let node = line.tree.node(best);
+        let before = node.state.clone();
+        let fresh = node.differs & self.sensors.touched_since(node.landed_at);
+        let Some((from, to, piece)) = displacement(&before, self.sensors.board(), fresh) else { return false };
+        let stood_at = self.sensors.changed_at(from).max(self.sensors.changed_at(to));
+        // Without a press the board is looked at again when one comes.
+        if self.pressed[before.turn()].is_none_or(|pressed| pressed <= stood_at) {
+            return false;
+        }
+        let mut board = before.board().clone();
+        board.discard_piece_at(from);
+        board.set_piece_at(to, piece);
         let footprint = Footprint::of_displacement(from, to, piece);
         let state = State::irregular(board, !before.turn(), &before);
         let played = Played::Irregular(Some((from, to)));
         line.tree.add(best, played, state, Some(footprint), &self.sensors, now);
         true
     }
-}
-
-fn tree_mover(tree: Option<&Tree>, id: NodeId) -> Option<Color> {
-    tree.map(|tree| tree.node(id).state.turn())
 }
 
 fn withdrawal_of(played: &Played) -> Withdrawal {
