@@ -115,7 +115,13 @@ impl Board {
         while let Some(observed) = self.session.poll_observation() {
             if let Some(event) = self.presence.observe(&observed.observation) {
                 let event = self.oriented(event);
-                let ruling = Ruling { ts: observed.at, at: None, game: None, event, ply: None };
+                let ruling = Ruling {
+                    ts: observed.at,
+                    at: None,
+                    game: None,
+                    event,
+                    ply: None,
+                };
                 self.say(ruling);
             }
             self.tracker.observe(&observed);
@@ -144,7 +150,10 @@ impl Board {
             game: ruling.game.map(|game| self.game_id(game)),
             kind: ruling.event,
         };
-        self.said.push(Said { event, ply: ruling.ply });
+        self.said.push(Said {
+            event,
+            ply: ruling.ply,
+        });
     }
 
     /// Day, board and number of the game, as in "2026-11-21-board-1-2".

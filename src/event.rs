@@ -200,6 +200,9 @@ pub(crate) fn rfc3339<S: Serializer>(at: &Timestamp, serializer: S) -> Result<S:
     serializer.serialize_str(&time_text(*at))
 }
 
-pub(crate) fn rfc3339_option<S: Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn rfc3339_option<S: Serializer>(
+    at: &Option<Timestamp>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serializer.serialize_some(&at.map(time_text))
 }

@@ -14,7 +14,11 @@ pub(crate) struct Presence {
 
 impl Presence {
     pub(crate) fn new(port: String) -> Self {
-        Self { port, identity: Identity::default(), connected: false }
+        Self {
+            port,
+            identity: Identity::default(),
+            connected: false,
+        }
     }
 
     /// A board counts as connected once it has told its placement: by then it has told who it is, if it was asked.
@@ -29,19 +33,27 @@ impl Presence {
                 Some(EventKind::BoardConnected {
                     port: self.port.clone(),
                     serial: self.serial().map(str::to_owned),
-                    version: self.identity.version.map(|(major, minor)| format!("{major}.{minor}")),
+                    version: self
+                        .identity
+                        .version
+                        .map(|(major, minor)| format!("{major}.{minor}")),
                     orientation: None,
                 })
             }
             Observation::Closed { reason } if self.connected => {
                 self.connected = false;
-                Some(EventKind::BoardDisconnected { reason: reason.clone() })
+                Some(EventKind::BoardDisconnected {
+                    reason: reason.clone(),
+                })
             }
             _ => None,
         }
     }
 
     pub(crate) fn serial(&self) -> Option<&str> {
-        self.identity.long_serial.as_deref().or(self.identity.serial.as_deref())
+        self.identity
+            .long_serial
+            .as_deref()
+            .or(self.identity.serial.as_deref())
     }
 }

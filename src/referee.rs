@@ -11,7 +11,8 @@ use shakmaty::{Color, KnownOutcome, Role};
 
 use crate::event::{Clock, EventKind, Move};
 use crate::tracker::{
-    ClockChange, ClockFace, Completion, Finding, Ply, ResultSign, Settlement, Side, Start, Variant, Withdrawal,
+    ClockChange, ClockFace, Completion, Finding, Ply, ResultSign, Settlement, Side, Start, Variant,
+    Withdrawal,
 };
 
 /// One thing the referee says: the event, the game it belongs to, and when it happened on the board.
@@ -80,6 +81,8 @@ struct ClockState {
 
 /// So many plies played beside a clock that was never started: the players play without it.
 const WITHOUT_CLOCK: usize = 4;
+/// So many plies from a position without history, beside no clock, are a game.
+const FROM_POSITION: usize = 3;
 /// Moves made before the clock was started and taken back (guests of honour), at most.
 const CEREMONIAL: usize = 2;
 
@@ -96,12 +99,22 @@ impl Referee {
             Finding::Start(start) => self.start_set_up(now, start),
             Finding::Made(ply) => {
                 self.line.truncate(index(ply.number));
-                self.line.push(Entry { ply, told_at: now, settled: None, completed: None });
+                self.line.push(Entry {
+                    ply,
+                    told_at: now,
+                    settled: None,
+                    completed: None,
+                });
                 self.follow(now, "moved_on");
             }
             Finding::Amended { ply, reason } => {
                 self.line.truncate(index(ply.number));
-                self.line.push(Entry { ply, told_at: now, settled: None, completed: None });
+                self.line.push(Entry {
+                    ply,
+                    told_at: now,
+                    settled: None,
+                    completed: None,
+                });
                 self.follow(now, reason_text(reason));
             }
             Finding::Retracted { ply, reason } => {
@@ -117,10 +130,17 @@ impl Referee {
                 let by = settlement_text(by);
                 self.mark(now, ply, |entry| entry.settled = Some(by));
             }
-            Finding::Completed { ply, by, clock, elapsed } => {
+            Finding::Completed {
+                ply,
+                by,
+                clock,
+                elapsed,
+            } => {
                 let by = completion_text(by);
                 let elapsed = elapsed.and_then(|e| u64::try_from(e.as_millis()).ok());
-                self.mark(now, ply, |entry| entry.completed = Some((by, clock.map(clock_of), elapsed)));
+                self.mark(now, ply, |entry| {
+                    entry.completed = Some((by, clock.map(clock_of), elapsed))
+                });
             }
             Finding::ResultShown { outcome, by } => self.result_shown(now, outcome, by),
             Finding::Recovered { changes, from, to } => {
@@ -138,14 +158,24 @@ impl Referee {
 
     fn say(&mut self, ts: Timestamp, at: Option<Timestamp>, event: EventKind, ply: Option<Box<Ply>>) {
         let game = self.game.as_ref().map(|game| game.id);
-        self.rulings.push(Ruling { ts, at, game, event, ply });
+        self.rulings.push(Ruling {
+            ts,
+            at,
+            game,
+            event,
+            ply,
+        });
     }
 
     fn start_set_up(&mut self, now: Timestamp, start: Start) {
-        let ceremonial = self.game.as_ref().is_some_and(|game| {
-            !game.ended && !self.clock.ran && game.published.len() <= CEREMONIAL
-        });
-        let same = self.start.as_ref().is_some_and(|old| old.state.board() == start.state.board());
+        let ceremonial = self
+            .game
+            .as_ref()
+            .is_some_and(|game| !game.ended && !self.clock.ran && game.published.len() <= CEREMONIAL);
+        let same = self
+            .start
+            .as_ref()
+            .is_some_and(|old| old.state.board() == start.state.board());
         self.line.clear();
         if ceremonial && same {
             self.withdraw_surplus(now, "takeback");
@@ -163,7 +193,10 @@ impl Referee {
     fn clock_changed(&mut self, now: Timestamp, change: ClockChange) {
         let event = match change {
             ClockChange::Connected => {
-                self.clock = ClockState { connected: true, ..ClockState::default() };
+                self.clock = ClockState {
+                    connected: true,
+                    ..ClockState::default()
+                };
                 EventKind::ClockConnected {}
             }
             ClockChange::Disconnected => {
@@ -193,6 +226,14 @@ impl Referee {
 
     /// Whether a ply may be part of the game: not if it was begun while the clock stood still.
     fn counts(&self, ply: &Ply) -> bool {
+        // A board found in some position may be no game at all: the clock tells, or that play goes on.
+        let found = self
+            .start
+            .as_ref()
+            .is_some_and(|start| start.variant == Variant::FromPosition);
+        if found && !self.clock.ran && (self.clock.connected || self.line.len() < FROM_POSITION) {
+            return false;
+        }
         if !self.clock.connected || self.clock.running {
             return true;
         }
@@ -207,7 +248,11 @@ impl Referee {
         if self.game.as_ref().is_some_and(|game| game.ended) || self.start.is_none() {
             return;
         }
-        let counted = self.line.iter().take_while(|entry| self.counts(&entry.ply)).count();
+        let counted = self
+            .line
+            .iter()
+            .take_while(|entry| self.counts(&entry.ply))
+            .count();
         let standing_still = self.clock.connected && !self.clock.running && self.clock.stopped_at.is_some();
         if self.game.is_none() {
             if counted == 0 {
@@ -221,7 +266,10 @@ impl Referee {
         if common < game.published.len() && standing_still && common >= counted {
             return;
         }
-        let replaced = game.published.get(common).map(|entry| entry.ply.uci.map(|uci| uci.to_string()));
+        let replaced = game
+            .published
+            .get(common)
+            .map(|entry| entry.ply.uci.map(|uci| uci.to_string()));
         for at in common..counted {
             let entry = self.line[at].clone();
             let replaces = replaced.clone().filter(|_| at == common);
@@ -248,8 +296,15 @@ impl Referee {
             time_control: None,
         };
         self.games += 1;
-        let id = Game { number: self.games, began: now };
-        self.game = Some(Running { id, published: Vec::new(), ended: false });
+        let id = Game {
+            number: self.games,
+            began: now,
+        };
+        self.game = Some(Running {
+            id,
+            published: Vec::new(),
+            ended: false,
+        });
         self.say(now, None, event, None);
     }
 
@@ -264,12 +319,20 @@ impl Referee {
         let played = move_of(&ply);
         let at = Some(ply.stood_at).filter(|at| *at != now);
         let event = match replaces {
-            Some(replaces) => EventKind::MoveAmended { played, replaces, reason },
+            Some(replaces) => EventKind::MoveAmended {
+                played,
+                replaces,
+                reason,
+            },
             None => EventKind::MoveMade(played),
         };
         if let Some(game) = &mut self.game {
             game.published.truncate(index(ply.number));
-            game.published.push(Entry { settled: None, completed: None, ..entry.clone() });
+            game.published.push(Entry {
+                settled: None,
+                completed: None,
+                ..entry.clone()
+            });
         }
         let number = ply.number;
         self.say(now, at, event, Some(ply));
@@ -290,7 +353,9 @@ impl Referee {
 
     /// Notes that a ply of the line is settled or completed, and says so if it is published.
     fn mark(&mut self, now: Timestamp, ply: u32, mark: impl Fn(&mut Entry)) {
-        let Some(entry) = self.line.get_mut(index(ply)) else { return };
+        let Some(entry) = self.line.get_mut(index(ply)) else {
+            return;
+        };
         mark(entry);
         let entry = entry.clone();
         self.tell_marks(now, ply, &entry);
@@ -299,7 +364,11 @@ impl Referee {
     /// Says of a published ply what its entry in the line has more than what was said.
     fn tell_marks(&mut self, now: Timestamp, ply: u32, entry: &Entry) {
         let Some(game) = &mut self.game else { return };
-        let Some(said) = game.published.get_mut(index(ply)).filter(|said| said.told_at == entry.told_at) else {
+        let Some(said) = game
+            .published
+            .get_mut(index(ply))
+            .filter(|said| said.told_at == entry.told_at)
+        else {
             return;
         };
         if game.ended {
@@ -313,7 +382,17 @@ impl Referee {
             self.say(now, None, EventKind::MoveSettled { ply, by }, None);
         }
         if let Some((by, clock, elapsed_ms)) = completed {
-            self.say(now, None, EventKind::MoveCompleted { ply, by, clock, elapsed_ms }, None);
+            self.say(
+                now,
+                None,
+                EventKind::MoveCompleted {
+                    ply,
+                    by,
+                    clock,
+                    elapsed_ms,
+                },
+                None,
+            );
         }
         if settled.is_some() {
             self.look_for_end(now);
@@ -325,13 +404,34 @@ impl Referee {
             ResultSign::Kings => "kings",
             ResultSign::Piece => "result_piece",
         };
-        if self.game.as_ref().is_some_and(|game| !game.ended && !game.published.is_empty()) {
+        if self
+            .game
+            .as_ref()
+            .is_some_and(|game| !game.ended && !game.published.is_empty())
+        {
             self.end(now, outcome.to_string(), reason, "board", false);
         }
     }
 
-    fn end(&mut self, now: Timestamp, result: String, reason: &'static str, by: &'static str, confirmed: bool) {
-        self.say(now, None, EventKind::GameEnded { result, reason, by, confirmed }, None);
+    fn end(
+        &mut self,
+        now: Timestamp,
+        result: String,
+        reason: &'static str,
+        by: &'static str,
+        confirmed: bool,
+    ) {
+        self.say(
+            now,
+            None,
+            EventKind::GameEnded {
+                result,
+                reason,
+                by,
+                confirmed,
+            },
+            None,
+        );
         if let Some(game) = &mut self.game {
             game.ended = true;
         }
@@ -357,7 +457,11 @@ fn move_of(ply: &Ply) -> Move {
 }
 
 pub(crate) fn clock_of(face: ClockFace) -> Clock {
-    Clock { white_ms: face.white_ms, black_ms: face.black_ms, running: face.running.map(color_text) }
+    Clock {
+        white_ms: face.white_ms,
+        black_ms: face.black_ms,
+        running: face.running.map(color_text),
+    }
 }
 
 pub(crate) fn color_text(color: Color) -> &'static str {

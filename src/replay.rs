@@ -46,8 +46,16 @@ impl<R: Read> Replay<R> {
     pub fn new(reader: R, stream: &str) -> anyhow::Result<Self> {
         let mut reader = CaptureReader::new(reader)?;
         let next = reader.next_packet()?;
-        let until = next.as_ref().map_or(Timestamp::from_micros(0), |packet| packet.at);
-        Ok(Self { reader, stream: stream.to_owned(), boards: Vec::new(), next, until })
+        let until = next
+            .as_ref()
+            .map_or(Timestamp::from_micros(0), |packet| packet.at);
+        Ok(Self {
+            reader,
+            stream: stream.to_owned(),
+            boards: Vec::new(),
+            next,
+            until,
+        })
     }
 
     /// The boards met so far.
@@ -77,7 +85,9 @@ impl<R: Read> Replay<R> {
     ///
     /// When the capture is corrupt from here on.
     pub fn step(&mut self) -> anyhow::Result<Vec<Said>> {
-        let Some(now) = self.next_at() else { return Ok(Vec::new()) };
+        let Some(now) = self.next_at() else {
+            return Ok(Vec::new());
+        };
         for board in self.boards.iter_mut().flatten() {
             board.advance(now);
         }
@@ -86,16 +96,29 @@ impl<R: Read> Replay<R> {
             self.hand_in(&packet);
             self.next = self.reader.next_packet()?;
         }
-        Ok(self.boards.iter_mut().flatten().flat_map(Board::take_said).collect())
+        Ok(self
+            .boards
+            .iter_mut()
+            .flatten()
+            .flat_map(Board::take_said)
+            .collect())
     }
 
     fn hand_in(&mut self, packet: &Packet) {
-        let Some(board) = self.board(packet.interface) else { return };
+        let Some(board) = self.board(packet.interface) else {
+            return;
+        };
         match &packet.content {
             Content::Opened => board.handle_opened(packet.at),
             Content::Closed { reason } => board.handle_closed(packet.at, reason),
-            Content::Bytes { direction: Direction::Inbound, bytes } => board.handle_bytes(packet.at, bytes),
-            Content::Bytes { direction: Direction::Outbound, bytes } => board.handle_sent(packet.at, bytes),
+            Content::Bytes {
+                direction: Direction::Inbound,
+                bytes,
+            } => board.handle_bytes(packet.at, bytes),
+            Content::Bytes {
+                direction: Direction::Outbound,
+                bytes,
+            } => board.handle_sent(packet.at, bytes),
         }
     }
 

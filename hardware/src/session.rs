@@ -56,12 +56,22 @@ impl Session {
     /// The port is gone.
     pub fn handle_closed(&mut self, now: Timestamp, reason: &str) {
         self.decoder.reset();
-        self.tell(now, Observation::Closed { reason: reason.to_owned() });
+        self.tell(
+            now,
+            Observation::Closed {
+                reason: reason.to_owned(),
+            },
+        );
     }
 
     /// Bytes came from the board.
     pub fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
-        let Self { decoder, identity, observations, .. } = self;
+        let Self {
+            decoder,
+            identity,
+            observations,
+            ..
+        } = self;
         let mut disturbed = 0;
         decoder.feed(bytes, |decoded: Decoded<'_>| match decoded {
             Ok(message) => {
@@ -78,10 +88,17 @@ impl Session {
 
     /// Bytes were written to the board: in a replay the session hears what it once said itself.
     pub fn handle_sent(&mut self, now: Timestamp, bytes: &[u8]) {
-        let Self { commands, observations, .. } = self;
+        let Self {
+            commands,
+            observations,
+            ..
+        } = self;
         commands.feed(bytes, |command| {
             if let Ok(Command::SendEeMoves) = command {
-                observations.push_back(Observed { at: now, observation: Observation::MemoryAsked });
+                observations.push_back(Observed {
+                    at: now,
+                    observation: Observation::MemoryAsked,
+                });
             }
         });
     }
@@ -98,19 +115,22 @@ impl Session {
 
 fn observe(now: Timestamp, message: &Message<'_>, identity: &mut Identity) -> Option<Observation> {
     match message {
-        Message::FieldUpdate(update) => {
-            Some(Observation::Field { update: *update, not_before: now.saturating_sub(FIELD_AGE) })
-        }
-        Message::BoardDump(dump) => {
-            Some(Observation::Board { dump: *dump, not_before: now.saturating_sub(DUMP_AGE) })
-        }
-        Message::ClockTimes(times) => {
-            Some(Observation::Clock { times: *times, not_before: now.saturating_sub(CLOCK_AGE) })
-        }
+        Message::FieldUpdate(update) => Some(Observation::Field {
+            update: *update,
+            not_before: now.saturating_sub(FIELD_AGE),
+        }),
+        Message::BoardDump(dump) => Some(Observation::Board {
+            dump: *dump,
+            not_before: now.saturating_sub(DUMP_AGE),
+        }),
+        Message::ClockTimes(times) => Some(Observation::Clock {
+            times: *times,
+            not_before: now.saturating_sub(CLOCK_AGE),
+        }),
         Message::ClockAbsent(_) => Some(Observation::ClockAbsent),
-        Message::EeMoves(data) => {
-            Some(Observation::Memory { elements: eeprom::elements(data).filter_map(Result::ok).collect() })
-        }
+        Message::EeMoves(data) => Some(Observation::Memory {
+            elements: eeprom::elements(data).filter_map(Result::ok).collect(),
+        }),
         Message::SerialNumber(serial) => {
             identity.serial = Some(serial.as_str().to_owned());
             Some(Observation::Identified(identity.clone()))

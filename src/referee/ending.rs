@@ -15,19 +15,32 @@ const FIVEFOLD: usize = 5;
 impl Referee {
     /// Ends the game if the last ply published is certain and leaves nothing to play.
     pub(super) fn look_for_end(&mut self, now: Timestamp) {
-        let Some(game) = self.game.as_ref().filter(|game| !game.ended) else { return };
-        let Some(last) = game.published.last().filter(|last| last.settled.is_some()) else { return };
+        let Some(game) = self.game.as_ref().filter(|game| !game.ended) else {
+            return;
+        };
+        let Some(last) = game.published.last().filter(|last| last.settled.is_some()) else {
+            return;
+        };
         // An irregular move ends nothing (Art. 5.1.1: the move must be in accord with Article 3).
         if last.ply.played.is_none() {
             return;
         }
-        let Some(position) = last.ply.after.position() else { return };
+        let Some(position) = last.ply.after.position() else {
+            return;
+        };
         let start = self.start.as_ref().and_then(|start| start.state.position());
-        let Some((outcome, reason)) = verdict(position, start, &game.published) else { return };
+        let Some((outcome, reason)) = verdict(position, start, &game.published) else {
+            return;
+        };
         let ply = last.ply.number;
         if last.completed.is_none() {
             let clock = last.ply.clock.map(super::clock_of);
-            let completed = EventKind::MoveCompleted { ply, by: "game_end", clock, elapsed_ms: None };
+            let completed = EventKind::MoveCompleted {
+                ply,
+                by: "game_end",
+                clock,
+                elapsed_ms: None,
+            };
             self.say(now, None, completed, None);
         }
         self.end(now, outcome.to_string(), reason, "laws", true);
@@ -41,7 +54,12 @@ fn verdict(
     published: &[Entry],
 ) -> Option<(KnownOutcome, &'static str)> {
     if position.is_checkmate() {
-        return Some((KnownOutcome::Decisive { winner: !position.turn() }, "checkmate"));
+        return Some((
+            KnownOutcome::Decisive {
+                winner: !position.turn(),
+            },
+            "checkmate",
+        ));
     }
     if position.is_stalemate() {
         return Some((KnownOutcome::Draw, "stalemate"));

@@ -113,7 +113,11 @@ impl ClockWatch {
     pub(crate) fn halted(&self) -> Option<(Side, u32)> {
         let (_, times) = self.last?;
         let side = lever_side(times).other();
-        let time = if side == Side::Left { times.left } else { times.right };
+        let time = if side == Side::Left {
+            times.left
+        } else {
+            times.right
+        };
         Some((side, time.total_seconds()))
     }
 
@@ -148,23 +152,44 @@ impl ClockWatch {
         let (as_of, times) = self.last?;
         let white = self.white_side()?;
         let ms = ByColor {
-            white: if white == Side::Left { times.left } else { times.right },
-            black: if white == Side::Left { times.right } else { times.left },
+            white: if white == Side::Left {
+                times.left
+            } else {
+                times.right
+            },
+            black: if white == Side::Left {
+                times.right
+            } else {
+                times.left
+            },
         }
         .map(milliseconds);
-        let running = times.running.then(|| Color::from_white(lever_side(times) == white));
-        Some(ClockFace { white_ms: ms.white, black_ms: ms.black, running, as_of })
+        let running = times
+            .running
+            .then(|| Color::from_white(lever_side(times) == white));
+        Some(ClockFace {
+            white_ms: ms.white,
+            black_ms: ms.black,
+            running,
+            as_of,
+        })
     }
 
     /// A turn is over at `at`: how long the side on move had its clock running, and the other one's turn begins.
     pub(crate) fn end_turn(&mut self, at: Timestamp) -> Option<Duration> {
-        self.turn_began.replace(at).map(|began| at.saturating_duration_since(began))
+        self.turn_began
+            .replace(at)
+            .map(|began| at.saturating_duration_since(began))
     }
 }
 
 /// The lever is high on the side whose time runs: the other player has pressed it.
 fn lever_side(times: ClockTimes) -> Side {
-    if times.lever_right_high { Side::Right } else { Side::Left }
+    if times.lever_right_high {
+        Side::Right
+    } else {
+        Side::Left
+    }
 }
 
 fn milliseconds(time: SideTime) -> u64 {

@@ -28,7 +28,14 @@ pub(crate) fn search(
     most_plies: usize,
     budget: usize,
 ) -> Found {
-    let mut search = Search { target, within, left: budget, found: None, several: false, line: Vec::new() };
+    let mut search = Search {
+        target,
+        within,
+        left: budget,
+        found: None,
+        several: false,
+        line: Vec::new(),
+    };
     for plies in 1..=most_plies {
         search.deepen(start, plies);
         if search.left == 0 {

@@ -8,12 +8,12 @@ use core::time::Duration;
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, CastlingSide, Color, Move, Role, Square, attacks};
 
+use super::Tracker;
 use super::finding::{Completion, Evidence, Finding, Grounds, Ply, Settlement, Withdrawal};
 use super::gap::{self, Found};
 use super::motion;
 use super::state::{Footprint, State};
 use super::tree::{NodeId, Played, Standing, Tree};
-use super::Tracker;
 
 /// A move after which the piece can go nowhere else stands for this long before it is told: a scan, and a little.
 const RESTS: Duration = Duration::from_millis(220);
@@ -59,6 +59,7 @@ impl Tracker {
                 break;
             }
             let concluded = self.look_for_start(now)
+                || self.look_for_position(now)
                 || self.look_for_result(now)
                 || self.look_at_line(now)
                 || self.examine(now);
@@ -95,16 +96,26 @@ impl Tracker {
 
     /// Whether `next`, on the way to the best reading, can be told.
     fn readiness(&self, now: Timestamp, next: NodeId, best: NodeId) -> Ready {
-        let Some(tree) = self.line.as_ref().map(|line| &line.tree) else { return Ready::Not };
+        let Some(tree) = self.line.as_ref().map(|line| &line.tree) else {
+            return Ready::Not;
+        };
         let node = tree.node(next);
         let wait = |rest: Duration, grounds: Grounds| {
             let at = node.since + rest;
-            if now >= at { Ready::Now(grounds) } else { Ready::At(at) }
+            if now >= at {
+                Ready::Now(grounds)
+            } else {
+                Ready::At(at)
+            }
         };
         if best != next {
             // A piece drawn on can look like a reply while it crosses a square: the reply, too, must stand.
             let at = tree.node(best).since + RESTS;
-            return if now >= at { Ready::Now(Grounds::Reply) } else { Ready::At(at) };
+            return if now >= at {
+                Ready::Now(Grounds::Reply)
+            } else {
+                Ready::At(at)
+            };
         }
         if !node.met {
             return Ready::Not;
@@ -122,7 +133,10 @@ impl Tracker {
             return Ready::Not;
         }
         let lifted_by_opponent = missing & node.state.board().by_color(node.state.turn());
-        if lifted_by_opponent.into_iter().any(|square| !can_take(tree, next, square)) {
+        if lifted_by_opponent
+            .into_iter()
+            .any(|square| !can_take(tree, next, square))
+        {
             return wait(RESTS_AT_ALL, Grounds::Reply);
         }
         let rest = self.patience(next);
@@ -131,11 +145,18 @@ impl Tracker {
 
     /// How long a move must have stood, by what else its piece could still be doing.
     fn patience(&self, id: NodeId) -> Duration {
-        let Some(tree) = self.line.as_ref().map(|line| &line.tree) else { return RESTS };
+        let Some(tree) = self.line.as_ref().map(|line| &line.tree) else {
+            return RESTS;
+        };
         let node = tree.node(id);
-        let (Some(parent), Played::Move(m)) = (node.parent, node.played) else { return RESTS };
+        let (Some(parent), Played::Move(m)) = (node.parent, node.played) else {
+            return RESTS;
+        };
         let others = tree.candidates(parent);
-        if others.iter().any(|other| begins_castling(m, other.m, node.mover())) {
+        if others
+            .iter()
+            .any(|other| begins_castling(m, other.m, node.mover()))
+        {
             return RESTS_IN_CASTLING;
         }
         if !others.iter().any(|other| goes_on(m, other.m)) {
@@ -175,27 +196,48 @@ impl Tracker {
         let at = if settled {
             node.since.max(self.quiet_since) + RESTORED_AFTER
         } else {
-            node.since + if best == instead && !pressed { patience } else { RESTS_AT_ALL }
+            node.since
+                + if best == instead && !pressed {
+                    patience
+                } else {
+                    RESTS_AT_ALL
+                }
         };
         if now < at {
             self.wake_at(at);
             return false;
         }
-        let reason = if settled { Withdrawal::Recovered } else { Withdrawal::MovedOn };
-        let grounds = if best == instead { Grounds::Stood(RESTS_AMENDED) } else { Grounds::Reply };
+        let reason = if settled {
+            Withdrawal::Recovered
+        } else {
+            Withdrawal::MovedOn
+        };
+        let grounds = if best == instead {
+            Grounds::Stood(RESTS_AMENDED)
+        } else {
+            Grounds::Reply
+        };
         let ply = self.describe(now, instead, grounds);
         let Some(ply) = ply else { return false };
         let (mover, lifted_at) = (ply.color, ply.lifted_at);
         let Some(line) = &mut self.line else { return false };
         line.tree.node_mut(instead).standing = Standing::Told;
         let id = line.tree.remove(told, instead);
-        self.tell(now, Finding::Amended { ply: Box::new(ply), reason });
+        self.tell(
+            now,
+            Finding::Amended {
+                ply: Box::new(ply),
+                reason,
+            },
+        );
         self.complete_if_pressed(now, id, mover, lifted_at);
         true
     }
 
     fn tell_made(&mut self, now: Timestamp, id: NodeId, grounds: Grounds) {
-        let Some(ply) = self.describe(now, id, grounds) else { return };
+        let Some(ply) = self.describe(now, id, grounds) else {
+            return;
+        };
         let (mover, lifted_at) = (ply.color, ply.lifted_at);
         let Some(line) = &mut self.line else { return };
         let tree = &mut line.tree;
@@ -203,7 +245,11 @@ impl Tracker {
         self.habits.note(tree.node(id), &self.sensors);
         let path = tree.path(id);
         let before = path.len().checked_sub(2).map(|at| path[at]);
-        let own_last = path.len().checked_sub(3).map(|at| path[at]).filter(|id| !tree.node(*id).completed);
+        let own_last = path
+            .len()
+            .checked_sub(3)
+            .map(|at| path[at])
+            .filter(|id| !tree.node(*id).completed);
         if let Some(own_last) = own_last {
             self.complete(now, own_last, Completion::OwnNextMove, None);
         }
@@ -226,9 +272,18 @@ impl Tracker {
         let node = tree.node(id);
         let parent = tree.node(node.parent?);
         let (played, uci, san, captured) = match node.played {
-            Played::Move(m) => (Some(m), Some(parent.state.uci(m)), parent.state.san(m), m.capture()),
+            Played::Move(m) => (
+                Some(m),
+                Some(parent.state.uci(m)),
+                parent.state.san(m),
+                m.capture(),
+            ),
             Played::Irregular(Some((from, to))) => {
-                let uci = shakmaty::uci::UciMove::Normal { from, to, promotion: None };
+                let uci = shakmaty::uci::UciMove::Normal {
+                    from,
+                    to,
+                    promotion: None,
+                };
                 (None, Some(uci), None, parent.state.board().role_at(to))
             }
             Played::Irregular(None) | Played::Root => (None, None, None, None),
@@ -236,7 +291,10 @@ impl Tracker {
         let name = |id: NodeId| match tree.node(id).played {
             Played::Root => "nothing yet".to_owned(),
             Played::Move(m) => {
-                let from = tree.node(id).parent.and_then(|parent| tree.node(parent).state.san(m));
+                let from = tree
+                    .node(id)
+                    .parent
+                    .and_then(|parent| tree.node(parent).state.san(m));
                 format!("{} {}", tree.node(id).ply, from.unwrap_or_default())
             }
             Played::Irregular(_) => format!("{} irregular", tree.node(id).ply),
@@ -257,16 +315,26 @@ impl Tracker {
                 changes: self.sensors.changes_since(parent.since).copied().collect(),
                 grounds: Some(grounds),
                 differs: node.differs.into_iter().collect(),
-                others: tree.rivals(id).into_iter().take(4).map(|(id, cost)| (name(id), cost)).collect(),
+                others: tree
+                    .rivals(id)
+                    .into_iter()
+                    .take(4)
+                    .map(|(id, cost)| (name(id), cost))
+                    .collect(),
             },
         })
     }
 
     /// A ply that has stood for long, where nothing can follow, is certain without a press.
     fn settle_by_shape(&mut self, now: Timestamp, tip: NodeId) -> bool {
-        let Some(tree) = self.line.as_ref().map(|line| &line.tree) else { return false };
+        let Some(tree) = self.line.as_ref().map(|line| &line.tree) else {
+            return false;
+        };
         let node = tree.node(tip);
-        if node.standing != Standing::Told || !node.differs.is_empty() || self.patience(tip) == RESTS_IN_CASTLING {
+        if node.standing != Standing::Told
+            || !node.differs.is_empty()
+            || self.patience(tip) == RESTS_IN_CASTLING
+        {
             return false;
         }
         let at = node.since.max(self.quiet_since) + CERTAIN_AFTER;
@@ -282,7 +350,9 @@ impl Tracker {
     fn close_old_plies(&mut self) -> bool {
         let Some(line) = &mut self.line else { return false };
         let told = line.tree.path(line.tree.tip());
-        let Some(close) = told.len().checked_sub(PLIES_OPEN + 1).map(|at| told[at]) else { return false };
+        let Some(close) = told.len().checked_sub(PLIES_OPEN + 1).map(|at| told[at]) else {
+            return false;
+        };
         if line.tree.node(close).standing != Standing::Settled {
             return false;
         }
@@ -293,7 +363,9 @@ impl Tracker {
     /// Looks at a quiet board that the line does not explain: an earlier position restored, plies played unseen, an
     /// irregular move completed by the press. Returns whether one was found.
     fn examine(&mut self, now: Timestamp) -> bool {
-        let Some(tree) = self.line.as_ref().map(|line| &line.tree) else { return false };
+        let Some(tree) = self.line.as_ref().map(|line| &line.tree) else {
+            return false;
+        };
         let best = tree.best();
         if self.examined || self.disturbed || best != tree.tip() || tree.node(best).differs.is_empty() {
             return false;
@@ -323,7 +395,11 @@ impl Tracker {
             .chain(std::iter::once(line.tree.root()))
             .find(|id| line.tree.node(*id).state.board() == board);
         if let Some(back) = back {
-            let Some(first) = told.iter().copied().find(|id| line.tree.node(*id).parent == Some(back)) else {
+            let Some(first) = told
+                .iter()
+                .copied()
+                .find(|id| line.tree.node(*id).parent == Some(back))
+            else {
                 return false;
             };
             let ply = line.tree.node(first).ply;
@@ -333,14 +409,23 @@ impl Tracker {
             return true;
         }
         let passed = line.passed.len();
-        let earlier = (1..passed).rev().take(MOST_TAKEN_BACK).find(|at| line.passed[*at].board() == board);
+        let earlier = (1..passed)
+            .rev()
+            .take(MOST_TAKEN_BACK)
+            .find(|at| line.passed[*at].board() == board);
         let Some(earlier) = earlier else { return false };
         let state = line.passed[earlier].clone();
         line.passed.truncate(earlier);
         let ply = u32::try_from(earlier).unwrap_or(u32::MAX);
         line.tree = Tree::new(state, ply, now);
         line.tree.update(&self.sensors, now);
-        self.tell(now, Finding::Retracted { ply: ply + 1, reason: Withdrawal::Takeback });
+        self.tell(
+            now,
+            Finding::Retracted {
+                ply: ply + 1,
+                reason: Withdrawal::Takeback,
+            },
+        );
         true
     }
 
@@ -350,7 +435,11 @@ impl Tracker {
         let node = line.tree.node(best);
         let state = node.state.clone();
         // While somebody looked, no piece can have left or reached a square that showed no change.
-        let within = if self.gap { Bitboard::FULL } else { self.sensors.touched_since(node.landed_at) };
+        let within = if self.gap {
+            Bitboard::FULL
+        } else {
+            self.sensors.touched_since(node.landed_at)
+        };
         let board = self.sensors.board();
         let Found::Only(moves) = gap::search(&state, board, within, MOST_PLIES_UNSEEN, MOST_POSITIONS) else {
             return false;
@@ -358,7 +447,9 @@ impl Tracker {
         let mut parent = best;
         for m in moves {
             let state = line.tree.node(parent).state.after(m);
-            parent = line.tree.add(parent, Played::Move(m), state, None, &self.sensors, now);
+            parent = line
+                .tree
+                .add(parent, Played::Move(m), state, None, &self.sensors, now);
             line.tree.node_mut(parent).inferred = true;
         }
         true
@@ -371,7 +462,9 @@ impl Tracker {
         let node = line.tree.node(best);
         let before = node.state.clone();
         let fresh = node.differs & self.sensors.touched_since(node.landed_at);
-        let Some((from, to, piece)) = displacement(&before, self.sensors.board(), fresh) else { return false };
+        let Some((from, to, piece)) = displacement(&before, self.sensors.board(), fresh) else {
+            return false;
+        };
         let stood_at = self.sensors.changed_at(from).max(self.sensors.changed_at(to));
         // Without a press the board is looked at again when one comes.
         if self.pressed[before.turn()].is_none_or(|pressed| pressed <= stood_at) {
@@ -383,7 +476,8 @@ impl Tracker {
         let footprint = Footprint::of_displacement(from, to, piece);
         let state = State::irregular(board, !before.turn(), &before);
         let played = Played::Irregular(Some((from, to)));
-        line.tree.add(best, played, state, Some(footprint), &self.sensors, now);
+        line.tree
+            .add(best, played, state, Some(footprint), &self.sensors, now);
         true
     }
 }
@@ -399,12 +493,14 @@ fn withdrawal_of(played: &Played) -> Withdrawal {
 fn displacement(
     before: &State,
     board: &shakmaty::Board,
-    differs: shakmaty::Bitboard,
+    differs: Bitboard,
 ) -> Option<(Square, Square, shakmaty::Piece)> {
     if differs.count() != 2 {
         return None;
     }
-    let from = differs.into_iter().find(|square| board.piece_at(*square).is_none())?;
+    let from = differs
+        .into_iter()
+        .find(|square| board.piece_at(*square).is_none())?;
     let to = differs.into_iter().find(|square| *square != from)?;
     let piece = before.board().piece_at(from)?;
     (piece.color == before.turn() && board.piece_at(to) == Some(piece)).then_some((from, to, piece))
@@ -412,13 +508,17 @@ fn displacement(
 
 /// Whether `other` is the same piece drawn further over the square that `m` ends on.
 fn goes_on(m: Move, other: Move) -> bool {
-    let (Some(from), Some(other_from)) = (m.from(), other.from()) else { return false };
+    let (Some(from), Some(other_from)) = (m.from(), other.from()) else {
+        return false;
+    };
     from == other_from && !other.is_castle() && attacks::between(from, other.to()).contains(m.to())
 }
 
 /// Whether `m` is what the board shows when one of the two pieces of the castling `other` has been moved.
 fn begins_castling(m: Move, other: Move, mover: Color) -> bool {
-    let (Move::Normal { role, from, to, .. }, Move::Castle { king, rook }) = (m, other) else { return false };
+    let (Move::Normal { role, from, to, .. }, Move::Castle { king, rook }) = (m, other) else {
+        return false;
+    };
     let side = CastlingSide::from_king_side(king < rook);
     match role {
         Role::Rook => {
@@ -436,6 +536,10 @@ fn begins_castling(m: Move, other: Move, mover: Color) -> bool {
 /// Whether the piece that led to `id` could take on `square` in the same move.
 fn can_take(tree: &Tree, id: NodeId, square: Square) -> bool {
     let node = tree.node(id);
-    let (Some(parent), Played::Move(m)) = (node.parent, node.played) else { return false };
-    tree.candidates(parent).iter().any(|other| other.m.from() == m.from() && other.m.to() == square)
+    let (Some(parent), Played::Move(m)) = (node.parent, node.played) else {
+        return false;
+    };
+    tree.candidates(parent)
+        .iter()
+        .any(|other| other.m.from() == m.from() && other.m.to() == square)
 }

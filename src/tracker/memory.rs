@@ -37,7 +37,12 @@ impl Tracker {
         // A port that opens and closes again without a dump is still the same gap.
         if self.missing.as_ref().is_none_or(|gap| gap.wait_until.is_some()) {
             let (before, halted) = (self.sensors.clone(), self.clock.halted());
-            self.missing = Some(Gap { closed_at: now, before, halted, wait_until: None });
+            self.missing = Some(Gap {
+                closed_at: now,
+                before,
+                halted,
+                wait_until: None,
+            });
         }
     }
 
@@ -72,8 +77,18 @@ impl Tracker {
         let Some(gap) = self.missing.take() else { return };
         let missed = missed(elements, gap.before.fields(), gap.halted);
         if let Some(missed) = missed.filter(|missed| !missed.is_empty()) {
-            let changes = missed.iter().filter(|element| matches!(element, Element::PieceChange { .. })).count();
-            self.tell(now, Finding::Recovered { changes, from: gap.closed_at, to: now });
+            let changes = missed
+                .iter()
+                .filter(|element| matches!(element, Element::PieceChange { .. }))
+                .count();
+            self.tell(
+                now,
+                Finding::Recovered {
+                    changes,
+                    from: gap.closed_at,
+                    to: now,
+                },
+            );
             let shown = *self.sensors.fields();
             self.sensors = gap.before;
             self.recovering = Some(now);
@@ -129,11 +144,19 @@ fn missed<'a>(elements: &'a [Element], before: &Dump, halted: Option<(Side, u32)
                 fields[usize::from(field.number())] = contents;
                 known[usize::from(field.number())] = true;
             }
-            Element::ClockTime { left, hours, minutes, seconds } => {
+            Element::ClockTime {
+                left,
+                hours,
+                minutes,
+                seconds,
+            } => {
                 let side = if left { Side::Left } else { Side::Right };
                 time = Some((side, sensors::seconds(hours, minutes, seconds)));
             }
-            Element::StartPosition | Element::StartPositionTurned | Element::EmptyBoard | Element::PowerUp => {
+            Element::StartPosition
+            | Element::StartPositionTurned
+            | Element::EmptyBoard
+            | Element::PowerUp => {
                 fields = tagged(*element);
                 known = [true; 64];
             }
@@ -153,7 +176,8 @@ fn missed<'a>(elements: &'a [Element], before: &Dump, halted: Option<(Side, u32)
 }
 
 fn same_time(a: Option<(Side, u32)>, b: Option<(Side, u32)>) -> bool {
-    a.zip(b).is_some_and(|((side, a), (other, b))| side == other && a.abs_diff(b) <= 1)
+    a.zip(b)
+        .is_some_and(|((side, a), (other, b))| side == other && a.abs_diff(b) <= 1)
 }
 
 /// What stands on the board where the memory says so in one byte.
@@ -165,7 +189,12 @@ fn tagged(element: Element) -> Dump {
         _ => return fields,
     };
     for (file, (black, white)) in BACK_RANKS.into_iter().enumerate() {
-        let column = [(0, black), (8, Piece::BlackPawn), (48, Piece::WhitePawn), (56, white)];
+        let column = [
+            (0, black),
+            (8, Piece::BlackPawn),
+            (48, Piece::WhitePawn),
+            (56, white),
+        ];
         for (row, piece) in column {
             let field = row + file;
             fields[if turned { 63 - field } else { field }] = Some(piece);
@@ -192,7 +221,11 @@ mod tests {
 
     fn change(field: u8, contents: Contents) -> Element {
         let field = Field::new(field).expect("a field");
-        Element::PieceChange { contents, field, quick: false }
+        Element::PieceChange {
+            contents,
+            field,
+            quick: false,
+        }
     }
 
     #[test]
@@ -213,13 +246,23 @@ mod tests {
 
     #[test]
     fn a_board_that_lost_power_remembers_nothing() {
-        let elements = [Element::StartPosition, change(52, None), Element::PowerUp, Element::End];
+        let elements = [
+            Element::StartPosition,
+            change(52, None),
+            Element::PowerUp,
+            Element::End,
+        ];
         assert_eq!(missed(&elements, &tagged(Element::StartPosition), None), None);
     }
 
     #[test]
     fn the_clock_tells_a_repeated_placement_from_the_one_seen() {
-        let time = |seconds| Element::ClockTime { left: true, hours: 0, minutes: 1, seconds };
+        let time = |seconds| Element::ClockTime {
+            left: true,
+            hours: 0,
+            minutes: 1,
+            seconds,
+        };
         let elements = [
             Element::StartPosition,
             time(50),
@@ -229,6 +272,9 @@ mod tests {
             Element::End,
         ];
         let before = tagged(Element::StartPosition);
-        assert_eq!(missed(&elements, &before, Some((Side::Left, 110))), Some(&elements[4..]));
+        assert_eq!(
+            missed(&elements, &before, Some((Side::Left, 110))),
+            Some(&elements[4..])
+        );
     }
 }

@@ -23,14 +23,12 @@ use std::collections::VecDeque;
 use kiebitz_hardware::{Observation, Observed, Timestamp};
 use shakmaty::{Bitboard, Board, ByColor, Color};
 
-pub use clock::{ClockChange, ClockFace, Side};
 use clock::ClockWatch;
-pub use finding::{
-    Completion, Evidence, Finding, Grounds, Ply, ResultSign, Settlement, Start, Withdrawal,
-};
-pub use sensors::Change;
+pub use clock::{ClockChange, ClockFace, Side};
+pub use finding::{Completion, Evidence, Finding, Grounds, Ply, ResultSign, Settlement, Start, Withdrawal};
 use memory::Gap;
 use motion::Habits;
+pub use sensors::Change;
 use sensors::Sensors;
 use signals::Signals;
 pub use start::Variant;
@@ -192,7 +190,9 @@ impl Tracker {
     /// shown it.
     #[must_use]
     pub fn orientation(&self) -> Option<&'static str> {
-        self.line.as_ref().map(|_| if self.sensors.turned() { "turned" } else { "normal" })
+        self.line
+            .as_ref()
+            .map(|_| if self.sensors.turned() { "turned" } else { "normal" })
     }
 
     /// What the clock shows, once White's side is known.
@@ -245,7 +245,9 @@ impl Tracker {
             let white = if mover.is_white() { side } else { side.other() };
             self.vote_white(now, white, 1);
         }
-        let Some(color) = self.clock.color_of(side) else { return };
+        let Some(color) = self.clock.color_of(side) else {
+            return;
+        };
         self.pressed[color] = Some(now);
         let elapsed = self.clock.end_turn(now);
         self.last_elapsed[color] = elapsed;
@@ -253,7 +255,11 @@ impl Tracker {
         let tree = &line.tree;
         // The press confirms what stands on the board, which may not be what was told.
         let reading = tree.path(tree.best());
-        let last_own = tree.path(tree.tip()).into_iter().rev().find(|id| tree.node(*id).mover() == color);
+        let last_own = tree
+            .path(tree.tip())
+            .into_iter()
+            .rev()
+            .find(|id| tree.node(*id).mover() == color);
         let last_own = last_own.filter(|id| reading.contains(id) && tree.node(*id).lifted_at <= now);
         if let Some(id) = last_own.filter(|id| !tree.node(*id).completed) {
             self.complete(now, id, Completion::Press, elapsed);
@@ -261,7 +267,9 @@ impl Tracker {
     }
 
     fn vote_white(&mut self, now: Timestamp, side: Side, weight: i8) {
-        if self.clock.vote_white(side, weight) && let Some(side) = self.clock.white_side() {
+        if self.clock.vote_white(side, weight)
+            && let Some(side) = self.clock.white_side()
+        {
             self.tell(now, Finding::WhiteSide(side));
         }
     }
@@ -275,7 +283,15 @@ impl Tracker {
             self.settle(now, id, Settlement::Press);
         }
         let clock = self.clock.face();
-        self.tell(now, Finding::Completed { ply, by, clock, elapsed });
+        self.tell(
+            now,
+            Finding::Completed {
+                ply,
+                by,
+                clock,
+                elapsed,
+            },
+        );
     }
 
     fn settle(&mut self, now: Timestamp, id: tree::NodeId, by: Settlement) {
@@ -290,17 +306,34 @@ impl Tracker {
 
     /// Begins a new line of play with what stands on the board.
     fn begin(&mut self, now: Timestamp, variant: Variant, state: State) {
-        self.line = Some(Line { passed: Vec::new(), tree: Tree::new(state.clone(), 0, now) });
+        self.line = Some(Line {
+            passed: Vec::new(),
+            tree: Tree::new(state.clone(), 0, now),
+        });
         if let Some(line) = &mut self.line {
             line.tree.update(&self.sensors, now);
         }
         self.pressed = ByColor::default();
         self.clock.forget_sides();
         if let (Some(true), Some(side)) = (self.clock.running(), self.clock.turn()) {
-            self.clock.vote_white(side, 1);
+            self.clock.vote_white(
+                if state.turn().is_white() {
+                    side
+                } else {
+                    side.other()
+                },
+                1,
+            );
         }
         let turned = self.sensors.turned();
-        self.tell(now, Finding::Start(Start { variant, state, turned }));
+        self.tell(
+            now,
+            Finding::Start(Start {
+                variant,
+                state,
+                turned,
+            }),
+        );
     }
 
     /// Whether the mover has pressed since he lifted his piece.

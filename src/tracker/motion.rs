@@ -28,7 +28,9 @@ impl Habits {
     /// Notes how the move of a node was made, if that shows.
     pub(super) fn note(&mut self, node: &Node, sensors: &Sensors) {
         let Played::Move(m) = node.played else { return };
-        let Some(drawn) = drawn(m, node, sensors) else { return };
+        let Some(drawn) = drawn(m, node, sensors) else {
+            return;
+        };
         let seen = &mut self.seen[node.mover()];
         if drawn {
             seen.drawn += 1;
@@ -56,7 +58,9 @@ pub(super) fn drawn(m: Move, node: &Node, sensors: &Sensors) -> Option<bool> {
     let from = m.from().filter(|_| !m.is_castle())?;
     let between = attacks::between(from, m.to());
     if between.is_empty() {
-        let flight = sensors.changed_at(m.to()).saturating_duration_since(sensors.changed_at(from));
+        let flight = sensors
+            .changed_at(m.to())
+            .saturating_duration_since(sensors.changed_at(from));
         return (flight > SCAN).then_some(false);
     }
     let piece = m.promotion().unwrap_or(m.role()).of(node.mover());

@@ -156,7 +156,11 @@ impl Sensors {
         if self.recent.len() == RECENT {
             self.recent.pop_front();
         }
-        self.recent.push_back(Change { at, square, after: piece });
+        self.recent.push_back(Change {
+            at,
+            square,
+            after: piece,
+        });
         true
     }
 }
@@ -170,7 +174,9 @@ pub(crate) fn seconds(hours: u8, minutes: u8, seconds: u8) -> u32 {
 pub(crate) fn difference(a: &Board, b: &Board) -> Bitboard {
     let colors = Color::ALL.into_iter().map(|c| a.by_color(c) ^ b.by_color(c));
     let roles = Role::ALL.into_iter().map(|r| a.by_role(r) ^ b.by_role(r));
-    colors.chain(roles).fold(Bitboard::EMPTY, |all, differ| all | differ)
+    colors
+        .chain(roles)
+        .fold(Bitboard::EMPTY, |all, differ| all | differ)
 }
 
 /// Field 0 is a8 and 63 is h1 with the connector on White's left; the board does not turn its numbering.

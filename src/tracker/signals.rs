@@ -3,15 +3,20 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::{Bitboard, Color, KnownOutcome, Role, Square};
+use shakmaty::{Bitboard, Board, Color, KnownOutcome, Role, Square};
 
+use super::Tracker;
 use super::finding::{Finding, ResultSign, Withdrawal};
+use super::sensors::difference;
+use super::start::{self, Variant};
+use super::state::State;
 use super::tree::{NodeId, Played, Standing};
-use super::{Tracker, start};
 
 /// Signals already given, so that each is given once.
 #[derive(Debug, Default)]
 pub(super) struct Signals {
+    /// What stood on a quiet board before a line of play was known.
+    standing: Option<Board>,
     shown: Option<(KnownOutcome, ResultSign)>,
 }
 
@@ -19,6 +24,8 @@ pub(super) struct Signals {
 const START_STANDS: Duration = Duration::from_millis(400);
 /// Kings in the centre and result pieces count when they have stood for this long.
 const RESULT_STANDS: Duration = Duration::from_millis(700);
+/// A position without history is taken as one when nothing has moved for this long.
+const POSITION_STANDS: Duration = Duration::from_secs(2);
 /// The four centre squares, on which kings show a result.
 const CENTRE: [Square; 4] = [Square::D4, Square::E4, Square::D5, Square::E5];
 
@@ -32,7 +39,9 @@ impl Tracker {
         turned_board.rotate_180();
         let here = start::recognise(self.sensors.board()).map(|found| (found, false));
         let found = here.or_else(|| start::recognise(&turned_board).map(|found| (found, true)));
-        let Some(((variant, state), turn)) = found else { return false };
+        let Some(((variant, state), turn)) = found else {
+            return false;
+        };
         let ready = self.quiet_since + START_STANDS;
         if self.line.is_some() && now < ready {
             self.wake_at(ready);
@@ -43,6 +52,43 @@ impl Tracker {
         }
         self.begin(now, variant, state);
         true
+    }
+
+    /// Without a line, a legal move out of the placement that stood on the board tells whose turn it was: the game goes
+    /// on from there. Returns whether a line began.
+    pub(super) fn look_for_position(&mut self, now: Timestamp) -> bool {
+        if self.line.is_some() || !self.sensors.known() {
+            return false;
+        }
+        let board = self.sensors.board();
+        if let Some(standing) = self
+            .signals
+            .standing
+            .as_ref()
+            .filter(|standing| *standing != board)
+        {
+            let played = |state: &State| {
+                state.moves().iter().any(|candidate| {
+                    candidate.footprint.squares() == difference(standing, board)
+                        && candidate.footprint.fits(board)
+                })
+            };
+            let sides = Color::ALL
+                .into_iter()
+                .filter_map(|turn| start::without_history(standing, turn));
+            if let Some(state) = sides.into_iter().find(played) {
+                self.signals.standing = None;
+                self.begin(now, Variant::FromPosition, state);
+                return true;
+            }
+        }
+        let ready = self.quiet_since + POSITION_STANDS;
+        if now < ready {
+            self.wake_at(ready);
+        } else {
+            self.signals.standing = Some(board.clone());
+        }
+        false
     }
 
     /// Looks for a result shown on the board. Returns whether that changed the line.
@@ -68,7 +114,9 @@ impl Tracker {
     }
 
     fn stands_as_expected(&self) -> bool {
-        self.line.as_ref().is_some_and(|line| line.tree.node(line.tree.best()).differs.is_empty())
+        self.line
+            .as_ref()
+            .is_some_and(|line| line.tree.node(line.tree.best()).differs.is_empty())
     }
 
     /// Kings side by side in the centre cannot arise in play: they show the result by the colour of their
@@ -80,7 +128,11 @@ impl Tracker {
         }
         let centre: Bitboard = CENTRE.into_iter().collect();
         let kings = self.sensors.board().kings() & centre;
-        if kings.count() != 2 || Color::ALL.iter().any(|c| (kings & self.sensors.board().by_color(*c)).count() != 1) {
+        if kings.count() != 2
+            || Color::ALL
+                .iter()
+                .any(|c| (kings & self.sensors.board().by_color(*c)).count() != 1)
+        {
             return None;
         }
         let outcome = match kings.into_iter().filter(|square| square.is_light()).count() {
@@ -105,12 +157,20 @@ impl Tracker {
                 !node.completed && matches!(node.played, Played::Move(m) if to_centre(m))
             })
             .collect();
-        let Some(first) = walks.last().copied() else { return };
+        let Some(first) = walks.last().copied() else {
+            return;
+        };
         let ply = tree.node(first).ply;
         let told = tree.node(first).standing >= Standing::Told;
         tree.remove(first, tree.root());
         if told {
-            self.tell(now, Finding::Retracted { ply, reason: Withdrawal::Kings });
+            self.tell(
+                now,
+                Finding::Retracted {
+                    ply,
+                    reason: Withdrawal::Kings,
+                },
+            );
         }
     }
 }

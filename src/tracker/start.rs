@@ -1,6 +1,6 @@
 //! Start positions: what can stand on a board before the first move.
 
-use shakmaty::{Board, CastlingMode, Chess, Color, FromSetup, Rank, Role, Setup, Square};
+use shakmaty::{Bitboard, Board, CastlingMode, Chess, Color, File, FromSetup, Rank, Role, Setup, Square};
 
 use super::state::State;
 
@@ -11,7 +11,7 @@ pub enum Variant {
     Standard,
     /// One of the other 959 start positions of Chess960 (Laws, Guidelines II).
     Chess960,
-    /// Any other position that was told to kiebitz.
+    /// Any other position: the board was found in it, without its history.
     FromPosition,
 }
 
@@ -22,7 +22,10 @@ pub(crate) fn recognise(board: &Board) -> Option<(Variant, State)> {
         return None;
     }
     if *board == Board::new() {
-        return Some((Variant::Standard, State::legal(Chess::new(), CastlingMode::Standard)));
+        return Some((
+            Variant::Standard,
+            State::legal(Chess::new(), CastlingMode::Standard),
+        ));
     }
     if !has_start_shape(board) {
         return None;
@@ -35,6 +38,31 @@ pub(crate) fn recognise(board: &Board) -> Option<(Variant, State)> {
     };
     let position = Chess::from_setup(setup, CastlingMode::Chess960).ok()?;
     Some((Variant::Chess960, State::legal(position, CastlingMode::Chess960)))
+}
+
+/// The position that a placement may be with `turn` to move, for a game whose beginning nobody saw. Kings and rooks on
+/// their squares may castle. `None` where the Laws know no such position.
+pub(crate) fn without_history(board: &Board, turn: Color) -> Option<State> {
+    let home = |color: Color| {
+        let rank = color.fold_wb(Rank::First, Rank::Eighth);
+        let castles = board.king_of(color) == Some(Square::from_coords(File::E, rank));
+        let corners =
+            Bitboard::from(Square::from_coords(File::A, rank)).with(Square::from_coords(File::H, rank));
+        if castles {
+            corners & board.by_piece(Role::Rook.of(color))
+        } else {
+            Bitboard::EMPTY
+        }
+    };
+    let castling_rights = home(Color::White) | home(Color::Black);
+    let setup = Setup {
+        board: board.clone(),
+        turn,
+        castling_rights,
+        ..Setup::empty()
+    };
+    let position = Chess::from_setup(setup, CastlingMode::Standard).ok()?;
+    Some(State::legal(position, CastlingMode::Standard))
 }
 
 fn has_start_shape(board: &Board) -> bool {
@@ -57,7 +85,8 @@ fn has_start_shape(board: &Board) -> bool {
     }
     let rooks = back & board.rooks();
     let bishops = back & board.bishops();
-    let between = |king: Square| rooks.first().is_some_and(|r| r < king) && rooks.last().is_some_and(|r| r > king);
+    let between =
+        |king: Square| rooks.first().is_some_and(|r| r < king) && rooks.last().is_some_and(|r| r > king);
     board.king_of(Color::White).is_some_and(between)
         && bishops.into_iter().filter(|s| s.is_light()).count() == 1
 }

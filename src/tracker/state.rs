@@ -4,8 +4,8 @@ use shakmaty::fen::Fen;
 use shakmaty::san::SanPlus;
 use shakmaty::uci::UciMove;
 use shakmaty::{
-    Bitboard, Board, CastlingMode, Chess, Color, EnPassantMode, FromSetup, Move, Piece, Position, PositionError,
-    Role, Setup, Square,
+    Bitboard, Board, CastlingMode, Chess, Color, EnPassantMode, FromSetup, Move, Piece, Position,
+    PositionError, Role, Setup, Square,
 };
 
 /// A placement with the side to move, and a legal position where there is one.
@@ -19,19 +19,37 @@ pub struct State {
 
 impl State {
     pub(crate) fn legal(position: Chess, mode: CastlingMode) -> Self {
-        Self { board: position.board().clone(), turn: position.turn(), position: Some(position), mode }
+        Self {
+            board: position.board().clone(),
+            turn: position.turn(),
+            position: Some(position),
+            mode,
+        }
     }
 
     /// A placement reached by irregular play: its legal position is rebuilt where the placement allows one.
     pub(crate) fn irregular(board: Board, turn: Color, before: &Self) -> Self {
-        let rights = before.position.as_ref().map_or(Bitboard::EMPTY, |p| p.castles().castling_rights());
-        let setup = Setup { board: board.clone(), turn, castling_rights: rights, ..Setup::empty() };
+        let rights = before
+            .position
+            .as_ref()
+            .map_or(Bitboard::EMPTY, |p| p.castles().castling_rights());
+        let setup = Setup {
+            board: board.clone(),
+            turn,
+            castling_rights: rights,
+            ..Setup::empty()
+        };
         let position = Chess::from_setup(setup, before.mode)
             .or_else(PositionError::ignore_invalid_castling_rights)
             .or_else(PositionError::ignore_impossible_check)
             .or_else(PositionError::ignore_too_much_material)
             .ok();
-        Self { board, turn, position, mode: before.mode }
+        Self {
+            board,
+            turn,
+            position,
+            mode: before.mode,
+        }
     }
 
     /// What should stand on the board.
@@ -71,8 +89,17 @@ impl State {
     }
 
     pub(crate) fn moves(&self) -> Vec<Candidate> {
-        let Some(position) = &self.position else { return Vec::new() };
-        position.legal_moves().iter().map(|m| Candidate { m: *m, footprint: footprint(&self.board, *m) }).collect()
+        let Some(position) = &self.position else {
+            return Vec::new();
+        };
+        position
+            .legal_moves()
+            .iter()
+            .map(|m| Candidate {
+                m: *m,
+                footprint: footprint(&self.board, *m),
+            })
+            .collect()
     }
 
     /// The state after a legal move of [`moves`](Self::moves).
@@ -122,7 +149,10 @@ impl Footprint {
 
     /// The squares of the move that do not show what they would after it.
     pub(crate) fn unmet(&self, board: &Board) -> Bitboard {
-        self.iter().filter(|(square, piece)| board.piece_at(*square) != *piece).map(|(square, _)| square).collect()
+        self.iter()
+            .filter(|(square, piece)| board.piece_at(*square) != *piece)
+            .map(|(square, _)| square)
+            .collect()
     }
 
     pub(crate) fn fits(&self, board: &Board) -> bool {
@@ -131,7 +161,10 @@ impl Footprint {
 
     /// What moves from where, on a placement that shows `from` and `to` only.
     pub(crate) fn of_displacement(from: Square, to: Square, piece: Piece) -> Self {
-        Self { squares: [(to, Some(piece)), (from, None), (to, None), (to, None)], count: 2 }
+        Self {
+            squares: [(to, Some(piece)), (from, None), (to, None), (to, None)],
+            count: 2,
+        }
     }
 }
 
@@ -145,9 +178,18 @@ fn footprint(board: &Board, m: Move) -> Footprint {
             count += 1;
         }
     };
-    let turn = m.from().and_then(|from| board.color_at(from)).unwrap_or(Color::White);
+    let turn = m
+        .from()
+        .and_then(|from| board.color_at(from))
+        .unwrap_or(Color::White);
     match m {
-        Move::Normal { role, from, to, promotion, .. } => {
+        Move::Normal {
+            role,
+            from,
+            to,
+            promotion,
+            ..
+        } => {
             put(to, Some(promotion.unwrap_or(role).of(turn)));
             put(from, None);
         }
@@ -160,13 +202,19 @@ fn footprint(board: &Board, m: Move) -> Footprint {
             let (king_to, rook_to) = castled(king, rook, turn);
             put(king_to, Some(Role::King.of(turn)));
             put(rook_to, Some(Role::Rook.of(turn)));
-            for left in [king, rook].into_iter().filter(|s| *s != king_to && *s != rook_to) {
+            for left in [king, rook]
+                .into_iter()
+                .filter(|s| *s != king_to && *s != rook_to)
+            {
                 put(left, None);
             }
         }
         Move::Put { role, to } => put(to, Some(role.of(turn))),
     }
-    Footprint { squares: list, count: count as u8 }
+    Footprint {
+        squares: list,
+        count: count as u8,
+    }
 }
 
 /// Where king and rook stand after castling.

@@ -1,1 +1,356 @@
+//! The tracker against hands that do what hands do.
 
+use core::time::Duration;
+
+use kiebitz_hardware::{Observation, Observed, Timestamp};
+use kiebitz_protocol::{ClockTimes, Contents, Dump, Field, FieldUpdate, Piece as Wire, SideTime};
+
+use super::{Finding, Tracker, Withdrawal};
+
+/// A board, a clock and a tracker that watches them; time passes only when it is told to.
+struct World {
+    tracker: Tracker,
+    now: Timestamp,
+    fields: Dump,
+    told: Vec<String>,
+}
+
+const START: &str = "rnbqkbnrpppppppp................................PPPPPPPPRNBQKBNR";
+
+impl World {
+    fn new(placement: &str) -> Self {
+        let mut world = Self {
+            tracker: Tracker::new(),
+            now: Timestamp::from_micros(1_000_000_000),
+            fields: [None; 64],
+            told: Vec::new(),
+        };
+        for (field, letter) in world.fields.iter_mut().zip(placement.chars()) {
+            *field = wire(letter);
+        }
+        world.dump();
+        world.wait(1000);
+        world
+    }
+
+    /// Milliseconds pass.
+    fn wait(&mut self, ms: u64) -> &mut Self {
+        let until = self.now + Duration::from_millis(ms);
+        while let Some(deadline) = self.tracker.poll_deadline().filter(|deadline| *deadline <= until) {
+            self.tracker.handle_deadline(deadline);
+        }
+        self.now = until;
+        self.listen();
+        self
+    }
+
+    /// The sensors report squares, "e2." for an empty one and "e4P" for a pawn, each a little after the other.
+    fn shows(&mut self, squares: &str) -> &mut Self {
+        for square in squares.split_whitespace() {
+            let [file, rank, letter] = *square.as_bytes() else {
+                panic!("what is {square}?")
+            };
+            let number = (b'8' - rank) * 8 + (file - b'a');
+            let field = Field::new(number).expect("a square");
+            let contents = wire(char::from(letter));
+            self.fields[usize::from(number)] = contents;
+            let update = FieldUpdate::new(field, contents);
+            self.observe(Observation::Field {
+                update,
+                not_before: self.now,
+            });
+            self.wait(20);
+        }
+        self
+    }
+
+    fn dump(&mut self) -> &mut Self {
+        self.observe(Observation::Board {
+            dump: self.fields,
+            not_before: self.now,
+        });
+        self
+    }
+
+    /// The clock's report; the right-hand side is White's.
+    fn clock(&mut self, whites_turn: bool, running: bool) -> &mut Self {
+        let side = SideTime {
+            minutes: 5,
+            ..SideTime::default()
+        };
+        let times = ClockTimes {
+            left: side,
+            right: side,
+            running,
+            lever_right_high: whites_turn,
+            ..ClockTimes::default()
+        };
+        self.observe(Observation::Clock {
+            times,
+            not_before: self.now,
+        });
+        self
+    }
+
+    fn observe(&mut self, observation: Observation) {
+        self.tracker.observe(&Observed {
+            at: self.now,
+            observation,
+        });
+        self.listen();
+    }
+
+    fn listen(&mut self) {
+        while let Some((_, finding)) = self.tracker.poll_finding() {
+            self.told.extend(match finding {
+                Finding::Made(ply) => ply.san.or(ply.uci.map(|uci| uci.to_string())),
+                Finding::Amended { ply, .. } => ply.san.map(|san| format!("no, {san}")),
+                Finding::Retracted {
+                    reason: Withdrawal::Takeback,
+                    ..
+                } => Some("taken back".to_owned()),
+                Finding::Retracted { .. } => Some("withdrawn".to_owned()),
+                Finding::ResultShown { outcome, .. } => Some(outcome.to_string()),
+                _ => None,
+            });
+        }
+    }
+
+    #[track_caller]
+    fn has_told(&mut self, moves: &str) {
+        self.wait(4000);
+        assert_eq!(self.told.join(" "), moves);
+    }
+}
+
+fn wire(letter: char) -> Contents {
+    let at = ".PRNBKQprnbkq=+-".find(letter).expect("a piece letter");
+    u8::try_from(at)
+        .ok()
+        .and_then(Wire::from_code)
+        .expect("a piece code")
+}
+
+/// Both sides can castle on the king's side.
+const CASTLING: &str = "rnbqk..rpppp.ppp....pn....b.............PN...B..PPPP.PPPRNBQK..R";
+
+fn castling() -> World {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(2000).shows("e7. e6p").wait(2000);
+    world.shows("g1. f3N").wait(2000).shows("g8. f6n").wait(2000);
+    world.shows("f1. c4B").wait(2000).shows("f8. c5b").wait(2000);
+    assert_eq!(world.told.join(" "), "e4 e6 Nf3 Nf6 Bc4 Bc5");
+    world.told.clear();
+    world
+}
+
+#[test]
+fn a_move_is_told_once_it_has_come_to_rest() {
+    World::new(START).shows("e2. e4P").has_told("e4");
+}
+
+#[test]
+fn a_square_may_show_its_piece_twice_or_not_at_all() {
+    World::new(START)
+        .shows("g1. f3N g8. f6n")
+        .wait(900)
+        .shows("d4P d2.")
+        .has_told("Nf3 Nf6 d4");
+}
+
+#[test]
+fn castling_in_every_order_is_one_ply() {
+    castling().shows("e1. g1K h1. f1R").has_told("O-O");
+    castling()
+        .shows("h1. f1R")
+        .wait(1600)
+        .shows("e1. g1K")
+        .has_told("O-O");
+    castling()
+        .shows("e1. h1.")
+        .wait(700)
+        .shows("f1R g1K")
+        .has_told("O-O");
+    castling()
+        .shows("e1. g1K")
+        .wait(2000)
+        .shows("h1. f1R")
+        .has_told("O-O");
+}
+
+#[test]
+fn a_rook_beside_its_king_is_a_move_once_it_stays() {
+    castling().shows("h1. f1R").has_told("Rf1");
+}
+
+#[test]
+fn en_passant_in_every_order_is_one_ply() {
+    for order in ["e5. d6P d5.", "d5. e5. d6P", "e5. d5. d6P"] {
+        let mut world = World::new(START);
+        world
+            .shows("e2. e4P")
+            .wait(900)
+            .shows("a7. a6p")
+            .wait(900)
+            .shows("e4. e5P")
+            .wait(900);
+        world
+            .shows("d7. d5p")
+            .wait(900)
+            .shows(order)
+            .has_told("e4 a6 e5 d5 exd6");
+    }
+}
+
+#[test]
+fn promotion_in_every_order_is_one_ply() {
+    for order in [
+        "b7. a8.  a8P",
+        "a8. a8N b7.",
+        "b7. a8. a8N",
+        "a8. b7. a8P a8. a8N",
+    ] {
+        let mut world = World::new(START);
+        world
+            .shows("e2. e4P")
+            .wait(900)
+            .shows("d7. d5p")
+            .wait(900)
+            .shows("e4. d5. d5P")
+            .wait(900);
+        world
+            .shows("c7. c6p")
+            .wait(900)
+            .shows("d5. c6. c6P")
+            .wait(900)
+            .shows("g8. f6n")
+            .wait(900);
+        world
+            .shows("c6. b7. b7P")
+            .wait(900)
+            .shows("b8. d7n")
+            .wait(900)
+            .shows(order);
+        if order.ends_with('P') {
+            world.wait(1500).shows("a8. a8N");
+        }
+        world.has_told("e4 d5 exd5 c6 dxc6 Nf6 cxb7 Nbd7 bxa8=N");
+    }
+}
+
+#[test]
+fn a_recapture_hides_the_piece_it_took() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(900).shows("d7. d5p").wait(900);
+    // The white pawn stands on d5 for less than a scan.
+    world
+        .shows("e4. d5.")
+        .wait(300)
+        .shows("d8. d5q")
+        .has_told("e4 d5 exd5 Qxd5");
+}
+
+#[test]
+fn a_piece_that_goes_on_is_one_move() {
+    let mut world = castling();
+    world.shows("d2. d3P").wait(300).shows("d3. d4P").has_told("d4");
+}
+
+#[test]
+fn a_drawn_piece_is_not_where_it_passes() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(900).shows("e7. e5p").wait(900);
+    world
+        .shows("e2B f1. d3B e2. c4B d3. b5B c4.")
+        .has_told("e4 e5 Bb5");
+}
+
+#[test]
+fn the_press_tells_a_move_that_could_go_on() {
+    let mut world = World::new(START);
+    world.clock(true, false).clock(true, true).wait(500);
+    world.shows("d2. d3P").clock(false, true).wait(70);
+    assert_eq!(world.told, ["d3"]);
+}
+
+#[test]
+fn a_move_taken_back_before_the_press_is_withdrawn() {
+    World::new(START)
+        .shows("e2. e4P")
+        .wait(1000)
+        .shows("e4. e2P")
+        .wait(2000)
+        .shows("d2. d4P")
+        .has_told("e4 taken back d4");
+}
+
+#[test]
+fn a_piece_lifted_and_put_back_is_no_move() {
+    World::new(START)
+        .shows("e2.")
+        .wait(3000)
+        .shows("e2P")
+        .wait(500)
+        .shows("g8. g8n")
+        .has_told("");
+}
+
+#[test]
+fn kings_in_the_centre_are_the_result_and_no_moves() {
+    castling().shows("e1. e4K e8. d5k").has_told("1-0");
+    castling()
+        .shows("e8. e5k")
+        .wait(300)
+        .shows("e1. d4K")
+        .has_told("0-1");
+    castling()
+        .shows("e8. e5k")
+        .wait(300)
+        .shows("e4. e1. e4K")
+        .has_told("1/2-1/2");
+}
+
+#[test]
+fn a_result_piece_is_the_result() {
+    castling().shows("e4. e4=").has_told("1/2-1/2");
+}
+
+#[test]
+fn plies_behind_a_lost_line_are_found_where_only_one_line_leads() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(2000);
+    world.observe(Observation::Closed {
+        reason: "unplugged".to_owned(),
+    });
+    let [e7, e5, g1, f3] = [12, 28, 62, 45];
+    world.fields.swap(e7, e5);
+    world.fields.swap(g1, f3);
+    world.wait(20_000).observe(Observation::Opened);
+    world.dump().has_told("e4 e5 Nf3");
+}
+
+#[test]
+fn an_irregular_move_is_followed_once_pressed() {
+    let mut world = World::new(START);
+    world.clock(true, false).clock(true, true).wait(500);
+    world.shows("g1. g3N").clock(false, true).wait(3000);
+    world.shows("e7. e5p").has_told("g1g3 e5");
+}
+
+#[test]
+fn a_displaced_piece_does_not_hide_the_game() {
+    let mut world = World::new(START);
+    world
+        .shows("a7. a6p")
+        .wait(3000)
+        .shows("e2. e4P")
+        .wait(1000)
+        .shows("e7. e5p")
+        .has_told("e4 e5");
+}
+
+#[test]
+fn a_game_found_in_the_middle_is_followed_from_there() {
+    let mut world = World::new(CASTLING);
+    world.wait(3000).shows("e8. g8k h8. f8r").has_told("O-O");
+}

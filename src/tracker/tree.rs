@@ -86,7 +86,10 @@ pub(crate) struct Tree {
 
 impl Tree {
     pub(crate) fn new(state: State, ply: u32, at: Timestamp) -> Self {
-        Self { nodes: vec![Node::new(None, ply, Played::Root, state, at)], updated_at: at }
+        Self {
+            nodes: vec![Node::new(None, ply, Played::Root, state, at)],
+            updated_at: at,
+        }
     }
 
     pub(crate) fn node(&self, id: NodeId) -> &Node {
@@ -104,13 +107,17 @@ impl Tree {
     /// The last ply told; the root when none is.
     pub(crate) fn tip(&self) -> NodeId {
         let told = |node: &Node| node.parent.is_none() || node.standing >= Standing::Told;
-        (0..self.nodes.len()).rev().find(|id| told(&self.nodes[*id])).unwrap_or(0)
+        (0..self.nodes.len())
+            .rev()
+            .find(|id| told(&self.nodes[*id]))
+            .unwrap_or(0)
     }
 
     /// The nodes from the root (left out) to `id`.
     pub(crate) fn path(&self, id: NodeId) -> Vec<NodeId> {
-        let mut path: Vec<NodeId> =
-            std::iter::successors(Some(id), |id| self.nodes[*id].parent).filter(|id| *id != self.root()).collect();
+        let mut path: Vec<NodeId> = std::iter::successors(Some(id), |id| self.nodes[*id].parent)
+            .filter(|id| *id != self.root())
+            .collect();
         path.reverse();
         path
     }
@@ -168,7 +175,9 @@ impl Tree {
         let legal = |node: &Node| matches!(node.played, Played::Move(_));
         let certain = |node: &Node| node.standing == Standing::Settled && node.seen && legal(node);
         for id in self.path(self.tip()) {
-            let Some(parent) = self.nodes[id].parent.filter(|parent| !self.nodes[*parent].closed) else { continue };
+            let Some(parent) = self.nodes[id].parent.filter(|parent| !self.nodes[*parent].closed) else {
+                continue;
+            };
             if certain(&self.nodes[id]) {
                 self.nodes[parent].closed = true;
                 self.keep(|tree, node| {
@@ -338,7 +347,9 @@ impl Node {
 
     fn measure(&mut self, sensors: &Sensors, now: Timestamp) {
         self.differs = sensors.differing(self.state.board());
-        let met = self.footprint.is_none_or(|footprint| footprint.fits(sensors.board()));
+        let met = self
+            .footprint
+            .is_none_or(|footprint| footprint.fits(sensors.board()));
         if met && !self.met {
             self.since = now;
         }
@@ -360,8 +371,12 @@ fn lifted_at(parent: &Node, footprint: Option<&Footprint>, sensors: &Sensors, no
 
 /// When the last square of a move came to show what it does.
 fn landed_at(footprint: &Footprint, sensors: &Sensors) -> Timestamp {
-    let met = footprint.iter().filter(|(square, piece)| sensors.board().piece_at(*square) == *piece);
-    met.map(|(square, _)| sensors.changed_at(square)).max().unwrap_or(Timestamp::from_micros(0))
+    let met = footprint
+        .iter()
+        .filter(|(square, piece)| sensors.board().piece_at(*square) == *piece);
+    met.map(|(square, _)| sensors.changed_at(square))
+        .max()
+        .unwrap_or(Timestamp::from_micros(0))
 }
 
 /// Whether a move that landed at `then` can have followed one that landed at `before`: squares are read one after
@@ -388,7 +403,11 @@ fn hidden_reply(node: &Node, candidate: &Candidate, sensors: &Sensors) -> Option
         return None;
     }
     // Something of the opponent's must have left its square for it.
-    let left = node.state.board().by_color(opponent).without(board.by_color(opponent));
+    let left = node
+        .state
+        .board()
+        .by_color(opponent)
+        .without(board.by_color(opponent));
     if left.without(hidden).is_empty() {
         return None;
     }
