@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use kiebitz_protocol::{Contents, Dump, Element, Field, Piece};
+use kiebitz_protocol::{Dump, Element, Piece};
 
 use super::clock::Side;
 use super::finding::Finding;
@@ -117,9 +117,8 @@ impl Tracker {
             }
             match *element {
                 Element::PieceChange { field, contents, .. } => {
-                    if self.sensors.set_field(now, field, contents) {
-                        self.squares_changed(now);
-                    }
+                    self.sensors.set_field(now, field, contents);
+                    self.squares_changed(now);
                 }
                 Element::ClockTime { left, .. } => {
                     self.clock_pressed(now, if left { Side::Left } else { Side::Right });
@@ -217,6 +216,8 @@ const BACK_RANKS: [(Piece, Piece); 8] = [
 
 #[cfg(test)]
 mod tests {
+    use kiebitz_protocol::{Contents, Field};
+
     use super::*;
 
     fn change(field: u8, contents: Contents) -> Element {

@@ -6,11 +6,14 @@
 //! [`Tracker::poll_deadline`] says when the tracker wants to be asked again.
 
 mod clock;
+mod describe;
+mod examine;
 mod finding;
 mod gap;
 mod judgement;
 mod memory;
 mod motion;
+mod patience;
 mod sensors;
 mod signals;
 mod start;

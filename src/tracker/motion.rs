@@ -63,7 +63,7 @@ pub(super) fn drawn(m: Move, node: &Node, sensors: &Sensors) -> Option<bool> {
             .saturating_duration_since(sensors.changed_at(from));
         return (flight > SCAN).then_some(false);
     }
-    let piece = m.promotion().unwrap_or(m.role()).of(node.mover());
+    let piece = m.promotion().unwrap_or_else(|| m.role()).of(node.mover());
     // A piece slid off its square may be seen on the next one before its own is read as empty.
     let crossed = sensors
         .recent()

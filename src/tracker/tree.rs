@@ -231,7 +231,7 @@ impl Tree {
             self.nodes[parent].closed = false;
         }
         let renumbered = self.keep(|tree, node| node != id && !tree.path(node).contains(&id));
-        renumbered[other].unwrap_or(self.root())
+        renumbered[other].unwrap_or_default()
     }
 
     /// Returns the new number of each node kept.

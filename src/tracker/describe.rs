@@ -1,0 +1,69 @@
+//! A reading of the tree as the ply that is told.
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::uci::UciMove;
+
+use super::Tracker;
+use super::finding::{Evidence, Grounds, Ply};
+use super::tree::{NodeId, Played};
+
+impl Tracker {
+    /// What is told of a node, and what it rests on.
+    pub(super) fn describe(&self, now: Timestamp, id: NodeId, grounds: Grounds) -> Option<Ply> {
+        let tree = &self.line.as_ref()?.tree;
+        let node = tree.node(id);
+        let parent = tree.node(node.parent?);
+        let (played, uci, san, captured) = match node.played {
+            Played::Move(m) => (
+                Some(m),
+                Some(parent.state.uci(m)),
+                parent.state.san(m),
+                m.capture(),
+            ),
+            Played::Irregular(Some((from, to))) => {
+                let uci = UciMove::Normal {
+                    from,
+                    to,
+                    promotion: None,
+                };
+                (None, Some(uci), None, parent.state.board().role_at(to))
+            }
+            Played::Irregular(None) | Played::Root => (None, None, None, None),
+        };
+        let name = |id: NodeId| match tree.node(id).played {
+            Played::Root => "nothing yet".to_owned(),
+            Played::Move(m) => {
+                let from = tree
+                    .node(id)
+                    .parent
+                    .and_then(|parent| tree.node(parent).state.san(m));
+                format!("{} {}", tree.node(id).ply, from.unwrap_or_default())
+            }
+            Played::Irregular(_) => format!("{} irregular", tree.node(id).ply),
+        };
+        Some(Ply {
+            number: node.ply,
+            color: node.mover(),
+            played,
+            uci,
+            san,
+            after: node.state.clone(),
+            captured,
+            lifted_at: node.lifted_at,
+            stood_at: self.recovering.unwrap_or_else(|| node.since.min(now)),
+            inferred: node.inferred || self.recovering.is_some(),
+            clock: self.clock.face(),
+            evidence: Evidence {
+                changes: self.sensors.changes_since(parent.since).copied().collect(),
+                grounds: Some(grounds),
+                differs: node.differs.into_iter().collect(),
+                others: tree
+                    .rivals(id)
+                    .into_iter()
+                    .take(4)
+                    .map(|(id, cost)| (name(id), cost))
+                    .collect(),
+            },
+        })
+    }
+}
