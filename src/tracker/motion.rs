@@ -1,5 +1,7 @@
 //! The shape of a motion: carried through the air, or drawn over the squares.
 
+use core::time::Duration;
+
 use shakmaty::{ByColor, Color, Move, attacks};
 
 use super::sensors::Sensors;
@@ -23,16 +25,16 @@ const MEMORY: u8 = 24;
 const ACQUAINTED: u8 = 4;
 /// Who draws less than one in so many of his pieces carries them.
 const RARELY: u8 = 8;
+/// A step to the neighbouring square takes longer through the air.
+const CARRIED: Duration = Duration::from_millis(350);
 
 impl Habits {
     /// Notes how the move of a node was made, if that shows.
     pub(super) fn note(&mut self, node: &Node, sensors: &Sensors) {
         let Played::Move(m) = node.played else { return };
-        let Some(drawn) = drawn(m, node, sensors) else {
-            return;
-        };
+        let Some(crossed) = crossed(m, node, sensors) else { return };
         let seen = &mut self.seen[node.mover()];
-        if drawn {
+        if crossed {
             seen.drawn += 1;
         } else {
             seen.carried += 1;
@@ -43,25 +45,36 @@ impl Habits {
         }
     }
 
+    /// Whether the piece of a node may be on its way over the squares.
+    pub(super) fn may_be_drawn(&self, m: Move, node: &Node, sensors: &Sensors) -> bool {
+        match crossed(m, node, sensors) {
+            Some(crossed) => crossed,
+            None => flight(m, sensors).is_none_or(|flight| flight <= CARRIED) && self.may_draw(node.mover()),
+        }
+    }
+
     /// Whether this player may be drawing a piece that shows no sign either way: until he has been seen to carry
     /// his pieces.
-    pub(super) fn may_draw(&self, color: Color) -> bool {
+    fn may_draw(&self, color: Color) -> bool {
         let seen = self.seen[color];
         let total = seen.drawn + seen.carried;
         total < ACQUAINTED || RARELY * seen.drawn >= total
     }
 }
 
-/// Whether the piece was seen on a square between where it came from and where it stands. A step to the neighbouring
-/// square shows only by its flight that the piece was carried; `None` when it may have been either.
-pub(super) fn drawn(m: Move, node: &Node, sensors: &Sensors) -> Option<bool> {
+/// From where the piece left its square to where it stood on the other.
+fn flight(m: Move, sensors: &Sensors) -> Option<Duration> {
+    let from = m.from()?;
+    Some(sensors.changed_at(m.to()).saturating_duration_since(sensors.changed_at(from)))
+}
+
+/// Whether the piece was seen on a square between where it came from and where it stands; `None` where there is no
+/// such square.
+fn crossed(m: Move, node: &Node, sensors: &Sensors) -> Option<bool> {
     let from = m.from().filter(|_| !m.is_castle())?;
     let between = attacks::between(from, m.to());
     if between.is_empty() {
-        let flight = sensors
-            .changed_at(m.to())
-            .saturating_duration_since(sensors.changed_at(from));
-        return (flight > SCAN).then_some(false);
+        return None;
     }
     let piece = m.promotion().unwrap_or_else(|| m.role()).of(node.mover());
     // A piece slid off its square may be seen on the next one before its own is read as empty.

@@ -5,7 +5,6 @@ use core::time::Duration;
 use shakmaty::{CastlingSide, Color, Move, Role, Square, attacks};
 
 use super::Tracker;
-use super::motion;
 use super::tree::{NodeId, Played, Tree};
 
 /// A move after which the piece can go nowhere else stands for this long before it is told: a scan, and a little.
@@ -13,7 +12,7 @@ pub(super) const RESTS: Duration = Duration::from_millis(220);
 /// So does a move whose piece can be drawn further along the same line.
 pub(super) const RESTS_ON_ITS_WAY: Duration = Duration::from_millis(420);
 /// A piece that is being drawn over the squares may pause on one where it could stay.
-pub(super) const RESTS_DRAWN: Duration = Duration::from_millis(1400);
+pub(super) const RESTS_DRAWN: Duration = Duration::from_millis(1250);
 /// And a rook or king move that castling would begin with; the other piece follows within seconds.
 pub(super) const RESTS_IN_CASTLING: Duration = Duration::from_millis(2600);
 
@@ -37,10 +36,7 @@ impl Tracker {
         if !others.iter().any(|other| goes_on(m, other.m)) {
             return RESTS;
         }
-        let drawn = match motion::drawn(m, node, &self.sensors) {
-            Some(drawn) => drawn,
-            None => self.habits.may_draw(node.mover()),
-        };
+        let drawn = self.habits.may_be_drawn(m, node, &self.sensors);
         if drawn { RESTS_DRAWN } else { RESTS_ON_ITS_WAY }
     }
 }
