@@ -6,13 +6,13 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::Color;
+use shakmaty::{Bitboard, Color};
 
 use super::Tracker;
 use super::examine::withdrawal_of;
 use super::finding::{Completion, Finding, Grounds, Settlement, Withdrawal};
-use super::patience::{RESTS, RESTS_IN_CASTLING, can_take};
-use super::tree::{NodeId, Standing};
+use super::patience::{RESTS, RESTS_DRAWN, RESTS_IN_CASTLING, RESTS_ON_ITS_WAY, can_take};
+use super::tree::{Node, NodeId, Played, SCAN, Standing};
 
 /// The press and the reply tell the move at once, but not in the middle of a scan.
 const RESTS_AT_ALL: Duration = Duration::from_millis(60);
@@ -24,6 +24,8 @@ const RESTS_TAKEN_BACK: Duration = Duration::from_millis(1000);
 const CERTAIN_AFTER: Duration = Duration::from_secs(3);
 /// A settled ply is taken back when the earlier placement has stood for this long.
 const RESTORED_AFTER: Duration = Duration::from_millis(1500);
+/// A move whose reply came before it was seen must have stood, with the reply, for this long.
+const RESTS_HIDDEN: Duration = Duration::from_millis(700);
 /// Alternatives are kept for so many of the last plies.
 const PLIES_OPEN: usize = 3;
 /// Whether a reading may be told.
@@ -74,7 +76,7 @@ impl Tracker {
                 Ready::Not => {}
             }
         }
-        self.settle_by_shape(now, tip) || self.close_old_plies()
+        self.settle_tip(now, tip) || self.close_old_plies()
     }
 
     /// Whether `next`, on the way to the best reading, can be told.
@@ -92,8 +94,10 @@ impl Tracker {
             }
         };
         if best != next {
-            // A piece drawn on can look like a reply while it crosses a square: the reply, too, must stand.
-            let at = tree.node(best).since + RESTS;
+            // A piece drawn on can look like a reply while it crosses a square: the reply, too, must stand, and longer
+            // if it hides what it replies to.
+            let hidden = tree.path(best).iter().any(|id| tree.node(*id).hidden);
+            let at = tree.node(best).since + if hidden { RESTS_HIDDEN } else { RESTS };
             return if now >= at {
                 Ready::Now(Grounds::Reply)
             } else {
@@ -106,10 +110,14 @@ impl Tracker {
         if node.inferred {
             return Ready::Now(Grounds::OnlyLine);
         }
-        if self.pressed_since(node.mover(), node.lifted_at).is_some() {
-            return wait(RESTS_AT_ALL, Grounds::Press);
-        }
         let fresh = node.differs & self.sensors.touched_since(node.lifted_at);
+        if self.shown_again(node, fresh) {
+            return wait(RESTS_DRAWN, Grounds::Stood(RESTS_DRAWN));
+        }
+        if self.pressed_since(node.mover(), node.lifted_at).is_some() {
+            let rest = if self.patience(next) == RESTS_ON_ITS_WAY { SCAN } else { RESTS_AT_ALL };
+            return wait(rest, Grounds::Press);
+        }
         let missing = fresh.without(self.sensors.board().occupied());
         let mover_holds_more = (missing & node.state.board().by_color(node.mover())).any();
         if mover_holds_more {
@@ -124,6 +132,16 @@ impl Tracker {
         }
         let rest = self.patience(next);
         wait(rest, Grounds::Stood(rest))
+    }
+
+    /// Whether the piece that moved is shown on a further square as well: it is on its way there.
+    fn shown_again(&self, node: &Node, fresh: Bitboard) -> bool {
+        let Played::Move(m) = node.played else { return false };
+        let piece = m.promotion().unwrap_or_else(|| m.role()).of(node.mover());
+        let board = self.sensors.board();
+        fresh.into_iter().any(|square| {
+            board.piece_at(square) == Some(piece) && self.sensors.changed_at(square) >= self.sensors.changed_at(m.to())
+        })
     }
 
     /// The best reading is not what was told: from `told` on it is `instead`, or nothing yet.
@@ -199,6 +217,7 @@ impl Tracker {
         let Some(line) = &mut self.line else { return };
         let tree = &mut line.tree;
         tree.node_mut(id).standing = Standing::Told;
+        let hidden = tree.node(id).hidden;
         self.habits.note(tree.node(id), &self.sensors);
         let path = tree.path(id);
         let before = path.len().checked_sub(2).map(|at| path[at]);
@@ -210,7 +229,8 @@ impl Tracker {
         if let Some(own_last) = own_last {
             self.complete(now, own_last, Completion::OwnNextMove, None);
         }
-        if let Some(before) = before {
+        // A reply that was itself never seen settles nothing.
+        if let Some(before) = before.filter(|_| !hidden) {
             self.settle(now, before, Settlement::Reply);
         }
         self.tell(now, Finding::Made(Box::new(ply)));
@@ -224,14 +244,26 @@ impl Tracker {
         }
     }
 
-    /// A ply that has stood for long, where nothing can follow, is certain without a press.
-    fn settle_by_shape(&mut self, now: Timestamp, tip: NodeId) -> bool {
+    /// A ply that was pressed, or has stood for long where nothing can follow, is certain.
+    fn settle_tip(&mut self, now: Timestamp, tip: NodeId) -> bool {
         let Some(tree) = self.line.as_ref().map(|line| &line.tree) else {
             return false;
         };
         let node = tree.node(tip);
-        if node.standing != Standing::Told
-            || !node.differs.is_empty()
+        if node.standing != Standing::Told {
+            return false;
+        }
+        // Pressed so soon after it landed that its squares might still have changed.
+        if node.completed {
+            let at = node.since + SCAN;
+            if now >= at {
+                self.settle(now, tip, Settlement::Press);
+                return true;
+            }
+            self.wake_at(at);
+            return false;
+        }
+        if !node.differs.is_empty()
             || self.patience(tip) == RESTS_IN_CASTLING
         {
             return false;

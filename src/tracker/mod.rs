@@ -38,6 +38,9 @@ pub use start::Variant;
 pub use state::State;
 use tree::{Standing, Tree};
 
+/// A press is mostly reported within this time.
+const REPORTED_WITHIN: Duration = Duration::from_millis(700);
+
 /// Follows one board.
 #[derive(Debug)]
 pub struct Tracker {
@@ -251,21 +254,36 @@ impl Tracker {
         let Some(color) = self.clock.color_of(side) else {
             return;
         };
-        self.pressed[color] = Some(now);
         let elapsed = self.clock.end_turn(now);
         self.last_elapsed[color] = elapsed;
-        let Some(line) = &mut self.line else { return };
-        let tree = &line.tree;
+        self.credit_press(now, color, elapsed);
+    }
+
+    /// Finds out which ply a press belongs to. What the board reports of the clock is up to a second late, so the press
+    /// may be that of the mover's ply before the one he is just making.
+    fn credit_press(&mut self, now: Timestamp, color: Color, elapsed: Option<Duration>) {
+        let Some(tree) = self.line.as_ref().map(|line| &line.tree) else {
+            return;
+        };
         // The press confirms what stands on the board, which may not be what was told.
-        let reading = tree.path(tree.best());
-        let last_own = tree
-            .path(tree.tip())
-            .into_iter()
-            .rev()
-            .find(|id| tree.node(*id).mover() == color);
-        let last_own = last_own.filter(|id| reading.contains(id) && tree.node(*id).lifted_at <= now);
-        if let Some(id) = last_own.filter(|id| !tree.node(*id).completed) {
-            self.complete(now, id, Completion::Press, elapsed);
+        let (told, reading) = (tree.path(tree.tip()), tree.path(tree.best()));
+        let own = told.iter().rposition(|id| tree.node(*id).mover() == color && reading.contains(id));
+        let own_is_last = own.is_some_and(|own| own + 1 == told.len());
+        let untold = reading.get(told.len()).map(|id| tree.node(*id)).filter(|node| node.mover() == color);
+        let for_untold = untold.is_some_and(|node| node.lifted_at + REPORTED_WITHIN <= now);
+        let pending = |id: &tree::NodeId| !tree.node(*id).completed;
+        let own_pending = own.is_some_and(|own| pending(&told[own]));
+        // A side can press only after the other one has: what was made before is completed, seen or not.
+        let surely = if for_untold { told.len() } else { own.unwrap_or_default() };
+        let missed: Vec<_> = told[..surely].iter().copied().filter(pending).collect();
+        if for_untold || own_is_last || !own_pending {
+            self.pressed[color] = Some(now);
+        }
+        for id in missed {
+            self.complete(now, id, Completion::Press, None);
+        }
+        if let (Some(own), true, false) = (own, own_pending, for_untold) {
+            self.complete(now, told[own], Completion::Press, elapsed);
         }
     }
 
@@ -282,7 +300,8 @@ impl Tracker {
         let node = line.tree.node_mut(id);
         node.completed = true;
         let ply = node.ply;
-        if by == Completion::Press {
+        // The squares are read one after another: within a scan of the press they may still change.
+        if by == Completion::Press && now >= node.since + tree::SCAN {
             self.settle(now, id, Settlement::Press);
         }
         let clock = self.clock.face();

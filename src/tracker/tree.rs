@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::{Bitboard, Color, Move, Square};
+use shakmaty::{Bitboard, Color, Move, Square, attacks};
 
 use super::sensors::Sensors;
 use super::state::{Candidate, Footprint, State};
@@ -32,6 +32,8 @@ pub(crate) struct Node {
     /// Where the sensors differ from this state.
     pub(crate) differs: Bitboard,
     pub(crate) standing: Standing,
+    /// Its squares never showed it: the reply came before they were read.
+    pub(crate) hidden: bool,
     /// The board has shown exactly this state, undisturbed, for longer than a piece rests on its way.
     seen: bool,
     /// Only one ply can have followed: other readings are not looked for any more.
@@ -301,6 +303,7 @@ impl Tree {
         for (candidate, reply) in grown {
             let child = self.child(id, &candidate, sensors, now);
             if let Some(reply) = reply {
+                self.nodes[child].hidden = true;
                 self.child(child, &reply, sensors, now);
             }
         }
@@ -333,6 +336,7 @@ impl Node {
             met: false,
             differs: Bitboard::EMPTY,
             standing: Standing::Considered,
+            hidden: false,
             seen: false,
             closed: false,
             completed: false,
@@ -353,6 +357,7 @@ impl Node {
         if met && !self.met {
             self.since = now;
         }
+        self.hidden &= !met;
         self.met = met;
     }
 }
@@ -391,6 +396,19 @@ fn in_turn(own_last: Option<Timestamp>, then: Timestamp) -> bool {
     own_last.is_none_or(|own_last| then >= own_last + BETWEEN_OWN_MOVES)
 }
 
+/// Whether the piece that is to have been captured on `hidden` before it was read there was seen to stand somewhere
+/// else after it was lifted: then that is where it went.
+fn stood_elsewhere(m: Move, hidden: Square, node: &Node, sensors: &Sensors) -> bool {
+    let Some(from) = m.from() else { return false };
+    let piece = m.promotion().unwrap_or_else(|| m.role()).of(node.state.turn());
+    let on_its_way = attacks::between(from, hidden).with(from).with(hidden);
+    sensors
+        .recent()
+        .rev()
+        .take_while(|change| change.at + SCAN >= sensors.changed_at(from))
+        .any(|change| change.after == Some(piece) && !on_its_way.contains(change.square))
+}
+
 /// The reply that hides what is still missing of a move: it captured the piece before its square was read, or
 /// stands where the piece came from.
 fn hidden_reply(node: &Node, candidate: &Candidate, sensors: &Sensors) -> Option<Candidate> {
@@ -412,7 +430,7 @@ fn hidden_reply(node: &Node, candidate: &Candidate, sensors: &Sensors) -> Option
         return None;
     }
     let lifted = landed_at(&candidate.footprint, sensors);
-    if !in_order(lifted, sensors.changed_at(hidden)) {
+    if !in_order(lifted, sensors.changed_at(hidden)) || stood_elsewhere(candidate.m, hidden, node, sensors) {
         return None;
     }
     let after = node.state.after(candidate.m);
@@ -420,7 +438,7 @@ fn hidden_reply(node: &Node, candidate: &Candidate, sensors: &Sensors) -> Option
         reply.footprint.squares().contains(hidden)
             && reply.footprint.fits(board)
             && in_order(node.landed_at, lifted)
-            && in_order(lifted, landed_at(&reply.footprint, sensors))
+            && in_turn(Some(lifted), landed_at(&reply.footprint, sensors))
             && in_turn(Some(node.landed_at), landed_at(&reply.footprint, sensors))
     })
 }
