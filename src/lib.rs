@@ -1,11 +1,18 @@
 //! The daemon's parts, from observations to events.
 
 pub mod board;
+#[cfg(feature = "demo-broker")]
+pub mod broker;
+pub mod cli;
+pub mod clock;
+pub mod demo;
 pub mod event;
 pub mod mqtt;
 pub mod pgn;
 mod presence;
 pub mod record;
 pub mod referee;
+pub mod sheet;
+pub mod terminal;
 pub mod tracker;
 pub mod replay;

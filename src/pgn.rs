@@ -5,8 +5,8 @@
 
 use core::fmt::Write;
 
-use shakmaty::fen::Fen;
 use shakmaty::Color;
+use shakmaty::fen::Fen;
 
 use crate::event::time_text;
 use crate::record::{GameRecord, MoveRecord};
@@ -77,7 +77,11 @@ fn tags(record: &GameRecord) -> String {
 
 fn movetext(record: &GameRecord, comments: Comments, lines: &mut Lines) {
     let (mut number, mut turn) = first_turn(&record.start_fen);
-    let regular = record.moves.iter().take_while(|entry| entry.legal && entry.san.is_some()).count();
+    let regular = record
+        .moves
+        .iter()
+        .take_while(|entry| entry.legal && entry.san.is_some())
+        .count();
     let mut number_due = true;
     for entry in &record.moves[..regular] {
         if turn == Color::White {
@@ -113,7 +117,11 @@ fn movetext(record: &GameRecord, comments: Comments, lines: &mut Lines) {
 fn comment(entry: &MoveRecord, comments: Comments) -> Option<String> {
     let mut text = String::new();
     if let Some(clock) = entry.clock {
-        let left_ms = if entry.color == "white" { clock.white_ms } else { clock.black_ms };
+        let left_ms = if entry.color == "white" {
+            clock.white_ms
+        } else {
+            clock.black_ms
+        };
         let _ = write!(text, "[%clk {}]", hours(left_ms));
     }
     if let (Comments::ClockAndElapsed, Some(elapsed_ms)) = (comments, entry.elapsed_ms) {
@@ -139,12 +147,18 @@ fn hours(ms: u64) -> String {
 /// The day on which the game was started, UTC.
 fn date(record: &GameRecord) -> String {
     let started = time_text(record.started);
-    started.split('T').next().map_or_else(|| "????.??.??".to_owned(), |day| day.replace('-', "."))
+    started
+        .split('T')
+        .next()
+        .map_or_else(|| "????.??.??".to_owned(), |day| day.replace('-', "."))
 }
 
 fn time(record: &GameRecord) -> String {
     let started = time_text(record.started);
-    started.split_once('T').map_or_else(|| "??:??:??".to_owned(), |(_, time)| time.chars().take(8).collect())
+    started.split_once('T').map_or_else(
+        || "??:??:??".to_owned(),
+        |(_, time)| time.chars().take(8).collect(),
+    )
 }
 
 /// The PGN standard's word for what ended the game.
@@ -160,13 +174,16 @@ fn termination(reason: &str) -> &'static str {
 
 /// A tag's value: quotes and backslashes escaped, line breaks and other control characters left out.
 fn quoted(value: &str) -> String {
-    value.chars().filter(|c| !c.is_control()).fold(String::new(), |mut text, c| {
-        if matches!(c, '"' | '\\') {
-            text.push('\\');
-        }
-        text.push(c);
-        text
-    })
+    value
+        .chars()
+        .filter(|c| !c.is_control())
+        .fold(String::new(), |mut text, c| {
+            if matches!(c, '"' | '\\') {
+                text.push('\\');
+            }
+            text.push(c);
+            text
+        })
 }
 
 /// Words filled into lines.

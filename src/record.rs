@@ -160,12 +160,22 @@ impl GameRecord {
             }
             EventKind::MoveRetracted { ply, .. } => self.withdraw(*ply),
             EventKind::MoveSettled { ply, by } => self.mark(*ply, |entry| entry.settled = Some(by)),
-            EventKind::MoveCompleted { ply, by, clock, elapsed_ms } => self.mark(*ply, |entry| {
+            EventKind::MoveCompleted {
+                ply,
+                by,
+                clock,
+                elapsed_ms,
+            } => self.mark(*ply, |entry| {
                 entry.completed = Some(by);
                 entry.clock = clock.or(entry.clock);
                 entry.elapsed_ms = *elapsed_ms;
             }),
-            EventKind::GameEnded { result, reason, by, confirmed } => {
+            EventKind::GameEnded {
+                result,
+                reason,
+                by,
+                confirmed,
+            } => {
                 self.ended = Some(event.ts);
                 self.result.clone_from(result);
                 self.reason = Some(reason);
@@ -229,7 +239,16 @@ pub(crate) mod tests {
     pub(crate) fn event(seq: u64, kind: EventKind) -> Event {
         let ts = Timestamp::from_micros(1_789_000_000_000_000 + i64::try_from(seq).unwrap_or(0));
         let (stream, board) = ("live".to_owned(), "b".to_owned());
-        Event { v: 1, stream, seq, ts, at: None, board, game: Some("g".to_owned()), kind }
+        Event {
+            v: 1,
+            stream,
+            seq,
+            ts,
+            at: None,
+            board,
+            game: Some("g".to_owned()),
+            kind,
+        }
     }
 
     pub(crate) fn started(start_fen: &str, variant: &'static str) -> EventKind {
@@ -260,7 +279,11 @@ pub(crate) mod tests {
     }
 
     pub(crate) fn clock(seconds: u64) -> Clock {
-        Clock { white_ms: seconds * 1000, black_ms: seconds * 1000, running: Some("white") }
+        Clock {
+            white_ms: seconds * 1000,
+            black_ms: seconds * 1000,
+            running: Some("white"),
+        }
     }
 
     fn game(kinds: Vec<EventKind>) -> Games {
@@ -273,7 +296,10 @@ pub(crate) mod tests {
 
     fn moves(games: &Games) -> Vec<&str> {
         let game = games.current().expect("a game was started");
-        game.moves.iter().filter_map(|entry| entry.uci.as_deref()).collect()
+        game.moves
+            .iter()
+            .filter_map(|entry| entry.uci.as_deref())
+            .collect()
     }
 
     #[test]
@@ -281,7 +307,12 @@ pub(crate) mod tests {
         let games = game(vec![
             started("start", "standard"),
             EventKind::MoveMade(ply(1, "e2e4", "e4")),
-            EventKind::MoveCompleted { ply: 1, by: "press", clock: Some(clock(590)), elapsed_ms: Some(10_000) },
+            EventKind::MoveCompleted {
+                ply: 1,
+                by: "press",
+                clock: Some(clock(590)),
+                elapsed_ms: Some(10_000),
+            },
         ]);
         let first = &games.current().expect("a game").moves[0];
         assert_eq!(first.clock, Some(clock(590)));
@@ -312,7 +343,10 @@ pub(crate) mod tests {
             started("start", "standard"),
             EventKind::MoveMade(ply(1, "e2e4", "e4")),
             EventKind::MoveMade(ply(2, "e7e5", "e5")),
-            EventKind::MoveRetracted { ply: 1, reason: "takeback" },
+            EventKind::MoveRetracted {
+                ply: 1,
+                reason: "takeback",
+            },
         ]);
         assert!(moves(&games).is_empty());
         let current = games.current().expect("a game");
@@ -345,7 +379,10 @@ pub(crate) mod tests {
         };
         let mut games = game(vec![started("start", "standard"), ended]);
         let current = games.current().expect("the finished game");
-        assert_eq!((current.result.as_str(), current.reason), ("1-0", Some("checkmate")));
+        assert_eq!(
+            (current.result.as_str(), current.reason),
+            ("1-0", Some("checkmate"))
+        );
         assert!(current.ended.is_some());
 
         assert!(games.apply(&event(3, started("another", "from_position"))));

@@ -47,8 +47,16 @@ impl Message {
     /// An event for the events topic.
     #[must_use]
     pub fn event(topic: &Arc<str>, event: &Event) -> Self {
-        let delivery = Delivery::Event { board: event.board.as_str().into(), seq: event.seq };
-        Self { topic: Arc::clone(topic), payload: json(event), content: Content::Json, delivery }
+        let delivery = Delivery::Event {
+            board: event.board.as_str().into(),
+            seq: event.seq,
+        };
+        Self {
+            topic: Arc::clone(topic),
+            payload: json(event),
+            content: Content::Json,
+            delivery,
+        }
     }
 
     /// A full picture in JSON.
@@ -90,7 +98,12 @@ impl Content {
     }
 }
 
-#[expect(clippy::expect_used, reason = "payloads are structs of text and numbers: they have a JSON form")]
+#[expect(
+    clippy::expect_used,
+    reason = "payloads are structs of text and numbers: they have a JSON form"
+)]
 fn json(content: &impl Serialize) -> Bytes {
-    serde_json::to_vec(content).expect("payloads have a JSON form").into()
+    serde_json::to_vec(content)
+        .expect("payloads have a JSON form")
+        .into()
 }

@@ -148,20 +148,40 @@ impl DaemonState {
     #[must_use]
     pub fn online(host: &str, started: Timestamp, as_of: Timestamp, boards: Vec<String>) -> Self {
         let uptime_s = as_of.saturating_duration_since(started).as_secs();
-        let online = Some(Online { started, as_of, uptime_s, boards });
-        Self { state: "online", host: host.to_owned(), version: VERSION, online }
+        let online = Some(Online {
+            started,
+            as_of,
+            uptime_s,
+            boards,
+        });
+        Self {
+            state: "online",
+            host: host.to_owned(),
+            version: VERSION,
+            online,
+        }
     }
 
     /// Of a daemon that is there and has not told more yet.
     #[must_use]
     pub fn just_online(host: &str) -> Self {
-        Self { state: "online", host: host.to_owned(), version: VERSION, online: None }
+        Self {
+            state: "online",
+            host: host.to_owned(),
+            version: VERSION,
+            online: None,
+        }
     }
 
     /// Of a daemon that is gone: its last word, or the last will.
     #[must_use]
     pub fn offline(host: &str) -> Self {
-        Self { state: "offline", host: host.to_owned(), version: VERSION, online: None }
+        Self {
+            state: "offline",
+            host: host.to_owned(),
+            version: VERSION,
+            online: None,
+        }
     }
 }
 
@@ -188,7 +208,12 @@ impl BoardState {
     /// Takes in an event of the board.
     pub fn apply(&mut self, ts: Timestamp, kind: &EventKind) {
         match kind {
-            EventKind::BoardConnected { port, serial, version, orientation } => {
+            EventKind::BoardConnected {
+                port,
+                serial,
+                version,
+                orientation,
+            } => {
                 self.connected = true;
                 self.since = Some(ts);
                 self.reason = None;
@@ -203,7 +228,12 @@ impl BoardState {
                 self.reason = Some(reason.clone());
                 self.clock = ClockPresence::default();
             }
-            EventKind::ClockConnected {} => self.clock = ClockPresence { present: true, battery_low: false },
+            EventKind::ClockConnected {} => {
+                self.clock = ClockPresence {
+                    present: true,
+                    battery_low: false,
+                }
+            }
             EventKind::ClockDisconnected {} => self.clock = ClockPresence::default(),
             EventKind::ClockBatteryLow {} => self.clock.battery_low = true,
             EventKind::BoardRecovered { .. }

@@ -136,7 +136,10 @@ impl Projection {
         }
         let placement = Placement::new(view.placement, view.expected);
         if told.placement.as_ref() != Some(&placement) {
-            let dated = Dated { content: &placement, as_of: now };
+            let dated = Dated {
+                content: &placement,
+                as_of: now,
+            };
             messages.push(Message::retained(&self.topics.placement, &dated));
             told.placement = Some(placement);
         }
@@ -175,7 +178,9 @@ fn differs(told: &ClockTimes, reading: &ClockTimes) -> bool {
         _ => return true,
     };
     let side_differs = |runs: bool, told: Option<u64>, reading: Option<u64>| {
-        let (Some(told), Some(reading)) = (told, reading) else { return told != reading };
+        let (Some(told), Some(reading)) = (told, reading) else {
+            return told != reading;
+        };
         if runs {
             let shown = Duration::from_millis(told).saturating_sub(elapsed);
             shown.abs_diff(Duration::from_millis(reading)) > JUMP

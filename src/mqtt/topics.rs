@@ -101,11 +101,15 @@ impl FromStr for Prefix {
 
     fn from_str(prefix: &str) -> Result<Self, TopicError> {
         if prefix.starts_with('$') {
-            return Err(TopicError::Reserved { name: prefix.to_owned() });
+            return Err(TopicError::Reserved {
+                name: prefix.to_owned(),
+            });
         }
         check(prefix)?;
         if prefix.split('/').any(str::is_empty) {
-            return Err(TopicError::Empty { name: prefix.to_owned() });
+            return Err(TopicError::Empty {
+                name: prefix.to_owned(),
+            });
         }
         Ok(Self(prefix.to_owned()))
     }
@@ -189,15 +193,27 @@ impl BoardTopics {
 fn level(name: &str) -> Result<String, TopicError> {
     check(name)?;
     let level = name.trim_matches('/').replace('/', "-");
-    if level.is_empty() { Err(TopicError::Empty { name: name.to_owned() }) } else { Ok(level) }
+    if level.is_empty() {
+        Err(TopicError::Empty {
+            name: name.to_owned(),
+        })
+    } else {
+        Ok(level)
+    }
 }
 
 fn check(name: &str) -> Result<(), TopicError> {
     if name.len() > LONGEST {
-        return Err(TopicError::TooLong { name: name.to_owned(), bytes: name.len() });
+        return Err(TopicError::TooLong {
+            name: name.to_owned(),
+            bytes: name.len(),
+        });
     }
     match name.chars().find(|c| matches!(c, '+' | '#') || c.is_control()) {
-        Some(character) => Err(TopicError::Character { name: name.to_owned(), character }),
+        Some(character) => Err(TopicError::Character {
+            name: name.to_owned(),
+            character,
+        }),
         None => Ok(()),
     }
 }
@@ -210,14 +226,23 @@ mod tests {
     fn port_names_become_one_level() {
         let topics = Prefix::live().board("/dev/serial/by-id/usb-DGT").expect("a name");
         assert_eq!(topics.state(), "kiebitz/boards/dev-serial-by-id-usb-DGT/state");
-        assert_eq!(topics.public_pgn(), "kiebitz/public/boards/dev-serial-by-id-usb-DGT/pgn");
+        assert_eq!(
+            topics.public_pgn(),
+            "kiebitz/public/boards/dev-serial-by-id-usb-DGT/pgn"
+        );
     }
 
     #[test]
     fn wildcards_and_nul_are_refused() {
         for name in ["board+1", "#", "a\0b", "a\nb"] {
-            assert!(matches!(Prefix::live().board(name), Err(TopicError::Character { .. })), "{name:?}");
-            assert!(matches!(name.parse::<Prefix>(), Err(TopicError::Character { .. })), "{name:?}");
+            assert!(
+                matches!(Prefix::live().board(name), Err(TopicError::Character { .. })),
+                "{name:?}"
+            );
+            assert!(
+                matches!(name.parse::<Prefix>(), Err(TopicError::Character { .. })),
+                "{name:?}"
+            );
             assert!(Prefix::live().daemon_state(name).is_err(), "{name:?}");
         }
     }
@@ -225,22 +250,34 @@ mod tests {
     #[test]
     fn empty_levels_are_refused() {
         for prefix in ["", "/", "/kiebitz", "kiebitz/", "a//b"] {
-            assert!(matches!(prefix.parse::<Prefix>(), Err(TopicError::Empty { .. })), "{prefix:?}");
+            assert!(
+                matches!(prefix.parse::<Prefix>(), Err(TopicError::Empty { .. })),
+                "{prefix:?}"
+            );
         }
         for name in ["", "/", "//"] {
-            assert!(matches!(Prefix::live().board(name), Err(TopicError::Empty { .. })), "{name:?}");
+            assert!(
+                matches!(Prefix::live().board(name), Err(TopicError::Empty { .. })),
+                "{name:?}"
+            );
         }
     }
 
     #[test]
     fn topics_of_the_broker_are_refused() {
-        assert!(matches!("$SYS/kiebitz".parse::<Prefix>(), Err(TopicError::Reserved { .. })));
+        assert!(matches!(
+            "$SYS/kiebitz".parse::<Prefix>(),
+            Err(TopicError::Reserved { .. })
+        ));
     }
 
     #[test]
     fn no_topic_is_longer_than_mqtt_allows() {
         let long = "ü".repeat(LONGEST / 2);
         assert!(long.parse::<Prefix>().is_ok());
-        assert!(matches!(format!("{long}.").parse::<Prefix>(), Err(TopicError::TooLong { .. })));
+        assert!(matches!(
+            format!("{long}.").parse::<Prefix>(),
+            Err(TopicError::TooLong { .. })
+        ));
     }
 }

@@ -171,12 +171,14 @@ impl Tracker {
         let at = if settled {
             node.since.max(self.quiet_since) + RESTORED_AFTER
         } else {
-            node.since
-                + if best == instead && !pressed {
-                    patience
-                } else {
-                    RESTS_AT_ALL
-                }
+            // A captured piece pushed aside can look as if it had moved there, until it is taken off.
+            let pushed_aside = tree.node(told).stood > SCAN && best != instead;
+            let rest = match best == instead && !pressed {
+                true => patience,
+                false if pushed_aside => RESTS_HIDDEN,
+                false => RESTS_AT_ALL,
+            };
+            node.since.max(tree.node(best).since) + rest
         };
         if now < at {
             self.wake_at(at);

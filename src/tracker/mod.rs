@@ -271,19 +271,12 @@ impl Tracker {
         let own_is_last = own.is_some_and(|own| own + 1 == told.len());
         let untold = reading.get(told.len()).map(|id| tree.node(*id)).filter(|node| node.mover() == color);
         let for_untold = untold.is_some_and(|node| node.lifted_at + REPORTED_WITHIN <= now);
-        let pending = |id: &tree::NodeId| !tree.node(*id).completed;
-        let own_pending = own.is_some_and(|own| pending(&told[own]));
-        // A side can press only after the other one has: what was made before is completed, seen or not.
-        let surely = if for_untold { told.len() } else { own.unwrap_or_default() };
-        let missed: Vec<_> = told[..surely].iter().copied().filter(pending).collect();
-        if for_untold || own_is_last || !own_pending {
+        let own_pending = own.map(|own| told[own]).filter(|own| !tree.node(*own).completed);
+        if for_untold || own_is_last || own_pending.is_none() {
             self.pressed[color] = Some(now);
         }
-        for id in missed {
-            self.complete(now, id, Completion::Press, None);
-        }
-        if let (Some(own), true, false) = (own, own_pending, for_untold) {
-            self.complete(now, told[own], Completion::Press, elapsed);
+        if let Some(own) = own_pending.filter(|_| !for_untold) {
+            self.complete(now, own, Completion::Press, elapsed);
         }
     }
 

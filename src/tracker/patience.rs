@@ -68,7 +68,7 @@ fn begins_castling(m: Move, other: Move, mover: Color) -> bool {
     }
 }
 
-/// Whether the piece that led to `id` could take on `square` in the same move.
+/// Whether the piece that led to `id` could be on its way to take on `square`.
 pub(super) fn can_take(tree: &Tree, id: NodeId, square: Square) -> bool {
     let node = tree.node(id);
     let (Some(parent), Played::Move(m)) = (node.parent, node.played) else {
@@ -76,5 +76,5 @@ pub(super) fn can_take(tree: &Tree, id: NodeId, square: Square) -> bool {
     };
     tree.candidates(parent)
         .iter()
-        .any(|other| other.m.from() == m.from() && other.m.to() == square)
+        .any(|other| other.m.to() == square && goes_on(m, other.m))
 }

@@ -1,5 +1,6 @@
 //! The credible lines of play: a small tree of states, measured against what the sensors show.
 
+use core::cmp::Reverse;
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
@@ -32,6 +33,8 @@ pub(crate) struct Node {
     /// Where the sensors differ from this state.
     pub(crate) differs: Bitboard,
     pub(crate) standing: Standing,
+    /// The longest time that its squares showed it without a break.
+    pub(crate) stood: Duration,
     /// Its squares never showed it: the reply came before they were read.
     pub(crate) hidden: bool,
     /// The board has shown exactly this state, undisturbed, for longer than a piece rests on its way.
@@ -76,6 +79,8 @@ const SEEN: Duration = Duration::from_millis(800);
 /// A full scan of the squares takes 200 to 250 ms.
 pub(super) const SCAN: Duration = Duration::from_millis(260);
 
+/// A piece drawn over a square is shown there for two scans at most.
+const PASSES: Duration = Duration::from_millis(520);
 /// Nobody moves, lets the other reply, and moves again in less.
 const BETWEEN_OWN_MOVES: Duration = Duration::from_millis(250);
 
@@ -129,14 +134,16 @@ impl Tree {
         &self.nodes[id].candidates
     }
 
-    /// The reading that fits the sensors best. What has been told wins ties, then the shorter line.
+    /// The reading that fits the sensors best. What has been told wins ties, then the shorter line, then the one whose
+    /// next ply stood longer.
     pub(crate) fn best(&self) -> NodeId {
         let told = self.path(self.tip());
-        let mut best = (self.root(), (usize::MAX, true, usize::MAX));
+        let mut best = (self.root(), (usize::MAX, true, usize::MAX, Reverse(Duration::ZERO)));
         for id in 0..self.nodes.len() {
             let path = self.path(id);
             let strays = !path.starts_with(&told);
-            let rank = (self.nodes[id].differs.count(), strays, path.len());
+            let stood = path.get(told.len()).map_or(Duration::ZERO, |next| self.nodes[*next].stood);
+            let rank = (self.nodes[id].differs.count(), strays, path.len(), Reverse(stood));
             if rank < best.1 {
                 best = (id, rank);
             }
@@ -336,6 +343,7 @@ impl Node {
             met: false,
             differs: Bitboard::EMPTY,
             standing: Standing::Considered,
+            stood: Duration::ZERO,
             hidden: false,
             seen: false,
             closed: false,
@@ -354,7 +362,9 @@ impl Node {
         let met = self
             .footprint
             .is_none_or(|footprint| footprint.fits(sensors.board()));
-        if met && !self.met {
+        if self.met {
+            self.stood = self.stood.max(now.saturating_duration_since(self.since));
+        } else if met {
             self.since = now;
         }
         self.hidden &= !met;
@@ -402,11 +412,14 @@ fn stood_elsewhere(m: Move, hidden: Square, node: &Node, sensors: &Sensors) -> b
     let Some(from) = m.from() else { return false };
     let piece = m.promotion().unwrap_or_else(|| m.role()).of(node.state.turn());
     let on_its_way = attacks::between(from, hidden).with(from).with(hidden);
-    sensors
-        .recent()
-        .rev()
-        .take_while(|change| change.at + SCAN >= sensors.changed_at(from))
-        .any(|change| change.after == Some(piece) && !on_its_way.contains(change.square))
+    let lifted = sensors.changed_at(from);
+    let captured = sensors.changed_at(hidden);
+    let since_lift = || sensors.recent().skip_while(|change| change.at + SCAN < lifted);
+    since_lift().filter(|shown| shown.after == Some(piece)).any(|shown| {
+        let left = since_lift().find(|change| change.square == shown.square && change.at > shown.at);
+        let until = left.map_or(captured, |change| change.at);
+        !on_its_way.contains(shown.square) || until > shown.at + PASSES
+    })
 }
 
 /// The reply that hides what is still missing of a move: it captured the piece before its square was read, or

@@ -1,0 +1,62 @@
+//! The command line: arguments, checked requests, and what carries them out.
+//!
+//! Nothing below this module sees a flag.
+
+mod args;
+mod failure;
+mod logging;
+mod printer;
+pub(crate) mod publish;
+mod replay;
+mod request;
+
+use std::ffi::OsString;
+use std::io::{BufWriter, Write};
+
+pub use failure::Exit;
+
+use crate::demo::Venue;
+use crate::terminal;
+use request::Request;
+
+/// Reads the arguments and does what they say.
+#[must_use]
+pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
+    let request = match args::parse(args) {
+        Ok(request) => request,
+        Err(error) => return usage(&error),
+    };
+    let mut out = BufWriter::with_capacity(BUFFER, std::io::stdout().lock());
+    let done = match request {
+        Request::Demo(demo) => crate::demo::run(&demo, venue(), &mut out),
+        Request::Replay(request) => replay::run(&request, &mut out),
+    };
+    let done = done.and_then(|exit| {
+        out.flush()?;
+        Ok(exit)
+    });
+    done.unwrap_or_else(|error| failure::report(&error))
+}
+
+fn venue() -> Venue {
+    if terminal::can_redraw() {
+        Venue::Screen {
+            colors: terminal::wants_colors(),
+        }
+    } else {
+        Venue::Paper
+    }
+}
+
+/// Help and version go to stdout and are no failure.
+fn usage(error: &clap::Error) -> Exit {
+    // Nobody is left to be told when this cannot be printed.
+    let _ = error.print();
+    if error.use_stderr() {
+        Exit::Usage
+    } else {
+        Exit::Fine
+    }
+}
+
+const BUFFER: usize = 1 << 16;

@@ -1,0 +1,151 @@
+//! The arguments as they stand on the command line.
+//!
+//! Help texts are the doc comments here; tests/whole/help holds them as people see them.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::error::ErrorKind;
+use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand};
+
+use super::request::Request;
+use crate::clock::Speed;
+
+/// Watches games of chess on electronic boards: moves, clocks and irregularities, live over MQTT
+#[derive(Debug, Parser)]
+#[command(
+    name = "kiebitz",
+    version,
+    disable_help_flag = true,
+    disable_version_flag = true,
+    disable_help_subcommand = true,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    after_help = AFTER_HELP
+)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    help: Help,
+    /// Print the version
+    #[arg(short = 'V', long, action = ArgAction::Version)]
+    version: Option<bool>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Demo(DemoArguments),
+    Replay(ReplayArguments),
+}
+
+/// One help, the short one: what does not fit there belongs into the documentation.
+#[derive(Debug, Args)]
+struct Help {
+    /// Print this help
+    #[arg(short, long, action = ArgAction::HelpShort)]
+    help: Option<bool>,
+}
+
+/// Watch a game come in from a board; needs nothing else installed
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true, after_help = AFTER_DEMO)]
+pub(super) struct DemoArguments {
+    /// How fast: realtime, a number of times as fast, or max
+    #[arg(long, value_name = "SPEED", default_value = "5")]
+    pub(super) speed: Speed,
+    /// Port of the MQTT broker [default: 1883 if it is free, else any]
+    #[arg(long, value_name = "PORT")]
+    pub(super) port: Option<u16>,
+    /// Stay after the game until Ctrl-C, to look at the topics
+    #[arg(long)]
+    pub(super) wait: bool,
+    /// Draw pieces as letters: KQRBNP for White, kqrbnp for Black
+    #[arg(long)]
+    pub(super) ascii: bool,
+    #[command(flatten)]
+    help: Help,
+}
+
+/// Replay captures: score sheet, events, PGN, or all of it over MQTT
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true, after_help = AFTER_REPLAY)]
+pub(super) struct ReplayArguments {
+    /// Captures of boards (pcapng); each is replayed by itself
+    #[arg(required = true, value_name = "FILE")]
+    pub(super) files: Vec<PathBuf>,
+    /// Events, one JSON object per line
+    #[arg(long, conflicts_with_all = ["pgn", "explain"], help_heading = PRINTED)]
+    pub(super) json: bool,
+    /// The games as PGN
+    #[arg(long, conflicts_with = "explain", help_heading = PRINTED)]
+    pub(super) pgn: bool,
+    /// What every move rests on, and what else it could have been
+    #[arg(long, help_heading = PRINTED)]
+    pub(super) explain: bool,
+    /// Publish as well, as in mqtt://localhost or mqtt://user:password@host:1883
+    #[arg(long, value_name = "URL", help_heading = PUBLISHED)]
+    pub(super) mqtt: Option<String>,
+    /// What the topics begin with
+    #[arg(long, value_name = "PREFIX", requires = "mqtt", default_value = "kiebitz/replay", help_heading = PUBLISHED)]
+    pub(super) prefix: String,
+    /// Log more; -vv still more, or set KIEBITZ_LOG=debug
+    #[arg(short, long, action = ArgAction::Count, requires = "mqtt", help_heading = PUBLISHED)]
+    pub(super) verbose: u8,
+    /// How fast: realtime, a number of times as fast, or max
+    #[arg(long, value_name = "SPEED", default_value = "max")]
+    pub(super) speed: Speed,
+    /// Name of the stream of events; that of a second capture is NAME-2
+    #[arg(long, value_name = "NAME", default_value = "replay")]
+    pub(super) stream: String,
+    #[command(flatten)]
+    help: Help,
+}
+
+const PRINTED: &str = "Print instead of the score sheet";
+const PUBLISHED: &str = "MQTT";
+
+const AFTER_HELP: &str = "\
+Start with `kiebitz demo`. `kiebitz replay --help` shows what can be done with a recording.
+
+Exit codes: 0 fine; 1 something failed, and stderr says what; 2 wrong usage; 130 ended by Ctrl-C.";
+
+const AFTER_DEMO: &str = "\
+A recorded game goes through the whole of kiebitz at a pace one can watch. The board is drawn as its
+sensors see it: a piece in the hand is missing. Everything is published on an MQTT broker of its own.
+Where the output is no terminal, a block of text is printed per move. Ctrl-C ends the demo.";
+
+const AFTER_REPLAY: &str = "\
+The score sheet has the clock after every move, the time it took, and what was odd. Sheets and PGN are
+printed at the end of each capture, events as they come. A capture that was cut off, by a power failure
+for instance, is replayed as far as it goes; stderr says so.
+
+Examples:
+  kiebitz replay board-3.pcapng                  the score sheet
+  kiebitz replay --explain board-3.pcapng        why each move was told
+  kiebitz replay --pgn round-5/*.pcapng          all games of a round
+  kiebitz replay --json board-3.pcapng | jq .    the events
+  kiebitz replay --speed realtime --mqtt mqtt://localhost board-3.pcapng
+
+Exit codes: 0 fine, also where a capture was cut off; 1 something failed, the other captures are replayed
+all the same; 2 wrong usage; 130 ended by Ctrl-C.";
+
+/// What the arguments ask for, checked.
+///
+/// # Errors
+///
+/// When they make no sense; also when they ask for help, which is then the error's text.
+pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, clap::Error> {
+    let arguments = Arguments::try_parse_from(args)?;
+    match arguments.command {
+        Command::Demo(demo) => Ok(Request::Demo(demo.into())),
+        Command::Replay(replay) => Request::replay(replay).map_err(|error| {
+            let mut command = Arguments::command();
+            command.build();
+            let replay = command.find_subcommand("replay").cloned().unwrap_or(command);
+            replay
+                .clone()
+                .error(ErrorKind::ValueValidation, format!("{error:#}"))
+        }),
+    }
+}

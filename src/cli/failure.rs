@@ -1,0 +1,138 @@
+//! What the shell and the reader of the screen are told in the end.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Error;
+use kiebitz_hardware::capture::{CaptureError, FileKind};
+
+/// How the program ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// All is well; also when the reader of the output has seen enough.
+    Fine,
+    /// Something failed and was told on stderr.
+    Failed,
+    /// The arguments make no sense.
+    Usage,
+    /// Ended by Ctrl-C, in good order.
+    Interrupted,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        match exit {
+            Exit::Fine => Self::SUCCESS,
+            Exit::Failed => Self::from(1),
+            Exit::Usage => Self::from(2),
+            // As shells count it: 128 and the number of SIGINT.
+            Exit::Interrupted => Self::from(130),
+        }
+    }
+}
+
+/// Tells an error once, as a chain, with what can be done about it.
+pub(super) fn report(error: &Error) -> Exit {
+    if is_broken_pipe(error) {
+        return Exit::Fine;
+    }
+    tell(&format!("{error:#}"));
+    if let Some(advice) = advice(error) {
+        tell_more(advice);
+    }
+    Exit::Failed
+}
+
+/// Says on stderr what does not end the program.
+pub(super) fn warn(path: &Path, text: &str) {
+    tell(&format!("{}: {text}", path.display()));
+}
+
+/// Whether the reader of the output has gone, as `head` does.
+pub(super) fn is_broken_pipe(error: &Error) -> bool {
+    let kind = |cause: &io::Error| cause.kind() == io::ErrorKind::BrokenPipe;
+    error.chain().any(|cause| {
+        cause.downcast_ref().is_some_and(kind)
+            || cause
+                .downcast_ref::<serde_json::Error>()
+                .is_some_and(|e| e.io_error_kind() == Some(io::ErrorKind::BrokenPipe))
+    })
+}
+
+/// What to do about an error, where its text does not say so itself.
+fn advice(error: &Error) -> Option<&'static str> {
+    if let Some(error) = error
+        .chain()
+        .find_map(|cause| cause.downcast_ref::<CaptureError>())
+    {
+        return match error {
+            CaptureError::NotACapture {
+                looks_like: FileKind::Pgn,
+            } => Some(
+                "A PGN file holds the moves already; kiebitz replays what a board sent: a pcapng capture.",
+            ),
+            CaptureError::NotACapture {
+                looks_like: FileKind::Empty,
+            } => Some("Was the recording stopped before anything was written, or the copy cut short?"),
+            CaptureError::NotACapture {
+                looks_like: FileKind::Text | FileKind::Other,
+            } => Some("kiebitz replays what a board sent: a pcapng capture of its serial port."),
+            CaptureError::Corrupt { .. } => {
+                Some("What came before is whole and was replayed. Is there another copy of the file?")
+            }
+            CaptureError::UnsupportedLinkType { .. } => {
+                Some("This is a capture of something else, a network perhaps.")
+            }
+            CaptureError::Io(error) if error.kind() == io::ErrorKind::IsADirectory => {
+                Some("Name the captures in it, as in `kiebitz replay DIRECTORY/*.pcapng`.")
+            }
+            _ => None,
+        };
+    }
+    let kind = error
+        .chain()
+        .find_map(|cause| cause.downcast_ref::<io::Error>())
+        .map(io::Error::kind);
+    match kind {
+        Some(io::ErrorKind::NotFound) => {
+            Some("Check the name; a relative path starts from the current directory.")
+        }
+        Some(io::ErrorKind::PermissionDenied) => Some("This user may not read it; `ls -l` shows who may."),
+        _ => None,
+    }
+}
+
+fn tell(text: &str) {
+    tell_more(&format!("kiebitz: {text}"));
+}
+
+fn tell_more(text: &str) {
+    // Nobody is left to be told when stderr is gone.
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context;
+
+    use super::*;
+
+    #[test]
+    fn a_reader_that_has_gone_is_no_failure() {
+        let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
+        assert!(is_broken_pipe(&gone().into()));
+        assert!(is_broken_pipe(
+            &Error::from(serde_json::Error::io(gone())).context("printing")
+        ));
+        let wrapped: Result<(), _> = Err(gone()).context("printing");
+        assert!(wrapped.is_err_and(|error| is_broken_pipe(&error)));
+        assert!(!is_broken_pipe(&io::Error::from(io::ErrorKind::NotFound).into()));
+    }
+
+    #[test]
+    fn missing_file_comes_with_advice() {
+        let missing: Error = io::Error::from(io::ErrorKind::NotFound).into();
+        assert!(advice(&missing.context("cannot open game.pcapng")).is_some());
+    }
+}

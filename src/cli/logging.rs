@@ -1,0 +1,56 @@
+//! The log on stderr, where there is a part that runs like a daemon.
+
+use anyhow::{Result, anyhow};
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
+/// What is logged.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Logging {
+    targets: Targets,
+}
+
+/// The environment variable that says what is logged: a level, or levels by module as in "kiebitz=debug,rumqttc=info".
+const VARIABLE: &str = "KIEBITZ_LOG";
+
+impl Logging {
+    /// What [`VARIABLE`] says, else what `-v` given `verbose` times does.
+    ///
+    /// # Errors
+    ///
+    /// When the variable makes no sense.
+    pub(super) fn new(verbose: u8) -> Result<Self> {
+        if let Ok(text) = std::env::var(VARIABLE)
+            && !text.is_empty()
+        {
+            let wrong = || {
+                anyhow!("{VARIABLE} must be a level such as debug, or levels by module such as kiebitz=trace")
+            };
+            return Ok(Self {
+                targets: text.parse().map_err(|_| wrong())?,
+            });
+        }
+        let level = match verbose {
+            0 => LevelFilter::WARN,
+            1 => LevelFilter::INFO,
+            2 => LevelFilter::DEBUG,
+            _ => LevelFilter::TRACE,
+        };
+        Ok(Self {
+            targets: Targets::new().with_target("kiebitz", level),
+        })
+    }
+
+    /// Logs from now on.
+    pub(super) fn start(&self) {
+        let layer = tracing_subscriber::fmt::layer()
+            .with_writer(std::io::stderr)
+            .without_time();
+        // Only one can be set for a process; the first stays.
+        let _ = tracing_subscriber::registry()
+            .with(layer)
+            .with(self.targets.clone())
+            .try_init();
+    }
+}

@@ -1,0 +1,126 @@
+//! What a replay prints.
+
+use std::io::{Read, Write};
+use std::path::Path;
+
+use anyhow::Result;
+use jiff::tz::TimeZone;
+
+use crate::board::Said;
+use crate::pgn::pgn;
+use crate::record::GameRecord;
+use crate::replay::Replay;
+use crate::sheet::{Detail, Sheet};
+
+/// What is printed of a capture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Output {
+    /// Every event, one JSON object per line.
+    Events,
+    /// The score sheet, with what every move rests on.
+    Explanation,
+    /// The games.
+    Pgn,
+    /// The score sheet.
+    Sheet,
+}
+
+/// Prints one capture after the other.
+#[derive(Debug)]
+pub(super) struct Printer<'w, W> {
+    out: &'w mut W,
+    output: Output,
+    /// Somebody is watching: events are not held back in a buffer.
+    live: bool,
+    zone: TimeZone,
+    /// Something was printed before.
+    begun: bool,
+    sheet: Sheet,
+    games: Vec<GameRecord>,
+}
+
+impl<'w, W: Write> Printer<'w, W> {
+    pub(super) fn new(out: &'w mut W, output: Output, live: bool, zone: TimeZone) -> Self {
+        let sheet = Sheet::new(zone.clone(), Detail::Moves);
+        Self {
+            out,
+            output,
+            live,
+            zone,
+            begun: false,
+            sheet,
+            games: Vec::new(),
+        }
+    }
+
+    /// The next capture begins.
+    pub(super) fn begin(&mut self, path: &Path) -> Result<()> {
+        if let Output::Sheet | Output::Explanation = self.output {
+            let detail = if self.output == Output::Sheet {
+                Detail::Moves
+            } else {
+                Detail::Observations
+            };
+            self.sheet = Sheet::new(self.zone.clone(), detail);
+            let heading = path.display().to_string();
+            let gap = if self.begun { "\n\n" } else { "" };
+            writeln!(
+                self.out,
+                "{gap}{heading}\n{}\n",
+                "=".repeat(heading.chars().count())
+            )?;
+            self.begun = true;
+        }
+        Ok(())
+    }
+
+    /// A step of the capture was done.
+    pub(super) fn said(&mut self, said: &[Said]) -> Result<()> {
+        match self.output {
+            Output::Events => self.print_events(said)?,
+            Output::Sheet | Output::Explanation => said.iter().for_each(|said| self.sheet.apply(said)),
+            Output::Pgn => said.iter().for_each(|said| self.collect_game(said)),
+        }
+        Ok(())
+    }
+
+    /// The capture has ended, or cannot be read any further.
+    pub(super) fn end<R: Read>(&mut self, replay: &Replay<R>) -> Result<()> {
+        match self.output {
+            Output::Events => {}
+            Output::Sheet | Output::Explanation => {
+                self.sheet.write(self.out, replay.boards(), replay.truncated())?;
+            }
+            Output::Pgn => {
+                for game in self.games.drain(..) {
+                    let gap = if self.begun { "\n" } else { "" };
+                    write!(self.out, "{gap}{}", pgn(&game))?;
+                    self.begun = true;
+                }
+            }
+        }
+        self.out.flush()?;
+        Ok(())
+    }
+
+    fn print_events(&mut self, said: &[Said]) -> Result<()> {
+        for said in said {
+            serde_json::to_writer(&mut *self.out, &said.event)?;
+            self.out.write_all(b"\n")?;
+        }
+        if self.live && !said.is_empty() {
+            self.out.flush()?;
+        }
+        Ok(())
+    }
+
+    fn collect_game(&mut self, said: &Said) {
+        match GameRecord::from_started(&said.event) {
+            Some(game) => self.games.push(game),
+            // Each takes in no other game's events.
+            None => self.games.iter_mut().rev().for_each(|game| {
+                game.apply(&said.event);
+            }),
+        }
+    }
+}

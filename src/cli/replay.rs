@@ -1,0 +1,152 @@
+//! `kiebitz replay`.
+
+use std::fs::File;
+use std::io::{BufReader, Write};
+
+use anyhow::{Context, Result};
+use kiebitz_hardware::Timestamp;
+
+use super::failure::{self, Exit};
+use super::printer::Printer;
+use super::publish::{Connection, Publisher, until_interrupted};
+use super::request::{CaptureRequest, ReplayRequest};
+use crate::board::Said;
+use crate::clock::{self, Pace, Speed};
+use crate::mqtt::MqttConfig;
+use crate::replay::Replay;
+
+/// Replays what is asked for. A capture that fails does not keep the others from being replayed.
+pub(super) fn run(request: &ReplayRequest, out: &mut impl Write) -> Result<Exit> {
+    let live = request.speed != Speed::Max;
+    let mut printer = Printer::new(out, request.output, live, clock::local_zone());
+    let Some(config) = &request.mqtt else {
+        return print_all(request, &mut printer);
+    };
+    request.logging.start();
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?
+        .block_on(publish_all(request, config, &mut printer))
+}
+
+/// Without MQTT: nothing but this thread.
+fn print_all<W: Write>(request: &ReplayRequest, printer: &mut Printer<'_, W>) -> Result<Exit> {
+    let mut exit = Exit::Fine;
+    for capture in &request.captures {
+        let mut pace = Pace::new(request.speed);
+        let done = Running::begin(capture, printer).and_then(|mut running| {
+            while let Some(at) = running.next_at() {
+                pace.wait(at);
+                running.step(printer)?;
+            }
+            running.end(printer)
+        });
+        exit = after(done, exit)?;
+    }
+    Ok(exit)
+}
+
+async fn publish_all<W: Write>(
+    request: &ReplayRequest,
+    config: &MqttConfig,
+    printer: &mut Printer<'_, W>,
+) -> Result<Exit> {
+    let connection = Connection::open(config.clone()).await?;
+    let published = until_interrupted(async {
+        let mut exit = Exit::Fine;
+        for capture in &request.captures {
+            let mut publisher = connection.publisher(&capture.stream);
+            exit = after(
+                publish(request.speed, capture, printer, &mut publisher).await,
+                exit,
+            )?;
+        }
+        connection.drained().await?;
+        anyhow::Ok(exit)
+    })
+    .await;
+    // A second Ctrl-C does not wait for the broker.
+    until_interrupted(connection.close()).await;
+    published.unwrap_or(Ok(Exit::Interrupted))
+}
+
+async fn publish<W: Write>(
+    speed: Speed,
+    capture: &CaptureRequest,
+    printer: &mut Printer<'_, W>,
+    publisher: &mut Publisher,
+) -> Result<()> {
+    let mut pace = Pace::new(speed);
+    let mut running = Running::begin(capture, printer)?;
+    while let Some(at) = running.next_at() {
+        pace.pass(at).await;
+        let said = running.step(printer)?;
+        publisher.publish(at, &said, running.replay.boards()).await?;
+    }
+    running.end(printer)
+}
+
+/// Decides whether to go on after a capture.
+fn after(done: Result<()>, exit: Exit) -> Result<Exit> {
+    match done {
+        Ok(()) => Ok(exit),
+        Err(error) if error.is::<Unprinted>() || error.is::<super::publish::Undelivered>() => Err(error),
+        Err(error) => Ok(failure::report(&error)),
+    }
+}
+
+/// A capture being replayed.
+struct Running<'c> {
+    capture: &'c CaptureRequest,
+    replay: Replay<BufReader<File>>,
+    broken: Option<anyhow::Error>,
+}
+
+/// Output that could not be printed: going on makes no sense.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot print")]
+struct Unprinted;
+
+impl<'c> Running<'c> {
+    fn begin<W: Write>(capture: &'c CaptureRequest, printer: &mut Printer<'_, W>) -> Result<Self> {
+        let replay = Replay::open(&capture.path, &capture.stream)?;
+        printer.begin(&capture.path).context(Unprinted)?;
+        Ok(Self {
+            capture,
+            replay,
+            broken: None,
+        })
+    }
+
+    fn next_at(&self) -> Option<Timestamp> {
+        self.replay.next_at().filter(|_| self.broken.is_none())
+    }
+
+    fn step<W: Write>(&mut self, printer: &mut Printer<'_, W>) -> Result<Vec<Said>> {
+        match self.replay.step() {
+            Ok(said) => {
+                printer.said(&said).context(Unprinted)?;
+                Ok(said)
+            }
+            Err(error) => {
+                self.broken = Some(error);
+                Ok(Vec::new())
+            }
+        }
+    }
+
+    /// Prints what was found, also where the capture is broken off.
+    fn end<W: Write>(self, printer: &mut Printer<'_, W>) -> Result<()> {
+        printer.end(&self.replay).context(Unprinted)?;
+        let path = &self.capture.path;
+        if let Some(offset) = self.replay.truncated() {
+            failure::warn(
+                path,
+                &format!("the capture is cut off; it was replayed up to byte {offset}"),
+            );
+        }
+        self.broken.map_or(Ok(()), |error| {
+            Err(error.context(format!("cannot replay {} to its end", path.display())))
+        })
+    }
+}

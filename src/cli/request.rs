@@ -1,0 +1,132 @@
+//! What is to be done, checked.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+
+use super::args::{DemoArguments, ReplayArguments};
+use super::logging::Logging;
+use super::printer::Output;
+use crate::clock::Speed;
+use crate::demo::Demo;
+use crate::mqtt::{MqttConfig, Prefix};
+
+/// What is to be done.
+#[derive(Debug)]
+pub(super) enum Request {
+    Demo(Demo),
+    Replay(Box<ReplayRequest>),
+}
+
+/// Replay some captures.
+#[derive(Debug)]
+pub(super) struct ReplayRequest {
+    pub(super) captures: Vec<CaptureRequest>,
+    pub(super) output: Output,
+    pub(super) speed: Speed,
+    pub(super) mqtt: Option<MqttConfig>,
+    pub(super) logging: Logging,
+}
+
+/// Replay one capture; its events form the stream of that name.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct CaptureRequest {
+    pub(super) path: PathBuf,
+    pub(super) stream: String,
+}
+
+impl Request {
+    /// # Errors
+    ///
+    /// The message says which argument makes no sense.
+    pub(super) fn replay(arguments: ReplayArguments) -> anyhow::Result<Self> {
+        let ReplayArguments {
+            files,
+            json,
+            pgn,
+            explain,
+            speed,
+            stream,
+            mqtt,
+            prefix,
+            verbose,
+            ..
+        } = arguments;
+        let output = match (json, pgn, explain) {
+            (true, ..) => Output::Events,
+            (_, true, _) => Output::Pgn,
+            (.., true) => Output::Explanation,
+            _ => Output::Sheet,
+        };
+        let mqtt = mqtt.map(|url| broker(&url, &prefix)).transpose()?;
+        let logging = Logging::new(verbose)?;
+        let captures = (1..)
+            .zip(files)
+            .map(|(number, path)| CaptureRequest::new(path, &stream, number))
+            .collect();
+        Ok(Self::Replay(Box::new(ReplayRequest {
+            captures,
+            output,
+            speed,
+            mqtt,
+            logging,
+        })))
+    }
+}
+
+impl CaptureRequest {
+    /// Every capture has a stream of its own: within one the events are numbered without gaps.
+    fn new(path: PathBuf, stream: &str, number: usize) -> Self {
+        let stream = if number == 1 {
+            stream.to_owned()
+        } else {
+            format!("{stream}-{number}")
+        };
+        Self { path, stream }
+    }
+}
+
+impl From<DemoArguments> for Demo {
+    fn from(arguments: DemoArguments) -> Self {
+        let DemoArguments {
+            speed,
+            port,
+            wait,
+            ascii,
+            ..
+        } = arguments;
+        Self {
+            speed,
+            port,
+            wait,
+            ascii,
+        }
+    }
+}
+
+fn broker(url: &str, prefix: &str) -> anyhow::Result<MqttConfig> {
+    let prefix: Prefix = prefix.parse().with_context(|| format!("--prefix {prefix}"))?;
+    // The URL is not repeated in the error: it may hold a password.
+    let config = MqttConfig::from_url(url).context("--mqtt")?;
+    Ok(config.with_prefix(prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_captures_have_several_streams() {
+        let streams: Vec<String> = (1..4)
+            .map(|number| CaptureRequest::new(PathBuf::new(), "replay", number).stream)
+            .collect();
+        assert_eq!(streams, ["replay", "replay-2", "replay-3"]);
+    }
+
+    #[test]
+    fn broker_and_prefix_are_checked() {
+        assert!(broker("mqtt://localhost", "club/replay").is_ok());
+        assert!(broker("localhost", "club").is_err());
+        assert!(broker("mqtt://localhost", "club/#").is_err());
+    }
+}

@@ -1,0 +1,182 @@
+//! The only place that reads the system's clocks, waits for them, or asks where on Earth it is.
+//!
+//! Everything else is handed its time, so that a replay gives what the live run gave.
+
+use core::fmt;
+use core::str::FromStr;
+use core::time::Duration;
+use std::time::Instant;
+
+use jiff::tz::TimeZone;
+use kiebitz_hardware::Timestamp;
+use thiserror::Error;
+
+/// How fast recorded time passes in a replay.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Speed {
+    /// So many times as fast as it was recorded; 1 is real time.
+    Times(f64),
+    /// As fast as the machine can.
+    Max,
+}
+
+/// A text that is no speed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("a speed is `realtime`, `max` or a number such as 10 (ten times as fast as recorded)")]
+pub struct NoSpeed;
+
+/// Lets recorded time pass at a speed, on the system's monotonic clock.
+#[derive(Debug, Clone)]
+pub struct Pace {
+    speed: Speed,
+    /// The recorded time of the first step and when it was taken.
+    began: Option<(Timestamp, Instant)>,
+}
+
+/// A day and more of waiting for a single step is a typing error or a broken clock in the capture; it also keeps the
+/// arithmetic within what an [`Instant`] can hold.
+const LONGEST_WAIT: f64 = 1e6;
+/// A replay of a day at this speed takes a month.
+const SLOWEST: f64 = 1.0 / 32.0;
+
+impl FromStr for Speed {
+    type Err = NoSpeed;
+
+    fn from_str(text: &str) -> Result<Self, NoSpeed> {
+        match text {
+            "max" => Ok(Self::Max),
+            "realtime" => Ok(Self::Times(1.0)),
+            _ => {
+                let times = text.trim_end_matches(['x', '×']).parse().map_err(|_| NoSpeed)?;
+                let plausible = (SLOWEST..=f64::MAX).contains(&times);
+                plausible.then_some(Self::Times(times)).ok_or(NoSpeed)
+            }
+        }
+    }
+}
+
+impl fmt::Display for Speed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Times(1.0) => f.write_str("realtime"),
+            Self::Times(times) => write!(f, "{times}"),
+            Self::Max => f.write_str("max"),
+        }
+    }
+}
+
+impl Pace {
+    /// A pace that begins with the first step it is asked about.
+    #[must_use]
+    pub fn new(speed: Speed) -> Self {
+        Self { speed, began: None }
+    }
+
+    /// How long to wait from now until the step that was recorded at `at` is due; zero when it is or was.
+    pub fn until(&mut self, at: Timestamp) -> Duration {
+        let Speed::Times(times) = self.speed else {
+            return Duration::ZERO;
+        };
+        let now = now();
+        let (first, began) = *self.began.get_or_insert((at, now));
+        let recorded = at.saturating_duration_since(first).as_secs_f64();
+        let due = began + Duration::from_secs_f64((recorded / times).min(LONGEST_WAIT));
+        due.saturating_duration_since(now)
+    }
+
+    /// Lets other tasks work until the step that was recorded at `at` is due.
+    pub async fn pass(&mut self, at: Timestamp) {
+        let wait = self.until(at);
+        if wait.is_zero() {
+            // A sleep, however short, would last for a tick of the runtime's clock: a millisecond.
+            tokio::task::yield_now().await;
+        } else {
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    /// Sleeps until the step that was recorded at `at` is due; the whole thread does.
+    pub fn wait(&mut self, at: Timestamp) {
+        let wait = self.until(at);
+        if !wait.is_zero() {
+            std::thread::sleep(wait);
+        }
+    }
+}
+
+/// The time of day, for what is no part of a stream of events: when the daemon was started, for instance.
+#[must_use]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one reading of the system's wall clock"
+)]
+pub fn wall_time() -> Timestamp {
+    let since_1970 = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or_default();
+    Timestamp::from_micros(0) + since_1970
+}
+
+/// The time zone of this machine, for texts that people read.
+#[must_use]
+pub fn local_zone() -> TimeZone {
+    TimeZone::system()
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one reading of the system's monotonic clock"
+)]
+fn now() -> Instant {
+    Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn speeds_are_words_or_numbers() {
+        assert_eq!("max".parse(), Ok(Speed::Max));
+        assert_eq!("realtime".parse(), Ok(Speed::Times(1.0)));
+        assert_eq!("10".parse(), Ok(Speed::Times(10.0)));
+        assert_eq!("2.5x".parse(), Ok(Speed::Times(2.5)));
+    }
+
+    #[test]
+    fn what_would_never_end_is_no_speed() {
+        for text in ["0", "-1", "1e-9", "inf", "NaN", "", "x", "fast"] {
+            assert_eq!(text.parse::<Speed>(), Err(NoSpeed), "{text}");
+        }
+    }
+
+    #[test]
+    fn at_full_speed_nothing_waits() {
+        let mut pace = Pace::new(Speed::Max);
+        assert_eq!(pace.until(Timestamp::from_micros(0)), Duration::ZERO);
+        assert_eq!(pace.until(Timestamp::from_micros(i64::MAX)), Duration::ZERO);
+    }
+
+    #[test]
+    fn steps_are_due_at_their_distance_from_the_first() {
+        let mut pace = Pace::new(Speed::Times(10.0));
+        let first = Timestamp::from_micros(1_789_000_000_000_000);
+        assert_eq!(pace.until(first), Duration::ZERO);
+        let wait = pace.until(first + Duration::from_secs(100));
+        assert!(
+            wait <= Duration::from_secs(10) && wait > Duration::from_secs(8),
+            "{wait:?}"
+        );
+        assert_eq!(
+            pace.until(first.saturating_sub(Duration::from_secs(5))),
+            Duration::ZERO
+        );
+    }
+
+    #[test]
+    fn absurd_distances_do_not_overflow() {
+        let mut pace = Pace::new(Speed::Times(SLOWEST));
+        pace.until(Timestamp::from_micros(i64::MIN));
+        assert!(pace.until(Timestamp::from_micros(i64::MAX)) <= Duration::from_secs(1_000_000));
+    }
+}

@@ -1,0 +1,235 @@
+//! One connection to the broker, from CONNECT to its end.
+//!
+//! rumqttc can reconnect by itself, but what it then keeps and sends again it decides by itself too: acknowledged or
+//! not, its queue is cleared when the broker has no session, and mixed with new messages when it has one. So every
+//! connection gets a client of its own, and the queue alone knows what has arrived.
+
+use std::collections::{HashMap, VecDeque};
+
+use rumqttc::Outgoing;
+use rumqttc::v5::mqttbytes::QoS;
+use rumqttc::v5::mqttbytes::v5::{
+    ConnAck, LastWill, LastWillProperties, Packet, PubAckReason, PublishProperties,
+};
+use rumqttc::v5::mqttbytes::v5::{ConnectProperties, DisconnectReasonCode};
+use rumqttc::v5::{AsyncClient, ConnectionError, Event, EventLoop, MqttOptions, StateError};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use super::config::MqttConfig;
+use super::message::{Content, Message};
+use super::queue::Ticket;
+
+/// A connection that is being made, or stands.
+#[derive(Debug)]
+pub(crate) struct Link {
+    client: AsyncClient,
+    events: mpsc::Receiver<Result<Event, ConnectionError>>,
+    /// Polls rumqttc in a task of its own: its `poll` may lose a message when it is dropped half way.
+    poller: JoinHandle<()>,
+    /// Handed to rumqttc and not yet given a packet id; it keeps the order.
+    unnumbered: VecDeque<Ticket>,
+    /// By packet id.
+    under_way: HashMap<u16, Ticket>,
+}
+
+/// What happens on a connection.
+#[derive(Debug)]
+pub(crate) enum LinkEvent {
+    /// The broker accepted the connection.
+    Connected(Limits),
+    /// The broker has a message.
+    Acknowledged(Ticket),
+    /// The broker will not have a message.
+    Refused(Ticket, PubAckReason),
+    /// DISCONNECT is sent: an orderly end.
+    Closed,
+    /// The connection could not be made, or is lost.
+    Lost(LostReason),
+}
+
+/// What the broker allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// So many messages may be unacknowledged.
+    pub(crate) window: usize,
+    /// So many bytes may a packet have.
+    pub(crate) packet_bytes: usize,
+}
+
+/// Why there is no connection.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LostReason {
+    /// Another client came with this one's id; to come back at once would throw that one out.
+    #[error("another client has connected with the same client id")]
+    TakenOver,
+    #[error("{0}")]
+    Client(Box<ConnectionError>),
+    #[error("the MQTT client has stopped")]
+    Stopped,
+}
+
+/// So many messages are sent ahead of their acknowledgements.
+pub(crate) const WINDOW: u16 = 64;
+/// A whole game as JSON has some 100 kB; nothing larger comes or goes.
+const PACKET_BYTES: u32 = 1 << 20;
+const CONNECT_TIMEOUT_S: u64 = 5;
+
+impl Link {
+    /// Begins to connect; `will` is what the broker says when the connection is lost.
+    pub(crate) fn open(config: &MqttConfig, will: &Message) -> Self {
+        let room = usize::from(WINDOW) + 2;
+        let (client, event_loop) = AsyncClient::new(options(config, will), room);
+        let (sender, events) = mpsc::channel(room);
+        let poller = tokio::spawn(poll(event_loop, sender));
+        Self {
+            client,
+            events,
+            poller,
+            unnumbered: VecDeque::new(),
+            under_way: HashMap::new(),
+        }
+    }
+
+    /// Sends a message. Returns false when the client does not take it: the connection is lost, or about to be.
+    #[must_use]
+    pub(crate) fn publish(&mut self, ticket: Ticket, message: &Message) -> bool {
+        let properties = PublishProperties {
+            payload_format_indicator: Some(UTF_8),
+            content_type: Some(message.content.media_type().to_owned()),
+            ..PublishProperties::default()
+        };
+        let (topic, payload) = (&*message.topic, message.payload.clone());
+        let retain = message.is_retained();
+        let taken = self
+            .client
+            .try_publish_with_properties(topic, QoS::AtLeastOnce, retain, payload, properties)
+            .is_ok();
+        if taken {
+            self.unnumbered.push_back(ticket);
+        }
+        taken
+    }
+
+    /// Sends DISCONNECT, which keeps the broker from saying the last will.
+    pub(crate) fn disconnect(&self) {
+        // A client that does not take it has lost the connection and says so.
+        let _ = self.client.try_disconnect();
+    }
+
+    /// What happens next. May be dropped and called again.
+    pub(crate) async fn event(&mut self) -> LinkEvent {
+        loop {
+            let event = match self.events.recv().await {
+                Some(Ok(event)) => event,
+                Some(Err(error)) => return LinkEvent::Lost(LostReason::from(error)),
+                None => return LinkEvent::Lost(LostReason::Stopped),
+            };
+            match event {
+                Event::Incoming(Packet::ConnAck(ack)) => return LinkEvent::Connected(Limits::from(&ack)),
+                Event::Outgoing(Outgoing::Publish(id)) => {
+                    if let Some(ticket) = self.unnumbered.pop_front() {
+                        self.under_way.insert(id, ticket);
+                    }
+                }
+                Event::Incoming(Packet::PubAck(ack)) => {
+                    let Some(ticket) = self.under_way.remove(&ack.pkid) else {
+                        continue;
+                    };
+                    return match ack.reason {
+                        PubAckReason::Success | PubAckReason::NoMatchingSubscribers => {
+                            LinkEvent::Acknowledged(ticket)
+                        }
+                        reason => LinkEvent::Refused(ticket, reason),
+                    };
+                }
+                Event::Outgoing(Outgoing::Disconnect) => return LinkEvent::Closed,
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.poller.abort();
+    }
+}
+
+impl From<&ConnAck> for Limits {
+    fn from(ack: &ConnAck) -> Self {
+        let properties = ack.properties.as_ref();
+        let window = properties
+            .and_then(|p| p.receive_max)
+            .unwrap_or(WINDOW)
+            .clamp(1, WINDOW);
+        let packet_bytes = properties.and_then(|p| p.max_packet_size).unwrap_or(u32::MAX);
+        Self {
+            window: window.into(),
+            packet_bytes: usize::try_from(packet_bytes).unwrap_or(usize::MAX),
+        }
+    }
+}
+
+impl From<ConnectionError> for LostReason {
+    fn from(error: ConnectionError) -> Self {
+        let taken_over = DisconnectReasonCode::SessionTakenOver;
+        match error {
+            ConnectionError::MqttState(StateError::ServerDisconnect { reason_code, .. })
+                if reason_code == taken_over =>
+            {
+                Self::TakenOver
+            }
+            error => Self::Client(Box::new(error)),
+        }
+    }
+}
+
+fn options(config: &MqttConfig, will: &Message) -> MqttOptions {
+    let mut options = MqttOptions::new(config.client_id(), &config.host, config.port);
+    options.set_keep_alive(config.keep_alive);
+    options.set_clean_start(true);
+    options.set_connection_timeout(CONNECT_TIMEOUT_S);
+    options.set_outgoing_inflight_upper_limit(WINDOW);
+    let mut properties = ConnectProperties::new();
+    properties.max_packet_size = Some(PACKET_BYTES);
+    options.set_connect_properties(properties);
+    if let Some((user, password)) = &config.credentials {
+        options.set_credentials(user, password);
+    }
+    // Moves are small and must not wait for company.
+    let mut network = options.network_options();
+    network.set_tcp_nodelay(true);
+    options.set_network_options(network);
+    let properties = LastWillProperties {
+        delay_interval: None,
+        payload_format_indicator: Some(UTF_8),
+        message_expiry_interval: None,
+        content_type: Some(Content::Json.media_type().to_owned()),
+        response_topic: None,
+        correlation_data: None,
+        user_properties: Vec::new(),
+    };
+    let payload = will.payload.to_vec();
+    options.set_last_will(LastWill::new(
+        &*will.topic,
+        payload,
+        QoS::AtLeastOnce,
+        true,
+        Some(properties),
+    ));
+    options
+}
+
+async fn poll(mut event_loop: EventLoop, events: mpsc::Sender<Result<Event, ConnectionError>>) {
+    loop {
+        let event = event_loop.poll().await;
+        let ends = matches!(event, Err(_) | Ok(Event::Outgoing(Outgoing::Disconnect)));
+        if events.send(event).await.is_err() || ends {
+            return;
+        }
+    }
+}
+
+/// The payload is text.
+const UTF_8: u8 = 1;

@@ -1,0 +1,233 @@
+use serde_json::Value;
+use shakmaty::Color;
+
+use super::*;
+use crate::event::EventKind;
+use crate::mqtt::{Delivery, Prefix};
+use crate::record::tests::{clock, event, ply, started};
+
+/// A board with nothing on it but its clock.
+struct World {
+    projection: Projection,
+    board: Board,
+    clock: Option<ClockFace>,
+    seq: u64,
+}
+
+impl World {
+    fn new() -> Self {
+        let topics = Prefix::live().board("b").expect("a name");
+        let projection = Projection::new(&topics, "b", "live", "pi");
+        Self {
+            projection,
+            board: Board::empty(),
+            clock: None,
+            seq: 0,
+        }
+    }
+
+    fn step(&mut self, kinds: Vec<EventKind>) -> Vec<Message> {
+        let events: Vec<_> = kinds
+            .into_iter()
+            .map(|kind| {
+                self.seq += 1;
+                event(self.seq, kind)
+            })
+            .collect();
+        let view = View {
+            placement: &self.board,
+            expected: None,
+            clock: self.clock,
+            orientation: None,
+        };
+        self.projection.project(at(0), &events, view)
+    }
+
+    fn read_clock(
+        &mut self,
+        second: i64,
+        white_s: u64,
+        black_s: u64,
+        running: Option<Color>,
+    ) -> Vec<Message> {
+        let (white_ms, black_ms) = (white_s * 1000, black_s * 1000);
+        self.clock = Some(ClockFace {
+            white_ms,
+            black_ms,
+            running,
+            as_of: at(second),
+        });
+        self.step(Vec::new())
+    }
+}
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_micros((1_789_000_000 + second) * 1_000_000)
+}
+
+fn topics(messages: &[Message]) -> Vec<&str> {
+    messages
+        .iter()
+        .map(|message| message.topic.trim_start_matches("kiebitz/"))
+        .collect()
+}
+
+fn value(messages: &[Message], topic: &str) -> Value {
+    let message = messages
+        .iter()
+        .find(|message| message.topic.ends_with(topic))
+        .expect(topic);
+    serde_json::from_slice(&message.payload).expect("JSON")
+}
+
+#[test]
+fn first_step_gives_the_full_picture() {
+    let messages = World::new().step(Vec::new());
+    assert_eq!(
+        topics(&messages),
+        [
+            "boards/b/state",
+            "boards/b/placement",
+            "boards/b/clock",
+            "public/boards/b/clock",
+            "boards/b/incidents"
+        ]
+    );
+    assert_eq!(value(&messages, "b/incidents"), serde_json::json!([]));
+    assert_eq!(value(&messages, "boards/b/clock")["white_ms"], Value::Null);
+    assert!(messages.iter().all(Message::is_retained));
+}
+
+#[test]
+fn pictures_follow_the_events_that_they_sum_up() {
+    let mut world = World::new();
+    world.step(Vec::new());
+    let messages = world.step(vec![
+        started("start", "standard"),
+        EventKind::MoveMade(ply(1, "e2e4", "e4")),
+    ]);
+    assert_eq!(
+        topics(&messages),
+        [
+            "boards/b/events",
+            "boards/b/events",
+            "boards/b/game",
+            "boards/b/pgn",
+            "public/boards/b/game",
+            "public/boards/b/pgn"
+        ]
+    );
+    assert_eq!(
+        messages[0].delivery,
+        Delivery::Event {
+            board: "b".into(),
+            seq: 1
+        }
+    );
+    assert_eq!(value(&messages, "boards/b/game")["moves"][0]["uci"], "e2e4");
+}
+
+#[test]
+fn nothing_new_is_no_message() {
+    let mut world = World::new();
+    world.step(vec![started("start", "standard")]);
+    assert_eq!(world.step(Vec::new()), []);
+}
+
+#[test]
+fn spectators_learn_nothing_of_presses_and_certainty() {
+    let mut world = World::new();
+    let made = EventKind::MoveMade(ply(1, "e2e4", "e4"));
+    let first = world.step(vec![started("start", "standard"), made]);
+    let settled = world.step(vec![EventKind::MoveSettled { ply: 1, by: "press" }]);
+    assert_eq!(topics(&settled), ["boards/b/events", "boards/b/game"]);
+    let completed = EventKind::MoveCompleted {
+        ply: 1,
+        by: "press",
+        clock: Some(clock(500)),
+        elapsed_ms: Some(99_000),
+    };
+    let later = world.step(vec![completed]);
+    let public = value(&later, "public/boards/b/game");
+    assert_eq!(public["moves"][0]["clock"]["white_ms"], 500_000);
+    assert_eq!(public["revision"], 2);
+    for messages in [&first, &later] {
+        for message in messages
+            .iter()
+            .filter(|message| message.topic.contains("/public/"))
+        {
+            let text = String::from_utf8_lossy(&message.payload);
+            for word in [
+                "settled",
+                "completed",
+                "elapsed",
+                "press",
+                "inferred",
+                "legal",
+                "incident",
+                "emt",
+            ] {
+                assert!(!text.contains(word), "{word} in {text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn clock_is_told_when_a_client_would_show_something_else() {
+    let mut world = World::new();
+    world.step(Vec::new());
+    let white = Some(Color::White);
+    assert_eq!(
+        topics(&world.read_clock(0, 600, 600, None)),
+        ["boards/b/clock", "public/boards/b/clock"]
+    );
+    assert_eq!(world.read_clock(5, 600, 600, None), []);
+    assert_eq!(world.read_clock(10, 600, 600, white).len(), 2, "it was started");
+    for second in 11..60 {
+        let late = u64::from(second % 3 == 0);
+        let shown = 610 - u64::try_from(second).unwrap_or(0) + late;
+        assert_eq!(
+            world.read_clock(second, shown, 600, white),
+            [],
+            "it counts down at second {second}"
+        );
+    }
+    assert_eq!(
+        world.read_clock(60, 550, 600, Some(Color::Black)).len(),
+        2,
+        "White has pressed"
+    );
+    assert_eq!(
+        world.read_clock(61, 580, 599, Some(Color::Black)).len(),
+        2,
+        "White got 30 seconds"
+    );
+    assert_eq!(
+        world.read_clock(62, 580, 498, Some(Color::Black)).len(),
+        2,
+        "somebody has set Black's time"
+    );
+}
+
+#[test]
+fn board_that_went_away_has_no_clock() {
+    let mut world = World::new();
+    let connected = EventKind::BoardConnected {
+        port: "/dev/ttyUSB0".to_owned(),
+        serial: Some("12345".to_owned()),
+        version: Some("1.8".to_owned()),
+        orientation: None,
+    };
+    let there = world.step(vec![connected, EventKind::ClockConnected {}]);
+    assert_eq!(value(&there, "boards/b/state")["clock"]["present"], true);
+    let gone = world.step(vec![EventKind::BoardDisconnected {
+        reason: "unplugged".to_owned(),
+    }]);
+    let state = value(&gone, "boards/b/state");
+    assert_eq!(state["connected"], false);
+    assert_eq!(state["reason"], "unplugged");
+    assert_eq!(state["serial"], "12345");
+    assert_eq!(state["clock"]["present"], false);
+    assert_eq!(state["daemon"], "pi");
+}

@@ -1,0 +1,119 @@
+//! What a move rests on: the observations, what decided, and what else it could have been.
+
+use core::fmt::Write;
+
+use shakmaty::{Piece, Role};
+
+use super::words::{Hall, Numbering, played};
+use crate::board::Said;
+use crate::event::{EventKind, Move};
+use crate::tracker::{Change, Evidence, Grounds, Ply};
+
+/// A few lines about a move that was told, corrected or withdrawn; `None` for other events.
+pub(super) fn explain(said: &Said, numbering: Numbering, hall: &Hall) -> Option<String> {
+    let event = &said.event;
+    let time = hall.time_exactly(event.ts);
+    match &event.kind {
+        EventKind::MoveMade(entry) => {
+            let heading = heading(&name(entry, numbering), &time, said.ply.as_deref(), "");
+            Some(heading + &rests_on(said.ply.as_deref(), numbering, hall))
+        }
+        EventKind::MoveAmended {
+            played: entry,
+            replaces,
+            reason,
+        } => {
+            let replaced = format!(", instead of {} ({reason})", played(None, replaces.as_deref()));
+            let heading = heading(&name(entry, numbering), &time, said.ply.as_deref(), &replaced);
+            Some(heading + &rests_on(said.ply.as_deref(), numbering, hall))
+        }
+        EventKind::MoveRetracted { ply, reason } => Some(format!(
+            "  {time}  withdrawn from {} on ({reason})\n",
+            numbering.name(*ply, "").trim_end()
+        )),
+        _ => None,
+    }
+}
+
+fn heading(name: &str, time: &str, ply: Option<&Ply>, replaced: &str) -> String {
+    let grounds = ply.and_then(|ply| Some((ply.evidence.grounds?, ply.color)));
+    let decided = match grounds {
+        Some((Grounds::Press, color)) => format!(": {} pressed the clock", color.fold_wb("White", "Black")),
+        Some((Grounds::Reply, color)) => format!(": {} went on to reply", color.fold_wb("Black", "White")),
+        Some((Grounds::Stood(rest), _)) => format!(": it had stood for {:.2} s", rest.as_secs_f64()),
+        Some((Grounds::OnlyLine, _)) => ": no other line leads to what stands on the board".to_owned(),
+        None => String::new(),
+    };
+    format!("  {name:<14}told {time}{decided}{replaced}\n")
+}
+
+fn rests_on(ply: Option<&Ply>, numbering: Numbering, hall: &Hall) -> String {
+    let mut text = String::new();
+    let Some(ply) = ply else { return text };
+    let Evidence {
+        changes,
+        differs,
+        others,
+        ..
+    } = &ply.evidence;
+    for change in changes {
+        let _ = writeln!(
+            text,
+            "      {}  {}",
+            hall.time_exactly(change.at),
+            observed(change)
+        );
+    }
+    if changes.is_empty() {
+        text.push_str("      no change of a square was reported\n");
+    }
+    if !differs.is_empty() {
+        let squares: Vec<String> = differs.iter().map(ToString::to_string).collect();
+        let _ = writeln!(text, "      still different when told: {}", squares.join(", "));
+    }
+    if !others.is_empty() {
+        let others: Vec<String> = others
+            .iter()
+            .map(|(name, squares)| other(name, *squares, numbering))
+            .collect();
+        let _ = writeln!(text, "      other readings: {}", others.join("; "));
+    }
+    text
+}
+
+fn observed(change: &Change) -> String {
+    match change.after {
+        Some(piece) => format!("{}  {}", change.square, piece_name(piece)),
+        None => format!("{}  empty", change.square),
+    }
+}
+
+fn other(name: &str, squares: usize, numbering: Numbering) -> String {
+    // The tracker counts in plies, people in moves.
+    let name = name
+        .split_once(' ')
+        .and_then(|(ply, rest)| Some(numbering.name(ply.parse().ok()?, rest)))
+        .unwrap_or_else(|| "an earlier position".to_owned());
+    let noun = if squares == 1 {
+        "square differs"
+    } else {
+        "squares differ"
+    };
+    format!("{name} ({squares} {noun})")
+}
+
+fn name(entry: &Move, numbering: Numbering) -> String {
+    numbering.name(entry.ply, &played(entry.san.as_deref(), entry.uci.as_deref()))
+}
+
+fn piece_name(piece: Piece) -> String {
+    let role = match piece.role {
+        Role::Pawn => "pawn",
+        Role::Knight => "knight",
+        Role::Bishop => "bishop",
+        Role::Rook => "rook",
+        Role::Queen => "queen",
+        Role::King => "king",
+    };
+    format!("{} {role}", piece.color.fold_wb("white", "black"))
+}

@@ -1,0 +1,157 @@
+//! The board.
+
+use anstyle::{Ansi256Color, Style};
+use shakmaty::{Color, File, Piece, Rank, Role, Square};
+
+use super::{Pen, Scene};
+
+/// Ten lines: eight ranks between two rows of file letters, White below.
+pub(super) fn lines(scene: &Scene<'_>, pen: Pen) -> Vec<String> {
+    let files: String = File::ALL
+        .iter()
+        .map(|file| format!(" {} ", file.char()))
+        .collect();
+    let edge = format!("   {files}  ");
+    let mut lines = vec![edge.clone()];
+    for rank in Rank::ALL.into_iter().rev() {
+        let squares: String = File::ALL
+            .iter()
+            .map(|file| square(Square::from_coords(*file, rank), scene, pen))
+            .collect();
+        lines.push(format!(" {0} {squares} {0}", rank.char()));
+    }
+    lines.push(edge);
+    lines
+}
+
+pub(super) fn legend(pen: Pen) -> String {
+    let last = cell(' ', Mark::LastMove, false, pen);
+    let differs = cell(' ', Mark::Differs, false, pen);
+    format!("{last} last move   {differs} not as in the game: a piece in the hand, or out of place")
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Differs,
+    LastMove,
+    None,
+}
+
+fn square(square: Square, scene: &Scene<'_>, pen: Pen) -> String {
+    let mark = if scene.differs.contains(square) {
+        Mark::Differs
+    } else if scene.last_move.contains(square) {
+        Mark::LastMove
+    } else {
+        Mark::None
+    };
+    let piece = scene.placement.piece_at(square);
+    let figure = match piece {
+        Some(piece) => figure(piece, pen),
+        None if square.is_dark() && !pen.colors => '.',
+        None => ' ',
+    };
+    let white = piece.is_some_and(|piece| piece.color == Color::White);
+    let (dark, text) = (square.is_dark(), figure);
+    if pen.colors {
+        painted(text, mark, dark, white, pen)
+    } else {
+        cell(text, mark, dark, pen)
+    }
+}
+
+fn cell(text: char, mark: Mark, dark: bool, pen: Pen) -> String {
+    if pen.colors {
+        return painted(text, mark, dark, false, pen);
+    }
+    match mark {
+        Mark::Differs => format!("({text})"),
+        Mark::LastMove => format!("[{text}]"),
+        Mark::None => format!(" {text} "),
+    }
+}
+
+/// Grounds on which both white and black ink can be read.
+fn painted(text: char, mark: Mark, dark: bool, white: bool, pen: Pen) -> String {
+    let ground = match (mark, dark) {
+        (Mark::Differs, _) => 167,
+        (Mark::LastMove, true) => 94,
+        (Mark::LastMove, false) => 136,
+        (Mark::None, true) => 60,
+        (Mark::None, false) => 103,
+    };
+    let ink = if white { 231 } else { 16 };
+    let style = Style::new()
+        .bg_color(Some(Ansi256Color(ground).into()))
+        .fg_color(Some(Ansi256Color(ink).into()));
+    pen.paint(style.bold(), &format!(" {text} "))
+}
+
+/// On coloured ground both sides have the full figures, in their colours; else White's are outlines.
+fn figure(piece: Piece, pen: Pen) -> char {
+    if pen.ascii {
+        return piece.char();
+    }
+    let outline = piece.color == Color::White && !pen.colors;
+    match (piece.role, outline) {
+        (Role::King, true) => '♔',
+        (Role::Queen, true) => '♕',
+        (Role::Rook, true) => '♖',
+        (Role::Bishop, true) => '♗',
+        (Role::Knight, true) => '♘',
+        (Role::Pawn, true) => '♙',
+        (Role::King, false) => '♚',
+        (Role::Queen, false) => '♛',
+        (Role::Rook, false) => '♜',
+        (Role::Bishop, false) => '♝',
+        (Role::Knight, false) => '♞',
+        (Role::Pawn, false) => '♟',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use shakmaty::{Bitboard, Board};
+
+    use super::*;
+
+    fn scene(placement: &Board) -> Scene<'_> {
+        let last_move = [Square::E2, Square::E4].into_iter().collect();
+        let differs = Bitboard::from_square(Square::G8);
+        Scene {
+            placement,
+            last_move,
+            differs,
+            clock: None,
+            game: None,
+        }
+    }
+
+    #[test]
+    fn marks_need_no_colours() {
+        let mut placement = Board::new();
+        placement.discard_piece_at(Square::G8);
+        placement.discard_piece_at(Square::E2);
+        placement.set_piece_at(Square::E4, Role::Pawn.of(Color::White));
+        let lines = lines(
+            &scene(&placement),
+            Pen {
+                colors: false,
+                ascii: true,
+            },
+        );
+        assert_eq!(lines[1], " 8  r  n  b  q  k  b ( ) r  8");
+        assert_eq!(lines[5], " 4     .     . [P] .     .  4");
+        assert_eq!(lines[7], " 2  P  P  P  P [ ] P  P  P  2");
+    }
+
+    #[test]
+    fn all_lines_are_equally_wide() {
+        let placement = Board::new();
+        for ascii in [true, false] {
+            let lines = lines(&scene(&placement), Pen { colors: false, ascii });
+            assert!(lines.iter().all(|line| line.chars().count() <= 29), "{lines:#?}");
+            assert_eq!(lines.len(), 10);
+        }
+    }
+}
