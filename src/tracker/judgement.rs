@@ -28,6 +28,9 @@ const RESTORED_AFTER: Duration = Duration::from_millis(1500);
 const RESTS_HIDDEN: Duration = Duration::from_millis(700);
 /// Alternatives are kept for so many of the last plies.
 const PLIES_OPEN: usize = 3;
+/// More is never concluded from one observation; a bound, so that nothing on a board can hold the daemon up.
+const MOST_CONCLUSIONS: usize = 100;
+
 /// Whether a reading may be told.
 enum Ready {
     Now(Grounds),
@@ -38,7 +41,7 @@ enum Ready {
 impl Tracker {
     /// Draws every conclusion that is due at `now` and finds out when the next one may be.
     pub(super) fn decide(&mut self, now: Timestamp) {
-        loop {
+        for _ in 0..MOST_CONCLUSIONS {
             self.wake = None;
             if self.waits_for_memory(now) {
                 break;

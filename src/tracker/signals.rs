@@ -32,7 +32,8 @@ const CENTRE: [Square; 4] = [Square::D4, Square::E4, Square::D5, Square::E5];
 impl Tracker {
     /// Looks for a start position that is not just the line of play come back to it. Returns whether a line began.
     pub(super) fn look_for_start(&mut self, now: Timestamp) -> bool {
-        if !self.sensors.known() || self.stands_as_expected() {
+        let result_pieces = self.sensors.token_squares().any();
+        if !self.sensors.known() || result_pieces || self.stands_as_expected() {
             return false;
         }
         let mut turned_board = self.sensors.board().clone();

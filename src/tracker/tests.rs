@@ -354,3 +354,8 @@ fn a_game_found_in_the_middle_is_followed_from_there() {
     let mut world = World::new(CASTLING);
     world.wait(3000).shows("e8. g8k h8. f8r").has_told("O-O");
 }
+
+#[test]
+fn a_result_piece_beside_the_start_position_is_no_start() {
+    World::new("rnbqkbnrpppppppp....=...........................PPPPPPPPRNBQKBNR").shows("e2. e4P").has_told("");
+}
