@@ -4,6 +4,8 @@
 //! observation on average and 50 to 80 µs at worst; 200,000 adversarial observations (pieces put anywhere at any time)
 //! 0.55 µs and 70 to 90 µs. A tracker that has followed a whole short game holds 17 KiB.
 
+#![expect(clippy::expect_used, reason = "a benchmark of bundled data may stop")]
+
 use std::time::{Duration, Instant};
 
 use kiebitz::tracker::Tracker;
@@ -45,7 +47,10 @@ fn follow(observations: &[Observed]) -> (Tracker, Vec<Duration>) {
     let mut tracker = Tracker::new();
     let mut costs = Vec::with_capacity(observations.len());
     for observed in observations {
-        while let Some(deadline) = tracker.poll_deadline().filter(|deadline| *deadline <= observed.at) {
+        while let Some(deadline) = tracker
+            .poll_deadline()
+            .filter(|deadline| *deadline <= observed.at)
+        {
             costs.push(timed(|| tracker.handle_deadline(deadline)));
         }
         costs.push(timed(|| tracker.observe(observed)));
@@ -70,8 +75,14 @@ fn recorded() -> Vec<Observed> {
         match &packet.content {
             Content::Opened => session.handle_opened(packet.at),
             Content::Closed { reason } => session.handle_closed(packet.at, reason),
-            Content::Bytes { direction: Direction::Inbound, bytes } => session.handle_bytes(packet.at, bytes),
-            Content::Bytes { direction: Direction::Outbound, bytes } => session.handle_sent(packet.at, bytes),
+            Content::Bytes {
+                direction: Direction::Inbound,
+                bytes,
+            } => session.handle_bytes(packet.at, bytes),
+            Content::Bytes {
+                direction: Direction::Outbound,
+                bytes,
+            } => session.handle_sent(packet.at, bytes),
         }
         observations.extend(std::iter::from_fn(|| session.poll_observation()));
     }
@@ -99,11 +110,19 @@ fn shuffled(count: usize) -> Vec<Observed> {
         .map(|at| {
             now = now + Duration::from_millis(1 + next(300));
             let field = Field::all().nth(next(64) as usize).expect("a field");
-            let contents = Piece::from_code(next(13) as u8).expect("a code").filter(|_| at % 3 != 0);
+            let contents = Piece::from_code(next(13) as u8)
+                .expect("a code")
+                .filter(|_| at % 3 != 0);
             let update = FieldUpdate::new(field, contents);
             let observation = match at % 97 {
-                0 => Observation::Board { dump: start, not_before: now },
-                _ => Observation::Field { update, not_before: now },
+                0 => Observation::Board {
+                    dump: start,
+                    not_before: now,
+                },
+                _ => Observation::Field {
+                    update,
+                    not_before: now,
+                },
             };
             Observed { at: now, observation }
         })
@@ -112,6 +131,9 @@ fn shuffled(count: usize) -> Vec<Observed> {
 
 fn resident_kib() -> usize {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let pages = statm.split_whitespace().nth(1).and_then(|pages| pages.parse::<usize>().ok());
+    let pages = statm
+        .split_whitespace()
+        .nth(1)
+        .and_then(|pages| pages.parse::<usize>().ok());
     pages.unwrap_or_default() * 4
 }

@@ -12,7 +12,7 @@ pub mod pgn;
 mod presence;
 pub mod record;
 pub mod referee;
+pub mod replay;
 pub mod sheet;
 pub mod terminal;
 pub mod tracker;
-pub mod replay;

@@ -118,7 +118,11 @@ impl Tracker {
             return wait(RESTS_DRAWN, Grounds::Stood(RESTS_DRAWN));
         }
         if self.pressed_since(node.mover(), node.lifted_at).is_some() {
-            let rest = if self.patience(next) == RESTS_ON_ITS_WAY { SCAN } else { RESTS_AT_ALL };
+            let rest = if self.patience(next) == RESTS_ON_ITS_WAY {
+                SCAN
+            } else {
+                RESTS_AT_ALL
+            };
             return wait(rest, Grounds::Press);
         }
         let missing = fresh.without(self.sensors.board().occupied());
@@ -139,11 +143,14 @@ impl Tracker {
 
     /// Whether the piece that moved is shown on a further square as well: it is on its way there.
     fn shown_again(&self, node: &Node, fresh: Bitboard) -> bool {
-        let Played::Move(m) = node.played else { return false };
+        let Played::Move(m) = node.played else {
+            return false;
+        };
         let piece = m.promotion().unwrap_or_else(|| m.role()).of(node.mover());
         let board = self.sensors.board();
         fresh.into_iter().any(|square| {
-            board.piece_at(square) == Some(piece) && self.sensors.changed_at(square) >= self.sensors.changed_at(m.to())
+            board.piece_at(square) == Some(piece)
+                && self.sensors.changed_at(square) >= self.sensors.changed_at(m.to())
         })
     }
 
@@ -268,9 +275,7 @@ impl Tracker {
             self.wake_at(at);
             return false;
         }
-        if !node.differs.is_empty()
-            || self.patience(tip) == RESTS_IN_CASTLING
-        {
+        if !node.differs.is_empty() || self.patience(tip) == RESTS_IN_CASTLING {
             return false;
         }
         let at = node.since.max(self.quiet_since) + CERTAIN_AFTER;

@@ -267,9 +267,14 @@ impl Tracker {
         };
         // The press confirms what stands on the board, which may not be what was told.
         let (told, reading) = (tree.path(tree.tip()), tree.path(tree.best()));
-        let own = told.iter().rposition(|id| tree.node(*id).mover() == color && reading.contains(id));
+        let own = told
+            .iter()
+            .rposition(|id| tree.node(*id).mover() == color && reading.contains(id));
         let own_is_last = own.is_some_and(|own| own + 1 == told.len());
-        let untold = reading.get(told.len()).map(|id| tree.node(*id)).filter(|node| node.mover() == color);
+        let untold = reading
+            .get(told.len())
+            .map(|id| tree.node(*id))
+            .filter(|node| node.mover() == color);
         let for_untold = untold.is_some_and(|node| node.lifted_at + REPORTED_WITHIN <= now);
         let own_pending = own.map(|own| told[own]).filter(|own| !tree.node(*own).completed);
         if for_untold || own_is_last || own_pending.is_none() {

@@ -32,7 +32,9 @@ impl Habits {
     /// Notes how the move of a node was made, if that shows.
     pub(super) fn note(&mut self, node: &Node, sensors: &Sensors) {
         let Played::Move(m) = node.played else { return };
-        let Some(crossed) = crossed(m, node, sensors) else { return };
+        let Some(crossed) = crossed(m, node, sensors) else {
+            return;
+        };
         let seen = &mut self.seen[node.mover()];
         if crossed {
             seen.drawn += 1;
@@ -65,7 +67,11 @@ impl Habits {
 /// From where the piece left its square to where it stood on the other.
 fn flight(m: Move, sensors: &Sensors) -> Option<Duration> {
     let from = m.from()?;
-    Some(sensors.changed_at(m.to()).saturating_duration_since(sensors.changed_at(from)))
+    Some(
+        sensors
+            .changed_at(m.to())
+            .saturating_duration_since(sensors.changed_at(from)),
+    )
 }
 
 /// Whether the piece was seen on a square between where it came from and where it stands; `None` where there is no

@@ -103,7 +103,7 @@ impl World {
     fn listen(&mut self) {
         while let Some((_, finding)) = self.tracker.poll_finding() {
             self.told.extend(match finding {
-                Finding::Made(ply) => ply.san.or(ply.uci.map(|uci| uci.to_string())),
+                Finding::Made(ply) => ply.san.or_else(|| ply.uci.map(|uci| uci.to_string())),
                 Finding::Amended { ply, .. } => ply.san.map(|san| format!("no, {san}")),
                 Finding::Retracted {
                     reason: Withdrawal::Takeback,
@@ -357,5 +357,7 @@ fn a_game_found_in_the_middle_is_followed_from_there() {
 
 #[test]
 fn a_result_piece_beside_the_start_position_is_no_start() {
-    World::new("rnbqkbnrpppppppp....=...........................PPPPPPPPRNBQKBNR").shows("e2. e4P").has_told("");
+    World::new("rnbqkbnrpppppppp....=...........................PPPPPPPPRNBQKBNR")
+        .shows("e2. e4P")
+        .has_told("");
 }

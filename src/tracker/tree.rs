@@ -138,11 +138,16 @@ impl Tree {
     /// next ply stood longer.
     pub(crate) fn best(&self) -> NodeId {
         let told = self.path(self.tip());
-        let mut best = (self.root(), (usize::MAX, true, usize::MAX, Reverse(Duration::ZERO)));
+        let mut best = (
+            self.root(),
+            (usize::MAX, true, usize::MAX, Reverse(Duration::ZERO)),
+        );
         for id in 0..self.nodes.len() {
             let path = self.path(id);
             let strays = !path.starts_with(&told);
-            let stood = path.get(told.len()).map_or(Duration::ZERO, |next| self.nodes[*next].stood);
+            let stood = path
+                .get(told.len())
+                .map_or(Duration::ZERO, |next| self.nodes[*next].stood);
             let rank = (self.nodes[id].differs.count(), strays, path.len(), Reverse(stood));
             if rank < best.1 {
                 best = (id, rank);
@@ -415,11 +420,13 @@ fn stood_elsewhere(m: Move, hidden: Square, node: &Node, sensors: &Sensors) -> b
     let lifted = sensors.changed_at(from);
     let captured = sensors.changed_at(hidden);
     let since_lift = || sensors.recent().skip_while(|change| change.at + SCAN < lifted);
-    since_lift().filter(|shown| shown.after == Some(piece)).any(|shown| {
-        let left = since_lift().find(|change| change.square == shown.square && change.at > shown.at);
-        let until = left.map_or(captured, |change| change.at);
-        !on_its_way.contains(shown.square) || until > shown.at + PASSES
-    })
+    since_lift()
+        .filter(|shown| shown.after == Some(piece))
+        .any(|shown| {
+            let left = since_lift().find(|change| change.square == shown.square && change.at > shown.at);
+            let until = left.map_or(captured, |change| change.at);
+            !on_its_way.contains(shown.square) || until > shown.at + PASSES
+        })
 }
 
 /// The reply that hides what is still missing of a move: it captured the piece before its square was read, or
