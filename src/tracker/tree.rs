@@ -134,26 +134,25 @@ impl Tree {
         &self.nodes[id].candidates
     }
 
-    /// The reading that fits the sensors best. What has been told wins ties, then the shorter line, then the one whose
-    /// next ply stood longer.
+    /// The reading that fits the sensors best. What has been told wins ties, then the one whose next ply stood for longer
+    /// than a piece takes to pass, then the shorter line.
     pub(crate) fn best(&self) -> NodeId {
         let told = self.path(self.tip());
-        let mut best = (
-            self.root(),
-            (usize::MAX, true, usize::MAX, Reverse(Duration::ZERO)),
-        );
-        for id in 0..self.nodes.len() {
-            let path = self.path(id);
+        let rank = |id: &NodeId| {
+            let path = self.path(*id);
             let strays = !path.starts_with(&told);
             let stood = path
                 .get(told.len())
                 .map_or(Duration::ZERO, |next| self.nodes[*next].stood);
-            let rank = (self.nodes[id].differs.count(), strays, path.len(), Reverse(stood));
-            if rank < best.1 {
-                best = (id, rank);
-            }
-        }
-        best.0
+            (
+                self.nodes[*id].differs.count(),
+                strays,
+                stood <= PASSES,
+                path.len(),
+                Reverse(stood),
+            )
+        };
+        (0..self.nodes.len()).min_by_key(rank).unwrap_or_default()
     }
 
     /// Other readings than `id` and its line, as (node, differing squares), best first.
