@@ -14,6 +14,7 @@ use crate::clock::Speed;
 /// Watches games of chess on electronic boards: moves, clocks and irregularities, live over MQTT
 #[derive(Debug, Parser)]
 #[command(
+    term_width = 0,
     name = "kiebitz",
     version,
     disable_help_flag = true,

@@ -411,7 +411,7 @@ fn in_turn(own_last: Option<Timestamp>, then: Timestamp) -> bool {
 }
 
 /// Whether the piece that is to have been captured on `hidden` before it was read there was seen to stand somewhere
-/// else after it was lifted: then that is where it went.
+/// else after it was lifted: then that is where it went. So it is if another piece of the mover's was seen there.
 fn stood_elsewhere(m: Move, hidden: Square, node: &Node, sensors: &Sensors) -> bool {
     let Some(from) = m.from() else { return false };
     let piece = m.promotion().unwrap_or_else(|| m.role()).of(node.state.turn());
@@ -420,8 +420,11 @@ fn stood_elsewhere(m: Move, hidden: Square, node: &Node, sensors: &Sensors) -> b
     let captured = sensors.changed_at(hidden);
     let since_lift = || sensors.recent().skip_while(|change| change.at + SCAN < lifted);
     since_lift()
-        .filter(|shown| shown.after == Some(piece))
+        .filter(|shown| shown.after.is_some_and(|after| after.color == piece.color))
         .any(|shown| {
+            if shown.after != Some(piece) {
+                return shown.square == hidden;
+            }
             let left = since_lift().find(|change| change.square == shown.square && change.at > shown.at);
             let until = left.map_or(captured, |change| change.at);
             !on_its_way.contains(shown.square) || until > shown.at + PASSES
