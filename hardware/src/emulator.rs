@@ -1,0 +1,39 @@
+//! A board and its clock that exist in memory only, for tests and demonstrations.
+//!
+//! An [`EmulatedBoard`] has 64 fields on which something stands, a scan that looks at them one after another, a
+//! memory, and a line of 9600 baud; an [`EmulatedClock`] may be plugged in. It knows no rule of chess: hands are the
+//! caller's business. It opens nothing and reads no clock: bytes and time go in, bytes with their times come out.
+//!
+//! ```
+//! use core::time::Duration;
+//! use kiebitz_hardware::Timestamp;
+//! use kiebitz_hardware::emulator::{BoardSettings, EmulatedBoard};
+//! use kiebitz_protocol::{Command, Field, Piece};
+//!
+//! let start = Timestamp::from_micros(1_789_000_000_000_000);
+//! let mut board = EmulatedBoard::new(start, BoardSettings::default());
+//! let mut command = Vec::new();
+//! Command::UpdateBoard.encode(&mut command);
+//! board.handle_bytes(start, &command);
+//!
+//! let e4 = Field::new(36).unwrap();
+//! board.set(start + Duration::from_millis(500), e4, Some(Piece::WhitePawn));
+//! let mut told = Vec::new();
+//! while let Some(at) = board.poll_deadline() {
+//!     board.advance(at);
+//!     while let Some((at, bytes)) = board.poll_transmit(at) {
+//!         assert!(at >= start + Duration::from_millis(500), "nothing is seen before it is there");
+//!         told.extend(bytes);
+//!     }
+//! }
+//! assert_eq!(told, [0x8e, 0x00, 0x05, 36, 1]);
+//! ```
+
+mod board;
+mod clock;
+mod line;
+mod memory;
+mod scan;
+
+pub use board::{BoardSettings, EmulatedBoard};
+pub use clock::{ClockSide, EmulatedClock};

@@ -1,0 +1,289 @@
+//! The board's memory (EEPROM): what was seen, in order, in a ring.
+
+use core::time::Duration;
+use std::collections::VecDeque;
+
+use kiebitz_protocol::{ClockTimes, Contents, Dump, Element, Field, Piece};
+
+use crate::time::Timestamp;
+
+/// A ring of elements; the oldest bytes are overwritten.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Memory {
+    ring: VecDeque<u8>,
+    /// The piece change that stands at the end of the ring, if one does.
+    last: Option<LastChange>,
+    /// When a field last changed.
+    changed_at: Option<Timestamp>,
+    /// More than two pieces have left the start position since it was noted.
+    left_start: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct LastChange {
+    field: Field,
+    before: Contents,
+    after: Contents,
+    /// Bytes that its element takes at the end of the ring.
+    bytes: usize,
+}
+
+impl Memory {
+    /// The board got power and found these pieces.
+    pub(super) fn power_up(&mut self, now: Timestamp, found: &Dump) {
+        for _ in 0..3 {
+            self.note(Element::Nothing);
+        }
+        self.note(Element::PowerUp);
+        self.left_start = true;
+        for (field, contents) in Field::all().zip(found).filter(|(_, contents)| contents.is_some()) {
+            self.change(now, field, None, *contents);
+        }
+        self.note_start(found);
+    }
+
+    /// The scan saw a field change.
+    pub(super) fn piece_change(&mut self, now: Timestamp, field: Field, before: Contents, seen: &Dump) {
+        self.change(now, field, before, seen[field.index()]);
+        self.note_start(seen);
+    }
+
+    /// The lever went over: the time of the side that was halted.
+    pub(super) fn lever_change(&mut self, times: &ClockTimes) {
+        let left = times.lever_right_high;
+        let side = if left { times.left } else { times.right };
+        let (hours, minutes, seconds) = (side.hours, side.minutes, side.seconds);
+        self.note(Element::ClockTime {
+            left,
+            hours,
+            minutes,
+            seconds,
+        });
+    }
+
+    /// The data of EE_MOVES, oldest first; that it was read becomes part of the memory.
+    pub(super) fn read(&mut self) -> Vec<u8> {
+        let mut data: Vec<u8> = self.ring.iter().copied().collect();
+        Element::End.encode(&mut data);
+        self.note(Element::Downloaded);
+        data
+    }
+
+    fn change(&mut self, now: Timestamp, field: Field, before: Contents, contents: Contents) {
+        let quick = self
+            .changed_at
+            .is_some_and(|last| now.saturating_duration_since(last) < QUICK);
+        self.changed_at = Some(now);
+        // A piece that flickers on its field: the last change is overwritten.
+        let flickers = self
+            .last
+            .filter(|last| quick && last.field == field && last.before == contents);
+        let first_before = match flickers {
+            Some(last) => {
+                self.ring.truncate(self.ring.len().saturating_sub(last.bytes));
+                last.after
+            }
+            None => before,
+        };
+        let bytes = self.note(Element::PieceChange {
+            contents,
+            field,
+            quick,
+        });
+        self.last = Some(LastChange {
+            field,
+            before: first_before,
+            after: contents,
+            bytes,
+        });
+    }
+
+    /// Notes a start position or an empty board when it comes to stand, but not again while only a piece or two
+    /// have left it.
+    fn note_start(&mut self, seen: &Dump) {
+        if seen.iter().all(Option::is_none) {
+            if self.left_start {
+                self.note(Element::EmptyBoard);
+                self.left_start = false;
+            }
+            return;
+        }
+        let away = start_differences(seen);
+        let tag = match away {
+            (0, _) => Element::StartPosition,
+            (_, 0) => Element::StartPositionTurned,
+            _ if four_rows_filled(seen) => Element::FourRowsFilled,
+            (normal, turned) => {
+                self.left_start |= normal.min(turned) > 2;
+                return;
+            }
+        };
+        if self.left_start {
+            self.note(tag);
+            self.left_start = false;
+        }
+    }
+
+    fn note(&mut self, element: Element) -> usize {
+        let mut bytes = Vec::new();
+        element.encode(&mut bytes);
+        self.ring.extend(&bytes);
+        self.last = None;
+        let surplus = self.ring.len().saturating_sub(CAPACITY);
+        self.ring.drain(..surplus);
+        bytes.len()
+    }
+}
+
+/// How many pieces of the start position are missing from their fields, either way round.
+fn start_differences(seen: &Dump) -> (usize, usize) {
+    let missing = |turned: bool| {
+        Field::all()
+            .filter(|field| {
+                let at = if turned { field.turned() } else { *field };
+                let expected = start_contents(*field);
+                expected != seen[at.index()]
+            })
+            .count()
+    };
+    (missing(false), missing(true))
+}
+
+/// What stands on a field in the start position, the connector on White's left.
+fn start_contents(field: Field) -> Contents {
+    let (row, file) = (field.number() / 8, usize::from(field.number() % 8));
+    match row {
+        0 => Some(BLACK_BACK[file]),
+        1 => Some(Piece::BlackPawn),
+        6 => Some(Piece::WhitePawn),
+        7 => Some(WHITE_BACK[file]),
+        _ => None,
+    }
+}
+
+/// Sixteen pieces on the two rows of each player, whoever they are, and none between.
+fn four_rows_filled(seen: &Dump) -> bool {
+    Field::all().all(|field| (2..6).contains(&(field.number() / 8)) == seen[field.index()].is_none())
+}
+
+/// Changes that follow each other within this are marked as quick.
+const QUICK: Duration = Duration::from_millis(250);
+/// About 7.9 kB.
+const CAPACITY: usize = 7900;
+
+const WHITE_BACK: [Piece; 8] = [
+    Piece::WhiteRook,
+    Piece::WhiteKnight,
+    Piece::WhiteBishop,
+    Piece::WhiteQueen,
+    Piece::WhiteKing,
+    Piece::WhiteBishop,
+    Piece::WhiteKnight,
+    Piece::WhiteRook,
+];
+const BLACK_BACK: [Piece; 8] = [
+    Piece::BlackRook,
+    Piece::BlackKnight,
+    Piece::BlackBishop,
+    Piece::BlackQueen,
+    Piece::BlackKing,
+    Piece::BlackBishop,
+    Piece::BlackKnight,
+    Piece::BlackRook,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kiebitz_protocol::eeprom;
+
+    const START: Timestamp = Timestamp::from_micros(1_000_000);
+
+    fn elements(memory: &mut Memory) -> Vec<Element> {
+        eeprom::elements(&memory.read()).map(Result::unwrap).collect()
+    }
+
+    fn start_position() -> Dump {
+        let mut dump = [None; Field::COUNT];
+        for field in Field::all() {
+            dump[field.index()] = start_contents(field);
+        }
+        dump
+    }
+
+    #[test]
+    fn power_up_is_followed_by_the_pieces_found_and_the_start_tag() {
+        let mut memory = Memory::default();
+        memory.power_up(START, &start_position());
+        let elements = elements(&mut memory);
+        assert_eq!(
+            elements[..4],
+            [
+                Element::Nothing,
+                Element::Nothing,
+                Element::Nothing,
+                Element::PowerUp
+            ]
+        );
+        assert_eq!(elements.len(), 4 + 32 + 2);
+        assert_eq!(elements[36..], [Element::StartPosition, Element::End]);
+    }
+
+    #[test]
+    fn a_start_position_left_by_one_piece_is_not_noted_again() {
+        let mut memory = Memory::default();
+        let mut board = start_position();
+        memory.power_up(START, &board);
+        let e2 = Field::new(52).unwrap();
+        for (millis, contents) in [(1000, None), (3000, Some(Piece::WhitePawn))] {
+            let before = board[52];
+            board[52] = contents;
+            memory.piece_change(START + Duration::from_millis(millis), e2, before, &board);
+        }
+        let elements = elements(&mut memory);
+        let tags = elements
+            .iter()
+            .filter(|element| **element == Element::StartPosition)
+            .count();
+        assert_eq!(tags, 1);
+    }
+
+    #[test]
+    fn a_flickering_piece_takes_no_more_room() {
+        let mut memory = Memory::default();
+        let mut board = [None; Field::COUNT];
+        board[0] = Some(Piece::BlackKing);
+        let field = Field::new(20).unwrap();
+        for flicker in 0..41_u64 {
+            let before = board[20];
+            board[20] = if flicker % 2 == 0 {
+                Some(Piece::BlackRook)
+            } else {
+                None
+            };
+            memory.piece_change(
+                START + Duration::from_millis(100 * flicker),
+                field,
+                before,
+                &board,
+            );
+        }
+        let changes: Vec<Element> = elements(&mut memory);
+        let last = Element::PieceChange {
+            contents: Some(Piece::BlackRook),
+            field,
+            quick: true,
+        };
+        assert!(changes.len() <= 3 && changes.contains(&last), "{changes:?}");
+    }
+
+    #[test]
+    fn the_oldest_bytes_are_overwritten() {
+        let mut memory = Memory::default();
+        let times = ClockTimes::default();
+        for _ in 0..5000 {
+            memory.lever_change(&times);
+        }
+        assert_eq!(memory.read().len(), CAPACITY + 1);
+    }
+}

@@ -1,0 +1,173 @@
+//! The scan: fields are looked at one after another.
+
+use core::time::Duration;
+
+use kiebitz_protocol::{Contents, Dump, Field};
+
+use crate::time::Timestamp;
+
+/// What stands on the fields, and what the scan has seen of it.
+#[derive(Debug, Clone)]
+pub(super) struct Scan {
+    real: Dump,
+    seen: Dump,
+    /// When the first field was first looked at.
+    began: Timestamp,
+    period: Duration,
+    /// How many looks have been taken at fields since then.
+    looks: u64,
+}
+
+impl Scan {
+    /// A scan that begins at `began` and has seen nothing stand anywhere.
+    pub(super) fn new(began: Timestamp, period: Duration) -> Self {
+        // A scan without duration would look at a field again and again at the same time.
+        let period = period.max(Duration::from_millis(1));
+        Self {
+            real: [None; Field::COUNT],
+            seen: [None; Field::COUNT],
+            began,
+            period,
+            looks: 0,
+        }
+    }
+
+    /// Puts something on a field, or takes it away. All looks up to now must have been taken.
+    pub(super) fn set(&mut self, field: Field, contents: Contents) {
+        self.real[field.index()] = contents;
+    }
+
+    pub(super) fn real(&self) -> &Dump {
+        &self.real
+    }
+
+    pub(super) fn seen(&self) -> &Dump {
+        &self.seen
+    }
+
+    /// Sees everything at once, as a board does when it gets power.
+    pub(super) fn see_all(&mut self) {
+        self.seen = self.real;
+    }
+
+    /// When the scan will next see something new; `None` when all is as it was seen.
+    pub(super) fn next_at(&self) -> Option<Timestamp> {
+        self.next_change().map(|(look, _)| self.time_of(look))
+    }
+
+    /// Takes the looks up to `now` until one shows something new.
+    pub(super) fn advance(&mut self, now: Timestamp) -> Option<(Timestamp, Field)> {
+        if let Some((look, field)) = self.next_change() {
+            let at = self.time_of(look);
+            if at <= now {
+                self.looks = look + 1;
+                self.seen[field.index()] = self.real[field.index()];
+                return Some((at, field));
+            }
+        }
+        self.looks = self.looks.max(self.looks_until(now));
+        None
+    }
+
+    /// The next look that will show something new.
+    fn next_change(&self) -> Option<(u64, Field)> {
+        let first = self.looks % FIELDS;
+        Field::all()
+            .filter(|field| self.real[field.index()] != self.seen[field.index()])
+            .map(|field| {
+                let ahead = (u64::from(field.number()) + FIELDS - first) % FIELDS;
+                (self.looks + ahead, field)
+            })
+            .min_by_key(|(look, _)| *look)
+    }
+
+    fn time_of(&self, look: u64) -> Timestamp {
+        let (scans, field) = (look / FIELDS, look % FIELDS);
+        let micros = u64::try_from(self.period.as_micros()).unwrap_or(u64::MAX);
+        self.began
+            + Duration::from_micros(
+                micros
+                    .saturating_mul(scans)
+                    .saturating_add(micros * field / FIELDS),
+            )
+    }
+
+    /// How many looks have been taken by `now`, that at `now` included.
+    fn looks_until(&self, now: Timestamp) -> u64 {
+        if now < self.began {
+            return 0;
+        }
+        let micros = u64::try_from(self.period.as_micros()).unwrap_or(u64::MAX);
+        let since = u64::try_from(now.saturating_duration_since(self.began).as_micros()).unwrap_or(u64::MAX);
+        let (scans, rest) = (since / micros, since % micros);
+        // The last look of this scan that is not later than `rest`.
+        let field = (0..FIELDS)
+            .rev()
+            .find(|field| micros * field / FIELDS <= rest)
+            .unwrap_or(0);
+        scans * FIELDS + field + 1
+    }
+}
+
+const FIELDS: u64 = Field::COUNT as u64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kiebitz_protocol::Piece;
+
+    const START: Timestamp = Timestamp::from_micros(1_000_000);
+    const PERIOD: Duration = Duration::from_millis(224);
+    const PAWN: Contents = Some(Piece::WhitePawn);
+
+    fn field(number: u8) -> Field {
+        Field::new(number).unwrap()
+    }
+
+    fn after(millis: u64) -> Timestamp {
+        START + Duration::from_millis(millis)
+    }
+
+    #[test]
+    fn a_field_is_seen_when_its_turn_comes() {
+        let mut scan = Scan::new(START, PERIOD);
+        assert_eq!(scan.advance(after(10)), None);
+        scan.set(field(10), PAWN);
+        assert_eq!(scan.next_at(), Some(after(35)));
+        assert_eq!(scan.advance(after(34)), None);
+        assert_eq!(scan.advance(after(35)), Some((after(35), field(10))));
+        assert_eq!(scan.next_at(), None);
+    }
+
+    #[test]
+    fn a_field_just_passed_is_seen_a_scan_later() {
+        let mut scan = Scan::new(START, PERIOD);
+        assert_eq!(scan.advance(after(35)), None);
+        scan.set(field(10), PAWN);
+        assert_eq!(scan.next_at(), Some(after(224 + 35)));
+    }
+
+    #[test]
+    fn a_piece_moved_against_the_scan_is_seen_twice_before_it_is_gone() {
+        let mut scan = Scan::new(START, PERIOD);
+        scan.set(field(0), PAWN);
+        scan.see_all();
+        assert_eq!(scan.advance(after(100)), None);
+        scan.set(field(0), None);
+        scan.set(field(63), PAWN);
+        let order: Vec<u8> = std::iter::from_fn(|| scan.advance(after(1000)))
+            .map(|(_, field)| field.number())
+            .collect();
+        assert_eq!(order, [63, 0]);
+    }
+
+    #[test]
+    fn what_comes_and_goes_between_two_looks_is_not_seen() {
+        let mut scan = Scan::new(START, PERIOD);
+        assert_eq!(scan.advance(after(100)), None);
+        scan.set(field(3), PAWN);
+        assert_eq!(scan.advance(after(150)), None);
+        scan.set(field(3), None);
+        assert_eq!(scan.advance(after(1000)), None);
+    }
+}
