@@ -1,0 +1,81 @@
+//! Captures with the events that they must give.
+
+mod reduced;
+mod scenes;
+
+use std::path::{Path, PathBuf};
+
+use crate::hands::{hall, verdict};
+use reduced::{difference, reduced};
+use scenes::SCENES;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures")
+}
+
+/// The captures in the folder beside which expected events stand.
+fn expectations() -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "events"))
+        .collect();
+    paths.sort();
+    paths
+}
+
+#[test]
+fn every_capture_gives_its_events() {
+    let mut wrong = String::new();
+    for events in expectations() {
+        let capture = std::fs::read(events.with_extension("pcapng")).unwrap();
+        let expected = std::fs::read_to_string(&events).unwrap();
+        if let Some(shown) = difference(&expected, &reduced(&verdict::events(&capture))) {
+            wrong.push_str(&format!("\n{} (- expected, + told):\n{shown}", events.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn every_scene_is_recorded_as_it_was_committed() {
+    for (name, play) in SCENES {
+        let committed = std::fs::read(folder().join(name).with_extension("pcapng"));
+        let recorded = hall::record(&play());
+        assert!(
+            committed.is_ok_and(|committed| committed == recorded),
+            "{} is not what the scene gives: run regenerate_captures, and look at the events",
+            name
+        );
+        assert!(
+            folder().join(name).with_extension("events").exists(),
+            "{} expects nothing",
+            name
+        );
+    }
+}
+
+#[test]
+fn the_same_bytes_give_the_same_events() {
+    for (name, play) in SCENES {
+        let capture = hall::record(&play());
+        assert_eq!(verdict::events(&capture), verdict::events(&capture), "{}", name);
+    }
+}
+
+/// `cargo test --test whole regenerate_captures -- --ignored`
+///
+/// Writes the captures. Events are written only where none are expected yet: read them before they are committed.
+#[test]
+#[ignore = "writes tests/captures"]
+fn regenerate_captures() {
+    for (name, play) in SCENES {
+        let capture = hall::record(&play());
+        let path = folder().join(name);
+        let events = path.with_extension("events");
+        if !events.exists() {
+            std::fs::write(&events, reduced(&verdict::events(&capture))).unwrap();
+        }
+        std::fs::write(path.with_extension("pcapng"), capture).unwrap();
+    }
+}

@@ -1,0 +1,83 @@
+//! Events in a reduced form for people: one per line, what was said and why, without times.
+
+use kiebitz::event::Event;
+use serde_json::Value;
+
+/// What is told of an event, in this order, where it has it.
+const KEYS: [&str; 13] = [
+    "ply",
+    "uci",
+    "san",
+    "legal",
+    "inferred",
+    "replaces",
+    "kind",
+    "variant",
+    "by",
+    "reason",
+    "result",
+    "confirmed",
+    "orientation",
+];
+
+/// All events as text.
+pub(crate) fn reduced(events: &[Event]) -> String {
+    events.iter().map(|event| line(event) + "\n").collect()
+}
+
+fn line(event: &Event) -> String {
+    let json = serde_json::to_value(event).expect("an event is written as JSON");
+    let mut words = vec![json["type"].as_str().unwrap_or_default().to_owned()];
+    for key in KEYS {
+        match (key, &json[key]) {
+            (_, Value::Null) | ("legal", Value::Bool(true)) | ("inferred", Value::Bool(false)) => {}
+            ("legal", _) => words.push("illegal".to_owned()),
+            ("inferred", _) => words.push("inferred".to_owned()),
+            ("confirmed", Value::Bool(confirmed)) => {
+                words.push(if *confirmed { "confirmed" } else { "unconfirmed" }.to_owned());
+            }
+            ("replaces" | "by", Value::String(text)) => words.push(format!("{key} {text}")),
+            (_, Value::String(text)) => words.push(text.clone()),
+            (_, value) => words.push(value.to_string()),
+        }
+    }
+    words.join(" ")
+}
+
+/// Where two texts differ, line by line: the common lines around it, `-` expected, `+` told.
+pub(crate) fn difference(expected: &str, told: &str) -> Option<String> {
+    if expected == told {
+        return None;
+    }
+    let (expected, told): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), told.lines().collect());
+    let first = expected.iter().zip(&told).take_while(|(a, b)| a == b).count();
+    let rest = expected.len().min(told.len()) - first;
+    let last = expected
+        .iter()
+        .rev()
+        .zip(told.iter().rev())
+        .take(rest)
+        .take_while(|(a, b)| a == b)
+        .count();
+    let mut text = String::new();
+    let mut put = |mark: char, lines: &[&str]| {
+        for line in lines {
+            text.push_str(&format!("{mark} {line}\n"));
+        }
+    };
+    put(' ', &expected[first.saturating_sub(2)..first]);
+    put('-', &expected[first..expected.len() - last]);
+    put('+', &told[first..told.len() - last]);
+    put(
+        ' ',
+        &expected[expected.len() - last..(expected.len() - last + 2).min(expected.len())],
+    );
+    Some(text)
+}
+
+#[test]
+fn a_difference_shows_what_was_expected_and_what_was_told() {
+    let shown = difference("a\nb\nc\nd\n", "a\nb\nx\ny\nd\n");
+    assert_eq!(shown.as_deref(), Some("  a\n  b\n- c\n+ x\n+ y\n  d\n"));
+    assert_eq!(difference("a\n", "a\n"), None);
+}

@@ -1,0 +1,358 @@
+//! The built program, as a shell sees it.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const CAPTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/demo/game.pcapng");
+
+fn kiebitz(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kiebitz"));
+    command
+        .args(args)
+        .env("TZ", "UTC")
+        .env_remove("KIEBITZ_LOG")
+        .stdin(Stdio::null());
+    command
+}
+
+fn run(args: &[&str]) -> Output {
+    kiebitz(args).output().expect("kiebitz runs")
+}
+
+fn stdout(output: &Output) -> &str {
+    std::str::from_utf8(&output.stdout).expect("UTF-8")
+}
+
+fn stderr(output: &Output) -> &str {
+    std::str::from_utf8(&output.stderr).expect("UTF-8")
+}
+
+/// A file of this test's own.
+fn scratch(name: &str, contents: &[u8]) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli");
+    std::fs::create_dir_all(&directory).expect("a scratch directory");
+    let path = directory.join(name);
+    std::fs::write(&path, contents).expect("a scratch file");
+    path
+}
+
+/// What people see, held against a file; `UPDATE_EXPECTED=1` writes the file anew.
+fn expect(file: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/whole/help")
+        .join(file);
+    if std::env::var_os("UPDATE_EXPECTED").is_some() {
+        std::fs::write(&path, text).expect("expected text is written");
+    }
+    let expected = std::fs::read_to_string(&path).expect("expected text");
+    assert_eq!(
+        text,
+        expected,
+        "{} holds another text; review it and set UPDATE_EXPECTED=1",
+        path.display()
+    );
+}
+
+#[test]
+fn help_is_as_reviewed() {
+    for (file, args) in [
+        ("kiebitz.txt", &["--help"][..]),
+        ("demo.txt", &["demo", "--help"]),
+        ("replay.txt", &["replay", "--help"]),
+    ] {
+        let output = run(args);
+        assert!(output.status.success());
+        assert!(
+            stdout(&output).lines().all(|line| line.chars().count() <= 105),
+            "{file} has long lines"
+        );
+        expect(file, stdout(&output));
+    }
+}
+
+#[test]
+fn events_are_numbered_without_gaps_one_object_per_line() {
+    let output = run(&["replay", CAPTURE, "--json"]);
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""));
+    let mut last = 0;
+    for line in stdout(&output).lines() {
+        let event: serde_json::Value = serde_json::from_str(line).expect("a JSON object");
+        assert_eq!(event["seq"].as_u64(), Some(last + 1));
+        assert_eq!(event["stream"], "replay");
+        last += 1;
+    }
+    assert!(last > 66, "{last} events");
+}
+
+#[test]
+fn several_captures_are_several_streams() {
+    let output = run(&["replay", "--json", "--stream", "round-5", CAPTURE, CAPTURE]);
+    let streams = |name: &str| {
+        stdout(&output)
+            .matches(&format!("\"stream\":\"{name}\",\"seq\":1,"))
+            .count()
+    };
+    assert_eq!((streams("round-5"), streams("round-5-2")), (1, 1));
+}
+
+#[test]
+fn pgn_of_two_captures_is_read_by_others() {
+    let output = run(&["replay", "--pgn", CAPTURE, CAPTURE]);
+    assert!(output.status.success());
+    let mut reader = pgn_reader::Reader::new(output.stdout.as_slice());
+    let mut games = 0;
+    while let Some(last) = reader.read_game(&mut LastMove).expect("PGN") {
+        assert_eq!(last.as_deref(), Some("Qc7#"));
+        games += 1;
+    }
+    assert_eq!(games, 2);
+}
+
+struct LastMove;
+
+impl pgn_reader::Visitor for LastMove {
+    type Tags = ();
+    type Movetext = Option<String>;
+    type Output = Option<String>;
+
+    fn begin_tags(&mut self) -> std::ops::ControlFlow<Self::Output, Self::Tags> {
+        std::ops::ControlFlow::Continue(())
+    }
+
+    fn begin_movetext(&mut self, (): ()) -> std::ops::ControlFlow<Self::Output, Self::Movetext> {
+        std::ops::ControlFlow::Continue(None)
+    }
+
+    fn san(
+        &mut self,
+        last: &mut Self::Movetext,
+        san: pgn_reader::SanPlus,
+    ) -> std::ops::ControlFlow<Self::Output> {
+        *last = Some(san.to_string());
+        std::ops::ControlFlow::Continue(())
+    }
+
+    fn end_game(&mut self, last: Self::Movetext) -> Self::Output {
+        last
+    }
+}
+
+#[test]
+fn score_sheet_has_moves_clocks_and_result() {
+    let output = run(&["replay", CAPTURE]);
+    assert!(output.status.success());
+    let sheet = stdout(&output);
+    assert!(
+        sheet.contains("Board board-1, serial number 0000011608"),
+        "{sheet}"
+    );
+    assert!(
+        sheet.contains("5 August 2026, 07:28:00 to 07:32:26 UTC"),
+        "{sheet}"
+    );
+    assert!(
+        sheet.contains("   7.  cxd8=Q+   1:03:02    12 s   Nxd8      1:03:01    12 s\n"),
+        "{sheet}"
+    );
+    assert!(sheet.contains("1-0: checkmate\n\nNothing was odd.\n"), "{sheet}");
+}
+
+#[test]
+fn explanation_names_squares_pieces_and_grounds() {
+    let output = run(&["replay", "--explain", CAPTURE]);
+    assert!(output.status.success());
+    let text = stdout(&output);
+    assert!(text.contains("  1. e4         told 07:28:02."), "{text}");
+    assert!(
+        text.contains("  e2  empty\n") && text.contains("  e4  white pawn\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains(": it had stood for ") && text.contains("differ)"),
+        "{text}"
+    );
+}
+
+#[test]
+fn capture_that_was_cut_off_is_replayed_as_far_as_it_goes() {
+    let whole = std::fs::read(CAPTURE).expect("the capture");
+    let cut = scratch("cut.pcapng", &whole[..whole.len() * 2 / 3 + 1]);
+    let output = kiebitz(&["replay"]).arg(&cut).output().expect("kiebitz runs");
+    assert_eq!(output.status.code(), Some(0));
+    assert!(
+        stderr(&output).contains("the capture is cut off; it was replayed up to byte"),
+        "{}",
+        stderr(&output)
+    );
+    assert!(
+        stdout(&output).contains("No result: the capture ends before the game does"),
+        "{}",
+        stdout(&output)
+    );
+    assert!(
+        stdout(&output).contains("The capture was cut off"),
+        "{}",
+        stdout(&output)
+    );
+}
+
+#[test]
+fn what_is_no_capture_is_told_and_the_others_are_replayed() {
+    let pgn = scratch("game.pgn", b"[Event \"?\"]\n\n1. e4 *\n");
+    let output = kiebitz(&["replay", "--pgn"])
+        .arg(&pgn)
+        .arg(CAPTURE)
+        .output()
+        .expect("kiebitz runs");
+    assert_eq!(output.status.code(), Some(1));
+    let expected = format!(
+        "kiebitz: cannot replay {}: not a capture: the file looks like games in PGN\n\
+         A PGN file holds the moves already; kiebitz replays what a board sent: a pcapng capture.\n",
+        pgn.display()
+    );
+    assert_eq!(stderr(&output), expected);
+    assert!(stdout(&output).contains("Qc7#"));
+}
+
+#[test]
+fn missing_file_fails_with_advice() {
+    let output = run(&["replay", "no-such.pcapng"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stderr(&output).contains("kiebitz: cannot open no-such.pcapng: "),
+        "{}",
+        stderr(&output)
+    );
+    assert!(stderr(&output).contains("Check the name"), "{}", stderr(&output));
+}
+
+#[test]
+fn wrong_usage_is_2() {
+    for args in [
+        &["replay"][..],
+        &["replay", "--json", "--pgn", CAPTURE],
+        &["replay", "--speed", "fast", CAPTURE],
+        &["replay", "--mqtt", "localhost", CAPTURE],
+        &["replay", "--mqtt", "mqtt://localhost", "--prefix", "a/#", CAPTURE],
+        &["reply"],
+    ] {
+        let output = run(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(stderr(&output).starts_with("error: "), "{}", stderr(&output));
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn password_is_not_repeated_in_an_error() {
+    let output = run(&["replay", "--mqtt", "mqtts://club:secret@localhost", CAPTURE]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!stderr(&output).contains("secret"), "{}", stderr(&output));
+}
+
+#[test]
+fn reader_that_has_seen_enough_ends_the_replay_quietly() {
+    let mut child = kiebitz(&["replay", "--json"])
+        .args([CAPTURE; 40])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("kiebitz runs");
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().expect("stdout"))
+        .read_line(&mut line)
+        .expect("a line");
+    let mut told = String::new();
+    child
+        .stderr
+        .take()
+        .expect("stderr")
+        .read_to_string(&mut told)
+        .expect("stderr");
+    assert_eq!(told, "");
+    assert_eq!(child.wait().expect("an exit code").code(), Some(0));
+}
+
+#[test]
+fn paced_events_are_not_held_back() {
+    let mut child = kiebitz(&["replay", "--json", "--speed", "realtime", CAPTURE])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("kiebitz runs");
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().expect("stdout"))
+        .read_line(&mut line)
+        .expect("a line");
+    assert!(line.contains("board.connected"), "{line}");
+    child.kill().expect("the replay would take minutes");
+    child.wait().expect("it is gone");
+}
+
+#[test]
+fn broker_that_is_not_there_fails() {
+    // Nobody listens on a port that was free a moment ago.
+    let port = std::net::TcpListener::bind("127.0.0.1:0")
+        .expect("a port")
+        .local_addr()
+        .expect("its number")
+        .port();
+    let output = run(&["replay", "--mqtt", &format!("mqtt://127.0.0.1:{port}"), CAPTURE]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stderr(&output).contains("no MQTT broker answers at 127.0.0.1:"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[cfg(feature = "demo-broker")]
+#[test]
+fn replay_is_published_while_it_prints_the_sheet() {
+    let broker = kiebitz::broker::Broker::start(([127, 0, 0, 1], 0).into()).expect("a broker");
+    let url = format!("mqtt://{}", broker.addr());
+    let output = run(&["replay", "-v", "--mqtt", &url, "--prefix", "club/replay", CAPTURE]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).contains("1-0: checkmate"));
+    assert!(stderr(&output).contains("connected"), "{}", stderr(&output));
+}
+
+#[test]
+fn demo_in_a_pipe_shows_the_mate_and_says_where_to_go_next() {
+    let output = run(&["demo", "--speed", "max", "--ascii"]);
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""));
+    let text = stdout(&output);
+    assert!(text.is_ascii(), "{text}");
+    assert!(!text.contains('\x1b'), "{text}");
+    assert!(
+        text.contains("17. Qc7#") && text.contains("1-0: checkmate, in 17 moves."),
+        "{text}"
+    );
+    assert!(text.contains("kiebitz replay FILE.pcapng"), "{text}");
+    if cfg!(feature = "demo-broker") {
+        assert!(text.contains("mosquitto_sub -h 127.0.0.1 -p "), "{text}");
+    } else {
+        assert!(text.contains("built without its MQTT broker"), "{text}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn interrupted_demo_ends_in_order_with_130() {
+    let mut child = kiebitz(&["demo", "--speed", "max", "--wait"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("kiebitz runs");
+    let lines = BufReader::new(child.stdout.take().expect("stdout")).lines();
+    // When this is told the demo waits for Ctrl-C.
+    lines
+        .map_while(Result::ok)
+        .find(|line| line.contains("Ctrl-C"))
+        .expect("the demo waits");
+    let interrupted = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .expect("kill runs");
+    assert!(interrupted.success());
+    assert_eq!(child.wait().expect("an exit code").code(), Some(130));
+}

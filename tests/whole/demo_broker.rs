@@ -1,0 +1,84 @@
+//! The broker inside the program serves whoever comes.
+
+use std::process::Command;
+
+use kiebitz::broker::{Broker, BrokerError};
+
+use crate::mqtt_world::{Listener, Publisher, event_seqs, json, replayed_game, seqs};
+
+#[tokio::test]
+async fn listener_gets_every_event_in_order() {
+    let broker = Broker::start(([127, 0, 0, 1], 0).into()).expect("a broker");
+    let listener = Listener::start("listener", broker.addr()).await;
+    let publisher = Publisher::start(broker.addr());
+    let game = replayed_game();
+    publisher.publish(&game);
+    publisher.drained().await;
+    let all = seqs(&game).len();
+    listener
+        .until("all events", |heard| event_seqs(heard).len() >= all)
+        .await;
+    assert_eq!(listener.seqs(), seqs(&game));
+    publisher.stop().await;
+}
+
+#[tokio::test]
+async fn late_listeners_of_both_versions_get_the_full_picture() {
+    let broker = Broker::start(([127, 0, 0, 1], 0).into()).expect("a broker");
+    let publisher = Publisher::start(broker.addr());
+    publisher.publish(&replayed_game());
+    publisher.drained().await;
+    let listener = Listener::start("late", broker.addr()).await;
+    listener.until("all pictures", |heard| heard.len() >= 10).await;
+    let record = json(&listener.pictures()["boards/board-1/game"]);
+
+    for version in ["5", "311"] {
+        let port = broker.addr().port().to_string();
+        let output = tokio::task::spawn_blocking(move || {
+            Command::new("mosquitto_sub")
+                .args([
+                    "-V",
+                    version,
+                    "-p",
+                    &port,
+                    "-t",
+                    "kiebitz/boards/+/game",
+                    "-C",
+                    "1",
+                    "-W",
+                    "10",
+                ])
+                .output()
+                .expect("these tests need mosquitto_sub, which is not installed: run tests/run")
+        });
+        let output = output.await.expect("no panic").stdout;
+        let heard: serde_json::Value = serde_json::from_slice(&output).expect("the retained game");
+        assert_eq!(heard, record, "with MQTT {version}");
+    }
+    publisher.stop().await;
+}
+
+#[tokio::test]
+async fn daemon_that_vanishes_is_offline() {
+    let broker = Broker::start(([127, 0, 0, 1], 0).into()).expect("a broker");
+    let door = crate::mosquitto::Door::to(broker.addr()).await;
+    let listener = Listener::start("listener", broker.addr()).await;
+    let publisher = Publisher::start(door.address());
+    listener.until("online", |heard| heard.len() == 1).await;
+    door.set(crate::mosquitto::DoorState::Shut);
+    listener.until("the last will", |heard| heard.len() >= 2).await;
+    assert_eq!(json(&listener.pictures()["daemons/pi/state"])["state"], "offline");
+    drop(publisher);
+}
+
+#[test]
+fn dropped_broker_leaves_its_port() {
+    let broker = Broker::start(([127, 0, 0, 1], 0).into()).expect("a broker");
+    let addr = broker.addr();
+    assert!(
+        matches!(Broker::start(addr), Err(BrokerError::Listen { .. })),
+        "the port is taken"
+    );
+    drop(broker);
+    Broker::start(addr).expect("the port is free again");
+}

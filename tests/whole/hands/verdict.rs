@@ -1,0 +1,147 @@
+//! What kiebitz made of a capture, against what was really played.
+
+use std::fmt::Write;
+
+use kiebitz::event::{Event, EventKind};
+use kiebitz::replay::Replay;
+use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::capture::{CaptureReader, Content, Direction};
+use kiebitz_protocol::{Decoder, Message};
+use shakmaty::Square;
+
+use super::games::Game;
+use super::hall::OPENING;
+use super::motion::Deed;
+use super::play::Play;
+
+/// The events of a capture.
+pub(crate) fn events(capture: &[u8]) -> Vec<Event> {
+    let mut replay = Replay::new(capture, "hands").unwrap();
+    let mut events = Vec::new();
+    while replay.next_at().is_some() {
+        events.extend(replay.step().unwrap().into_iter().map(|said| said.event));
+    }
+    events
+}
+
+/// What the events tell as played, ply by ply, without what was withdrawn. A second game shows as "new game".
+pub(crate) fn moves_told(events: &[Event]) -> Vec<String> {
+    let mut told: Vec<String> = Vec::new();
+    let mut games = 0;
+    for event in events {
+        match &event.kind {
+            EventKind::GameStarted { .. } => {
+                games += 1;
+                if games > 1 {
+                    told.push("new game".to_owned());
+                }
+            }
+            EventKind::MoveMade(m) | EventKind::MoveAmended { played: m, .. } => {
+                told.truncate(m.ply as usize - 1);
+                told.push(m.uci.clone().unwrap_or_else(|| "irregular".to_owned()));
+            }
+            EventKind::MoveRetracted { ply, .. } => told.truncate(*ply as usize - 1),
+            _ => {}
+        }
+    }
+    told
+}
+
+/// How many plies were published and withdrawn again.
+pub(crate) fn corrections(events: &[Event]) -> usize {
+    let corrects = |event: &&Event| {
+        matches!(
+            event.kind,
+            EventKind::MoveAmended { .. } | EventKind::MoveRetracted { .. }
+        )
+    };
+    events.iter().filter(corrects).count()
+}
+
+/// The first ply that was not told as it was played, from 0; `None` when all is well.
+pub(crate) fn first_difference(game: &Game, events: &[Event]) -> Option<usize> {
+    let (played, told) = (game.uci(), moves_told(events));
+    (played != told).then(|| played.iter().zip(&told).take_while(|(a, b)| a == b).count())
+}
+
+/// What happened around a ply, on the board and in the events.
+pub(crate) fn describe(game: &Game, play: &Play, capture: &[u8], ply: usize) -> String {
+    let from = play.begun.get(ply.saturating_sub(1)).copied().unwrap_or_default();
+    let until = play.begun.get(ply + 3).copied().unwrap_or(play.end);
+    let mut lines: Vec<(i64, String)> = Vec::new();
+    for step in play
+        .steps
+        .iter()
+        .filter(|step| step.at >= from && step.at <= until)
+    {
+        let words = match step.deed {
+            Deed::Stands(square, None) => format!("hand  {square} lifted"),
+            Deed::Stands(square, Some(piece)) => format!("hand  {square} {}", piece.char()),
+            other => format!("hand  {other:?}"),
+        };
+        lines.push((step.at.as_micros() as i64, words));
+    }
+    lines.extend(observed(play, capture));
+    for event in events(capture) {
+        let words = serde_json::to_string(&event.kind).unwrap();
+        lines.push((micros(event.ts), format!("event {words}")));
+    }
+    lines.retain(|(at, _)| *at >= from.as_micros() as i64 && *at <= until.as_micros() as i64 + 3_000_000);
+    lines.sort_by_key(|(at, _)| *at);
+    let mut text = format!(
+        "played {:?}\n",
+        &game.uci()[ply.saturating_sub(1)..game.moves.len().min(ply + 3)]
+    );
+    writeln!(
+        text,
+        "told   {:?}",
+        moves_told(&events(capture))
+            .get(ply.saturating_sub(1)..)
+            .unwrap_or_default()
+    )
+    .unwrap();
+    for (at, words) in lines {
+        writeln!(text, "{:9.3} {words}", at as f64 / 1e6).unwrap();
+    }
+    text
+}
+
+fn observed(play: &Play, capture: &[u8]) -> Vec<(i64, String)> {
+    let mut reader = CaptureReader::new(capture).unwrap();
+    let mut decoder = Decoder::new();
+    let mut lines = Vec::new();
+    let mut lever = None;
+    while let Some(packet) = reader.next_packet().unwrap() {
+        let Content::Bytes {
+            direction: Direction::Inbound,
+            bytes,
+        } = packet.content
+        else {
+            continue;
+        };
+        decoder.feed(&bytes, |decoded| match decoded.unwrap() {
+            Message::FieldUpdate(update) => {
+                let field = if play.setting.turned {
+                    update.field.turned()
+                } else {
+                    update.field
+                };
+                let square = Square::new(u32::from(field.number())).flip_vertical();
+                lines.push((micros(packet.at), format!("board {square} {:?}", update.contents)));
+            }
+            Message::ClockTimes(times) if lever != Some(times.lever_right_high) => {
+                lever = Some(times.lever_right_high);
+                lines.push((
+                    micros(packet.at),
+                    format!("board lever right high: {}", times.lever_right_high),
+                ));
+            }
+            _ => {}
+        });
+    }
+    lines
+}
+
+fn micros(at: Timestamp) -> i64 {
+    at.as_micros() - OPENING.as_micros()
+}

@@ -1,0 +1,19 @@
+//! Whole-program tests: real captures, a real broker.
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::enum_variant_names,
+    reason = "a test that cannot go on has failed"
+)]
+
+mod captures;
+mod cli;
+#[cfg(feature = "demo-broker")]
+mod demo_broker;
+mod hands;
+mod mosquitto;
+mod mqtt;
+mod mqtt_world;
+mod schema;

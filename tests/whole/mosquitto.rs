@@ -1,0 +1,174 @@
+//! A mosquitto of the test's own, and a door in front of it.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt, copy};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+/// A broker on a port of its own; it is killed when the test is done with it.
+pub(crate) struct Mosquitto {
+    port: u16,
+    directory: PathBuf,
+    child: Option<Child>,
+}
+
+impl Mosquitto {
+    pub(crate) async fn start() -> Self {
+        let port = std::net::TcpListener::bind("127.0.0.1:0")
+            .and_then(|l| l.local_addr())
+            .expect("a port")
+            .port();
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
+        let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+            .join(format!("mosquitto-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&directory).expect("a directory for the broker");
+        let config = format!(
+            "listener {port} 127.0.0.1\nallow_anonymous true\npersistence false\nuser root\nlog_dest none\n"
+        );
+        std::fs::write(directory.join("mosquitto.conf"), config).expect("the broker's configuration");
+        let mut broker = Self {
+            port,
+            directory,
+            child: None,
+        };
+        broker.start_again().await;
+        broker
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        ([127, 0, 0, 1], self.port).into()
+    }
+
+    /// SIGKILL: it says nothing to anybody and keeps nothing.
+    pub(crate) fn kill(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            child.kill().expect("the broker can be killed");
+            child.wait().expect("the broker is gone");
+        }
+    }
+
+    /// The same port, and nothing remembered.
+    pub(crate) async fn start_again(&mut self) {
+        let child = Command::new(program())
+            .arg("-c")
+            .arg(self.directory.join("mosquitto.conf"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("mosquitto starts");
+        self.child = Some(child);
+        let address = self.address();
+        let answers = async {
+            while TcpStream::connect(address).await.is_err() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(10), answers)
+            .await
+            .expect("mosquitto answers");
+    }
+}
+
+impl Drop for Mosquitto {
+    fn drop(&mut self) {
+        self.kill();
+        let _ = std::fs::remove_dir_all(&self.directory);
+    }
+}
+
+/// Debian keeps servers out of a user's path.
+fn program() -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .chain(["/usr/sbin".into(), "/usr/local/sbin".into()])
+        .map(|directory| directory.join("mosquitto"))
+        .find(|program| program.is_file())
+        .expect("these tests need mosquitto, which is not installed: run tests/run")
+}
+
+static STARTED: AtomicU32 = AtomicU32::new(0);
+
+/// A door in front of a broker, to cut connections without a word.
+pub(crate) struct Door {
+    address: SocketAddr,
+    state: watch::Sender<DoorState>,
+    keeper: JoinHandle<()>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DoorState {
+    Open,
+    /// What the broker answers is lost.
+    OneWay,
+    /// Nobody comes in, and who was in is out.
+    Shut,
+}
+
+impl Door {
+    pub(crate) async fn to(broker: SocketAddr) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("its address");
+        let (state, seen) = watch::channel(DoorState::Open);
+        let keeper = tokio::spawn(async move {
+            loop {
+                let (client, _) = listener.accept().await.expect("a client");
+                if *seen.borrow() != DoorState::Shut {
+                    tokio::spawn(pass(client, broker, seen.clone()));
+                }
+            }
+        });
+        Self {
+            address,
+            state,
+            keeper,
+        }
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub(crate) fn set(&self, state: DoorState) {
+        self.state.send_replace(state);
+    }
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        self.keeper.abort();
+    }
+}
+
+async fn pass(client: TcpStream, broker: SocketAddr, mut state: watch::Receiver<DoorState>) {
+    let Ok(broker) = TcpStream::connect(broker).await else {
+        return;
+    };
+    let (mut client_in, mut client_out) = client.into_split();
+    let (mut broker_in, mut broker_out) = broker.into_split();
+    let answers = state.clone();
+    tokio::select! {
+        _ = copy(&mut client_in, &mut broker_out) => {}
+        () = answer(&mut broker_in, &mut client_out, &answers) => {}
+        _ = state.wait_for(|state| *state == DoorState::Shut) => {}
+    }
+}
+
+async fn answer(
+    broker: &mut (impl AsyncReadExt + Unpin),
+    client: &mut (impl AsyncWriteExt + Unpin),
+    state: &watch::Receiver<DoorState>,
+) {
+    let mut buffer = [0; 4096];
+    while let Ok(count @ 1..) = broker.read(&mut buffer).await {
+        let open = *state.borrow() == DoorState::Open;
+        if open && client.write_all(&buffer[..count]).await.is_err() {
+            return;
+        }
+    }
+}

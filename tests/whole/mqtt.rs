@@ -1,0 +1,337 @@
+//! What subscribers get, from a real broker.
+
+use std::collections::BTreeSet;
+use std::io::Cursor;
+
+use kiebitz::mqtt::{ConnectionState, MqttConfig, Outbox};
+use rumqttc::v5::mqttbytes::v5::Publish;
+use serde_json::json;
+
+use crate::mosquitto::{Door, DoorState, Mosquitto};
+use crate::mqtt_world::{Listener, Publisher, event_seqs, in_time, json, replayed_game, seqs, topic};
+
+const DAEMON: &str = "daemons/pi/state";
+
+#[tokio::test]
+async fn listener_gets_every_event_in_order() {
+    let broker = Mosquitto::start().await;
+    let listener = Listener::start("listener", broker.address()).await;
+    let publisher = Publisher::start(broker.address());
+    let game = replayed_game();
+    let published = seqs(&game);
+    publisher.publish(&game);
+    let all = published.len();
+    listener
+        .until("all events", |heard| event_seqs(heard).len() >= all)
+        .await;
+    assert_eq!(listener.seqs(), published);
+    assert_eq!(published, (1..=all as u64).collect::<Vec<_>>());
+    publisher.drained().await;
+    let progress = publisher.outbox.progress().borrow().clone();
+    assert_eq!(progress.acknowledged.get("board-1"), Some(&(all as u64)));
+    for publish in listener.heard() {
+        let pgn = topic(&publish).ends_with("/pgn");
+        let expected = if pgn {
+            "application/vnd.chess-pgn"
+        } else {
+            "application/json"
+        };
+        let content_type = publish.properties.and_then(|properties| properties.content_type);
+        assert_eq!(content_type.as_deref(), Some(expected));
+    }
+    publisher.stop().await;
+}
+
+#[tokio::test]
+async fn late_listener_gets_the_full_picture() {
+    let broker = Mosquitto::start().await;
+    let publisher = Publisher::start(broker.address());
+    let game = replayed_game();
+    publisher.publish(&game);
+    publisher.drained().await;
+
+    let listener = Listener::start("late", broker.address()).await;
+    let topics = [
+        "boards/board-1/clock",
+        "boards/board-1/game",
+        "boards/board-1/incidents",
+        "boards/board-1/pgn",
+        "boards/board-1/placement",
+        "boards/board-1/state",
+        DAEMON,
+        "public/boards/board-1/clock",
+        "public/boards/board-1/game",
+        "public/boards/board-1/pgn",
+    ];
+    listener
+        .until("all pictures", |heard| heard.len() >= topics.len())
+        .await;
+    let pictures = listener.pictures();
+    assert_eq!(pictures.keys().map(String::as_str).collect::<Vec<_>>(), topics);
+    assert!(
+        listener.heard().iter().all(|publish| publish.retain),
+        "they are retained"
+    );
+
+    let record = json(&pictures["boards/board-1/game"]);
+    let moves = record["moves"].as_array().expect("moves");
+    let events: Vec<serde_json::Value> = game
+        .iter()
+        .flatten()
+        .filter(|message| message.topic.ends_with("/events"))
+        .map(|message| serde_json::from_slice(&message.payload).expect("JSON"))
+        .collect();
+    let last_ply = events
+        .iter()
+        .rfind(|event| event["type"] == "move.made")
+        .expect("a move");
+    assert_eq!(
+        json!(moves.len()),
+        last_ply["ply"],
+        "the capture has no corrections at its end"
+    );
+    assert_eq!(record["fen"], last_ply["fen"]);
+    assert!(
+        moves.iter().all(|entry| entry["settled"].is_string()),
+        "all are settled"
+    );
+    assert!(
+        moves
+            .iter()
+            .skip(2)
+            .all(|entry| entry["clock"]["white_ms"].is_u64()),
+        "with clocks"
+    );
+
+    let text = std::str::from_utf8(&pictures["boards/board-1/pgn"].payload).expect("PGN is text");
+    assert!(text.contains("{[%clk "), "{text}");
+    assert_eq!(plies_of(text), moves.len());
+    let public = std::str::from_utf8(&pictures["public/boards/board-1/pgn"].payload).expect("PGN is text");
+    assert_eq!(plies_of(public), moves.len());
+    assert_eq!(
+        json(&pictures["public/boards/board-1/game"])["fen"],
+        record["fen"]
+    );
+
+    assert_eq!(json(&pictures["boards/board-1/incidents"]), json!([]));
+    let state = json(&pictures["boards/board-1/state"]);
+    assert_eq!(
+        (&state["clock"]["present"], &state["daemon"]),
+        (&json!(true), &json!("pi"))
+    );
+    let placement = json(&pictures["boards/board-1/placement"]);
+    let game_placement = record["fen"].as_str().and_then(|fen| fen.split(' ').next());
+    assert_eq!(placement["game_placement"].as_str(), game_placement);
+    assert!(json(&pictures["boards/board-1/clock"])["as_of"].is_string());
+    assert_eq!(json(&pictures[DAEMON])["state"], "online");
+    publisher.stop().await;
+}
+
+#[tokio::test]
+async fn killed_broker_loses_no_event() {
+    let mut broker = Mosquitto::start().await;
+    let door = Door::to(broker.address()).await;
+    let listener = Listener::start("listener", broker.address()).await;
+    let publisher = Publisher::start(door.address());
+    let game = replayed_game();
+    let (first, rest) = game.split_at(game.len() / 3);
+    let (second, third) = rest.split_at(rest.len() / 2);
+
+    publisher.publish(first);
+    publisher.drained().await;
+    let heard_first = seqs(first).len();
+    listener
+        .until("the first third", |heard| event_seqs(heard).len() >= heard_first)
+        .await;
+
+    // The broker has messages whose acknowledgements never arrive, and forgets them.
+    door.set(DoorState::OneWay);
+    publisher.publish(second);
+    listener
+        .until("some of the second third", |heard| {
+            event_seqs(heard).len() > heard_first
+        })
+        .await;
+    broker.kill();
+    door.set(DoorState::Shut);
+    let mut connection = publisher.outbox.connection();
+    let lost = connection.wait_for(|state| *state == ConnectionState::Disconnected);
+    in_time("the loss is noticed", lost)
+        .await
+        .expect("the outbox is at work");
+    publisher.publish(third);
+
+    // The listener is back before anything is published again: what follows is the outbox's business alone.
+    broker.start_again().await;
+    listener.subscribed(2).await;
+    let before = listener.heard().len();
+    door.set(DoorState::Open);
+    publisher.drained().await;
+    let last = seqs(&game).last().copied();
+    listener
+        .until("the last event", |heard| {
+            event_seqs(heard).last().copied() == last
+        })
+        .await;
+
+    assert_eq!(topic(&listener.heard()[before]), DAEMON, "online comes first");
+    let again = event_seqs(&listener.heard()[before..]);
+    assert!(
+        again.windows(2).all(|pair| pair[1] == pair[0] + 1),
+        "in order and without gaps: {again:?}"
+    );
+    assert_eq!(
+        again.first().copied(),
+        seqs(second).first().copied(),
+        "from the oldest unacknowledged on"
+    );
+    let all: BTreeSet<u64> = listener.seqs().into_iter().collect();
+    assert_eq!(all.into_iter().collect::<Vec<_>>(), seqs(&game));
+
+    // The new broker knows all retained topics, those as well that have not changed since.
+    let late = Listener::start("late", broker.address()).await;
+    late.until("all pictures", |heard| heard.len() >= 10).await;
+    let record = json(&late.pictures()["boards/board-1/game"]);
+    assert_eq!(record, json(&listener.pictures()["boards/board-1/game"]));
+    publisher.stop().await;
+}
+
+#[tokio::test]
+async fn broker_that_comes_late_gets_everything() {
+    let mut broker = Mosquitto::start().await;
+    broker.kill();
+    let publisher = Publisher::start(broker.address());
+    let game = replayed_game();
+    publisher.publish(&game);
+    broker.start_again().await;
+    publisher.drained().await;
+    let late = Listener::start("late", broker.address()).await;
+    late.until("all pictures", |heard| heard.len() >= 10).await;
+    publisher.stop().await;
+}
+
+#[tokio::test]
+async fn daemon_whose_connection_is_cut_is_offline_and_comes_back() {
+    let broker = Mosquitto::start().await;
+    let door = Door::to(broker.address()).await;
+    let listener = Listener::start("listener", broker.address()).await;
+    let publisher = Publisher::start(door.address());
+    listener
+        .until("online", |heard| last_state(heard) == Some("online".into()))
+        .await;
+
+    door.set(DoorState::Shut);
+    listener
+        .until("the last will", |heard| {
+            last_state(heard) == Some("offline".into())
+        })
+        .await;
+    door.set(DoorState::Open);
+    listener
+        .until("online again", |heard| last_state(heard) == Some("online".into()))
+        .await;
+    publisher.stop().await;
+}
+
+#[tokio::test]
+async fn daemon_that_stops_has_delivered_everything_and_is_offline() {
+    let broker = Mosquitto::start().await;
+    let listener = Listener::start("listener", broker.address()).await;
+    let publisher = Publisher::start(broker.address());
+    let mut connection = publisher.outbox.connection();
+    let connected = connection.wait_for(|state| *state == ConnectionState::Connected);
+    in_time("a connection", connected)
+        .await
+        .expect("the outbox is at work");
+    let game = replayed_game();
+    publisher.publish(&game);
+    publisher.stop().await;
+    listener
+        .until("offline", |heard| last_state(heard) == Some("offline".into()))
+        .await;
+    assert_eq!(listener.seqs(), seqs(&game));
+    let heard = listener.heard();
+    assert_eq!(
+        heard.last().map(topic).as_deref(),
+        Some(DAEMON),
+        "offline is the last word"
+    );
+    // One offline, not two: the last will was not said.
+    let states = heard.iter().filter(|publish| topic(publish) == DAEMON).count();
+    assert_eq!(states, 2);
+
+    let late = Listener::start("late", broker.address()).await;
+    late.until("offline is retained", |heard| {
+        last_state(heard) == Some("offline".into())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn daemon_tells_its_boards_again_after_an_outage() {
+    let broker = Mosquitto::start().await;
+    let door = Door::to(broker.address()).await;
+    let publisher = Publisher::start(door.address());
+    let now = kiebitz_hardware::Timestamp::from_micros(1_789_000_000_000_000);
+    publisher.outbox.announce(now, now, vec!["board-1".to_owned()]);
+    publisher.drained().await;
+    door.set(DoorState::Shut);
+    let listener = Listener::start("listener", broker.address()).await;
+    listener
+        .until("the last will", |heard| {
+            last_state(heard) == Some("offline".into())
+        })
+        .await;
+    door.set(DoorState::Open);
+    listener
+        .until("online again", |heard| last_state(heard) == Some("online".into()))
+        .await;
+    assert_eq!(json(&listener.pictures()[DAEMON])["boards"], json!(["board-1"]));
+    publisher.stop().await;
+}
+
+#[tokio::test]
+async fn names_that_make_no_topic_are_refused() {
+    let config = MqttConfig::from_url("mqtt://localhost").expect("a URL");
+    let error = Outbox::connect(config.clone().with_daemon("pi/#")).expect_err("a wildcard");
+    assert!(error.to_string().contains("'#'"), "{error}");
+    assert!(config.prefix().board("board+1").is_err());
+}
+
+fn last_state(heard: &[Publish]) -> Option<String> {
+    let last = heard.iter().rev().find(|publish| topic(publish) == DAEMON)?;
+    json(last)["state"].as_str().map(str::to_owned)
+}
+
+/// Counts the moves that a PGN reader finds.
+fn plies_of(pgn: &str) -> usize {
+    struct Count;
+
+    impl pgn_reader::Visitor for Count {
+        type Tags = ();
+        type Movetext = usize;
+        type Output = usize;
+
+        fn begin_tags(&mut self) -> std::ops::ControlFlow<usize> {
+            std::ops::ControlFlow::Continue(())
+        }
+
+        fn begin_movetext(&mut self, (): ()) -> std::ops::ControlFlow<usize, usize> {
+            std::ops::ControlFlow::Continue(0)
+        }
+
+        fn san(&mut self, count: &mut usize, _: pgn_reader::SanPlus) -> std::ops::ControlFlow<usize> {
+            *count += 1;
+            std::ops::ControlFlow::Continue(())
+        }
+
+        fn end_game(&mut self, count: usize) -> usize {
+            count
+        }
+    }
+
+    pgn_reader::Reader::new(Cursor::new(pgn))
+        .read_game(&mut Count)
+        .expect("PGN")
+        .expect("a game")
+}

@@ -1,0 +1,220 @@
+//! A board that is replayed, the outbox it publishes through, and somebody who listens.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use kiebitz::mqtt::{Message, MqttConfig, Outbox, Prefix, Projection, View};
+use kiebitz::replay::Replay;
+use rumqttc::v5::mqttbytes::QoS;
+use rumqttc::v5::mqttbytes::v5::{Packet, Publish};
+use rumqttc::v5::{AsyncClient, Event, MqttOptions};
+use serde_json::Value;
+use tokio::sync::{oneshot, watch};
+use tokio::task::JoinHandle;
+
+/// Longer than anything takes; only a failing test waits so long.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Everything a replayed game gives to publish, step by step.
+pub(crate) fn replayed_game() -> Vec<Vec<Message>> {
+    let capture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures/clean-game.pcapng");
+    let mut replay = Replay::open(&capture, "replay").expect("the capture");
+    let mut projection: Option<Projection> = None;
+    let mut steps = Vec::new();
+    while let Some(now) = replay.next_at() {
+        let events: Vec<_> = replay
+            .step()
+            .expect("the capture is whole")
+            .into_iter()
+            .map(|said| said.event)
+            .collect();
+        let Some(board) = replay.boards().next() else {
+            continue;
+        };
+        let projection = projection.get_or_insert_with(|| {
+            let topics = Prefix::live().board("board-1").expect("a name");
+            Projection::new(&topics, board.name(), "replay", "pi")
+        });
+        let messages = projection.project(now, &events, View::from(board.tracker()));
+        if !messages.is_empty() {
+            steps.push(messages);
+        }
+    }
+    assert!(
+        steps.len() > 100,
+        "a game makes more than {} messages",
+        steps.len()
+    );
+    steps
+}
+
+/// The numbers of the events in these messages.
+pub(crate) fn seqs(steps: &[Vec<Message>]) -> Vec<u64> {
+    steps
+        .iter()
+        .flatten()
+        .filter(|m| m.topic.ends_with("/events"))
+        .map(|m| seq_of(&m.payload))
+        .collect()
+}
+
+fn seq_of(payload: &[u8]) -> u64 {
+    let event: Value = serde_json::from_slice(payload).expect("events are JSON");
+    event["seq"].as_u64().expect("events have a number")
+}
+
+/// An outbox at work.
+pub(crate) struct Publisher {
+    pub(crate) outbox: Outbox,
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<()>,
+}
+
+impl Publisher {
+    pub(crate) fn start(broker: SocketAddr) -> Self {
+        let config = MqttConfig::from_url(&format!("mqtt://{broker}"))
+            .expect("a URL")
+            .with_daemon("pi");
+        let (outbox, task) = Outbox::connect(config).expect("a host name");
+        let (stop, stopped) = oneshot::channel::<()>();
+        let task = tokio::spawn(task.run(async {
+            let _ = stopped.await;
+        }));
+        Self { outbox, stop, task }
+    }
+
+    pub(crate) fn publish(&self, steps: &[Vec<Message>]) {
+        steps
+            .iter()
+            .for_each(|messages| self.outbox.publish(messages.clone()));
+    }
+
+    pub(crate) async fn drained(&self) {
+        assert!(in_time("the broker has everything", self.outbox.drained()).await);
+    }
+
+    /// Stops it in good order.
+    pub(crate) async fn stop(self) {
+        self.stop.send(()).expect("the outbox is at work");
+        in_time("the outbox has ended", self.task)
+            .await
+            .expect("without a panic");
+    }
+}
+
+/// Hears everything under "kiebitz" and remembers it; connects again by itself.
+pub(crate) struct Listener {
+    heard: Arc<Mutex<Vec<Publish>>>,
+    changed: watch::Receiver<u64>,
+    subscribed: watch::Receiver<u64>,
+    task: JoinHandle<()>,
+}
+
+impl Listener {
+    /// Listens once it has subscribed.
+    pub(crate) async fn start(id: &str, broker: SocketAddr) -> Self {
+        let mut options = MqttOptions::new(id, broker.ip().to_string(), broker.port());
+        options.set_max_packet_size(Some(1 << 20));
+        let (client, mut events) = AsyncClient::new(options, 16);
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let (change, changed) = watch::channel(0);
+        let (subscription, subscribed) = watch::channel(0);
+        let memory = Arc::clone(&heard);
+        let task = tokio::spawn(async move {
+            loop {
+                match events.poll().await {
+                    Ok(Event::Incoming(Packet::ConnAck(_))) => {
+                        client
+                            .try_subscribe("kiebitz/#", QoS::AtLeastOnce)
+                            .expect("room for a request");
+                    }
+                    Ok(Event::Incoming(Packet::SubAck(_))) => subscription.send_modify(|count| *count += 1),
+                    Ok(Event::Incoming(Packet::Publish(publish))) => {
+                        memory.lock().expect("no panic").push(publish);
+                        change.send_modify(|count| *count += 1);
+                    }
+                    Ok(_) => {}
+                    Err(_) => tokio::time::sleep(Duration::from_millis(5)).await,
+                }
+            }
+        });
+        let listener = Self {
+            heard,
+            changed,
+            subscribed,
+            task,
+        };
+        listener.subscribed(1).await;
+        listener
+    }
+
+    /// Waits for the subscription of that number: 1, and one more after every loss of the broker.
+    pub(crate) async fn subscribed(&self, times: u64) {
+        let mut subscribed = self.subscribed.clone();
+        let waiting = subscribed.wait_for(|count| *count >= times);
+        in_time("the listener has subscribed", waiting)
+            .await
+            .expect("it listens");
+    }
+
+    /// Waits until what it heard is as wanted.
+    pub(crate) async fn until(&self, what: &str, wanted: impl Fn(&[Publish]) -> bool) {
+        let mut changed = self.changed.clone();
+        let waiting = changed.wait_for(|_| wanted(&self.heard.lock().expect("no panic")));
+        in_time(what, waiting).await.expect("it listens");
+    }
+
+    pub(crate) fn heard(&self) -> Vec<Publish> {
+        self.heard.lock().expect("no panic").clone()
+    }
+
+    /// Numbers of the events in the order of arrival.
+    pub(crate) fn seqs(&self) -> Vec<u64> {
+        event_seqs(&self.heard())
+    }
+
+    /// The last that came on every topic, without the prefix.
+    pub(crate) fn pictures(&self) -> BTreeMap<String, Publish> {
+        self.heard()
+            .into_iter()
+            .map(|publish| (topic(&publish), publish))
+            .collect()
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+pub(crate) fn event_seqs(heard: &[Publish]) -> Vec<u64> {
+    heard
+        .iter()
+        .filter(|p| topic(p).ends_with("/events"))
+        .map(|p| seq_of(&p.payload))
+        .collect()
+}
+
+/// Without the prefix.
+pub(crate) fn topic(publish: &Publish) -> String {
+    let topic = String::from_utf8(publish.topic.to_vec()).expect("topics are text");
+    topic
+        .strip_prefix("kiebitz/")
+        .expect("all topics have the prefix")
+        .to_owned()
+}
+
+pub(crate) fn json(publish: &Publish) -> Value {
+    serde_json::from_slice(&publish.payload).expect("JSON")
+}
+
+pub(crate) async fn in_time<T>(what: &str, future: impl Future<Output = T>) -> T {
+    match tokio::time::timeout(PATIENCE, future).await {
+        Ok(done) => done,
+        Err(_) => panic!("not in time: {what}"),
+    }
+}

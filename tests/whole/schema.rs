@@ -1,0 +1,460 @@
+//! The contract: docs/events.md and docs/events.schema.json against what the program says.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
+
+use jsonschema::Validator;
+use kiebitz::replay::Replay;
+use kiebitz_hardware::capture::{CaptureReader, CaptureWriter, Content, Direction};
+use serde_json::{Value, json};
+
+#[test]
+fn schema_is_a_schema() {
+    jsonschema::draft202012::meta::validate(&SCHEMA).expect("docs/events.schema.json is JSON Schema 2020-12");
+}
+
+#[test]
+fn every_event_of_every_capture_is_valid() {
+    for path in captures() {
+        for event in events(&library(&path)) {
+            assert_valid(&event, &path);
+        }
+    }
+}
+
+#[test]
+fn program_prints_what_the_library_says() {
+    for path in captures() {
+        let replay = Command::new(env!("CARGO_BIN_EXE_kiebitz"))
+            .arg("replay")
+            .arg(&path)
+            .arg("--json")
+            .output();
+        let replay = replay.expect("the program runs");
+        let errors = String::from_utf8_lossy(&replay.stderr);
+        assert!(replay.status.success(), "{}: {errors}", path.display());
+        let printed = String::from_utf8(replay.stdout).expect("UTF-8");
+        assert!(
+            printed == library(&path),
+            "{}: the program prints other events",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn seq_counts_from_one_without_gaps() {
+    for path in captures() {
+        let events = events(&library(&path));
+        let boards: BTreeSet<&str> = events
+            .iter()
+            .filter_map(|event| event["board"].as_str())
+            .collect();
+        for board in boards {
+            let seqs = events
+                .iter()
+                .filter(|event| event["board"] == board)
+                .map(|event| event["seq"].as_u64());
+            for (expected, seq) in (1..).zip(seqs) {
+                assert_eq!(seq, Some(expected), "{}, {board}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn ts_never_goes_back() {
+    for path in captures() {
+        let mut latest = String::new();
+        for event in events(&library(&path)) {
+            let ts = event["ts"].as_str().unwrap_or_default();
+            assert!(
+                ts >= latest.as_str(),
+                "{}: {event} comes after {latest}",
+                path.display()
+            );
+            latest = ts.to_owned();
+        }
+    }
+}
+
+#[test]
+fn same_bytes_give_the_same_events() {
+    for path in captures() {
+        assert!(
+            library(&path) == library(&path),
+            "{}: two replays differ",
+            path.display()
+        );
+    }
+}
+
+/// The arrival of a chunk is part of the evidence, its boundaries are not.
+#[test]
+fn bytes_of_a_chunk_handed_in_one_by_one_give_the_same_events() {
+    for path in captures() {
+        let whole = library(&path);
+        let split = replayed(&one_byte_per_packet(&path));
+        let differing = whole
+            .lines()
+            .zip(split.lines())
+            .find(|(whole, split)| whole != split);
+        assert!(whole == split, "{}: {differing:?}", path.display());
+    }
+}
+
+#[test]
+fn examples_of_every_type_are_valid() {
+    for example in examples() {
+        assert_valid(&example, Path::new("examples of this test"));
+    }
+    let shown: BTreeSet<String> = examples().iter().map(|example| text(&example["type"])).collect();
+    assert_eq!(shown, types(), "one example per type of the schema");
+}
+
+#[test]
+fn events_that_lack_a_field_are_refused() {
+    for example in examples() {
+        let kind = text(&example["type"]);
+        let optional: &[&str] = match kind.as_str() {
+            "board.connected" => &["orientation", "game", "at"],
+            "claim.available" => &["occurrences", "at"],
+            "game.amended" => &["result", "moves", "players", "position", "at"],
+            _ if kind.starts_with("claim") || kind.starts_with("game") || kind.starts_with("move") => &["at"],
+            _ => &["game", "at"],
+        };
+        let fields = example.as_object().expect("an object");
+        for field in fields.keys().filter(|field| !optional.contains(&field.as_str())) {
+            let mut broken = example.clone();
+            broken.as_object_mut().expect("an object").remove(field);
+            assert!(!VALIDATOR.is_valid(&broken), "{kind} without {field} passes");
+        }
+    }
+}
+
+#[test]
+fn events_with_a_wrong_value_are_refused() {
+    let wrong: &[(&str, &str, Value)] = &[
+        ("board.connected", "v", json!(2)),
+        ("board.connected", "stream", json!("")),
+        ("board.connected", "seq", json!(0)),
+        ("board.connected", "seq", json!("1")),
+        ("board.connected", "seq", json!(1.5)),
+        ("board.connected", "board", json!(null)),
+        ("board.connected", "type", json!("board.attached")),
+        ("board.connected", "ts", json!("2026-11-21T14:03:07Z")),
+        ("board.connected", "ts", json!("2026-11-21T14:03:07.412Z")),
+        ("board.connected", "ts", json!("2026-11-21T14:03:07.412345+00:00")),
+        ("board.connected", "ts", json!("2026-13-21T14:03:07.412345Z")),
+        ("board.connected", "ts", json!(1_795_000_000)),
+        ("board.connected", "orientation", json!("upside_down")),
+        ("board.connected", "serial", json!(35519)),
+        ("board.connected", "version", json!("1")),
+        ("board.disconnected", "reason", json!(null)),
+        ("board.recovered", "changes", json!(-1)),
+        ("board.recovered", "from", json!("yesterday")),
+        ("claim.available", "reason", json!("fivefold")),
+        ("game.amended", "result", json!("2-0")),
+        ("game.ended", "result", json!("1/2")),
+        ("game.ended", "reason", json!("Check mate")),
+        ("game.ended", "by", json!("engine")),
+        ("game.ended", "confirmed", json!(null)),
+        (
+            "game.started",
+            "start_fen",
+            json!("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR"),
+        ),
+        ("game.started", "variant", json!("crazyhouse")),
+        ("game.started", "white_side", json!("front")),
+        ("game.started", "players", json!(["A", "B"])),
+        ("game.started", "players", json!({"white": "A"})),
+        ("incident.opened", "severity", json!("fatal")),
+        ("incident.opened", "squares", json!(["e9"])),
+        ("move.amended", "replaces", json!("Nf3")),
+        ("move.amended", "reason", json!(null)),
+        ("move.completed", "by", json!("lever")),
+        ("move.completed", "elapsed_ms", json!(-1)),
+        ("move.made", "at", json!("2026-11-21T14:03:07Z")),
+        ("move.made", "at", json!(null)),
+        ("move.made", "ply", json!(0)),
+        ("move.made", "color", json!("w")),
+        ("move.made", "uci", json!("e9e4")),
+        ("move.made", "uci", json!("e7e8k")),
+        ("move.made", "uci", json!("e2-e4")),
+        ("move.made", "uci", json!(null)),
+        ("move.made", "san", json!("0-0")),
+        ("move.made", "san", json!("Sf3")),
+        ("move.made", "san", json!(null)),
+        ("move.made", "legal", json!(false)), // with a SAN
+        ("move.made", "legal", json!("yes")),
+        (
+            "move.made",
+            "fen",
+            json!("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP b KQkq - 0 1"),
+        ),
+        (
+            "move.made",
+            "fen",
+            json!("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR x KQkq - 0 1"),
+        ),
+        ("move.made", "captured", json!("P")),
+        ("move.made", "captured", json!("k")),
+        ("move.made", "clock", json!("10:00")),
+        ("move.made", "clock", json!({"white_ms": 1, "black_ms": 1})),
+        (
+            "move.made",
+            "clock",
+            json!({"white_ms": 1.5, "black_ms": 1, "running": null}),
+        ),
+        (
+            "move.made",
+            "clock",
+            json!({"white_ms": 1, "black_ms": 1, "running": "both"}),
+        ),
+        ("move.retracted", "ply", json!(0)),
+        ("move.settled", "by", json!("guess")),
+    ];
+    for (kind, field, value) in wrong {
+        let example = examples().into_iter().find(|example| example["type"] == *kind);
+        let mut broken = example.expect("every type has an example");
+        broken[field] = value.clone();
+        assert!(
+            !VALIDATOR.is_valid(&broken),
+            "{kind} with {field} = {value} passes"
+        );
+    }
+}
+
+#[test]
+fn fields_may_be_added() {
+    for mut example in examples() {
+        example["arbiter_mood"] = json!("calm");
+        assert!(VALIDATOR.is_valid(&example), "{example}");
+    }
+}
+
+#[test]
+fn events_shown_in_the_documents_are_valid() {
+    let mut shown = BTreeSet::new();
+    for document in ["README.md", "docs/events.md"] {
+        for event in events_in(&read(document)) {
+            assert_valid(&event, Path::new(document));
+            shown.insert(text(&event["type"]));
+        }
+    }
+    assert!(shown.contains("move.made"), "the documents show {shown:?}");
+}
+
+#[test]
+fn every_type_and_every_reason_told_is_documented() {
+    let document = read("docs/events.md");
+    let mut words = types();
+    for event in captures().iter().flat_map(|path| events(&library(path))) {
+        if event["type"] != "board.disconnected" {
+            words.extend(event["reason"].as_str().map(str::to_owned));
+        }
+        words.extend(event["by"].as_str().map(str::to_owned));
+    }
+    for word in words {
+        assert!(
+            document.contains(&format!("`{word}`")),
+            "docs/events.md does not tell of `{word}`"
+        );
+    }
+}
+
+/// One valid event per type.
+fn examples() -> Vec<Value> {
+    let played = json!({
+        "ply": 1, "color": "white", "uci": "e2e4", "san": "e4",
+        "fen": "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1", "captured": null,
+        "clock": {"white_ms": 598_000, "black_ms": 600_000, "running": "white"}, "legal": true, "inferred": false,
+    });
+    let incident = json!({
+        "incident": "2026-11-21-board-1-2-1", "kind": "illegal_move", "color": "white", "ply": 7,
+        "severity": "violation", "article": "7.5.1", "edition": "2023", "advice": null, "squares": ["e4"],
+        "evidence": null,
+    });
+    let from = "2026-11-21T14:02:00.000000Z";
+    let to = "2026-11-21T14:03:07.412345Z";
+    let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+    [
+        (
+            "board.connected",
+            json!({"port": "p", "serial": "0000035519", "version": "1.8", "orientation": null}),
+        ),
+        ("board.disconnected", json!({"reason": "device disconnected"})),
+        ("board.recovered", json!({"changes": 4, "from": from, "to": to})),
+        (
+            "claim.available",
+            json!({"reason": "threefold", "occurrences": [4, 8, 12]}),
+        ),
+        ("clock.battery_low", json!({})),
+        ("clock.connected", json!({})),
+        ("clock.disconnected", json!({})),
+        ("game.amended", json!({"result": "1-0", "by": "arbiter"})),
+        (
+            "game.ended",
+            json!({"result": "0-1", "reason": "checkmate", "by": "laws", "confirmed": true}),
+        ),
+        (
+            "game.started",
+            json!({
+                "start_fen": start, "variant": "standard", "white_side": "left", "laws": null, "mode": null,
+                "players": {"white": "A", "black": null}, "time_control": null,
+            }),
+        ),
+        ("incident.closed", incident.clone()),
+        ("incident.opened", incident.clone()),
+        ("incident.updated", incident),
+        (
+            "move.amended",
+            with(played.clone(), &json!({"replaces": "d2d4", "reason": "moved_on"})),
+        ),
+        (
+            "move.completed",
+            json!({"ply": 1, "by": "press", "clock": null, "elapsed_ms": 4351}),
+        ),
+        ("move.made", played),
+        ("move.retracted", json!({"ply": 1, "reason": "takeback"})),
+        ("move.settled", json!({"ply": 1, "by": "shape"})),
+    ]
+    .map(|(kind, fields)| {
+        let envelope = json!({
+            "v": 1, "stream": "live", "seq": 1, "ts": to, "at": from, "board": "board-1",
+            "game": "2026-11-21-board-1-2", "type": kind,
+        });
+        with(envelope, &fields)
+    })
+    .into()
+}
+
+fn with(mut event: Value, fields: &Value) -> Value {
+    for (name, value) in fields.as_object().expect("an object") {
+        event[name] = value.clone();
+    }
+    event
+}
+
+/// The types that the schema knows.
+fn types() -> BTreeSet<String> {
+    let types = SCHEMA["properties"]["type"]["enum"]
+        .as_array()
+        .expect("the list of types");
+    types.iter().map(text).collect()
+}
+
+fn assert_valid(event: &Value, source: &Path) {
+    let errors: Vec<String> = VALIDATOR
+        .iter_errors(event)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    assert!(
+        errors.is_empty(),
+        "{}: {event}\n{}",
+        source.display(),
+        errors.join("\n")
+    );
+}
+
+fn captures() -> Vec<PathBuf> {
+    let folder = root().join("tests/captures");
+    let entries = fs::read_dir(&folder).expect("tests/captures is there");
+    let mut captures: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("an entry of tests/captures").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "pcapng"))
+        .collect();
+    captures.sort();
+    assert!(!captures.is_empty(), "{} holds no capture", folder.display());
+    captures
+}
+
+/// What a replay of a capture tells, one event per line.
+fn library(path: &Path) -> String {
+    replayed(&fs::read(path).expect("the capture can be read"))
+}
+
+fn replayed(capture: &[u8]) -> String {
+    let mut replay = Replay::new(capture, "replay").expect("a capture");
+    let mut lines = String::new();
+    while replay.next_at().is_some() {
+        for said in replay.step().expect("the capture is whole") {
+            lines += &serde_json::to_string(&said.event).expect("events have a JSON form");
+            lines.push('\n');
+        }
+    }
+    lines
+}
+
+fn one_byte_per_packet(path: &Path) -> Vec<u8> {
+    let capture = fs::read(path).expect("the capture can be read");
+    let mut reader = CaptureReader::new(capture.as_slice()).expect("a capture");
+    let mut writer = CaptureWriter::new(Vec::new()).expect("memory is there");
+    let mut described = 0;
+    while let Some(packet) = reader.next_packet().expect("the capture is whole") {
+        for interface in &reader.interfaces()[described..] {
+            writer.add_interface(interface).expect("memory is there");
+        }
+        described = reader.interfaces().len();
+        match &packet.content {
+            Content::Bytes {
+                direction: Direction::Inbound,
+                bytes,
+            } => {
+                for byte in bytes {
+                    let written =
+                        writer.write_bytes(packet.at, packet.interface, Direction::Inbound, &[*byte]);
+                    written.expect("memory is there");
+                }
+            }
+            _ => writer.write(&packet).expect("memory is there"),
+        }
+    }
+    writer.into_inner()
+}
+
+fn events(lines: &str) -> Vec<Value> {
+    let events: Vec<Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a line is one JSON object"))
+        .collect();
+    assert!(!events.is_empty(), "the replay told nothing");
+    events
+}
+
+/// The events in a document: the lines of its JSON blocks that are one.
+fn events_in(document: &str) -> Vec<Value> {
+    let mut inside = false;
+    let mut events = Vec::new();
+    for line in document.lines() {
+        match line {
+            "```json" => inside = true,
+            "```" => inside = false,
+            _ if inside && line.starts_with("{\"v\":") => {
+                events.push(serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")));
+            }
+            _ => {}
+        }
+    }
+    events
+}
+
+fn read(document: &str) -> String {
+    fs::read_to_string(root().join(document)).unwrap_or_else(|error| panic!("{document}: {error}"))
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().expect("a text").to_owned()
+}
+
+static SCHEMA: LazyLock<Value> =
+    LazyLock::new(|| serde_json::from_str(&read("docs/events.schema.json")).expect("the schema is JSON"));
+static VALIDATOR: LazyLock<Validator> =
+    LazyLock::new(|| jsonschema::draft202012::new(&SCHEMA).expect("the schema can be used"));
