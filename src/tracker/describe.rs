@@ -52,7 +52,7 @@ impl Tracker {
             lifted_at: node.lifted_at,
             stood_at: self.recovering.unwrap_or_else(|| node.since.min(now)),
             inferred: node.inferred || self.recovering.is_some(),
-            clock: self.clock.face(),
+            clock: self.face_now(),
             evidence: Evidence {
                 changes: self.sensors.changes_since(parent.since).copied().collect(),
                 grounds: Some(grounds),

@@ -26,6 +26,8 @@ const CERTAIN_AFTER: Duration = Duration::from_secs(3);
 const RESTORED_AFTER: Duration = Duration::from_millis(1500);
 /// A move whose reply came before it was seen must have stood, with the reply, for this long.
 const RESTS_HIDDEN: Duration = Duration::from_millis(700);
+/// A captured piece is taken off the board within this long.
+const RESTS_PUSHED_ASIDE: Duration = Duration::from_millis(1300);
 /// Alternatives are kept for so many of the last plies.
 const PLIES_OPEN: usize = 3;
 /// More is never concluded from one observation; a bound, so that nothing on a board can hold the daemon up.
@@ -185,7 +187,7 @@ impl Tracker {
             let pushed_aside = tree.node(told).stood > SCAN && best != instead;
             let rest = match best == instead && !pressed {
                 true => patience,
-                false if pushed_aside => RESTS_HIDDEN,
+                false if pushed_aside => RESTS_PUSHED_ASIDE,
                 false => RESTS_AT_ALL,
             };
             node.since.max(tree.node(best).since) + rest
@@ -208,8 +210,9 @@ impl Tracker {
         let Some(ply) = ply else { return false };
         let (mover, lifted_at) = (ply.color, ply.lifted_at);
         let Some(line) = &mut self.line else { return false };
+        // What is withdrawn stays a reading: the board may yet show that it was right.
+        line.tree.withdraw(told);
         line.tree.node_mut(instead).standing = Standing::Told;
-        let id = line.tree.remove(told, instead);
         self.tell(
             now,
             Finding::Amended {
@@ -217,7 +220,7 @@ impl Tracker {
                 reason,
             },
         );
-        self.complete_if_pressed(now, id, mover, lifted_at);
+        self.complete_if_pressed(now, instead, mover, lifted_at);
         true
     }
 

@@ -213,6 +213,11 @@ impl Tracker {
         self.clock.white_side()
     }
 
+    /// What the clock shows with what is being told; the board's memory does not say what it showed then.
+    fn face_now(&self) -> Option<ClockFace> {
+        self.clock.face().filter(|_| self.recovering.is_none())
+    }
+
     fn tell(&mut self, at: Timestamp, finding: Finding) {
         // What the memory tells is known when it was read.
         self.findings.push_back((self.recovering.unwrap_or(at), finding));
@@ -302,7 +307,8 @@ impl Tracker {
         if by == Completion::Press && now >= node.since + tree::SCAN {
             self.settle(now, id, Settlement::Press);
         }
-        let clock = self.clock.face();
+        let clock = self.face_now();
+        let elapsed = elapsed.filter(|_| self.recovering.is_none());
         self.tell(
             now,
             Finding::Completed {

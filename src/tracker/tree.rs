@@ -134,19 +134,20 @@ impl Tree {
         &self.nodes[id].candidates
     }
 
-    /// The reading that fits the sensors best. What has been told wins ties, then the one whose next ply stood for longer
-    /// than a piece takes to pass, then the shorter line.
+    /// The reading that fits the sensors best. Of equal ones the one that withdraws the fewest plies wins, then the one
+    /// whose next ply stood for longer than a piece takes to pass, then the shorter line.
     pub(crate) fn best(&self) -> NodeId {
         let told = self.path(self.tip());
         let rank = |id: &NodeId| {
             let path = self.path(*id);
-            let strays = !path.starts_with(&told);
+            let common = told.iter().zip(&path).take_while(|(a, b)| a == b).count();
             let stood = path
-                .get(told.len())
+                .get(common)
                 .map_or(Duration::ZERO, |next| self.nodes[*next].stood);
+            let withdrawn = told.len() - common;
             (
                 self.nodes[*id].differs.count(),
-                strays,
+                withdrawn,
                 stood <= PASSES,
                 path.len(),
                 Reverse(stood),
@@ -236,6 +237,15 @@ impl Tree {
             root.played = Played::Root;
         }
         passed
+    }
+
+    /// A node and all that was told after it are mere readings again.
+    pub(crate) fn withdraw(&mut self, id: NodeId) {
+        for other in self.path(self.tip()).into_iter().filter(|other| *other >= id) {
+            let node = &mut self.nodes[other];
+            node.standing = Standing::Considered;
+            node.completed = false;
+        }
     }
 
     /// Forgets a node and all that follows from it. Returns what the number of `other`, which is kept, has become.
