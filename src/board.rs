@@ -113,18 +113,20 @@ impl Board {
 
     fn work(&mut self) {
         while let Some(observed) = self.session.poll_observation() {
-            if let Some(event) = self.presence.observe(&observed.observation) {
+            let presence = self.presence.observe(&observed.observation);
+            // The first dump may show which way round the board stands.
+            self.tracker.observe(&observed);
+            if let Some(event) = presence {
                 let event = self.oriented(event);
-                let ruling = Ruling {
+                let game = self.referee.game();
+                self.say(Ruling {
                     ts: observed.at,
                     at: None,
-                    game: None,
+                    game,
                     event,
                     ply: None,
-                };
-                self.say(ruling);
+                });
             }
-            self.tracker.observe(&observed);
             self.rule();
         }
     }

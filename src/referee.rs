@@ -151,6 +151,12 @@ impl Referee {
         }
     }
 
+    /// The game that is being played.
+    #[must_use]
+    pub fn game(&self) -> Option<Game> {
+        self.game.as_ref().filter(|game| !game.ended).map(|game| game.id)
+    }
+
     /// What there is to say, in order.
     pub fn take_rulings(&mut self) -> Vec<Ruling> {
         std::mem::take(&mut self.rulings)
