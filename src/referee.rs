@@ -97,26 +97,8 @@ impl Referee {
     pub fn handle(&mut self, now: Timestamp, finding: Finding) {
         match finding {
             Finding::Start(start) => self.start_set_up(now, start),
-            Finding::Made(ply) => {
-                self.line.truncate(index(ply.number));
-                self.line.push(Entry {
-                    ply,
-                    told_at: now,
-                    settled: None,
-                    completed: None,
-                });
-                self.follow(now, "moved_on");
-            }
-            Finding::Amended { ply, reason } => {
-                self.line.truncate(index(ply.number));
-                self.line.push(Entry {
-                    ply,
-                    told_at: now,
-                    settled: None,
-                    completed: None,
-                });
-                self.follow(now, reason_text(reason));
-            }
+            Finding::Made(ply) => self.played(now, ply, "moved_on"),
+            Finding::Amended { ply, reason } => self.played(now, ply, reason_text(reason)),
             Finding::Retracted { ply, reason } => {
                 self.line.truncate(index(ply));
                 // Kings on their way to the centre were never a move, clock or no clock.
@@ -171,6 +153,18 @@ impl Referee {
             event,
             ply,
         });
+    }
+
+    /// The line goes on, or goes another way, with this ply.
+    fn played(&mut self, now: Timestamp, ply: Box<Ply>, reason: &'static str) {
+        self.line.truncate(index(ply.number));
+        self.line.push(Entry {
+            ply,
+            told_at: now,
+            settled: None,
+            completed: None,
+        });
+        self.follow(now, reason);
     }
 
     fn start_set_up(&mut self, now: Timestamp, start: Start) {
