@@ -28,6 +28,8 @@ const RESTORED_AFTER: Duration = Duration::from_millis(1500);
 const RESTS_HIDDEN: Duration = Duration::from_millis(700);
 /// A captured piece is taken off the board within this long.
 const RESTS_PUSHED_ASIDE: Duration = Duration::from_millis(1300);
+/// So many plies after another reading of a settled one prove it.
+const PLIES_PROVING: usize = 2;
 /// Alternatives are kept for so many of the last plies.
 const PLIES_OPEN: usize = 3;
 /// More is never concluded from one observation; a bound, so that nothing on a board can hold the daemon up.
@@ -181,7 +183,10 @@ impl Tracker {
         let node = tree.node(instead);
         let pressed = self.pressed[node.mover()].is_some_and(|pressed| pressed >= node.lifted_at);
         let at = if settled {
-            node.since.max(self.quiet_since) + RESTORED_AFTER
+            // A whole line that goes on without what was settled proves more than a quiet board.
+            let goes_on = tree.path(best).len() >= tree.path(instead).len() + PLIES_PROVING;
+            let rest = if goes_on { RESTS } else { RESTORED_AFTER };
+            node.since.max(tree.node(best).since) + rest
         } else {
             // A captured piece pushed aside can look as if it had moved there, until it is taken off.
             let pushed_aside = tree.node(told).stood > SCAN && best != instead;
