@@ -28,8 +28,8 @@ const RESTORED_AFTER: Duration = Duration::from_millis(1500);
 const RESTS_HIDDEN: Duration = Duration::from_millis(700);
 /// A captured piece is taken off the board within this long.
 const RESTS_PUSHED_ASIDE: Duration = Duration::from_millis(1300);
-/// So many plies after another reading of a settled one prove it.
-const PLIES_PROVING: usize = 2;
+/// So many plies in a row of another reading prove that a settled one was wrong.
+const PLIES_PROVING: usize = 3;
 /// Alternatives are kept for so many of the last plies.
 const PLIES_OPEN: usize = 3;
 /// More is never concluded from one observation; a bound, so that nothing on a board can hold the daemon up.
@@ -183,9 +183,18 @@ impl Tracker {
         let node = tree.node(instead);
         let pressed = self.pressed[node.mover()].is_some_and(|pressed| pressed >= node.lifted_at);
         let at = if settled {
-            // A whole line that goes on without what was settled proves more than a quiet board.
-            let goes_on = tree.path(best).len() >= tree.path(instead).len() + PLIES_PROVING;
-            let rest = if goes_on { RESTS } else { RESTORED_AFTER };
+            // A whole line that goes on without what was settled, ply after ply as the board showed it, proves more
+            // than a quiet board.
+            let reading = tree.path(best);
+            let shown = reading
+                .iter()
+                .filter(|id| **id >= instead && tree.node(**id).exact)
+                .count();
+            let rest = if shown >= PLIES_PROVING {
+                RESTS
+            } else {
+                RESTORED_AFTER
+            };
             node.since.max(tree.node(best).since) + rest
         } else {
             // A captured piece pushed aside can look as if it had moved there, until it is taken off.

@@ -37,6 +37,8 @@ pub(crate) struct Node {
     pub(crate) stood: Duration,
     /// Its squares never showed it: the reply came before they were read.
     pub(crate) hidden: bool,
+    /// The board has shown exactly this state at some time.
+    pub(crate) exact: bool,
     /// The board has shown exactly this state, undisturbed, for longer than a piece rests on its way.
     seen: bool,
     /// Only one ply can have followed: other readings are not looked for any more.
@@ -359,6 +361,7 @@ impl Node {
             standing: Standing::Considered,
             stood: Duration::ZERO,
             hidden: false,
+            exact: false,
             seen: false,
             closed: false,
             completed: false,
@@ -382,6 +385,7 @@ impl Node {
             self.since = now;
         }
         self.hidden &= !met;
+        self.exact |= met && self.differs.is_empty();
         self.met = met;
     }
 }
