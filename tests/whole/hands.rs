@@ -82,11 +82,21 @@ fn games_by_clumsy_players_come_back_as_they_were_played() {
     all_come_back(3000..3040, Temperament::Clumsy, Taste::Any);
 }
 
-/// In blitz a scan of 225 ms misses what hands do in between; nearly all games come back all the same.
 #[test]
-fn blitz_games_come_back_but_for_a_few() {
-    let (failing, first) = failing(4000..4100, Temperament::Blitz, Taste::Any);
-    assert!(failing.len() <= 2, "seeds {failing:?} fail; the first:\n{first}");
+fn blitz_games_come_back_as_they_were_played() {
+    all_come_back(4000..4060, Temperament::Blitz, Taste::Any);
+}
+
+/// Each of these was told wrongly once: captured pieces pushed aside to where they could have gone, a promotion seen
+/// and replaced by a guess, a rook pressed before its king, and the line that stayed wrong behind it.
+#[test]
+fn games_once_misread_come_back_as_they_were_played() {
+    for seed in [18, 91, 455, 499, 754] {
+        all_come_back(seed..seed + 1, Temperament::Clumsy, Taste::Special);
+    }
+    for seed in [0, 148, 517, 614, 763] {
+        all_come_back(seed..seed + 1, Temperament::Blitz, Taste::Special);
+    }
 }
 
 /// `cargo test --release --test whole rates -- --ignored --nocapture`
