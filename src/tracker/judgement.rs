@@ -160,70 +160,33 @@ impl Tracker {
 
     /// The best reading is not what was told: from `told` on it is `instead`, or nothing yet.
     fn reconsider(&mut self, now: Timestamp, told: NodeId, instead: Option<NodeId>, best: NodeId) -> bool {
-        let patience = instead.map_or(RESTS_AMENDED, |instead| self.patience(instead).max(RESTS_AMENDED));
-        let Some(line) = &mut self.line else { return false };
-        let tree = &mut line.tree;
-        let settled = tree.node(told).standing == Standing::Settled;
-        let ply = tree.node(told).ply;
         let Some(instead) = instead else {
-            let back_since = self.quiet_since;
-            let clear = tree.node(best).differs.is_empty();
-            let at = back_since + if settled { RESTORED_AFTER } else { RESTS_TAKEN_BACK };
-            if !clear || now < at {
-                if clear {
-                    self.wake_at(at);
-                }
-                return false;
-            }
-            let reason = withdrawal_of(&tree.node(told).played);
-            tree.remove(told, best);
-            self.tell(now, Finding::Retracted { ply, reason });
-            return true;
+            return self.take_back(now, told, best);
         };
-        let node = tree.node(instead);
-        let pressed = self.pressed[node.mover()].is_some_and(|pressed| pressed >= node.lifted_at);
-        let at = if settled {
-            // A whole line that goes on without what was settled, ply after ply as the board showed it, proves more
-            // than a quiet board.
-            let reading = tree.path(best);
-            let shown = reading
-                .iter()
-                .filter(|id| **id >= instead && tree.node(**id).exact)
-                .count();
-            let rest = if shown >= PLIES_PROVING {
-                RESTS
-            } else {
-                RESTORED_AFTER
-            };
-            node.since.max(tree.node(best).since) + rest
-        } else {
-            // A captured piece pushed aside can look as if it had moved there, until it is taken off.
-            let pushed_aside = tree.node(told).stood > SCAN && best != instead;
-            let rest = match best == instead && !pressed {
-                true => patience,
-                false if pushed_aside => RESTS_PUSHED_ASIDE,
-                false => RESTS_AT_ALL,
-            };
-            node.since.max(tree.node(best).since) + rest
+        let Some(at) = self.amended_at(told, instead, best) else {
+            return false;
         };
         if now < at {
             self.wake_at(at);
             return false;
         }
+        let stood = best == instead;
+        let grounds = if stood {
+            Grounds::Stood(RESTS_AMENDED)
+        } else {
+            Grounds::Reply
+        };
+        let Some(ply) = self.describe(now, instead, grounds) else {
+            return false;
+        };
+        let (mover, lifted_at) = (ply.color, ply.lifted_at);
+        let Some(line) = &mut self.line else { return false };
+        let settled = line.tree.node(told).standing == Standing::Settled;
         let reason = if settled {
             Withdrawal::Recovered
         } else {
             Withdrawal::MovedOn
         };
-        let grounds = if best == instead {
-            Grounds::Stood(RESTS_AMENDED)
-        } else {
-            Grounds::Reply
-        };
-        let ply = self.describe(now, instead, grounds);
-        let Some(ply) = ply else { return false };
-        let (mover, lifted_at) = (ply.color, ply.lifted_at);
-        let Some(line) = &mut self.line else { return false };
         // What is withdrawn stays a reading: the board may yet show that it was right.
         line.tree.withdraw(told);
         line.tree.node_mut(instead).standing = Standing::Told;
@@ -236,6 +199,54 @@ impl Tracker {
         );
         self.complete_if_pressed(now, instead, mover, lifted_at);
         true
+    }
+
+    /// The board is back as it was before `told`.
+    fn take_back(&mut self, now: Timestamp, told: NodeId, best: NodeId) -> bool {
+        let quiet_since = self.quiet_since;
+        let Some(line) = &mut self.line else { return false };
+        let node = line.tree.node(told);
+        if !line.tree.node(best).differs.is_empty() {
+            return false;
+        }
+        let settled = node.standing == Standing::Settled;
+        let at = quiet_since + if settled { RESTORED_AFTER } else { RESTS_TAKEN_BACK };
+        if now < at {
+            self.wake_at(at);
+            return false;
+        }
+        let (ply, reason) = (node.ply, withdrawal_of(&node.played));
+        line.tree.remove(told, best);
+        self.tell(now, Finding::Retracted { ply, reason });
+        true
+    }
+
+    /// When `instead` has stood long enough to replace `told`.
+    fn amended_at(&self, told: NodeId, instead: NodeId, best: NodeId) -> Option<Timestamp> {
+        let tree = &self.line.as_ref()?.tree;
+        let node = tree.node(instead);
+        let rest = if tree.node(told).standing == Standing::Settled {
+            // A whole line that goes on without what was settled, ply after ply as the board showed it, proves more
+            // than a quiet board.
+            let line = tree.path(best);
+            let shown = line
+                .iter()
+                .filter(|id| **id >= instead && tree.node(**id).exact)
+                .count();
+            if shown >= PLIES_PROVING {
+                RESTS
+            } else {
+                RESTORED_AFTER
+            }
+        } else if best != instead && tree.node(told).stood > SCAN {
+            // A captured piece pushed aside can look as if it had moved there, until it is taken off.
+            RESTS_PUSHED_ASIDE
+        } else if best != instead || self.pressed_since(node.mover(), node.lifted_at).is_some() {
+            RESTS_AT_ALL
+        } else {
+            self.patience(instead).max(RESTS_AMENDED)
+        };
+        Some(node.since.max(tree.node(best).since) + rest)
     }
 
     fn tell_made(&mut self, now: Timestamp, id: NodeId, grounds: Grounds) {
