@@ -27,7 +27,7 @@ impl Tracker {
             return false;
         };
         let best = tree.best();
-        if self.examined || self.disturbed || best != tree.tip() || tree.node(best).differs.is_empty() {
+        if self.disturbed || best != tree.tip() || tree.node(best).differs.is_empty() {
             return false;
         }
         let at = self.quiet_since + EXAMINED_AFTER;
@@ -35,11 +35,9 @@ impl Tracker {
             self.wake_at(at);
             return false;
         }
-        if self.restored(now) || self.unseen(now, best) {
-            return true;
-        }
-        self.examined = self.irregular(now, best);
-        self.examined
+        // The same board need not be searched twice; a press may still come and tell what stands on it.
+        let searched = core::mem::replace(&mut self.examined, true);
+        (!searched && (self.restored(now) || self.unseen(now, best))) || self.irregular(now, best)
     }
 
     /// An earlier position of the line stands on the board again: what was played after it is taken back.

@@ -63,7 +63,7 @@ pub struct Tracker {
     missing: Option<Gap>,
     /// The memory is being played back; it was read then.
     recovering: Option<Timestamp>,
-    /// The quiet board has been examined for more than the next move.
+    /// The quiet board has been searched for more than the next move.
     examined: bool,
     findings: VecDeque<(Timestamp, Finding)>,
     wake: Option<Timestamp>,
