@@ -1,6 +1,6 @@
 //! What a session learns from a board.
 
-use kiebitz_protocol::{ClockTimes, Dump, Element, FieldUpdate};
+use kiebitz_protocol::{BatteryStatus, ClockTimes, Dump, Element, FieldUpdate};
 
 use crate::time::Timestamp;
 
@@ -59,6 +59,16 @@ pub enum Observation {
         /// What the board has recorded.
         elements: Vec<Element>,
     },
+    /// What happened on a board that is asked instead of reporting by itself (bus mode), oldest element first: all
+    /// that changed since it was last asked.
+    Changes {
+        /// Piece changes and, at lever changes, the halted side's time.
+        elements: Vec<Element>,
+        /// All of it happened after this time.
+        not_before: Timestamp,
+    },
+    /// The state of the board's battery (BATTERY_STATUS).
+    Battery(BatteryStatus),
     /// Bytes were lost: changes may be missing until the next dump.
     Disturbed {
         /// Bytes that made no message.
@@ -75,4 +85,6 @@ pub struct Identity {
     pub long_serial: Option<String>,
     /// Major and minor number (VERSION).
     pub version: Option<(u8, u8)>,
+    /// The maker's text (TRADEMARK).
+    pub trademark: Option<String>,
 }

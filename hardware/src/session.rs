@@ -143,6 +143,11 @@ fn observe(now: Timestamp, message: &Message<'_>, identity: &mut Identity) -> Op
             identity.version = Some((*major, *minor));
             Some(Observation::Identified(identity.clone()))
         }
+        Message::Trademark(text) => {
+            identity.trademark = Some((*text).to_owned());
+            Some(Observation::Identified(identity.clone()))
+        }
+        Message::BatteryStatus(status) => Some(Observation::Battery(*status)),
         _ => None,
     }
 }
