@@ -2,9 +2,9 @@
 
 use kiebitz_hardware::{Session, Timestamp};
 
-use crate::event::{Event, EventKind, time_text};
+use crate::event::{Event, EventKind};
 use crate::presence::Presence;
-use crate::referee::{Game, Referee, Ruling};
+use crate::referee::{Referee, Ruling};
 use crate::tracker::{Ply, Tracker};
 
 /// An event with the ply behind it, for those who ask what it rests on.
@@ -41,7 +41,7 @@ impl Board {
             session: Session::new(),
             presence: Presence::new(port.to_owned()),
             tracker: Tracker::new(),
-            referee: Referee::new(),
+            referee: Referee::new(name),
             said: Vec::new(),
         }
     }
@@ -118,7 +118,7 @@ impl Board {
             self.tracker.observe(&observed);
             if let Some(event) = presence {
                 let event = self.oriented(event);
-                let game = self.referee.game();
+                let game = self.referee.game().cloned();
                 self.say(Ruling {
                     ts: observed.at,
                     at: None,
@@ -149,20 +149,13 @@ impl Board {
             ts: ruling.ts,
             at: ruling.at,
             board: self.name.clone(),
-            game: ruling.game.map(|game| self.game_id(game)),
+            game: ruling.game.map(|game| game.id),
             kind: ruling.event,
         };
         self.said.push(Said {
             event,
             ply: ruling.ply,
         });
-    }
-
-    /// Day, board and number of the game, as in "2026-11-21-board-1-2".
-    fn game_id(&self, game: Game) -> String {
-        let began = time_text(game.began);
-        let day = began.split('T').next().unwrap_or_default();
-        format!("{day}-{}-{}", self.name, game.number)
     }
 
     fn oriented(&self, mut event: EventKind) -> EventKind {

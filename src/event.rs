@@ -52,15 +52,17 @@ pub enum EventKind {
         /// Why.
         reason: String,
     },
-    /// Changes that nobody heard were read back from the board's memory.
+    /// What became of a gap in which nobody listened.
     #[serde(rename = "board.recovered")]
     BoardRecovered {
-        /// How many squares changed.
+        /// How it was closed: memory, inferred, undecidable.
+        by: &'static str,
+        /// How many square changes were read back from the board's memory.
         changes: usize,
         /// The gap began then.
         #[serde(serialize_with = "rfc3339")]
         from: Timestamp,
-        /// The memory was read then.
+        /// It was closed, or given up, then.
         #[serde(serialize_with = "rfc3339")]
         to: Timestamp,
     },
@@ -80,6 +82,11 @@ pub enum EventKind {
         start_fen: String,
         /// standard, chess960 or from_position.
         variant: &'static str,
+        /// Where White sits: "normal" with the connector on White's left, else "turned".
+        orientation: &'static str,
+        /// The game on this board that a gap cut off and that goes on here; absent where there is none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        continues: Option<String>,
         /// White's side of the clock, "left" or "right", once known.
         white_side: Option<&'static str>,
         /// Edition of the Laws; null until the referee is told one.
@@ -138,7 +145,7 @@ pub enum EventKind {
     GameEnded {
         /// 1-0, 0-1, 1/2-1/2 or *.
         result: String,
-        /// checkmate, stalemate, dead_position, fivefold, seventy_five_moves, kings, result_piece, reset.
+        /// checkmate, stalemate, dead_position, fivefold, seventy_five_moves, kings, result_piece, reset, gap.
         reason: &'static str,
         /// board, laws or arbiter.
         by: &'static str,
@@ -168,6 +175,9 @@ pub struct Move {
     pub legal: bool,
     /// Found by reconstruction over a gap, not watched.
     pub inferred: bool,
+    /// Told only where it is false: the plies found over the gap may have been played in another order.
+    #[serde(skip_serializing_if = "core::clone::Clone::clone")]
+    pub order_certain: bool,
 }
 
 /// What the clock shows.
@@ -179,6 +189,9 @@ pub struct Clock {
     pub black_ms: u64,
     /// white, black, or null when nobody's time runs.
     pub running: Option<&'static str>,
+    /// Whose flag is shown as fallen: white, black, both; absent while none is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flag: Option<&'static str>,
 }
 
 /// The players' names.

@@ -120,6 +120,7 @@ impl GameRecord {
             mode,
             players,
             time_control,
+            ..
         } = &event.kind
         else {
             return None;
@@ -255,6 +256,8 @@ pub(crate) mod tests {
         EventKind::GameStarted {
             start_fen: start_fen.to_owned(),
             variant,
+            orientation: "normal",
+            continues: None,
             white_side: None,
             laws: None,
             mode: None,
@@ -275,6 +278,7 @@ pub(crate) mod tests {
             clock: Some(clock(600)),
             legal: true,
             inferred: false,
+            order_certain: true,
         }
     }
 
@@ -283,6 +287,7 @@ pub(crate) mod tests {
             white_ms: seconds * 1000,
             black_ms: seconds * 1000,
             running: Some("white"),
+            flag: None,
         }
     }
 

@@ -9,9 +9,9 @@ mod ending;
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Color, KnownOutcome, Role};
 
-use crate::event::{Clock, EventKind, Move};
+use crate::event::{Clock, EventKind, Move, time_text};
 use crate::tracker::{
-    ClockChange, ClockFace, Completion, Finding, Ply, ResultSign, Settlement, Side, Start, Variant,
+    ClockChange, ClockFace, Completion, Finding, Ply, Recovery, ResultSign, Settlement, Side, Start, Variant,
     Withdrawal,
 };
 
@@ -22,7 +22,7 @@ pub struct Ruling {
     pub ts: Timestamp,
     /// When it happened on the board, where the board tells.
     pub at: Option<Timestamp>,
-    /// Number of the game on this board, from 1; `None` outside a game.
+    /// `None` outside a game.
     pub game: Option<Game>,
     /// The event.
     pub event: EventKind,
@@ -30,19 +30,22 @@ pub struct Ruling {
     pub ply: Option<Box<Ply>>,
 }
 
-/// A game's number on its board and the time it began.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A game's number on its board and its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Game {
     /// From 1.
     pub number: u32,
-    /// Its first event's time.
-    pub began: Timestamp,
+    /// Day, board and number, as in "2026-11-21-board-1-2".
+    pub id: String,
 }
 
 /// Applies the Laws to one board's line of play.
 #[derive(Debug, Default)]
 pub struct Referee {
+    board: String,
     start: Option<Start>,
+    /// The game that the line goes on with, cut off by a gap.
+    continues: Option<String>,
     /// The line as the tracker has it.
     line: Vec<Entry>,
     /// How many games began on this board.
@@ -87,10 +90,13 @@ const FROM_POSITION: usize = 3;
 const CEREMONIAL: usize = 2;
 
 impl Referee {
-    /// A referee at a board without a game.
+    /// A referee at a board of that name, without a game.
     #[must_use]
-    pub fn new() -> Self {
-        Self::default()
+    pub fn new(board: &str) -> Self {
+        Self {
+            board: board.to_owned(),
+            ..Self::default()
+        }
     }
 
     /// Takes in what the tracker has found.
@@ -125,8 +131,20 @@ impl Referee {
                 });
             }
             Finding::ResultShown { outcome, by } => self.result_shown(now, outcome, by),
-            Finding::Recovered { changes, from, to } => {
-                self.say(now, None, EventKind::BoardRecovered { changes, from, to }, None);
+            Finding::Recovered {
+                by,
+                changes,
+                from,
+                to,
+            } => {
+                let by = recovery_text(by);
+                let event = EventKind::BoardRecovered {
+                    by,
+                    changes,
+                    from,
+                    to,
+                };
+                self.say(now, None, event, None);
             }
             Finding::Clock(change) => self.clock_changed(now, change),
             Finding::WhiteSide(side) => self.white_side = Some(side),
@@ -135,8 +153,8 @@ impl Referee {
 
     /// The game that is being played.
     #[must_use]
-    pub fn game(&self) -> Option<Game> {
-        self.game.as_ref().filter(|game| !game.ended).map(|game| game.id)
+    pub fn game(&self) -> Option<&Game> {
+        self.game.as_ref().filter(|game| !game.ended).map(|game| &game.id)
     }
 
     /// What there is to say, in order.
@@ -145,7 +163,7 @@ impl Referee {
     }
 
     fn say(&mut self, ts: Timestamp, at: Option<Timestamp>, event: EventKind, ply: Option<Box<Ply>>) {
-        let game = self.game.as_ref().map(|game| game.id);
+        let game = self.game.as_ref().map(|game| game.id.clone());
         self.rulings.push(Ruling {
             ts,
             at,
@@ -177,17 +195,31 @@ impl Referee {
             .as_ref()
             .is_some_and(|old| old.state.board() == start.state.board());
         self.line.clear();
-        if ceremonial && same {
+        if start.goes_on && self.game.is_some() {
+            self.cut_off(now);
+        } else if ceremonial && same {
             self.withdraw_surplus(now, "takeback");
         } else {
-            if self.game.as_ref().is_some_and(|game| !game.ended) {
+            if self.game().is_some() {
                 self.end(now, "*".to_owned(), "reset", "board", false);
             }
             self.game = None;
         }
+        if !start.goes_on {
+            self.clock.ran = self.clock.running;
+            self.clock.stopped_at = None;
+        }
         self.start = Some(start);
-        self.clock.ran = self.clock.running;
-        self.clock.stopped_at = None;
+    }
+
+    /// What was played in a gap cannot be found out: the game as far as it is known ends there, and the next one goes
+    /// on with it. A game that had ended stays ended.
+    fn cut_off(&mut self, now: Timestamp) {
+        if let Some(game) = self.game().cloned() {
+            self.end(now, "*".to_owned(), "gap", "board", false);
+            self.game = None;
+            self.continues = Some(game.id);
+        }
     }
 
     fn clock_changed(&mut self, now: Timestamp, change: ClockChange) {
@@ -230,7 +262,7 @@ impl Referee {
         let found = self
             .start
             .as_ref()
-            .is_some_and(|start| start.variant == Variant::FromPosition);
+            .is_some_and(|start| start.variant == Variant::FromPosition && !start.goes_on);
         if found && !self.clock.ran && (self.clock.connected || self.line.len() < FROM_POSITION) {
             return false;
         }
@@ -289,6 +321,8 @@ impl Referee {
                 Variant::Chess960 => "chess960",
                 Variant::FromPosition => "from_position",
             },
+            orientation: if start.turned { "turned" } else { "normal" },
+            continues: self.continues.take(),
             white_side: self.white_side.map(side_text),
             laws: None,
             mode: None,
@@ -296,9 +330,11 @@ impl Referee {
             time_control: None,
         };
         self.games += 1;
+        let began = time_text(now);
+        let day = began.split('T').next().unwrap_or_default();
         let id = Game {
             number: self.games,
-            began: now,
+            id: format!("{day}-{}-{}", self.board, self.games),
         };
         self.game = Some(Running {
             id,
@@ -453,6 +489,7 @@ fn move_of(ply: &Ply) -> Move {
         clock: ply.clock.map(clock_of),
         legal: ply.played.is_some(),
         inferred: ply.inferred,
+        order_certain: !ply.any_order,
     }
 }
 
@@ -461,6 +498,12 @@ pub(crate) fn clock_of(face: ClockFace) -> Clock {
         white_ms: face.white_ms,
         black_ms: face.black_ms,
         running: face.running.map(color_text),
+        flag: match (face.flags.white, face.flags.black) {
+            (false, false) => None,
+            (true, false) => Some("white"),
+            (false, true) => Some("black"),
+            (true, true) => Some("both"),
+        },
     }
 }
 
@@ -482,6 +525,14 @@ fn reason_text(reason: Withdrawal) -> &'static str {
         Withdrawal::IllegalRestored => "illegal_restored",
         Withdrawal::Kings => "kings",
         Withdrawal::Recovered => "recovered",
+    }
+}
+
+fn recovery_text(by: Recovery) -> &'static str {
+    match by {
+        Recovery::Memory => "memory",
+        Recovery::Inferred => "inferred",
+        Recovery::Undecidable => "undecidable",
     }
 }
 

@@ -106,6 +106,9 @@ pub struct ClockTimes {
     pub black_ms: Option<u64>,
     /// white, black, or `None` when nobody's time runs.
     pub running: Option<&'static str>,
+    /// Whose flag is shown as fallen: white, black, both; absent while none is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flag: Option<&'static str>,
     /// Arrival of the reading.
     #[serde(serialize_with = "rfc3339_option")]
     pub as_of: Option<Timestamp>,
@@ -272,6 +275,7 @@ impl ClockTimes {
                 white_ms: Some(clock.white_ms),
                 black_ms: Some(clock.black_ms),
                 running: clock.running,
+                flag: clock.flag,
                 as_of: Some(face.as_of),
             }
         })

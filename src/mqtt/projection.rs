@@ -169,7 +169,7 @@ impl<'a> From<&'a Tracker> for View<'a> {
 
 /// Whether a client that counts down from `told` shows something else than the reading says.
 fn differs(told: &ClockTimes, reading: &ClockTimes) -> bool {
-    if told.running != reading.running {
+    if told.running != reading.running || told.flag != reading.flag {
         return true;
     }
     let elapsed = match (told.as_of, reading.as_of) {

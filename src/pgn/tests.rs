@@ -142,6 +142,7 @@ fn finished_game_reads_back() {
         white_ms: 3_599_400,
         black_ms: 5_400_000,
         running: Some("black"),
+        flag: None,
     });
     games.apply(&event(
         20,
@@ -270,6 +271,7 @@ fn tag_values_cannot_break_out() {
     let EventKind::GameStarted {
         start_fen,
         variant,
+        orientation,
         white_side,
         laws,
         mode,
@@ -286,6 +288,8 @@ fn tag_values_cannot_break_out() {
     let kind = EventKind::GameStarted {
         start_fen,
         variant,
+        orientation,
+        continues: None,
         white_side,
         laws,
         mode,

@@ -26,6 +26,7 @@ pub(super) fn of(event: &Event, seen: Seen, game: Option<&GameSheet>, hall: &Hal
     let text = match (&event.kind, game) {
         (EventKind::BoardConnected { .. }, _) if seen.board => "the board is connected again".to_owned(),
         (EventKind::BoardDisconnected { reason }, game) => disconnected(reason, game),
+        (EventKind::BoardRecovered { by, changes, .. }, _) => recovered(by, *changes),
         (EventKind::ClockBatteryLow {}, _) => "the clock's battery is low".to_owned(),
         (EventKind::ClockConnected {}, _) if seen.clock => "the clock is connected again".to_owned(),
         (EventKind::ClockDisconnected {}, _) if seen.clock => "the clock was disconnected".to_owned(),
@@ -82,13 +83,22 @@ fn disconnected(reason: &str, game: Option<&GameSheet>) -> String {
     }
 }
 
+fn recovered(by: &str, changes: usize) -> String {
+    match by {
+        "memory" => format!("the board remembered what happened meanwhile: {changes} changes of squares"),
+        "inferred" => "what was played meanwhile follows from what stands on the board".to_owned(),
+        _ => "what was played meanwhile cannot be found out: moves are missing".to_owned(),
+    }
+}
+
 fn made(entry: &Move, numbering: Numbering) -> Option<String> {
     let name = told(entry, numbering);
     match (entry.legal, entry.inferred) {
         (true, false) => None,
-        (true, true) => Some(format!(
-            "{name} was not seen; it is the only line between what stood before and after"
+        (true, true) if !entry.order_certain => Some(format!(
+            "{name} was not seen, and may have been played in another order"
         )),
+        (true, true) => Some(format!("{name} was not seen")),
         (false, _) => Some(format!("{name} is no legal move")),
     }
 }

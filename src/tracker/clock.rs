@@ -24,6 +24,8 @@ pub struct ClockFace {
     pub black_ms: u64,
     /// Whose time runs; `None` when the clock is stopped.
     pub running: Option<Color>,
+    /// Whose flag the clock shows as fallen; in an earlier period it may show one while time runs on.
+    pub flags: ByColor<bool>,
     /// Arrival of the reading.
     pub as_of: Timestamp,
 }
@@ -51,8 +53,23 @@ pub(crate) struct ClockWatch {
     last: Option<(Timestamp, ClockTimes)>,
     /// Evidence that White's time is the left one (positive) or the right one (negative).
     left_is_white: i8,
-    /// When the running side's time was last set going.
-    turn_began: Option<Timestamp>,
+    /// The clock was last started then.
+    started_at: Option<Timestamp>,
+    /// The turn that the running side's time is ticking for.
+    turn: Option<Turn>,
+    /// How many readings in a row have shown the lever where it is.
+    lever_seen: u32,
+    /// Nobody listened since the last reading: how often the lever moved is not known.
+    missed: bool,
+}
+
+/// The time that one side's clock has been running since the other side's press.
+#[derive(Debug, Clone, Copy)]
+struct Turn {
+    /// Before the clock was last stopped.
+    ran: Duration,
+    /// Since when it has been running; `None` while it is stopped.
+    since: Option<Timestamp>,
 }
 
 /// Votes beyond this are not counted, so that a clock turned round in mid-game is believed after as many presses.
@@ -79,24 +96,103 @@ impl ClockWatch {
         if times.battery_low && !before.is_some_and(|t| t.battery_low) {
             changes.push(ClockChange::BatteryLow);
         }
-        let pressed = before.is_some_and(|t| t.lever_right_high != times.lever_right_high);
+        let lever = lever_side(times);
+        let moved = before.is_some_and(|t| lever_side(t) != lever);
+        let missed = core::mem::take(&mut self.missed);
         if times.running && !was_running {
-            self.turn_began = Some(at);
+            self.runs(at, moved || before.is_none());
             changes.push(ClockChange::Started);
-        } else if pressed && times.running {
+        } else if times.running && missed {
+            self.turn = None;
+        } else if times.running && moved {
             // A lever that moves on a stopped clock is no press: somebody sets the clock up.
-            changes.push(ClockChange::Pressed(lever_side(times).other()));
+            changes.push(ClockChange::Pressed(lever.other()));
+        } else if times.running && self.pressed_twice(before, times) {
+            // How long each of the two turns was, nobody saw.
+            self.turn = None;
+            changes.extend([lever, lever.other()].map(ClockChange::Pressed));
         }
         if was_running && !times.running {
+            self.stands(at);
             changes.push(ClockChange::Stopped);
         }
+        self.lever_seen = if moved {
+            1
+        } else {
+            self.lever_seen.saturating_add(1)
+        };
         changes
+    }
+
+    /// Between two readings the running side pressed, and the other one pressed as well: the lever is back, and the time
+    /// that stood has gone down. (Up it goes by an increment or by an arbiter's hand.) The first reading after a press
+    /// may still be changing.
+    fn pressed_twice(&self, before: Option<ClockTimes>, times: ClockTimes) -> bool {
+        let halted = lever_side(times).other();
+        self.lever_seen >= 2
+            && before
+                .is_some_and(|before| before.running && side_time(times, halted) < side_time(before, halted))
+    }
+
+    /// The clock was started: the turn goes on that was interrupted, unless the lever says otherwise.
+    fn runs(&mut self, at: Timestamp, another_turn: bool) {
+        let ran = self
+            .turn
+            .filter(|_| !another_turn)
+            .map_or(Duration::ZERO, |turn| turn.ran);
+        self.turn = Some(Turn { ran, since: Some(at) });
+        self.started_at = Some(at);
+    }
+
+    /// Whether the clock ran at that time, as far as is known.
+    pub(crate) fn ran_at(&self, at: Timestamp) -> bool {
+        self.started_at.is_some_and(|started| started <= at)
+    }
+
+    fn stands(&mut self, at: Timestamp) {
+        if let Some(turn) = &mut self.turn {
+            turn.ran = turn.so_far(at);
+            turn.since = None;
+        }
     }
 
     /// The board says that there is no clock. Returns whether there was one.
     pub(crate) fn lost(&mut self) -> bool {
-        self.turn_began = None;
+        self.turn = None;
+        self.lever_seen = 0;
+        // The next one may be plugged in the other way round: one press will tell.
+        self.left_is_white = self.left_is_white.signum();
         self.last.take().is_some()
+    }
+
+    /// Nobody listens from now on.
+    pub(crate) fn unheard(&mut self) {
+        self.missed = true;
+        self.lever_seen = 0;
+    }
+
+    /// The last reading, to be put back.
+    pub(crate) fn reading(&self) -> Option<(Timestamp, ClockTimes)> {
+        self.last
+    }
+
+    /// Puts a reading back that is newer than what was remembered since.
+    pub(crate) fn put_back(&mut self, reading: (Timestamp, ClockTimes)) {
+        self.last = Some(reading);
+    }
+
+    /// What the board's memory says of the clock: a side was pressed and had this time left.
+    pub(crate) fn remember(&mut self, at: Timestamp, pressed: Side, time: SideTime) {
+        let Some((as_of, times)) = &mut self.last else {
+            return;
+        };
+        *as_of = at;
+        times.running = true;
+        times.lever_right_high = pressed == Side::Left;
+        match pressed {
+            Side::Left => times.left = time,
+            Side::Right => times.right = time,
+        }
     }
 
     /// Whether the clock runs; `None` without a clock.
@@ -113,12 +209,7 @@ impl ClockWatch {
     pub(crate) fn halted(&self) -> Option<(Side, u32)> {
         let (_, times) = self.last?;
         let side = lever_side(times).other();
-        let time = if side == Side::Left {
-            times.left
-        } else {
-            times.right
-        };
-        Some((side, time.total_seconds()))
+        Some((side, side_time(times, side)))
     }
 
     /// White's side, once there is evidence.
@@ -151,19 +242,19 @@ impl ClockWatch {
     pub(crate) fn face(&self) -> Option<ClockFace> {
         let (as_of, times) = self.last?;
         let white = self.white_side()?;
-        let ms = ByColor {
-            white: if white == Side::Left {
-                times.left
-            } else {
-                times.right
+        let (left, right) = (times.left, times.right);
+        let sides = match white {
+            Side::Left => ByColor {
+                white: left,
+                black: right,
             },
-            black: if white == Side::Left {
-                times.right
-            } else {
-                times.left
+            Side::Right => ByColor {
+                white: right,
+                black: left,
             },
-        }
-        .map(milliseconds);
+        };
+        let ms = sides.map(milliseconds);
+        let flags = sides.map(|side| side.flag_fallen || side.flag_shown);
         let running = times
             .running
             .then(|| Color::from_white(lever_side(times) == white));
@@ -171,16 +262,39 @@ impl ClockWatch {
             white_ms: ms.white,
             black_ms: ms.black,
             running,
+            flags,
             as_of,
         })
     }
 
     /// A turn is over at `at`: how long the side on move had its clock running, and the other one's turn begins.
     pub(crate) fn end_turn(&mut self, at: Timestamp) -> Option<Duration> {
-        self.turn_began
-            .replace(at)
-            .map(|began| at.saturating_duration_since(began))
+        let next = Turn {
+            ran: Duration::ZERO,
+            since: Some(at),
+        };
+        let turn = self.turn.replace(next)?;
+        // Of two presses in one reading the second one's turn was not seen.
+        Some(turn.so_far(at)).filter(|elapsed| !elapsed.is_zero())
     }
+}
+
+impl Turn {
+    fn so_far(&self, at: Timestamp) -> Duration {
+        self.ran
+            + self
+                .since
+                .map_or(Duration::ZERO, |since| at.saturating_duration_since(since))
+    }
+}
+
+/// A side's time in seconds.
+fn side_time(times: ClockTimes, side: Side) -> u32 {
+    let time = match side {
+        Side::Left => times.left,
+        Side::Right => times.right,
+    };
+    time.total_seconds()
 }
 
 /// The lever is high on the side whose time runs: the other player has pressed it.

@@ -14,8 +14,9 @@ impl Tracker {
         let node = tree.node(id);
         let parent = tree.node(node.parent?);
         let (played, uci, san, captured) = match node.played {
+            // Out of a position that the Laws do not know no move is legal.
             Played::Move(m) => (
-                Some(m),
+                Some(m).filter(|_| parent.state.position().is_some()),
                 Some(parent.state.uci(m)),
                 parent.state.san(m),
                 m.capture(),
@@ -52,6 +53,7 @@ impl Tracker {
             lifted_at: node.lifted_at,
             stood_at: self.recovering.unwrap_or_else(|| node.since.min(now)),
             inferred: node.inferred || self.recovering.is_some(),
+            any_order: node.any_order,
             clock: self.face_now(),
             evidence: Evidence {
                 changes: self.sensors.changes_since(parent.since).copied().collect(),

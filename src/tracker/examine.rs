@@ -3,20 +3,21 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::{Bitboard, Board, Piece, Square};
+use shakmaty::Bitboard;
 
 use super::Tracker;
-use super::finding::{Finding, Withdrawal};
+use super::finding::{Finding, Recovery, Withdrawal};
 use super::gap::{self, Found};
-use super::state::{Footprint, State};
 use super::tree::{NodeId, Played, Tree};
 
 /// A quiet board that no single move explains is examined for more after this long.
 const EXAMINED_AFTER: Duration = Duration::from_millis(1200);
+/// And what stands there after a gap, whatever single move would explain it.
+const GAP_EXAMINED_AFTER: Duration = Duration::from_millis(600);
 /// How far back an irregularity is looked for, in plies.
 const MOST_TAKEN_BACK: usize = 12;
 /// Bounds of the search over a gap.
-const MOST_PLIES_UNSEEN: usize = 6;
+const MOST_PLIES_UNSEEN: usize = 8;
 const MOST_POSITIONS: usize = 4000;
 
 impl Tracker {
@@ -26,18 +27,19 @@ impl Tracker {
         let Some(tree) = self.line.as_ref().map(|line| &line.tree) else {
             return false;
         };
-        let best = tree.best();
-        if self.disturbed || best != tree.tip() || tree.node(best).differs.is_empty() {
+        let tip = tree.tip();
+        let gap = self.gap.is_some();
+        if self.disturbed || (!gap && tree.best() != tip) || tree.node(tip).differs.is_empty() {
             return false;
         }
-        let at = self.quiet_since + EXAMINED_AFTER;
+        let at = self.quiet_since + if gap { GAP_EXAMINED_AFTER } else { EXAMINED_AFTER };
         if now < at {
             self.wake_at(at);
             return false;
         }
         // The same board need not be searched twice; a press may still come and tell what stands on it.
         let searched = core::mem::replace(&mut self.examined, true);
-        (!searched && (self.restored(now) || self.unseen(now, best))) || self.irregular(now, best)
+        (!searched && (self.restored(now) || self.unseen(now, tip))) || self.irregular(now, tip)
     }
 
     /// An earlier position of the line stands on the board again: what was played after it is taken back.
@@ -88,55 +90,57 @@ impl Tracker {
     }
 
     /// Plies played while nobody looked, where just one line of them leads to what stands on the board.
-    fn unseen(&mut self, now: Timestamp, best: NodeId) -> bool {
+    fn unseen(&mut self, now: Timestamp, tip: NodeId) -> bool {
         let Some(line) = &mut self.line else { return false };
-        let node = line.tree.node(best);
+        let node = line.tree.node(tip);
         let state = node.state.clone();
         // While somebody looked, no piece can have left or reached a square that showed no change.
-        let within = if self.gap {
+        let within = if self.gap.is_some() {
             Bitboard::FULL
         } else {
             self.sensors.touched_since(node.landed_at)
         };
         let board = self.sensors.board();
-        let Found::Only(moves) = gap::search(&state, board, within, MOST_PLIES_UNSEEN, MOST_POSITIONS) else {
-            return false;
+        let (moves, any_order) = match gap::search(&state, board, within, MOST_PLIES_UNSEEN, MOST_POSITIONS) {
+            Found::Only(moves) => (moves, false),
+            Found::AnyOrder(moves) => (moves, true),
+            Found::Several | Found::Nothing => {
+                // Looked at once more, for a position from which play goes on.
+                let newly = self.gap.is_some() && !self.astray;
+                self.astray |= newly;
+                return newly;
+            }
         };
-        let mut parent = best;
+        let mut parent = tip;
         for m in moves {
+            let played = Played::Move(m);
             let state = line.tree.node(parent).state.after(m);
-            parent = line
-                .tree
-                .add(parent, Played::Move(m), state, None, &self.sensors, now);
-            line.tree.node_mut(parent).inferred = true;
+            parent = match line.tree.known(parent, played) {
+                Some(known) => known,
+                None => line.tree.add(parent, played, state, None, &self.sensors, now),
+            };
+            let node = line.tree.node_mut(parent);
+            node.inferred = true;
+            node.any_order = any_order;
         }
+        self.astray = false;
+        self.close_gap(now, Recovery::Inferred);
         true
     }
 
-    /// What the mover left standing when he pressed is no legal move. What was displaced before his turn is no part of
-    /// it.
-    fn irregular(&mut self, now: Timestamp, best: NodeId) -> bool {
-        let Some(line) = &mut self.line else { return false };
-        let node = line.tree.node(best);
-        let before = node.state.clone();
-        let fresh = node.differs & self.sensors.touched_since(node.landed_at);
-        let Some((from, to, piece)) = displacement(&before, self.sensors.board(), fresh) else {
-            return false;
-        };
-        let stood_at = self.sensors.changed_at(from).max(self.sensors.changed_at(to));
-        // Without a press the board is looked at again when one comes.
-        if self.pressed[before.turn()].is_none_or(|pressed| pressed <= stood_at) {
-            return false;
+    /// Says what has become of a gap, once.
+    pub(super) fn close_gap(&mut self, now: Timestamp, by: Recovery) {
+        if let Some(from) = self.gap.take() {
+            self.tell(
+                now,
+                Finding::Recovered {
+                    by,
+                    changes: 0,
+                    from,
+                    to: now,
+                },
+            );
         }
-        let mut board = before.board().clone();
-        board.discard_piece_at(from);
-        board.set_piece_at(to, piece);
-        let footprint = Footprint::of_displacement(from, to, piece);
-        let state = State::irregular(board, !before.turn(), &before);
-        let played = Played::Irregular(Some((from, to)));
-        line.tree
-            .add(best, played, state, Some(footprint), &self.sensors, now);
-        true
     }
 }
 
@@ -145,17 +149,4 @@ pub(super) fn withdrawal_of(played: &Played) -> Withdrawal {
         Played::Irregular(_) => Withdrawal::IllegalRestored,
         Played::Move(_) | Played::Root => Withdrawal::Takeback,
     }
-}
-
-/// One piece of the side to move that stands on another square than before, and nothing else.
-fn displacement(before: &State, board: &Board, differs: Bitboard) -> Option<(Square, Square, Piece)> {
-    if differs.count() != 2 {
-        return None;
-    }
-    let from = differs
-        .into_iter()
-        .find(|square| board.piece_at(*square).is_none())?;
-    let to = differs.into_iter().find(|square| *square != from)?;
-    let piece = before.board().piece_at(from)?;
-    (piece.color == before.turn() && board.piece_at(to) == Some(piece)).then_some((from, to, piece))
 }

@@ -58,13 +58,15 @@ pub enum Finding {
         /// How it is shown.
         by: ResultSign,
     },
-    /// Changes that nobody heard were read back from the board's memory.
+    /// What became of a gap in which nobody listened.
     Recovered {
-        /// How many squares changed.
+        /// How it was closed.
+        by: Recovery,
+        /// How many square changes were read back from the board's memory.
         changes: usize,
         /// The gap began then.
         from: Timestamp,
-        /// The memory was read then.
+        /// It was closed, or given up, then.
         to: Timestamp,
     },
     /// The clock.
@@ -82,6 +84,8 @@ pub struct Start {
     pub state: State,
     /// Whether White sits with the connector on the right.
     pub turned: bool,
+    /// The line before it was lost in a gap; this one goes on with what stood on the board after it.
+    pub goes_on: bool,
 }
 
 /// A ply of the line of play.
@@ -107,6 +111,8 @@ pub struct Ply {
     pub stood_at: Timestamp,
     /// Found by reconstruction over a gap, not watched.
     pub inferred: bool,
+    /// The ply was played in the gap, but perhaps not at this place among those found with it.
+    pub any_order: bool,
     /// The clock when the ply was told.
     pub clock: Option<ClockFace>,
     /// What this rests on.
@@ -172,6 +178,17 @@ pub enum Completion {
     Press,
     /// The mover's own next move (Laws 2018 and later, Art. 6.2.1.2).
     OwnNextMove,
+}
+
+/// How a gap was closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recovery {
+    /// The board's memory told what happened.
+    Memory,
+    /// Only these moves lead from what stood there before to what stands there now.
+    Inferred,
+    /// Different moves do, or none that the search finds: what was played is not known.
+    Undecidable,
 }
 
 /// How a board shows a result.

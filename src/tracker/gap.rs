@@ -1,6 +1,6 @@
 //! Several plies between two looks at the board: which legal line leads from one placement to another.
 
-use shakmaty::{Bitboard, Board, Move};
+use shakmaty::{Bitboard, Board, Color, Move};
 
 use super::sensors::difference;
 use super::state::State;
@@ -10,7 +10,9 @@ use super::state::State;
 pub(crate) enum Found {
     /// Just one line.
     Only(Vec<Move>),
-    /// More than one line of the shortest length.
+    /// The same moves in more than one order; this is one of them.
+    AnyOrder(Vec<Move>),
+    /// Different moves lead there.
     Several,
     /// No line within the bounds.
     Nothing,
@@ -33,19 +35,24 @@ pub(crate) fn search(
         within,
         left: budget,
         found: None,
+        orders: 0,
         several: false,
         line: Vec::new(),
     };
     for plies in 1..=most_plies {
         search.deepen(start, plies);
-        if search.left == 0 {
-            return Found::Nothing;
-        }
         if search.several {
             return Found::Several;
         }
+        if search.left == 0 {
+            return Found::Nothing;
+        }
         if let Some(line) = search.found {
-            return Found::Only(line);
+            return if search.orders > 1 {
+                Found::AnyOrder(line)
+            } else {
+                Found::Only(line)
+            };
         }
     }
     Found::Nothing
@@ -56,6 +63,7 @@ struct Search<'a> {
     within: Bitboard,
     left: usize,
     found: Option<Vec<Move>>,
+    orders: usize,
     several: bool,
     line: Vec<Move>,
 }
@@ -65,13 +73,11 @@ impl Search<'_> {
         let differs = difference(state.board(), self.target);
         if plies == 0 {
             if differs.is_empty() {
-                self.several |= self.found.is_some();
-                self.found = Some(self.line.clone());
+                self.arrive();
             }
             return;
         }
-        // A ply puts at most two squares right, castling four.
-        if differs.count() > 2 * plies + 2 || self.several {
+        if self.several || !self.in_reach(state, differs, plies) {
             return;
         }
         for candidate in state.moves() {
@@ -88,5 +94,77 @@ impl Search<'_> {
             self.deepen(&state.after(candidate.m), plies - 1);
             self.line.pop();
         }
+    }
+
+    /// The line ends where it should.
+    fn arrive(&mut self) {
+        self.orders += 1;
+        match &self.found {
+            None => self.found = Some(self.line.clone()),
+            Some(found) => self.several |= !same_moves(found, &self.line),
+        }
+    }
+
+    /// Whether so many plies can put all pieces where they belong: a ply brings one piece there, castling two, and
+    /// empties one square, or frees it by a capture.
+    fn in_reach(&self, state: &State, differs: Bitboard, plies: usize) -> bool {
+        Color::ALL.into_iter().all(|color| {
+            let own = plies.div_ceil(2);
+            let own = if color == state.turn() { own } else { plies - own };
+            let castles =
+                usize::from((differs & state.board().kings() & state.board().by_color(color)).any());
+            let arrive = (differs & self.target.by_color(color)).count();
+            let leave = (differs & state.board().by_color(color)).count();
+            arrive <= own + castles && leave <= plies + castles
+        })
+    }
+}
+
+/// Whether two lines of the same length have the same moves, in whatever order.
+fn same_moves(a: &[Move], b: &[Move]) -> bool {
+    let same =
+        |a: &Move, b: &Move| a.from() == b.from() && a.to() == b.to() && a.promotion() == b.promotion();
+    a.iter().all(|a| b.iter().any(|b| same(a, b)))
+}
+
+#[cfg(test)]
+mod tests {
+    use shakmaty::fen::Fen;
+    use shakmaty::{CastlingMode, Chess};
+
+    use super::*;
+
+    fn searched(fen: &str, target: &str) -> Found {
+        let position: Chess = fen
+            .parse::<Fen>()
+            .expect("a FEN")
+            .into_position(CastlingMode::Standard)
+            .expect("a position");
+        let start = State::legal(position, CastlingMode::Standard);
+        let target = Board::from_ascii_board_fen(target.as_bytes()).expect("a placement");
+        search(&start, &target, Bitboard::FULL, 8, 4000)
+    }
+
+    const KINGS_AND_PAWNS: &str = "4k3/p6p/8/8/8/8/P6P/4K3 w - - 0 1";
+
+    #[test]
+    fn the_only_line_is_found() {
+        let found = searched(KINGS_AND_PAWNS, "4k3/7p/8/p7/8/7P/P7/4K3");
+        assert!(matches!(found, Found::Only(line) if line.len() == 2));
+    }
+
+    #[test]
+    fn moves_that_fit_in_any_order_are_said_to_do_so() {
+        let found = searched(KINGS_AND_PAWNS, "4k3/p7/7p/3P4/8/7P/8/4K3");
+        assert_eq!(found, Found::Nothing, "a pawn does not change files");
+        let found = searched(KINGS_AND_PAWNS, "4k3/8/p6p/8/8/P6P/8/4K3");
+        assert!(matches!(found, Found::AnyOrder(line) if line.len() == 4));
+    }
+
+    #[test]
+    fn different_moves_to_one_placement_are_several() {
+        // The king of White has more than one way to his square.
+        let found = searched("k7/8/8/8/8/8/P7/K7 w - - 0 1", "8/k7/8/8/P7/K7/8/8");
+        assert_eq!(found, Found::Several);
     }
 }

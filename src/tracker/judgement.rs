@@ -66,7 +66,14 @@ impl Tracker {
         let Some(line) = &self.line else { return false };
         let tree = &line.tree;
         let (tip, best) = (tree.tip(), tree.best());
-        self.gap &= self.disturbed || tip != best || !tree.node(tip).differs.is_empty();
+        if !self.disturbed && tip == best && tree.node(tip).differs.is_empty() {
+            self.gap = None;
+            self.astray = false;
+        }
+        // What one look at the board shows after a gap need not be the next ply: see examine().
+        if self.gap.is_some() && !tree.path(best).iter().any(|id| tree.node(*id).inferred) {
+            return false;
+        }
         let told = tree.path(tip);
         let reading = tree.path(best);
         let common = told.iter().zip(&reading).take_while(|(a, b)| a == b).count();
@@ -100,6 +107,9 @@ impl Tracker {
                 Ready::At(at)
             }
         };
+        if node.inferred {
+            return Ready::Now(Grounds::OnlyLine);
+        }
         if best != next {
             // A piece drawn on can look like a reply while it crosses a square: the reply, too, must stand, and longer
             // if it hides what it replies to.
@@ -113,9 +123,6 @@ impl Tracker {
         }
         if !node.met {
             return Ready::Not;
-        }
-        if node.inferred {
-            return Ready::Now(Grounds::OnlyLine);
         }
         let fresh = node.differs & self.sensors.touched_since(node.lifted_at);
         if self.shown_again(node, fresh) {

@@ -3,10 +3,10 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use kiebitz_protocol::{Dump, Element, Piece};
+use kiebitz_protocol::{Dump, Element, Piece, SideTime};
 
 use super::clock::Side;
-use super::finding::Finding;
+use super::finding::{Finding, Recovery};
 use super::sensors::Sensors;
 use super::{Tracker, sensors};
 
@@ -29,11 +29,14 @@ const ASKED_WITHIN: Duration = Duration::from_secs(1);
 const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
 /// The flickering of one piece is merged in the memory: so many squares may be off where the gap begins.
 const MERGED: usize = 3;
+/// Castling has four squares under way at most.
+const IN_THE_AIR: usize = 4;
 
 impl Tracker {
     pub(super) fn gap_begins(&mut self, now: Timestamp) {
         self.disturbed = true;
-        self.gap = true;
+        self.clock.unheard();
+        self.gap.get_or_insert(now);
         // A port that opens and closes again without a dump is still the same gap.
         if self.missing.as_ref().is_none_or(|gap| gap.wait_until.is_some()) {
             let (before, halted) = (self.sensors.clone(), self.clock.halted());
@@ -84,19 +87,35 @@ impl Tracker {
             self.tell(
                 now,
                 Finding::Recovered {
+                    by: Recovery::Memory,
                     changes,
                     from: gap.closed_at,
                     to: now,
                 },
             );
             let shown = *self.sensors.fields();
+            let reading = self.clock.reading().filter(|(at, _)| *at > gap.closed_at);
             self.sensors = gap.before;
             self.recovering = Some(now);
+            let began = self.gap.take();
             self.play_back(gap.closed_at, now, missed);
             self.recovering = None;
             self.sensors.set_all(now, &shown);
+            // A piece may be in the air; more than that the memory has not told.
+            self.gap = began.filter(|_| self.differs() > IN_THE_AIR);
+            if let Some(reading) = reading {
+                self.clock.put_back(reading);
+            }
         }
         self.squares_changed(now);
+    }
+
+    /// On how many squares the board differs from the reading that fits it best.
+    fn differs(&self) -> usize {
+        self.line.as_ref().map_or(0, |line| {
+            let best = line.tree.node(line.tree.best());
+            self.sensors.differing(best.state.board()).count()
+        })
     }
 
     /// The memory has no times of day: the changes are spread over the gap.
@@ -120,8 +139,21 @@ impl Tracker {
                     self.sensors.set_field(now, field, contents);
                     self.squares_changed(now);
                 }
-                Element::ClockTime { left, .. } => {
-                    self.clock_pressed(now, if left { Side::Left } else { Side::Right });
+                Element::ClockTime {
+                    left,
+                    hours,
+                    minutes,
+                    seconds,
+                } => {
+                    let side = if left { Side::Left } else { Side::Right };
+                    let time = SideTime {
+                        hours,
+                        minutes,
+                        seconds,
+                        ..SideTime::default()
+                    };
+                    self.clock.remember(now, side, time);
+                    self.clock_pressed(now, side);
                 }
                 _ => {}
             }

@@ -10,6 +10,7 @@ mod describe;
 mod examine;
 mod finding;
 mod gap;
+mod irregular;
 mod judgement;
 mod memory;
 mod motion;
@@ -28,7 +29,9 @@ use shakmaty::{Bitboard, Board, ByColor, Color};
 
 use clock::ClockWatch;
 pub use clock::{ClockChange, ClockFace, Side};
-pub use finding::{Completion, Evidence, Finding, Grounds, Ply, ResultSign, Settlement, Start, Withdrawal};
+pub use finding::{
+    Completion, Evidence, Finding, Grounds, Ply, Recovery, ResultSign, Settlement, Start, Withdrawal,
+};
 use memory::Gap;
 use motion::Habits;
 pub use sensors::Change;
@@ -57,8 +60,10 @@ pub struct Tracker {
     quiet_since: Timestamp,
     /// Bytes were lost, and no dump has told since then what stands where.
     disturbed: bool,
-    /// Nobody looked for a while: any number of plies may have been played.
-    gap: bool,
+    /// Nobody looked from then on: any number of plies may have been played.
+    gap: Option<Timestamp>,
+    /// What the board shows after a gap cannot be explained: play may go on from there.
+    astray: bool,
     /// What was not heard, until the board's memory has told it or has had its time.
     missing: Option<Gap>,
     /// The memory is being played back; it was read then.
@@ -97,7 +102,8 @@ impl Tracker {
             habits: Habits::default(),
             quiet_since: Timestamp::from_micros(0),
             disturbed: false,
-            gap: false,
+            gap: None,
+            astray: false,
             missing: None,
             recovering: None,
             examined: false,
@@ -213,7 +219,7 @@ impl Tracker {
         self.clock.white_side()
     }
 
-    /// What the clock shows with what is being told; the board's memory does not say what it showed then.
+    /// What the clock shows with what is being told; the board's memory says it of presses only.
     fn face_now(&self) -> Option<ClockFace> {
         self.clock.face().filter(|_| self.recovering.is_none())
     }
@@ -229,6 +235,7 @@ impl Tracker {
 
     fn clock_changed(&mut self, now: Timestamp, change: ClockChange) {
         match change {
+            ClockChange::Connected => self.clock_plugged_in(now),
             ClockChange::Started => self.clock_started(now),
             ClockChange::Pressed(side) => self.clock_pressed(now, side),
             _ => {}
@@ -247,10 +254,24 @@ impl Tracker {
         }
     }
 
+    /// A clock that comes to a game in progress and runs: the time of the side to move, if nothing is in the air.
+    fn clock_plugged_in(&mut self, now: Timestamp) {
+        let turn = self.line.as_ref().and_then(|line| {
+            let tip = line.tree.node(line.tree.tip());
+            (tip.ply > 0 && tip.differs.is_empty()).then(|| tip.state.turn())
+        });
+        let runs = self.clock.turn().filter(|_| self.clock.running() == Some(true));
+        if let Some((turn, runs)) = turn.zip(runs) {
+            let white = if turn.is_white() { runs } else { runs.other() };
+            self.vote_white(now, white, 1);
+        }
+    }
+
     fn clock_pressed(&mut self, now: Timestamp, side: Side) {
         let last_told = self.line.as_ref().and_then(|line| {
             let tip = line.tree.node(line.tree.tip());
-            (tip.standing >= Standing::Told && !tip.completed && tip.since < now).then(|| tip.mover())
+            let awaited = tip.standing >= Standing::Told && !tip.completed && tip.since < now;
+            (awaited && self.clock.ran_at(tip.since)).then(|| tip.mover())
         });
         if let Some(mover) = last_told {
             let white = if mover.is_white() { side } else { side.other() };
@@ -281,7 +302,12 @@ impl Tracker {
             .map(|id| tree.node(*id))
             .filter(|node| node.mover() == color);
         let for_untold = untold.is_some_and(|node| node.lifted_at + REPORTED_WITHIN <= now);
-        let own_pending = own.map(|own| told[own]).filter(|own| !tree.node(*own).completed);
+        // What was played before the clock was started waits for no press, but for the last ply.
+        let waits = |id: &tree::NodeId| {
+            let node = tree.node(*id);
+            !node.completed && (own_is_last || self.clock.ran_at(node.since))
+        };
+        let own_pending = own.map(|own| told[own]).filter(waits);
         if for_untold || own_is_last || own_pending.is_none() {
             self.pressed[color] = Some(now);
         }
@@ -307,7 +333,10 @@ impl Tracker {
         if by == Completion::Press && now >= node.since + tree::SCAN {
             self.settle(now, id, Settlement::Press);
         }
-        let clock = self.face_now();
+        let clock = match by {
+            Completion::Press => self.clock.face(),
+            Completion::OwnNextMove => self.face_now(),
+        };
         let elapsed = elapsed.filter(|_| self.recovering.is_none());
         self.tell(
             now,
@@ -332,15 +361,18 @@ impl Tracker {
 
     /// Begins a new line of play with what stands on the board.
     fn begin(&mut self, now: Timestamp, variant: Variant, state: State) {
+        let goes_on = core::mem::take(&mut self.astray);
+        self.gap = None;
+        let mut tree = Tree::new(state.clone(), 0, now);
+        tree.update(&self.sensors, now);
         self.line = Some(Line {
             passed: Vec::new(),
-            tree: Tree::new(state.clone(), 0, now),
+            tree,
         });
-        if let Some(line) = &mut self.line {
-            line.tree.update(&self.sensors, now);
-        }
         self.pressed = ByColor::default();
-        self.clock.forget_sides();
+        if !goes_on {
+            self.clock.forget_sides();
+        }
         if let (Some(true), Some(side)) = (self.clock.running(), self.clock.turn()) {
             self.clock.vote_white(
                 if state.turn().is_white() {
@@ -358,6 +390,7 @@ impl Tracker {
                 variant,
                 state,
                 turned,
+                goes_on,
             }),
         );
     }

@@ -6,7 +6,7 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Board, Color, KnownOutcome, Role, Square};
 
 use super::Tracker;
-use super::finding::{Finding, ResultSign, Withdrawal};
+use super::finding::{Finding, Recovery, ResultSign, Withdrawal};
 use super::sensors::difference;
 use super::start::{self, Variant};
 use super::state::State;
@@ -26,6 +26,8 @@ const START_STANDS: Duration = Duration::from_millis(400);
 const RESULT_STANDS: Duration = Duration::from_millis(700);
 /// A position without history is taken as one when nothing has moved for this long.
 const POSITION_STANDS: Duration = Duration::from_secs(2);
+/// What a gap left behind counts as undecidable when nothing has moved for this long.
+const GAP_STANDS: Duration = Duration::from_secs(10);
 /// The four centre squares, on which kings show a result.
 const CENTRE: [Square; 4] = [Square::D4, Square::E4, Square::D5, Square::E5];
 
@@ -55,10 +57,11 @@ impl Tracker {
         true
     }
 
-    /// Without a line, a legal move out of the placement that stood on the board tells whose turn it was: the game goes
-    /// on from there. Returns whether a line began.
+    /// Without a line, or where it is lost behind a gap, a legal move out of the placement that stood on the board tells
+    /// whose turn it was: the game goes on from there. Returns whether a line began.
     pub(super) fn look_for_position(&mut self, now: Timestamp) -> bool {
-        if self.line.is_some() || !self.sensors.known() {
+        let lost = self.astray || self.line.is_none();
+        if !lost || self.disturbed || !self.sensors.known() {
             return false;
         }
         let board = self.sensors.board();
@@ -74,11 +77,17 @@ impl Tracker {
                         && candidate.footprint.fits(board)
                 })
             };
-            let sides = Color::ALL
-                .into_iter()
-                .filter_map(|turn| start::without_history(standing, turn));
+            let last = self.line.as_ref().map(|line| {
+                let tree = &line.tree;
+                &tree.node(tree.tip()).state
+            });
+            let sides = Color::ALL.into_iter().filter_map(|turn| match last {
+                Some(last) => start::after_gap(standing, turn, last),
+                None => start::without_history(standing, turn),
+            });
             if let Some(state) = sides.into_iter().find(played) {
                 self.signals.standing = None;
+                self.close_gap(now, Recovery::Undecidable);
                 self.begin(now, Variant::FromPosition, state);
                 return true;
             }
@@ -88,6 +97,14 @@ impl Tracker {
             self.wake_at(ready);
         } else {
             self.signals.standing = Some(board.clone());
+        }
+        if self.astray && self.gap.is_some() {
+            let given_up = self.quiet_since + GAP_STANDS;
+            if now >= given_up {
+                self.close_gap(now, Recovery::Undecidable);
+            } else {
+                self.wake_at(given_up);
+            }
         }
         false
     }

@@ -1,6 +1,8 @@
 //! Start positions: what can stand on a board before the first move.
 
-use shakmaty::{Bitboard, Board, CastlingMode, Chess, Color, File, FromSetup, Rank, Role, Setup, Square};
+use shakmaty::{
+    Bitboard, Board, CastlingMode, Chess, Color, File, FromSetup, Position, Rank, Role, Setup, Square,
+};
 
 use super::state::State;
 
@@ -54,15 +56,36 @@ pub(crate) fn without_history(board: &Board, turn: Color) -> Option<State> {
             Bitboard::EMPTY
         }
     };
-    let castling_rights = home(Color::White) | home(Color::Black);
+    position_of(
+        board,
+        turn,
+        home(Color::White) | home(Color::Black),
+        CastlingMode::Standard,
+    )
+}
+
+/// The same for a game that was seen as far as `last`: a king or rook that has left its square since does not castle.
+pub(crate) fn after_gap(board: &Board, turn: Color, last: &State) -> Option<State> {
+    let rights = last
+        .position()
+        .map_or(Bitboard::EMPTY, |position| position.castles().castling_rights());
+    let stays = |color: Color| board.king_of(color) == last.board().king_of(color);
+    let kept = Color::ALL.into_iter().filter(|color| stays(*color));
+    let rooks = kept.fold(Bitboard::EMPTY, |rooks, color| {
+        rooks | board.by_piece(Role::Rook.of(color))
+    });
+    position_of(board, turn, rights & rooks, last.mode())
+}
+
+fn position_of(board: &Board, turn: Color, castling_rights: Bitboard, mode: CastlingMode) -> Option<State> {
     let setup = Setup {
         board: board.clone(),
         turn,
         castling_rights,
         ..Setup::empty()
     };
-    let position = Chess::from_setup(setup, CastlingMode::Standard).ok()?;
-    Some(State::legal(position, CastlingMode::Standard))
+    let position = Chess::from_setup(setup, mode).ok()?;
+    Some(State::legal(position, mode))
 }
 
 fn has_start_shape(board: &Board) -> bool {

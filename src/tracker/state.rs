@@ -5,7 +5,7 @@ use shakmaty::san::SanPlus;
 use shakmaty::uci::UciMove;
 use shakmaty::{
     Bitboard, Board, CastlingMode, Chess, Color, EnPassantMode, FromSetup, Move, Piece, Position,
-    PositionError, Role, Setup, Square,
+    PositionError, Rank, Role, Setup, Square, attacks,
 };
 
 /// A placement with the side to move, and a legal position where there is one.
@@ -88,29 +88,32 @@ impl State {
         }
     }
 
+    /// The legal moves; where the Laws know no such position, all that the pieces could do there.
     pub(crate) fn moves(&self) -> Vec<Candidate> {
-        let Some(position) = &self.position else {
-            return Vec::new();
+        let candidate = |m: Move| Candidate {
+            m,
+            footprint: footprint(&self.board, m),
         };
-        position
-            .legal_moves()
-            .iter()
-            .map(|m| Candidate {
-                m: *m,
-                footprint: footprint(&self.board, *m),
-            })
-            .collect()
+        match &self.position {
+            Some(position) => position.legal_moves().iter().copied().map(candidate).collect(),
+            None => unruled_moves(&self.board, self.turn)
+                .into_iter()
+                .map(candidate)
+                .collect(),
+        }
     }
 
-    /// The state after a legal move of [`moves`](Self::moves).
+    /// The state after one of [`moves`](Self::moves).
     pub(crate) fn after(&self, m: Move) -> Self {
         let mut next = self.clone();
         if let Some(position) = &mut next.position {
             position.play_unchecked(m);
             next.board = position.board().clone();
             next.turn = position.turn();
+            return next;
         }
-        next
+        footprint(&self.board, m).make(&mut next.board);
+        Self::irregular(next.board, !self.turn, self)
     }
 
     pub(crate) fn uci(&self, m: Move) -> UciMove {
@@ -159,13 +162,72 @@ impl Footprint {
         self.iter().all(|(square, piece)| board.piece_at(square) == piece)
     }
 
-    /// What moves from where, on a placement that shows `from` and `to` only.
-    pub(crate) fn of_displacement(from: Square, to: Square, piece: Piece) -> Self {
-        Self {
-            squares: [(to, Some(piece)), (from, None), (to, None), (to, None)],
-            count: 2,
+    /// What `board` shows on these squares; `None` for more than four.
+    pub(crate) fn of_squares(squares: Bitboard, board: &Board) -> Option<Self> {
+        let mut list = [(squares.first()?, None); 4];
+        for (at, square) in squares.into_iter().enumerate() {
+            *list.get_mut(at)? = (square, board.piece_at(square));
+        }
+        Some(Self {
+            squares: list,
+            count: squares.count() as u8,
+        })
+    }
+
+    /// Puts on a board what it shows after the move.
+    pub(crate) fn make(&self, board: &mut Board) {
+        for (square, piece) in self.iter() {
+            match piece {
+                Some(piece) => board.set_piece_at(square, piece),
+                None => board.discard_piece_at(square),
+            }
         }
     }
+}
+
+/// Where the pieces of `color` could go by the way they move, check or no check.
+fn unruled_moves(board: &Board, color: Color) -> Vec<Move> {
+    let own = board.by_color(color);
+    let mut moves = Vec::new();
+    for (from, role) in own
+        .into_iter()
+        .filter_map(|from| Some((from, board.role_at(from)?)))
+    {
+        let targets = if role == Role::Pawn {
+            pawn_targets(board, from, color)
+        } else {
+            attacks::attacks(from, role.of(color), board.occupied()).without(own)
+        };
+        for to in targets {
+            let promotes = role == Role::Pawn && to.rank() == color.fold_wb(Rank::Eighth, Rank::First);
+            let normal = |promotion| Move::Normal {
+                role,
+                from,
+                capture: board.role_at(to),
+                to,
+                promotion,
+            };
+            if promotes {
+                let roles = [Role::Queen, Role::Knight, Role::Rook, Role::Bishop];
+                moves.extend(roles.map(Some).map(normal));
+            } else {
+                moves.push(normal(None));
+            }
+        }
+    }
+    moves
+}
+
+fn pawn_targets(board: &Board, from: Square, color: Color) -> Bitboard {
+    let captures = attacks::pawn_attacks(color, from) & board.by_color(!color);
+    let ahead = |square: Square| {
+        let next = square.offset(color.fold_wb(8, -8))?;
+        board.piece_at(next).is_none().then_some(next)
+    };
+    let first = ahead(from);
+    let at_home = from.rank() == color.fold_wb(Rank::Second, Rank::Seventh);
+    let second = first.filter(|_| at_home).and_then(ahead);
+    captures | first.into_iter().chain(second).collect::<Bitboard>()
 }
 
 fn footprint(board: &Board, m: Move) -> Footprint {

@@ -13,6 +13,8 @@ struct World {
     now: Timestamp,
     fields: Dump,
     told: Vec<String>,
+    /// How many plies were told whose order is not certain.
+    uncertain: usize,
 }
 
 const START: &str = "rnbqkbnrpppppppp................................PPPPPPPPRNBQKBNR";
@@ -24,6 +26,7 @@ impl World {
             now: Timestamp::from_micros(1_000_000_000),
             fields: [None; 64],
             told: Vec::new(),
+            uncertain: 0,
         };
         for (field, letter) in world.fields.iter_mut().zip(placement.chars()) {
             *field = wire(letter);
@@ -92,6 +95,19 @@ impl World {
         self
     }
 
+    /// Nobody listens while the pieces come to stand like this; the board remembers nothing.
+    fn misses(&mut self, placement: &str) -> &mut Self {
+        self.observe(Observation::Closed {
+            reason: "unplugged".to_owned(),
+        });
+        self.wait(60_000);
+        for (field, letter) in self.fields.iter_mut().zip(placement.chars()) {
+            *field = wire(letter);
+        }
+        self.observe(Observation::Opened);
+        self.dump().wait(2000)
+    }
+
     fn observe(&mut self, observation: Observation) {
         self.tracker.observe(&Observed {
             at: self.now,
@@ -102,8 +118,14 @@ impl World {
 
     fn listen(&mut self) {
         while let Some((_, finding)) = self.tracker.poll_finding() {
+            if let Finding::Made(ply) = &finding {
+                self.uncertain += usize::from(ply.any_order);
+            }
             self.told.extend(match finding {
-                Finding::Made(ply) => ply.san.or_else(|| ply.uci.map(|uci| uci.to_string())),
+                Finding::Made(ply) => {
+                    let uci = ply.uci.map(|uci| uci.to_string());
+                    ply.san.or(uci).or_else(|| Some("irregular".to_owned()))
+                }
                 Finding::Amended { ply, .. } => ply.san.map(|san| format!("no, {san}")),
                 Finding::Retracted {
                     reason: Withdrawal::Takeback,
@@ -111,6 +133,8 @@ impl World {
                 } => Some("taken back".to_owned()),
                 Finding::Retracted { .. } => Some("withdrawn".to_owned()),
                 Finding::ResultShown { outcome, .. } => Some(outcome.to_string()),
+                Finding::Recovered { by, .. } => Some(format!("{by:?}:")),
+                Finding::Start(start) if start.goes_on => Some("goes on:".to_owned()),
                 _ => None,
             });
         }
@@ -319,14 +343,30 @@ fn a_result_piece_is_the_result() {
 fn plies_behind_a_lost_line_are_found_where_only_one_line_leads() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(2000);
-    world.observe(Observation::Closed {
-        reason: "unplugged".to_owned(),
-    });
-    let [e7, e5, g1, f3] = [12, 28, 62, 45];
-    world.fields.swap(e7, e5);
-    world.fields.swap(g1, f3);
-    world.wait(20_000).observe(Observation::Opened);
-    world.dump().has_told("e4 e5 Nf3");
+    world.misses("rnbqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R");
+    world.has_told("e4 Inferred: e5 Nf3");
+}
+
+#[test]
+fn moves_made_in_a_gap_in_any_order_are_told_as_such() {
+    let mut world = World::new(START);
+    world.misses("rnbqkbnr.pppppp.p......p................P......P.PPPPPP.RNBQKBNR");
+    world.wait(4000);
+    let orders = world.uncertain;
+    assert_eq!((world.told.len(), orders), (5, 4), "{:?}", world.told);
+}
+
+#[test]
+fn a_game_goes_on_behind_a_gap_that_nobody_can_explain() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(2000);
+    // Too much has been played to be found again.
+    world.misses("r..q.rk..pp.bpppp.np.n......p.......P.b...NP.N.PPPP.BPP.R.BQ.RK.");
+    world.has_told("e4");
+    world.wait(10_000);
+    world.has_told("e4 Undecidable:");
+    world.shows("h3. h4P").wait(3000).shows("d6. d5p");
+    world.has_told("e4 Undecidable: goes on: h4 d5");
 }
 
 #[test]
@@ -335,6 +375,59 @@ fn an_irregular_move_is_followed_once_pressed() {
     world.clock(true, false).clock(true, true).wait(500);
     world.shows("g1. g3N").clock(false, true).wait(3000);
     world.shows("e7. e5p").has_told("g1g3 e5");
+}
+
+#[test]
+fn two_pieces_moved_at_once_are_followed_once_pressed() {
+    let mut world = castling();
+    world.clock(true, true);
+    // King and queen change places.
+    world.shows("e1. d1. d1K e1Q").wait(300).clock(false, true);
+    world.has_told("irregular");
+    world.shows("e8. g8k h8. f8r").wait(300).clock(true, true);
+    world.has_told("irregular O-O");
+}
+
+#[test]
+fn an_irregular_move_is_followed_once_answered() {
+    let mut world = World::new(START);
+    world
+        .clock(true, true)
+        .shows("e2. e5P")
+        .wait(2000)
+        .shows("d7. d6p");
+    world.has_told("e2e5 d6");
+    world.shows("e5. d6P").wait(300).shows("c7. d6p");
+    world.has_told("e2e5 d6 exd6 cxd6");
+}
+
+#[test]
+fn an_irregular_move_taken_by_the_reply_is_found() {
+    let mut world = World::new(START);
+    world.shows("d2. d4P").wait(2000).shows("e7. e5p").wait(2000);
+    world.shows("f1. c5B").wait(2000).shows("f8. c5b");
+    world.has_told("d4 e5 f1c5 Bxc5");
+}
+
+#[test]
+fn play_goes_on_from_a_king_left_in_check() {
+    let mut world = World::new(START);
+    world.clock(true, true);
+    for (squares, whites_turn) in [
+        ("e2. e4P", false),
+        ("d7. d6p", true),
+        ("f1. b5B", false), // check
+        ("a7. a6p", true),  // and nothing done about it
+        ("b5. a6B", false),
+        ("c7. c6p", true),
+    ] {
+        world
+            .shows(squares)
+            .wait(1500)
+            .clock(whites_turn, true)
+            .wait(1500);
+    }
+    world.has_told("e4 d6 Bb5+ a7a6 b5a6 c6");
 }
 
 #[test]

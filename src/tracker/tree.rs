@@ -47,6 +47,8 @@ pub(crate) struct Node {
     pub(crate) completed: bool,
     /// Found over a gap, not watched.
     pub(crate) inferred: bool,
+    /// Found with others that may have been played in another order.
+    pub(crate) any_order: bool,
 }
 
 /// How a node was reached.
@@ -332,11 +334,15 @@ impl Tree {
         }
     }
 
+    /// The child that was reached like this, if it is a reading already.
+    pub(crate) fn known(&self, parent: NodeId, played: Played) -> Option<NodeId> {
+        (parent..self.nodes.len())
+            .find(|id| self.nodes[*id].parent == Some(parent) && self.nodes[*id].played == played)
+    }
+
     fn child(&mut self, parent: NodeId, candidate: &Candidate, sensors: &Sensors, now: Timestamp) -> NodeId {
         let played = Played::Move(candidate.m);
-        let known = (parent..self.nodes.len())
-            .find(|id| self.nodes[*id].parent == Some(parent) && self.nodes[*id].played == played);
-        if let Some(known) = known {
+        if let Some(known) = self.known(parent, played) {
             return known;
         }
         let state = self.nodes[parent].state.after(candidate.m);
@@ -366,6 +372,7 @@ impl Node {
             closed: false,
             completed: false,
             inferred: false,
+            any_order: false,
         }
     }
 

@@ -287,7 +287,10 @@ fn examples() -> Vec<Value> {
             json!({"port": "p", "serial": "0000035519", "version": "1.8", "orientation": null}),
         ),
         ("board.disconnected", json!({"reason": "device disconnected"})),
-        ("board.recovered", json!({"changes": 4, "from": from, "to": to})),
+        (
+            "board.recovered",
+            json!({"by": "memory", "changes": 4, "from": from, "to": to}),
+        ),
         (
             "claim.available",
             json!({"reason": "threefold", "occurrences": [4, 8, 12]}),
@@ -303,7 +306,8 @@ fn examples() -> Vec<Value> {
         (
             "game.started",
             json!({
-                "start_fen": start, "variant": "standard", "white_side": "left", "laws": null, "mode": null,
+                "start_fen": start, "variant": "standard", "orientation": "normal", "white_side": "left",
+                "laws": null, "mode": null,
                 "players": {"white": "A", "black": null}, "time_control": null,
             }),
         ),

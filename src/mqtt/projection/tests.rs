@@ -1,5 +1,5 @@
 use serde_json::Value;
-use shakmaty::Color;
+use shakmaty::{ByColor, Color};
 
 use super::*;
 use crate::event::EventKind;
@@ -55,6 +55,7 @@ impl World {
             white_ms,
             black_ms,
             running,
+            flags: ByColor::default(),
             as_of: at(second),
         });
         self.step(Vec::new())

@@ -1,0 +1,183 @@
+//! Play that no legal move explains: what somebody did all the same, made by the press or by the reply.
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::{Bitboard, Board, Color, Piece, Rank, Role, Square};
+
+use super::Tracker;
+use super::state::{Candidate, Footprint, State};
+use super::tree::{NodeId, Played, SCAN};
+
+/// What somebody did with his pieces instead of a legal move.
+struct Act {
+    /// Where one piece alone went from and to.
+    went: Option<(Square, Square)>,
+    footprint: Footprint,
+}
+
+/// Castling is the most that is done with one hand.
+const MOST_PIECES: usize = 2;
+/// The squares of an irregular move and its reply.
+const MOST_SQUARES: usize = 6;
+
+impl Tracker {
+    /// What the mover left standing when he pressed, or when the opponent replied to it, is no legal move. What was
+    /// displaced before his turn is no part of it. Returns whether there was such a move.
+    pub(super) fn irregular(&mut self, now: Timestamp, tip: NodeId) -> bool {
+        let Some(line) = &mut self.line else { return false };
+        let node = line.tree.node(tip);
+        let before = node.state.clone();
+        let fresh = node.differs & self.sensors.touched_since(node.landed_at);
+        let board = self.sensors.board();
+        let pressed = self.pressed[before.turn()];
+        let stood_at = |squares: Bitboard| squares.into_iter().map(|s| self.sensors.changed_at(s)).max();
+        let own = act(&before, board, fresh).filter(|act| stood_at(act.footprint.squares()) < pressed);
+        let found = match own {
+            Some(act) => Some((act, None)),
+            None => replied_to(&before, board, fresh, |square| self.sensors.changed_at(square)),
+        };
+        let Some((act, reply)) = found else { return false };
+        let state = after(&before, &act.footprint);
+        let played = Played::Irregular(act.went);
+        let next = line.tree.add(
+            tip,
+            played,
+            state.clone(),
+            Some(act.footprint),
+            &self.sensors,
+            now,
+        );
+        if let Some(reply) = reply {
+            let state = state.after(reply.m);
+            line.tree.add(
+                next,
+                Played::Move(reply.m),
+                state,
+                Some(reply.footprint),
+                &self.sensors,
+                now,
+            );
+        }
+        true
+    }
+}
+
+fn after(before: &State, footprint: &Footprint) -> State {
+    let mut board = before.board().clone();
+    footprint.make(&mut board);
+    State::irregular(board, !before.turn(), before)
+}
+
+/// What the side to move did, by what stands on the squares that differ: as many of its pieces arrived as left.
+fn act(before: &State, board: &Board, differs: Bitboard) -> Option<Act> {
+    let mover = before.turn();
+    let changed = |a: &Board, b: &Board| -> Bitboard {
+        let own = a.by_color(mover) & differs;
+        own.into_iter()
+            .filter(|s| a.piece_at(*s) != b.piece_at(*s))
+            .collect()
+    };
+    let (left, arrived) = (changed(before.board(), board), changed(board, before.board()));
+    if left.count() != arrived.count() || left.is_empty() || left.count() > MOST_PIECES {
+        return None;
+    }
+    let pairs = pairs(before.board(), board, left, arrived)?;
+    let went = match pairs.as_slice() {
+        [one] => Some(*one),
+        _ => None,
+    };
+    let taken = went.and_then(|(from, to)| taken_in_passing(before, board, from, to));
+    let squares = left | arrived | taken.into_iter().collect::<Bitboard>();
+    let footprint = Footprint::of_squares(squares, board)?;
+    Some(Act { went, footprint })
+}
+
+/// Which piece went where: each arrived as what it was, or as what a pawn became on the last rank.
+fn pairs(before: &Board, board: &Board, left: Bitboard, arrived: Bitboard) -> Option<Vec<(Square, Square)>> {
+    let mut open = arrived;
+    let mut pairs = Vec::new();
+    for from in left {
+        let piece = before.piece_at(from)?;
+        let became = |to: &Square| {
+            board
+                .piece_at(*to)
+                .is_some_and(|shown| can_become(piece, shown, *to))
+        };
+        let to = open.into_iter().find(became)?;
+        open.discard(to);
+        pairs.push((from, to));
+    }
+    Some(pairs)
+}
+
+fn can_become(piece: Piece, shown: Piece, at: Square) -> bool {
+    let promotes = piece.role == Role::Pawn
+        && at.rank() == piece.color.fold_wb(Rank::Eighth, Rank::First)
+        && !matches!(shown.role, Role::Pawn | Role::King);
+    shown == piece || (shown.color == piece.color && promotes)
+}
+
+/// The pawn that was taken off as if en passant.
+fn taken_in_passing(before: &State, board: &Board, from: Square, to: Square) -> Option<Square> {
+    let beside = Square::from_coords(to.file(), from.rank());
+    let pawn = |square: Square, color: Color| before.board().piece_at(square) == Some(color.pawn());
+    let passes =
+        pawn(from, before.turn()) && from.file() != to.file() && before.board().piece_at(to).is_none();
+    (passes && pawn(beside, !before.turn()) && board.piece_at(beside).is_none()).then_some(beside)
+}
+
+/// An irregular move by one piece with the reply to it, where just one such pair explains all that differs.
+fn replied_to(
+    before: &State,
+    board: &Board,
+    differs: Bitboard,
+    changed_at: impl Fn(Square) -> Timestamp,
+) -> Option<(Act, Option<Candidate>)> {
+    let mover = before.turn();
+    if !(3..=MOST_SQUARES).contains(&differs.count()) {
+        return None;
+    }
+    let mut found = None;
+    let gone = differs & before.board().by_color(mover).without(board.by_color(mover));
+    for from in gone {
+        let piece = before.board().piece_at(from)?;
+        // It stands where it went, or the reply has taken it there.
+        for to in differs
+            .without(before.board().by_color(mover))
+            .without(Bitboard::from(from))
+        {
+            if board
+                .piece_at(to)
+                .is_none_or(|shown| shown.color == mover && shown != piece)
+            {
+                continue;
+            }
+            let mut between = before.board().clone();
+            between.discard_piece_at(from);
+            between.set_piece_at(to, piece);
+            let squares = Bitboard::from(from).with(to);
+            let Some(footprint) = Footprint::of_squares(squares, &between) else {
+                continue;
+            };
+            let rest = if board.piece_at(to) == Some(piece) {
+                differs.without(squares)
+            } else {
+                differs.without(Bitboard::from(from))
+            };
+            // Two moves within one scan may be reported either way round.
+            let in_order = |reply: &Candidate| {
+                let landed = reply.footprint.squares().into_iter().map(&changed_at).max();
+                landed.is_some_and(|landed| landed + SCAN >= changed_at(from))
+            };
+            for reply in after(before, &footprint).moves() {
+                if reply.footprint.squares() == rest && reply.footprint.fits(board) && in_order(&reply) {
+                    if found.is_some() {
+                        return None;
+                    }
+                    let went = Some((from, to));
+                    found = Some((Act { went, footprint }, Some(reply)));
+                }
+            }
+        }
+    }
+    found
+}
