@@ -18,7 +18,8 @@ const GAP_EXAMINED_AFTER: Duration = Duration::from_millis(600);
 const MOST_TAKEN_BACK: usize = 12;
 /// Bounds of the search over a gap.
 const MOST_PLIES_UNSEEN: usize = 8;
-const MOST_POSITIONS: usize = 4000;
+const MOST_POSITIONS: usize = 1400;
+const BETWEEN_SEARCHES: Duration = Duration::from_millis(2);
 
 impl Tracker {
     /// Looks at a quiet board that the line does not explain: an earlier position restored, plies played unseen, an
@@ -38,8 +39,15 @@ impl Tracker {
             return false;
         }
         // The same board need not be searched twice; a press may still come and tell what stands on it.
-        let searched = core::mem::replace(&mut self.examined, true);
-        (!searched && (self.restored(now) || self.unseen(now, tip))) || self.irregular(now, tip)
+        let plies = self.examined + 1;
+        if plies <= MOST_PLIES_UNSEEN {
+            self.examined = plies;
+            if (plies == 1 && self.restored(now)) || self.unseen(now, tip, plies) {
+                return true;
+            }
+        }
+        // Across a gap anything may have been played.
+        !gap && !self.astray && self.irregular(now, tip)
     }
 
     /// An earlier position of the line stands on the board again: what was played after it is taken back.
@@ -89,8 +97,9 @@ impl Tracker {
         true
     }
 
-    /// Plies played while nobody looked, where just one line of them leads to what stands on the board.
-    fn unseen(&mut self, now: Timestamp, tip: NodeId) -> bool {
+    /// So many plies played while nobody looked, where just one line of them leads to what stands on the board. Lines of
+    /// one more ply are looked for at another moment, so that no single one takes long.
+    fn unseen(&mut self, now: Timestamp, tip: NodeId, plies: usize) -> bool {
         let Some(line) = &mut self.line else { return false };
         let node = line.tree.node(tip);
         let state = node.state.clone();
@@ -101,10 +110,15 @@ impl Tracker {
             self.sensors.touched_since(node.landed_at)
         };
         let board = self.sensors.board();
-        let (moves, any_order) = match gap::search(&state, board, within, MOST_PLIES_UNSEEN, MOST_POSITIONS) {
+        let (moves, any_order) = match gap::search(&state, board, within, plies, MOST_POSITIONS) {
             Found::Only(moves) => (moves, false),
             Found::AnyOrder(moves) => (moves, true),
+            Found::Nothing if plies < MOST_PLIES_UNSEEN => {
+                self.wake_at(now + BETWEEN_SEARCHES);
+                return false;
+            }
             Found::Several | Found::Nothing => {
+                self.examined = MOST_PLIES_UNSEEN;
                 // Looked at once more, for a position from which play goes on.
                 let newly = self.gap.is_some() && !self.astray;
                 self.astray |= newly;

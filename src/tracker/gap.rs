@@ -1,6 +1,6 @@
 //! Several plies between two looks at the board: which legal line leads from one placement to another.
 
-use shakmaty::{Bitboard, Board, Color, Move};
+use shakmaty::{Bitboard, Board, Color, Move, Position};
 
 use super::sensors::difference;
 use super::state::State;
@@ -12,24 +12,18 @@ pub(crate) enum Found {
     Only(Vec<Move>),
     /// The same moves in more than one order; this is one of them.
     AnyOrder(Vec<Move>),
-    /// Different moves lead there.
+    /// Different moves lead there, or there were too many positions to look at.
     Several,
-    /// No line within the bounds.
+    /// No line of this length.
     Nothing,
 }
 
-/// The shortest legal lines from `start` to the placement `target`, of at most `most_plies` plies. At most
-/// `budget` positions are looked at. Only squares in `within` may have been touched.
+/// The legal lines of so many plies from `start` to the placement `target`. At most `budget` positions are looked
+/// at. Only squares in `within` may have been touched.
 ///
 /// Every piece that moves must stand where the target shows something else: a piece that wandered off and came
 /// back is no part of the only credible reading.
-pub(crate) fn search(
-    start: &State,
-    target: &Board,
-    within: Bitboard,
-    most_plies: usize,
-    budget: usize,
-) -> Found {
+pub(crate) fn search(start: &State, target: &Board, within: Bitboard, plies: usize, budget: usize) -> Found {
     let mut search = Search {
         target,
         within,
@@ -39,23 +33,13 @@ pub(crate) fn search(
         several: false,
         line: Vec::new(),
     };
-    for plies in 1..=most_plies {
-        search.deepen(start, plies);
-        if search.several {
-            return Found::Several;
-        }
-        if search.left == 0 {
-            return Found::Nothing;
-        }
-        if let Some(line) = search.found {
-            return if search.orders > 1 {
-                Found::AnyOrder(line)
-            } else {
-                Found::Only(line)
-            };
-        }
+    search.deepen(start, plies);
+    match search.found {
+        _ if search.several || search.left == 0 => Found::Several,
+        Some(line) if search.orders > 1 => Found::AnyOrder(line),
+        Some(line) => Found::Only(line),
+        None => Found::Nothing,
     }
-    Found::Nothing
 }
 
 struct Search<'a> {
@@ -80,18 +64,22 @@ impl Search<'_> {
         if self.several || !self.in_reach(state, differs, plies) {
             return;
         }
-        for candidate in state.moves() {
-            let squares = candidate.footprint.squares();
-            let leaves = candidate.m.from().is_some_and(|from| differs.contains(from));
-            if !self.within.is_superset(squares) || (!leaves && (differs & squares).is_empty()) {
+        let Some(position) = state.position() else { return };
+        for m in position.legal_moves() {
+            let leaves = m.from().is_some_and(|from| differs.contains(from));
+            // Most moves have nothing to do with what differs.
+            if !leaves && !differs.contains(m.to()) && !m.is_castle() {
+                continue;
+            }
+            if !self.within.is_superset(state.squares(m)) {
                 continue;
             }
             if self.left == 0 {
                 return;
             }
             self.left -= 1;
-            self.line.push(candidate.m);
-            self.deepen(&state.after(candidate.m), plies - 1);
+            self.line.push(m);
+            self.deepen(&state.after(m), plies - 1);
             self.line.pop();
         }
     }
@@ -142,7 +130,10 @@ mod tests {
             .expect("a position");
         let start = State::legal(position, CastlingMode::Standard);
         let target = Board::from_ascii_board_fen(target.as_bytes()).expect("a placement");
-        search(&start, &target, Bitboard::FULL, 8, 4000)
+        (1..=8)
+            .map(|plies| search(&start, &target, Bitboard::FULL, plies, 4000))
+            .find(|found| *found != Found::Nothing)
+            .unwrap_or(Found::Nothing)
     }
 
     const KINGS_AND_PAWNS: &str = "4k3/p6p/8/8/8/8/P6P/4K3 w - - 0 1";

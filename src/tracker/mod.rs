@@ -68,8 +68,8 @@ pub struct Tracker {
     missing: Option<Gap>,
     /// The memory is being played back; it was read then.
     recovering: Option<Timestamp>,
-    /// The quiet board has been searched for more than the next move.
-    examined: bool,
+    /// The quiet board has been searched for lines of so many plies.
+    examined: usize,
     findings: VecDeque<(Timestamp, Finding)>,
     wake: Option<Timestamp>,
 }
@@ -106,7 +106,7 @@ impl Tracker {
             astray: false,
             missing: None,
             recovering: None,
-            examined: false,
+            examined: 0,
             findings: VecDeque::new(),
             wake: None,
         }
@@ -161,7 +161,7 @@ impl Tracker {
     /// Measures the readings against what the sensors show now.
     fn squares_changed(&mut self, now: Timestamp) {
         self.quiet_since = now;
-        self.examined = false;
+        self.examined = 0;
         if let Some(line) = &mut self.line {
             line.tree.update(&self.sensors, now);
         }

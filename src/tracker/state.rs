@@ -103,6 +103,11 @@ impl State {
         }
     }
 
+    /// The squares that a move changes.
+    pub(crate) fn squares(&self, m: Move) -> Bitboard {
+        footprint(&self.board, m).squares()
+    }
+
     /// The state after one of [`moves`](Self::moves).
     pub(crate) fn after(&self, m: Move) -> Self {
         let mut next = self.clone();

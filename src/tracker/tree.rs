@@ -181,7 +181,8 @@ impl Tree {
         }
         self.close();
         let mut id = 0;
-        while id < self.nodes.len() {
+        // Several plies at one look can have been played in more orders than are worth holding.
+        while id < self.nodes.len() && self.nodes.len() < 2 * MOST_NODES {
             self.grow(id, sensors, now);
             id += 1;
         }
