@@ -6,9 +6,11 @@
 pub mod capture;
 pub mod emulator;
 mod observation;
+mod probe;
 mod session;
 mod time;
 
 pub use observation::{Identity, Observation, Observed};
-pub use session::Session;
+pub use probe::Probe;
+pub use session::{Session, SessionSettings};
 pub use time::Timestamp;

@@ -1,16 +1,27 @@
-//! From the bytes of one port to observations.
+//! One board on one port: from its bytes to observations, and what it is asked.
 
-use core::time::Duration;
-use std::collections::VecDeque;
+mod keeper;
+mod listener;
+mod question;
+mod settings;
+mod watch;
 
-use kiebitz_protocol::{Command, CommandDecoder, Counters, Decoded, Decoder, Message, eeprom};
+use kiebitz_protocol::Counters;
 
-use crate::observation::{Identity, Observation, Observed};
+use crate::observation::Observed;
 use crate::time::Timestamp;
+use keeper::Keeper;
+use listener::Listener;
+pub use settings::SessionSettings;
 
-/// One board on one port: a state machine that is handed bytes and time and returns observations.
+/// One board on one port: a state machine that is handed bytes and time and returns observations and, if it keeps the
+/// board, what to write.
 ///
-/// It never reads a clock and never opens anything; a replay hands in recorded bytes at the same door.
+/// It never reads a clock and never opens anything. Observations come only from opening, closing and the bytes of both
+/// directions; deadlines lead to writes and to giving the port up, nothing else. So a replay that hands in recorded
+/// bytes at the same door observes the same.
+///
+/// A replay listens:
 ///
 /// ```
 /// use kiebitz_hardware::{Observation, Session, Timestamp};
@@ -25,136 +36,144 @@ use crate::time::Timestamp;
 ///     Some(Observation::Field { update, .. }) if update.field.number() == 52 && update.contents.is_none()
 /// ));
 /// ```
+///
+/// A live port is driven until it is given up:
+///
+/// ```
+/// use kiebitz_hardware::{Session, SessionSettings, Timestamp};
+///
+/// let mut session = Session::keeping(SessionSettings::default());
+/// session.handle_opened(Timestamp::from_micros(0));
+/// let mut asked = Vec::new();
+/// let reason = loop {
+///     let now = session.poll_deadline().expect("an open port is never left alone");
+///     session.handle_deadline(now);
+///     while let Some(bytes) = session.poll_transmit(now) {
+///         session.handle_sent(now, &bytes); // written to a port on which nobody answers
+///         asked.extend(bytes);
+///     }
+///     if let Some(reason) = session.poll_close() {
+///         session.handle_closed(now, &reason);
+///         break reason;
+///     }
+/// };
+/// assert_eq!(asked, [0x4d; 8]);
+/// assert!(reason.starts_with("nothing answers as a board would"));
+/// ```
 #[derive(Debug, Default)]
 pub struct Session {
-    decoder: Decoder,
-    commands: CommandDecoder,
-    identity: Identity,
-    observations: VecDeque<Observed>,
+    listener: Listener,
+    keeper: Option<Keeper>,
 }
 
 impl Session {
-    /// A session with a port that has not been opened yet.
+    /// A session that only listens, with a port that has not been opened yet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
+    /// A session that keeps its board answering, with a port that has not been opened yet.
+    ///
+    /// After every opening it asks who the board is, puts it into update-nice mode, and asks for clock, dump and the
+    /// board's memory. Then it asks for a dump when the squares have become quiet, after garbage and once a minute, and
+    /// for a sign of life when the board has said nothing for a while. A port from which no board answers is given up
+    /// ([`poll_close`](Self::poll_close)).
+    #[must_use]
+    pub fn keeping(settings: SessionSettings) -> Self {
+        Self {
+            keeper: Some(Keeper::new(settings)),
+            ..Self::default()
+        }
+    }
+
     /// What was decoded and what was dropped since the session began.
     #[must_use]
     pub fn counters(&self) -> &Counters {
-        self.decoder.counters()
+        self.listener.counters()
     }
 
     /// The port was opened.
     pub fn handle_opened(&mut self, now: Timestamp) {
-        self.decoder.reset();
-        self.commands.reset();
-        self.tell(now, Observation::Opened);
+        self.listener.handle_opened(now);
+        if let Some(keeper) = &mut self.keeper {
+            keeper.handle_opened(now);
+        }
     }
 
     /// The port is gone.
     pub fn handle_closed(&mut self, now: Timestamp, reason: &str) {
-        self.decoder.reset();
-        self.tell(
-            now,
-            Observation::Closed {
-                reason: reason.to_owned(),
-            },
-        );
+        self.listener.handle_closed(now, reason);
+        if let Some(keeper) = &mut self.keeper {
+            keeper.handle_closed();
+        }
     }
 
     /// Bytes came from the board.
     pub fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
-        let Self {
-            decoder,
-            identity,
-            observations,
-            ..
-        } = self;
-        let mut disturbed = 0;
-        decoder.feed(bytes, |decoded: Decoded<'_>| match decoded {
-            Ok(message) => {
-                if let Some(observation) = observe(now, &message, identity) {
-                    observations.push_back(Observed { at: now, observation });
-                }
-            }
-            Err(rejected) => disturbed += rejected.bytes,
-        });
-        if disturbed > 0 {
-            self.tell(now, Observation::Disturbed { bytes: disturbed });
+        let Self { listener, keeper } = self;
+        let Some(keeper) = keeper else {
+            listener.handle_bytes(now, bytes, |_| {});
+            return;
+        };
+        listener.handle_bytes(now, bytes, |decoded| keeper.hear(now, decoded));
+        if listener.mid_message() {
+            keeper.hear_part(now);
         }
     }
 
-    /// Bytes were written to the board: in a replay the session hears what it once said itself.
+    /// Bytes were written to the board: live the driver hands back what it wrote, in a replay the recorded ones.
     pub fn handle_sent(&mut self, now: Timestamp, bytes: &[u8]) {
-        let Self {
-            commands,
-            observations,
-            ..
-        } = self;
-        commands.feed(bytes, |command| {
-            if let Ok(Command::SendEeMoves) = command {
-                observations.push_back(Observed {
-                    at: now,
-                    observation: Observation::MemoryAsked,
-                });
-            }
-        });
+        self.listener.handle_sent(now, bytes);
+        if let Some(keeper) = &mut self.keeper {
+            keeper.handle_sent(now);
+        }
+    }
+
+    /// A deadline has come.
+    pub fn handle_deadline(&mut self, now: Timestamp) {
+        if let Some(keeper) = &mut self.keeper {
+            keeper.handle_deadline(now);
+        }
+    }
+
+    /// When [`handle_deadline`](Self::handle_deadline) is due unless bytes come before; `None`: never.
+    ///
+    /// After `handle_deadline` it is later than the time handed in, or `None` until the write that became due has been
+    /// taken with [`poll_transmit`](Self::poll_transmit).
+    #[must_use]
+    pub fn poll_deadline(&self) -> Option<Timestamp> {
+        self.keeper.as_ref()?.poll_deadline()
+    }
+
+    /// What is to be written now: at most 10 bytes, as much as the board's input buffer holds. To be handed back to
+    /// [`handle_sent`](Self::handle_sent) once it is written.
+    pub fn poll_transmit(&mut self, now: Timestamp) -> Option<Vec<u8>> {
+        self.keeper.as_mut()?.poll_transmit(now)
+    }
+
+    /// Why the session gives the port up, told once, in words for people. The driver closes the port, calls
+    /// [`handle_closed`](Self::handle_closed) with this reason, and opens it again when it sees fit.
+    pub fn poll_close(&mut self) -> Option<String> {
+        self.keeper.as_mut()?.poll_close()
+    }
+
+    /// Shows a text on the clock's display for [`SessionSettings::text_time`]: its first 8 characters, in small
+    /// letters. A text that has not been sent yet is replaced.
+    ///
+    /// Only for setting up, never during a game: to see to that is the caller's part. Nothing happens without a clock,
+    /// on a closed port, or in a session that only listens. Clocks other than the DGT 3000 do not show it.
+    pub fn show(&mut self, now: Timestamp, text: &str) {
+        if let Some(keeper) = &mut self.keeper {
+            keeper.show(now, text);
+        }
     }
 
     /// The next observation, in the order of arrival.
     pub fn poll_observation(&mut self) -> Option<Observed> {
-        self.observations.pop_front()
-    }
-
-    fn tell(&mut self, at: Timestamp, observation: Observation) {
-        self.observations.push_back(Observed { at, observation });
+        self.listener.poll_observation()
     }
 }
 
-fn observe(now: Timestamp, message: &Message<'_>, identity: &mut Identity) -> Option<Observation> {
-    match message {
-        Message::FieldUpdate(update) => Some(Observation::Field {
-            update: *update,
-            not_before: now.saturating_sub(FIELD_AGE),
-        }),
-        Message::BoardDump(dump) => Some(Observation::Board {
-            dump: *dump,
-            not_before: now.saturating_sub(DUMP_AGE),
-        }),
-        Message::ClockTimes(times) => Some(Observation::Clock {
-            times: *times,
-            not_before: now.saturating_sub(CLOCK_AGE),
-        }),
-        Message::ClockAbsent(_) => Some(Observation::ClockAbsent),
-        Message::EeMoves(data) => Some(Observation::Memory {
-            elements: eeprom::elements(data).filter_map(Result::ok).collect(),
-        }),
-        Message::SerialNumber(serial) => {
-            identity.serial = Some(serial.as_str().to_owned());
-            Some(Observation::Identified(identity.clone()))
-        }
-        Message::LongSerialNumber(serial) => {
-            identity.long_serial = Some(serial.as_str().to_owned());
-            Some(Observation::Identified(identity.clone()))
-        }
-        Message::Version { major, minor } => {
-            identity.version = Some((*major, *minor));
-            Some(Observation::Identified(identity.clone()))
-        }
-        Message::Trademark(text) => {
-            identity.trademark = Some((*text).to_owned());
-            Some(Observation::Identified(identity.clone()))
-        }
-        Message::BatteryStatus(status) => Some(Observation::Battery(*status)),
-        _ => None,
-    }
-}
-
-/// A full scan of the fields takes 200 to 250 ms, a report another 5 ms on the line.
-const FIELD_AGE: Duration = Duration::from_millis(255);
-/// A scan, and 70 ms on the line.
-const DUMP_AGE: Duration = Duration::from_millis(320);
-/// What the board sends of the clock is up to a second behind its display.
-const CLOCK_AGE: Duration = Duration::from_secs(1);
+#[cfg(test)]
+mod tests;

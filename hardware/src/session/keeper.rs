@@ -1,0 +1,272 @@
+//! What is sent to a board, and when.
+
+use core::time::Duration;
+use std::collections::VecDeque;
+
+use kiebitz_protocol::{ClockMessage, Command, Decoded};
+
+use super::question::{self, OPENING, SIGN_OF_LIFE};
+use super::settings::SessionSettings;
+use super::watch::Watch;
+use crate::time::Timestamp;
+
+/// The half of a session that speaks: one question at a time, the next when it is answered or has had its time.
+#[derive(Debug)]
+pub(super) struct Keeper {
+    settings: SessionSettings,
+    /// `None` while the port is closed, or given up.
+    open: Option<Open>,
+    close: Option<String>,
+    /// The port went away while the clock showed a text, which was to end then.
+    text_left: Option<Timestamp>,
+}
+
+/// A port that is open.
+#[derive(Debug)]
+struct Open {
+    watch: Watch,
+    /// What is to be sent, in this order.
+    agenda: VecDeque<Command>,
+    /// The question whose answer is waited for.
+    asked: Option<Asked>,
+    /// What the board's buffer could not take at once of a long command.
+    rest: Vec<u8>,
+    /// What the driver is to write.
+    outbox: Option<Vec<u8>>,
+    /// Nothing more is sent before this.
+    free_at: Timestamp,
+    /// The clock's display is given back then.
+    text_until: Option<Timestamp>,
+    battery_due: Option<Timestamp>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Asked {
+    command: Command,
+    first_at: Timestamp,
+    at: Timestamp,
+    tries: u8,
+}
+
+impl Keeper {
+    pub(super) fn new(settings: SessionSettings) -> Self {
+        Self {
+            settings,
+            open: None,
+            close: None,
+            text_left: None,
+        }
+    }
+
+    pub(super) fn handle_opened(&mut self, now: Timestamp) {
+        let memory = self.settings.read_memory;
+        self.close = None;
+        self.open = Some(Open {
+            watch: Watch::opened(now),
+            agenda: OPENING
+                .into_iter()
+                .filter(|command| memory || *command != Command::SendEeMoves)
+                .collect(),
+            asked: None,
+            rest: Vec::new(),
+            outbox: None,
+            free_at: now + BETWEEN_COMMANDS,
+            text_until: self.text_left.take(),
+            battery_due: self.settings.battery.map(|_| now),
+        });
+    }
+
+    pub(super) fn handle_closed(&mut self) {
+        self.shut();
+        self.close = None;
+    }
+
+    /// Something the board sent was decoded, or could not be.
+    pub(super) fn hear(&mut self, now: Timestamp, decoded: &Decoded<'_>) {
+        let Some(open) = &mut self.open else { return };
+        open.watch.hear(now, decoded);
+        if let (Ok(message), Some(asked)) = (decoded, &open.asked)
+            && question::answers(message, &asked.command)
+        {
+            open.asked = None;
+            open.free_at = open.free_at.max(now + BETWEEN_COMMANDS);
+        }
+    }
+
+    /// Bytes came after which a message is still unfinished.
+    pub(super) fn hear_part(&mut self, now: Timestamp) {
+        if let Some(open) = &mut self.open {
+            open.watch.busy_at = now;
+        }
+    }
+
+    /// What was to be written has been: answers are waited for from here.
+    pub(super) fn handle_sent(&mut self, now: Timestamp) {
+        let Some(open) = &mut self.open else { return };
+        open.free_at = open.free_at.max(now + BETWEEN_COMMANDS);
+        if let Some(asked) = &mut open.asked {
+            asked.at = now;
+        }
+    }
+
+    pub(super) fn show(&mut self, now: Timestamp, text: &str) {
+        let Some(open) = self.open.as_mut().filter(|open| open.watch.has_clock()) else {
+            return;
+        };
+        open.agenda
+            .retain(|command| !matches!(command, Command::Clock(_)));
+        open.agenda.push_back(question::show(text));
+        open.free_at = open.free_at.max(now);
+    }
+
+    pub(super) fn handle_deadline(&mut self, now: Timestamp) {
+        let Some(open) = &mut self.open else { return };
+        if let Err(reason) = open.work(now, &self.settings) {
+            self.close = Some(reason.to_owned());
+            self.shut();
+        }
+    }
+
+    pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
+        self.open.as_ref()?.deadline(&self.settings)
+    }
+
+    pub(super) fn poll_transmit(&mut self, now: Timestamp) -> Option<Vec<u8>> {
+        self.handle_deadline(now);
+        self.open.as_mut()?.outbox.take()
+    }
+
+    pub(super) fn poll_close(&mut self) -> Option<String> {
+        self.close.take()
+    }
+
+    fn shut(&mut self) {
+        if let Some(open) = self.open.take() {
+            self.text_left = open.text_until;
+        }
+    }
+}
+
+impl Open {
+    /// When [`work`](Self::work) will have something to do; `None`: when the driver has taken what is to be written.
+    fn deadline(&self, settings: &SessionSettings) -> Option<Timestamp> {
+        if self.outbox.is_some() {
+            return None;
+        }
+        if !self.rest.is_empty() {
+            return Some(self.free_at);
+        }
+        if let Some(due) = self.asked.as_ref().and_then(|asked| self.answer_due(asked)) {
+            return Some(due);
+        }
+        if !self.agenda.is_empty() {
+            return Some(self.free_at);
+        }
+        let occasion = [self.watch.dump_due(settings), self.text_until, self.battery_due]
+            .into_iter()
+            .flatten()
+            .fold(self.watch.silence_due(settings), Timestamp::min);
+        Some(occasion.max(self.free_at))
+    }
+
+    /// Does what is due by `now`.
+    ///
+    /// # Errors
+    ///
+    /// Why the port is to be given up.
+    fn work(&mut self, now: Timestamp, settings: &SessionSettings) -> Result<(), &'static str> {
+        if self.deadline(settings).is_none_or(|due| now < due) {
+            return Ok(());
+        }
+        if !self.rest.is_empty() {
+            self.write(now);
+            return Ok(());
+        }
+        if let Some(asked) = self.asked.take() {
+            return self.unanswered(now, asked);
+        }
+        if self.agenda.is_empty() {
+            self.plan(now, settings);
+        }
+        if let Some(command) = self.agenda.pop_front() {
+            if matches!(command, Command::Clock(ClockMessage::Text(_))) {
+                self.text_until = Some(now + settings.text_time);
+            }
+            self.ask(now, command, now, 1);
+        }
+        Ok(())
+    }
+
+    /// When the answer is no longer waited for. While it may be on its way it is: the memory takes 8.3 s, and a board
+    /// that is still sending one to a former host cannot answer before.
+    fn answer_due(&self, asked: &Asked) -> Option<Timestamp> {
+        let expected = question::expected(&asked.command)?;
+        let patient = asked.at.max(self.watch.busy_at) + expected.patience;
+        Some(patient.min(asked.at + LONGEST_ANSWER))
+    }
+
+    fn unanswered(&mut self, now: Timestamp, asked: Asked) -> Result<(), &'static str> {
+        let Some(expected) = question::expected(&asked.command) else {
+            return Ok(());
+        };
+        let silent = self.watch.heard_at < asked.first_at;
+        // One that says other things is there, and either missed the question or does not know it.
+        let most = if silent {
+            expected.tries
+        } else {
+            expected.tries.min(2)
+        };
+        if asked.tries < most && now.saturating_duration_since(asked.first_at) < LONGEST_ANSWER {
+            self.ask(now, asked.command, asked.first_at, asked.tries + 1);
+        } else if silent && expected.vital {
+            return Err(self.watch.reason());
+        } else {
+            self.free_at = self.free_at.max(now + BETWEEN_COMMANDS);
+        }
+        Ok(())
+    }
+
+    /// Puts on the empty agenda what the time has come for.
+    fn plan(&mut self, now: Timestamp, settings: &SessionSettings) {
+        let come = |due: Option<Timestamp>| due.is_some_and(|due| due <= now);
+        if come(Some(self.watch.silence_due(settings))) {
+            self.agenda.extend(SIGN_OF_LIFE);
+        } else if come(self.watch.dump_due(settings)) {
+            self.agenda.push_back(Command::SendBoard);
+        } else if come(self.text_until) {
+            self.text_until = None;
+            self.agenda.push_back(Command::Clock(ClockMessage::End));
+        } else if come(self.battery_due) {
+            self.battery_due = settings.battery.map(|every| now + every);
+            self.agenda.push_back(Command::SendBatteryStatus);
+        }
+    }
+
+    fn ask(&mut self, now: Timestamp, command: Command, first_at: Timestamp, tries: u8) {
+        if command == Command::SendBoard {
+            self.watch.dump_asked_at = Some(now);
+        }
+        self.asked = question::expected(&command).map(|_| Asked {
+            command,
+            first_at,
+            at: now,
+            tries,
+        });
+        command.encode(&mut self.rest);
+        self.write(now);
+    }
+
+    /// Hands the driver as much as the board's buffer holds.
+    fn write(&mut self, now: Timestamp) {
+        let rest = self.rest.split_off(self.rest.len().min(BUFFER));
+        self.outbox = Some(core::mem::replace(&mut self.rest, rest));
+        self.free_at = now + BETWEEN_COMMANDS;
+    }
+}
+
+/// The board's input buffer, in bytes.
+const BUFFER: usize = 10;
+/// The board gets this long to take a command out of its buffer; 10 bytes are 10 ms on the line.
+const BETWEEN_COMMANDS: Duration = Duration::from_millis(50);
+/// The board's memory takes 8.3 s on the line; no answer takes longer.
+const LONGEST_ANSWER: Duration = Duration::from_secs(12);

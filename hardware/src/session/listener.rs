@@ -1,0 +1,151 @@
+//! From bytes to observations.
+
+use core::time::Duration;
+use std::collections::VecDeque;
+
+use kiebitz_protocol::{ClockTimes, Command, CommandDecoder, Counters, Decoded, Decoder, Message, eeprom};
+
+use crate::observation::{Identity, Observation, Observed};
+use crate::time::Timestamp;
+
+/// The half of a session that replay and live operation share: what was heard and said becomes observations.
+///
+/// It knows nothing of the other half. So the recorded bytes of both directions give the observations once more.
+#[derive(Debug, Default)]
+pub(super) struct Listener {
+    decoder: Decoder,
+    commands: CommandDecoder,
+    identity: Identity,
+    /// When a clock message was last sent.
+    clock_told: Option<Timestamp>,
+    observations: VecDeque<Observed>,
+}
+
+impl Listener {
+    pub(super) fn counters(&self) -> &Counters {
+        self.decoder.counters()
+    }
+
+    /// Whether a message has begun and not ended.
+    pub(super) fn mid_message(&self) -> bool {
+        self.decoder.pending() > 0
+    }
+
+    pub(super) fn handle_opened(&mut self, now: Timestamp) {
+        self.decoder.reset();
+        self.commands.reset();
+        // It may be another board than the last.
+        self.identity = Identity::default();
+        self.clock_told = None;
+        self.tell(now, Observation::Opened);
+    }
+
+    pub(super) fn handle_closed(&mut self, now: Timestamp, reason: &str) {
+        self.decoder.reset();
+        let reason = reason.to_owned();
+        self.tell(now, Observation::Closed { reason });
+    }
+
+    /// Bytes came from the board. `heard` is handed all that was decoded, too.
+    pub(super) fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8], mut heard: impl FnMut(&Decoded<'_>)) {
+        let Self {
+            decoder,
+            identity,
+            clock_told,
+            observations,
+            ..
+        } = self;
+        let after_clock_message =
+            clock_told.is_some_and(|at| now.saturating_duration_since(at) < CLOCK_ANSWERS_WITHIN);
+        let mut disturbed = 0;
+        decoder.feed(bytes, |decoded| {
+            match &decoded {
+                // Boards send it while the clock takes in what it was told.
+                Ok(Message::ClockTimes(times)) if after_clock_message && *times == ClockTimes::default() => {}
+                Ok(message) => {
+                    if let Some(observation) = observe(now, message, identity) {
+                        observations.push_back(Observed { at: now, observation });
+                    }
+                }
+                Err(rejected) => disturbed += rejected.bytes,
+            }
+            heard(&decoded);
+        });
+        if disturbed > 0 {
+            self.tell(now, Observation::Disturbed { bytes: disturbed });
+        }
+    }
+
+    pub(super) fn handle_sent(&mut self, now: Timestamp, bytes: &[u8]) {
+        let Self {
+            commands,
+            clock_told,
+            observations,
+            ..
+        } = self;
+        commands.feed(bytes, |command| match command {
+            Ok(Command::SendEeMoves) => observations.push_back(Observed {
+                at: now,
+                observation: Observation::MemoryAsked,
+            }),
+            Ok(Command::Clock(_)) => *clock_told = Some(now),
+            _ => {}
+        });
+    }
+
+    pub(super) fn poll_observation(&mut self) -> Option<Observed> {
+        self.observations.pop_front()
+    }
+
+    fn tell(&mut self, at: Timestamp, observation: Observation) {
+        self.observations.push_back(Observed { at, observation });
+    }
+}
+
+fn observe(now: Timestamp, message: &Message<'_>, identity: &mut Identity) -> Option<Observation> {
+    match message {
+        Message::FieldUpdate(update) => Some(Observation::Field {
+            update: *update,
+            not_before: now.saturating_sub(FIELD_AGE),
+        }),
+        Message::BoardDump(dump) => Some(Observation::Board {
+            dump: *dump,
+            not_before: now.saturating_sub(DUMP_AGE),
+        }),
+        Message::ClockTimes(times) => Some(Observation::Clock {
+            times: *times,
+            not_before: now.saturating_sub(CLOCK_AGE),
+        }),
+        Message::ClockAbsent(_) => Some(Observation::ClockAbsent),
+        Message::EeMoves(data) => Some(Observation::Memory {
+            elements: eeprom::elements(data).filter_map(Result::ok).collect(),
+        }),
+        Message::SerialNumber(serial) => {
+            identity.serial = Some(serial.as_str().to_owned());
+            Some(Observation::Identified(identity.clone()))
+        }
+        Message::LongSerialNumber(serial) => {
+            identity.long_serial = Some(serial.as_str().to_owned());
+            Some(Observation::Identified(identity.clone()))
+        }
+        Message::Version { major, minor } => {
+            identity.version = Some((*major, *minor));
+            Some(Observation::Identified(identity.clone()))
+        }
+        Message::Trademark(text) => {
+            identity.trademark = Some((*text).to_owned());
+            Some(Observation::Identified(identity.clone()))
+        }
+        Message::BatteryStatus(status) => Some(Observation::Battery(*status)),
+        _ => None,
+    }
+}
+
+/// A full scan of the fields takes 200 to 250 ms, a report another 5 ms on the line.
+const FIELD_AGE: Duration = Duration::from_millis(255);
+/// A scan, and 70 ms on the line.
+const DUMP_AGE: Duration = Duration::from_millis(320);
+/// What the board sends of the clock is up to a second behind its display.
+const CLOCK_AGE: Duration = Duration::from_secs(1);
+/// A clock message is acknowledged within 1 to 2 s.
+const CLOCK_ANSWERS_WITHIN: Duration = Duration::from_secs(2);

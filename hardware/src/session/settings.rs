@@ -1,0 +1,48 @@
+//! How a session keeps its board.
+
+use core::time::Duration;
+
+/// How a session keeps its board; see [`Session::keeping`](super::Session::keeping).
+///
+/// ```
+/// use core::time::Duration;
+/// use kiebitz_hardware::SessionSettings;
+///
+/// // A Bluetooth board that is only looked at, as by `kiebitz boards`.
+/// let settings = SessionSettings {
+///     read_memory: false,
+///     battery: Some(Duration::from_secs(300)),
+///     ..SessionSettings::default()
+/// };
+/// assert_eq!(settings.silence, Duration::from_secs(10));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionSettings {
+    /// Read the board's memory after every opening. Yes by default: a port that opens may have been away, and what
+    /// was played meanwhile stands there. It takes up to 8.3 s, in which live updates wait at the board.
+    pub read_memory: bool,
+    /// How often the battery is asked for; `None`, the default: never. For Bluetooth boards, others have none.
+    pub battery: Option<Duration>,
+    /// How long the squares have been quiet after changes when a dump is asked for, which shows a change that was
+    /// not heard. 3 s by default: longer than a hand takes from lifting a piece to pressing the clock, so that the
+    /// 70 ms on the line fall between moves, and shorter than most thinking.
+    pub quiet_dump: Duration,
+    /// How long the board may say nothing before it is asked for a sign of life. 10 s by default, which makes an
+    /// idle board's recording grow by some 3 MB a day. While the clock runs the board reports every second, and
+    /// 4 s are enough.
+    pub silence: Duration,
+    /// How long a text stays on the clock's display before the times come back; 5 s by default.
+    pub text_time: Duration,
+}
+
+impl Default for SessionSettings {
+    fn default() -> Self {
+        Self {
+            read_memory: true,
+            battery: None,
+            quiet_dump: Duration::from_secs(3),
+            silence: Duration::from_secs(10),
+            text_time: Duration::from_secs(5),
+        }
+    }
+}

@@ -1,0 +1,4 @@
+mod faults;
+mod keeping;
+mod properties;
+mod world;

@@ -1,0 +1,408 @@
+//! Boards, cables and devices that do not behave.
+
+use core::time::Duration;
+
+use kiebitz_protocol::{Command, Dump, Field, Piece};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::world::{START, World};
+use crate::emulator::{BoardSettings, EmulatedBoard, EmulatedClock};
+use crate::{Observation, SessionSettings};
+
+/// Bytes of no message; none of them looks like the start of one.
+const NONSENSE: [u8; 16] = [0x17; 16];
+
+fn reason(world: &World) -> &str {
+    &world.given_up.as_ref().expect("given up").1
+}
+
+#[test]
+fn a_board_that_falls_silent_is_asked_and_given_up() {
+    let mut world = World::kept();
+    let pulled = world.now;
+    world.cable = false;
+    world.run(30_000);
+    assert!(
+        reason(&world).starts_with("the board does not answer"),
+        "{}",
+        reason(&world)
+    );
+    let after = World::millis(pulled, world.given_up.as_ref().unwrap().0);
+    assert!(after < 16_000, "{after}");
+    let closed =
+        |o: &Observation| matches!(o, Observation::Closed { reason } if reason.contains("does not answer"));
+    assert!(world.first(closed).is_some());
+    let written = world.written.len();
+    world.run(60_000);
+    assert_eq!(
+        (world.written.len(), world.session.poll_deadline()),
+        (written, None)
+    );
+}
+
+#[test]
+fn with_a_running_clock_silence_is_noticed_sooner() {
+    let mut world = World::kept().with_clock(true);
+    let pulled = world.now;
+    world.cable = false;
+    world.run(30_000);
+    let after = World::millis(pulled, world.given_up.as_ref().unwrap().0);
+    assert!(after < 10_000, "{after}");
+}
+
+#[test]
+fn a_cable_out_for_a_moment_is_no_reason_to_give_up() {
+    let mut world = World::kept();
+    world.run(9000);
+    world.cable = false;
+    world.run(3000);
+    world.cable = true;
+    world.run(3000);
+    assert_eq!(world.given_up, None);
+    assert!(world.boards() > 0);
+}
+
+#[test]
+fn a_change_lost_without_a_trace_is_seen_within_a_minute_though_the_clock_runs() {
+    let mut world = World::kept().with_clock(true);
+    world.run(5000);
+    world.cable = false;
+    world.set(0, None);
+    world.run(2000);
+    world.cable = true;
+    world.run(60_000);
+    assert_eq!(world.first(|o| matches!(o, Observation::Field { .. })), None);
+    assert!(
+        world
+            .first(|o| matches!(o, Observation::Board { dump, .. } if dump[0].is_none()))
+            .is_some()
+    );
+}
+
+#[test]
+fn a_board_given_up_is_kept_again_when_its_port_reopens() {
+    let mut world = World::kept();
+    world.cable = false;
+    world.run(30_000);
+    world.cable = true;
+    world.forget();
+    world.open();
+    world.run(5000);
+    assert!(world.first(|o| matches!(o, Observation::Memory { .. })).is_some());
+    assert_eq!(world.given_up, None);
+}
+
+#[test]
+fn a_device_that_talks_nonsense_is_no_board() {
+    let mut world = World::new(BoardSettings::default(), SessionSettings::default());
+    world.cable = false;
+    world.open();
+    for _ in 0..200 {
+        world.disturb(&NONSENSE);
+        world.run(100);
+    }
+    assert!(reason(&world).contains("makes no sense"), "{}", reason(&world));
+}
+
+#[test]
+fn a_board_of_which_only_garbage_comes_is_given_up() {
+    let mut world = World::kept();
+    world.cable = false;
+    for _ in 0..400 {
+        world.disturb(&NONSENSE);
+        world.run(100);
+    }
+    assert!(reason(&world).starts_with("only garbage"), "{}", reason(&world));
+}
+
+#[test]
+fn after_garbage_a_dump_shows_what_was_lost() {
+    let mut world = World::kept();
+    world.disturb(&NONSENSE);
+    world.run(1000);
+    assert_eq!(world.commands(), [Command::SendBoard]);
+    assert_eq!(world.boards(), 1);
+}
+
+#[test]
+fn lasting_garbage_is_not_answered_with_dumps_without_end() {
+    let mut world = World::kept();
+    for _ in 0..100 {
+        world.disturb(&NONSENSE);
+        world.run(100);
+    }
+    assert!(
+        (3..=6).contains(&world.boards()),
+        "{} dumps in 10 s",
+        world.boards()
+    );
+    assert_eq!(world.given_up, None);
+}
+
+#[test]
+fn a_board_that_lost_its_power_and_its_mode_reports_again() {
+    let mut world = World::kept();
+    let pieces = [None; Field::COUNT];
+    world.board = EmulatedBoard::with_pieces(world.now, BoardSettings::default(), &pieces);
+    world.run(12_000);
+    world.set(20, Some(Piece::BlackQueen));
+    world.run(1000);
+    assert!(
+        world
+            .first(|o| matches!(o, Observation::Board { dump, .. } if dump[0].is_none()))
+            .is_some()
+    );
+    assert!(world.first(|o| matches!(o, Observation::Field { .. })).is_some());
+    assert_eq!(world.given_up, None);
+}
+
+#[test]
+fn a_board_still_sending_its_memory_to_a_former_host_is_waited_for() {
+    let mut world = World::new(BoardSettings::default(), SessionSettings::default());
+    for round in 0..4500_u64 {
+        let contents = (round % 2 == 0).then_some(Piece::WhitePawn);
+        world.set((round / 2 % 64) as u8, contents);
+        world.run(300);
+    }
+    world
+        .board
+        .handle_bytes(world.now, &[Command::SendEeMoves.code()]);
+    world.run(1000);
+    world.open();
+    let opened = world.now;
+    world.run(9000);
+    let version = world.first(|o| matches!(o, Observation::Identified(_))).unwrap();
+    assert!(World::millis(opened, version) > 7000, "after the memory");
+    assert_eq!(
+        world.commands()[..2],
+        [Command::SendVersion, Command::ReturnSerialNumber]
+    );
+    world.run(12_000);
+    assert!(world.first(|o| matches!(o, Observation::Memory { .. })).is_some());
+    assert_eq!(world.given_up, None);
+}
+
+#[test]
+fn a_memory_that_came_damaged_is_asked_for_again_at_once() {
+    let mut world = World::new(BoardSettings::default(), SessionSettings::default());
+    for number in 0..64 {
+        world.set(number, Some(Piece::WhitePawn));
+        world.run(300);
+    }
+    let is_asked = |o: &Observation| matches!(o, Observation::MemoryAsked);
+    world.open();
+    while world.first(is_asked).is_none() {
+        world.run(1);
+    }
+    world.run(60);
+    world.disturb(&[0xff]);
+    world.run(3000);
+    let asked: Vec<_> = world
+        .observed
+        .iter()
+        .filter(|o| is_asked(&o.observation))
+        .collect();
+    assert_eq!(asked.len(), 2);
+    assert!(world.first(|o| matches!(o, Observation::Memory { .. })).is_some());
+}
+
+#[test]
+fn a_question_that_was_lost_is_put_again() {
+    let mut world = World::new(BoardSettings::default(), SessionSettings::default());
+    world.cable = false;
+    world.open();
+    world.run(1000);
+    world.cable = true;
+    world.run(3000);
+    assert_eq!(
+        world.commands()[..3],
+        [
+            Command::SendVersion,
+            Command::SendVersion,
+            Command::ReturnSerialNumber
+        ]
+    );
+    assert!(world.first(|o| matches!(o, Observation::Board { .. })).is_some());
+}
+
+#[test]
+fn an_answer_that_comes_late_is_taken() {
+    let board = BoardSettings {
+        long_serial: None,
+        ..BoardSettings::default()
+    };
+    let mut world = World::new(board, SessionSettings::default());
+    world.open();
+    world.run(4000);
+    world.disturb(&[
+        0xa2, 0x00, 0x0d, b'0', b'0', b'0', b'0', b'0', b'3', b'1', b'6', b'5', b'9',
+    ]);
+    world.run(10);
+    let told =
+        |o: &Observation| matches!(o, Observation::Identified(identity) if identity.long_serial.is_some());
+    assert!(world.first(told).is_some());
+}
+
+#[test]
+fn another_board_on_the_same_port_does_not_inherit_a_serial_number() {
+    let mut world = World::kept();
+    world.close("unplugged");
+    let board = BoardSettings {
+        serial: None,
+        long_serial: None,
+        ..BoardSettings::default()
+    };
+    world.board = EmulatedBoard::new(world.now, board);
+    world.forget();
+    world.open();
+    world.run(6000);
+    let inherits =
+        |o: &Observation| matches!(o, Observation::Identified(identity) if identity.serial.is_some());
+    assert!(world.first(|o| matches!(o, Observation::Identified(_))).is_some());
+    assert_eq!(world.first(inherits), None);
+}
+
+#[test]
+fn a_board_that_reports_without_answering_is_neither_given_up_nor_pressed() {
+    let mut world = World::new(BoardSettings::default(), SessionSettings::default());
+    world.cable = false;
+    world.open();
+    for _ in 0..150 {
+        world.disturb(&[0x8e, 0x00, 0x05, 20, 0x01, 0x8e, 0x00, 0x05, 20, 0x00]);
+        world.run(400);
+    }
+    assert_eq!(world.given_up, None);
+    let asked = |wanted| {
+        world
+            .commands()
+            .into_iter()
+            .filter(|command| *command == wanted)
+            .count()
+    };
+    assert_eq!(asked(Command::SendVersion), 2);
+    assert!(asked(Command::SendBoard) < 10, "{}", asked(Command::SendBoard));
+}
+
+#[test]
+fn an_answer_is_waited_for_from_when_the_question_was_written() {
+    let mut world = World::new(BoardSettings::default(), SessionSettings::default());
+    world.session.handle_opened(START);
+    let now = world.session.poll_deadline().unwrap();
+    let version = world.session.poll_transmit(now).unwrap();
+    let written = now + Duration::from_millis(1400);
+    world.session.handle_sent(written, &version);
+    assert_eq!(
+        world.session.poll_deadline(),
+        Some(written + Duration::from_millis(1500))
+    );
+}
+
+#[test]
+fn what_the_driver_has_not_taken_waits_for_it() {
+    let mut world = World::kept().with_clock(false);
+    world.session.show(world.now, "board 12");
+    world.session.handle_deadline(world.now);
+    assert_eq!(world.session.poll_deadline(), None);
+    world.session.handle_deadline(world.now + Duration::from_secs(60));
+    world.run(3000);
+    assert!(matches!(world.commands()[..], [Command::Clock(_), ..]));
+}
+
+#[test]
+fn a_driver_that_never_writes_is_not_waited_for_without_end() {
+    let mut world = World::new(BoardSettings::default(), SessionSettings::default());
+    world.session.handle_opened(START);
+    let mut now = START;
+    let mut deadlines = 0;
+    while world.session.poll_close().is_none() {
+        now = world.session.poll_deadline().expect("not left alone");
+        world.session.handle_deadline(now);
+        world.session.poll_transmit(now);
+        deadlines += 1;
+    }
+    assert!(deadlines < 20 && now < START + Duration::from_secs(20));
+}
+
+#[derive(Debug, Clone)]
+enum Fault {
+    Cable(bool),
+    Garbage,
+    PowerLoss,
+    Unplugged(u64),
+    Moves(u8, bool),
+    Clock(bool),
+    Show,
+}
+
+fn faults() -> impl Strategy<Value = Vec<(u64, Fault)>> {
+    let fault = prop_oneof![
+        2 => any::<bool>().prop_map(Fault::Cable),
+        2 => Just(Fault::Garbage),
+        1 => Just(Fault::PowerLoss),
+        1 => (0_u64..20_000).prop_map(Fault::Unplugged),
+        8 => (0_u8..64, any::<bool>()).prop_map(|(number, stands)| Fault::Moves(number, stands)),
+        1 => any::<bool>().prop_map(Fault::Clock),
+        1 => Just(Fault::Show),
+    ];
+    vec((0_u64..6000, fault), 0..40)
+}
+
+fn suffer(world: &mut World, fault: Fault) {
+    match fault {
+        Fault::Cable(plugged) => world.cable = plugged,
+        Fault::Garbage => world.disturb(&NONSENSE),
+        Fault::PowerLoss => {
+            let pieces: Vec<_> = Field::all().map(|field| world.board.contents(field)).collect();
+            let pieces: Dump = pieces.try_into().unwrap();
+            world.board = EmulatedBoard::with_pieces(world.now, BoardSettings::default(), &pieces);
+        }
+        Fault::Unplugged(millis) => {
+            world.close("unplugged");
+            world.run(millis);
+            world.open();
+        }
+        Fault::Moves(number, stands) => world.set(number, stands.then_some(Piece::WhiteQueen)),
+        Fault::Clock(running) => {
+            let mut clock = EmulatedClock::new(Duration::from_secs(300));
+            if running {
+                clock.start(world.now);
+            }
+            world.board.plug_clock(world.now, Some(clock));
+        }
+        Fault::Show => world.session.show(world.now, "Board 12"),
+    }
+}
+
+proptest! {
+    #[test]
+    fn when_the_faults_are_over_the_board_is_known_and_reports(faults in faults()) {
+        let mut world = World::new(BoardSettings::default(), SessionSettings::default());
+        world.open();
+        for (millis, fault) in faults {
+            world.run(millis);
+            suffer(&mut world, fault);
+            if world.given_up.is_some() {
+                world.open();
+            }
+        }
+        world.cable = true;
+        for _ in 0..80 {
+            world.run(1000);
+            if world.given_up.is_some() {
+                world.open();
+            }
+        }
+        let stands: Vec<_> = Field::all().map(|field| world.board.contents(field)).collect();
+        let told = world.observed.iter().rev().find_map(|observed| match &observed.observation {
+            Observation::Board { dump, .. } => Some(dump.to_vec()),
+            _ => None,
+        });
+        prop_assert_eq!(told, Some(stands));
+        world.forget();
+        world.set(30, Some(Piece::BlackRook));
+        world.run(400);
+        let reported = world.first(|o| matches!(o, Observation::Field { .. }));
+        prop_assert!(reported.is_some());
+    }
+}

@@ -1,0 +1,182 @@
+//! A session and an emulated board on two ends of a cable, in virtual time.
+
+use core::time::Duration;
+use std::collections::VecDeque;
+
+use kiebitz_protocol::{Command, CommandDecoder, Contents, Field, Piece};
+
+use crate::emulator::{BoardSettings, EmulatedBoard, EmulatedClock};
+use crate::{Observation, Observed, Session, SessionSettings, Timestamp};
+
+pub(super) const START: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
+const BYTE: Duration = Duration::from_micros(1040);
+
+pub(super) fn field(number: u8) -> Field {
+    Field::new(number).unwrap()
+}
+
+pub(super) struct World {
+    pub(super) now: Timestamp,
+    pub(super) board: EmulatedBoard,
+    pub(super) session: Session,
+    /// Whether bytes arrive, in either direction.
+    pub(super) cable: bool,
+    on_the_way: VecDeque<(Timestamp, u8)>,
+    pub(super) written: Vec<(Timestamp, Vec<u8>)>,
+    pub(super) observed: Vec<Observed>,
+    /// Why and when the session gave up its port.
+    pub(super) given_up: Option<(Timestamp, String)>,
+}
+
+impl World {
+    /// A board with the kings on fields 0 and 63, a port not opened yet.
+    pub(super) fn new(board: BoardSettings, session: SessionSettings) -> Self {
+        let mut pieces = [None; Field::COUNT];
+        (pieces[0], pieces[63]) = (Some(Piece::WhiteKing), Some(Piece::BlackKing));
+        Self {
+            now: START,
+            board: EmulatedBoard::with_pieces(START, board, &pieces),
+            session: Session::keeping(session),
+            cable: true,
+            on_the_way: VecDeque::new(),
+            written: Vec::new(),
+            observed: Vec::new(),
+            given_up: None,
+        }
+    }
+
+    /// The same with an ordinary board, kept in the ordinary way, and done with its opening. What was said is
+    /// forgotten.
+    pub(super) fn kept() -> Self {
+        Self::kept_with(SessionSettings::default())
+    }
+
+    pub(super) fn kept_with(session: SessionSettings) -> Self {
+        let mut world = Self::new(BoardSettings::default(), session);
+        world.open();
+        world.run(5000);
+        assert_eq!(world.boards(), 2, "one dump, and one after the memory");
+        world.forget();
+        world
+    }
+
+    /// Plugs in a clock and lets the board find it.
+    pub(super) fn with_clock(mut self, running: bool) -> Self {
+        let mut clock = EmulatedClock::new(Duration::from_secs(3600));
+        if running {
+            clock.start(self.now);
+        }
+        self.board.plug_clock(self.now, Some(clock));
+        self.run(1000);
+        self.forget();
+        self
+    }
+
+    pub(super) fn open(&mut self) {
+        self.session.handle_opened(self.now);
+        self.given_up = None;
+        // What the board says to a closed port is lost.
+        while self.board.poll_transmit(self.now).is_some() {}
+    }
+
+    pub(super) fn close(&mut self, reason: &str) {
+        self.session.handle_closed(self.now, reason);
+        self.on_the_way.clear();
+    }
+
+    pub(super) fn set(&mut self, number: u8, contents: Contents) {
+        self.board.set(self.now, field(number), contents);
+    }
+
+    /// Hands the session bytes that no board has sent.
+    pub(super) fn disturb(&mut self, bytes: &[u8]) {
+        self.session.handle_bytes(self.now, bytes);
+    }
+
+    /// Lets time pass, in ms.
+    pub(super) fn run(&mut self, millis: u64) {
+        let until = self.now + Duration::from_millis(millis);
+        while let Some(now) = self.next().filter(|next| *next <= until) {
+            // A deadline may have become due while the test spoke to the board.
+            self.now = now.max(self.now);
+            self.step();
+        }
+        self.now = until;
+        self.listen();
+    }
+
+    fn next(&self) -> Option<Timestamp> {
+        let arrives = self.on_the_way.front().map(|(at, _)| *at);
+        [self.board.poll_deadline(), self.session.poll_deadline(), arrives]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    fn step(&mut self) {
+        let now = self.now;
+        while let Some((_, byte)) = self.on_the_way.pop_front_if(|(at, _)| *at <= now) {
+            if self.cable {
+                self.board.handle_bytes(now, &[byte]);
+            }
+        }
+        while let Some((at, bytes)) = self.board.poll_transmit(now) {
+            if self.cable {
+                self.session.handle_bytes(at, &bytes);
+            }
+        }
+        if self.session.poll_deadline().is_some_and(|due| due <= now) {
+            self.session.handle_deadline(now);
+        }
+        while let Some(bytes) = self.session.poll_transmit(now) {
+            self.session.handle_sent(now, &bytes);
+            let mut arrives = now;
+            for byte in &bytes {
+                arrives = arrives + BYTE;
+                self.on_the_way.push_back((arrives, *byte));
+            }
+            self.written.push((now, bytes));
+        }
+        if let Some(reason) = self.session.poll_close() {
+            self.close(&reason);
+            self.given_up = Some((now, reason));
+        }
+        self.listen();
+    }
+
+    fn listen(&mut self) {
+        self.observed
+            .extend(core::iter::from_fn(|| self.session.poll_observation()));
+    }
+
+    pub(super) fn forget(&mut self) {
+        self.written.clear();
+        self.observed.clear();
+    }
+
+    /// Milliseconds from the first time to the second.
+    pub(super) fn millis(from: Timestamp, to: Timestamp) -> u64 {
+        to.saturating_duration_since(from).as_millis() as u64
+    }
+
+    /// When something was first observed.
+    pub(super) fn first(&self, what: impl Fn(&Observation) -> bool) -> Option<Timestamp> {
+        let found = self.observed.iter().find(|observed| what(&observed.observation));
+        found.map(|observed| observed.at)
+    }
+
+    /// How many dumps were observed.
+    pub(super) fn boards(&self) -> usize {
+        let is_board = |observed: &&Observed| matches!(observed.observation, Observation::Board { .. });
+        self.observed.iter().filter(is_board).count()
+    }
+
+    /// The commands written.
+    pub(super) fn commands(&self) -> Vec<Command> {
+        let (mut decoder, mut commands) = (CommandDecoder::new(), Vec::new());
+        for (_, bytes) in &self.written {
+            decoder.feed(bytes, |command| commands.push(command.expect("a command")));
+        }
+        commands
+    }
+}

@@ -1,0 +1,114 @@
+//! What was last heard of a board, and when it is time to ask it something.
+
+use core::time::Duration;
+
+use kiebitz_protocol::{Decoded, Message};
+
+use super::settings::SessionSettings;
+use crate::time::Timestamp;
+
+/// Watches over a board whose port is open.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Watch {
+    /// The last message, or the opening of the port.
+    pub(super) heard_at: Timestamp,
+    /// A message has come since the port was opened.
+    speaks: bool,
+    /// Bytes that made no message have come since the last one that did.
+    noise: bool,
+    /// Bytes last came that did not end a message: an answer may be on its way.
+    pub(super) busy_at: Timestamp,
+    /// A field last changed, and no dump has shown the board since.
+    changed_at: Option<Timestamp>,
+    /// Bytes were first lost since the last dump.
+    disturbed_at: Option<Timestamp>,
+    /// A dump was last asked for.
+    pub(super) dump_asked_at: Option<Timestamp>,
+    /// Whether the clock runs; `None` without a clock.
+    clock_runs: Option<bool>,
+}
+
+impl Watch {
+    pub(super) fn opened(now: Timestamp) -> Self {
+        Self {
+            heard_at: now,
+            speaks: false,
+            noise: false,
+            busy_at: now,
+            changed_at: None,
+            disturbed_at: None,
+            dump_asked_at: None,
+            clock_runs: None,
+        }
+    }
+
+    /// Something was decoded, or could not be.
+    pub(super) fn hear(&mut self, now: Timestamp, decoded: &Decoded<'_>) {
+        let message = match decoded {
+            Ok(Message::Unknown { .. }) | Err(_) => {
+                self.noise = true;
+                self.busy_at = now;
+                self.disturbed_at.get_or_insert(now);
+                return;
+            }
+            Ok(message) => message,
+        };
+        (self.heard_at, self.speaks, self.noise) = (now, true, false);
+        match message {
+            Message::FieldUpdate(_) => self.changed_at = Some(now),
+            Message::BoardDump(_) => (self.changed_at, self.disturbed_at) = (None, None),
+            // Updates waited while it was sent, and a board has little room for them.
+            Message::EeMoves(_) => self.changed_at = Some(now),
+            Message::ClockTimes(times) => self.clock_runs = Some(times.running),
+            Message::ClockAbsent(_) => self.clock_runs = None,
+            _ => {}
+        }
+    }
+
+    pub(super) fn has_clock(&self) -> bool {
+        self.clock_runs.is_some()
+    }
+
+    /// When a dump is to show what may not have been heard; `None` before the first.
+    pub(super) fn dump_due(&self, settings: &SessionSettings) -> Option<Timestamp> {
+        let quiet = match self.changed_at {
+            Some(at) => Some(at + settings.quiet_dump),
+            None => self.dump_asked_at.map(|at| at + ROUTINE),
+        };
+        let disturbed = self.disturbed_at.map(|at| at + BURST);
+        let due = quiet.into_iter().chain(disturbed).min()?;
+        Some(self.dump_asked_at.map_or(due, |at| due.max(at + BETWEEN_DUMPS)))
+    }
+
+    /// When the board will have said nothing for too long.
+    pub(super) fn silence_due(&self, settings: &SessionSettings) -> Timestamp {
+        let running = self.clock_runs == Some(true);
+        self.heard_at
+            + if running {
+                settings.silence.min(RUNNING_CLOCK_SILENCE)
+            } else {
+                settings.silence
+            }
+    }
+
+    /// Why the port is given up when a vital question stays without an answer.
+    pub(super) fn reason(&self) -> &'static str {
+        match (self.speaks, self.noise) {
+            (false, false) => {
+                "nothing answers as a board would: perhaps this is no board, or a board without power"
+            }
+            (false, true) => "what comes in makes no sense: perhaps this is no board, or its cable is faulty",
+            (true, false) => "the board does not answer: check its cable and its power",
+            (true, true) => "only garbage comes from the board: check its cable",
+        }
+    }
+}
+
+/// A burst of garbage should be over before a dump is asked for.
+const BURST: Duration = Duration::from_millis(300);
+/// A line that is disturbed for long shall not be filled with dumps as well.
+const BETWEEN_DUMPS: Duration = Duration::from_secs(2);
+/// Now and then a dump is due even if nothing seems to have been missed: a whole update lost leaves no trace.
+const ROUTINE: Duration = Duration::from_secs(60);
+/// With a running clock a board reports every second, sometimes every other.
+const RUNNING_CLOCK_SILENCE: Duration = Duration::from_secs(4);
