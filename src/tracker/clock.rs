@@ -61,6 +61,8 @@ pub(crate) struct ClockWatch {
     lever_seen: u32,
     /// Nobody listened since the last reading: how often the lever moved is not known.
     missed: bool,
+    /// The board's record tells of the presses, in order with the pieces; the lever need not be watched.
+    remembered: bool,
 }
 
 /// The time that one side's clock has been running since the other side's press.
@@ -102,8 +104,8 @@ impl ClockWatch {
         if times.running && !was_running {
             self.runs(at, moved || before.is_none());
             changes.push(ClockChange::Started);
-        } else if times.running && missed {
-            self.turn = None;
+        } else if times.running && (missed || self.remembered) {
+            self.turn = self.turn.filter(|_| self.remembered);
         } else if times.running && moved {
             // A lever that moves on a stopped clock is no press: somebody sets the clock up.
             changes.push(ClockChange::Pressed(lever.other()));
@@ -163,6 +165,11 @@ impl ClockWatch {
         // The next one may be plugged in the other way round: one press will tell.
         self.left_is_white = self.left_is_white.signum();
         self.last.take().is_some()
+    }
+
+    /// The board's record tells of the presses from now on.
+    pub(crate) fn presses_are_remembered(&mut self) {
+        self.remembered = true;
     }
 
     /// Nobody listens from now on.

@@ -51,8 +51,11 @@ impl Tracker {
             after: node.state.clone(),
             captured,
             lifted_at: node.lifted_at,
-            stood_at: self.recovering.unwrap_or_else(|| node.since.min(now)),
-            inferred: node.inferred || self.recovering.is_some(),
+            stood_at: self
+                .playback
+                .filter(|playback| playback.recovered)
+                .map_or(node.since.min(now), |playback| playback.heard_at),
+            inferred: node.inferred || self.recovering(),
             any_order: node.any_order,
             clock: self.face_now(),
             evidence: Evidence {

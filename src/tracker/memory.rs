@@ -6,9 +6,11 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_protocol::{Dump, Element, Piece, SideTime};
 
 use super::clock::Side;
-use super::finding::{Finding, Recovery};
+use super::finding::{Finding, Recovery, Start};
 use super::sensors::Sensors;
-use super::{Tracker, sensors};
+use super::state::State;
+use super::tree::Tree;
+use super::{Line, Tracker, sensors};
 
 /// A gap in what was heard from the board.
 #[derive(Debug)]
@@ -23,6 +25,15 @@ pub(super) struct Gap {
     wait_until: Option<Timestamp>,
 }
 
+/// What is being played back.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Playback {
+    /// It came to be known then; nothing is told before.
+    pub(super) heard_at: Timestamp,
+    /// From the board's memory after a gap, not as it happened.
+    pub(super) recovered: bool,
+}
+
 /// After the first dump the host is given this long to ask for the memory.
 const ASKED_WITHIN: Duration = Duration::from_secs(1);
 /// A full read takes about 8.3 s on the line.
@@ -33,6 +44,26 @@ const MERGED: usize = 3;
 const IN_THE_AIR: usize = 4;
 
 impl Tracker {
+    /// Goes on with a line of play that was followed until `at`, from its start over the state after each ply: the
+    /// daemon's journal has it. What was played since is looked for as behind any other gap.
+    pub fn resume(&mut self, at: Timestamp, start: &Start, states: &[State]) {
+        let mut passed: Vec<State> = core::iter::once(&start.state).chain(states).cloned().collect();
+        let Some(last) = passed.pop() else { return };
+        let ply = u32::try_from(passed.len()).unwrap_or(u32::MAX);
+        let before = Sensors::showing(at, last.board(), start.turned);
+        *self = Self::new();
+        self.sensors = Sensors::turned_like(start.turned);
+        self.line = Some(Line {
+            passed,
+            tree: Tree::new(last, ply, at),
+            awaited: false,
+        });
+        self.gap_begins(at);
+        if let Some(gap) = &mut self.missing {
+            gap.before = before;
+        }
+    }
+
     pub(super) fn gap_begins(&mut self, now: Timestamp) {
         self.disturbed = true;
         self.clock.unheard();
@@ -78,34 +109,66 @@ impl Tracker {
     /// Plays back what the memory holds of the gap.
     pub(super) fn remember(&mut self, now: Timestamp, elements: &[Element]) {
         let Some(gap) = self.missing.take() else { return };
-        let missed = missed(elements, gap.before.fields(), gap.halted);
-        if let Some(missed) = missed.filter(|missed| !missed.is_empty()) {
-            let changes = missed
-                .iter()
-                .filter(|element| matches!(element, Element::PieceChange { .. }))
-                .count();
-            self.tell(
-                now,
-                Finding::Recovered {
-                    by: Recovery::Memory,
-                    changes,
-                    from: gap.closed_at,
-                    to: now,
-                },
-            );
-            let shown = *self.sensors.fields();
-            let reading = self.clock.reading().filter(|(at, _)| *at > gap.closed_at);
-            self.sensors = gap.before;
-            self.recovering = Some(now);
-            let began = self.gap.take();
-            self.play_back(gap.closed_at, now, missed);
-            self.recovering = None;
-            self.sensors.set_all(now, &shown);
-            // A piece may be in the air; more than that the memory has not told.
-            self.gap = began.filter(|_| self.differs() > IN_THE_AIR);
-            if let Some(reading) = reading {
-                self.clock.put_back(reading);
+        match missed(elements, gap.before.fields(), gap.halted).filter(|missed| !missed.is_empty()) {
+            Some(missed) => self.recover(now, gap, missed),
+            None => self.squares_changed(now),
+        }
+    }
+
+    /// What changed on a board that is asked instead of reporting by itself, since it was asked last.
+    pub(super) fn changed_since(&mut self, now: Timestamp, elements: &[Element], not_before: Timestamp) {
+        self.clock.presses_are_remembered();
+        if let Some(gap) = self.missing.take() {
+            // The first answer after a gap holds all of it.
+            if elements.contains(&Element::PowerUp) || elements.is_empty() {
+                self.squares_changed(now);
+            } else {
+                self.recover(now, gap, elements);
             }
+        } else if !elements.is_empty() {
+            self.playback = Some(Playback {
+                heard_at: now,
+                recovered: false,
+            });
+            self.play_back(not_before.max(self.quiet_since), now, elements);
+            self.playback = None;
+        }
+    }
+
+    /// The placement before the gap, and all that happened since.
+    fn recover(&mut self, now: Timestamp, gap: Gap, missed: &[Element]) {
+        let changes = missed
+            .iter()
+            .filter(|element| matches!(element, Element::PieceChange { .. }))
+            .count();
+        let (from, to) = (gap.closed_at, now);
+        self.tell(
+            now,
+            Finding::Recovered {
+                by: Recovery::Memory,
+                changes,
+                from,
+                to,
+            },
+        );
+        let shown = *self.sensors.fields();
+        let reading = self.clock.reading().filter(|(at, _)| *at > gap.closed_at);
+        let dumped = gap.wait_until.is_some();
+        self.sensors = gap.before;
+        self.playback = Some(Playback {
+            heard_at: now,
+            recovered: true,
+        });
+        let began = self.gap.take();
+        self.play_back(from, now, missed);
+        self.playback = None;
+        if dumped {
+            self.sensors.set_all(now, &shown);
+        }
+        // A piece may be in the air; more than that the memory has not told.
+        self.gap = began.filter(|_| dumped && self.differs() > IN_THE_AIR);
+        if let Some(reading) = reading {
+            self.clock.put_back(reading);
         }
         self.squares_changed(now);
     }
@@ -118,7 +181,7 @@ impl Tracker {
         })
     }
 
-    /// The memory has no times of day: the changes are spread over the gap.
+    /// The memory has no times of day: the changes are spread over the time.
     fn play_back(&mut self, from: Timestamp, to: Timestamp, missed: &[Element]) {
         let weight = |element: &Element| match element {
             Element::PieceChange { quick: true, .. } => 1,

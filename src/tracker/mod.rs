@@ -32,7 +32,7 @@ pub use clock::{ClockChange, ClockFace, Side};
 pub use finding::{
     Completion, Evidence, Finding, Grounds, Ply, Recovery, ResultSign, Settlement, Start, Withdrawal,
 };
-use memory::Gap;
+use memory::{Gap, Playback};
 use motion::Habits;
 pub use sensors::Change;
 use sensors::Sensors;
@@ -66,8 +66,7 @@ pub struct Tracker {
     astray: bool,
     /// What was not heard, until the board's memory has told it or has had its time.
     missing: Option<Gap>,
-    /// The memory is being played back; it was read then.
-    recovering: Option<Timestamp>,
+    playback: Option<Playback>,
     /// The quiet board has been searched for lines of so many plies.
     examined: usize,
     findings: VecDeque<(Timestamp, Finding)>,
@@ -80,6 +79,8 @@ struct Line {
     /// The states before the tree's root, one per ply from the start on: where an irregularity can be taken back to.
     passed: Vec<State>,
     tree: Tree,
+    /// It begins with a position that was given by word and that nobody has set up on the board yet.
+    awaited: bool,
 }
 
 impl Default for Tracker {
@@ -105,7 +106,7 @@ impl Tracker {
             gap: None,
             astray: false,
             missing: None,
-            recovering: None,
+            playback: None,
             examined: 0,
             findings: VecDeque::new(),
             wake: None,
@@ -148,6 +149,10 @@ impl Tracker {
             }
             Observation::Memory { elements } => {
                 self.remember(now, elements);
+                false
+            }
+            Observation::Changes { elements, not_before } => {
+                self.changed_since(now, elements, *not_before);
                 false
             }
             _ => false,
@@ -221,12 +226,17 @@ impl Tracker {
 
     /// What the clock shows with what is being told; the board's memory says it of presses only.
     fn face_now(&self) -> Option<ClockFace> {
-        self.clock.face().filter(|_| self.recovering.is_none())
+        self.clock.face().filter(|_| !self.recovering())
+    }
+
+    /// Whether what is being told was read from the board's memory.
+    fn recovering(&self) -> bool {
+        self.playback.is_some_and(|playback| playback.recovered)
     }
 
     fn tell(&mut self, at: Timestamp, finding: Finding) {
-        // What the memory tells is known when it was read.
-        self.findings.push_back((self.recovering.unwrap_or(at), finding));
+        let at = self.playback.map_or(at, |playback| playback.heard_at);
+        self.findings.push_back((at, finding));
     }
 
     fn wake_at(&mut self, at: Timestamp) {
@@ -337,7 +347,7 @@ impl Tracker {
             Completion::Press => self.clock.face(),
             Completion::OwnNextMove => self.face_now(),
         };
-        let elapsed = elapsed.filter(|_| self.recovering.is_none());
+        let elapsed = elapsed.filter(|_| !self.recovering());
         self.tell(
             now,
             Finding::Completed {
@@ -359,6 +369,18 @@ impl Tracker {
         }
     }
 
+    /// The position is this one: an arbiter says so. A new line begins with it, whatever stands on the board.
+    pub fn set_position(&mut self, now: Timestamp, state: State) {
+        self.gap = None;
+        self.astray = false;
+        let variant = start::recognise(state.board()).map_or(Variant::FromPosition, |(variant, _)| variant);
+        self.begin(now, variant, state);
+        if let Some(line) = &mut self.line {
+            line.awaited = !line.tree.node(line.tree.root()).differs.is_empty();
+        }
+        self.decide(now);
+    }
+
     /// Begins a new line of play with what stands on the board.
     fn begin(&mut self, now: Timestamp, variant: Variant, state: State) {
         let goes_on = core::mem::take(&mut self.astray);
@@ -368,6 +390,7 @@ impl Tracker {
         self.line = Some(Line {
             passed: Vec::new(),
             tree,
+            awaited: false,
         });
         self.pressed = ByColor::default();
         if !goes_on {

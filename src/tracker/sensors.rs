@@ -47,6 +47,31 @@ impl Sensors {
         }
     }
 
+    /// Sensors as they must have been when that stood on the board.
+    pub(crate) fn showing(at: Timestamp, board: &Board, turned: bool) -> Self {
+        let mut sensors = Self {
+            turned,
+            known: true,
+            ..Self::new()
+        };
+        for (square, piece) in board.clone() {
+            let field = Field::new(square.flip_vertical() as u8);
+            let field = field.map(|field| if turned { field.turned() } else { field });
+            if let Some(field) = field {
+                sensors.set_field(at, field, Some(wire_piece(piece)));
+            }
+        }
+        sensors
+    }
+
+    /// Sensors that have not shown anything yet on a board that stands so.
+    pub(crate) fn turned_like(turned: bool) -> Self {
+        Self {
+            turned,
+            ..Self::new()
+        }
+    }
+
     pub(crate) fn board(&self) -> &Board {
         &self.board
     }
@@ -183,6 +208,18 @@ pub(crate) fn difference(a: &Board, b: &Board) -> Bitboard {
 fn square_of(field: Field, turned: bool) -> Square {
     let field = if turned { field.turned() } else { field };
     Square::new(u32::from(field.number())).flip_vertical()
+}
+
+fn wire_piece(piece: Piece) -> WirePiece {
+    let (white, black) = match piece.role {
+        Role::Pawn => (WirePiece::WhitePawn, WirePiece::BlackPawn),
+        Role::Rook => (WirePiece::WhiteRook, WirePiece::BlackRook),
+        Role::Knight => (WirePiece::WhiteKnight, WirePiece::BlackKnight),
+        Role::Bishop => (WirePiece::WhiteBishop, WirePiece::BlackBishop),
+        Role::King => (WirePiece::WhiteKing, WirePiece::BlackKing),
+        Role::Queen => (WirePiece::WhiteQueen, WirePiece::BlackQueen),
+    };
+    piece.color.fold_wb(white, black)
 }
 
 fn chess_piece(piece: WirePiece) -> Option<Piece> {

@@ -35,7 +35,14 @@ impl Tracker {
     /// Looks for a start position that is not just the line of play come back to it. Returns whether a line began.
     pub(super) fn look_for_start(&mut self, now: Timestamp) -> bool {
         let result_pieces = self.sensors.token_squares().any();
-        if !self.sensors.known() || result_pieces || self.stands_as_expected() {
+        if self.stands_as_expected() {
+            if let Some(line) = &mut self.line {
+                line.awaited = false;
+            }
+            return false;
+        }
+        let awaits_another = self.line.as_ref().is_some_and(|line| line.awaited);
+        if !self.sensors.known() || result_pieces || awaits_another {
             return false;
         }
         let mut turned_board = self.sensors.board().clone();

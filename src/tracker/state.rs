@@ -27,6 +27,23 @@ impl State {
         }
     }
 
+    /// A state written as FEN, also one that the Laws know no position for. `None` where it is no FEN.
+    #[must_use]
+    pub fn from_fen(fen: &str, mode: CastlingMode) -> Option<Self> {
+        let setup = fen.parse::<Fen>().ok()?.into_setup();
+        let (board, turn) = (setup.board.clone(), setup.turn);
+        let position = Chess::from_setup(setup, mode)
+            .or_else(PositionError::ignore_too_much_material)
+            .or_else(PositionError::ignore_impossible_check)
+            .ok();
+        Some(Self {
+            board,
+            turn,
+            position,
+            mode,
+        })
+    }
+
     /// A placement reached by irregular play: its legal position is rebuilt where the placement allows one.
     pub(crate) fn irregular(board: Board, turn: Color, before: &Self) -> Self {
         let rights = before

@@ -3,9 +3,11 @@
 use core::time::Duration;
 
 use kiebitz_hardware::{Observation, Observed, Timestamp};
-use kiebitz_protocol::{ClockTimes, Contents, Dump, Field, FieldUpdate, Piece as Wire, SideTime};
+use kiebitz_protocol::{ClockTimes, Contents, Dump, Element, Field, FieldUpdate, Piece as Wire, SideTime};
 
-use super::{Finding, Tracker, Withdrawal};
+use shakmaty::CastlingMode;
+
+use super::{Finding, Start, State, Tracker, Variant, Withdrawal};
 
 /// A board, a clock and a tracker that watches them; time passes only when it is told to.
 struct World {
@@ -370,6 +372,34 @@ fn a_game_goes_on_behind_a_gap_that_nobody_can_explain() {
 }
 
 #[test]
+fn a_board_that_is_asked_tells_what_happened_since() {
+    let mut world = World::new(START);
+    world.clock(true, true);
+    let asked = world.now;
+    let change = |field: u8, letter: char| Element::PieceChange {
+        contents: wire(letter),
+        field: Field::new(field).expect("a field"),
+        quick: false,
+    };
+    let pressed = |left: bool| Element::ClockTime {
+        left,
+        hours: 0,
+        minutes: 4,
+        seconds: 50,
+    };
+    let (e2, e4, e7, e5) = (52, 36, 12, 28);
+    let played = [change(e2, '.'), change(e4, 'P'), pressed(false)];
+    let replied = [change(e7, '.'), change(e5, 'p'), pressed(true)];
+    world.wait(3000).observe(Observation::Changes {
+        elements: [played, replied].concat(),
+        not_before: asked,
+    });
+    assert_eq!(world.told.join(" "), "e4 e5");
+    assert_eq!(world.tracker.clock().map(|face| face.white_ms), Some(290_000));
+    world.has_told("e4 e5");
+}
+
+#[test]
 fn an_irregular_move_is_followed_once_pressed() {
     let mut world = World::new(START);
     world.clock(true, false).clock(true, true).wait(500);
@@ -446,6 +476,49 @@ fn a_displaced_piece_does_not_hide_the_game() {
 fn a_game_found_in_the_middle_is_followed_from_there() {
     let mut world = World::new(CASTLING);
     world.wait(3000).shows("e8. g8k h8. f8r").has_told("O-O");
+}
+
+const ENDING: &str = "8/8/4k3/8/8/3PK3/8/8 w - - 0 1";
+
+#[test]
+fn a_position_given_by_word_is_waited_for() {
+    let mut world = World::new(START);
+    let state = State::from_fen(ENDING, CastlingMode::Standard).expect("a FEN");
+    let now = world.now;
+    world.tracker.set_position(now, state);
+    world.wait(5000).listen();
+    let (line, expected) = (world.tracker.line.is_some(), world.tracker.expected());
+    assert!(line && expected.is_some_and(|(board, _)| board.occupied().count() == 3));
+    for (field, letter) in world.fields.iter_mut().zip(ENDING_SET_UP.chars()) {
+        *field = wire(letter);
+    }
+    world
+        .dump()
+        .wait(1000)
+        .shows("d3. d4P")
+        .wait(2000)
+        .shows("e6. d5k");
+    world.has_told("d4 Kd5");
+}
+
+const ENDING_SET_UP: &str = "....................k......................PK...................";
+
+#[test]
+fn a_game_is_taken_up_where_the_journal_has_it() {
+    let mut world = World::new(START);
+    let state = |fen| State::from_fen(fen, CastlingMode::Standard).expect("a FEN");
+    let start = Start {
+        variant: Variant::Standard,
+        state: state("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"),
+        turned: false,
+        goes_on: false,
+    };
+    let played = state("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1");
+    world.tracker.resume(world.now, &start, &[played]);
+    world.misses("rnbqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R");
+    world.has_told("Inferred: e5 Nf3");
+    let numbers = world.tracker.line.map(|line| line.tree.node(line.tree.tip()).ply);
+    assert_eq!(numbers, Some(3));
 }
 
 #[test]
