@@ -7,7 +7,7 @@ use shakmaty::{Piece, Role};
 use super::words::{Hall, Numbering, played};
 use crate::board::Said;
 use crate::event::{EventKind, Move};
-use crate::tracker::{Change, Evidence, Grounds, Ply};
+use crate::tracker::{Caution, Change, Evidence, Grounds, Ply, Rival};
 
 /// A few lines about a move that was told, corrected or withdrawn; `None` for other events.
 pub(super) fn explain(said: &Said, numbering: Numbering, hall: &Hall) -> Option<String> {
@@ -31,7 +31,25 @@ pub(super) fn explain(said: &Said, numbering: Numbering, hall: &Hall) -> Option<
             "  {time}  withdrawn from {} on ({reason})\n",
             numbering.name(*ply, "").trim_end()
         )),
+        EventKind::MoveSettled { ply, by } => Some(format!(
+            "      {time}  {} is certain: {}\n",
+            numbering.name(*ply, "").trim_end(),
+            settled(by)
+        )),
+        EventKind::BoardRecovered { by, from, .. } => Some(format!(
+            "  {time}  the gap since {} is closed: {by}\n",
+            hall.time_exactly(*from)
+        )),
         _ => None,
+    }
+}
+
+fn settled(by: &str) -> &str {
+    match by {
+        "press" => "its player has pressed the clock",
+        "reply" => "it has been answered",
+        "shape" => "it came to rest where nothing can follow",
+        other => other,
     }
 }
 
@@ -40,11 +58,27 @@ fn heading(name: &str, time: &str, ply: Option<&Ply>, replaced: &str) -> String 
     let decided = match grounds {
         Some((Grounds::Press, color)) => format!(": {} pressed the clock", color.fold_wb("White", "Black")),
         Some((Grounds::Reply, color)) => format!(": {} went on to reply", color.fold_wb("Black", "White")),
-        Some((Grounds::Stood(rest), _)) => format!(": it had stood for {:.2} s", rest.as_secs_f64()),
+        Some((Grounds::Stood(rest, caution), _)) => {
+            format!(
+                ": it had stood for {:.2} s, {}",
+                rest.as_secs_f64(),
+                enough(caution)
+            )
+        }
         Some((Grounds::OnlyLine, _)) => ": no other line leads to what stands on the board".to_owned(),
         None => String::new(),
     };
     format!("  {name:<14}told {time}{decided}{replaced}\n")
+}
+
+/// Why that was long enough.
+fn enough(caution: Caution) -> &'static str {
+    match caution {
+        Caution::NothingFollows => "and nothing else could follow",
+        Caution::MayGoOn => "longer than a piece takes that goes on",
+        Caution::MayBeDrawn => "longer than a piece pauses that is drawn over the squares",
+        Caution::MayCastle => "longer than castling would have taken",
+    }
 }
 
 fn rests_on(ply: Option<&Ply>, numbering: Numbering, hall: &Hall) -> String {
@@ -72,10 +106,7 @@ fn rests_on(ply: Option<&Ply>, numbering: Numbering, hall: &Hall) -> String {
         let _ = writeln!(text, "      still different when told: {}", squares.join(", "));
     }
     if !others.is_empty() {
-        let others: Vec<String> = others
-            .iter()
-            .map(|(name, squares)| other(name, *squares, numbering))
-            .collect();
+        let others: Vec<String> = others.iter().map(|rival| other(rival, numbering)).collect();
         let _ = writeln!(text, "      other readings: {}", others.join("; "));
     }
     text
@@ -88,18 +119,24 @@ fn observed(change: &Change) -> String {
     }
 }
 
-fn other(name: &str, squares: usize, numbering: Numbering) -> String {
-    // The tracker counts in plies, people in moves.
-    let name = name
-        .split_once(' ')
-        .and_then(|(ply, rest)| Some(numbering.name(ply.parse().ok()?, rest)))
-        .unwrap_or_else(|| "an earlier position".to_owned());
-    let noun = if squares == 1 {
-        "square differs"
-    } else {
-        "squares differ"
+/// A reading that lost, and its costs in the order in which they count.
+fn other(rival: &Rival, numbering: Numbering) -> String {
+    let name = match &rival.name {
+        Some(name) => numbering.name(rival.ply, name),
+        None => "no move yet".to_owned(),
     };
-    format!("{name} ({squares} {noun})")
+    let count = |count: usize, one: &str, more: &str| match count {
+        1 => format!("1 {one}"),
+        count => format!("{count} {more}"),
+    };
+    let mut costs = vec![count(rival.differs, "square differs", "squares differ")];
+    if rival.withdraws > 0 {
+        costs.push(count(rival.withdraws, "move withdrawn", "moves withdrawn"));
+    }
+    if rival.name.is_some() {
+        costs.push(format!("stood {:.2} s", rival.stood.as_secs_f64()));
+    }
+    format!("{name} ({})", costs.join(", "))
 }
 
 fn name(entry: &Move, numbering: Numbering) -> String {

@@ -4,8 +4,8 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::uci::UciMove;
 
 use super::Tracker;
-use super::finding::{Evidence, Grounds, Ply};
-use super::tree::{NodeId, Played};
+use super::finding::{Evidence, Grounds, Ply, Rival};
+use super::tree::{NodeId, Played, Tree};
 
 impl Tracker {
     /// What is told of a node, and what it rests on.
@@ -31,17 +31,6 @@ impl Tracker {
             }
             Played::Irregular(None) | Played::Root => (None, None, None, None),
         };
-        let name = |id: NodeId| match tree.node(id).played {
-            Played::Root => "nothing yet".to_owned(),
-            Played::Move(m) => {
-                let from = tree
-                    .node(id)
-                    .parent
-                    .and_then(|parent| tree.node(parent).state.san(m));
-                format!("{} {}", tree.node(id).ply, from.unwrap_or_default())
-            }
-            Played::Irregular(_) => format!("{} irregular", tree.node(id).ply),
-        };
         Some(Ply {
             number: node.ply,
             color: node.mover(),
@@ -54,7 +43,7 @@ impl Tracker {
             stood_at: self
                 .playback
                 .filter(|playback| playback.recovered)
-                .map_or(node.since.min(now), |playback| playback.heard_at),
+                .map_or_else(|| node.since.min(now), |playback| playback.heard_at),
             inferred: node.inferred || self.recovering(),
             any_order: node.any_order,
             clock: self.face_now(),
@@ -65,10 +54,31 @@ impl Tracker {
                 others: tree
                     .rivals(id)
                     .into_iter()
-                    .take(4)
-                    .map(|(id, cost)| (name(id), cost))
+                    .take(MOST_RIVALS)
+                    .map(|other| rival(tree, other, node.parent))
                     .collect(),
             },
         })
+    }
+}
+
+/// More than these nobody reads.
+const MOST_RIVALS: usize = 4;
+
+fn rival(tree: &Tree, id: NodeId, parent: Option<NodeId>) -> Rival {
+    let node = tree.node(id);
+    let before = node.parent.map(|parent| &tree.node(parent).state);
+    let name = match node.played {
+        _ if Some(id) == parent => None,
+        Played::Root => None,
+        Played::Move(m) => before.map(|state| state.san(m).unwrap_or_else(|| state.uci(m).to_string())),
+        Played::Irregular(_) => Some("an irregular move".to_owned()),
+    };
+    Rival {
+        ply: node.ply,
+        name,
+        differs: node.differs.count(),
+        withdraws: tree.withdrawn_by(id),
+        stood: node.stood,
     }
 }

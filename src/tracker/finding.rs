@@ -128,8 +128,24 @@ pub struct Evidence {
     pub grounds: Option<Grounds>,
     /// Squares that still differed from this reading when it was told.
     pub differs: Vec<Square>,
-    /// Other readings and on how many squares each differed from the board.
-    pub others: Vec<(String, usize)>,
+    /// Other readings, and what spoke against each.
+    pub others: Vec<Rival>,
+}
+
+/// A reading that was not told. Of two readings the one that costs less wins: squares count before plies withdrawn,
+/// and these before how long the move stood.
+#[derive(Debug, Clone)]
+pub struct Rival {
+    /// Number of its last ply.
+    pub ply: u32,
+    /// That ply's SAN or UCI; `None`: that nothing had been played yet.
+    pub name: Option<String>,
+    /// On how many squares it differed from the board.
+    pub differs: usize,
+    /// How many told plies it would have withdrawn.
+    pub withdraws: usize,
+    /// How long the board had shown its last ply, at the longest.
+    pub stood: Duration,
 }
 
 /// What made a ply credible.
@@ -139,10 +155,23 @@ pub enum Grounds {
     Press,
     /// The opponent has begun or made his reply.
     Reply,
-    /// The pieces have stood like this for so long.
-    Stood(Duration),
+    /// The pieces have stood like this for so long, which was enough in view of what could follow.
+    Stood(Duration, Caution),
     /// The only line of legal moves between two looks at the board.
     OnlyLine,
+}
+
+/// What the piece of a move could still be doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Caution {
+    /// It can go nowhere else.
+    NothingFollows,
+    /// It can go on along the same line.
+    MayGoOn,
+    /// So it can, and it may be drawn over the squares, where it may pause.
+    MayBeDrawn,
+    /// Castling would begin like this; the other piece follows within seconds.
+    MayCastle,
 }
 
 /// Why a ply was withdrawn.

@@ -10,12 +10,14 @@ use shakmaty::{Bitboard, Color};
 
 use super::Tracker;
 use super::examine::withdrawal_of;
-use super::finding::{Completion, Finding, Grounds, Settlement, Withdrawal};
-use super::patience::{RESTS, RESTS_DRAWN, RESTS_IN_CASTLING, RESTS_ON_ITS_WAY, can_take};
+use super::finding::{Caution, Completion, Finding, Grounds, Settlement, Withdrawal};
+use super::patience::can_take;
 use super::tree::{Node, NodeId, Played, SCAN, Standing};
 
 /// The press and the reply tell the move at once, but not in the middle of a scan.
 const RESTS_AT_ALL: Duration = Duration::from_millis(60);
+/// A reply must have stood this long, for a piece drawn on can look like one.
+const RESTS: Duration = Caution::NothingFollows.rest();
 /// Another reading than the one told must have stood this long.
 const RESTS_AMENDED: Duration = Duration::from_millis(450);
 /// A move taken back must have been back for this long.
@@ -126,10 +128,11 @@ impl Tracker {
         }
         let fresh = node.differs & self.sensors.touched_since(node.lifted_at);
         if self.shown_again(node, fresh) {
-            return wait(RESTS_DRAWN, Grounds::Stood(RESTS_DRAWN));
+            let caution = Caution::MayBeDrawn;
+            return wait(caution.rest(), Grounds::Stood(caution.rest(), caution));
         }
         if self.pressed_since(node.mover(), node.lifted_at).is_some() {
-            let rest = if self.patience(next) == RESTS_ON_ITS_WAY {
+            let rest = if self.caution(next) == Caution::MayGoOn {
                 SCAN
             } else {
                 RESTS_AT_ALL
@@ -148,8 +151,8 @@ impl Tracker {
         {
             return wait(RESTS_AT_ALL, Grounds::Reply);
         }
-        let rest = self.patience(next);
-        wait(rest, Grounds::Stood(rest))
+        let caution = self.caution(next);
+        wait(caution.rest(), Grounds::Stood(caution.rest(), caution))
     }
 
     /// Whether the piece that moved is shown on a further square as well: it is on its way there.
@@ -179,7 +182,8 @@ impl Tracker {
         }
         let stood = best == instead;
         let grounds = if stood {
-            Grounds::Stood(RESTS_AMENDED)
+            let caution = self.caution(instead);
+            Grounds::Stood(caution.rest().max(RESTS_AMENDED), caution)
         } else {
             Grounds::Reply
         };
@@ -251,7 +255,7 @@ impl Tracker {
         } else if best != instead || self.pressed_since(node.mover(), node.lifted_at).is_some() {
             RESTS_AT_ALL
         } else {
-            self.patience(instead).max(RESTS_AMENDED)
+            self.caution(instead).rest().max(RESTS_AMENDED)
         };
         Some(node.since.max(tree.node(best).since) + rest)
     }
@@ -310,7 +314,7 @@ impl Tracker {
             self.wake_at(at);
             return false;
         }
-        if !node.differs.is_empty() || self.patience(tip) == RESTS_IN_CASTLING {
+        if !node.differs.is_empty() || self.caution(tip) == Caution::MayCastle {
             return false;
         }
         let at = node.since.max(self.quiet_since) + CERTAIN_AFTER;

@@ -30,7 +30,8 @@ use shakmaty::{Bitboard, Board, ByColor, Color};
 use clock::ClockWatch;
 pub use clock::{ClockChange, ClockFace, Side};
 pub use finding::{
-    Completion, Evidence, Finding, Grounds, Ply, Recovery, ResultSign, Settlement, Start, Withdrawal,
+    Caution, Completion, Evidence, Finding, Grounds, Ply, Recovery, ResultSign, Rival, Settlement, Start,
+    Withdrawal,
 };
 use memory::{Gap, Playback};
 use motion::Habits;

@@ -5,39 +5,47 @@ use core::time::Duration;
 use shakmaty::{CastlingSide, Color, Move, Role, Square, attacks};
 
 use super::Tracker;
+use super::finding::Caution;
 use super::tree::{NodeId, Played, Tree};
 
-/// A move after which the piece can go nowhere else stands for this long before it is told: a scan, and a little.
-pub(super) const RESTS: Duration = Duration::from_millis(220);
-/// So does a move whose piece can be drawn further along the same line.
-pub(super) const RESTS_ON_ITS_WAY: Duration = Duration::from_millis(420);
-/// A piece that is being drawn over the squares may pause on one where it could stay.
-pub(super) const RESTS_DRAWN: Duration = Duration::from_millis(1250);
-/// And a rook or king move that castling would begin with; the other piece follows within seconds.
-pub(super) const RESTS_IN_CASTLING: Duration = Duration::from_millis(2600);
+impl Caution {
+    /// How long a move must have stood.
+    pub(super) const fn rest(self) -> Duration {
+        match self {
+            // A scan, and a little.
+            Self::NothingFollows => Duration::from_millis(220),
+            Self::MayGoOn => Duration::from_millis(420),
+            Self::MayBeDrawn => Duration::from_millis(1250),
+            Self::MayCastle => Duration::from_millis(2600),
+        }
+    }
+}
 
 impl Tracker {
-    /// How long a move must have stood, by what else its piece could still be doing.
-    pub(super) fn patience(&self, id: NodeId) -> Duration {
+    /// What else the piece of a move could still be doing.
+    pub(super) fn caution(&self, id: NodeId) -> Caution {
         let Some(tree) = self.line.as_ref().map(|line| &line.tree) else {
-            return RESTS;
+            return Caution::NothingFollows;
         };
         let node = tree.node(id);
         let (Some(parent), Played::Move(m)) = (node.parent, node.played) else {
-            return RESTS;
+            return Caution::NothingFollows;
         };
         let others = tree.candidates(parent);
         if others
             .iter()
             .any(|other| begins_castling(m, other.m, node.mover()))
         {
-            return RESTS_IN_CASTLING;
+            return Caution::MayCastle;
         }
         if !others.iter().any(|other| goes_on(m, other.m)) {
-            return RESTS;
+            return Caution::NothingFollows;
         }
-        let drawn = self.habits.may_be_drawn(m, node, &self.sensors);
-        if drawn { RESTS_DRAWN } else { RESTS_ON_ITS_WAY }
+        if self.habits.may_be_drawn(m, node, &self.sensors) {
+            Caution::MayBeDrawn
+        } else {
+            Caution::MayGoOn
+        }
     }
 }
 

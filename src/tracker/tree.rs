@@ -160,15 +160,23 @@ impl Tree {
         (0..self.nodes.len()).min_by_key(rank).unwrap_or_default()
     }
 
-    /// Other readings than `id` and its line, as (node, differing squares), best first.
-    pub(crate) fn rivals(&self, id: NodeId) -> Vec<(NodeId, usize)> {
+    /// Other readings than `id` and what follows from it, best first; of what came before it, that it was not played yet.
+    pub(crate) fn rivals(&self, id: NodeId) -> Vec<NodeId> {
         let line = self.path(id);
-        let mut rivals: Vec<_> = (0..self.nodes.len())
-            .filter(|other| !line.contains(other) && !self.path(*other).contains(&id))
-            .map(|other| (other, self.nodes[other].differs.count()))
-            .collect();
-        rivals.sort_by_key(|rival| (rival.1, rival.0));
+        let parent = self.nodes[id].parent;
+        let rival = |other: &NodeId| {
+            Some(*other) == parent
+                || !(*other == self.root() || line.contains(other) || self.path(*other).contains(&id))
+        };
+        let mut rivals: Vec<NodeId> = (0..self.nodes.len()).filter(rival).collect();
+        rivals.sort_by_key(|rival| (self.nodes[*rival].differs.count(), *rival));
         rivals
+    }
+
+    /// How many told plies a reading would withdraw.
+    pub(crate) fn withdrawn_by(&self, id: NodeId) -> usize {
+        let (told, path) = (self.path(self.tip()), self.path(id));
+        told.len() - told.iter().zip(&path).take_while(|(a, b)| a == b).count()
     }
 
     /// Measures every reading anew and adds those that the sensors now show.
