@@ -1,12 +1,16 @@
 //! Sessions with DGT-compatible chess boards, and captures of them.
 //!
 //! A [`Session`] turns the bytes of a port into [`Observation`]s. [`capture`] writes and reads what went over a
-//! port as standard pcapng files, so that a replay hands in the same bytes at the same door.
+//! port as standard pcapng files, so that a replay hands in the same bytes at the same door; a
+//! [`Recorder`](recorder::Recorder) does so all day. `port` finds and opens the ports of a Linux system.
 
 pub mod capture;
 pub mod emulator;
 mod observation;
+#[cfg(target_os = "linux")]
+pub mod port;
 mod probe;
+pub mod recorder;
 mod session;
 mod time;
 

@@ -1,0 +1,216 @@
+//! Who may use a device, and who does.
+
+use core::fmt;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use rustix::io::Errno;
+
+/// A running program.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Process {
+    /// Its number.
+    pub id: u32,
+    /// Its name, free of control characters.
+    pub name: String,
+}
+
+impl Process {
+    /// The first process that has the device open, of those that this one may look into: its user's own, and all
+    /// of them for root.
+    pub(super) fn holding(device: &Path) -> Option<Self> {
+        let mut processes: Vec<u32> = fs::read_dir("/proc")
+            .ok()?
+            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+            .collect();
+        processes.sort_unstable();
+        let id = processes.into_iter().find(|id| holds(*id, device))?;
+        let name = fs::read_to_string(format!("/proc/{id}/comm")).ok()?;
+        let name = name.chars().filter(|letter| !letter.is_control()).collect();
+        Some(Self { id, name })
+    }
+}
+
+impl fmt::Display for Process {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (process {})", self.name, self.id)
+    }
+}
+
+fn holds(id: u32, device: &Path) -> bool {
+    let Ok(files) = fs::read_dir(format!("/proc/{id}/fd")) else {
+        return false;
+    };
+    let mut targets = files.filter_map(|file| fs::read_link(file.ok()?.path()).ok());
+    targets.any(|target| target == device)
+}
+
+/// What gives this program access to a device.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum Remedy {
+    /// To become a member of the device's group.
+    Join {
+        /// The group.
+        group: String,
+        /// The user that this program runs as, if it has a name.
+        user: Option<String>,
+    },
+    /// To be the device's owner, or have a udev rule give the device to a group.
+    Own {
+        /// The owner, if it has a name.
+        owner: Option<String>,
+    },
+    /// To be allowed by the unit or container that this program runs in.
+    Unconfine,
+}
+
+impl Remedy {
+    /// What helps when opening the device fails with `error`.
+    pub(super) fn for_device(device: &Path, error: Errno) -> Self {
+        if error == Errno::PERM {
+            return Self::Unconfine;
+        }
+        let read = |file| fs::read_to_string(file).unwrap_or_default();
+        let owners = fs::metadata(device).map(|device| Owners {
+            user: device.uid(),
+            group: device.gid(),
+            mode: device.mode(),
+        });
+        let me = rustix::process::geteuid().as_raw();
+        Self::for_owners(
+            owners.unwrap_or_default(),
+            me,
+            &read("/etc/passwd"),
+            &read("/etc/group"),
+        )
+    }
+
+    /// The same, where user `me` asks and these are the contents of `/etc/passwd` and `/etc/group`.
+    fn for_owners(owners: Owners, me: u32, users: &str, groups: &str) -> Self {
+        let group = name_of(owners.group, groups);
+        // Nobody should join the group root for the sake of a chess board.
+        match group.filter(|_| owners.group != 0 && owners.mode & READ_AND_WRITE == READ_AND_WRITE) {
+            Some(group) => Self::Join {
+                group,
+                user: name_of(me, users),
+            },
+            None => Self::Own {
+                owner: name_of(owners.user, users),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Remedy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Join { group, user } => {
+                let user = user.as_deref().unwrap_or("$USER");
+                write!(
+                    f,
+                    "add the user to group {group}: sudo usermod -aG {group} {user}, then log in again \
+                     (a service: restart it)"
+                )
+            }
+            Self::Own { owner } => {
+                let owner = owner.as_deref().unwrap_or("its owner");
+                write!(
+                    f,
+                    "only {owner} may use it: let a udev rule such as systemd/60-kiebitz.rules give it to group \
+                     dialout, and plug it in again"
+                )
+            }
+            Self::Unconfine => f.write_str(
+                "the service or container is not allowed to use it: see DeviceAllow= in its unit, or the \
+                 container's list of devices",
+            ),
+        }
+    }
+}
+
+/// To whom a device belongs, and what they may do.
+#[derive(Copy, Clone, Default)]
+struct Owners {
+    user: u32,
+    group: u32,
+    mode: u32,
+}
+
+/// The name of this number in the format of `/etc/passwd` and `/etc/group`.
+fn name_of(id: u32, database: &str) -> Option<String> {
+    database.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        let number: u32 = fields.nth(1)?.parse().ok()?;
+        (number == id).then(|| name.to_owned())
+    })
+}
+
+/// The mode bits that let a group read and write.
+const READ_AND_WRITE: u32 = 0o060;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const USERS: &str =
+        "root:x:0:0:root:/root:/bin/bash\n\nkiebitz:x:998:998::/:/usr/sbin/nologin\nbroken:x\n";
+    const GROUPS: &str = "root:x:0:\ntty:x:5:\ndialout:x:20:pi\n";
+
+    fn remedy(user: u32, group: u32, mode: u32) -> String {
+        Remedy::for_owners(Owners { user, group, mode }, 998, USERS, GROUPS).to_string()
+    }
+
+    #[test]
+    fn a_group_that_may_use_the_device_is_to_be_joined() {
+        assert_eq!(
+            remedy(0, 20, 0o020_660),
+            "add the user to group dialout: sudo usermod -aG dialout kiebitz, then log in again (a service: \
+             restart it)"
+        );
+    }
+
+    #[test]
+    fn a_user_without_a_name_is_the_one_of_the_shell() {
+        let owners = Owners {
+            user: 0,
+            group: 20,
+            mode: 0o660,
+        };
+        let remedy = Remedy::for_owners(owners, 4711, USERS, GROUPS).to_string();
+        assert!(remedy.contains("usermod -aG dialout $USER"), "{remedy}");
+    }
+
+    #[test]
+    fn a_device_of_root_alone_needs_the_udev_rule() {
+        for (group, mode) in [(0, 0o660), (5, 0o620), (77, 0o660)] {
+            let remedy = remedy(0, group, mode);
+            assert!(
+                remedy.starts_with(
+                    "only root may use it: let a udev rule such as systemd/60-kiebitz.rules give it"
+                ),
+                "{remedy}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_the_kernel_refuses_to_everyone_is_no_matter_of_groups() {
+        assert_eq!(
+            Remedy::for_device(Path::new("/dev/null"), Errno::PERM),
+            Remedy::Unconfine
+        );
+    }
+
+    #[test]
+    fn a_program_that_holds_a_file_is_found() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let path = file.path().canonicalize().unwrap();
+        let holder = Process::holding(&path).unwrap();
+        assert_eq!(holder.id, std::process::id());
+        assert!(!holder.name.is_empty());
+        assert_eq!(Process::holding(Path::new("/nowhere")), None);
+    }
+}

@@ -1,0 +1,152 @@
+//! What goes wrong with ports, in words that tell what to do.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+use thiserror::Error;
+
+use super::access::{Process, Remedy};
+
+/// Why a port cannot be used, or ports cannot be found.
+///
+/// The text names the port and the next step. The same trouble gives the same value each time it is met, so
+/// comparing with the last one keeps it from being told again and again.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum PortError {
+    /// Another program uses the port.
+    #[error("{device} is in use by {}", in_words(.holder.as_ref(), .device))]
+    Busy {
+        /// The port.
+        device: PathBuf,
+        /// The other program, if this one is allowed to see it.
+        holder: Option<Process>,
+    },
+    /// This user may not use the port.
+    ///
+    /// A device that was plugged in a moment ago may be refused until udev has set its rights, so this is worth
+    /// telling only when the next attempt fails too.
+    #[error("cannot open {device}: permission denied; {remedy}")]
+    Denied {
+        /// The port.
+        device: PathBuf,
+        /// What would help.
+        remedy: Remedy,
+    },
+    /// The port is not there, or has no device behind it.
+    #[error("there is no device at {device}: plug the board in, or correct the path")]
+    Missing {
+        /// The port.
+        device: PathBuf,
+    },
+    /// It is a file, a folder or some device that has no serial line.
+    #[error("{device} is not a serial port: correct the path")]
+    NotSerial {
+        /// The path.
+        device: PathBuf,
+    },
+    /// Something else.
+    #[error("cannot open {device}: {reason}")]
+    Other {
+        /// The port.
+        device: PathBuf,
+        /// What the operating system or the serial port library says.
+        reason: String,
+    },
+    /// The system's list of ports cannot be read.
+    #[error("cannot look for boards in {folder} ({error}): only configured ports are used")]
+    Unlisted {
+        /// The list.
+        folder: PathBuf,
+        /// What the operating system says.
+        error: io::ErrorKind,
+    },
+}
+
+impl PortError {
+    /// What it means that opening or setting up a device fails like this.
+    pub(super) fn new(device: &Path, error: Errno) -> Self {
+        let path = device.to_owned();
+        match error {
+            Errno::BUSY => Self::Busy {
+                holder: Process::holding(device),
+                device: path,
+            },
+            Errno::ACCESS | Errno::PERM => Self::Denied {
+                remedy: Remedy::for_device(device, error),
+                device: path,
+            },
+            Errno::NOENT | Errno::NOTDIR | Errno::NXIO | Errno::NODEV | Errno::IO => {
+                Self::Missing { device: path }
+            }
+            Errno::NOTTY | Errno::ISDIR => Self::NotSerial { device: path },
+            _ => Self::Other {
+                device: path,
+                reason: io::Error::from(error).to_string(),
+            },
+        }
+    }
+}
+
+fn in_words(holder: Option<&Process>, device: &Path) -> String {
+    match holder {
+        Some(holder) => format!("{holder}: end that program"),
+        None => {
+            let device = device.display();
+            format!("another program: end it (`sudo fuser -v {device}` tells which)")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(error: Errno) -> String {
+        PortError::new(Path::new("/dev/ttyKIEBITZ"), error).to_string()
+    }
+
+    #[test]
+    fn every_cause_has_a_next_step() {
+        assert_eq!(
+            text(Errno::BUSY),
+            "/dev/ttyKIEBITZ is in use by another program: end it (`sudo fuser -v /dev/ttyKIEBITZ` tells which)"
+        );
+        let missing = "there is no device at /dev/ttyKIEBITZ: plug the board in, or correct the path";
+        for error in [Errno::NOENT, Errno::NXIO, Errno::NODEV, Errno::IO] {
+            assert_eq!(text(error), missing);
+        }
+        assert_eq!(
+            text(Errno::NOTTY),
+            "/dev/ttyKIEBITZ is not a serial port: correct the path"
+        );
+        assert_eq!(
+            text(Errno::PROTO),
+            "cannot open /dev/ttyKIEBITZ: Protocol error (os error 71)"
+        );
+        let denied = text(Errno::PERM);
+        assert!(
+            denied.starts_with("cannot open /dev/ttyKIEBITZ: permission denied; "),
+            "{denied}"
+        );
+    }
+
+    #[test]
+    fn the_same_trouble_is_the_same_value() {
+        let device = Path::new("/dev/ttyKIEBITZ");
+        for error in [
+            Errno::BUSY,
+            Errno::ACCESS,
+            Errno::NOENT,
+            Errno::NOTTY,
+            Errno::PROTO,
+        ] {
+            assert_eq!(PortError::new(device, error), PortError::new(device, error));
+        }
+        assert_ne!(
+            PortError::new(device, Errno::BUSY),
+            PortError::new(device, Errno::ACCESS)
+        );
+    }
+}

@@ -1,0 +1,445 @@
+//! Recording every byte of every port, all day, every day.
+//!
+//! A [`Recorder`] keeps one [capture](crate::capture) per port and day in a folder, named `2026-11-21-ttyUSB0.pcapng`.
+//! The day is that of the place, so that a tournament is not cut in two where it is evening at midnight UTC. A file
+//! of the day that is there already is continued: cut off behind its last whole block, if the power failed, and
+//! with a new section. A file that is damaged inside, or that another program writes, is left alone, and
+//! `2026-11-21-ttyUSB0-2.pcapng` is begun. A port that stays open over midnight goes on in the next day's file without
+//! a mark, so that both, read one after the other, say what happened. A file that somebody removes or renames while it
+//! is written is missed within a minute, and begun anew.
+//!
+//! # Driving it
+//!
+//! Every port and day is an open file, so a program with hundreds of ports needs a limit on open files to match
+//! (`LimitNOFILE=` in its unit). Recording is the business of one thread of its own, since disks may take their time and boards must not wait for
+//! them. It is handed each chunk by [`record`](Recorder::record), which passes it to the operating system at once, so
+//! that the end of the process costs nothing. At [`poll_deadline`](Recorder::poll_deadline) it calls
+//! [`sync`](Recorder::sync), which has the disk store everything: less than a second after it was recorded, as long
+//! as the disk is fast enough. [`poll_report`](Recorder::poll_report) tells what people should know.
+//!
+//! Nothing that goes wrong stops the recorder. It drops what it cannot write, says so once, tries again every five
+//! seconds, and marks the gap: a close whose reason tells how many chunks are missing, then an open.
+//!
+//! ```
+//! use core::time::Duration;
+//! use jiff::tz::TimeZone;
+//! use kiebitz_hardware::Timestamp;
+//! use kiebitz_hardware::capture::{Content, LineMode};
+//! use kiebitz_hardware::recorder::{Recorder, RecorderSettings};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let mut recorder = Recorder::new(RecorderSettings {
+//!     folder: folder.path().to_owned(),
+//!     budget: 1 << 30,
+//!     zone: TimeZone::UTC,
+//! });
+//! let now = Timestamp::from_micros(1_789_000_000_000_000);
+//! recorder.record(now, "ttyUSB0", LineMode::Single, &Content::Opened);
+//! assert!(recorder.poll_deadline().is_some_and(|due| due < now + Duration::from_secs(1)));
+//! recorder.sync(now + Duration::from_secs(1));
+//! assert_eq!(recorder.poll_report(), None);
+//! assert!(folder.path().join("2026-09-10-ttyUSB0.pcapng").exists());
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+use core::time::Duration;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+
+use jiff::tz::TimeZone;
+use thiserror::Error;
+
+use crate::capture::{Content, LineMode};
+use crate::time::Timestamp;
+
+mod day;
+mod file;
+mod folder;
+
+use day::Day;
+use file::DayFile;
+use folder::Folder;
+
+/// Where and how much to record.
+#[derive(Clone, Debug)]
+pub struct RecorderSettings {
+    /// Where the captures are; it is made when it is not there. Other files in it are left alone.
+    pub folder: PathBuf,
+    /// How many bytes the captures in the folder may have in all. The oldest are removed to keep to it, but never
+    /// one that is being written. Checked once a minute, so for that long there may be more.
+    pub budget: u64,
+    /// Where the boards are: it decides when a day ends.
+    pub zone: TimeZone,
+}
+
+/// Records what goes over all ports.
+#[derive(Debug)]
+pub struct Recorder {
+    folder: Folder,
+    budget: u64,
+    zone: TimeZone,
+    today: Option<Day>,
+    ports: HashMap<String, Port>,
+    /// When the oldest chunk was recorded that the disk has not been told to store.
+    unsynced: Option<Timestamp>,
+    budget_checked: Option<Timestamp>,
+    over_budget: bool,
+    trouble: Option<Trouble>,
+    reports: VecDeque<RecorderReport>,
+}
+
+/// What people should know about the recording.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum RecorderReport {
+    /// Chunks cannot be recorded. It is told once, until [`Resumed`](Self::Resumed).
+    #[error("not recording: cannot write {path} ({}); boards and games go on", in_words(*.error))]
+    Failed {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the operating system says.
+        error: io::ErrorKind,
+    },
+    /// Recording works again.
+    #[error("recording again; {lost} chunks were not recorded")]
+    Resumed {
+        /// How many chunks are missing, of all ports.
+        lost: u64,
+    },
+    /// The files being written exceed the budget alone. It is told once, until they do not.
+    #[error("the recordings in {folder} have {size} bytes and none may be removed: raise the disk budget")]
+    OverBudget {
+        /// Where they are.
+        folder: PathBuf,
+        /// Their size in bytes.
+        size: u64,
+    },
+}
+
+#[derive(Debug, Default)]
+struct Port {
+    file: Option<DayFile<File>>,
+    /// Files of other days that the disk has not been told to store.
+    finished: Vec<DayFile<File>>,
+    /// Whether the port is open.
+    open: bool,
+    /// Whether it is by what has been recorded.
+    recorded_open: bool,
+    /// Chunks that could not be recorded since the last that could.
+    gap: Option<Gap>,
+}
+
+#[derive(Copy, Clone, Debug)]
+struct Gap {
+    since: Timestamp,
+    chunks: u64,
+    retry_at: Timestamp,
+}
+
+/// Chunks are being lost, or have been a moment ago.
+#[derive(Debug)]
+struct Trouble {
+    last_failure: Timestamp,
+    lost: u64,
+    /// Whether anything was recorded since.
+    recovered: bool,
+}
+
+impl Recorder {
+    /// A recorder that has nothing to record yet. The folder is not touched before there is something.
+    #[must_use]
+    pub fn new(settings: RecorderSettings) -> Self {
+        Self {
+            folder: Folder::new(settings.folder),
+            budget: settings.budget,
+            zone: settings.zone,
+            today: None,
+            ports: HashMap::new(),
+            unsynced: None,
+            budget_checked: None,
+            over_budget: false,
+            trouble: None,
+            reports: VecDeque::new(),
+        }
+    }
+
+    /// Records what happened on a port that is used in this way.
+    ///
+    /// Each port and mode is an interface of the capture, under the name of the port.
+    pub fn record(&mut self, now: Timestamp, port: &str, mode: LineMode, content: &Content) {
+        let state = match self.ports.get_mut(port) {
+            Some(state) => state,
+            None => self.ports.entry(port.to_owned()).or_default(),
+        };
+        if let Some(gap) = &mut state.gap
+            && now < gap.retry_at
+            // A clock that was set back does not make it wait for hours.
+            && now >= gap.since
+        {
+            gap.chunks += 1;
+            if let Some(trouble) = &mut self.trouble {
+                trouble.lost += 1;
+            }
+        } else {
+            let day = Day::of(now, &self.zone, &mut self.today);
+            match state.write(&self.folder, port, day, now, mode, content) {
+                Ok(()) => self.recorded(now),
+                Err((path, error)) => self.lost(now, port, path, &error),
+            }
+        }
+        if let Some(state) = self.ports.get_mut(port) {
+            state.open = leaves_open(content, state.open);
+        }
+    }
+
+    /// When to call [`sync`](Self::sync); `None` while there is nothing to store.
+    #[must_use]
+    pub fn poll_deadline(&self) -> Option<Timestamp> {
+        let unsynced = self.unsynced.map(|since| since + SYNC_AFTER);
+        let trouble = self.trouble.as_ref().filter(|trouble| trouble.recovered);
+        let well = trouble.map(|trouble| trouble.last_failure + WELL_AFTER);
+        unsynced.into_iter().chain(well).min()
+    }
+
+    /// Has the disk store what was recorded, and removes old captures when there are too many. It may take as long
+    /// as the disk does.
+    pub fn sync(&mut self, now: Timestamp) {
+        if self.unsynced.take().is_some() {
+            self.sync_files(now);
+        }
+        if let Some(today) = &self.today
+            && !today.contains(now)
+        {
+            // A port that is gone writes no more into a file of the day before.
+            self.ports.retain(|_, port| port.open || port.gap.is_some());
+        }
+        let due = self
+            .budget_checked
+            .is_none_or(|checked| now < checked || now.saturating_duration_since(checked) >= BUDGET_EVERY);
+        if due && !self.ports.is_empty() {
+            self.budget_checked = Some(now);
+            self.forget_removed_files();
+            self.keep_to_budget();
+        }
+        self.settle_trouble(now);
+    }
+
+    /// What people should know, in the order in which it happened.
+    pub fn poll_report(&mut self) -> Option<RecorderReport> {
+        self.reports.pop_front()
+    }
+
+    fn recorded(&mut self, now: Timestamp) {
+        // The earlier of the two: should the clock be set back, the deadline goes with it.
+        self.unsynced = Some(self.unsynced.map_or(now, |since| since.min(now)));
+        if let Some(trouble) = &mut self.trouble {
+            trouble.recovered = true;
+        }
+    }
+
+    fn lost(&mut self, now: Timestamp, port: &str, path: PathBuf, error: &io::Error) {
+        if let Some(state) = self.ports.get_mut(port) {
+            let before = state.gap;
+            state.gap = Some(Gap {
+                since: before.map_or(now, |gap| gap.since.min(now)),
+                chunks: before.map_or(0, |gap| gap.chunks) + 1,
+                retry_at: now + RETRY_AFTER,
+            });
+        }
+        self.fail(now, path, error);
+        if let Some(trouble) = &mut self.trouble {
+            trouble.lost += 1;
+        }
+    }
+
+    fn fail(&mut self, now: Timestamp, path: PathBuf, error: &io::Error) {
+        match &mut self.trouble {
+            Some(trouble) => {
+                trouble.last_failure = now;
+                trouble.recovered = false;
+            }
+            None => {
+                self.trouble = Some(Trouble {
+                    last_failure: now,
+                    lost: 0,
+                    recovered: false,
+                });
+                let error = error.kind();
+                self.reports.push_back(RecorderReport::Failed { path, error });
+            }
+        }
+    }
+
+    /// A nearly full disk takes one chunk and refuses the next: all is well only after a while without failure.
+    fn settle_trouble(&mut self, now: Timestamp) {
+        let over = |trouble: &mut Trouble| {
+            let well_for = now.saturating_duration_since(trouble.last_failure);
+            let set_back = now < trouble.last_failure;
+            trouble.recovered && (well_for >= WELL_AFTER || set_back)
+        };
+        if let Some(trouble) = self.trouble.take_if(over) {
+            self.reports
+                .push_back(RecorderReport::Resumed { lost: trouble.lost });
+        }
+    }
+
+    fn sync_files(&mut self, now: Timestamp) {
+        let mut changed: Vec<_> = self.ports.values_mut().flat_map(Port::changed).collect();
+        let stored = store(&changed);
+        for file in &mut changed {
+            file.changed = false;
+        }
+        for port in self.ports.values_mut() {
+            port.finished.clear();
+        }
+        if let Err(error) = stored {
+            let path = self.folder.path().to_owned();
+            self.fail(now, path, &error);
+        }
+    }
+
+    /// Lets go of files that somebody has removed or renamed: what is written to them is lost.
+    fn forget_removed_files(&mut self) {
+        for port in self.ports.values_mut() {
+            port.file.take_if(|file| !file.path.exists());
+        }
+    }
+
+    fn keep_to_budget(&mut self) {
+        let written = self.ports.values().filter_map(|port| port.file.as_ref());
+        let written: HashSet<_> = written.map(|file| file.path.as_path()).collect();
+        let size = self.folder.keep_to_budget(self.budget, &written);
+        let over = size > self.budget;
+        if over && !self.over_budget {
+            let folder = self.folder.path().to_owned();
+            self.reports
+                .push_back(RecorderReport::OverBudget { folder, size });
+        }
+        self.over_budget = over;
+    }
+}
+
+impl Port {
+    /// Writes to the file of the day, with the marks of a gap before it.
+    fn write(
+        &mut self,
+        folder: &Folder,
+        name: &str,
+        day: &Day,
+        now: Timestamp,
+        mode: LineMode,
+        content: &Content,
+    ) -> Result<(), (PathBuf, io::Error)> {
+        let mut file = match self.file_of(day) {
+            Some(file) => file,
+            None => folder.open(day.name(), name)?,
+        };
+        let written = self.write_gap(&mut file, name, now, mode, content);
+        let written = written.and_then(|()| self.write_marked(&mut file, name, now, mode, content));
+        if let Err(error) = written {
+            let path = file.path.clone();
+            // A file that cannot be mended is looked at anew before it is used again.
+            self.file = file.mend().is_ok().then_some(file);
+            return Err((path, error));
+        }
+        self.file = Some(file);
+        Ok(())
+    }
+
+    /// The file of the day, if it is open.
+    fn file_of(&mut self, day: &Day) -> Option<DayFile<File>> {
+        self.finished.extend(self.file.take());
+        let position = self.finished.iter().position(|file| file.day == day.name());
+        position.map(|position| self.finished.swap_remove(position))
+    }
+
+    /// Marks a gap as the port's going and coming, as far as `content`, which comes next, does not.
+    fn write_gap(
+        &mut self,
+        file: &mut DayFile<File>,
+        name: &str,
+        now: Timestamp,
+        mode: LineMode,
+        content: &Content,
+    ) -> io::Result<()> {
+        let Some(gap) = self.gap else {
+            return Ok(());
+        };
+        if self.recorded_open {
+            let reason = format!("recorder: {} chunks were not recorded", gap.chunks);
+            self.write_marked(file, name, gap.since, mode, &Content::Closed { reason })?;
+        }
+        if self.open && *content != Content::Opened {
+            self.write_marked(file, name, now, mode, &Content::Opened)?;
+        }
+        self.gap = None;
+        Ok(())
+    }
+
+    fn write_marked(
+        &mut self,
+        file: &mut DayFile<File>,
+        name: &str,
+        at: Timestamp,
+        mode: LineMode,
+        content: &Content,
+    ) -> io::Result<()> {
+        file.write(name, mode, at, content)?;
+        self.recorded_open = leaves_open(content, self.recorded_open);
+        Ok(())
+    }
+
+    fn changed(&mut self) -> impl Iterator<Item = &mut DayFile<File>> {
+        let files = self.file.iter_mut().chain(&mut self.finished);
+        files.filter(|file| file.changed)
+    }
+}
+
+/// Has the disk store these files.
+fn store(files: &[&mut DayFile<File>]) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    if let Some(file) = files.first()
+        && files.len() > STORED_ALONE
+    {
+        return file.sync_file_system();
+    }
+    // One that fails is no reason to leave out the others.
+    let results: Vec<_> = files.iter().map(|file| file.sync()).collect();
+    results.into_iter().collect()
+}
+
+/// Whether a port is open after this, if it was before.
+fn leaves_open(content: &Content, before: bool) -> bool {
+    match content {
+        Content::Opened => true,
+        Content::Closed { .. } => false,
+        Content::Bytes { .. } => before,
+    }
+}
+
+fn in_words(error: io::ErrorKind) -> String {
+    match error {
+        io::ErrorKind::StorageFull => "the disk is full: remove files, or lower the disk budget".to_owned(),
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            format!("{error}: let this program's user write there")
+        }
+        _ => error.to_string(),
+    }
+}
+
+/// How long a chunk waits before the disk is told to store it. With the time that takes it makes less than a second.
+const SYNC_AFTER: Duration = Duration::from_millis(800);
+
+/// So many files are stored one by one. With more, the file system stores all it has in one go, because each one
+/// would wait for its journal.
+#[cfg(target_os = "linux")]
+const STORED_ALONE: usize = 8;
+
+const RETRY_AFTER: Duration = Duration::from_secs(5);
+const WELL_AFTER: Duration = Duration::from_secs(10);
+const BUDGET_EVERY: Duration = Duration::from_secs(60);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,240 @@
+//! The capture of one port and day.
+
+use core::cell::Cell;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use crate::capture::{CaptureWriter, Content, Interface, LineMode};
+use crate::time::Timestamp;
+
+/// What a capture is written to: a file, which can be cut.
+pub(super) trait Storage: Write {
+    /// Cuts it to this length in bytes.
+    fn cut(&self, length: u64) -> io::Result<()>;
+}
+
+impl Storage for File {
+    fn cut(&self, length: u64) -> io::Result<()> {
+        self.set_len(length)
+    }
+}
+
+/// A capture that is being written.
+#[derive(Debug)]
+pub(super) struct DayFile<F> {
+    /// The date.
+    pub(super) day: String,
+    pub(super) path: PathBuf,
+    /// Whether something was written since it was last synchronised.
+    pub(super) changed: bool,
+    writer: CaptureWriter<Measured<F>>,
+    /// The interfaces of a single board and of a bus, once there are any.
+    interfaces: [Option<usize>; 2],
+    /// Length of the file up to its last whole block, in bytes.
+    whole: u64,
+}
+
+impl<F: Storage> DayFile<F> {
+    /// Begins a section at the end of a file of this length in bytes. What is written to `file` goes to its end.
+    pub(super) fn begin(day: &str, path: PathBuf, file: F, length: u64) -> io::Result<Self> {
+        let writer = CaptureWriter::new(Measured {
+            file,
+            length: Cell::new(length),
+        })?;
+        Ok(Self {
+            day: day.to_owned(),
+            path,
+            changed: true,
+            whole: writer.get_ref().length.get(),
+            writer,
+            interfaces: [None; 2],
+        })
+    }
+
+    /// Writes what happened on a port. After an error, [`mend`](Self::mend) it before anything else is written.
+    pub(super) fn write(
+        &mut self,
+        port: &str,
+        mode: LineMode,
+        at: Timestamp,
+        content: &Content,
+    ) -> io::Result<()> {
+        let interface = self.interface(port, mode)?;
+        let writer = &mut self.writer;
+        match content {
+            Content::Bytes { direction, bytes } => writer.write_bytes(at, interface, *direction, bytes)?,
+            Content::Opened => writer.write_opened(at, interface)?,
+            Content::Closed { reason } => writer.write_closed(at, interface, reason)?,
+        }
+        self.block_is_whole();
+        Ok(())
+    }
+
+    /// Cuts off the block of which a part was written.
+    pub(super) fn mend(&mut self) -> io::Result<()> {
+        let output = self.writer.get_ref();
+        if output.length.get() != self.whole {
+            output.file.cut(self.whole)?;
+            output.length.set(self.whole);
+        }
+        Ok(())
+    }
+
+    fn interface(&mut self, port: &str, mode: LineMode) -> io::Result<usize> {
+        let slot = match mode {
+            LineMode::Single => 0,
+            LineMode::Bus => 1,
+        };
+        if let Some(interface) = self.interfaces[slot] {
+            return Ok(interface);
+        }
+        let name = port.to_owned();
+        let interface = self.writer.add_interface(&Interface { name, mode })?;
+        self.block_is_whole();
+        self.interfaces[slot] = Some(interface);
+        Ok(interface)
+    }
+
+    fn block_is_whole(&mut self) {
+        self.whole = self.writer.get_ref().length.get();
+        self.changed = true;
+    }
+}
+
+impl DayFile<File> {
+    /// Has the disk store what was written.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        self.writer.get_ref().file.sync_data()
+    }
+
+    /// Has the disk store everything on the file system of this file.
+    #[cfg(target_os = "linux")]
+    pub(super) fn sync_file_system(&self) -> io::Result<()> {
+        Ok(rustix::fs::syncfs(&self.writer.get_ref().file)?)
+    }
+}
+
+/// An output that knows how long it is, whole blocks or not.
+#[derive(Debug)]
+struct Measured<F> {
+    file: F,
+    length: Cell<u64>,
+}
+
+impl<F: Write> Write for Measured<F> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.length.set(self.length.get() + written as u64);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    use super::*;
+    use crate::capture::{CaptureReader, Direction};
+
+    const AT: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
+
+    /// A disk with room for so many bytes; it takes what still fits, as real ones do.
+    #[derive(Clone)]
+    struct Disk {
+        bytes: Rc<RefCell<Vec<u8>>>,
+        room: Rc<Cell<usize>>,
+    }
+
+    impl Disk {
+        fn with_room(room: usize) -> Self {
+            Self {
+                bytes: Rc::default(),
+                room: Rc::new(Cell::new(room)),
+            }
+        }
+    }
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let mut stored = self.bytes.borrow_mut();
+            let fits = bytes.len().min(self.room.get().saturating_sub(stored.len()));
+            if fits == 0 {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            stored.extend(&bytes[..fits]);
+            Ok(fits)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Storage for Disk {
+        fn cut(&self, length: u64) -> io::Result<()> {
+            self.bytes.borrow_mut().truncate(length as usize);
+            Ok(())
+        }
+    }
+
+    fn chunk(byte: u8) -> Content {
+        Content::Bytes {
+            direction: Direction::Inbound,
+            bytes: vec![byte; 5],
+        }
+    }
+
+    /// The chunks of a capture, which must be whole.
+    fn chunks(disk: &Disk) -> Vec<Content> {
+        let bytes = disk.bytes.borrow().clone();
+        let mut reader = CaptureReader::new(bytes.as_slice()).unwrap();
+        let chunks = reader.by_ref().map(|packet| packet.unwrap().content).collect();
+        assert_eq!(reader.truncated(), None);
+        chunks
+    }
+
+    #[test]
+    fn a_block_that_did_not_fit_is_cut_off_wherever_it_broke() {
+        // The header, the interface, one chunk and a part of another.
+        let whole = 28 + 40 + 52;
+        for room in whole..whole + 52 {
+            let disk = Disk::with_room(room);
+            let mut file = DayFile::begin("2026-11-21", "x".into(), disk.clone(), 0).unwrap();
+            file.write("port", LineMode::Single, AT, &chunk(1)).unwrap();
+            let error = file.write("port", LineMode::Single, AT, &chunk(2)).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+            file.mend().unwrap();
+            assert_eq!(chunks(&disk), [chunk(1)]);
+
+            disk.room.set(1 << 20);
+            file.write("port", LineMode::Single, AT, &chunk(3)).unwrap();
+            assert_eq!(chunks(&disk), [chunk(1), chunk(3)]);
+        }
+    }
+
+    #[test]
+    fn an_interface_that_did_not_fit_is_described_later() {
+        let disk = Disk::with_room(28 + 40 + 17);
+        let mut file = DayFile::begin("2026-11-21", "x".into(), disk.clone(), 0).unwrap();
+        let error = file.write("port", LineMode::Single, AT, &chunk(1)).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        file.mend().unwrap();
+        disk.room.set(1 << 20);
+        for mode in [LineMode::Bus, LineMode::Single, LineMode::Bus] {
+            file.write("port", mode, AT, &chunk(2)).unwrap();
+        }
+        let bytes = disk.bytes.borrow().clone();
+        let mut reader = CaptureReader::new(bytes.as_slice()).unwrap();
+        let interfaces: Vec<_> = reader.by_ref().map(|packet| packet.unwrap().interface).collect();
+        let modes: Vec<_> = reader.interfaces().iter().map(|port| port.mode).collect();
+        let of_packets: Vec<_> = interfaces.iter().map(|index| modes[*index]).collect();
+        assert_eq!(of_packets, [LineMode::Bus, LineMode::Single, LineMode::Bus]);
+        assert_eq!(modes.len(), 2);
+    }
+}
