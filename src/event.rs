@@ -2,11 +2,18 @@
 //!
 //! The contract is docs/events.md with its schema docs/events.schema.json; a test holds real output against it.
 
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
 use kiebitz_hardware::Timestamp;
-use serde::{Serialize, Serializer};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A word of the contract, as in "press" or "moved_on".
+pub type Word = &'static str;
 
 /// One event of a board's stream.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// Version of the contract.
     pub v: u8,
@@ -15,10 +22,15 @@ pub struct Event {
     /// Per board and stream, from 1, without gaps.
     pub seq: u64,
     /// Arrival of the bytes, or the deadline, that decided the event.
-    #[serde(serialize_with = "rfc3339")]
+    #[serde(serialize_with = "rfc3339", deserialize_with = "time")]
     pub ts: Timestamp,
     /// When the deciding thing happened on the board, where that is not `ts`.
-    #[serde(serialize_with = "rfc3339_option", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        serialize_with = "rfc3339_option",
+        deserialize_with = "some_time",
+        skip_serializing_if = "Option::is_none",
+        default
+    )]
     pub at: Option<Timestamp>,
     /// The board's configured name, else its serial number.
     pub board: String,
@@ -31,7 +43,7 @@ pub struct Event {
 }
 
 /// What happened.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all_fields = "snake_case")]
 pub enum EventKind {
     /// A board answers.
@@ -44,7 +56,8 @@ pub enum EventKind {
         /// Firmware version, major.minor.
         version: Option<String>,
         /// Where White sits, if known: "normal" with the connector on White's left, else "turned".
-        orientation: Option<&'static str>,
+        #[serde(deserialize_with = "word_or_null")]
+        orientation: Option<Word>,
     },
     /// A board is gone.
     #[serde(rename = "board.disconnected")]
@@ -56,14 +69,15 @@ pub enum EventKind {
     #[serde(rename = "board.recovered")]
     BoardRecovered {
         /// How it was closed: memory, inferred, undecidable.
-        by: &'static str,
+        #[serde(deserialize_with = "word")]
+        by: Word,
         /// How many square changes were read back from the board's memory.
         changes: usize,
         /// The gap began then.
-        #[serde(serialize_with = "rfc3339")]
+        #[serde(serialize_with = "rfc3339", deserialize_with = "time")]
         from: Timestamp,
         /// It was closed, or given up, then.
-        #[serde(serialize_with = "rfc3339")]
+        #[serde(serialize_with = "rfc3339", deserialize_with = "time")]
         to: Timestamp,
     },
     /// A clock answers.
@@ -81,14 +95,17 @@ pub enum EventKind {
         /// The start position.
         start_fen: String,
         /// standard, chess960 or from_position.
-        variant: &'static str,
+        #[serde(deserialize_with = "word")]
+        variant: Word,
         /// Where White sits: "normal" with the connector on White's left, else "turned".
-        orientation: &'static str,
+        #[serde(deserialize_with = "word")]
+        orientation: Word,
         /// The game on this board that a gap cut off and that goes on here; absent where there is none.
         #[serde(skip_serializing_if = "Option::is_none")]
         continues: Option<String>,
         /// White's side of the clock, "left" or "right", once known.
-        white_side: Option<&'static str>,
+        #[serde(deserialize_with = "word_or_null")]
+        white_side: Option<Word>,
         /// Edition of the Laws; null until the referee is told one.
         laws: Option<String>,
         /// Mode of play; null until the referee is told one.
@@ -107,7 +124,8 @@ pub enum EventKind {
         /// Its number.
         ply: u32,
         /// press, reply or shape.
-        by: &'static str,
+        #[serde(deserialize_with = "word")]
+        by: Word,
     },
     /// The ply is completed in the sense of the Laws (Art. 6.2.1).
     #[serde(rename = "move.completed")]
@@ -115,7 +133,8 @@ pub enum EventKind {
         /// Its number.
         ply: u32,
         /// press, own_next_move or game_end.
-        by: &'static str,
+        #[serde(deserialize_with = "word")]
+        by: Word,
         /// The clock at that moment.
         clock: Option<Clock>,
         /// The mover's time from the opponent's press to his own, in milliseconds.
@@ -130,7 +149,8 @@ pub enum EventKind {
         /// UCI of what was told before.
         replaces: Option<String>,
         /// Why.
-        reason: &'static str,
+        #[serde(deserialize_with = "word")]
+        reason: Word,
     },
     /// This and all later plies are withdrawn.
     #[serde(rename = "move.retracted")]
@@ -138,7 +158,8 @@ pub enum EventKind {
         /// The first ply withdrawn.
         ply: u32,
         /// Why.
-        reason: &'static str,
+        #[serde(deserialize_with = "word")]
+        reason: Word,
     },
     /// The game is over.
     #[serde(rename = "game.ended")]
@@ -146,21 +167,24 @@ pub enum EventKind {
         /// 1-0, 0-1, 1/2-1/2 or *.
         result: String,
         /// checkmate, stalemate, dead_position, fivefold, seventy_five_moves, kings, result_piece, reset, gap.
-        reason: &'static str,
+        #[serde(deserialize_with = "word")]
+        reason: Word,
         /// board, laws or arbiter.
-        by: &'static str,
+        #[serde(deserialize_with = "word")]
+        by: Word,
         /// False until the arbiter's word, where the Laws want it.
         confirmed: bool,
     },
 }
 
 /// A ply as published.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Move {
     /// 1 is the first of the game.
     pub ply: u32,
     /// white or black.
-    pub color: &'static str,
+    #[serde(deserialize_with = "word")]
+    pub color: Word,
     /// UCI; null where irregular play was more than one piece going from one square to another.
     pub uci: Option<String>,
     /// English SAN; null for irregular play.
@@ -176,26 +200,31 @@ pub struct Move {
     /// Found by reconstruction over a gap, not watched.
     pub inferred: bool,
     /// Told only where it is false: the plies found over the gap may have been played in another order.
-    #[serde(skip_serializing_if = "core::clone::Clone::clone")]
+    #[serde(skip_serializing_if = "core::clone::Clone::clone", default = "certain")]
     pub order_certain: bool,
 }
 
+const fn certain() -> bool {
+    true
+}
+
 /// What the clock shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Clock {
     /// White's time in milliseconds.
     pub white_ms: u64,
     /// Black's time in milliseconds.
     pub black_ms: u64,
     /// white, black, or null when nobody's time runs.
-    pub running: Option<&'static str>,
+    #[serde(deserialize_with = "word_or_null")]
+    pub running: Option<Word>,
     /// Whose flag is shown as fallen: white, black, both; absent while none is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub flag: Option<&'static str>,
+    #[serde(deserialize_with = "word_or_null", skip_serializing_if = "Option::is_none", default)]
+    pub flag: Option<Word>,
 }
 
 /// The players' names.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Players {
     /// White's name.
     pub white: Option<String>,
@@ -218,4 +247,35 @@ pub(crate) fn rfc3339_option<S: Serializer>(
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     serializer.serialize_some(&at.map(time_text))
+}
+
+fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
+    let at: jiff::Timestamp = String::deserialize(deserializer)?
+        .parse()
+        .map_err(D::Error::custom)?;
+    Ok(Timestamp::from_micros(at.as_microsecond()))
+}
+
+fn some_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
+    time(deserializer).map(Some)
+}
+
+fn word<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Word, D::Error> {
+    String::deserialize(deserializer).map(lasting)
+}
+
+fn word_or_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Word>, D::Error> {
+    Ok(Option::<String>::deserialize(deserializer)?.map(lasting))
+}
+
+/// The word for as long as the program runs. The contract has few dozen of them, and each is kept once.
+fn lasting(word: String) -> Word {
+    static WORDS: Mutex<BTreeSet<Word>> = Mutex::new(BTreeSet::new());
+    let mut words = WORDS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = words.get(word.as_str()) {
+        return known;
+    }
+    let word: Word = word.leak();
+    words.insert(word);
+    word
 }

@@ -1,0 +1,268 @@
+//! The file as it is written, and what is checked before it counts.
+
+use core::fmt::Display;
+use core::ops::Range;
+use core::str::FromStr;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use bytesize::ByteSize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+use toml::Spanned;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+
+use super::error::{Wrong, line_of};
+use super::values::{Name, Serial, UsbId};
+use super::{ClockMessages, Config, Daemon, Journal, KnownBy, NamedBoard, Port, PortMode, Ports, Recorder};
+use crate::mqtt::{MqttConfig, Prefix, UrlError};
+
+/// The whole file.
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct Document {
+    daemon: Daemon,
+    mqtt: Option<MqttTable>,
+    journal: Journal,
+    recorder: Recorder,
+    ports: Ports,
+    port: Vec<PortTable>,
+    board: Vec<Spanned<BoardTable>>,
+    clock_messages: ClockMessages,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MqttTable {
+    url: Text<Broker>,
+    #[serde(default = "live")]
+    prefix: Text<Prefix>,
+}
+
+fn live() -> Text<Prefix> {
+    Text(Prefix::live())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PortTable {
+    path: Spanned<Text<Absolute>>,
+    #[serde(default)]
+    mode: PortMode,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BoardTable {
+    name: Spanned<Text<Name>>,
+    serial: Option<Spanned<Text<Serial>>>,
+    port: Option<Spanned<Text<Absolute>>>,
+}
+
+/// A value that is written as text.
+struct Text<T>(T);
+
+impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Text<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map(Self).map_err(D::Error::custom)
+    }
+}
+
+/// A path from the root: what a relative one starts from is not the same under systemd and in a shell.
+struct Absolute(PathBuf);
+
+impl FromStr for Absolute {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let path = PathBuf::from(text);
+        let absolute = path.is_absolute().then_some(Self(path));
+        absolute.ok_or("a path is written in full here, beginning with \"/\"")
+    }
+}
+
+/// What is logged.
+struct Log(Targets);
+
+impl FromStr for Log {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        // A mere word that is no level would be the name of a module.
+        let plain = |part: &str| part.contains('=') || part.parse::<LevelFilter>().is_ok();
+        let targets = text.parse().ok().filter(|_| text.split(',').all(plain));
+        targets.map(Self).ok_or(
+            "the log's level is off, error, warn, info, debug or trace; by module it is \"info,kiebitz=debug\"",
+        )
+    }
+}
+
+/// How to reach the broker.
+struct Broker(MqttConfig);
+
+impl FromStr for Broker {
+    type Err = UrlError;
+
+    fn from_str(url: &str) -> Result<Self, UrlError> {
+        MqttConfig::from_url(url).map(Self)
+    }
+}
+
+/// So much room may recordings take.
+struct Budget(u64);
+
+impl FromStr for Budget {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let size: ByteSize = text
+            .parse()
+            .map_err(|_| "a size is a number with a unit, as in \"500 MB\" or \"2 GB\"")?;
+        let enough = (size.as_u64() >= SMALLEST_BUDGET).then_some(Self(size.as_u64()));
+        enough.ok_or("recordings need \"10 MB\" at least")
+    }
+}
+
+/// A board with a clock that ticks fills this in two days; with less nothing is left to look things up in.
+const SMALLEST_BUDGET: u64 = 10_000_000;
+
+pub(super) fn parse(text: &str) -> Result<Config, Wrong> {
+    let document: Document = toml::from_str(text)?;
+    let mut ports = document.ports;
+    ports.listed = listed(text, document.port)?;
+    Ok(Config {
+        mqtt: document.mqtt.map(|table| mqtt(table, &document.daemon)),
+        daemon: document.daemon,
+        journal: document.journal,
+        recorder: document.recorder,
+        boards: boards(text, &ports.listed, document.board)?,
+        ports,
+        clock_messages: document.clock_messages,
+    })
+}
+
+fn mqtt(table: MqttTable, daemon: &Daemon) -> MqttConfig {
+    let broker = table.url.0.0.with_prefix(table.prefix.0);
+    match &daemon.name {
+        Some(name) => broker.with_daemon(name.as_str()),
+        None => broker,
+    }
+}
+
+fn listed(text: &str, tables: Vec<PortTable>) -> Result<Vec<Port>, Wrong> {
+    let mut paths = Lines::new(text);
+    let mut ports = Vec::new();
+    for table in tables {
+        let (span, path) = (table.path.span(), table.path.into_inner().0.0);
+        paths.once(span, path.clone(), |line| {
+            format!("this port is in line {line} already")
+        })?;
+        let mode = table.mode;
+        ports.push(Port { path, mode });
+    }
+    Ok(ports)
+}
+
+fn boards(text: &str, ports: &[Port], tables: Vec<Spanned<BoardTable>>) -> Result<Vec<NamedBoard>, Wrong> {
+    let (mut names, mut known) = (Lines::new(text), Lines::new(text));
+    let mut boards = Vec::new();
+    for table in tables {
+        let span = table.span();
+        let BoardTable { name, serial, port } = table.into_inner();
+        let (span, known_by) = known_by(span, serial, port, ports)?;
+        known.once(span, known_by.clone(), |line| {
+            format!("this board has a name in line {line} already")
+        })?;
+        let (span, name) = (name.span(), name.into_inner().0);
+        names.once(span, name.clone(), |line| {
+            format!("the name {:?} is given in line {line} already", name.as_str())
+        })?;
+        boards.push(NamedBoard { name, known_by });
+    }
+    Ok(boards)
+}
+
+/// How a board is known, and where that stands.
+fn known_by(
+    table: Range<usize>,
+    serial: Option<Spanned<Text<Serial>>>,
+    port: Option<Spanned<Text<Absolute>>>,
+    ports: &[Port],
+) -> Result<(Range<usize>, KnownBy), Wrong> {
+    match (serial, port) {
+        (Some(serial), None) => Ok((serial.span(), KnownBy::Serial(serial.into_inner().0))),
+        (None, Some(port)) => {
+            let (span, path) = (port.span(), port.into_inner().0.0);
+            let shared = |port: &Port| port.mode == PortMode::Bus && port.path == path;
+            if ports.iter().any(shared) {
+                let message = "this port is in bus mode, with many boards on it: name each by its `serial`";
+                return Err(Wrong::new(span, message));
+            }
+            Ok((span, KnownBy::Port(path)))
+        }
+        (Some(_), Some(port)) => {
+            let message = "a board is known by its `serial` or by its `port`, not by both";
+            Err(Wrong::new(port.span(), message))
+        }
+        (None, None) => Err(Wrong::new(
+            table,
+            "which board is that? `serial` or `port` is missing",
+        )),
+    }
+}
+
+/// In which line each of some values stands, for those that may be there once only.
+struct Lines<'t, K> {
+    text: &'t str,
+    seen: BTreeMap<K, usize>,
+}
+
+impl<'t, K: Ord> Lines<'t, K> {
+    fn new(text: &'t str) -> Self {
+        let seen = BTreeMap::new();
+        Self { text, seen }
+    }
+
+    /// Notes a value; `message` tells in which line it is already.
+    fn once(
+        &mut self,
+        span: Range<usize>,
+        value: K,
+        message: impl FnOnce(usize) -> String,
+    ) -> Result<(), Wrong> {
+        match self.seen.insert(value, line_of(self.text, span.start)) {
+            None => Ok(()),
+            Some(line) => Err(Wrong::new(span, message(line))),
+        }
+    }
+}
+
+// How single values of a table are read.
+
+pub(super) fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Name>, D::Error> {
+    Text::deserialize(deserializer).map(|name| Some(name.0))
+}
+
+pub(super) fn path<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PathBuf>, D::Error> {
+    Text::<Absolute>::deserialize(deserializer).map(|path| Some(path.0.0))
+}
+
+pub(super) fn log<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Targets, D::Error> {
+    Text::<Log>::deserialize(deserializer).map(|log| log.0.0)
+}
+
+pub(super) fn days<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    let days = u32::deserialize(deserializer)?;
+    let enough = (days > 0).then_some(days);
+    enough.ok_or_else(|| D::Error::custom("events are kept for 1 day at least"))
+}
+
+pub(super) fn budget<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    Text::<Budget>::deserialize(deserializer).map(|budget| budget.0.0)
+}
+
+pub(super) fn usb_ids<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<UsbId>, D::Error> {
+    let ids = Vec::<Text<UsbId>>::deserialize(deserializer)?;
+    Ok(ids.into_iter().map(|id| id.0).collect())
+}

@@ -1,0 +1,350 @@
+//! What is refused, and in which words.
+
+use std::path::Path;
+
+use super::Config;
+
+/// Holds that a configuration is refused with this message.
+#[track_caller]
+fn refused(text: &str, message: &str) {
+    let error = Config::parse(Path::new("kiebitz.toml"), text).expect_err(text);
+    assert_eq!(error.to_string(), message.trim_start_matches('\n'));
+}
+
+#[test]
+fn what_is_no_toml_is_refused() {
+    refused(
+        "[daemon\n",
+        r#"
+kiebitz.toml:1: unclosed table, expected `]`
+  |
+1 | [daemon
+  |        ^"#,
+    );
+    refused(
+        "[recorder]\nbudget = \"2 GB\n",
+        r#"
+kiebitz.toml:2: invalid basic string, expected `"`
+  |
+2 | budget = "2 GB
+  |               ^"#,
+    );
+    refused(
+        "[recorder]\nenabled = yes\n",
+        r#"
+kiebitz.toml:2: true, false, a number, or text in quotes belongs here
+  |
+2 | enabled = yes
+  |           ^^^"#,
+    );
+    refused(
+        "[recorder]\nenabled = true\nenabled = false\n",
+        r#"
+kiebitz.toml:3: duplicate key
+  |
+3 | enabled
+  | ^^^^^^^"#,
+    );
+    refused(
+        "[[board]]\nserial = 01025\n",
+        r#"
+kiebitz.toml:2: a number begins with no zero; a serial number is text, in quotes
+  |
+2 | serial = 0
+  |          ^"#,
+    );
+}
+
+#[test]
+fn unknown_keys_are_refused_with_the_nearest_known_one() {
+    refused(
+        "[recoder]\n",
+        r#"
+kiebitz.toml:1: unknown key `recoder`, did you mean `recorder`?
+  |
+1 | [recoder
+  |  ^^^^^^^"#,
+    );
+    refused(
+        "\n[[port]]\npaht = \"/dev/ttyS0\"\n",
+        r#"
+kiebitz.toml:3: unknown key `paht`, did you mean `path`?
+  |
+3 | paht
+  | ^^^^"#,
+    );
+    refused(
+        "[mqtt]\npassword = \"secret\"\n",
+        r#"
+kiebitz.toml:2: unknown key `password`; known here: url, prefix
+  |
+2 | password
+  | ^^^^^^^^"#,
+    );
+    refused(
+        "[ports]\nlisted = []\n",
+        r#"
+kiebitz.toml:2: unknown key `listed`; known here: usb, usb_ids
+  |
+2 | listed
+  | ^^^^^^"#,
+    );
+}
+
+#[test]
+fn values_of_another_kind_are_refused() {
+    refused(
+        "[ports]\nusb = \"yes\"\n",
+        r#"
+kiebitz.toml:2: true or false belongs here, without quotes
+  |
+2 | usb = "yes"
+  |       ^^^^^"#,
+    );
+    refused(
+        "[[board]]\nname = \"a\"\nserial = 1025\n",
+        r#"
+kiebitz.toml:3: text in quotes belongs here
+  |
+3 | serial = 1025
+  |          ^^^^"#,
+    );
+    refused(
+        "[[port]]\npath = \"/dev/ttyS0\"\nmode = \"buss\"\n",
+        r#"
+kiebitz.toml:3: unknown value `buss`, did you mean `bus`?
+  |
+3 | mode = "buss"
+  |        ^^^^^^"#,
+    );
+    refused(
+        "[clock_messages]\nshow = [\"name\", \"smiley\"]\n",
+        r#"
+kiebitz.toml:2: unknown value `smiley`; possible: name, ok, white_side
+  |
+2 | show = ["name", "smiley"
+  |                 ^^^^^^^^"#,
+    );
+    refused(
+        "[journal]\nkeep_days = -3\n",
+        r#"
+kiebitz.toml:2: a whole number belongs here, without quotes
+  |
+2 | keep_days = -3
+  |             ^^"#,
+    );
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    refused(
+        "[mqtt]\nprefix = \"club\"\n",
+        r#"
+kiebitz.toml:1: `url` is missing
+  |
+1 | [mqtt]
+  | ^^^^^^"#,
+    );
+    refused(
+        "[[port]]\nmode = \"bus\"\n",
+        r#"
+kiebitz.toml:1: `path` is missing
+  |
+1 | [[port]]
+  | ^^^^^^^^"#,
+    );
+    refused(
+        "[[board]]\nserial = \"01025\"\n",
+        r#"
+kiebitz.toml:1: `name` is missing
+  |
+1 | [[board]]
+  | ^^^^^^^^^"#,
+    );
+    refused(
+        "[daemon]\n\n[[board]]\nname = \"board-1\"\n",
+        r#"
+kiebitz.toml:3: which board is that? `serial` or `port` is missing
+  |
+3 | [[board]]
+  | ^^^^^^^^^"#,
+    );
+}
+
+#[test]
+fn names_paths_and_levels_that_cannot_be_are_refused() {
+    refused(
+        "[daemon]\nname = \"hall 2\"\n",
+        r#"
+kiebitz.toml:2: the name "hall 2" has ' ' in it: it is part of MQTT topics and file names, which allow no spaces and none of + # / $
+  |
+2 | name = "hall 2"
+  |        ^^^^^^^^"#,
+    );
+    refused(
+        "[daemon]\nstate_directory = \"kiebitz\"\n",
+        r#"
+kiebitz.toml:2: a path is written in full here, beginning with "/"
+  |
+2 | state_directory = "kiebitz"
+  |                   ^^^^^^^^^"#,
+    );
+    refused(
+        "[daemon]\nlog = \"loud\"\n",
+        r#"
+kiebitz.toml:2: the log's level is off, error, warn, info, debug or trace; by module it is "info,kiebitz=debug"
+  |
+2 | log = "loud"
+  |       ^^^^^^"#,
+    );
+    refused(
+        "[[board]]\nname = \"board/1\"\nserial = \"01025\"\n",
+        r#"
+kiebitz.toml:2: the name "board/1" has '/' in it: it is part of MQTT topics and file names, which allow no spaces and none of + # / $
+  |
+2 | name = "board/1"
+  |        ^^^^^^^^^"#,
+    );
+    refused(
+        "[[port]]\npath = \"ttyUSB0\"\n",
+        r#"
+kiebitz.toml:2: a path is written in full here, beginning with "/"
+  |
+2 | path = "ttyUSB0"
+  |        ^^^^^^^^^"#,
+    );
+}
+
+#[test]
+fn brokers_that_cannot_be_are_refused_and_no_password_is_shown() {
+    refused(
+        "[mqtt]\nurl = \"http://broker.example\"\n",
+        r#"
+kiebitz.toml:2: a broker's URL begins with mqtt://, not http://
+  |
+2 | url = "http://broker.example"
+  |       ^^^^^^^^^^^^^^^^^^^^^^^"#,
+    );
+    refused(
+        "[mqtt]\nurl = \"mqtts://club:secret@broker.example\"\n",
+        r#"
+kiebitz.toml:2: mqtts:// is an encrypted connection, which this build of kiebitz cannot make; use mqtt://
+  |
+2 | url = "*******************@broker.example"
+  |       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^"#,
+    );
+    refused(
+        "[mqtt]\nurl = \"mqtt://localhost\"\nprefix = \"club/#\"\n",
+        r#"
+kiebitz.toml:3: "club/#" has '#' in it, which MQTT topics cannot have
+  |
+3 | prefix = "club/#"
+  |          ^^^^^^^^"#,
+    );
+}
+
+#[test]
+fn numbers_that_make_no_sense_are_refused() {
+    refused(
+        "[journal]\nkeep_days = 0\n",
+        r#"
+kiebitz.toml:2: events are kept for 1 day at least
+  |
+2 | keep_days = 0
+  |             ^"#,
+    );
+    refused(
+        "[recorder]\nbudget = \"plenty\"\n",
+        r#"
+kiebitz.toml:2: a size is a number with a unit, as in "500 MB" or "2 GB"
+  |
+2 | budget = "plenty"
+  |          ^^^^^^^^"#,
+    );
+    refused(
+        "[recorder]\nbudget = \"2\"\n",
+        r#"
+kiebitz.toml:2: recordings need "10 MB" at least
+  |
+2 | budget = "2"
+  |          ^^^"#,
+    );
+    refused(
+        "[ports]\nusb_ids = [\"0403:6015\", \"403:6001\"]\n",
+        r#"
+kiebitz.toml:2: "403:6001" is no USB id: `lsusb` shows them, four hexadecimal digits and four as in "0403:6015"
+  |
+2 | usb_ids = ["0403:6015", "403:6001"]
+  |           ^^^^^^^^^^^^^^^^^^^^^^^^^"#,
+    );
+    refused(
+        "[[board]]\nname = \"board-1\"\nserial = \"DGT01025\"\n",
+        r#"
+kiebitz.toml:3: a serial number is up to ten digits, as in "01025"; `kiebitz boards` shows it
+  |
+3 | serial = "DGT01025"
+  |          ^^^^^^^^^^"#,
+    );
+}
+
+#[test]
+fn what_contradicts_itself_is_refused() {
+    let two = |a: &str, b: &str| format!("[[board]]\n{a}\n\n[[board]]\n{b}\n");
+    refused(
+        &two(
+            "name = \"a\"\nserial = \"01025\"",
+            "name = \"a\"\nserial = \"01026\"",
+        ),
+        r#"
+kiebitz.toml:6: the name "a" is given in line 2 already
+  |
+6 | name = "a"
+  |        ^^^"#,
+    );
+    refused(
+        &two(
+            "name = \"a\"\nserial = \"01025\"",
+            "name = \"b\"\nserial = \"0000001025\"",
+        ),
+        r#"
+kiebitz.toml:7: this board has a name in line 3 already
+  |
+7 | serial = "0000001025"
+  |          ^^^^^^^^^^^^"#,
+    );
+    refused(
+        &two(
+            "name = \"a\"\nport = \"/dev/rfcomm0\"",
+            "name = \"b\"\nport = \"/dev/rfcomm0\"",
+        ),
+        r#"
+kiebitz.toml:7: this board has a name in line 3 already
+  |
+7 | port = "/dev/rfcomm0"
+  |        ^^^^^^^^^^^^^^"#,
+    );
+    refused(
+        "[[board]]\nname = \"a\"\nserial = \"01025\"\nport = \"/dev/rfcomm0\"\n",
+        r#"
+kiebitz.toml:4: a board is known by its `serial` or by its `port`, not by both
+  |
+4 | port = "/dev/rfcomm0"
+  |        ^^^^^^^^^^^^^^"#,
+    );
+    refused(
+        "[[port]]\npath = \"/dev/ttyS0\"\n[[port]]\npath = \"/dev/ttyS0\"\nmode = \"bus\"\n",
+        r#"
+kiebitz.toml:4: this port is in line 2 already
+  |
+4 | path = "/dev/ttyS0"
+  |        ^^^^^^^^^^^^"#,
+    );
+    refused(
+        "[[port]]\npath = \"/dev/ttyS0\"\nmode = \"bus\"\n[[board]]\nport = \"/dev/ttyS0\"\nname = \"a\"\n",
+        r#"
+kiebitz.toml:5: this port is in bus mode, with many boards on it: name each by its `serial`
+  |
+5 | port = "/dev/ttyS0"
+  |        ^^^^^^^^^^^^"#,
+    );
+}

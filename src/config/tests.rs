@@ -1,0 +1,191 @@
+use super::*;
+
+const EXAMPLE: &str = include_str!("../../systemd/kiebitz.toml");
+
+fn parse(text: &str) -> Result<Config, ConfigError> {
+    Config::parse(Path::new("kiebitz.toml"), text)
+}
+
+fn parsed(text: &str) -> Config {
+    parse(text).unwrap_or_else(|error| panic!("{error}\nin\n{text}"))
+}
+
+/// The example as blocks: a table each, with what stands in front of it.
+fn blocks() -> Vec<Vec<&'static str>> {
+    let mut blocks = vec![Vec::new()];
+    for line in EXAMPLE.lines() {
+        if line.trim_start_matches('#').starts_with('[') {
+            blocks.push(Vec::new());
+        }
+        blocks.last_mut().expect("a block").push(line);
+    }
+    blocks
+}
+
+/// The text of a line that is commented out; `None` for other lines.
+fn commented_out(line: &str) -> Option<&str> {
+    line.strip_prefix('#')
+        .filter(|text| !text.is_empty() && !text.starts_with(' '))
+}
+
+fn uncommented<'a>(lines: impl IntoIterator<Item = &'a &'a str>) -> String {
+    let lines = lines.into_iter().map(|line| commented_out(line).unwrap_or(line));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn nothing_and_the_example_are_the_defaults() {
+    assert_eq!(parsed(""), Config::default());
+    assert_eq!(parsed(EXAMPLE), Config::default());
+}
+
+#[test]
+fn each_line_of_the_example_says_what_holds_without_it() {
+    let mut checked = 0;
+    for block in blocks()
+        .iter()
+        .filter(|block| block.first().is_some_and(|line| line.starts_with('[')))
+    {
+        for key in block[1..].iter().filter_map(|line| commented_out(line)) {
+            let config = parsed(&format!("{}\n{key}", block[0]));
+            checked += 1;
+            match key.split(' ').next().expect("a key") {
+                "name" => assert_eq!(config.daemon.name.expect("a name").as_str(), "hall-2"),
+                "state_directory" => assert_eq!(
+                    config.state_directory_beside(None),
+                    Config::default().state_directory_beside(None)
+                ),
+                "directory" => assert_eq!(config.recordings(), Path::new(STATE_DIRECTORY).join("recordings")),
+                _ => assert_eq!(config, Config::default(), "{key}"),
+            }
+        }
+    }
+    assert_eq!(checked, 11);
+}
+
+#[test]
+fn each_block_of_the_example_can_be_used() {
+    let outside: Vec<_> = blocks()
+        .into_iter()
+        .filter(|block| block.first().is_some_and(|line| line.starts_with("#[")))
+        .collect();
+    assert_eq!(outside.len(), 4);
+    for block in &outside {
+        assert_ne!(parsed(&uncommented(block)), Config::default());
+    }
+    let all = parsed(&uncommented(&EXAMPLE.lines().collect::<Vec<_>>()));
+    let broker = MqttConfig::from_url("mqtt://localhost").expect("a URL");
+    assert_eq!(all.mqtt, Some(broker.with_daemon("hall-2")));
+    assert_eq!(all.ports.listed.len(), 1);
+    assert_eq!(all.ports.listed[0].mode, PortMode::Auto);
+    assert_eq!(all.board_name(Some("01025"), "/dev/ttyACM0"), Some("board-1"));
+    assert_eq!(all.board_name(Some("01026"), "/dev/rfcomm0"), Some("board-2"));
+}
+
+#[test]
+fn all_that_can_be_said_is_understood() {
+    let config = parsed(
+        r#"
+        [daemon]
+        name = "pi-1"
+        state_directory = "/srv/kiebitz"
+        log = "warn,kiebitz=trace"
+        [mqtt]
+        url = "mqtt://club:secret@broker.example:1884"
+        prefix = "club/kiebitz"
+        [journal]
+        keep_days = 30
+        [recorder]
+        enabled = false
+        directory = "/srv/recordings"
+        budget = "500MiB"
+        [ports]
+        usb = false
+        usb_ids = ["0403:6015", "10c4:ea60"]
+        [clock_messages]
+        enabled = true
+        show = ["white_side"]
+        [[port]]
+        path = "/dev/ttyS0"
+        mode = "bus"
+        [[port]]
+        path = "/dev/ttyS1"
+        mode = "single"
+        [[board]]
+        port = "/dev/ttyS1"
+        name = "tisch-2"
+        "#,
+    );
+    let broker = MqttConfig::from_url("mqtt://club:secret@broker.example:1884").expect("a URL");
+    let prefix = "club/kiebitz".parse().expect("a prefix");
+    assert_eq!(config.mqtt, Some(broker.with_prefix(prefix).with_daemon("pi-1")));
+    assert_eq!(config.daemon.log.to_string(), "kiebitz=trace,warn");
+    assert_eq!(config.journal_file(), Path::new("/srv/kiebitz/journal.sqlite"));
+    assert_eq!(config.recordings(), Path::new("/srv/recordings"));
+    assert_eq!(
+        (config.recorder.enabled, config.recorder.budget),
+        (false, 524_288_000)
+    );
+    assert_eq!(config.journal.keep_days, 30);
+    let ids: Vec<String> = config.ports.usb_ids.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        (config.ports.usb, ids),
+        (false, vec!["0403:6015".into(), "10c4:ea60".into()])
+    );
+    let modes: Vec<PortMode> = config.ports.listed.iter().map(|port| port.mode).collect();
+    assert_eq!(modes, [PortMode::Bus, PortMode::Single]);
+    assert_eq!(config.clock_messages.show, [ClockText::WhiteSide]);
+    assert!(config.clock_messages.enabled);
+}
+
+#[test]
+fn state_directory_is_the_configured_one_then_that_of_systemd() {
+    let configured = parsed("[daemon]\nstate_directory = \"/srv/k\"");
+    let systemd = || Some(OsString::from("/run/state"));
+    assert_eq!(configured.state_directory_beside(systemd()), Path::new("/srv/k"));
+    let default = Config::default();
+    assert_eq!(default.state_directory_beside(systemd()), Path::new("/run/state"));
+    assert_eq!(
+        default.state_directory_beside(Some(OsString::new())),
+        Path::new("/var/lib/kiebitz")
+    );
+}
+
+#[test]
+fn name_of_the_serial_number_goes_before_that_of_the_port() {
+    let config =
+        parsed("[[board]]\nport = \"/dev/ttyS1\"\nname = \"a\"\n[[board]]\nserial = \"7\"\nname = \"b\"\n");
+    assert_eq!(config.board_name(Some("0000000007"), "/dev/ttyS1"), Some("b"));
+    assert_eq!(config.board_name(Some("8"), "/dev/ttyS1"), Some("a"));
+    assert_eq!(config.board_name(Some("no number"), "/dev/ttyS1"), Some("a"));
+    assert_eq!(config.board_name(None, "/dev/ttyS2"), None);
+}
+
+#[test]
+fn file_that_is_not_there_is_named() {
+    let error = Config::read(Path::new("/nowhere/kiebitz.toml")).expect_err("no such file");
+    assert_eq!(
+        error.to_string(),
+        "cannot read the configuration /nowhere/kiebitz.toml"
+    );
+}
+
+#[test]
+fn any_part_of_a_configuration_is_understood_or_refused_with_its_line() {
+    let whole = uncommented(&EXAMPLE.lines().collect::<Vec<_>>());
+    let mut refused = 0;
+    for end in 0..=whole.len() {
+        for begin in [0, end / 2] {
+            let Some(part) = whole.get(begin..end) else {
+                continue;
+            };
+            let Err(error) = parse(part) else { continue };
+            let text = error.to_string();
+            let line = text.split(':').nth(1).and_then(|line| line.parse().ok());
+            let lines = part.lines().count().max(1) + 1;
+            assert!(line.is_some_and(|line| (1..=lines).contains(&line)), "{text}");
+            refused += 1;
+        }
+    }
+    assert!(refused > 100);
+}

@@ -1,0 +1,235 @@
+//! What stands between the quotes: names, serial numbers, USB ids.
+
+use core::fmt;
+use core::str::FromStr;
+
+use thiserror::Error;
+
+/// The name of a board or a daemon: a level of a topic, part of a file's name and of a game's id.
+///
+/// ```
+/// use kiebitz::config::Name;
+///
+/// assert!("board-1".parse::<Name>().is_ok());
+/// assert!("hall 2/board+1".parse::<Name>().is_err());
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Name(String);
+
+/// What is wrong with a name.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum NameError {
+    /// It has no characters.
+    #[error("a name has at least one character")]
+    Empty,
+    /// It has too many of them.
+    #[error("a name has at most {LONGEST_NAME} bytes, {name:?} has {}", name.len())]
+    TooLong {
+        /// The name.
+        name: String,
+    },
+    /// It has a character that MQTT topics or file names cannot have.
+    #[error(
+        "the name {name:?} has {character:?} in it: it is part of MQTT topics and file names, which allow no spaces and none of + # / $"
+    )]
+    Character {
+        /// The name.
+        name: String,
+        /// The first such character.
+        character: char,
+    },
+    /// It would be the name of a directory or a hidden file.
+    #[error("the name {name:?} begins with a dot, which hides files of that name")]
+    Hidden {
+        /// The name.
+        name: String,
+    },
+}
+
+/// A board's serial number. Boards tell it in five digits or in ten; zeros in front of it do not count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Serial(u64);
+
+/// A text that is no serial number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("a serial number is up to ten digits, as in \"01025\"; `kiebitz boards` shows it")]
+pub struct NoSerial;
+
+/// What a device on USB says of its maker and its kind.
+///
+/// ```
+/// use kiebitz::config::UsbId;
+///
+/// let id: UsbId = "0403:6015".parse()?;
+/// assert_eq!((id.vendor, id.product), (0x0403, 0x6015));
+/// assert_eq!(id.to_string(), "0403:6015");
+/// # Ok::<(), kiebitz::config::NoUsbId>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UsbId {
+    /// The maker's number.
+    pub vendor: u16,
+    /// The maker's number for the device.
+    pub product: u16,
+}
+
+/// A text that is no USB id.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{text:?} is no USB id: `lsusb` shows them, four hexadecimal digits and four as in \"0403:6015\"")]
+pub struct NoUsbId {
+    /// The text.
+    pub text: String,
+}
+
+const LONGEST_NAME: usize = 64;
+const LONGEST_SERIAL: usize = 10;
+
+impl Name {
+    /// The name as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for Name {
+    type Err = NameError;
+
+    fn from_str(name: &str) -> Result<Self, NameError> {
+        let owned = || name.to_owned();
+        if name.is_empty() {
+            return Err(NameError::Empty);
+        }
+        let unfit =
+            |c: &char| matches!(c, '+' | '#' | '/' | '\\' | '$') || c.is_whitespace() || c.is_control();
+        if let Some(character) = name.chars().find(unfit) {
+            return Err(NameError::Character {
+                name: owned(),
+                character,
+            });
+        }
+        if name.starts_with('.') {
+            return Err(NameError::Hidden { name: owned() });
+        }
+        if name.len() > LONGEST_NAME {
+            return Err(NameError::TooLong { name: owned() });
+        }
+        Ok(Self(owned()))
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for Serial {
+    type Err = NoSerial;
+
+    fn from_str(text: &str) -> Result<Self, NoSerial> {
+        let digits = text.len() <= LONGEST_SERIAL && text.bytes().all(|byte| byte.is_ascii_digit());
+        // An empty text has no number.
+        let number = text.parse().map_err(|_| NoSerial)?;
+        digits.then_some(Self(number)).ok_or(NoSerial)
+    }
+}
+
+impl fmt::Display for Serial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:05}", self.0)
+    }
+}
+
+impl FromStr for UsbId {
+    type Err = NoUsbId;
+
+    fn from_str(text: &str) -> Result<Self, NoUsbId> {
+        let parts = text.split_once(':');
+        let numbers = parts.and_then(|(vendor, product)| Some((four_digits(vendor)?, four_digits(product)?)));
+        let (vendor, product) = numbers.ok_or_else(|| NoUsbId {
+            text: text.to_owned(),
+        })?;
+        Ok(Self { vendor, product })
+    }
+}
+
+impl fmt::Display for UsbId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04x}:{:04x}", self.vendor, self.product)
+    }
+}
+
+fn four_digits(text: &str) -> Option<u16> {
+    // A sign is no digit, but parses.
+    let digits = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    u16::from_str_radix(text, 16).ok().filter(|_| digits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_one_level_of_a_topic() {
+        for name in ["board-1", "1", "Brett_7", "tisch.3", "Größe"] {
+            assert_eq!(
+                name.parse::<Name>().map(|name| name.to_string()),
+                Ok(name.to_owned())
+            );
+        }
+        for name in [
+            "board 1", "a/b", "board+1", "#", "$SYS", "a\tb", "a\0b", "a\u{a0}b",
+        ] {
+            assert!(
+                matches!(name.parse::<Name>(), Err(NameError::Character { .. })),
+                "{name:?}"
+            );
+        }
+        assert_eq!("".parse::<Name>(), Err(NameError::Empty));
+        assert!(matches!("..".parse::<Name>(), Err(NameError::Hidden { .. })));
+        assert!("a".repeat(LONGEST_NAME).parse::<Name>().is_ok());
+        assert!(matches!(
+            "a".repeat(LONGEST_NAME + 1).parse::<Name>(),
+            Err(NameError::TooLong { .. })
+        ));
+    }
+
+    #[test]
+    fn serial_number_is_the_same_in_five_and_in_ten_digits() {
+        let serial = |text: &str| text.parse::<Serial>();
+        assert_eq!(serial("01025"), serial("0000001025"));
+        assert_eq!(
+            serial("9999999999").map(|serial| serial.to_string()),
+            Ok("9999999999".to_owned())
+        );
+        assert_eq!(
+            serial("01025").map(|serial| serial.to_string()),
+            Ok("01025".to_owned())
+        );
+        for text in ["", "12345678901", "+1025", "-1", "1025 ", "abc", "٣"] {
+            assert_eq!(serial(text), Err(NoSerial), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn usb_ids_are_four_and_four_digits() {
+        assert_eq!(
+            "045B:8111".parse::<UsbId>().map(|id| id.to_string()),
+            Ok("045b:8111".to_owned())
+        );
+        for text in [
+            "",
+            "0403",
+            "403:6015",
+            "0403:601",
+            "0403:6015:1",
+            "+403:6015",
+            "0x0403:6015",
+            "0403-6015",
+        ] {
+            assert!(text.parse::<UsbId>().is_err(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! What can be wrong with a journal, and what to do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+use thiserror::Error;
+
+use crate::event::Event;
+
+/// A journal that cannot be used.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum JournalError {
+    /// The file cannot be opened or made.
+    #[error("cannot open the journal {}", path.display())]
+    Unopenable {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The file is damaged.
+    #[error(
+        "the journal {} is damaged ({detail}): move it away, together with the files beside it whose names begin like \
+         it, and kiebitz begins a new one",
+        path.display()
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is damaged.
+        detail: String,
+    },
+    /// The file is a database of another program.
+    #[error("{} is a database, but no journal of kiebitz: is the state directory the right one?", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file was written by a newer kiebitz.
+    #[error(
+        "the journal {} was written by a newer kiebitz (format {found}, this one knows {known}): install the newer one \
+         again, or move the journal away",
+        path.display()
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: i32,
+        /// The newest format that this kiebitz knows.
+        known: i32,
+    },
+    /// The disk is full.
+    #[error("the disk is full: the journal {} takes no more events until there is room", path.display())]
+    Full {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file may not be written.
+    #[error("the journal {} may not be written: whose is it, and is the disk mounted read-only?", path.display())]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Another program writes to the file and does not come to an end.
+    #[error("another program holds the journal {}: is a second kiebitz running?", path.display())]
+    Busy {
+        /// The file.
+        path: PathBuf,
+    },
+    /// An event has a number that was given before.
+    #[error(
+        "event {seq} of {board} in the stream {stream:?} is in the journal already: is a second kiebitz running?"
+    )]
+    Doubled {
+        /// The stream.
+        stream: String,
+        /// The board.
+        board: String,
+        /// The number.
+        seq: u64,
+    },
+    /// SQLite fails in another way.
+    #[error("the journal {} fails", path.display())]
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+        /// How.
+        source: rusqlite::Error,
+    },
+}
+
+impl JournalError {
+    /// Whether the file itself is at fault, so that nothing is gained by trying again.
+    #[must_use]
+    pub fn is_damaged(&self) -> bool {
+        matches!(self, Self::Damaged { .. })
+    }
+}
+
+/// What an error of SQLite means for a journal.
+pub(super) fn of(path: &Path) -> impl FnOnce(rusqlite::Error) -> JournalError {
+    let path = path.to_owned();
+    move |source| match source.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => damaged(path, &source),
+        Some(ErrorCode::DiskFull) => JournalError::Full { path },
+        Some(ErrorCode::ReadOnly) => JournalError::ReadOnly { path },
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => JournalError::Busy { path },
+        // Tables that have other columns, or other things in them, than kiebitz puts there.
+        None | Some(ErrorCode::Unknown) => damaged(path, &source),
+        Some(_) => JournalError::Sqlite { path, source },
+    }
+}
+
+/// The same for an event that is being kept.
+pub(super) fn of_event(path: &Path, event: &Event) -> impl FnOnce(rusqlite::Error) -> JournalError {
+    move |source| match source.sqlite_error_code() {
+        Some(ErrorCode::ConstraintViolation) => JournalError::Doubled {
+            stream: event.stream.clone(),
+            board: event.board.clone(),
+            seq: event.seq,
+        },
+        _ => of(path)(source),
+    }
+}
+
+pub(super) fn damaged(path: PathBuf, detail: &impl ToString) -> JournalError {
+    JournalError::Damaged {
+        path,
+        detail: detail.to_string(),
+    }
+}

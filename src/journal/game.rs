@@ -1,0 +1,160 @@
+//! Games in the journal.
+
+use kiebitz_hardware::Timestamp;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::{Journal, JournalError, JournaledEvent, journaled};
+use crate::event::Event;
+use crate::record::GameRecord;
+
+/// A game in the list of a board's games.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GameEntry {
+    /// Its id, as in the events.
+    pub game: String,
+    /// When it was started.
+    pub started: Timestamp,
+    /// When it ended; `None`: it is in play, or was when kiebitz was stopped.
+    pub ended: Option<Timestamp>,
+}
+
+/// A game as the journal has it: what is needed to go on with it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JournaledGame {
+    /// The game, with what was amended and withdrawn as it stands after its last event.
+    pub record: GameRecord,
+    /// Its number on the board, from 1, as at the end of its id; 0 where the id has none.
+    pub number: u32,
+    /// When its last event was decided.
+    pub last_ts: Timestamp,
+}
+
+impl Journal {
+    /// The games of a board, the oldest first.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn games(&self, stream: &str, board: &str) -> Result<Vec<GameEntry>, JournalError> {
+        let mut select = self.connection.prepare(EDGES).map_err(self.error())?;
+        let edges = select.query_map([stream, board], |row| {
+            let edge: String = row.get(0)?;
+            let at = Timestamp::from_micros(row.get(2)?);
+            Ok((edge, row.get::<_, String>(1)?, at))
+        });
+        let edges: Vec<_> = edges.and_then(Iterator::collect).map_err(self.error())?;
+        let mut games: Vec<GameEntry> = Vec::new();
+        for (edge, game, at) in edges {
+            if edge == "game.started" {
+                games.push(GameEntry {
+                    game,
+                    started: at,
+                    ended: None,
+                });
+            } else if let Some(entry) = games.last_mut().filter(|entry| entry.game == game) {
+                entry.ended = Some(at);
+            }
+        }
+        Ok(games)
+    }
+
+    /// The events of a game, in order; none where there is no such game.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn game_events(
+        &self,
+        stream: &str,
+        board: &str,
+        game: &str,
+    ) -> Result<Vec<JournaledEvent>, JournalError> {
+        let events = game_events(&self.connection, stream, board, game);
+        events.map_err(self.error())
+    }
+
+    /// The last game of a board, ended or not; `None` where it has had none.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or holds events that make no sense.
+    pub fn last_game(&self, stream: &str, board: &str) -> Result<Option<JournaledGame>, JournalError> {
+        let mut select = self.connection.prepare(LAST_STARTED).map_err(self.error())?;
+        let game = select.query_row([stream, board], |row| row.get::<_, String>(0));
+        let Some(game) = game.optional().map_err(self.error())? else {
+            return Ok(None);
+        };
+        let events = self.game_events(stream, board, &game)?;
+        let events = events.iter().map(|event| event.decoded(&self.path));
+        let events: Vec<Event> = events.collect::<Result<_, _>>()?;
+        Ok(JournaledGame::of(&events))
+    }
+}
+
+impl JournaledGame {
+    /// The game of these events; `None` where they do not begin with its start.
+    fn of(events: &[Event]) -> Option<Self> {
+        let (first, rest) = events.split_first()?;
+        let mut record = GameRecord::from_started(first)?;
+        for event in rest {
+            record.apply(event);
+        }
+        let number = record.game.rsplit('-').next()?;
+        Some(Self {
+            number: number.parse().unwrap_or(0),
+            record,
+            last_ts: events.last()?.ts,
+        })
+    }
+}
+
+/// The seq from which on to keep events so that no game is cut in two.
+pub(super) fn whole_games(
+    connection: &Connection,
+    stream: &str,
+    board: &str,
+    keep: u64,
+) -> rusqlite::Result<u64> {
+    let edge = connection.query_row(EDGE_BEFORE, params![stream, board, keep], |row| {
+        let edge: String = row.get(0)?;
+        Ok((edge == "game.started").then_some(row.get(1)?))
+    });
+    Ok(edge.optional()?.flatten().unwrap_or(keep))
+}
+
+fn game_events(
+    connection: &Connection,
+    stream: &str,
+    board: &str,
+    game: &str,
+) -> rusqlite::Result<Vec<JournaledEvent>> {
+    let started = connection.query_row(STARTED, [stream, board, game], |row| row.get(0));
+    let Some(started) = started.optional()? else {
+        return Ok(Vec::new());
+    };
+    let started: u64 = started;
+    let next = connection.query_row(NEXT_STARTED, params![stream, board, started], |row| row.get(0));
+    // All later events are its own where no game comes after it.
+    let next = next.optional()?.unwrap_or(i64::MAX);
+    let mut select = connection.prepare(EVENTS)?;
+    let rows = select.query_map(params![stream, board, started, next, game], journaled)?;
+    rows.collect()
+}
+
+// SQLite would not take the index by itself: it cannot know how few events it holds.
+const EDGES: &str = "SELECT type, game, ts FROM event INDEXED BY game_edge
+    WHERE stream = ?1 AND board = ?2 AND type IN ('game.started', 'game.ended') ORDER BY seq";
+const EDGE_BEFORE: &str = "SELECT type, seq FROM event INDEXED BY game_edge
+    WHERE stream = ?1 AND board = ?2 AND seq < ?3 AND type IN ('game.started', 'game.ended')
+    ORDER BY seq DESC LIMIT 1";
+const STARTED: &str = "SELECT seq FROM event INDEXED BY game_edge
+    WHERE stream = ?1 AND board = ?2 AND type IN ('game.started', 'game.ended')
+    AND type = 'game.started' AND game = ?3 ORDER BY seq DESC LIMIT 1";
+const LAST_STARTED: &str = "SELECT game FROM event INDEXED BY game_edge
+    WHERE stream = ?1 AND board = ?2 AND type IN ('game.started', 'game.ended')
+    AND type = 'game.started' ORDER BY seq DESC LIMIT 1";
+const NEXT_STARTED: &str = "SELECT seq FROM event INDEXED BY game_edge
+    WHERE stream = ?1 AND board = ?2 AND seq > ?3 AND type IN ('game.started', 'game.ended')
+    AND type = 'game.started' ORDER BY seq LIMIT 1";
+const EVENTS: &str = "SELECT seq, payload FROM event
+    WHERE stream = ?1 AND board = ?2 AND seq >= ?3 AND seq < ?4 AND game = ?5 ORDER BY seq";

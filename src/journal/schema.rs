@@ -1,0 +1,97 @@
+//! The tables, and whether a file has them.
+
+use std::path::Path;
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::error::{self, JournalError};
+
+/// Says in the file's header that it is a journal of kiebitz: "kieb".
+const APPLICATION: i32 = 0x6b69_6562;
+/// The version of the tables and of what the payloads may hold: an older kiebitz cannot read a type of event that it
+/// does not know, so that a new type raises it as well.
+const VERSION: i32 = 1;
+
+/// `event` has what is published, and beside it what is asked for. The index holds where games begin and end; it is
+/// small, and everything about games follows from it.
+///
+/// `delivered` has the last event that an output is done with, `output` the outputs that there have been.
+const TABLES: &str = "
+CREATE TABLE event (
+    stream TEXT NOT NULL,
+    board TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    ts INTEGER NOT NULL, -- microseconds since 1970
+    game TEXT,
+    type TEXT NOT NULL,
+    payload TEXT NOT NULL, -- JSON
+    PRIMARY KEY (stream, board, seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX game_edge ON event (stream, board, seq) WHERE type IN ('game.started', 'game.ended');
+CREATE TABLE output (
+    name TEXT NOT NULL PRIMARY KEY
+) STRICT, WITHOUT ROWID;
+CREATE TABLE delivered (
+    output TEXT NOT NULL,
+    stream TEXT NOT NULL,
+    board TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    PRIMARY KEY (output, stream, board)
+) STRICT, WITHOUT ROWID;
+";
+
+/// Makes the tables where there are none, and refuses a file with others.
+pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), JournalError> {
+    let (application, version) = header(connection).map_err(error::of(path))?;
+    match (application, version) {
+        (APPLICATION, VERSION) => {}
+        (APPLICATION, newer) => {
+            return Err(JournalError::Newer {
+                path: path.to_owned(),
+                found: newer,
+                known: VERSION,
+            });
+        }
+        (0, 0) if is_empty(connection).map_err(error::of(path))? => {}
+        _ => {
+            return Err(JournalError::Foreign {
+                path: path.to_owned(),
+            });
+        }
+    }
+    let ready = connection
+        // Elsewhere than on a local disk there is no such mode, and SQLite goes on with one that is as safe.
+        .pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))
+        .and_then(|()| synchronise(connection, true))
+        .and_then(|()| {
+            if application == 0 {
+                create(connection)
+            } else {
+                Ok(())
+            }
+        });
+    ready.map_err(error::of(path))
+}
+
+/// Whether a commit waits until the disk has it.
+pub(super) fn synchronise(connection: &Connection, wait: bool) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "synchronous", if wait { "full" } else { "normal" })
+}
+
+fn header(connection: &Connection) -> rusqlite::Result<(i32, i32)> {
+    let value = |name| connection.pragma_query_value(None, name, |row| row.get(0));
+    Ok((value("application_id")?, value("user_version")?))
+}
+
+fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))
+}
+
+/// All or nothing, so that a power cut meanwhile leaves an empty file.
+fn create(connection: &mut Connection) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    transaction.execute_batch(TABLES)?;
+    transaction.pragma_update(None, "application_id", APPLICATION)?;
+    transaction.pragma_update(None, "user_version", VERSION)?;
+    transaction.commit()
+}
