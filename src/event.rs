@@ -219,7 +219,11 @@ pub struct Clock {
     #[serde(deserialize_with = "word_or_null")]
     pub running: Option<Word>,
     /// Whose flag is shown as fallen: white, black, both; absent while none is.
-    #[serde(deserialize_with = "word_or_null", skip_serializing_if = "Option::is_none", default)]
+    #[serde(
+        deserialize_with = "word_or_null",
+        skip_serializing_if = "Option::is_none",
+        default
+    )]
     pub flag: Option<Word>,
 }
 

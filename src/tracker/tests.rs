@@ -1,13 +1,16 @@
 //! The tracker against hands that do what hands do.
 
+mod clock;
+mod gaps;
+mod irregular;
+mod starts;
+
 use core::time::Duration;
 
 use kiebitz_hardware::{Observation, Observed, Timestamp};
-use kiebitz_protocol::{ClockTimes, Contents, Dump, Element, Field, FieldUpdate, Piece as Wire, SideTime};
+use kiebitz_protocol::{ClockTimes, Contents, Dump, Field, FieldUpdate, Piece as Wire, SideTime};
 
-use shakmaty::CastlingMode;
-
-use super::{Finding, Start, State, Tracker, Variant, Withdrawal};
+use super::{Completion, Finding, Tracker, Withdrawal};
 
 /// A board, a clock and a tracker that watches them; time passes only when it is told to.
 struct World {
@@ -15,6 +18,8 @@ struct World {
     now: Timestamp,
     fields: Dump,
     told: Vec<String>,
+    /// The plies completed by a press, and the seconds each took.
+    pressed: Vec<(u32, Option<u64>)>,
     /// How many plies were told whose order is not certain.
     uncertain: usize,
 }
@@ -28,6 +33,7 @@ impl World {
             now: Timestamp::from_micros(1_000_000_000),
             fields: [None; 64],
             told: Vec::new(),
+            pressed: Vec::new(),
             uncertain: 0,
         };
         for (field, letter) in world.fields.iter_mut().zip(placement.chars()) {
@@ -79,13 +85,20 @@ impl World {
 
     /// The clock's report; the right-hand side is White's.
     fn clock(&mut self, whites_turn: bool, running: bool) -> &mut Self {
-        let side = SideTime {
-            minutes: 5,
+        self.times(whites_turn, running, [200, 200])
+    }
+
+    /// The same with White's and Black's seconds.
+    fn times(&mut self, whites_turn: bool, running: bool, [white, black]: [u8; 2]) -> &mut Self {
+        let side = |seconds: u8| SideTime {
+            minutes: seconds / 60,
+            seconds: seconds % 60,
+            flag_fallen: seconds == 0,
             ..SideTime::default()
         };
         let times = ClockTimes {
-            left: side,
-            right: side,
+            left: side(black),
+            right: side(white),
             running,
             lever_right_high: whites_turn,
             ..ClockTimes::default()
@@ -122,6 +135,16 @@ impl World {
         while let Some((_, finding)) = self.tracker.poll_finding() {
             if let Finding::Made(ply) = &finding {
                 self.uncertain += usize::from(ply.any_order);
+            }
+            if let Finding::Completed {
+                ply,
+                by: Completion::Press,
+                elapsed,
+                ..
+            } = &finding
+            {
+                self.pressed
+                    .push((*ply, elapsed.map(|elapsed| elapsed.as_secs())));
             }
             self.told.extend(match finding {
                 Finding::Made(ply) => {
@@ -318,212 +341,5 @@ fn a_piece_lifted_and_put_back_is_no_move() {
         .shows("e2P")
         .wait(500)
         .shows("g8. g8n")
-        .has_told("");
-}
-
-#[test]
-fn kings_in_the_centre_are_the_result_and_no_moves() {
-    castling().shows("e1. e4K e8. d5k").has_told("1-0");
-    castling()
-        .shows("e8. e5k")
-        .wait(300)
-        .shows("e1. d4K")
-        .has_told("0-1");
-    castling()
-        .shows("e8. e5k")
-        .wait(300)
-        .shows("e4. e1. e4K")
-        .has_told("1/2-1/2");
-}
-
-#[test]
-fn a_result_piece_is_the_result() {
-    castling().shows("e4. e4=").has_told("1/2-1/2");
-}
-
-#[test]
-fn plies_behind_a_lost_line_are_found_where_only_one_line_leads() {
-    let mut world = World::new(START);
-    world.shows("e2. e4P").wait(2000);
-    world.misses("rnbqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R");
-    world.has_told("e4 Inferred: e5 Nf3");
-}
-
-#[test]
-fn moves_made_in_a_gap_in_any_order_are_told_as_such() {
-    let mut world = World::new(START);
-    world.misses("rnbqkbnr.pppppp.p......p................P......P.PPPPPP.RNBQKBNR");
-    world.wait(4000);
-    let orders = world.uncertain;
-    assert_eq!((world.told.len(), orders), (5, 4), "{:?}", world.told);
-}
-
-#[test]
-fn a_game_goes_on_behind_a_gap_that_nobody_can_explain() {
-    let mut world = World::new(START);
-    world.shows("e2. e4P").wait(2000);
-    // Too much has been played to be found again.
-    world.misses("r..q.rk..pp.bpppp.np.n......p.......P.b...NP.N.PPPP.BPP.R.BQ.RK.");
-    world.has_told("e4");
-    world.wait(10_000);
-    world.has_told("e4 Undecidable:");
-    world.shows("h3. h4P").wait(3000).shows("d6. d5p");
-    world.has_told("e4 Undecidable: goes on: h4 d5");
-}
-
-#[test]
-fn a_board_that_is_asked_tells_what_happened_since() {
-    let mut world = World::new(START);
-    world.clock(true, true);
-    let asked = world.now;
-    let change = |field: u8, letter: char| Element::PieceChange {
-        contents: wire(letter),
-        field: Field::new(field).expect("a field"),
-        quick: false,
-    };
-    let pressed = |left: bool| Element::ClockTime {
-        left,
-        hours: 0,
-        minutes: 4,
-        seconds: 50,
-    };
-    let (e2, e4, e7, e5) = (52, 36, 12, 28);
-    let played = [change(e2, '.'), change(e4, 'P'), pressed(false)];
-    let replied = [change(e7, '.'), change(e5, 'p'), pressed(true)];
-    world.wait(3000).observe(Observation::Changes {
-        elements: [played, replied].concat(),
-        not_before: asked,
-    });
-    assert_eq!(world.told.join(" "), "e4 e5");
-    assert_eq!(world.tracker.clock().map(|face| face.white_ms), Some(290_000));
-    world.has_told("e4 e5");
-}
-
-#[test]
-fn an_irregular_move_is_followed_once_pressed() {
-    let mut world = World::new(START);
-    world.clock(true, false).clock(true, true).wait(500);
-    world.shows("g1. g3N").clock(false, true).wait(3000);
-    world.shows("e7. e5p").has_told("g1g3 e5");
-}
-
-#[test]
-fn two_pieces_moved_at_once_are_followed_once_pressed() {
-    let mut world = castling();
-    world.clock(true, true);
-    // King and queen change places.
-    world.shows("e1. d1. d1K e1Q").wait(300).clock(false, true);
-    world.has_told("irregular");
-    world.shows("e8. g8k h8. f8r").wait(300).clock(true, true);
-    world.has_told("irregular O-O");
-}
-
-#[test]
-fn an_irregular_move_is_followed_once_answered() {
-    let mut world = World::new(START);
-    world
-        .clock(true, true)
-        .shows("e2. e5P")
-        .wait(2000)
-        .shows("d7. d6p");
-    world.has_told("e2e5 d6");
-    world.shows("e5. d6P").wait(300).shows("c7. d6p");
-    world.has_told("e2e5 d6 exd6 cxd6");
-}
-
-#[test]
-fn an_irregular_move_taken_by_the_reply_is_found() {
-    let mut world = World::new(START);
-    world.shows("d2. d4P").wait(2000).shows("e7. e5p").wait(2000);
-    world.shows("f1. c5B").wait(2000).shows("f8. c5b");
-    world.has_told("d4 e5 f1c5 Bxc5");
-}
-
-#[test]
-fn play_goes_on_from_a_king_left_in_check() {
-    let mut world = World::new(START);
-    world.clock(true, true);
-    for (squares, whites_turn) in [
-        ("e2. e4P", false),
-        ("d7. d6p", true),
-        ("f1. b5B", false), // check
-        ("a7. a6p", true),  // and nothing done about it
-        ("b5. a6B", false),
-        ("c7. c6p", true),
-    ] {
-        world
-            .shows(squares)
-            .wait(1500)
-            .clock(whites_turn, true)
-            .wait(1500);
-    }
-    world.has_told("e4 d6 Bb5+ a7a6 b5a6 c6");
-}
-
-#[test]
-fn a_displaced_piece_does_not_hide_the_game() {
-    let mut world = World::new(START);
-    world
-        .shows("a7. a6p")
-        .wait(3000)
-        .shows("e2. e4P")
-        .wait(1000)
-        .shows("e7. e5p")
-        .has_told("e4 e5");
-}
-
-#[test]
-fn a_game_found_in_the_middle_is_followed_from_there() {
-    let mut world = World::new(CASTLING);
-    world.wait(3000).shows("e8. g8k h8. f8r").has_told("O-O");
-}
-
-const ENDING: &str = "8/8/4k3/8/8/3PK3/8/8 w - - 0 1";
-
-#[test]
-fn a_position_given_by_word_is_waited_for() {
-    let mut world = World::new(START);
-    let state = State::from_fen(ENDING, CastlingMode::Standard).expect("a FEN");
-    let now = world.now;
-    world.tracker.set_position(now, state);
-    world.wait(5000).listen();
-    let (line, expected) = (world.tracker.line.is_some(), world.tracker.expected());
-    assert!(line && expected.is_some_and(|(board, _)| board.occupied().count() == 3));
-    for (field, letter) in world.fields.iter_mut().zip(ENDING_SET_UP.chars()) {
-        *field = wire(letter);
-    }
-    world
-        .dump()
-        .wait(1000)
-        .shows("d3. d4P")
-        .wait(2000)
-        .shows("e6. d5k");
-    world.has_told("d4 Kd5");
-}
-
-const ENDING_SET_UP: &str = "....................k......................PK...................";
-
-#[test]
-fn a_game_is_taken_up_where_the_journal_has_it() {
-    let mut world = World::new(START);
-    let state = |fen| State::from_fen(fen, CastlingMode::Standard).expect("a FEN");
-    let start = Start {
-        variant: Variant::Standard,
-        state: state("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"),
-        turned: false,
-        goes_on: false,
-    };
-    let played = state("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1");
-    world.tracker.resume(world.now, &start, &[played]);
-    world.misses("rnbqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R");
-    world.has_told("Inferred: e5 Nf3");
-    let numbers = world.tracker.line.map(|line| line.tree.node(line.tree.tip()).ply);
-    assert_eq!(numbers, Some(3));
-}
-
-#[test]
-fn a_result_piece_beside_the_start_position_is_no_start() {
-    World::new("rnbqkbnrpppppppp....=...........................PPPPPPPPRNBQKBNR")
-        .shows("e2. e4P")
         .has_told("");
 }

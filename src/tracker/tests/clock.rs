@@ -1,0 +1,120 @@
+//! The clock beside the board.
+
+use kiebitz_hardware::Observation;
+use shakmaty::Color;
+
+use super::{START, World};
+
+#[test]
+fn a_stopped_clock_is_no_part_of_a_turn() {
+    let mut world = World::new(START);
+    world.times(true, false, [200, 200]).times(true, true, [200, 200]);
+    world.wait(10_000).times(true, false, [190, 200]).wait(60_000);
+    // An arbiter sets the times, over the lever's far end and back.
+    world
+        .times(false, false, [190, 200])
+        .times(true, false, [190, 240])
+        .wait(1000);
+    world
+        .times(true, true, [190, 240])
+        .wait(1000)
+        .shows("e2. e4P")
+        .wait(1000);
+    world.times(false, true, [187, 240]).has_told("e4");
+    assert_eq!(world.pressed, [(1, Some(12))]);
+}
+
+#[test]
+fn a_reply_pressed_before_the_move_it_answers_is_void() {
+    let mut world = World::new(START);
+    world
+        .times(true, false, [200, 200])
+        .times(true, true, [200, 200])
+        .wait(2000);
+    // Black's button is down already: pressing it changes nothing. Then White presses, and Black again (6.2.2).
+    world.shows("e2. e4P").wait(1000).shows("e7. e5p").wait(1000);
+    world
+        .times(true, true, [195, 200])
+        .wait(500)
+        .times(false, true, [194, 200]);
+    world.wait(1500).times(true, true, [194, 199]).has_told("e4 e5");
+    assert_eq!(
+        world.pressed.iter().map(|(ply, _)| *ply).collect::<Vec<_>>(),
+        [1, 2]
+    );
+}
+
+#[test]
+fn two_presses_between_two_readings_are_found_by_the_time_that_stood() {
+    let mut world = World::new(START);
+    world
+        .times(true, false, [200, 200])
+        .times(true, true, [200, 200])
+        .wait(2000);
+    world
+        .times(true, true, [198, 200])
+        .shows("e2. e4P")
+        .wait(300)
+        .shows("e7. e5p")
+        .wait(300);
+    world.times(true, true, [198, 199]).has_told("e4 e5");
+    assert_eq!(world.pressed, [(1, None), (2, None)]);
+}
+
+#[test]
+fn times_that_jump_up_are_no_press() {
+    let mut world = World::new(START);
+    world
+        .times(true, false, [2, 200])
+        .times(true, true, [2, 200])
+        .wait(1000);
+    world.times(true, true, [1, 200]).wait(1000);
+    world.times(true, true, [0, 200]);
+    let flags = world
+        .tracker
+        .clock()
+        .map(|face| (face.flags.white, face.flags.black));
+    assert_eq!(flags, Some((true, false)));
+    // The next period.
+    world
+        .times(true, true, [250, 200])
+        .wait(1000)
+        .times(true, true, [249, 200]);
+    world.shows("e2. e4P").has_told("e4");
+    assert_eq!(world.pressed, []);
+}
+
+#[test]
+fn a_clock_plugged_in_late_or_the_other_way_round_is_understood() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(3000).times(false, true, [200, 200]);
+    assert_eq!(
+        world.tracker.clock().and_then(|face| face.running),
+        Some(Color::Black)
+    );
+    world
+        .wait(1000)
+        .shows("e7. e5p")
+        .wait(500)
+        .times(true, true, [200, 190])
+        .wait(1000);
+    world.observe(Observation::ClockAbsent);
+    assert_eq!(world.tracker.clock(), None);
+    // The clock is turned round: Black's lever is high, and it is White who thinks.
+    world.times(false, true, [190, 200]).wait(1000);
+    world
+        .shows("g1. f3N")
+        .wait(500)
+        .times(true, true, [190, 200])
+        .wait(500);
+    world
+        .shows("b8. c6n")
+        .wait(500)
+        .times(false, true, [190, 190])
+        .wait(500);
+    world.has_told("e4 e5 Nf3 Nc6");
+    assert_eq!(
+        world.tracker.clock().and_then(|face| face.running),
+        Some(Color::White)
+    );
+}

@@ -1,0 +1,84 @@
+//! Nobody listened for a while.
+
+use kiebitz_hardware::Observation;
+use kiebitz_protocol::{Element, Field};
+use shakmaty::CastlingMode;
+
+use super::{START, World, wire};
+use crate::tracker::{Start, State, Variant};
+
+#[test]
+fn plies_behind_a_lost_line_are_found_where_only_one_line_leads() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(2000);
+    world.misses("rnbqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R");
+    world.has_told("e4 Inferred: e5 Nf3");
+}
+
+#[test]
+fn moves_made_in_a_gap_in_any_order_are_told_as_such() {
+    let mut world = World::new(START);
+    world.misses("rnbqkbnr.pppppp.p......p................P......P.PPPPPP.RNBQKBNR");
+    world.wait(4000);
+    let orders = world.uncertain;
+    assert_eq!((world.told.len(), orders), (5, 4), "{:?}", world.told);
+}
+
+#[test]
+fn a_game_goes_on_behind_a_gap_that_nobody_can_explain() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(2000);
+    // Too much has been played to be found again.
+    world.misses("r..q.rk..pp.bpppp.np.n......p.......P.b...NP.N.PPPP.BPP.R.BQ.RK.");
+    world.has_told("e4");
+    world.wait(10_000);
+    world.has_told("e4 Undecidable:");
+    world.shows("h3. h4P").wait(3000).shows("d6. d5p");
+    world.has_told("e4 Undecidable: goes on: h4 d5");
+}
+
+#[test]
+fn a_board_that_is_asked_tells_what_happened_since() {
+    let mut world = World::new(START);
+    world.clock(true, true);
+    let asked = world.now;
+    let change = |field: u8, letter: char| Element::PieceChange {
+        contents: wire(letter),
+        field: Field::new(field).expect("a field"),
+        quick: false,
+    };
+    let pressed = |left: bool| Element::ClockTime {
+        left,
+        hours: 0,
+        minutes: 4,
+        seconds: 50,
+    };
+    let (e2, e4, e7, e5) = (52, 36, 12, 28);
+    let played = [change(e2, '.'), change(e4, 'P'), pressed(false)];
+    let replied = [change(e7, '.'), change(e5, 'p'), pressed(true)];
+    world.wait(3000).observe(Observation::Changes {
+        elements: [played, replied].concat(),
+        not_before: asked,
+    });
+    assert_eq!(world.told.join(" "), "e4 e5");
+    assert_eq!(world.tracker.clock().map(|face| face.white_ms), Some(290_000));
+    world.has_told("e4 e5");
+}
+
+#[test]
+fn a_game_is_taken_up_where_the_journal_has_it() {
+    let mut world = World::new(START);
+    let state = |fen| State::from_fen(fen, CastlingMode::Standard).expect("a FEN");
+    let start = Start {
+        variant: Variant::Standard,
+        state: state("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"),
+        turned: false,
+        goes_on: false,
+    };
+    let played = state("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1");
+    world.tracker.resume(world.now, &start, &[played]);
+    world.misses("rnbqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R");
+    world.has_told("Inferred: e5 Nf3");
+    let numbers = world.tracker.line.map(|line| line.tree.node(line.tree.tip()).ply);
+    assert_eq!(numbers, Some(3));
+}

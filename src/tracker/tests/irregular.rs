@@ -1,0 +1,76 @@
+//! Play that the Laws do not allow.
+
+use super::{START, World, castling};
+
+#[test]
+fn an_irregular_move_is_followed_once_pressed() {
+    let mut world = World::new(START);
+    world.clock(true, false).clock(true, true).wait(500);
+    world.shows("g1. g3N").clock(false, true).wait(3000);
+    world.shows("e7. e5p").has_told("g1g3 e5");
+}
+
+#[test]
+fn two_pieces_moved_at_once_are_followed_once_pressed() {
+    let mut world = castling();
+    world.clock(true, true);
+    // King and queen change places.
+    world.shows("e1. d1. d1K e1Q").wait(300).clock(false, true);
+    world.has_told("irregular");
+    world.shows("e8. g8k h8. f8r").wait(300).clock(true, true);
+    world.has_told("irregular O-O");
+}
+
+#[test]
+fn an_irregular_move_is_followed_once_answered() {
+    let mut world = World::new(START);
+    world
+        .clock(true, true)
+        .shows("e2. e5P")
+        .wait(2000)
+        .shows("d7. d6p");
+    world.has_told("e2e5 d6");
+    world.shows("e5. d6P").wait(300).shows("c7. d6p");
+    world.has_told("e2e5 d6 exd6 cxd6");
+}
+
+#[test]
+fn an_irregular_move_taken_by_the_reply_is_found() {
+    let mut world = World::new(START);
+    world.shows("d2. d4P").wait(2000).shows("e7. e5p").wait(2000);
+    world.shows("f1. c5B").wait(2000).shows("f8. c5b");
+    world.has_told("d4 e5 f1c5 Bxc5");
+}
+
+#[test]
+fn play_goes_on_from_a_king_left_in_check() {
+    let mut world = World::new(START);
+    world.clock(true, true);
+    for (squares, whites_turn) in [
+        ("e2. e4P", false),
+        ("d7. d6p", true),
+        ("f1. b5B", false), // check
+        ("a7. a6p", true),  // and nothing done about it
+        ("b5. a6B", false),
+        ("c7. c6p", true),
+    ] {
+        world
+            .shows(squares)
+            .wait(1500)
+            .clock(whites_turn, true)
+            .wait(1500);
+    }
+    world.has_told("e4 d6 Bb5+ a7a6 b5a6 c6");
+}
+
+#[test]
+fn a_displaced_piece_does_not_hide_the_game() {
+    let mut world = World::new(START);
+    world
+        .shows("a7. a6p")
+        .wait(3000)
+        .shows("e2. e4P")
+        .wait(1000)
+        .shows("e7. e5p")
+        .has_told("e4 e5");
+}

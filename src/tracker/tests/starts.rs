@@ -1,0 +1,116 @@
+//! What begins and ends a game.
+
+use shakmaty::{CastlingMode, Position};
+
+use super::{CASTLING, START, World, castling, wire};
+use crate::tracker::State;
+
+#[test]
+fn kings_in_the_centre_are_the_result_and_no_moves() {
+    castling().shows("e1. e4K e8. d5k").has_told("1-0");
+    castling()
+        .shows("e8. e5k")
+        .wait(300)
+        .shows("e1. d4K")
+        .has_told("0-1");
+    castling()
+        .shows("e8. e5k")
+        .wait(300)
+        .shows("e4. e1. e4K")
+        .has_told("1/2-1/2");
+}
+
+#[test]
+fn a_result_piece_is_the_result() {
+    castling().shows("e4. e4=").has_told("1/2-1/2");
+}
+
+#[test]
+fn a_game_found_in_the_middle_is_followed_from_there() {
+    let mut world = World::new(CASTLING);
+    world.wait(3000).shows("e8. g8k h8. f8r").has_told("O-O");
+}
+
+const ENDING: &str = "8/8/4k3/8/8/3PK3/8/8 w - - 0 1";
+
+#[test]
+fn a_position_given_by_word_is_waited_for() {
+    let mut world = World::new(START);
+    let state = State::from_fen(ENDING, CastlingMode::Standard).expect("a FEN");
+    let now = world.now;
+    world.tracker.set_position(now, state);
+    world.wait(5000).listen();
+    let (line, expected) = (world.tracker.line.is_some(), world.tracker.expected());
+    assert!(line && expected.is_some_and(|(board, _)| board.occupied().count() == 3));
+    for (field, letter) in world.fields.iter_mut().zip(ENDING_SET_UP.chars()) {
+        *field = wire(letter);
+    }
+    world
+        .dump()
+        .wait(1000)
+        .shows("d3. d4P")
+        .wait(2000)
+        .shows("e6. d5k");
+    world.has_told("d4 Kd5");
+}
+
+const ENDING_SET_UP: &str = "....................k......................PK...................";
+
+#[test]
+fn a_result_piece_beside_the_start_position_is_no_start() {
+    World::new("rnbqkbnrpppppppp....=...........................PPPPPPPPRNBQKBNR")
+        .shows("e2. e4P")
+        .has_told("");
+}
+
+#[test]
+fn a_first_move_is_told_while_the_other_side_adjusts() {
+    let mut world = World::new(START);
+    world
+        .shows("b8.")
+        .wait(300)
+        .shows("e2. e4P")
+        .wait(400)
+        .shows("b8n");
+    world.has_told("e4");
+}
+
+#[test]
+fn all_start_positions_are_recognised_either_way_round() {
+    let mut seen = std::collections::BTreeSet::new();
+    for number in 0..960 {
+        let rank = start_rank(number);
+        seen.insert(rank.clone());
+        let black = rank.to_lowercase();
+        let start = format!("{black}pppppppp{}PPPPPPPP{rank}", ".".repeat(32));
+        let turned: String = start.chars().rev().collect();
+        for (placement, turned) in [(start, "normal"), (turned, "turned")] {
+            let world = World::new(&placement);
+            assert_eq!(world.tracker.orientation(), Some(turned), "{placement}");
+            let line = world.tracker.line.as_ref().expect("a line");
+            let position = line.tree.node(0).state.position().expect("a position");
+            assert_eq!(position.castles().castling_rights().count(), 4, "{placement}");
+        }
+    }
+    assert_eq!(seen.len(), 960);
+}
+
+/// By the numbers that are usual for the 960 positions: bishops, queen, knights, and rook, king, rook in what is left.
+fn start_rank(number: usize) -> String {
+    let mut rank = ['.'; 8];
+    rank[2 * (number % 4) + 1] = 'B';
+    rank[2 * (number / 4 % 4)] = 'B';
+    let free = |rank: &[char; 8], nth: usize| {
+        let empty = (0..8).filter(|file| rank[*file] == '.').nth(nth);
+        empty.expect("an empty square")
+    };
+    rank[free(&rank, number / 16 % 6)] = 'Q';
+    let pairs = (0..5).flat_map(|a| (a + 1..5).map(move |b| (a, b)));
+    let (a, b) = pairs.clone().nth(number / 96).expect("one of ten pairs");
+    let (a, b) = (free(&rank, a), free(&rank, b));
+    (rank[a], rank[b]) = ('N', 'N');
+    for piece in ['R', 'K', 'R'] {
+        rank[free(&rank, 0)] = piece;
+    }
+    rank.iter().collect()
+}
