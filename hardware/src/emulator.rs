@@ -1,8 +1,12 @@
 //! A board and its clock that exist in memory only, for tests and demonstrations.
 //!
 //! An [`EmulatedBoard`] has 64 fields on which something stands, a scan that looks at them one after another, a
-//! memory, and a line of 9600 baud; an [`EmulatedClock`] may be plugged in. It knows no rule of chess: hands are the
-//! caller's business. It opens nothing and reads no clock: bytes and time go in, bytes with their times come out.
+//! memory, and a line of 9600 baud; an [`EmulatedClock`] may be plugged in. It speaks the protocol of a single board
+//! and of a bus, on which an [`EmulatedBus`] joins many, and has faults on demand. What is random is drawn from seeds,
+//! so that the same happens in every run.
+//!
+//! It knows no rule of chess: hands are the caller's business. It opens nothing and reads no clock: bytes and time go
+//! in, bytes with their times come out.
 //!
 //! ```
 //! use core::time::Duration;
@@ -30,10 +34,12 @@
 //! ```
 
 mod board;
+mod bus;
 mod clock;
 mod line;
 mod memory;
 mod scan;
 
 pub use board::{BoardSettings, EmulatedBoard};
+pub use bus::{AttachError, EmulatedBus, EmulatedBusSettings};
 pub use clock::{ClockSide, EmulatedClock};

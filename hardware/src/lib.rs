@@ -4,6 +4,7 @@
 //! port as standard pcapng files, so that a replay hands in the same bytes at the same door; a
 //! [`Recorder`](recorder::Recorder) does so all day. `port` finds and opens the ports of a Linux system.
 
+mod bus;
 pub mod capture;
 pub mod emulator;
 mod observation;
@@ -14,6 +15,7 @@ pub mod recorder;
 mod session;
 mod time;
 
+pub use bus::{BusFigures, BusLine, BusSettings};
 pub use observation::{Identity, Observation, Observed};
 pub use probe::Probe;
 pub use session::{Session, SessionSettings};

@@ -60,11 +60,17 @@ pub enum Observation {
         elements: Vec<Element>,
     },
     /// What happened on a board that is asked instead of reporting by itself (bus mode), oldest element first: all
-    /// that changed since it was last asked.
+    /// that changed since it was last asked. Never empty.
+    ///
+    /// A dump may have come between and show some of it already.
     Changes {
         /// Piece changes and, at lever changes, the halted side's time.
         elements: Vec<Element>,
-        /// All of it happened after this time.
+        /// All of it happened after this time: a scan before the question that was answered last.
+        ///
+        /// [`Timestamp::from_micros(0)`](Timestamp::from_micros) when nobody knows when the board was last asked: with
+        /// the first changes after it was found. They may reach back to the last question of a daemon before a
+        /// restart, or to the power-up, which then is one of the elements.
         not_before: Timestamp,
     },
     /// The state of the board's battery (BATTERY_STATUS).

@@ -2,68 +2,49 @@
 
 use core::time::Duration;
 
-use kiebitz_protocol::{
-    BusAddress, ClockAbsent, ClockAck, ClockMessage, ClockTimes, Command, CommandDecoder, Contents, Dump,
-    Field, FieldUpdate, LongSerialNumber, Message, SerialNumber, SetTime,
-};
+use kiebitz_protocol::{ClockAbsent, ClockTimes, Contents, Dump, Field, FieldUpdate, Message};
 
 use super::clock::EmulatedClock;
 use super::line::Line;
 use super::memory::Memory;
 use super::scan::Scan;
 use crate::time::Timestamp;
+use input::{Heard, Input};
 
-/// How an emulated board is made.
-#[derive(Debug, Clone)]
-pub struct BoardSettings {
-    /// Five characters; `None`: the board does not tell.
-    pub serial: Option<SerialNumber>,
-    /// Ten characters; `None`: the board does not tell.
-    pub long_serial: Option<LongSerialNumber>,
-    /// Major and minor number, each up to 127.
-    pub version: (u8, u8),
-    /// How long a scan of all 64 fields takes; boards need 200 to 250 ms.
-    pub scan_period: Duration,
-    /// How long after it was made the board begins to scan.
-    pub scan_phase: Duration,
-    /// How often the board asks its clock; boards do so two or three times a second.
-    pub clock_period: Duration,
-    /// How long after it was made the board first asks its clock.
-    pub clock_phase: Duration,
-    /// How long one byte takes on the line: 1.04 ms at 9600 baud.
-    pub byte_time: Duration,
-    /// The converter hands bytes over at multiples of this; zero: one by one.
-    pub latency: Duration,
-}
+mod bus;
+mod input;
+mod settings;
+mod single;
 
-impl Default for BoardSettings {
-    fn default() -> Self {
-        Self {
-            serial: SerialNumber::new(*b"00042"),
-            long_serial: LongSerialNumber::new(*b"0000000042"),
-            version: (1, 8),
-            scan_period: Duration::from_millis(225),
-            scan_phase: Duration::ZERO,
-            clock_period: Duration::from_millis(400),
-            clock_phase: Duration::from_millis(130),
-            byte_time: Duration::from_micros(1040),
-            latency: Duration::from_millis(16),
-        }
-    }
-}
+pub use settings::BoardSettings;
 
-/// A board that exists in memory only, on a line of its own.
+/// A board that exists in memory only, on a line of its own or on an [`EmulatedBus`](super::EmulatedBus).
+///
+/// It powers up in bus mode; a command to a single board switches it to single mode, and the first bus command after
+/// that only switches it back. Commands arrive at the speed of the line. The board is busy with one until its answer
+/// has passed the line; its input buffer holds 10 bytes, and what comes on top of that is lost.
 ///
 /// Times passed in must not go backwards. What is done to the board takes effect for the looks its scan takes
 /// later than that; [`poll_transmit`](Self::poll_transmit) gives what the host can read by then.
 #[derive(Debug, Clone)]
 pub struct EmulatedBoard {
     settings: BoardSettings,
+    on: bool,
+    /// When the board, reset over the bus, is there again.
+    restart_at: Option<Timestamp>,
+    /// The board hangs until then: it takes nothing in and says nothing.
+    silent_until: Option<Timestamp>,
     scan: Scan,
     memory: Memory,
+    /// The memory is being written until then.
+    writing_until: Timestamp,
     line: Line,
-    commands: CommandDecoder,
+    input: Input,
     mode: Mode,
+    /// When the board answers a bus ping to all.
+    ping_at: Option<Timestamp>,
+    ignores_ping: bool,
+    random: fastrand::Rng,
     clock: Option<EmulatedClock>,
     /// What the clock answered when it was last asked; `None`: it did not.
     clock_read: Option<ClockTimes>,
@@ -72,10 +53,12 @@ pub struct EmulatedBoard {
     clock_due: Timestamp,
 }
 
-/// What the board sends unasked.
+/// What the board listens to and what it sends unasked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
-    /// Nothing.
+    /// Answers when addressed.
+    Bus,
+    /// Answers, and sends nothing unasked.
     Idle,
     /// Changed fields, and the clock whenever it was asked.
     Update,
@@ -83,6 +66,17 @@ enum Mode {
     UpdateBoard,
     /// Changed fields, and the clock when it changed.
     UpdateNice,
+}
+
+/// What the board does next by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Act {
+    Restart,
+    AskClock,
+    Look,
+    Receive,
+    TakeIn,
+    AnswerPing,
 }
 
 impl EmulatedBoard {
@@ -99,21 +93,27 @@ impl EmulatedBoard {
         for field in Field::all() {
             scan.set(field, pieces[field.index()]);
         }
-        scan.see_all();
-        let mut memory = Memory::default();
-        memory.power_up(now, pieces);
-        Self {
+        let mut board = Self {
+            on: false,
+            restart_at: None,
+            silent_until: None,
             scan,
-            memory,
+            memory: Memory::default(),
+            writing_until: now,
             line: Line::new(now, settings.byte_time, settings.latency),
-            commands: CommandDecoder::new(),
-            mode: Mode::Idle,
+            input: Input::new(now, settings.byte_time),
+            mode: Mode::Bus,
+            ping_at: None,
+            ignores_ping: false,
+            random: fastrand::Rng::with_seed(settings.seed),
             clock: None,
             clock_read: None,
             clock_sent: None,
-            clock_due: now + settings.clock_phase,
+            clock_due: now,
             settings,
-        }
+        };
+        board.start_up(now);
+        board
     }
 
     /// What really stands on a field.
@@ -124,8 +124,56 @@ impl EmulatedBoard {
 
     /// Puts something on a field in place of what stood there, or takes it away.
     pub fn set(&mut self, now: Timestamp, field: Field, contents: Contents) {
-        self.advance(now);
+        self.advance_scan(now);
         self.scan.set(field, contents);
+    }
+
+    /// A fault: whatever stands on the field, its sensor shows this from now on.
+    pub fn break_field(&mut self, now: Timestamp, field: Field, shows: Contents) {
+        self.advance_scan(now);
+        self.scan.stick(field, Some(shows));
+    }
+
+    /// The sensor of a field shows again what stands there.
+    pub fn mend_field(&mut self, now: Timestamp, field: Field) {
+        self.advance_scan(now);
+        self.scan.stick(field, None);
+    }
+
+    /// A fault: until then the board takes no command in and sends nothing; scan and memory go on.
+    pub fn silence(&mut self, now: Timestamp, until: Timestamp) {
+        self.advance(now);
+        self.input.forget(now);
+        self.ping_at = None;
+        self.silent_until = Some(until);
+    }
+
+    /// A fault: from now on so many of a thousand messages are damaged on the line. A byte is changed or lost, the
+    /// end is cut off or nothing comes at all; what is damaged and how is drawn from the seed.
+    pub fn damage_line(&mut self, now: Timestamp, per_mille: u16, seed: u64) {
+        self.advance(now);
+        self.line.damage(per_mille, seed);
+    }
+
+    /// Takes the power away. The memory stays as it is; what was on its way from the board is lost.
+    pub fn power_off(&mut self, now: Timestamp) {
+        self.advance(now);
+        self.shut_down(now);
+    }
+
+    /// Gives the power back; nothing if the board has it. The memory gets a tag and the pieces found, and the board is
+    /// in bus mode.
+    pub fn power_on(&mut self, now: Timestamp) {
+        self.advance(now);
+        if !self.on {
+            self.start_up(now);
+        }
+    }
+
+    /// Whether the board has power and is not starting anew.
+    #[must_use]
+    pub const fn powered(&self) -> bool {
+        self.on
     }
 
     /// Plugs a clock in or, with `None`, pulls its cable out. Returns the clock that was there.
@@ -146,14 +194,10 @@ impl EmulatedBoard {
         self.clock.as_mut()
     }
 
-    /// The host has written these bytes.
+    /// The host has written these bytes: they arrive one after another from now on.
     pub fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
         self.advance(now);
-        let mut commands = Vec::new();
-        self.commands.feed(bytes, |decoded| commands.extend(decoded));
-        for command in commands {
-            self.obey(now, command);
-        }
+        self.input.write(now, bytes);
     }
 
     /// The next bytes that the host could read at `now` or before, with the time at which they came.
@@ -166,26 +210,111 @@ impl EmulatedBoard {
     /// nobody touches the board; `None`: never.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
-        let clock = self.asks_clock().then_some(self.clock_due);
-        [self.line.next_at(), self.scan.next_at(), clock]
+        [self.line.next_at(), self.next_act_at()]
             .into_iter()
             .flatten()
             .min()
     }
 
-    /// Time has come to `now`: the scan goes on and the clock is asked.
+    /// Time has come to `now`: the scan goes on, the clock is asked, commands are taken in.
     pub fn advance(&mut self, now: Timestamp) {
-        loop {
-            let scan_due = self.scan.next_at().filter(|at| *at <= now);
-            let clock_due = Some(self.clock_due).filter(|at| *at <= now);
-            match (scan_due, clock_due) {
-                (scan, Some(clock)) if scan.is_none_or(|scan| clock <= scan) => self.ask_clock(clock),
-                (Some(scan), _) => self.look(scan),
-                _ => break,
+        while let Some((at, act)) = self.next_act(true).filter(|(at, _)| *at <= now) {
+            match act {
+                Act::Restart => self.start_up(at),
+                Act::AskClock => self.ask_clock(at),
+                Act::Look => self.look(at),
+                Act::Receive => {
+                    if let Some(byte) = self.input.pop_arrival() {
+                        self.receive(at, byte);
+                    }
+                }
+                Act::TakeIn => {
+                    self.take_in(at);
+                }
+                Act::AnswerPing => self.answer_ping_to_all(at),
             }
         }
-        // Looks that show nothing new have been taken as well.
-        self.look(now);
+    }
+
+    /// The line on which the board's bytes go out.
+    pub(super) fn line_mut(&mut self) -> &mut Line {
+        &mut self.line
+    }
+
+    pub(super) fn line(&self) -> &Line {
+        &self.line
+    }
+
+    /// When the board will next do something by itself that can be noticed.
+    pub(super) fn next_act_at(&self) -> Option<Timestamp> {
+        self.next_act(self.asks_clock()).map(|(at, _)| at)
+    }
+
+    /// A byte from the host has arrived. Returns whether the board has anything to do for it now or later.
+    pub(super) fn receive(&mut self, now: Timestamp, byte: u8) -> bool {
+        if !self.on || self.hangs(now) {
+            return false;
+        }
+        self.input.arrive(byte);
+        self.take_in(now) || self.input.next_taken().is_some()
+    }
+
+    /// As [`advance`](Self::advance), and looks that show nothing new have been taken as well.
+    fn advance_scan(&mut self, now: Timestamp) {
+        self.advance(now);
+        if self.on {
+            self.look(now);
+        }
+    }
+
+    fn next_act(&self, asks_clock: bool) -> Option<(Timestamp, Act)> {
+        let clock = (self.on && asks_clock).then_some(self.clock_due);
+        let look = self.scan.next_at().filter(|_| self.on);
+        [
+            (self.restart_at, Act::Restart),
+            (clock, Act::AskClock),
+            (look, Act::Look),
+            (self.input.next_arrival(), Act::Receive),
+            (self.input.next_taken(), Act::TakeIn),
+            (self.ping_at, Act::AnswerPing),
+        ]
+        .into_iter()
+        .filter_map(|(at, act)| Some((at?, act)))
+        .min()
+    }
+
+    fn start_up(&mut self, now: Timestamp) {
+        self.on = true;
+        self.restart_at = None;
+        self.scan.begin(now + self.settings.scan_phase);
+        self.memory.power_up(now, self.scan.seen());
+        self.mode = Mode::Bus;
+        self.ignores_ping = false;
+        self.clock_read = None;
+        self.clock_sent = None;
+        self.clock_due = now + self.settings.clock_phase;
+    }
+
+    fn shut_down(&mut self, now: Timestamp) {
+        self.on = false;
+        self.restart_at = None;
+        self.ping_at = None;
+        self.line.cut(now);
+        self.input.forget(now);
+    }
+
+    /// Takes in what there is and obeys it. Returns whether a command was among it.
+    fn take_in(&mut self, now: Timestamp) -> bool {
+        let mut obeyed = false;
+        while let Some(heard) = self.input.take(now) {
+            obeyed = true;
+            self.input.busy_until(now + self.settings.response);
+            match heard {
+                Heard::Single(command) => self.obey(now, command),
+                Heard::Bus(command) => self.obey_bus(now, command),
+            }
+        }
+        obeyed
     }
 
     fn look(&mut self, now: Timestamp) {
@@ -193,7 +322,8 @@ impl EmulatedBoard {
         if let Some((at, field)) = self.scan.advance(now) {
             self.memory
                 .piece_change(at, field, before[field.index()], self.scan.seen());
-            if self.mode != Mode::Idle {
+            self.writing_until = at + self.settings.write_time;
+            if !matches!(self.mode, Mode::Idle | Mode::Bus) {
                 let update = FieldUpdate::new(field, self.scan.seen()[field.index()]);
                 self.send(at, Message::FieldUpdate(update));
             }
@@ -212,102 +342,49 @@ impl EmulatedBoard {
             && before.lever_right_high != times.lever_right_high
         {
             self.memory.lever_change(&times);
+            self.writing_until = at + self.settings.write_time;
         }
         self.clock_read = read;
-        match self.mode {
-            Mode::Update => self.send_clock(at),
-            Mode::UpdateNice if self.clock_sent != Some(read) => {
-                self.clock_sent = Some(read);
-                self.send_clock(at);
-            }
-            _ => {}
-        }
-    }
-
-    fn obey(&mut self, now: Timestamp, command: Command) {
-        match command {
-            Command::Reset => self.mode = Mode::Idle,
-            Command::Update => self.mode = Mode::Update,
-            Command::UpdateBoard => self.mode = Mode::UpdateBoard,
-            Command::UpdateNice => {
-                self.mode = Mode::UpdateNice;
-                self.clock_sent = None;
-            }
-            Command::SendClock => self.send_clock(now),
-            Command::SendBoard => self.send(now, Message::BoardDump(*self.scan.seen())),
-            Command::SendTrademark => self.send(now, Message::Trademark(TRADEMARK)),
-            Command::SendVersion => {
-                let (major, minor) = self.settings.version;
-                self.send(now, Message::Version { major, minor });
-            }
-            Command::ReturnSerialNumber => {
-                self.send_known(now, self.settings.serial.map(Message::SerialNumber))
-            }
-            Command::ReturnLongSerialNumber => {
-                self.send_known(now, self.settings.long_serial.map(Message::LongSerialNumber));
-            }
-            Command::ReturnBusAddress => {
-                let address: Option<BusAddress> =
-                    self.settings.serial.and_then(|serial| serial.bus_address());
-                self.send_known(now, address.map(Message::BusAddress));
-            }
-            Command::SendEeMoves => {
-                let data = self.memory.read();
-                self.send(now, Message::EeMoves(&data));
-            }
-            Command::Clock(message) => self.tell_clock(now, &message),
-            // No battery, no lights, and so far no bus.
-            Command::SendBatteryStatus | Command::SetLeds { .. } | Command::ToBusMode => {}
-        }
-    }
-
-    /// Hands a clock message on; the clock acknowledges in the modes that report it.
-    fn tell_clock(&mut self, now: Timestamp, message: &ClockMessage) {
-        let Some(clock) = &mut self.clock else { return };
-        if let ClockMessage::SetAndRun(set) = message {
-            clock.set(now, duration(set.left), duration(set.right));
-            if set.paused || !(set.left_runs || set.right_runs) {
-                clock.stop(now)
-            } else {
-                clock.start(now)
-            }
-        }
-        let ack = match message {
-            ClockMessage::Version => ClockAck::new([ClockAck::NORMAL, message.id(), CLOCK_VERSION, 0]),
-            _ => ClockAck::of(message.id()),
+        let told = match self.mode {
+            Mode::Update => true,
+            Mode::UpdateNice => self.clock_sent.replace(read) != Some(read),
+            Mode::Bus | Mode::Idle | Mode::UpdateBoard => false,
         };
-        if matches!(self.mode, Mode::Update | Mode::UpdateNice) {
-            self.send(now, Message::ClockAck(ack));
+        if told {
+            let message = self.clock_message();
+            self.send(at, message);
         }
     }
 
-    fn send_clock(&mut self, now: Timestamp) {
+    fn clock_message(&self) -> Message<'static> {
         match self.clock_read {
-            Some(times) => self.send(now, Message::ClockTimes(times)),
-            None => self.send(now, Message::ClockAbsent(ClockAbsent::default())),
+            Some(times) => Message::ClockTimes(times),
+            None => Message::ClockAbsent(ClockAbsent::default()),
         }
     }
 
-    fn send_known(&mut self, now: Timestamp, message: Option<Message<'_>>) {
-        if let Some(message) = message {
-            self.send(now, message);
-        }
-    }
-
+    /// Sends what nobody asked for.
     fn send(&mut self, now: Timestamp, message: Message<'_>) {
-        let mut bytes = Vec::new();
-        message.encode(&mut bytes);
-        self.line.send(now, &bytes);
+        if !self.hangs(now) {
+            let mut bytes = Vec::new();
+            message.encode(&mut bytes);
+            self.line.send(now, &bytes);
+        }
+    }
+
+    /// Sends the answer to a command that was taken in at `now`; the next is taken in when it has passed.
+    fn answer_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
+        if !self.hangs(now) {
+            self.line
+                .send((now + self.settings.response).max(self.writing_until), bytes);
+            self.input.busy_until(self.line.free_at());
+        }
+    }
+
+    fn hangs(&self, now: Timestamp) -> bool {
+        self.silent_until.is_some_and(|until| now < until)
     }
 }
-
-fn duration(time: SetTime) -> Duration {
-    Duration::from_secs(u64::from(time.hours) * 3600 + u64::from(time.minutes) * 60 + u64::from(time.seconds))
-}
-
-/// Version 1.0.
-const CLOCK_VERSION: u8 = 0x10;
-const TRADEMARK: &str = "kiebitz emulated board";
 
 #[cfg(test)]
 mod tests;

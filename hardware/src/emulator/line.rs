@@ -14,8 +14,9 @@ pub(super) struct Line {
     latency: Duration,
     /// When the last byte queued will have passed.
     free_at: Timestamp,
-    /// Bytes with the time at which the host can read them.
+    /// Bytes with the time at which they have passed.
     bytes: VecDeque<(Timestamp, u8)>,
+    damage: Option<Damage>,
 }
 
 impl Line {
@@ -25,33 +26,112 @@ impl Line {
             latency,
             free_at: now,
             bytes: VecDeque::new(),
+            damage: None,
         }
     }
 
-    /// Sends bytes behind those that are still on their way.
-    pub(super) fn send(&mut self, now: Timestamp, bytes: &[u8]) {
-        self.free_at = self.free_at.max(now);
-        for byte in bytes {
-            self.free_at = self.free_at + self.byte;
-            let at = handed_over(self.free_at, self.latency);
-            self.bytes.push_back((at, *byte));
+    /// From now on damages so many of a thousand messages.
+    pub(super) fn damage(&mut self, per_mille: u16, seed: u64) {
+        self.damage = (per_mille > 0).then(|| Damage::new(per_mille, seed));
+    }
+
+    /// Sends a message behind those that are still on their way.
+    pub(super) fn send(&mut self, now: Timestamp, message: &[u8]) {
+        let mut message = message.to_vec();
+        if let Some(damage) = &mut self.damage {
+            damage.strike(&mut message);
         }
+        self.free_at = self.free_at.max(now);
+        for byte in message {
+            self.free_at = self.free_at + self.byte;
+            self.bytes.push_back((self.free_at, byte));
+        }
+    }
+
+    /// When the last byte queued will have passed.
+    pub(super) fn free_at(&self) -> Timestamp {
+        self.free_at
+    }
+
+    /// Drops what has not passed by `now`.
+    pub(super) fn cut(&mut self, now: Timestamp) {
+        self.bytes.retain(|(at, _)| *at <= now);
+        self.free_at = now;
+    }
+
+    /// When the next byte will have begun to pass.
+    pub(super) fn next_begins(&self) -> Option<Timestamp> {
+        self.bytes.front().map(|(at, _)| at.saturating_sub(self.byte))
+    }
+
+    /// The next byte that has begun to pass before `now`, with the time at which it has passed.
+    pub(super) fn pop_begun(&mut self, now: Timestamp) -> Option<(Timestamp, u8)> {
+        self.next_begins().filter(|begins| *begins < now)?;
+        self.bytes.pop_front()
     }
 
     /// When the next bytes can be read.
     pub(super) fn next_at(&self) -> Option<Timestamp> {
-        self.bytes.front().map(|(at, _)| *at)
+        self.bytes.front().map(|(at, _)| handed_over(*at, self.latency))
     }
 
     /// The bytes that can be read at the earliest time up to `now`.
     pub(super) fn receive(&mut self, now: Timestamp) -> Option<(Timestamp, Vec<u8>)> {
         let at = self.next_at().filter(|at| *at <= now)?;
-        let count = self.bytes.iter().take_while(|(then, _)| *then == at).count();
+        let latency = self.latency;
+        let count = self
+            .bytes
+            .iter()
+            .take_while(|(passed, _)| handed_over(*passed, latency) == at)
+            .count();
         Some((at, self.bytes.drain(..count).map(|(_, byte)| byte).collect()))
     }
 }
 
-fn handed_over(at: Timestamp, latency: Duration) -> Timestamp {
+/// Damages a share of the messages on a line.
+#[derive(Debug, Clone)]
+pub(super) struct Damage {
+    per_mille: u16,
+    random: fastrand::Rng,
+}
+
+impl Damage {
+    pub(super) fn new(per_mille: u16, seed: u64) -> Self {
+        Self {
+            per_mille,
+            random: fastrand::Rng::with_seed(seed),
+        }
+    }
+
+    /// Damages this message, or leaves it as it is: one byte is changed or lost, the end is cut off or all of it.
+    ///
+    /// Every such damage shows in the checksum of a bus or in the length. Therefore the two bytes of the length are
+    /// left alone: with a wrong one, in one of 128 cases another byte passes for the checksum.
+    pub(super) fn strike(&mut self, message: &mut Vec<u8>) {
+        if message.is_empty() || self.random.u16(..1000) >= self.per_mille {
+            return;
+        }
+        let place = match self.random.usize(..message.len()) {
+            1 | 2 => 0,
+            place => place,
+        };
+        match self.random.u8(..4) {
+            0 => {
+                if let Some(byte) = message.get_mut(place) {
+                    *byte ^= 1 << self.random.u8(..8);
+                }
+            }
+            1 => {
+                message.remove(place);
+            }
+            2 => message.truncate(place),
+            _ => message.clear(),
+        }
+    }
+}
+
+/// When the converter hands over what passed at this time.
+pub(super) fn handed_over(at: Timestamp, latency: Duration) -> Timestamp {
     let Ok(step) = i64::try_from(latency.as_micros()) else {
         return at;
     };

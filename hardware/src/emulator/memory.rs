@@ -17,6 +17,12 @@ pub(super) struct Memory {
     changed_at: Option<Timestamp>,
     /// More than two pieces have left the start position since it was noted.
     left_start: bool,
+    /// How many bytes at the end of the ring have not been asked for on a bus.
+    unasked: usize,
+    /// What was last answered to one who asked for changes.
+    last_changes: Vec<u8>,
+    /// How many bytes at the end of the ring begin with the last start tag.
+    since_start: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -29,17 +35,24 @@ struct LastChange {
 }
 
 impl Memory {
-    /// The board got power and found these pieces.
+    /// The board got power and found these pieces. What it knew about the bus, how far it was asked, is gone.
     pub(super) fn power_up(&mut self, now: Timestamp, found: &Dump) {
+        self.unasked = 0;
+        self.last_changes.clear();
         for _ in 0..3 {
             self.note(Element::Nothing);
         }
         self.note(Element::PowerUp);
         self.left_start = true;
-        for (field, contents) in Field::all().zip(found).filter(|(_, contents)| contents.is_some()) {
-            self.change(now, field, None, *contents);
-        }
+        self.note_pieces(now, found);
         self.note_start(found);
+    }
+
+    /// A start tag was asked for.
+    pub(super) fn start_tag(&mut self, now: Timestamp, found: &Dump) {
+        self.since_start = Some(0);
+        self.note(Element::StartTag);
+        self.note_pieces(now, found);
     }
 
     /// The scan saw a field change.
@@ -69,6 +82,35 @@ impl Memory {
         data
     }
 
+    /// What came since this was last asked.
+    pub(super) fn changes(&mut self) -> Vec<u8> {
+        // What has been told is not overwritten any more.
+        self.last = None;
+        let told = self.ring.len().saturating_sub(self.unasked);
+        self.unasked = 0;
+        self.last_changes = self.ring.iter().skip(told).copied().collect();
+        self.last_changes.clone()
+    }
+
+    /// What was answered when changes were last asked for.
+    pub(super) fn last_changes(&self) -> &[u8] {
+        &self.last_changes
+    }
+
+    /// Everything from the last start tag, without what is still to be asked for as changes; nothing without a tag.
+    pub(super) fn since_start_tag(&self) -> Vec<u8> {
+        let bytes = self.since_start.unwrap_or(0);
+        let begin = self.ring.len().saturating_sub(bytes);
+        let data = self.ring.iter().skip(begin).copied();
+        data.take(bytes.saturating_sub(self.unasked)).collect()
+    }
+
+    fn note_pieces(&mut self, now: Timestamp, found: &Dump) {
+        for (field, contents) in Field::all().zip(found).filter(|(_, contents)| contents.is_some()) {
+            self.change(now, field, None, *contents);
+        }
+    }
+
     fn change(&mut self, now: Timestamp, field: Field, before: Contents, contents: Contents) {
         let quick = self
             .changed_at
@@ -81,6 +123,8 @@ impl Memory {
         let first_before = match flickers {
             Some(last) => {
                 self.ring.truncate(self.ring.len().saturating_sub(last.bytes));
+                self.unasked = self.unasked.saturating_sub(last.bytes);
+                self.since_start = self.since_start.map(|since| since.saturating_sub(last.bytes));
                 last.after
             }
             None => before,
@@ -131,6 +175,10 @@ impl Memory {
         self.last = None;
         let surplus = self.ring.len().saturating_sub(CAPACITY);
         self.ring.drain(..surplus);
+        self.unasked = (self.unasked + bytes.len()).min(self.ring.len());
+        self.since_start = self
+            .since_start
+            .map(|since| (since + bytes.len()).min(self.ring.len()));
         bytes.len()
     }
 }

@@ -10,7 +10,11 @@ use crate::time::Timestamp;
 #[derive(Debug, Clone)]
 pub(super) struct Scan {
     real: Dump,
+    /// What broken sensors show, whatever stands on their fields.
+    stuck: [Option<Contents>; Field::COUNT],
     seen: Dump,
+    /// The fields, one bit each, on which the next look will show something new.
+    unseen: u64,
     /// When the first field was first looked at.
     began: Timestamp,
     period: Duration,
@@ -25,7 +29,9 @@ impl Scan {
         let period = period.max(Duration::from_millis(1));
         Self {
             real: [None; Field::COUNT],
+            stuck: [None; Field::COUNT],
             seen: [None; Field::COUNT],
+            unseen: 0,
             began,
             period,
             looks: 0,
@@ -35,6 +41,13 @@ impl Scan {
     /// Puts something on a field, or takes it away. All looks up to now must have been taken.
     pub(super) fn set(&mut self, field: Field, contents: Contents) {
         self.real[field.index()] = contents;
+        self.compare(field);
+    }
+
+    /// A field's sensor shows the same for ever, or again what stands there.
+    pub(super) fn stick(&mut self, field: Field, shows: Option<Contents>) {
+        self.stuck[field.index()] = shows;
+        self.compare(field);
     }
 
     pub(super) fn real(&self) -> &Dump {
@@ -45,9 +58,26 @@ impl Scan {
         &self.seen
     }
 
-    /// Sees everything at once, as a board does when it gets power.
-    pub(super) fn see_all(&mut self) {
-        self.seen = self.real;
+    /// Begins anew and sees everything at once, as a board does when it gets power.
+    pub(super) fn begin(&mut self, began: Timestamp) {
+        for field in Field::all() {
+            self.seen[field.index()] = self.shown(field);
+        }
+        (self.began, self.looks, self.unseen) = (began, 0, 0);
+    }
+
+    fn shown(&self, field: Field) -> Contents {
+        let real = self.real[field.index()];
+        self.stuck[field.index()].unwrap_or(real)
+    }
+
+    fn compare(&mut self, field: Field) {
+        let bit = 1 << field.number();
+        if self.shown(field) == self.seen[field.index()] {
+            self.unseen &= !bit;
+        } else {
+            self.unseen |= bit;
+        }
     }
 
     /// When the scan will next see something new; `None` when all is as it was seen.
@@ -61,7 +91,8 @@ impl Scan {
             let at = self.time_of(look);
             if at <= now {
                 self.looks = look + 1;
-                self.seen[field.index()] = self.real[field.index()];
+                self.seen[field.index()] = self.shown(field);
+                self.compare(field);
                 return Some((at, field));
             }
         }
@@ -71,14 +102,15 @@ impl Scan {
 
     /// The next look that will show something new.
     fn next_change(&self) -> Option<(u64, Field)> {
+        if self.unseen == 0 {
+            return None;
+        }
         let first = self.looks % FIELDS;
-        Field::all()
-            .filter(|field| self.real[field.index()] != self.seen[field.index()])
-            .map(|field| {
-                let ahead = (u64::from(field.number()) + FIELDS - first) % FIELDS;
-                (self.looks + ahead, field)
-            })
-            .min_by_key(|(look, _)| *look)
+        // Rotated so that the next field to be looked at is bit 0.
+        let ahead = u64::from(self.unseen.rotate_right(first as u32).trailing_zeros());
+        let number = (first + ahead) % FIELDS;
+        let field = Field::new(u8::try_from(number).ok()?)?;
+        Some((self.looks + ahead, field))
     }
 
     fn time_of(&self, look: u64) -> Timestamp {
@@ -100,12 +132,10 @@ impl Scan {
         let micros = u64::try_from(self.period.as_micros()).unwrap_or(u64::MAX);
         let since = u64::try_from(now.saturating_duration_since(self.began).as_micros()).unwrap_or(u64::MAX);
         let (scans, rest) = (since / micros, since % micros);
-        // The last look of this scan that is not later than `rest`.
-        let field = (0..FIELDS)
-            .rev()
-            .find(|field| micros * field / FIELDS <= rest)
-            .unwrap_or(0);
-        scans * FIELDS + field + 1
+        // The last look of this scan that is not later than `rest`, each at its share of the period, cut to whole
+        // microseconds.
+        let field = ((rest + 1) * FIELDS - 1) / micros;
+        scans * FIELDS + field.min(FIELDS - 1) + 1
     }
 }
 
@@ -151,7 +181,7 @@ mod tests {
     fn a_piece_moved_against_the_scan_is_seen_twice_before_it_is_gone() {
         let mut scan = Scan::new(START, PERIOD);
         scan.set(field(0), PAWN);
-        scan.see_all();
+        scan.begin(START);
         assert_eq!(scan.advance(after(100)), None);
         scan.set(field(0), None);
         scan.set(field(63), PAWN);

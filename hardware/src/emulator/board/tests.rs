@@ -1,6 +1,6 @@
 use super::*;
 use crate::emulator::ClockSide;
-use kiebitz_protocol::{Decoder, Element, Piece, eeprom};
+use kiebitz_protocol::{ClockMessage, Command, Decoder, Element, Piece, eeprom};
 
 const START: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
 
@@ -173,7 +173,7 @@ fn the_clock_acknowledges_in_the_modes_that_report_it() {
     tell(&mut board, 10, &[Command::UpdateBoard, beep]);
     assert!(words(&mut board, 100).is_empty());
     tell(&mut board, 500, &[Command::Update, beep]);
-    assert!(words(&mut board, 520)[0].starts_with("ClockAck"));
+    assert!(words(&mut board, 530)[0].starts_with("ClockAck"));
 }
 
 #[test]
@@ -224,4 +224,177 @@ fn the_order_of_polling_does_not_change_what_is_sent() {
         sent
     };
     assert_eq!(play(1), play(997));
+}
+
+fn code(command: Command) -> u8 {
+    command.code()
+}
+
+#[test]
+fn commands_that_find_the_input_buffer_full_are_lost() {
+    let mut board = board();
+    // The dump keeps the board busy for 70 ms; of 30 requests that come meanwhile, 10 fit.
+    tell(&mut board, 10, &[Command::SendBoard]);
+    let burst = [code(Command::SendVersion); 30];
+    board.handle_bytes(at(20), &burst);
+    let words = words(&mut board, 2000);
+    assert_eq!(words.len(), 11, "{words:?}");
+    tell(&mut board, 3000, &[Command::SendVersion]);
+    assert_eq!(heard(&mut board, 4000).len(), 1, "the board is in step again");
+}
+
+#[test]
+fn commands_that_come_no_faster_than_they_are_obeyed_all_count() {
+    let mut board = board();
+    for millis in 0..100 {
+        tell(&mut board, 20 * millis, &[Command::SendVersion]);
+    }
+    assert_eq!(words(&mut board, 5000).len(), 100);
+}
+
+#[test]
+fn an_answer_waits_until_the_memory_is_written() {
+    let settings = BoardSettings {
+        latency: Duration::ZERO,
+        ..BoardSettings::default()
+    };
+    let mut quiet = EmulatedBoard::new(START, settings);
+    let mut writing = quiet.clone();
+    // The eleventh look at field 63 comes after 10 scans of 225 ms and 221.5 ms.
+    writing.set(at(2400), field(63), Some(Piece::WhiteRook));
+    for board in [&mut quiet, &mut writing] {
+        tell(board, 2471, &[Command::SendVersion]);
+    }
+    let last = |board: &mut EmulatedBoard| heard(board, 3000)[0].0;
+    assert_eq!((last(&mut quiet), last(&mut writing)), (2479, 2496));
+}
+
+#[test]
+fn a_board_without_power_is_silent_and_notes_its_return() {
+    let mut board = board();
+    tell(&mut board, 10, &[Command::UpdateBoard]);
+    board.set(at(1000), field(8), Some(Piece::BlackPawn));
+    assert_eq!(words(&mut board, 2000).len(), 1);
+    board.power_off(at(2000));
+    assert!(!board.powered());
+    board.set(at(2500), field(9), Some(Piece::BlackPawn));
+    tell(&mut board, 2600, &[Command::SendBoard]);
+    assert!(heard(&mut board, 4000).is_empty());
+    assert_eq!(board.poll_deadline(), None);
+
+    board.power_on(at(5000));
+    board.set(at(5100), field(10), Some(Piece::BlackPawn));
+    assert!(heard(&mut board, 6000).is_empty(), "the update mode is lost");
+    let data = board.memory.read();
+    let elements: Vec<Element> = eeprom::elements(&data).map(Result::unwrap).collect();
+    let change = |number, quick| Element::PieceChange {
+        contents: Some(Piece::BlackPawn),
+        field: field(number),
+        quick,
+    };
+    let nothing = Element::Nothing;
+    assert_eq!(
+        elements[5..],
+        [
+            change(8, false),
+            nothing,
+            nothing,
+            nothing,
+            Element::PowerUp,
+            change(8, false),
+            change(9, true),
+            change(10, false),
+            Element::End
+        ]
+    );
+}
+
+#[test]
+fn what_was_on_its_way_is_lost_with_the_power() {
+    let mut board = board();
+    tell(&mut board, 1000, &[Command::SendBoard]);
+    board.power_off(at(1030));
+    let bytes: usize = std::iter::from_fn(|| board.poll_transmit(at(2000)))
+        .map(|(_, bytes)| bytes.len())
+        .sum();
+    assert!((20..30).contains(&bytes), "{bytes}");
+}
+
+#[test]
+fn a_broken_sensor_shows_the_same_whatever_stands_there() {
+    let mut board = board();
+    board.set(at(100), field(5), Some(Piece::WhiteKing));
+    board.break_field(at(1000), field(5), Some(Piece::BlackBishop));
+    board.set(at(2000), field(5), None);
+    tell(&mut board, 3000, &[Command::SendBoard]);
+    let mut dumped = [None; Field::COUNT];
+    dumped[5] = Some(Piece::BlackBishop);
+    assert_eq!(
+        words(&mut board, 4000),
+        [format!("{:?}", Message::BoardDump(dumped))]
+    );
+    assert_eq!(board.contents(field(5)), None);
+    board.mend_field(at(5000), field(5));
+    tell(&mut board, 6000, &[Command::SendBoard]);
+    assert_eq!(
+        words(&mut board, 7000),
+        [format!("{:?}", Message::BoardDump([None; Field::COUNT]))]
+    );
+}
+
+#[test]
+fn a_board_that_hangs_says_nothing_and_remembers_everything() {
+    let mut board = board();
+    tell(&mut board, 10, &[Command::UpdateBoard]);
+    board.silence(at(1000), at(3000));
+    board.set(at(1500), field(1), Some(Piece::WhiteQueen));
+    tell(&mut board, 2000, &[Command::SendBoard]);
+    assert!(heard(&mut board, 3500).is_empty());
+    tell(&mut board, 4000, &[Command::SendEeMoves]);
+    let words = words(&mut board, 5000);
+    assert!(words.len() == 1 && words[0].starts_with("EeMoves"), "{words:?}");
+}
+
+#[test]
+fn only_a_board_with_a_battery_tells_of_it() {
+    let mut plain = board();
+    tell(&mut plain, 10, &[Command::SendBatteryStatus]);
+    assert!(heard(&mut plain, 1000).is_empty());
+    let battery = kiebitz_protocol::BatteryStatus {
+        percent: 64,
+        ..kiebitz_protocol::BatteryStatus::default()
+    };
+    let settings = BoardSettings {
+        battery: Some(battery),
+        ..BoardSettings::default()
+    };
+    let mut board = EmulatedBoard::new(START, settings);
+    tell(&mut board, 10, &[Command::SendBatteryStatus]);
+    assert_eq!(
+        words(&mut board, 1000),
+        [format!("{:?}", Message::BatteryStatus(battery))]
+    );
+}
+
+#[test]
+fn to_bus_mode_makes_the_next_bus_command_count() {
+    use kiebitz_protocol::{BusCommand, BusCommandKind};
+    let ping = BusCommand {
+        kind: BusCommandKind::Ping,
+        address: kiebitz_protocol::BusAddress::new(42).unwrap(),
+    }
+    .encode();
+    let mut board = board();
+    tell(&mut board, 10, &[Command::Update, Command::ToBusMode]);
+    board.handle_bytes(at(1000), &ping);
+    let bytes: Vec<u8> = std::iter::from_fn(|| board.poll_transmit(at(2000)))
+        .flat_map(|(_, bytes)| bytes)
+        .collect();
+    assert_eq!(bytes, [0x87, 0x00, 0x06, 0x00, 42, 0x37]);
+    tell(&mut board, 3000, &[Command::Update]);
+    board.handle_bytes(at(3001), &ping);
+    let after: Vec<u8> = std::iter::from_fn(|| board.poll_transmit(at(9000)))
+        .flat_map(|(_, bytes)| bytes)
+        .collect();
+    assert!(after.is_empty(), "the ping only switched back: {after:?}");
 }

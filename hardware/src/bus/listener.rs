@@ -1,0 +1,417 @@
+//! What is learned from the bytes of both directions.
+
+use core::time::Duration;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use kiebitz_protocol::{
+    BusAddress, BusAnswer, BusCommand, BusCommandDecoder, BusCommandKind, BusData, BusDecoder, ClockReport,
+};
+
+use super::BusFigures;
+use super::seat::{Owed, SCAN_AGE, Seat, Told};
+use crate::observation::{Identity, Observation, Observed};
+use crate::time::Timestamp;
+
+/// Hears questions and answers, and knows every board that ever answered.
+///
+/// All observations come from here, so a replay learns from recorded bytes what the poller learned.
+#[derive(Debug, Default)]
+pub(super) struct Listener {
+    decoder: BusDecoder,
+    commands: BusCommandDecoder,
+    question: Option<Question>,
+    seats: BTreeMap<BusAddress, Seat>,
+    /// Boards that answered a ping to all, or something that looked like it, and are not there yet.
+    found: BTreeSet<BusAddress>,
+    observations: VecDeque<(BusAddress, Observed)>,
+    /// When the last good answer came.
+    pub(super) answered_at: Option<Timestamp>,
+    pub(super) figures: BusFigures,
+}
+
+/// The last command on the line, and what has come of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Question {
+    pub(super) command: BusCommand,
+    pub(super) asked_at: Timestamp,
+    pub(super) last_byte_at: Option<Timestamp>,
+    /// Bytes that made no answer.
+    pub(super) damaged: usize,
+    /// Something that was asked for came.
+    pub(super) answered: bool,
+    /// All that was asked for came.
+    pub(super) complete: bool,
+}
+
+/// What has come of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Answered,
+    Damaged,
+    Silent,
+}
+
+impl Listener {
+    pub(super) fn handle_opened(&mut self) {
+        self.decoder.reset();
+        self.commands.reset();
+    }
+
+    pub(super) fn handle_closed(&mut self, now: Timestamp, reason: &str) {
+        self.decoder.reset();
+        self.question = None;
+        self.found.clear();
+        for (address, seat) in &mut self.seats {
+            if seat.present {
+                let reason = reason.to_owned();
+                let observation = Observation::Closed { reason };
+                self.observations
+                    .push_back((*address, Observed { at: now, observation }));
+            }
+            seat.leave();
+        }
+    }
+
+    pub(super) fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
+        if let Some(question) = &mut self.question {
+            question.last_byte_at = Some(now);
+        }
+        // Taken out while its answers are looked at.
+        let mut decoder = std::mem::take(&mut self.decoder);
+        decoder.feed(bytes, |decoded| match decoded {
+            Ok(answer) => self.hear(now, &answer),
+            Err(rejected) => {
+                if let Some(question) = &mut self.question {
+                    question.damaged += rejected.bytes;
+                }
+            }
+        });
+        self.decoder = decoder;
+    }
+
+    pub(super) fn handle_sent(&mut self, now: Timestamp, bytes: &[u8]) {
+        let mut asked = Vec::new();
+        self.commands.feed(bytes, |decoded| asked.extend(decoded));
+        for command in asked {
+            self.conclude(now);
+            self.ask(now, command);
+        }
+    }
+
+    pub(super) fn poll_observation(&mut self) -> Option<(BusAddress, Observed)> {
+        self.observations.pop_front()
+    }
+
+    pub(super) fn question(&self) -> Option<&Question> {
+        self.question.as_ref()
+    }
+
+    pub(super) fn outcome(&self, question: &Question) -> Outcome {
+        if question.answered {
+            Outcome::Answered
+        } else if question.damaged > 0 || self.decoder.pending() > 0 {
+            Outcome::Damaged
+        } else {
+            Outcome::Silent
+        }
+    }
+
+    pub(super) fn seat(&self, address: BusAddress) -> Option<&Seat> {
+        self.seats.get(&address)
+    }
+
+    /// The boards that are there, in the order of their addresses.
+    pub(super) fn present(&self) -> impl Iterator<Item = (BusAddress, &Seat)> {
+        self.seats().filter(|(_, seat)| seat.present)
+    }
+
+    /// All boards that ever answered.
+    pub(super) fn seats(&self) -> impl Iterator<Item = (BusAddress, &Seat)> + Clone {
+        self.seats.iter().map(|(address, seat)| (*address, seat))
+    }
+
+    /// Boards that seem to have answered a ping to all.
+    pub(super) fn found(&self) -> &BTreeSet<BusAddress> {
+        &self.found
+    }
+
+    /// A command goes out: the one before has got the answers that it will get.
+    fn conclude(&mut self, now: Timestamp) {
+        let Some(question) = self.question.take() else {
+            self.decoder.reset();
+            return;
+        };
+        let outcome = self.outcome(&question);
+        self.decoder.reset();
+        let BusCommand { kind, address } = question.command;
+        if address == BusAddress::ALL {
+            return;
+        }
+        match outcome {
+            Outcome::Answered => self.figures.answers += 1,
+            Outcome::Damaged => self.figures.damaged += 1,
+            Outcome::Silent => self.figures.silent += 1,
+        }
+        let Some(seat) = self.seats.get_mut(&address) else {
+            return;
+        };
+        if let Some(owed) = seat.owed.as_mut().filter(|_| asks_new_changes(kind)) {
+            owed.heard = outcome != Outcome::Silent;
+        }
+        if kind == BusCommandKind::ChangesClockBoard {
+            seat.all_in_one_refused = match outcome {
+                Outcome::Silent => seat.all_in_one_refused + 1,
+                Outcome::Answered | Outcome::Damaged => 0,
+            };
+        }
+        if outcome == Outcome::Answered {
+            return;
+        }
+        seat.failures += 1;
+        seat.unreadable |= outcome == Outcome::Damaged;
+        let silent_for = now.saturating_duration_since(seat.answered_at);
+        if seat.present && seat.failures >= LEAVING_FAILURES && silent_for >= LEAVING_TIME {
+            let reason = if seat.unreadable { UNREADABLE } else { NO_ANSWER };
+            seat.leave();
+            let reason = reason.to_owned();
+            self.tell(now, address, Observation::Closed { reason });
+        }
+    }
+
+    fn ask(&mut self, now: Timestamp, command: BusCommand) {
+        let BusCommand { kind, address } = command;
+        self.question = Some(Question {
+            command,
+            asked_at: now,
+            last_byte_at: None,
+            damaged: 0,
+            answered: false,
+            complete: false,
+        });
+        if address == BusAddress::ALL {
+            if kind == BusCommandKind::Ping {
+                self.figures.sweeps += 1;
+                self.seats.values_mut().for_each(|seat| seat.silenced = false);
+            }
+            return;
+        }
+        self.found.remove(&address);
+        self.figures.questions += 1;
+        // Only a board that answers gets a seat.
+        let Some(seat) = self.seats.get_mut(&address) else {
+            return;
+        };
+        seat.asked_since.get_or_insert(now);
+        match kind {
+            kind if asks_new_changes(kind) => {
+                let lost = seat.owed.replace(Owed {
+                    since: now,
+                    heard: false,
+                    repeated: false,
+                    flushed: false,
+                });
+                // Whoever asks does not repeat what was damaged.
+                if lost.is_some_and(|owed| owed.heard) {
+                    seat.board_wanted = true;
+                    self.tell(now, address, Observation::Disturbed { bytes: LOST_ANSWER });
+                }
+            }
+            BusCommandKind::RepeatChanges => {
+                self.figures.repeats += 1;
+                match &mut seat.owed {
+                    Some(owed) => (owed.repeated, owed.flushed) = (true, false),
+                    None => {
+                        seat.recalls = true;
+                        seat.recalls_asked += 1;
+                    }
+                }
+            }
+            BusCommandKind::Version => seat.versions_asked += 1,
+            _ => {}
+        }
+    }
+
+    fn hear(&mut self, now: Timestamp, answer: &BusAnswer<'_>) {
+        let address = answer.address;
+        let asked = self
+            .question
+            .map(|question| question.command)
+            .filter(|command| command.address == address)
+            .map(|command| command.kind);
+        if address == BusAddress::ALL {
+            return;
+        }
+        match (answer.data, asked) {
+            (BusData::Ping, Some(kind @ (BusCommandKind::Ping | BusCommandKind::IgnoreNextPing))) => {
+                let seat = self.answered(now, address, true);
+                seat.silenced |= kind == BusCommandKind::IgnoreNextPing;
+                seat.flush();
+            }
+            (BusData::Ping, _) if self.seats.get(&address).is_none_or(|seat| !seat.present) => {
+                self.found.insert(address);
+            }
+            (BusData::Changes(data), _) => self.hear_changes(now, address, data, asked),
+            (BusData::Clock(report), Some(BusCommandKind::Clock)) => {
+                self.hear_clock(now, address, report, true)
+            }
+            (BusData::Clock(report), Some(BusCommandKind::ChangesClockBoard)) => {
+                self.hear_clock(now, address, report, false);
+            }
+            (BusData::Board(dump), Some(BusCommandKind::Board | BusCommandKind::ChangesClockBoard)) => {
+                let since = self.asked_since(now, address);
+                let seat = self.answered(now, address, true);
+                seat.board_at = Some(now);
+                seat.board_wanted = false;
+                let not_before = since.saturating_sub(SCAN_AGE);
+                self.tell(now, address, Observation::Board { dump, not_before });
+            }
+            (BusData::Version { major, minor }, Some(BusCommandKind::Version)) => {
+                let seat = self.answered(now, address, true);
+                let news = seat.version.replace((major, minor)) != Some((major, minor));
+                if news {
+                    self.identify(now, address, Some((major, minor)));
+                }
+            }
+            (BusData::FromStart(_), Some(BusCommandKind::FromStart))
+            | (BusData::StartWritten, Some(BusCommandKind::SetStart)) => {
+                self.answered(now, address, true);
+            }
+            _ => {}
+        }
+    }
+
+    fn hear_changes(
+        &mut self,
+        now: Timestamp,
+        address: BusAddress,
+        data: &[u8],
+        asked: Option<BusCommandKind>,
+    ) {
+        if !self.seats.contains_key(&address) && !asked.is_some_and(asks_changes) {
+            return;
+        }
+        if !self.seats.contains_key(&address) {
+            self.welcome_asked(now, address, asked);
+        }
+        let Some(seat) = self.seats.get_mut(&address) else {
+            return;
+        };
+        let told = seat.take_changes(data);
+        if told == Told::Unasked {
+            return;
+        }
+        // A late answer is not the answer to what has been asked since.
+        if asked.is_some_and(asks_changes) {
+            self.answered(now, address, asked != Some(BusCommandKind::ChangesClockBoard));
+        }
+        if let Told::New {
+            elements,
+            not_before,
+            dropped,
+        } = told
+        {
+            if !elements.is_empty() {
+                self.tell(now, address, Observation::Changes { elements, not_before });
+            }
+            if dropped > 0 {
+                self.tell(now, address, Observation::Disturbed { bytes: dropped });
+            }
+        }
+    }
+
+    /// The first thing a board ever said is changes: it owed them since it was asked.
+    fn welcome_asked(&mut self, now: Timestamp, address: BusAddress, asked: Option<BusCommandKind>) {
+        let since = self.asked_since(now, address);
+        let seat = self.answered(now, address, false);
+        if asked == Some(BusCommandKind::RepeatChanges) {
+            seat.recalls = true;
+        } else {
+            seat.owed = Some(Owed {
+                since,
+                heard: true,
+                repeated: false,
+                flushed: false,
+            });
+        }
+    }
+
+    fn hear_clock(&mut self, now: Timestamp, address: BusAddress, report: ClockReport, complete: bool) {
+        let since = self.asked_since(now, address);
+        let seat = self.answered(now, address, complete);
+        seat.clock_at = Some(now);
+        let observation = match report {
+            ClockReport::Times(times) => Observation::Clock {
+                times,
+                not_before: since.saturating_sub(CLOCK_AGE),
+            },
+            ClockReport::Absent(_) => Observation::ClockAbsent,
+            ClockReport::Ack(_) => return,
+        };
+        if seat.clock.replace(report) != Some(report) {
+            self.tell(now, address, observation);
+        }
+    }
+
+    /// A board has answered what it was asked; `complete`: all of it.
+    fn answered(&mut self, now: Timestamp, address: BusAddress, complete: bool) -> &mut Seat {
+        if let Some(question) = &mut self.question {
+            question.answered = true;
+            question.complete |= complete;
+        }
+        if !self.seats.get(&address).is_some_and(|seat| seat.present) {
+            self.found.remove(&address);
+            self.tell(now, address, Observation::Opened);
+            self.identify(now, address, None);
+            self.seats.entry(address).or_insert_with(Seat::new).enter();
+        }
+        self.answered_at = Some(now);
+        let seat = self.seats.entry(address).or_insert_with(Seat::new);
+        seat.answered_at = now;
+        (seat.failures, seat.unreadable) = (0, false);
+        if complete {
+            seat.asked_since = None;
+        }
+        seat
+    }
+
+    /// No answer of this board that comes now was given before that.
+    fn asked_since(&self, now: Timestamp, address: BusAddress) -> Timestamp {
+        let asked_at = self.question.map_or(now, |question| question.asked_at);
+        let seat = self.seats.get(&address);
+        seat.and_then(|seat| seat.asked_since).unwrap_or(asked_at)
+    }
+
+    fn identify(&mut self, now: Timestamp, address: BusAddress, version: Option<(u8, u8)>) {
+        let identity = Identity {
+            serial: Some(address.to_string()),
+            version,
+            ..Identity::default()
+        };
+        self.tell(now, address, Observation::Identified(identity));
+    }
+
+    fn tell(&mut self, at: Timestamp, address: BusAddress, observation: Observation) {
+        self.observations
+            .push_back((address, Observed { at, observation }));
+    }
+}
+
+const fn asks_changes(kind: BusCommandKind) -> bool {
+    asks_new_changes(kind) || matches!(kind, BusCommandKind::RepeatChanges)
+}
+
+/// Whether the board forgets the changes with its answer.
+const fn asks_new_changes(kind: BusCommandKind) -> bool {
+    matches!(kind, BusCommandKind::Changes | BusCommandKind::ChangesClockBoard)
+}
+
+/// A board has left after so many questions without a good answer ...
+const LEAVING_FAILURES: u32 = 5;
+/// ... when it has not given one for so long: a reset takes some seconds.
+const LEAVING_TIME: Duration = Duration::from_secs(5);
+const NO_ANSWER: &str = "the board does not answer on the bus";
+const UNREADABLE: &str = "the board's answers on the bus cannot be read";
+/// What the board sends of the clock is up to a second behind its display.
+const CLOCK_AGE: Duration = Duration::from_secs(1);
+/// The shortest answer: at least so many bytes were lost with one.
+const LOST_ANSWER: usize = 6;

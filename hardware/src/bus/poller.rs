@@ -1,0 +1,328 @@
+//! What to ask next.
+
+use core::time::Duration;
+use std::collections::VecDeque;
+
+use kiebitz_protocol::{BusAddress, BusCommand, BusCommandKind};
+
+use super::BusSettings;
+use super::listener::{Listener, Outcome, Question};
+use super::turn::Turn;
+use crate::time::Timestamp;
+
+/// Asks one question after the other; what comes of them is the [`Listener`]'s business.
+#[derive(Debug)]
+pub(super) struct Poller {
+    settings: BusSettings,
+    phase: Phase,
+    /// Nothing is asked before.
+    wait_until: Timestamp,
+    /// Where the next round begins: with the board for which this one had no time.
+    first: BusAddress,
+    /// When boards that joined are next looked for.
+    search_due: Timestamp,
+    /// When the next board that has left is asked whether it is back, and which was the last.
+    absent_due: Timestamp,
+    absent_last: BusAddress,
+    pub(super) rounds: u64,
+    pub(super) last_round: Duration,
+    pub(super) longest_round: Duration,
+}
+
+#[derive(Debug)]
+enum Phase {
+    /// The line is quiet for answers to pings to all.
+    Search(Search),
+    /// Boards are asked in turn.
+    Round(Round),
+}
+
+#[derive(Debug, Default)]
+struct Search {
+    /// Boards to be silenced.
+    to_greet: VecDeque<BusAddress>,
+    /// The board that is being silenced, and how often it was asked.
+    greeted: Option<(BusAddress, u32)>,
+    /// The ping to all has gone out.
+    pinged: bool,
+    pings: u32,
+}
+
+impl Search {
+    /// What to ask a board before the next ping to all: to ignore it, and, at the first time, what it last told.
+    fn greet(&mut self, listener: &Listener) -> Option<(BusCommandKind, BusAddress)> {
+        loop {
+            let (address, asked) = self
+                .greeted
+                .or_else(|| self.to_greet.pop_front().map(|address| (address, 0)))?;
+            let seat = listener.seat(address);
+            let kind = match seat {
+                Some(seat) if seat.silenced && seat.wants_recall() => Some(BusCommandKind::RepeatChanges),
+                Some(seat) if seat.silenced => None,
+                _ => Some(BusCommandKind::IgnoreNextPing),
+            };
+            if let Some(kind) = kind.filter(|_| asked < MOST_GREETINGS) {
+                self.greeted = Some((address, asked + 1));
+                return Some((kind, address));
+            }
+            self.greeted = None;
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Round {
+    began: Timestamp,
+    /// The boards whose turn has not come.
+    waiting: VecDeque<BusAddress>,
+    turn: Option<Turn>,
+    /// The first board that wanted more than there was time for.
+    denied: Option<BusAddress>,
+    /// How many boards have been silenced for the next ping to all.
+    silenced: usize,
+    /// A board that was found, or had left, was asked whether it is there, and may be asked so many times more.
+    calls: Option<(BusAddress, u32)>,
+}
+
+impl Poller {
+    pub(super) fn new(settings: BusSettings) -> Self {
+        Self {
+            settings,
+            phase: Phase::Search(Search::default()),
+            wait_until: Timestamp::from_micros(i64::MIN),
+            first: BusAddress::ALL,
+            search_due: Timestamp::from_micros(i64::MIN),
+            absent_due: Timestamp::from_micros(i64::MIN),
+            absent_last: BusAddress::ALL,
+            rounds: 0,
+            last_round: Duration::ZERO,
+            longest_round: Duration::ZERO,
+        }
+    }
+
+    /// The port was opened: boards known from before are looked for like all others.
+    pub(super) fn handle_opened(&mut self, now: Timestamp) {
+        self.phase = Phase::Search(Search::default());
+        self.wait_until = now;
+    }
+
+    /// When there will be something to ask; may have passed.
+    pub(super) fn ready_at(&self, listener: &Listener) -> Timestamp {
+        let question = listener.question().map(|question| self.over_at(question));
+        question.map_or(self.wait_until, |over| over.max(self.wait_until))
+    }
+
+    /// The next command, if it is time for one.
+    pub(super) fn next(&mut self, now: Timestamp, listener: &Listener) -> Option<BusCommand> {
+        while self.ready_at(listener) <= now {
+            let command = match &mut self.phase {
+                Phase::Search(_) => self.search(now, listener),
+                Phase::Round(_) => self.round(now, listener),
+            };
+            if command.is_some() {
+                return command;
+            }
+        }
+        None
+    }
+
+    /// When no more is to be expected of a question.
+    fn over_at(&self, question: &Question) -> Timestamp {
+        let asked = question.asked_at;
+        if question.command.address == BusAddress::ALL {
+            return match self.phase {
+                Phase::Search(_) => asked + SEARCH_TIME,
+                Phase::Round(_) => asked + PING_PAUSE,
+            };
+        }
+        match question.last_byte_at {
+            Some(last) if question.complete || question.damaged >= BABBLE => last,
+            Some(last) => (asked + TIME_OUT).max(last + GAP),
+            None => asked + TIME_OUT,
+        }
+    }
+
+    fn search(&mut self, now: Timestamp, listener: &Listener) -> Option<BusCommand> {
+        let Phase::Search(search) = &mut self.phase else {
+            return None;
+        };
+        if let Some((kind, address)) = search.greet(listener) {
+            return Some(command(kind, address));
+        }
+        if !search.pinged {
+            search.pinged = true;
+            search.pings += 1;
+            return Some(command(BusCommandKind::Ping, BusAddress::ALL));
+        }
+        let silent = listener
+            .question()
+            .is_none_or(|question| question.last_byte_at.is_none());
+        // The first ping may only have switched boards back from single mode.
+        let over = search.pings >= MOST_PINGS || (silent && search.pings >= 2);
+        if !over {
+            search.pinged = false;
+            let there = listener.present().map(|(address, _)| address);
+            search.to_greet = listener.found().iter().copied().chain(there).collect();
+        } else if listener.present().next().is_some() {
+            self.search_due = now + SEARCH_PERIOD;
+            self.begin_round(now, listener);
+        } else {
+            *search = Search {
+                pings: 1,
+                ..Search::default()
+            };
+            self.wait_until = now + NOBODY_PAUSE;
+        }
+        None
+    }
+
+    fn begin_round(&mut self, now: Timestamp, listener: &Listener) {
+        let (before, after): (Vec<_>, Vec<_>) = listener
+            .present()
+            .map(|(address, _)| address)
+            .partition(|address| *address < self.first);
+        self.phase = Phase::Round(Round {
+            began: now,
+            waiting: after.into_iter().chain(before).collect(),
+            turn: None,
+            denied: None,
+            silenced: 0,
+            calls: None,
+        });
+    }
+
+    fn round(&mut self, now: Timestamp, listener: &Listener) -> Option<BusCommand> {
+        let Phase::Round(round) = &mut self.phase else {
+            return None;
+        };
+        let outcome = listener.question().map(|question| listener.outcome(question));
+        let has_time = now.saturating_duration_since(round.began) < EXTRAS_TIME;
+        if let Some(turn) = &mut round.turn {
+            let address = turn.address;
+            if let Some(seat) = listener.seat(address).filter(|seat| seat.present) {
+                let kind = turn.next(now, seat, outcome, has_time, self.settings.dump_period);
+                if turn.denied {
+                    round.denied.get_or_insert(address);
+                }
+                if let Some(kind) = kind {
+                    return Some(command(kind, address));
+                }
+            }
+        }
+        round.turn = round.waiting.pop_front().map(Turn::new);
+        if round.turn.is_some() {
+            return None;
+        }
+        self.call(now, outcome, listener).or_else(|| {
+            self.silence(now, has_time, listener)
+                .or_else(|| self.end_round(now, listener))
+        })
+    }
+
+    /// Asks a board that seems to have joined, or one that has left, whether it is there.
+    fn call(&mut self, now: Timestamp, outcome: Option<Outcome>, listener: &Listener) -> Option<BusCommand> {
+        let Phase::Round(round) = &mut self.phase else {
+            return None;
+        };
+        match round.calls.take() {
+            Some((address, _)) if outcome == Some(Outcome::Answered) => {
+                // It is there: its turn comes in this round, and others may be back as well.
+                round.waiting.push_back(address);
+                self.absent_due = now;
+                self.search_due = now;
+                return None;
+            }
+            Some((address, more @ 1..)) => {
+                round.calls = Some((address, more - 1));
+                return Some(command(BusCommandKind::IgnoreNextPing, address));
+            }
+            _ => {}
+        }
+        if let Some(address) = listener.found().first().copied() {
+            round.calls = Some((address, MORE_CALLS));
+            return Some(command(BusCommandKind::IgnoreNextPing, address));
+        }
+        if now < self.absent_due {
+            return None;
+        }
+        self.absent_due = now + ABSENT_PERIOD;
+        let mut absent = listener
+            .seats()
+            .filter(|(_, seat)| !seat.present)
+            .map(|(address, _)| address);
+        let first = absent.clone().next();
+        self.absent_last = absent.find(|address| *address > self.absent_last).or(first)?;
+        round.calls = Some((self.absent_last, 0));
+        Some(command(BusCommandKind::Ping, self.absent_last))
+    }
+
+    /// Silences a few boards in each round, and pings all others when all are silenced.
+    fn silence(&mut self, now: Timestamp, has_time: bool, listener: &Listener) -> Option<BusCommand> {
+        let Phase::Round(round) = &mut self.phase else {
+            return None;
+        };
+        let most = if has_time { SILENCED_PER_ROUND } else { 1 };
+        if now < self.search_due || round.silenced >= most {
+            return None;
+        }
+        round.silenced += 1;
+        let loud = listener.present().find(|(_, seat)| !seat.silenced);
+        if let Some((address, _)) = loud {
+            return Some(command(BusCommandKind::IgnoreNextPing, address));
+        }
+        self.search_due = now + SEARCH_PERIOD;
+        Some(command(BusCommandKind::Ping, BusAddress::ALL))
+    }
+
+    fn end_round(&mut self, now: Timestamp, listener: &Listener) -> Option<BusCommand> {
+        let Phase::Round(round) = &mut self.phase else {
+            return None;
+        };
+        if !round.waiting.is_empty() {
+            return None;
+        }
+        self.rounds += 1;
+        self.last_round = now.saturating_duration_since(round.began);
+        self.longest_round = self.longest_round.max(self.last_round);
+        self.first = round.denied.unwrap_or(self.first);
+        self.wait_until = round.began + self.settings.round_period;
+        if listener.present().next().is_some() {
+            self.begin_round(now.max(self.wait_until), listener);
+        } else {
+            self.phase = Phase::Search(Search::default());
+        }
+        None
+    }
+}
+
+const fn command(kind: BusCommandKind, address: BusAddress) -> BusCommand {
+    BusCommand { kind, address }
+}
+
+/// A board that has not begun to answer by then will not: 20 ms at most, and the time on the line.
+const TIME_OUT: Duration = Duration::from_millis(80);
+/// An answer goes on without such a gap; a board that writes its memory takes 20 ms between two answers, a converter
+/// 16 ms.
+const GAP: Duration = Duration::from_millis(50);
+/// After so many bytes that make no answer nothing good is expected any more.
+const BABBLE: usize = 512;
+/// Boards answer a ping to all within 1.1 s; the last answer takes its time on the line.
+const SEARCH_TIME: Duration = Duration::from_millis(1200);
+/// What boards need to take in a ping to all, even while they write their memory.
+const PING_PAUSE: Duration = Duration::from_millis(30);
+/// So many pings to all find more boards than any line has; then it is noise that answers.
+const MOST_PINGS: u32 = 10;
+/// How many questions a board gets before the next ping to all; two are enough if all goes well.
+const MOST_GREETINGS: u32 = 4;
+/// How often a line on which nobody answers is looked at.
+const NOBODY_PAUSE: Duration = Duration::from_secs(2);
+/// In a round that has lasted so long boards are only asked for changes.
+const EXTRAS_TIME: Duration = Duration::from_millis(1900);
+/// How often boards that joined are looked for.
+const SEARCH_PERIOD: Duration = Duration::from_secs(10);
+/// How many boards are silenced in a round that has time; else one is.
+const SILENCED_PER_ROUND: usize = 4;
+/// How often a board just found is asked again if it does not answer.
+const MORE_CALLS: u32 = 2;
+/// How often one of the boards that have left is asked whether it is back.
+const ABSENT_PERIOD: Duration = Duration::from_secs(1);

@@ -1,0 +1,245 @@
+//! What is known of one board on the bus.
+
+use core::time::Duration;
+
+use kiebitz_protocol::{ClockReport, Contents, Element, Field, eeprom};
+
+use crate::time::Timestamp;
+
+/// One board, there or not.
+#[derive(Debug)]
+pub(super) struct Seat {
+    /// The board has answered and not left since.
+    pub(super) present: bool,
+    /// Questions in a row that brought no good answer.
+    pub(super) failures: u32,
+    /// One of them was answered with something that could not be read.
+    pub(super) unreadable: bool,
+    /// When the last good answer came.
+    pub(super) answered_at: Timestamp,
+    /// When the first question was asked whose answer may still come: no answer is older.
+    pub(super) asked_since: Option<Timestamp>,
+    /// Changes that were asked for and have not been told yet.
+    pub(super) owed: Option<Owed>,
+    /// A repeat was asked for although nothing was owed: what comes is known to somebody already.
+    pub(super) recalls: bool,
+    /// The changes last answered, as they stand on the wire; `None`: not known.
+    pub(super) last_changes: Option<Vec<u8>>,
+    /// All changes up to this time have been told.
+    pub(super) told_until: Timestamp,
+    /// The clock last told.
+    pub(super) clock: Option<ClockReport>,
+    pub(super) clock_at: Option<Timestamp>,
+    pub(super) board_at: Option<Timestamp>,
+    /// Something may have been missed since the last dump.
+    pub(super) board_wanted: bool,
+    pub(super) version: Option<(u8, u8)>,
+    pub(super) versions_asked: u32,
+    pub(super) recalls_asked: u32,
+    /// How often in a row the board did not answer when asked for all in one: old ones do not know the question.
+    pub(super) all_in_one_refused: u32,
+    /// The board will ignore the next ping to all.
+    pub(super) silenced: bool,
+}
+
+/// Changes that a board was asked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Owed {
+    /// When they were first asked for.
+    pub(super) since: Timestamp,
+    /// Something came as an answer to the first question, but it could not be read: the board has heard it.
+    pub(super) heard: bool,
+    /// They were asked for again with "repeat".
+    pub(super) repeated: bool,
+    /// A later question has been answered: no answer is on its way any more.
+    pub(super) flushed: bool,
+}
+
+/// What came of an answer with changes.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    /// Nobody asked for it.
+    Unasked,
+    /// What has been told before, or what somebody else was told.
+    Known,
+    /// Changes, oldest first, all after this time; and how many bytes could not be read.
+    New {
+        elements: Vec<Element>,
+        not_before: Timestamp,
+        dropped: usize,
+    },
+}
+
+impl Seat {
+    pub(super) fn new() -> Self {
+        Self {
+            present: false,
+            failures: 0,
+            unreadable: false,
+            answered_at: UNKNOWN,
+            asked_since: None,
+            owed: None,
+            recalls: false,
+            last_changes: None,
+            told_until: UNKNOWN,
+            clock: None,
+            clock_at: None,
+            board_at: None,
+            board_wanted: false,
+            version: None,
+            versions_asked: 0,
+            recalls_asked: 0,
+            all_in_one_refused: 0,
+            silenced: false,
+        }
+    }
+
+    /// The board is there: what may have changed meanwhile has to be told anew.
+    pub(super) fn enter(&mut self) {
+        self.present = true;
+        self.board_wanted = true;
+        (self.clock, self.clock_at) = (None, None);
+        (self.version, self.versions_asked) = (None, 0);
+        self.all_in_one_refused = 0;
+    }
+
+    /// The board is gone, or the port. What it owes it will still owe when it comes back.
+    pub(super) fn leave(&mut self) {
+        self.present = false;
+        (self.failures, self.unreadable) = (0, false);
+        self.silenced = false;
+    }
+
+    /// It is not known what the board last told somebody else.
+    pub(super) fn wants_recall(&self) -> bool {
+        self.last_changes.is_none() && self.owed.is_none() && self.recalls_asked < MOST_RECALLS
+    }
+
+    /// A question that was asked after all others to this board was answered: earlier answers will not come.
+    pub(super) fn flush(&mut self) {
+        self.recalls = false;
+        if let Some(owed) = &mut self.owed {
+            owed.flushed = true;
+        }
+    }
+
+    /// An answer with changes came.
+    pub(super) fn take_changes(&mut self, data: &[u8]) -> Told {
+        let Some(owed) = self.owed.filter(|owed| !owed.flushed) else {
+            if std::mem::take(&mut self.recalls) {
+                self.last_changes = Some(data.to_vec());
+                return Told::Known;
+            }
+            return Told::Unasked;
+        };
+        self.owed = None;
+        let same = owed.repeated && self.last_changes.as_deref() == Some(data);
+        if same && (data.is_empty() || !owed.heard || !can_happen_twice(data)) {
+            // The board did not hear the first question. Or it did, and the same came again: then a piece was lifted
+            // and set down where it was, and only a dump can tell that nothing more is missing.
+            self.board_wanted |= !data.is_empty();
+            return Told::Known;
+        }
+        self.last_changes = Some(data.to_vec());
+        let not_before = self.told_until;
+        self.told_until = owed.since.saturating_sub(SCAN_AGE);
+        let mut dropped = 0;
+        let elements: Vec<Element> = eeprom::elements(data)
+            .filter_map(|element| element.map_err(|error| dropped += error.dropped).ok())
+            .collect();
+        let anew = [Element::PowerUp, Element::Watchdog];
+        self.board_wanted |= dropped > 0 || elements.iter().any(|element| anew.contains(element));
+        Told::New {
+            elements,
+            not_before,
+            dropped,
+        }
+    }
+}
+
+/// Whether these changes, told once, can be followed by the very same ones.
+///
+/// Every change really changes its field. So a field that has been left with some contents cannot first change to the
+/// same. The pieces listed after a power-up could be told twice if the power went twice, but no more is learned by it.
+fn can_happen_twice(data: &[u8]) -> bool {
+    let mut ends: [Option<(Contents, Contents)>; Field::COUNT] = [None; Field::COUNT];
+    for element in eeprom::elements(data).filter_map(Result::ok) {
+        if let Element::PieceChange { contents, field, .. } = element
+            && let Some(end) = ends.get_mut(field.index())
+        {
+            end.get_or_insert((contents, contents)).1 = contents;
+        }
+    }
+    ends.iter().flatten().all(|(first, last)| first != last)
+}
+
+/// How often a board is asked for what it last told somebody else.
+const MOST_RECALLS: u32 = 3;
+/// The time of which it is only known that it is long ago.
+pub(super) const UNKNOWN: Timestamp = Timestamp::from_micros(0);
+/// What the board tells of a field can be as old as its last look at it: a scan takes 200 to 250 ms.
+pub(super) const SCAN_AGE: Duration = Duration::from_millis(255);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const T: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
+
+    fn owing(heard: bool, repeated: bool) -> Seat {
+        let mut seat = Seat::new();
+        seat.last_changes = Some(vec![0x40, 52, 0x41, 36]);
+        seat.owed = Some(Owed {
+            since: T,
+            heard,
+            repeated,
+            flushed: false,
+        });
+        seat
+    }
+
+    #[test]
+    fn what_was_told_before_is_not_told_again() {
+        let mut seat = owing(false, true);
+        assert_eq!(seat.take_changes(&[0x40, 52, 0x41, 36]), Told::Known);
+        // Even if the line gave noise for an answer: e2 cannot be emptied twice.
+        let mut seat = owing(true, true);
+        assert_eq!(seat.take_changes(&[0x40, 52, 0x41, 36]), Told::Known);
+        assert_eq!(seat.told_until, UNKNOWN, "nothing is known of the time since");
+    }
+
+    #[test]
+    fn what_was_lost_is_told_when_it_is_repeated() {
+        let mut seat = owing(false, true);
+        assert!(matches!(seat.take_changes(&[0x40, 12]), Told::New { .. }));
+        assert_eq!(seat.told_until, T.saturating_sub(SCAN_AGE));
+        assert_eq!(seat.take_changes(&[0x40, 12]), Told::Unasked);
+    }
+
+    #[test]
+    fn a_piece_that_was_lifted_again_is_told_again() {
+        let lifted_and_set_down = [0x40, 52, 0x41, 52];
+        let mut seat = owing(true, true);
+        seat.last_changes = Some(lifted_and_set_down.to_vec());
+        assert!(matches!(
+            seat.take_changes(&lifted_and_set_down),
+            Told::New { .. }
+        ));
+    }
+
+    #[test]
+    fn an_answer_later_than_a_ping_is_not_taken() {
+        let mut seat = owing(false, false);
+        seat.flush();
+        assert_eq!(seat.take_changes(&[0x40, 12]), Told::Unasked);
+        assert!(seat.owed.is_some());
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_counted_and_wants_a_dump() {
+        let mut seat = owing(false, false);
+        let told = seat.take_changes(&[0x7e, 0x40, 12]);
+        assert!(matches!(told, Told::New { dropped: 1, ref elements, .. } if elements.len() == 1));
+        assert!(seat.board_wanted);
+    }
+}

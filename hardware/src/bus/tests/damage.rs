@@ -1,0 +1,163 @@
+//! Damaged answers and commands.
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+
+use kiebitz_protocol::{BusAddress, Contents, Field};
+use proptest::prelude::*;
+
+use super::world::{World, address, field};
+use crate::emulator::EmulatedBusSettings;
+use crate::{BusLine, Observation, Timestamp};
+
+/// Lets `changes` happen on the boards of a damaged bus and returns what happened and what was told.
+fn play(
+    boards: u16,
+    settings: EmulatedBusSettings,
+    stalls: u16,
+    changes: usize,
+) -> (World, BTreeMap<BusAddress, Vec<(Field, Contents)>>) {
+    let mut random = fastrand::Rng::with_seed(settings.seed);
+    let mut world = World::new(1..=boards, settings);
+    world.stalls = stalls;
+    let mut happened: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    world.run(Duration::from_secs(40));
+    // On a line as bad as that it may take some more pings.
+    for _ in 0..60 {
+        if world.line.boards().count() < usize::from(boards) {
+            world.run(Duration::from_secs(10));
+        }
+    }
+    for _ in 0..changes {
+        let number = random.u16(1..=boards);
+        let so_far: &mut Vec<(Field, Contents)> = happened.entry(address(number)).or_default();
+        // A field that changes again at once could be missed by the scan, or be a flicker to the memory.
+        let last = so_far.last().map(|(field, _)| field.number());
+        let at = random.u8(..63);
+        let at = if last == Some(at) { 63 } else { at };
+        let code = random.usize(..12);
+        let now = world.now;
+        let board = world.bus.board_mut(now, address(number)).unwrap();
+        let contents = match board.contents(field(at)) {
+            Some(_) => None,
+            None => kiebitz_protocol::Piece::ALL.get(code).copied(),
+        };
+        board.set(now, field(at), contents);
+        so_far.push((field(at), contents));
+        world.run(Duration::from_millis(260));
+    }
+    world.run(Duration::from_secs(20));
+    (world, happened)
+}
+
+/// The first difference between what happened and what was told.
+fn difference(world: &World, happened: &BTreeMap<BusAddress, Vec<(Field, Contents)>>) -> Option<String> {
+    let told = world.told();
+    happened.iter().find_map(|(address, happened)| {
+        let told = told.get(address).map_or(&[][..], Vec::as_slice);
+        let same = happened.iter().zip(told).take_while(|(a, b)| a == b).count();
+        (same < happened.len().max(told.len())).then(|| {
+            let around = |list: &[(Field, Contents)]| {
+                let from = same.saturating_sub(2).min(list.len());
+                format!("{:?}", &list[from..list.len().min(same + 4)])
+            };
+            format!(
+                "{address} at {same}: {} told as {}",
+                around(happened),
+                around(told)
+            )
+        })
+    })
+}
+
+#[test]
+fn two_in_a_hundred_damaged_answers_lose_and_double_nothing() {
+    let settings = EmulatedBusSettings {
+        damaged_answers: 20,
+        damaged_commands: 5,
+        seed: 2,
+        ..EmulatedBusSettings::default()
+    };
+    let (world, happened) = play(30, settings, 0, 5000);
+    let figures = world.line.figures();
+    assert!(figures.damaged > 500 && figures.silent > 200, "{figures:?}");
+    assert_eq!(difference(&world, &happened), None);
+    assert!(figures.longest_round < Duration::from_secs(3), "{figures:?}");
+    let left = world
+        .observed
+        .iter()
+        .filter(|(_, observed)| matches!(observed.observation, Observation::Closed { .. }))
+        .count();
+    assert_eq!(left, 0);
+    assert_eq!(world.replayed(), world.observed);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn every_change_is_told_once_and_in_order(
+        seed in any::<u64>(),
+        boards in 1_u16..5,
+        damaged_answers in 0_u16..250,
+        damaged_commands in 0_u16..200,
+        stalls in 0_u16..30,
+    ) {
+        let settings = EmulatedBusSettings {
+            damaged_answers,
+            damaged_commands,
+            seed,
+            ..EmulatedBusSettings::default()
+        };
+        let (world, happened) = play(boards, settings, stalls, 120);
+        prop_assert_eq!(difference(&world, &happened), None);
+        prop_assert_eq!(world.replayed(), world.observed);
+    }
+
+    #[test]
+    fn garbage_neither_stops_nor_confuses(chunks in proptest::collection::vec(
+        (0_u64..900, proptest::collection::vec(any::<u8>(), 0..40)), 0..60)
+    ) {
+        let mut world = World::new(1..=3, EmulatedBusSettings::default());
+        for (pause, bytes) in chunks {
+            world.run(Duration::from_millis(pause));
+            world.noise(&bytes);
+        }
+        world.run(Duration::from_secs(60));
+        let boards: Vec<u16> = world.line.boards().map(BusAddress::number).collect();
+        prop_assert_eq!(boards, vec![1, 2, 3]);
+        prop_assert_eq!(world.replayed(), world.observed);
+    }
+
+    #[test]
+    fn no_input_breaks_a_listening_line(
+        inputs in proptest::collection::vec((any::<bool>(), proptest::collection::vec(any::<u8>(), 0..30)), 0..50)
+    ) {
+        let mut line = BusLine::new();
+        for (index, (sent, bytes)) in inputs.iter().enumerate() {
+            let now = Timestamp::from_micros(index as i64 * 10_000);
+            if *sent {
+                line.handle_sent(now, bytes);
+            } else {
+                line.handle_bytes(now, bytes);
+            }
+        }
+        while line.poll_observation().is_some() {}
+    }
+}
+
+#[test]
+fn a_line_that_babbles_is_still_asked_and_found_again() {
+    let mut world = World::new(1..=1, EmulatedBusSettings::default());
+    world.run(Duration::from_secs(10));
+    let before = world.line.figures();
+    for _ in 0..2000 {
+        world.noise(&[0x55; 10]);
+        world.run(Duration::from_millis(10));
+    }
+    let after = world.line.figures();
+    let asked = after.questions + after.sweeps - before.questions - before.sweeps;
+    assert!((8..100).contains(&asked), "{after:?}");
+    world.run(Duration::from_secs(10));
+    assert_eq!(world.line.boards().count(), 1);
+}

@@ -1,0 +1,187 @@
+//! One board's turn in a round.
+
+use core::time::Duration;
+
+use kiebitz_protocol::{BusAddress, BusCommandKind, ClockReport};
+
+use super::listener::Outcome;
+use super::seat::Seat;
+use crate::time::Timestamp;
+
+/// What has been asked of a board in this round.
+#[derive(Debug)]
+pub(super) struct Turn {
+    pub(super) address: BusAddress,
+    /// The board wanted more than there was time for.
+    pub(super) denied: bool,
+    began: bool,
+    asked_changes: bool,
+    damaged: u32,
+    questions: u32,
+}
+
+impl Turn {
+    pub(super) const fn new(address: BusAddress) -> Self {
+        Self {
+            address,
+            denied: false,
+            began: false,
+            asked_changes: false,
+            damaged: 0,
+            questions: 0,
+        }
+    }
+
+    /// The next question to the board, `None` when its turn is over.
+    ///
+    /// `outcome` is that of its last question. A damaged answer is asked for again at once, a silent board in the next
+    /// round. `has_time` tells whether the round has time for more than changes.
+    pub(super) fn next(
+        &mut self,
+        now: Timestamp,
+        seat: &Seat,
+        outcome: Option<Outcome>,
+        has_time: bool,
+        dump_period: Duration,
+    ) -> Option<BusCommandKind> {
+        if std::mem::replace(&mut self.began, true) {
+            match outcome {
+                Some(Outcome::Silent) | None => return None,
+                Some(Outcome::Damaged) => self.damaged += 1,
+                Some(Outcome::Answered) => {}
+            }
+        }
+        if self.damaged > MOST_DAMAGED || self.questions >= MOST_QUESTIONS {
+            return None;
+        }
+        self.questions += 1;
+        if let Some(owed) = seat.owed {
+            // The ping's answer comes after those that may still be on their way: only then it is certain what is
+            // repeated.
+            return Some(if owed.flushed {
+                BusCommandKind::RepeatChanges
+            } else {
+                BusCommandKind::Ping
+            });
+        }
+        let wants_board = seat.board_wanted || is_due(now, seat.board_at, dump_period);
+        let wants_clock = is_due(now, seat.clock_at, clock_period(seat));
+        let extra = self.extra(seat, wants_board, wants_clock);
+        let extra = if has_time {
+            extra
+        } else {
+            self.denied |= extra.is_some();
+            None
+        };
+        if seat.wants_recall() {
+            return Some(BusCommandKind::RepeatChanges);
+        }
+        if !std::mem::replace(&mut self.asked_changes, true) {
+            let all = wants_board && extra.is_some() && seat.all_in_one_refused < 2;
+            return Some(if all {
+                BusCommandKind::ChangesClockBoard
+            } else {
+                BusCommandKind::Changes
+            });
+        }
+        extra
+    }
+
+    /// What the board is asked besides its changes.
+    fn extra(&self, seat: &Seat, wants_board: bool, wants_clock: bool) -> Option<BusCommandKind> {
+        if wants_clock {
+            Some(BusCommandKind::Clock)
+        } else if wants_board {
+            Some(BusCommandKind::Board)
+        } else if seat.version.is_none() && seat.versions_asked < MOST_VERSIONS {
+            Some(BusCommandKind::Version)
+        } else {
+            None
+        }
+    }
+}
+
+fn is_due(now: Timestamp, last: Option<Timestamp>, period: Duration) -> bool {
+    last.is_none_or(|last| now.saturating_duration_since(last) >= period)
+}
+
+/// The board itself asks its clock two or three times a second.
+fn clock_period(seat: &Seat) -> Duration {
+    match seat.clock {
+        Some(ClockReport::Absent(_)) => Duration::from_secs(2),
+        _ => Duration::from_millis(400),
+    }
+}
+
+/// A board whose answers are damaged that often in one turn has to wait for the next.
+const MOST_DAMAGED: u32 = 3;
+/// More than a turn ever needs.
+const MOST_QUESTIONS: u32 = 12;
+/// Old boards do not tell their version in the form known.
+const MOST_VERSIONS: u32 = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    fn seat() -> Seat {
+        let mut seat = Seat::new();
+        seat.enter();
+        seat.last_changes = Some(Vec::new());
+        seat.version = Some((1, 8));
+        seat
+    }
+
+    fn turn() -> Turn {
+        Turn::new(BusAddress::ALL)
+    }
+
+    #[test]
+    fn all_in_one_is_asked_only_when_a_dump_is_due_and_the_board_knows_it() {
+        let mut seat = seat();
+        let ask = |seat: &Seat| turn().next(NOW, seat, None, true, MINUTE);
+        assert_eq!(ask(&seat), Some(BusCommandKind::ChangesClockBoard));
+        seat.all_in_one_refused = 2;
+        assert_eq!(ask(&seat), Some(BusCommandKind::Changes));
+        seat.all_in_one_refused = 0;
+        (seat.board_wanted, seat.board_at) = (false, Some(NOW));
+        assert_eq!(ask(&seat), Some(BusCommandKind::Changes));
+    }
+
+    #[test]
+    fn a_board_that_does_not_know_all_in_one_is_asked_for_each() {
+        let mut seat = seat();
+        seat.all_in_one_refused = 2;
+        let mut turn = turn();
+        let mut ask = |seat: &Seat| turn.next(NOW, seat, Some(Outcome::Answered), true, MINUTE);
+        assert_eq!(ask(&seat), Some(BusCommandKind::Changes));
+        assert_eq!(ask(&seat), Some(BusCommandKind::Clock));
+        seat.clock_at = Some(NOW);
+        assert_eq!(ask(&seat), Some(BusCommandKind::Board));
+        (seat.board_wanted, seat.board_at) = (false, Some(NOW));
+        assert_eq!(ask(&seat), None);
+    }
+
+    #[test]
+    fn without_time_only_changes_are_asked_and_that_is_noted() {
+        let seat = seat();
+        let mut turn = turn();
+        let mut ask = || turn.next(NOW, &seat, Some(Outcome::Answered), false, MINUTE);
+        assert_eq!((ask(), ask()), (Some(BusCommandKind::Changes), None));
+        assert!(turn.denied);
+    }
+
+    #[test]
+    fn a_silent_board_waits_for_the_next_round_and_a_damaged_answer_is_asked_for_again() {
+        let seat = seat();
+        let mut silent = turn();
+        assert!(silent.next(NOW, &seat, None, true, MINUTE).is_some());
+        assert_eq!(silent.next(NOW, &seat, Some(Outcome::Silent), true, MINUTE), None);
+        let mut damaged = turn();
+        let asked = std::iter::from_fn(|| damaged.next(NOW, &seat, Some(Outcome::Damaged), true, MINUTE));
+        assert_eq!(asked.count(), 4);
+    }
+}

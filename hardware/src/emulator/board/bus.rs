@@ -1,0 +1,119 @@
+//! Commands to a board on a bus.
+
+use core::time::Duration;
+
+use kiebitz_protocol::{
+    BusAddress, BusAnswer, BusCommand, BusCommandKind, BusData, ClockAbsent, ClockReport,
+};
+
+use super::{EmulatedBoard, Mode};
+use crate::time::Timestamp;
+
+impl EmulatedBoard {
+    /// The address on a bus; `None` if the serial number is none.
+    #[must_use]
+    pub fn bus_address(&self) -> Option<BusAddress> {
+        self.settings.serial.and_then(|serial| serial.bus_address())
+    }
+
+    /// In single mode the command, whoever it is for, only switches the mode.
+    pub(super) fn obey_bus(&mut self, now: Timestamp, command: BusCommand) {
+        if self.mode != Mode::Bus {
+            self.mode = Mode::Bus;
+            return;
+        }
+        let Some(own) = self.bus_address() else { return };
+        match command.kind {
+            kind if command.address == own => self.obey_addressed(now, own, kind),
+            _ if command.address != BusAddress::ALL => {}
+            BusCommandKind::Ping => self.hear_ping_to_all(now),
+            BusCommandKind::EndBusMode => self.mode = Mode::Idle,
+            BusCommandKind::Reset => self.restart(now),
+            _ => {}
+        }
+    }
+
+    fn obey_addressed(&mut self, now: Timestamp, own: BusAddress, kind: BusCommandKind) {
+        match kind {
+            BusCommandKind::Clock => self.answer_bus(now, own, BusData::Clock(self.clock_report())),
+            BusCommandKind::Board => self.answer_bus(now, own, BusData::Board(*self.scan.seen())),
+            BusCommandKind::Changes => {
+                let data = self.memory.changes();
+                self.answer_bus(now, own, BusData::Changes(&data));
+            }
+            BusCommandKind::RepeatChanges => {
+                let data = self.memory.last_changes().to_vec();
+                self.answer_bus(now, own, BusData::Changes(&data));
+            }
+            BusCommandKind::ChangesClockBoard => {
+                let data = self.memory.changes();
+                self.answer_bus(now, own, BusData::Changes(&data));
+                self.answer_bus(now, own, BusData::Clock(self.clock_report()));
+                self.answer_bus(now, own, BusData::Board(*self.scan.seen()));
+            }
+            BusCommandKind::SetStart => {
+                let pieces = *self.scan.seen();
+                self.memory.start_tag(now, &pieces);
+                self.answer_bus(now + START_TIME, own, BusData::StartWritten);
+            }
+            BusCommandKind::FromStart => {
+                let data = self.memory.since_start_tag();
+                self.answer_bus(now, own, BusData::FromStart(&data));
+            }
+            BusCommandKind::IgnoreNextPing => {
+                self.ignores_ping = true;
+                self.answer_bus(now, own, BusData::Ping);
+            }
+            // A board with the address of all answers like all.
+            BusCommandKind::Ping if own == BusAddress::ALL => self.hear_ping_to_all(now),
+            BusCommandKind::Ping => self.answer_bus(now, own, BusData::Ping),
+            BusCommandKind::Version => {
+                let (major, minor) = self.settings.version;
+                self.answer_bus(now, own, BusData::Version { major, minor });
+            }
+            BusCommandKind::EndBusMode => self.mode = Mode::Idle,
+            BusCommandKind::Reset => self.restart(now),
+        }
+    }
+
+    /// The random moment has come at which the board answers a ping to all.
+    pub(super) fn answer_ping_to_all(&mut self, now: Timestamp) {
+        self.ping_at = None;
+        if let Some(own) = self.bus_address().filter(|_| self.mode == Mode::Bus) {
+            self.answer_bus(now, own, BusData::Ping);
+        }
+    }
+
+    fn hear_ping_to_all(&mut self, now: Timestamp) {
+        if std::mem::take(&mut self.ignores_ping) {
+            return;
+        }
+        let wait = Duration::from_micros(self.random.u64(..PING_SPREAD_MICROS));
+        self.ping_at.get_or_insert(now + wait);
+    }
+
+    fn restart(&mut self, now: Timestamp) {
+        self.shut_down(now);
+        self.restart_at = Some(now + RESTART_TIME);
+    }
+
+    fn clock_report(&self) -> ClockReport {
+        match self.clock_read {
+            Some(times) => ClockReport::Times(times),
+            None => ClockReport::Absent(ClockAbsent::default()),
+        }
+    }
+
+    fn answer_bus(&mut self, now: Timestamp, address: BusAddress, data: BusData<'_>) {
+        let mut bytes = Vec::new();
+        BusAnswer { address, data }.encode(&mut bytes);
+        self.answer_bytes(now, &bytes);
+    }
+}
+
+/// How long it takes to write a start tag and all pieces.
+const START_TIME: Duration = Duration::from_millis(70);
+/// Within this time all boards answer a ping to all.
+const PING_SPREAD_MICROS: u64 = 1_100_000;
+/// A reset takes some seconds.
+const RESTART_TIME: Duration = Duration::from_secs(3);

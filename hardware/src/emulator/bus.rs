@@ -1,0 +1,302 @@
+//! Many boards on one line.
+
+use core::time::Duration;
+use std::collections::{BTreeMap, VecDeque};
+
+use kiebitz_protocol::{BusAddress, BusCommand};
+
+use super::board::EmulatedBoard;
+use super::line::{Damage, handed_over};
+use crate::time::Timestamp;
+
+/// How an emulated bus is made.
+#[derive(Debug, Clone)]
+pub struct EmulatedBusSettings {
+    /// How long one byte takes on the line: 1.04 ms at 9600 baud.
+    pub byte_time: Duration,
+    /// The host's converter hands bytes over at multiples of this; zero: one by one.
+    pub latency: Duration,
+    /// How many of a thousand answers are damaged, as [`EmulatedBoard::damage_line`] does it.
+    pub damaged_answers: u16,
+    /// How many of a thousand commands of the host are damaged so that no board understands them.
+    pub damaged_commands: u16,
+    /// What damage and the sum of colliding bytes are drawn from.
+    pub seed: u64,
+}
+
+impl Default for EmulatedBusSettings {
+    fn default() -> Self {
+        Self {
+            byte_time: Duration::from_micros(1040),
+            latency: Duration::from_millis(16),
+            damaged_answers: 0,
+            damaged_commands: 0,
+            seed: 1,
+        }
+    }
+}
+
+/// Boards that share one half-duplex line.
+///
+/// What the host writes reaches all boards. Bytes that pass at the same time, of two boards or of a board and the host,
+/// collide and arrive as noise. Boards are attached and detached while the line is in use, and can be handled one by
+/// one.
+///
+/// ```
+/// use core::time::Duration;
+/// use kiebitz_hardware::Timestamp;
+/// use kiebitz_hardware::emulator::{BoardSettings, EmulatedBoard, EmulatedBus, EmulatedBusSettings};
+/// use kiebitz_protocol::{BusAddress, BusCommand, BusCommandKind};
+///
+/// let start = Timestamp::from_micros(1_789_000_000_000_000);
+/// let mut bus = EmulatedBus::new(start, EmulatedBusSettings::default());
+/// let address = bus.attach(start, EmulatedBoard::new(start, BoardSettings::default())).unwrap();
+/// assert_eq!(address.number(), 42);
+///
+/// bus.handle_bytes(start, &BusCommand { kind: BusCommandKind::Ping, address }.encode());
+/// let (at, answer) = bus.poll_transmit(start + Duration::from_millis(100)).unwrap();
+/// assert_eq!(answer, [0x87, 0x00, 0x06, 0x00, 42, 0x37]);
+/// assert!(at > start + Duration::from_millis(10));
+/// ```
+#[derive(Debug)]
+pub struct EmulatedBus {
+    settings: EmulatedBusSettings,
+    boards: BTreeMap<BusAddress, Attached>,
+    /// Bytes of the host that have not passed yet.
+    host: VecDeque<Passing>,
+    host_free_at: Timestamp,
+    /// Bytes of boards that have begun to pass.
+    boards_air: Vec<Passing>,
+    /// Bytes with the time at which the host can read them.
+    out: VecDeque<(Timestamp, u8)>,
+    commands: Damage,
+    random: fastrand::Rng,
+}
+
+/// A board on the line.
+#[derive(Debug)]
+struct Attached {
+    board: EmulatedBoard,
+    /// Before this time the board does nothing that the line notices.
+    due: Option<Timestamp>,
+}
+
+impl Attached {
+    fn settle(&mut self) {
+        // A byte is taken from the board's line once it has begun.
+        let begins = self.board.line().next_begins().map(|at| at + JUST_AFTER);
+        self.due = [self.board.next_act_at(), begins].into_iter().flatten().min();
+    }
+}
+
+/// A byte on the line.
+#[derive(Debug, Clone, Copy)]
+struct Passing {
+    /// When all of it has passed.
+    passed: Timestamp,
+    /// The board that sends it; `None`: the host.
+    from: Option<BusAddress>,
+    byte: u8,
+    collided: bool,
+}
+
+impl Passing {
+    /// Notes on both whether they pass at the same time.
+    fn meet(&mut self, other: &mut Self, byte_time: Duration) {
+        let apart = self.passed.saturating_duration_since(other.passed)
+            + other.passed.saturating_duration_since(self.passed);
+        if self.from != other.from && apart < byte_time {
+            (self.collided, other.collided) = (true, true);
+        }
+    }
+}
+
+/// Why a board could not be attached; it is handed back.
+#[derive(Debug, thiserror::Error)]
+pub enum AttachError {
+    /// The board's serial number is no address.
+    #[error("the board's serial number is no bus address")]
+    NoAddress(Box<EmulatedBoard>),
+    /// A board with this address is on the line.
+    #[error("a board with the address {0} is on the line")]
+    Taken(BusAddress, Box<EmulatedBoard>),
+}
+
+impl EmulatedBus {
+    /// A line without boards.
+    #[must_use]
+    pub fn new(now: Timestamp, settings: EmulatedBusSettings) -> Self {
+        Self {
+            boards: BTreeMap::new(),
+            host: VecDeque::new(),
+            host_free_at: now,
+            boards_air: Vec::new(),
+            out: VecDeque::new(),
+            commands: Damage::new(settings.damaged_commands, settings.seed),
+            random: fastrand::Rng::with_seed(settings.seed.wrapping_add(1)),
+            settings,
+        }
+    }
+
+    /// Connects a board to the line. Bytes that were on their way from it are lost.
+    ///
+    /// # Errors
+    ///
+    /// [`AttachError`] hands the board back if it has no address or another board has the same.
+    pub fn attach(&mut self, now: Timestamp, mut board: EmulatedBoard) -> Result<BusAddress, AttachError> {
+        self.advance(now);
+        let Some(address) = board.bus_address() else {
+            return Err(AttachError::NoAddress(Box::new(board)));
+        };
+        if self.boards.contains_key(&address) {
+            return Err(AttachError::Taken(address, Box::new(board)));
+        }
+        let seed = self
+            .settings
+            .seed
+            .wrapping_mul(31)
+            .wrapping_add(u64::from(address.number()));
+        board.damage_line(now, self.settings.damaged_answers, seed);
+        board.line_mut().cut(now);
+        let mut attached = Attached { board, due: None };
+        attached.settle();
+        self.boards.insert(address, attached);
+        Ok(address)
+    }
+
+    /// Takes a board off the line. Bytes that were on their way from it are lost.
+    pub fn detach(&mut self, now: Timestamp, address: BusAddress) -> Option<EmulatedBoard> {
+        self.advance(now);
+        let mut board = self.boards.remove(&address)?.board;
+        board.line_mut().cut(now);
+        Some(board)
+    }
+
+    /// The board with this address.
+    #[must_use]
+    pub fn board(&self, address: BusAddress) -> Option<&EmulatedBoard> {
+        self.boards.get(&address).map(|attached| &attached.board)
+    }
+
+    /// The board with this address, to be handled at `now`.
+    pub fn board_mut(&mut self, now: Timestamp, address: BusAddress) -> Option<&mut EmulatedBoard> {
+        self.advance(now);
+        let attached = self.boards.get_mut(&address)?;
+        // What will be done to it may give it something to do.
+        attached.due = Some(now);
+        attached.board.advance(now);
+        Some(&mut attached.board)
+    }
+
+    /// The addresses of the boards on the line, in their order.
+    pub fn addresses(&self) -> impl Iterator<Item = BusAddress> + '_ {
+        self.boards.keys().copied()
+    }
+
+    /// The host has written these bytes: they pass one after another from now on.
+    pub fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
+        self.advance(now);
+        self.host_free_at = self.host_free_at.max(now);
+        let byte_time = self.settings.byte_time;
+        for chunk in bytes.chunks(BusCommand::LENGTH) {
+            let mut chunk = chunk.to_vec();
+            self.commands.strike(&mut chunk);
+            for byte in chunk {
+                self.host_free_at = self.host_free_at + byte_time;
+                let mut new = Passing {
+                    passed: self.host_free_at,
+                    from: None,
+                    byte,
+                    collided: false,
+                };
+                for other in &mut self.boards_air {
+                    new.meet(other, byte_time);
+                }
+                self.host.push_back(new);
+            }
+        }
+    }
+
+    /// The next bytes that the host could read at `now` or before, with the time at which they came.
+    pub fn poll_transmit(&mut self, now: Timestamp) -> Option<(Timestamp, Vec<u8>)> {
+        self.advance(now);
+        let (at, _) = *self.out.front().filter(|(at, _)| *at <= now)?;
+        let count = self.out.iter().take_while(|(then, _)| *then == at).count();
+        Some((at, self.out.drain(..count).map(|(_, byte)| byte).collect()))
+    }
+
+    /// When [`advance`](Self::advance) or [`poll_transmit`](Self::poll_transmit) will next have something to do if
+    /// nobody touches a board; `None`: never.
+    #[must_use]
+    pub fn poll_deadline(&self) -> Option<Timestamp> {
+        let host = self.host.front().map(|byte| byte.passed);
+        let out = self.out.front().map(|(at, _)| *at);
+        let air = self.boards_air.iter().map(|byte| byte.passed);
+        let boards = self.boards.values().map(|attached| attached.due);
+        air.chain(boards.chain([host, out]).flatten()).min()
+    }
+
+    /// Time has come to `now`.
+    pub fn advance(&mut self, now: Timestamp) {
+        while let Some(at) = self.host.front().map(|byte| byte.passed).filter(|at| *at <= now) {
+            self.pass(at);
+            if let Some(passed) = self.host.pop_front() {
+                let byte = self.heard(passed);
+                for attached in self.boards.values_mut() {
+                    if attached.board.receive(at, byte) {
+                        attached.settle();
+                    }
+                }
+            }
+        }
+        self.pass(now);
+    }
+
+    /// Boards go on until `now`, what they have begun to send is on the line, and what has passed is with the host.
+    fn pass(&mut self, now: Timestamp) {
+        let due = |attached: &Attached| attached.due.is_some_and(|due| due <= now);
+        for (address, attached) in self.boards.iter_mut().filter(|(_, attached)| due(attached)) {
+            let board = &mut attached.board;
+            board.advance(now);
+            while let Some((passed, byte)) = board.line_mut().pop_begun(now) {
+                let mut new = Passing {
+                    passed,
+                    from: Some(*address),
+                    byte,
+                    collided: false,
+                };
+                for other in self.boards_air.iter_mut().chain(&mut self.host) {
+                    new.meet(other, self.settings.byte_time);
+                }
+                self.boards_air.push(new);
+            }
+            attached.settle();
+        }
+        // What begins later than now cannot meet what has passed.
+        self.boards_air.sort_by_key(|byte| byte.passed);
+        let count = self
+            .boards_air
+            .iter()
+            .take_while(|byte| byte.passed <= now)
+            .count();
+        for passed in self.boards_air.drain(..count).collect::<Vec<_>>() {
+            let byte = self.heard(passed);
+            self.out
+                .push_back((handed_over(passed.passed, self.settings.latency), byte));
+        }
+    }
+
+    fn heard(&mut self, byte: Passing) -> u8 {
+        if byte.collided {
+            self.random.u8(..)
+        } else {
+            byte.byte
+        }
+    }
+}
+
+/// The smallest step of time.
+const JUST_AFTER: Duration = Duration::from_micros(1);
+
+#[cfg(test)]
+mod tests;
