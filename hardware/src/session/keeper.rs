@@ -198,11 +198,16 @@ impl Open {
     }
 
     /// When the answer is no longer waited for. While it may be on its way it is: the memory takes 8.3 s, and a board
-    /// that is still sending one to a former host cannot answer before.
+    /// that is still sending one to a former host cannot answer the first question before. Garbage that never ends
+    /// must not look like an answer on its way for as long.
     fn answer_due(&self, asked: &Asked) -> Option<Timestamp> {
         let expected = question::expected(&asked.command)?;
         let patient = asked.at.max(self.watch.busy_at) + expected.patience;
-        Some(patient.min(asked.at + LONGEST_ANSWER))
+        let longest = match asked.command {
+            Command::SendVersion | Command::SendEeMoves => LONGEST_ANSWER,
+            _ => expected.patience * 3,
+        };
+        Some(patient.min(asked.at + longest))
     }
 
     fn unanswered(&mut self, now: Timestamp, asked: Asked) -> Result<(), &'static str> {
