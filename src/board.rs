@@ -1,6 +1,6 @@
-//! One board from bytes to events: session, tracker and referee in a row.
+//! One board from observations to events: tracker and referee in a row.
 
-use kiebitz_hardware::{Session, Timestamp};
+use kiebitz_hardware::{Observed, Timestamp};
 
 use crate::event::{Event, EventKind};
 use crate::presence::Presence;
@@ -16,14 +16,13 @@ pub struct Said {
     pub ply: Option<Box<Ply>>,
 }
 
-/// The pipeline of one board. Live operation and replay drive it the same way: before a chunk that arrived at `now`
-/// is handed in, every deadline up to `now` fires with the deadline as its time.
+/// The pipeline of one board. Live operation and replay drive it the same way: before what was learned at a time is
+/// taken in, every deadline up to then fires with the deadline as its time.
 #[derive(Debug)]
 pub struct Board {
     name: String,
     stream: String,
     seq: u64,
-    session: Session,
     presence: Presence,
     tracker: Tracker,
     referee: Referee,
@@ -31,15 +30,14 @@ pub struct Board {
 }
 
 impl Board {
-    /// A board of that name, on a port, whose events form `stream`.
+    /// A board of that name, not plugged in yet, whose events form `stream`.
     #[must_use]
-    pub fn new(name: &str, port: &str, stream: &str) -> Self {
+    pub fn new(name: &str, stream: &str) -> Self {
         Self {
             name: name.to_owned(),
             stream: stream.to_owned(),
             seq: 0,
-            session: Session::new(),
-            presence: Presence::new(port.to_owned()),
+            presence: Presence::new(),
             tracker: Tracker::new(),
             referee: Referee::new(name),
             said: Vec::new(),
@@ -58,38 +56,29 @@ impl Board {
         &self.tracker
     }
 
-    /// What was decoded and what was dropped.
-    #[must_use]
-    pub fn session(&self) -> &Session {
-        &self.session
+    /// The board is plugged in there from now on.
+    pub fn sit(&mut self, port: &str) {
+        self.presence.sit(port);
     }
 
-    /// The port was opened.
-    pub fn handle_opened(&mut self, now: Timestamp) {
-        self.advance(now);
-        self.session.handle_opened(now);
-        self.work();
-    }
-
-    /// The port is gone.
-    pub fn handle_closed(&mut self, now: Timestamp, reason: &str) {
-        self.advance(now);
-        self.session.handle_closed(now, reason);
-        self.work();
-    }
-
-    /// Bytes came from the board.
-    pub fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
-        self.advance(now);
-        self.session.handle_bytes(now, bytes);
-        self.work();
-    }
-
-    /// Bytes were written to the board.
-    pub fn handle_sent(&mut self, now: Timestamp, bytes: &[u8]) {
-        self.advance(now);
-        self.session.handle_sent(now, bytes);
-        self.work();
+    /// Takes in what was learned of the board. Every deadline up to that time fires first, as its own time.
+    pub fn observe(&mut self, observed: &Observed) {
+        self.advance(observed.at);
+        let presence = self.presence.observe(&observed.observation);
+        // The first dump may show which way round the board stands.
+        self.tracker.observe(observed);
+        if let Some(event) = presence {
+            let event = self.oriented(event);
+            let game = self.referee.game().cloned();
+            self.say(Ruling {
+                ts: observed.at,
+                at: None,
+                game,
+                event,
+                ply: None,
+            });
+        }
+        self.rule();
     }
 
     /// When [`advance`](Self::advance) is due if nothing arrives before.
@@ -109,26 +98,6 @@ impl Board {
     /// What there is to tell, in order.
     pub fn take_said(&mut self) -> Vec<Said> {
         std::mem::take(&mut self.said)
-    }
-
-    fn work(&mut self) {
-        while let Some(observed) = self.session.poll_observation() {
-            let presence = self.presence.observe(&observed.observation);
-            // The first dump may show which way round the board stands.
-            self.tracker.observe(&observed);
-            if let Some(event) = presence {
-                let event = self.oriented(event);
-                let game = self.referee.game().cloned();
-                self.say(Ruling {
-                    ts: observed.at,
-                    at: None,
-                    game,
-                    event,
-                    ply: None,
-                });
-            }
-            self.rule();
-        }
     }
 
     fn rule(&mut self) {

@@ -8,6 +8,7 @@ pub mod clock;
 pub mod config;
 pub mod demo;
 pub mod event;
+pub mod hall;
 pub mod journal;
 pub mod mqtt;
 pub mod pgn;

@@ -13,12 +13,17 @@ pub(crate) struct Presence {
 }
 
 impl Presence {
-    pub(crate) fn new(port: String) -> Self {
+    pub(crate) fn new() -> Self {
         Self {
-            port,
+            port: String::new(),
             identity: Identity::default(),
             connected: false,
         }
+    }
+
+    /// The board is on that port from now on.
+    pub(crate) fn sit(&mut self, port: &str) {
+        port.clone_into(&mut self.port);
     }
 
     /// A board counts as connected once it has told its placement: by then it has told who it is, if it was asked.

@@ -7,16 +7,18 @@ use std::path::Path;
 
 use anyhow::Context;
 use kiebitz_hardware::Timestamp;
-use kiebitz_hardware::capture::{CaptureReader, Content, Direction, LineMode, Packet};
+use kiebitz_hardware::capture::{CaptureReader, Content, Direction, Packet};
 
 use crate::board::{Board, Said};
+use crate::hall::{Hall, LineId, Manner, Names};
 
 /// Replays a capture step by step. Every step has a time, so that it can be paced.
 #[derive(Debug)]
 pub struct Replay<R: Read> {
     reader: CaptureReader<R>,
-    stream: String,
-    boards: Vec<Option<Board>>,
+    hall: Hall,
+    /// The lines of the capture's interfaces, by number, once they were met.
+    lines: Vec<Option<LineId>>,
     next: Option<Packet>,
     /// Past the end of the capture deadlines still fire until then, as they would have in the hall.
     until: Timestamp,
@@ -51,16 +53,22 @@ impl<R: Read> Replay<R> {
             .map_or(Timestamp::from_micros(0), |packet| packet.at);
         Ok(Self {
             reader,
-            stream: stream.to_owned(),
-            boards: Vec::new(),
+            hall: Hall::new(stream, Names::Recorded),
+            lines: Vec::new(),
             next,
             until,
         })
     }
 
-    /// The boards met so far.
+    /// The boards met so far, by name.
     pub fn boards(&self) -> impl Iterator<Item = &Board> {
-        self.boards.iter().flatten()
+        self.hall.boards()
+    }
+
+    /// The boards and the lines they are on.
+    #[must_use]
+    pub fn hall(&self) -> &Hall {
+        &self.hall
     }
 
     /// Byte offset up to which the file is whole, if it was cut off inside a block.
@@ -72,7 +80,7 @@ impl<R: Read> Replay<R> {
     /// When the next step is due; `None` at the end.
     #[must_use]
     pub fn next_at(&self) -> Option<Timestamp> {
-        let deadline = self.boards().filter_map(Board::poll_deadline).min();
+        let deadline = self.hall.poll_deadline();
         match &self.next {
             Some(packet) => Some(deadline.map_or(packet.at, |deadline| deadline.min(packet.at))),
             None => deadline.filter(|deadline| *deadline <= self.until),
@@ -88,50 +96,39 @@ impl<R: Read> Replay<R> {
         let Some(now) = self.next_at() else {
             return Ok(Vec::new());
         };
-        for board in self.boards.iter_mut().flatten() {
-            board.advance(now);
-        }
+        self.hall.advance(now);
         if let Some(packet) = self.next.take_if(|packet| packet.at <= now) {
             self.until = packet.at + SILENCE;
             self.hand_in(&packet);
             self.next = self.reader.next_packet()?;
         }
-        Ok(self
-            .boards
-            .iter_mut()
-            .flatten()
-            .flat_map(Board::take_said)
-            .collect())
+        Ok(self.hall.take_said())
     }
 
     fn hand_in(&mut self, packet: &Packet) {
-        let Some(board) = self.board(packet.interface) else {
-            return;
-        };
+        let Some(line) = self.line(packet) else { return };
         match &packet.content {
-            Content::Opened => board.handle_opened(packet.at),
-            Content::Closed { reason } => board.handle_closed(packet.at, reason),
+            Content::Opened => self.hall.open(packet.at, line),
+            Content::Closed { reason } => self.hall.close(packet.at, line, reason),
             Content::Bytes {
                 direction: Direction::Inbound,
                 bytes,
-            } => board.handle_bytes(packet.at, bytes),
+            } => self.hall.receive(packet.at, line, bytes),
             Content::Bytes {
                 direction: Direction::Outbound,
                 bytes,
-            } => board.handle_sent(packet.at, bytes),
+            } => self.hall.sent(packet.at, line, bytes),
         }
     }
 
-    /// The board on a port of the capture; ports in bus mode carry many and are not followed.
-    fn board(&mut self, interface: usize) -> Option<&mut Board> {
-        let port = self.reader.interfaces().get(interface)?;
-        if port.mode == LineMode::Bus {
-            return None;
+    /// The line that a packet was on. A capture may begin in the middle of what a port said.
+    fn line(&mut self, packet: &Packet) -> Option<LineId> {
+        let port = self.reader.interfaces().get(packet.interface)?;
+        if self.lines.len() <= packet.interface {
+            self.lines.resize(packet.interface + 1, None);
         }
-        if self.boards.len() <= interface {
-            self.boards.resize_with(interface + 1, || None);
-        }
-        let stream = &self.stream;
-        Some(self.boards[interface].get_or_insert_with(|| Board::new(&port.name, &port.name, stream)))
+        let line = &mut self.lines[packet.interface];
+        let hall = &mut self.hall;
+        Some(*line.get_or_insert_with(|| hall.add(&port.name, Manner::Recorded(port.mode))))
     }
 }

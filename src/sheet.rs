@@ -118,24 +118,24 @@ impl Sheet {
         }
     }
 
-    /// Writes the sheet. `boards` are as they stand at the end; a capture that was cut off is whole up to `cut_at`.
+    /// Writes the sheet. `boards` is how they stand at the end; a capture that was cut off is whole up to `cut_at`.
     ///
     /// # Errors
     ///
     /// When `out` cannot be written to.
-    pub fn write<'b>(
+    pub fn write(
         &self,
         out: &mut impl Write,
-        boards: impl IntoIterator<Item = &'b Board>,
+        boards: &crate::hall::Hall,
         cut_at: Option<u64>,
     ) -> io::Result<()> {
-        let boards: Vec<&Board> = boards.into_iter().collect();
         if self.boards.is_empty() {
             writeln!(out, "No board answers in this capture.")?;
         }
         for sheet in &self.boards {
-            let board = boards.iter().find(|board| board.name() == sheet.name).copied();
-            sheet.write(out, board, &self.hall, self.detail)?;
+            let board = boards.board(&sheet.name);
+            let dropped = boards.counters(&sheet.name).and_then(odd::dropped);
+            sheet.write(out, board, dropped, &self.hall, self.detail)?;
         }
         if let Some(offset) = cut_at {
             writeln!(
@@ -206,6 +206,7 @@ impl BoardSheet {
         &self,
         out: &mut impl Write,
         board: Option<&Board>,
+        dropped: Option<String>,
         hall: &Hall,
         detail: Detail,
     ) -> io::Result<()> {
@@ -218,10 +219,7 @@ impl BoardSheet {
             writeln!(out, "\nNo game was started.")?;
         }
         let outside: Vec<String> = self.odd.iter().map(|odd| odd.line(hall)).collect();
-        let dropped: Vec<String> = board
-            .and_then(|board| odd::dropped(board.session().counters()))
-            .into_iter()
-            .collect();
+        let dropped: Vec<String> = dropped.into_iter().collect();
         for (heading, lines) in [("Outside of games", outside), ("On the line", dropped)] {
             if !lines.is_empty() {
                 writeln!(out, "\n{heading}")?;

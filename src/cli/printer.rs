@@ -89,7 +89,7 @@ impl<'w, W: Write> Printer<'w, W> {
         match self.output {
             Output::Events => {}
             Output::Sheet | Output::Explanation => {
-                self.sheet.write(self.out, replay.boards(), replay.truncated())?;
+                self.sheet.write(self.out, replay.hall(), replay.truncated())?;
             }
             Output::Pgn => {
                 for game in self.games.drain(..) {

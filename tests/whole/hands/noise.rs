@@ -2,9 +2,11 @@
 
 use core::time::Duration;
 
-use kiebitz::board::Board;
 use kiebitz::event::Event;
+use kiebitz::hall::{Hall, LineId, Manner, Names};
+use kiebitz::tracker::Tracker;
 use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::capture::LineMode;
 use kiebitz_protocol::{ClockTimes, Dump, Field, FieldUpdate, Message, Piece, SideTime};
 use shakmaty::{Board as Placement, Square};
 
@@ -13,17 +15,20 @@ use super::hall::{OPENING, dump};
 
 /// A board with time, on a line that may carry anything.
 struct Listener {
-    board: Board,
+    hall: Hall,
+    line: LineId,
     now: Timestamp,
     events: Vec<Event>,
 }
 
 impl Listener {
     fn new() -> Self {
-        let mut board = Board::new("board-1", "port-1", "noise");
-        board.handle_opened(OPENING);
+        let mut hall = Hall::new("noise", Names::Recorded);
+        let line = hall.add("board-1", Manner::Recorded(LineMode::Single));
+        hall.open(OPENING, line);
         Self {
-            board,
+            hall,
+            line,
             now: OPENING,
             events: Vec::new(),
         }
@@ -31,9 +36,9 @@ impl Listener {
 
     fn hear(&mut self, after: Duration, bytes: &[u8]) {
         self.now = self.now + after;
-        self.board.handle_bytes(self.now, bytes);
+        self.hall.receive(self.now, self.line, bytes);
         self.events
-            .extend(self.board.take_said().into_iter().map(|said| said.event));
+            .extend(self.hall.take_said().into_iter().map(|said| said.event));
     }
 
     fn hear_message(&mut self, after: Duration, message: &Message<'_>) {
@@ -42,10 +47,14 @@ impl Listener {
         self.hear(after, &bytes);
     }
 
+    fn tracker(&self) -> &Tracker {
+        self.hall.board("board-1").expect("it was opened").tracker()
+    }
+
     /// What the tracker takes to stand on the board, the way the fields are numbered.
     fn placement(&self) -> Placement {
-        let mut placement = self.board.tracker().placement().clone();
-        if self.board.tracker().orientation() == Some("turned") {
+        let mut placement = self.tracker().placement().clone();
+        if self.tracker().orientation() == Some("turned") {
             placement.rotate_180();
         }
         placement
@@ -74,8 +83,8 @@ fn noise(seed: u64) -> Listener {
             }
             3 if chance.percent(5) => {
                 listener.now = listener.now + after;
-                listener.board.handle_closed(listener.now, "unplugged");
-                listener.board.handle_opened(listener.now);
+                listener.hall.close(listener.now, listener.line, "unplugged");
+                listener.hall.open(listener.now, listener.line);
             }
             _ => listener.hear_message(after, &Message::FieldUpdate(any_update(&mut chance))),
         }

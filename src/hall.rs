@@ -1,0 +1,244 @@
+//! All boards and all lines that they are on: bytes in, events out.
+//!
+//! The live daemon and a replay drive it the same way. Nothing here opens a port or reads a clock: the driver says what
+//! came in and when, asks what is to be written, and hands that back once it is.
+
+mod line;
+mod names;
+
+use std::collections::BTreeMap;
+
+use kiebitz_hardware::capture::LineMode;
+use kiebitz_hardware::{Observation, Timestamp};
+use kiebitz_protocol::Counters;
+
+use crate::board::{Board, Said};
+use line::{Line, Place, Seat};
+pub use names::Names;
+
+/// A line of the hall.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LineId(usize);
+
+/// How the boards on a line speak, and what kiebitz does about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Manner {
+    /// A recorded line: what it said is listened to, nothing is written.
+    Recorded(LineMode),
+    /// One board or a bus, kept answering.
+    Live(LineMode),
+    /// To be found out, by a bus ping before any byte that a bus would take amiss.
+    Unknown,
+}
+
+/// The boards of a hall and the lines they are on.
+#[derive(Debug)]
+pub struct Hall {
+    stream: String,
+    names: Names,
+    /// By name. A board that has been unplugged keeps its place until it comes back, on whatever line.
+    boards: BTreeMap<String, Board>,
+    lines: BTreeMap<LineId, Line>,
+    added: usize,
+}
+
+impl Hall {
+    /// A hall without boards, whose events form `stream`.
+    #[must_use]
+    pub fn new(stream: &str, names: Names) -> Self {
+        Self {
+            stream: stream.to_owned(),
+            names,
+            boards: BTreeMap::new(),
+            lines: BTreeMap::new(),
+            added: 0,
+        }
+    }
+
+    /// The boards met so far, by name.
+    pub fn boards(&self) -> impl Iterator<Item = &Board> {
+        self.boards.values()
+    }
+
+    /// A board by its name.
+    #[must_use]
+    pub fn board(&self, name: &str) -> Option<&Board> {
+        self.boards.get(name)
+    }
+
+    /// Puts a board in its place before it is plugged in: the journal knows it.
+    pub fn expect(&mut self, board: Board) {
+        self.boards.insert(board.name().to_owned(), board);
+    }
+
+    /// How the boards on a line speak, as far as is known; a line that is being probed is spoken to as a bus.
+    #[must_use]
+    pub fn mode(&self, line: LineId) -> Option<LineMode> {
+        self.lines.get(&line).map(Line::mode)
+    }
+
+    /// What was decoded and dropped on the line of a board that is alone on it.
+    #[must_use]
+    pub fn counters(&self, board: &str) -> Option<&Counters> {
+        self.lines.values().find_map(|line| line.counters(board))
+    }
+
+    /// A line that is not open yet.
+    pub fn add(&mut self, port: &str, manner: Manner) -> LineId {
+        let id = LineId(self.added);
+        self.added += 1;
+        self.lines.insert(id, Line::new(port, manner));
+        id
+    }
+
+    /// The port was opened.
+    pub fn open(&mut self, now: Timestamp, line: LineId) {
+        self.at(now, line, |line| line.handle_opened(now));
+    }
+
+    /// The port is gone; it may be opened again.
+    pub fn close(&mut self, now: Timestamp, line: LineId, reason: &str) {
+        self.at(now, line, |line| line.handle_closed(now, reason));
+    }
+
+    /// The port is gone for good.
+    pub fn remove(&mut self, now: Timestamp, line: LineId, reason: &str) {
+        self.close(now, line, reason);
+        self.lines.remove(&line);
+    }
+
+    /// Bytes came from the line.
+    pub fn receive(&mut self, now: Timestamp, line: LineId, bytes: &[u8]) {
+        self.at(now, line, |line| line.handle_bytes(now, bytes));
+    }
+
+    /// Bytes were written to the line.
+    pub fn sent(&mut self, now: Timestamp, line: LineId, bytes: &[u8]) {
+        self.at(now, line, |line| line.handle_sent(now, bytes));
+    }
+
+    /// The next bytes to be written, and where to. They are handed back with [`sent`](Self::sent) once they are.
+    pub fn poll_write(&mut self, now: Timestamp) -> Option<(LineId, Vec<u8>)> {
+        let mut lines = self.lines.iter_mut();
+        lines.find_map(|(id, line)| Some((*id, line.poll_write(now)?)))
+    }
+
+    /// The next bytes to be written to one line.
+    pub fn poll_write_to(&mut self, now: Timestamp, line: LineId) -> Option<Vec<u8>> {
+        self.lines.get_mut(&line)?.poll_write(now)
+    }
+
+    /// A line that is given up: the driver closes its port and says so with this reason.
+    pub fn poll_close(&mut self) -> Option<(LineId, String)> {
+        let mut lines = self.lines.iter_mut();
+        lines.find_map(|(id, line)| Some((*id, line.poll_close()?)))
+    }
+
+    /// A line of which it was just found out how its boards speak.
+    pub fn poll_found_out(&mut self) -> Option<(LineId, LineMode)> {
+        let mut lines = self.lines.iter_mut();
+        lines.find_map(|(id, line)| Some((*id, line.poll_found_out()?)))
+    }
+
+    /// When [`advance`](Self::advance) is due if nothing comes before.
+    #[must_use]
+    pub fn poll_deadline(&self) -> Option<Timestamp> {
+        let lines = self.lines.values().filter_map(Line::poll_deadline);
+        lines
+            .chain(self.boards.values().filter_map(Board::poll_deadline))
+            .min()
+    }
+
+    /// Time has come to `now`: every deadline up to it fires, each with its own time.
+    pub fn advance(&mut self, now: Timestamp) {
+        for board in self.boards.values_mut() {
+            board.advance(now);
+        }
+        let due: Vec<LineId> = self
+            .lines
+            .iter()
+            .filter(|(_, line)| line.poll_deadline().is_some_and(|deadline| deadline <= now))
+            .map(|(id, _)| *id)
+            .collect();
+        for id in due {
+            self.at(now, id, |_| {});
+        }
+    }
+
+    /// What there is to tell, board by board and of each in order.
+    pub fn take_said(&mut self) -> Vec<Said> {
+        self.boards.values_mut().flat_map(Board::take_said).collect()
+    }
+
+    /// Lets the deadlines of a line and its boards fire, then does something with the line and hears what it says.
+    fn at(&mut self, now: Timestamp, id: LineId, act: impl FnOnce(&mut Line)) {
+        let Some(line) = self.lines.get_mut(&id) else {
+            return;
+        };
+        line.advance(now);
+        act(line);
+        self.listen(id);
+    }
+
+    /// Hands what a line has learned to its boards.
+    fn listen(&mut self, id: LineId) {
+        while let Some((place, observed)) = self.lines.get_mut(&id).and_then(Line::poll_observation) {
+            let Some(line) = self.lines.get_mut(&id) else {
+                return;
+            };
+            let seat = line.seats.entry(place).or_default();
+            if let Some(board) = seat.board.as_ref().and_then(|name| self.boards.get_mut(name)) {
+                board.observe(&observed);
+                if matches!(observed.observation, Observation::Closed { .. }) {
+                    // Another board may come in its place.
+                    *seat = Seat::default();
+                }
+                continue;
+            }
+            let shown = matches!(observed.observation, Observation::Board { .. });
+            seat.hear(observed);
+            // A board says who it is before it shows what stands on it; on a bus its address says it.
+            if shown || self.names.known_beforehand() || matches!(place, Place::At(_)) {
+                self.introduce(id, place);
+            }
+        }
+    }
+
+    /// Finds out which board is at a place, and hands it what was heard so far.
+    fn introduce(&mut self, id: LineId, place: Place) {
+        let Some(line) = self.lines.get(&id) else { return };
+        let Some(seat) = line.seats.get(&place).filter(|seat| !seat.heard.is_empty()) else {
+            return;
+        };
+        let identity = &seat.identity;
+        let (serial, on_bus) = match place {
+            Place::Alone => (
+                identity.long_serial.clone().or_else(|| identity.serial.clone()),
+                false,
+            ),
+            Place::At(address) => (Some(address.to_string()), true),
+        };
+        let port = line.port.clone();
+        let mut name = self.names.of(serial.as_deref(), &port, on_bus);
+        if self.is_seated(&name) {
+            name = Names::another(&name, &port);
+        }
+        let new = || Board::new(&name, &self.stream);
+        let board = self.boards.entry(name.clone()).or_insert_with(new);
+        board.sit(&port);
+        let seat = self
+            .lines
+            .get_mut(&id)
+            .and_then(|line| line.seats.get_mut(&place));
+        let Some(seat) = seat else { return };
+        for observed in seat.heard.drain(..) {
+            board.observe(&observed);
+        }
+        seat.board = Some(name);
+    }
+
+    fn is_seated(&self, name: &str) -> bool {
+        let mut seats = self.lines.values().flat_map(|line| line.seats.values());
+        seats.any(|seat| seat.board.as_deref() == Some(name))
+    }
+}
