@@ -29,6 +29,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     let mut out = BufWriter::with_capacity(BUFFER, std::io::stdout().lock());
     let done = match request {
         Request::Demo(demo) => crate::demo::run(&demo, venue(), &mut out),
+        #[cfg(unix)]
+        Request::Emulate(emulation) => crate::emulate::run(&emulation, &mut out),
         Request::Replay(request) => replay::run(&request, &mut out),
     };
     let done = done.and_then(|exit| {

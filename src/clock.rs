@@ -104,6 +104,39 @@ impl Pace {
     }
 }
 
+/// The time of live operation: that of the wall clock when it was started, and the monotonic clock from there on, so
+/// that nobody who sets the system's clock puts moves in another order.
+#[derive(Debug, Clone)]
+pub struct LiveTime {
+    wall: Timestamp,
+    began: Instant,
+}
+
+impl LiveTime {
+    /// Starts now.
+    #[must_use]
+    pub fn start() -> Self {
+        Self {
+            wall: wall_time(),
+            began: now(),
+        }
+    }
+
+    /// What time it is.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.wall + now().saturating_duration_since(self.began)
+    }
+
+    /// Lets other tasks work until then.
+    pub async fn until(&self, at: Timestamp) {
+        let due = self.began
+            + at.saturating_duration_since(self.wall)
+                .min(Duration::from_secs_f64(LONGEST_WAIT));
+        tokio::time::sleep_until(due.into()).await;
+    }
+}
+
 /// The time of day, for what is no part of a stream of events: when the daemon was started, for instance.
 #[must_use]
 #[expect(

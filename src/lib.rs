@@ -7,6 +7,8 @@ pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod demo;
+#[cfg(unix)]
+pub mod emulate;
 pub mod event;
 pub mod hall;
 pub mod journal;

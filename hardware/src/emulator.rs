@@ -5,7 +5,8 @@
 //! and of a bus, on which an [`EmulatedBus`] joins many, and has faults on demand. What is random is drawn from seeds,
 //! so that the same happens in every run.
 //!
-//! It knows no rule of chess: hands are the caller's business. It opens nothing and reads no clock: bytes and time go
+//! It knows no rule of chess: what is played on it is the business of a [`Player`] with its [`hand`]s, or of the
+//! caller. It opens nothing and reads no clock: bytes and time go
 //! in, bytes with their times come out.
 //!
 //! ```
@@ -36,10 +37,13 @@
 mod board;
 mod bus;
 mod clock;
+pub mod hand;
 mod line;
 mod memory;
+mod player;
 mod scan;
 
 pub use board::{BoardSettings, EmulatedBoard};
 pub use bus::{AttachError, EmulatedBus, EmulatedBusSettings};
 pub use clock::{ClockSide, EmulatedClock};
+pub use player::Player;

@@ -10,6 +10,8 @@ use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand};
 
 use super::request::Request;
 use crate::clock::Speed;
+#[cfg(unix)]
+use crate::emulate::{Fault, Hands};
 
 /// Watches games of chess on electronic boards: moves, clocks and irregularities, live over MQTT
 #[derive(Debug, Parser)]
@@ -37,6 +39,8 @@ pub(super) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Demo(DemoArguments),
+    #[cfg(unix)]
+    Emulate(EmulateArguments),
     Replay(ReplayArguments),
 }
 
@@ -64,6 +68,39 @@ pub(super) struct DemoArguments {
     /// Draw pieces as letters: KQRBNP for White, kqrbnp for Black
     #[arg(long)]
     pub(super) ascii: bool,
+    #[command(flatten)]
+    help: Help,
+}
+
+/// Emulate boards and clocks on pseudo-terminals, for rehearsals without hardware
+#[cfg(unix)]
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true, after_help = AFTER_EMULATE)]
+pub(super) struct EmulateArguments {
+    /// How many boards, up to 256
+    #[arg(long, value_name = "NUMBER", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(super) boards: u16,
+    /// Games to play, to the boards in turn and round again [default: three old ones]
+    #[arg(long, value_name = "FILE")]
+    pub(super) pgn: Option<PathBuf>,
+    /// Who plays: calm, drawing (slides pieces), blitz, clumsy, mixed
+    #[arg(long, value_name = "HANDS", default_value = "calm")]
+    pub(super) hands: Hands,
+    /// How fast they think: realtime, so many times as fast, or max
+    #[arg(long, value_name = "SPEED", default_value = "1")]
+    pub(super) speed: Speed,
+    /// The same number gives the same play
+    #[arg(long, value_name = "NUMBER", default_value = "1")]
+    pub(super) seed: u64,
+    /// Make links to the ports, DIR/board-1 and so on; after a replug they are back
+    #[arg(long, value_name = "DIR")]
+    pub(super) links: Option<PathBuf>,
+    /// What goes wrong, as in "unplug 2 at 30s for 5s"; can be given several times
+    #[arg(long, value_name = "FAULT", help_heading = FAULTS)]
+    pub(super) fault: Vec<Fault>,
+    /// Unplugged boards keep power and memory, as serial ones do; USB boards lose both
+    #[arg(long, help_heading = FAULTS)]
+    pub(super) own_power: bool,
     #[command(flatten)]
     help: Help,
 }
@@ -105,6 +142,8 @@ pub(super) struct ReplayArguments {
 
 const PRINTED: &str = "Print instead of the score sheet";
 const PUBLISHED: &str = "MQTT";
+#[cfg(unix)]
+const FAULTS: &str = "Faults";
 
 const AFTER_HELP: &str = "\
 Start with `kiebitz demo`. `kiebitz replay --help` shows what can be done with a recording.
@@ -115,6 +154,22 @@ const AFTER_DEMO: &str = "\
 A recorded game goes through the whole of kiebitz at a pace one can watch. The board is drawn as its
 sensors see it: a piece in the hand is missing. Everything is published on an MQTT broker of its own.
 Where the output is no terminal, a block of text is printed per move. Ctrl-C ends the demo.";
+
+#[cfg(unix)]
+const AFTER_EMULATE: &str = "\
+These are virtual boards: whatever reads boards can open the ports that are printed at the start. They
+speak the protocol of DGT-compatible boards, with the timing of scan, line and clock. A higher speed
+shortens what players think, not what their hands do, so that nothing impossible is seen.
+
+While it runs, faults can be typed: unplug, plug, garbage, silent, heard, dead, alive, clock-lost, clock,
+each with the number of a board or `all`; `help` explains them. Ctrl-C ends it and removes the links. In
+the background it needs its input closed: kiebitz emulate </dev/null &
+
+Examples:
+  kiebitz emulate --boards 8 --pgn round-5.pgn --links boards
+  kiebitz emulate --hands blitz --fault 'unplug 1 at 20s for 5s'
+
+Exit codes: 0 ended by a signal to terminate; 1 something failed; 2 wrong usage; 130 ended by Ctrl-C.";
 
 const AFTER_REPLAY: &str = "\
 The score sheet has the clock after every move, the time it took, and what was odd. Sheets and PGN are
@@ -140,13 +195,18 @@ pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request,
     let arguments = Arguments::try_parse_from(args)?;
     match arguments.command {
         Command::Demo(demo) => Ok(Request::Demo(demo.into())),
-        Command::Replay(replay) => Request::replay(replay).map_err(|error| {
-            let mut command = Arguments::command();
-            command.build();
-            let replay = command.find_subcommand("replay").cloned().unwrap_or(command);
-            replay
-                .clone()
-                .error(ErrorKind::ValueValidation, format!("{error:#}"))
-        }),
+        #[cfg(unix)]
+        Command::Emulate(emulate) => Request::emulate(emulate).map_err(|error| wrong("emulate", &error)),
+        Command::Replay(replay) => Request::replay(replay).map_err(|error| wrong("replay", &error)),
     }
+}
+
+/// What is wrong with the arguments of a command.
+fn wrong(name: &str, error: &anyhow::Error) -> clap::Error {
+    let mut command = Arguments::command();
+    command.build();
+    let command = command.find_subcommand(name).cloned().unwrap_or(command);
+    command
+        .clone()
+        .error(ErrorKind::ValueValidation, format!("{error:#}"))
 }

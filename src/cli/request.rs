@@ -4,17 +4,23 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 
+#[cfg(unix)]
+use super::args::EmulateArguments;
 use super::args::{DemoArguments, ReplayArguments};
 use super::logging::Logging;
 use super::printer::Output;
 use crate::clock::Speed;
 use crate::demo::Demo;
+#[cfg(unix)]
+use crate::emulate::{Boards, Emulation};
 use crate::mqtt::{MqttConfig, Prefix};
 
 /// What is to be done.
 #[derive(Debug)]
 pub(super) enum Request {
     Demo(Demo),
+    #[cfg(unix)]
+    Emulate(Emulation),
     Replay(Box<ReplayRequest>),
 }
 
@@ -36,6 +42,42 @@ pub(super) struct CaptureRequest {
 }
 
 impl Request {
+    /// # Errors
+    ///
+    /// When a fault names a board that there is not.
+    #[cfg(unix)]
+    pub(super) fn emulate(arguments: EmulateArguments) -> anyhow::Result<Self> {
+        let EmulateArguments {
+            boards,
+            pgn,
+            hands,
+            speed,
+            seed,
+            links,
+            fault,
+            own_power,
+            ..
+        } = arguments;
+        let boards = usize::from(boards);
+        for fault in &fault {
+            if let Boards::One(number) = fault.boards
+                && number > boards
+            {
+                anyhow::bail!("--fault: there is no board-{number}, the last is board-{boards}");
+            }
+        }
+        Ok(Self::Emulate(Emulation {
+            boards,
+            pgn,
+            hands,
+            speed,
+            seed,
+            faults: fault,
+            own_power,
+            links,
+        }))
+    }
+
     /// # Errors
     ///
     /// The message says which argument makes no sense.

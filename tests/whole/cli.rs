@@ -59,6 +59,8 @@ fn help_is_as_reviewed() {
     for (file, args) in [
         ("kiebitz.txt", &["--help"][..]),
         ("demo.txt", &["demo", "--help"]),
+        #[cfg(unix)]
+        ("emulate.txt", &["emulate", "--help"]),
         ("replay.txt", &["replay", "--help"]),
     ] {
         let output = run(args);

@@ -1,17 +1,13 @@
 //! Games acted out by hand on an emulated board come back as they were played.
 
-pub(crate) mod chance;
 pub(crate) mod games;
 pub(crate) mod hall;
-pub(crate) mod manner;
-pub(crate) mod motion;
 mod noise;
 pub(crate) mod play;
 pub(crate) mod verdict;
 
-use chance::Chance;
 use games::{Game, Taste};
-use manner::Temperament;
+use kiebitz_hardware::emulator::hand::{Chance, Temperament};
 use play::Play;
 
 /// A game and how it was acted out, from a seed.
@@ -115,12 +111,7 @@ fn rates() {
             began.elapsed()
         );
     }
-    for temperament in [
-        Temperament::Calm,
-        Temperament::Drawing,
-        Temperament::Clumsy,
-        Temperament::Blitz,
-    ] {
+    for temperament in Temperament::ALL {
         for taste in [Taste::Any, Taste::Special] {
             let cases = 0..1000;
             let (mut plies, mut corrected) = (0, 0);
@@ -146,13 +137,10 @@ fn rates() {
 fn one_seed() {
     let wanted = std::env::var("HANDS").expect("HANDS names temperament, taste and seed");
     let words: Vec<&str> = wanted.split_whitespace().collect();
-    let all = [
-        Temperament::Calm,
-        Temperament::Drawing,
-        Temperament::Blitz,
-        Temperament::Clumsy,
-    ];
-    let temperament = all.into_iter().find(|t| format!("{t:?}") == words[0]).unwrap();
+    let temperament = Temperament::ALL
+        .into_iter()
+        .find(|t| format!("{t:?}") == words[0])
+        .unwrap();
     let taste = if words[1] == "Any" {
         Taste::Any
     } else {

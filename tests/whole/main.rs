@@ -8,10 +8,14 @@
     reason = "a test that cannot go on has failed"
 )]
 
+#[cfg(unix)]
 mod captures;
 mod cli;
 #[cfg(feature = "demo-broker")]
 mod demo_broker;
+#[cfg(unix)]
+mod emulate;
+#[cfg(unix)]
 mod hands;
 mod mosquitto;
 mod mqtt;

@@ -2,15 +2,16 @@
 
 mod timing;
 
+use kiebitz::emulate::plies;
 use kiebitz_hardware::emulator::ClockSide;
-use kiebitz_protocol::Piece as WirePiece;
+use kiebitz_hardware::emulator::hand::{
+    Castling, Chance, Deed, EnPassant, Manner, Pace, Promoting, Setting, Taking, ms,
+};
+use kiebitz_protocol::{Field, Piece as WirePiece};
 use shakmaty::{Chess, Color, Move, Position, Square};
 
-use crate::hands::chance::{Chance, ms};
 use crate::hands::games::Game;
-use crate::hands::manner::{CALM, Castling, EnPassant, Manner, Pace, Promoting, Taking};
-use crate::hands::motion::Deed;
-use crate::hands::play::{Play, Players, Setting};
+use crate::hands::play::{Play, Players};
 
 /// A capture: its name and the play that it records.
 pub(crate) type Scene = (&'static str, fn() -> Play);
@@ -179,8 +180,10 @@ fn kings_show_result() -> Play {
     let mut players = finished(14, &game);
     for (color, to) in [(Color::Black, Square::D5), (Color::White, Square::E4)] {
         let king = players.position.board().king_of(color).expect("both have kings");
-        players.hand.travel(king, to, false, &PLAIN);
-        players.hand.wait(ms(600, 900));
+        players
+            .hand()
+            .travel(plies::field(king), plies::field(to), false, &PLAIN);
+        players.hand().wait(ms(600, 900));
     }
     players.leave(&Setting::PLAIN)
 }
@@ -208,9 +211,8 @@ fn promotion_piece_first() -> Play {
 fn result_piece() -> Play {
     let game = Game::from_uci(None, "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6");
     let mut players = finished(19, &game);
-    players
-        .hand
-        .act(Deed::Token(Square::H5, Some(WirePiece::BlackWinsToken)));
+    let token = Some(WirePiece::BlackWinsToken);
+    players.hand().act(Deed::Stands(plies::field(Square::H5), token));
     players.leave(&Setting::PLAIN)
 }
 
@@ -219,14 +221,9 @@ fn result_piece() -> Play {
 /// Kiebitz begins to watch an empty board.
 fn set_up_then_start() -> Play {
     let game = Game::from_uci(None, "e2e4 e7e5 g1f3 b8c6");
-    let mut players = Players::arrive(&game.start, shakmaty::Board::empty(), Chance::new(21));
-    let mut pieces: Vec<(Square, shakmaty::Piece)> = game.start.board().clone().into_iter().collect();
-    while !pieces.is_empty() {
-        let (square, piece) = pieces.swap_remove(players.hand.chance.below(pieces.len()));
-        players.hand.set(square, piece);
-        players.hand.wait(ms(120, 300));
-    }
-    players.hand.wait(ms(1500, 1500));
+    let mut players = Players::arrive(&game.start, [None; Field::COUNT], Chance::new(21));
+    players.hand().set_up(&plies::dump(game.start.board()));
+    players.hand().wait(ms(1500, 1500));
     players.start_clock(&Setting::PLAIN);
     for m in &game.moves {
         players.ply(*m, &PLAIN);
@@ -238,14 +235,21 @@ fn set_up_then_start() -> Play {
 fn takeback_before_press() -> Play {
     let mut players = Players::sit_down(&Chess::new(), Chance::new(22));
     players.start_clock(&Setting::PLAIN);
-    players.hand.wait(ms(600, 600));
-    players.hand.travel(Square::E2, Square::E4, false, &PLAIN);
-    players.hand.wait(ms(1500, 1500));
-    players.hand.travel(Square::E4, Square::E2, false, &PLAIN);
-    players.hand.wait(ms(1300, 1300));
+    let (e2, e4) = (plies::field(Square::E2), plies::field(Square::E4));
+    players.hand().wait(ms(600, 600));
+    players.hand().travel(e2, e4, false, &PLAIN);
+    players.hand().wait(ms(1500, 1500));
+    players.hand().travel(e4, e2, false, &PLAIN);
+    players.hand().wait(ms(1300, 1300));
     let moves: Vec<Move> = Game::from_uci(None, "d2d4 d7d5 c2c4").moves;
     for m in moves {
-        players.ply(m, &Manner { pace: CALM, ..PLAIN });
+        players.ply(
+            m,
+            &Manner {
+                pace: Pace::CALM,
+                ..PLAIN
+            },
+        );
     }
     players.leave(&Setting::PLAIN)
 }
@@ -257,9 +261,9 @@ fn finished(seed: u64, game: &Game) -> Players {
     for m in &game.moves {
         players.ply(*m, &PLAIN);
     }
-    players.hand.wait(ms(1500, 1500));
-    players.hand.act(Deed::StopClock);
-    players.hand.wait(ms(1500, 1500));
+    players.hand().wait(ms(1500, 1500));
+    players.hand().act(Deed::StopClock);
+    players.hand().wait(ms(1500, 1500));
     players
 }
 

@@ -1,8 +1,7 @@
 //! Legal games: random ones, and ones written down in UCI.
 
+use kiebitz_hardware::emulator::hand::Chance;
 use shakmaty::{Board, CastlingMode, Chess, Color, FromSetup, Move, Piece, Position, Role, Setup, Square};
-
-use super::chance::Chance;
 
 /// A legal game from its start position.
 #[derive(Debug, Clone)]

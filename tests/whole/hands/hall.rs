@@ -2,14 +2,14 @@
 
 use core::time::Duration;
 
+use kiebitz::emulate::plies;
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::{CaptureWriter, Direction, Interface, LineMode};
-use kiebitz_hardware::emulator::{BoardSettings, ClockSide, EmulatedBoard, EmulatedClock};
-use kiebitz_protocol::{Command, Contents, Dump, Field, Piece as WirePiece};
-use shakmaty::{Board, Color, Piece, Role, Square};
+use kiebitz_hardware::emulator::{BoardSettings, EmulatedBoard};
+use kiebitz_protocol::{Command, Dump};
+use shakmaty::Board;
 
-use super::motion::{Deed, Step};
-use super::play::{Play, Setting};
+use super::play::Play;
 
 /// When everything begins: 2026-11-21, 14:00 UTC.
 pub(crate) const OPENING: Timestamp = Timestamp::from_micros(1_795_269_600_000_000);
@@ -28,7 +28,7 @@ const COMMANDS: [(u64, Command); 8] = [
 
 /// Lets a game happen and returns the capture of it.
 pub(crate) fn record(play: &Play) -> Vec<u8> {
-    let mut board = board_of(play);
+    let mut board = play.setting.board(OPENING, BoardSettings::default(), &play.first);
     let mut tape = Tape::new();
     let mut commands = COMMANDS.iter().peekable();
     for step in &play.steps {
@@ -38,59 +38,13 @@ pub(crate) fn record(play: &Play) -> Vec<u8> {
             tape.command(&mut board, *millis, command);
         }
         tape.listen(&mut board, OPENING + step.at);
-        perform(&mut board, step, &play.setting);
+        play.setting.perform(&mut board, OPENING + step.at, step.deed);
     }
     for (millis, command) in commands {
         tape.command(&mut board, *millis, command);
     }
     tape.listen(&mut board, OPENING + play.end);
     tape.writer.into_inner()
-}
-
-fn board_of(play: &Play) -> EmulatedBoard {
-    let setting = &play.setting;
-    let settings = BoardSettings {
-        scan_period: setting.scan_period,
-        scan_phase: setting.scan_phase,
-        clock_period: setting.clock_period,
-        ..BoardSettings::default()
-    };
-    let mut board = EmulatedBoard::with_pieces(OPENING, settings, &dump(&play.first, setting.turned));
-    if let Some(white) = setting.white_side {
-        let high = if setting.black_presses_first {
-            white.other()
-        } else {
-            white
-        };
-        let clock = EmulatedClock::new(Duration::from_secs(7200))
-            .with_lever_high(high)
-            .with_increment(setting.increment);
-        board.plug_clock(OPENING, Some(clock));
-    }
-    board
-}
-
-fn perform(board: &mut EmulatedBoard, step: &Step, setting: &Setting) {
-    let now = OPENING + step.at;
-    match step.deed {
-        Deed::Stands(square, piece) => board.set(now, field(square, setting.turned), piece.map(wire_piece)),
-        Deed::Token(square, token) => board.set(now, field(square, setting.turned), token),
-        Deed::Press(color) => {
-            if let (Some(clock), Some(white)) = (board.clock_mut(now), setting.white_side) {
-                clock.press(now, side_of(color, white));
-            }
-        }
-        Deed::StartClock => {
-            if let Some(clock) = board.clock_mut(now) {
-                clock.start(now);
-            }
-        }
-        Deed::StopClock => {
-            if let Some(clock) = board.clock_mut(now) {
-                clock.stop(now);
-            }
-        }
-    }
 }
 
 /// The recorder.
@@ -131,36 +85,11 @@ impl Tape {
     }
 }
 
-fn side_of(color: Color, white: ClockSide) -> ClockSide {
-    if color.is_white() { white } else { white.other() }
-}
-
-pub(crate) fn field(square: Square, turned: bool) -> Field {
-    let field = Field::new(u32::from(square.flip_vertical()) as u8).unwrap();
-    if turned { field.turned() } else { field }
-}
-
+/// A placement as the board numbers its fields.
 pub(crate) fn dump(board: &Board, turned: bool) -> Dump {
-    let mut dump: Dump = [None; Field::COUNT];
-    for square in Square::ALL {
-        dump[field(square, turned).index()] = contents(board, square);
+    let mut dump = plies::dump(board);
+    if turned {
+        dump.reverse();
     }
     dump
-}
-
-fn contents(board: &Board, square: Square) -> Contents {
-    board.piece_at(square).map(wire_piece)
-}
-
-fn wire_piece(piece: Piece) -> WirePiece {
-    let code = match piece.role {
-        Role::Pawn => 1,
-        Role::Rook => 2,
-        Role::Knight => 3,
-        Role::Bishop => 4,
-        Role::King => 5,
-        Role::Queen => 6,
-    };
-    let code = if piece.color.is_white() { code } else { code + 6 };
-    WirePiece::ALL[code - 1]
 }

@@ -7,10 +7,10 @@ use kiebitz::hall::{Hall, LineId, Manner, Names};
 use kiebitz::tracker::Tracker;
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::LineMode;
+use kiebitz_hardware::emulator::hand::{Chance, ms};
 use kiebitz_protocol::{ClockTimes, Dump, Field, FieldUpdate, Message, Piece, SideTime};
 use shakmaty::{Board as Placement, Square};
 
-use super::chance::{Chance, ms};
 use super::hall::{OPENING, dump};
 
 /// A board with time, on a line that may carry anything.
@@ -94,14 +94,18 @@ fn noise(seed: u64) -> Listener {
 
 fn any_update(chance: &mut Chance) -> FieldUpdate {
     let field = Field::new(chance.below(64) as u8).unwrap();
-    let contents = (!chance.percent(50)).then(|| chance.pick(&Piece::ALL));
+    let contents = (!chance.percent(50)).then(|| chance.pick(Piece::ALL));
     FieldUpdate::new(field, contents)
 }
 
 fn any_dump(chance: &mut Chance) -> Dump {
     let mut dump = [None; Field::COUNT];
     for contents in &mut dump {
-        *contents = chance.percent(40).then(|| chance.pick(&Piece::ALL[..12]));
+        *contents = if chance.percent(40) {
+            chance.pick_from(&Piece::ALL[..12])
+        } else {
+            None
+        };
     }
     dump
 }
@@ -178,7 +182,7 @@ pub(crate) fn shuffle(changes: usize, between: Duration) -> usize {
     listener.hear_message(Duration::from_millis(50), &Message::BoardDump(real));
     for _ in 0..changes / 2 {
         let occupied: Vec<usize> = (0..Field::COUNT).filter(|field| real[*field].is_some()).collect();
-        let (from, to) = (chance.pick(&occupied), chance.below(Field::COUNT));
+        let (from, to) = (chance.pick_from(&occupied).unwrap(), chance.below(Field::COUNT));
         let piece = real[from].take();
         real[to] = piece;
         for (field, contents) in [(from, None), (to, piece)] {

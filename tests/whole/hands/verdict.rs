@@ -6,12 +6,12 @@ use kiebitz::event::{Event, EventKind};
 use kiebitz::replay::Replay;
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::{CaptureReader, Content, Direction};
-use kiebitz_protocol::{Decoder, Message};
+use kiebitz_hardware::emulator::hand::Deed;
+use kiebitz_protocol::{Decoder, Field, Message};
 use shakmaty::Square;
 
 use super::games::Game;
 use super::hall::OPENING;
-use super::motion::Deed;
 use super::play::Play;
 
 /// The events of a capture.
@@ -75,8 +75,8 @@ pub(crate) fn describe(game: &Game, play: &Play, capture: &[u8], ply: usize) -> 
         .filter(|step| step.at >= from && step.at <= until)
     {
         let words = match step.deed {
-            Deed::Stands(square, None) => format!("hand  {square} lifted"),
-            Deed::Stands(square, Some(piece)) => format!("hand  {square} {}", piece.char()),
+            Deed::Stands(field, None) => format!("hand  {} lifted", square(field)),
+            Deed::Stands(field, Some(piece)) => format!("hand  {} {piece:?}", square(field)),
             other => format!("hand  {other:?}"),
         };
         lines.push((step.at.as_micros() as i64, words));
@@ -126,8 +126,8 @@ fn observed(play: &Play, capture: &[u8]) -> Vec<(i64, String)> {
                 } else {
                     update.field
                 };
-                let square = Square::new(u32::from(field.number())).flip_vertical();
-                lines.push((micros(packet.at), format!("board {square} {:?}", update.contents)));
+                let words = format!("board {} {:?}", square(field), update.contents);
+                lines.push((micros(packet.at), words));
             }
             Message::ClockTimes(times) if lever != Some(times.lever_right_high) => {
                 lever = Some(times.lever_right_high);
@@ -140,6 +140,10 @@ fn observed(play: &Play, capture: &[u8]) -> Vec<(i64, String)> {
         });
     }
     lines
+}
+
+fn square(field: Field) -> Square {
+    Square::new(u32::from(field.number())).flip_vertical()
 }
 
 fn micros(at: Timestamp) -> i64 {

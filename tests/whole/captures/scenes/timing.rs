@@ -2,15 +2,15 @@
 
 use core::time::Duration;
 
+use kiebitz_hardware::emulator::hand::{Manner, Pace, Path, Press, Setting, Taking, ms};
+
 use super::{BRISK, PLAIN, scripted, standard};
-use crate::hands::chance::ms;
 use crate::hands::games::Game;
-use crate::hands::manner::{BLITZ, Manner, Pace, Path, Press, Taking};
-use crate::hands::play::{Play, Setting};
+use crate::hands::play::Play;
 
 pub(super) fn answered_before_the_scan() -> Play {
     let hasty = Manner {
-        pace: BLITZ,
+        pace: Pace::BLITZ,
         answered_at_once: true,
         ..PLAIN
     };
@@ -19,7 +19,7 @@ pub(super) fn answered_before_the_scan() -> Play {
         flight: ms(180, 200),
         press: ms(130, 150),
         reaction: ms(190, 200),
-        ..BLITZ
+        ..Pace::BLITZ
     };
     let next = Manner {
         pace: at_once,

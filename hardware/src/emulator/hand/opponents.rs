@@ -1,0 +1,149 @@
+//! Two players and a clock: plies as physical steps in time.
+
+use core::time::Duration;
+
+use kiebitz_protocol::{Dump, Field, Piece};
+
+use super::chance::{Chance, Span, ms};
+use super::geometry;
+use super::manner::{Manner, Pace, Press, Temperament};
+use super::{Color, Deed, Hand, Ply, Setting};
+
+/// Two players at a board.
+///
+/// The steps of a ply can come to lie before the last one of the ply before it: who answers at once does not wait for
+/// the press. None will ever lie before [`Hand::now`].
+#[derive(Debug, Clone)]
+pub struct Opponents {
+    hand: Hand,
+    last_press: Duration,
+    answers_at_once: bool,
+}
+
+/// When a ply was made, since the players sat down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Made {
+    /// The hand went out.
+    pub begun: Duration,
+    /// The pieces stand as they should.
+    pub landed: Duration,
+}
+
+impl Opponents {
+    /// Players who sit down `after` some time before what stands on the board.
+    #[must_use]
+    pub fn sit_down(standing: Dump, after: Duration, chance: Chance) -> Self {
+        let mut hand = Hand::new(standing, chance);
+        hand.now = after;
+        Self {
+            hand,
+            last_press: after,
+            answers_at_once: false,
+        }
+    }
+
+    /// Their hands, for what is no ply.
+    pub const fn hand(&mut self) -> &mut Hand {
+        &mut self.hand
+    }
+
+    /// Starts the clock with White's time running, if there is a clock.
+    pub fn start_clock(&mut self, setting: &Setting) {
+        self.answers_at_once = false;
+        if setting.white_side.is_none() {
+            return;
+        }
+        if setting.black_presses_first {
+            self.hand.act(Deed::Press(Color::Black));
+            self.hand.wait(ms(300, 900));
+        }
+        self.hand.act(Deed::StartClock);
+        self.hand.wait(ms(400, 900));
+        self.last_press = self.hand.now;
+    }
+
+    /// Makes the next ply as players of this temperament do, who think for so many hundredths of their time.
+    pub fn play(&mut self, ply: &Ply, temperament: Temperament, thinking: u32, chance: &mut Chance) -> Made {
+        let manner = temperament.manner(chance);
+        let think = match (self.answers_at_once, ply.is_en_passant()) {
+            // A double step that nobody has seen yet is not answered en passant.
+            (true, true) => ms(250, 400),
+            (true, false) => ms(0, 0),
+            (false, _) => thought(manner.pace.think, thinking),
+        };
+        let adjusts = manner.adjusts && !self.answers_at_once;
+        self.answers_at_once = manner.answered_at_once;
+        let pace = Pace { think, ..manner.pace };
+        self.make(
+            ply,
+            &Manner {
+                pace,
+                adjusts,
+                ..manner
+            },
+        )
+    }
+
+    /// Makes the next ply in this manner and presses the clock.
+    pub fn make(&mut self, ply: &Ply, manner: &Manner) -> Made {
+        self.hand.wait(manner.pace.think);
+        if manner.adjusts {
+            self.adjust(ply, manner);
+        }
+        let begun = self.hand.now;
+        self.hand.make(ply, manner);
+        let landed = self.hand.now;
+        self.press(ply.color, manner);
+        Made { begun, landed }
+    }
+
+    fn adjust(&mut self, ply: &Ply, manner: &Manner) {
+        let standing = self.hand.standing();
+        let mut others: Vec<Field> = Field::all()
+            .filter(|field| *field != ply.from)
+            .filter(|field| standing[field.index()].and_then(color_of) == Some(ply.color))
+            .collect();
+        others.sort_by_key(|field| geometry::from_a1(*field));
+        if !others.is_empty()
+            && let Some(field) = self.hand.chance.pick_from(&others)
+        {
+            self.hand.adjust(field, manner);
+            self.hand.wait(manner.pace.pause);
+        }
+    }
+
+    /// The mover presses, if he does; the opponent may not wait for it.
+    fn press(&mut self, mover: Color, manner: &Manner) {
+        let landed = self.hand.now;
+        if manner.press == Press::Pressed {
+            self.hand.wait(manner.pace.press);
+            // Nobody presses before the other has.
+            self.hand.now = self.hand.now.max(self.last_press + BETWEEN_PRESSES);
+            self.hand.act(Deed::Press(mover));
+            self.last_press = self.hand.now;
+        } else {
+            self.hand.wait(manner.pace.reaction);
+        }
+        if manner.answered_at_once {
+            // What the opponent thinks about next, he has thought about before.
+            self.hand.now = landed + self.hand.chance.time(manner.pace.reaction);
+        }
+    }
+}
+
+/// A part of the time for thinking. Even the quickest look at the board first, unless they never do.
+fn thought(think: Span, percent: u32) -> Span {
+    think.percent(percent, think.least().min(A_LOOK))
+}
+
+const fn color_of(piece: Piece) -> Option<Color> {
+    match piece.code() {
+        1..=6 => Some(Color::White),
+        7..=12 => Some(Color::Black),
+        _ => None,
+    }
+}
+
+/// The opponent's move is seen and answered.
+const A_LOOK: Duration = Duration::from_millis(350);
+const BETWEEN_PRESSES: Duration = Duration::from_millis(150);

@@ -1,0 +1,137 @@
+//! How the board and its clock stand in the hall, and what a deed does to them.
+
+use core::time::Duration;
+
+use kiebitz_protocol::{Dump, Field};
+
+use super::chance::{Chance, ms};
+use super::{Color, Deed};
+use crate::emulator::{BoardSettings, ClockSide, EmulatedBoard, EmulatedClock};
+use crate::time::Timestamp;
+
+/// How the board and its clock stand in the hall.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// White sits with the connector on the right.
+    pub turned: bool,
+    /// White's side of the clock; `None`: there is no clock.
+    pub white_side: Option<ClockSide>,
+    /// The lever is high on Black's side before the game.
+    pub black_presses_first: bool,
+    /// What each side has on the clock.
+    pub time: Duration,
+    /// What it gets for every press (Fischer).
+    pub increment: Duration,
+    /// As in [`BoardSettings::scan_phase`].
+    pub scan_phase: Duration,
+    /// As in [`BoardSettings::scan_period`].
+    pub scan_period: Duration,
+    /// As in [`BoardSettings::clock_period`].
+    pub clock_period: Duration,
+}
+
+impl Setting {
+    /// Normal side, White's clock on the right, its lever high there; two hours.
+    pub const PLAIN: Self = Self {
+        turned: false,
+        white_side: Some(ClockSide::Right),
+        black_presses_first: false,
+        time: Duration::from_secs(7200),
+        increment: Duration::ZERO,
+        scan_phase: Duration::from_millis(40),
+        scan_period: Duration::from_millis(225),
+        clock_period: Duration::from_millis(400),
+    };
+
+    /// Any setting; some have no clock.
+    pub fn random(chance: &mut Chance) -> Self {
+        Self {
+            turned: chance.percent(30),
+            white_side: (!chance.percent(8)).then(|| chance.pick([ClockSide::Left, ClockSide::Right])),
+            black_presses_first: chance.percent(30),
+            increment: chance.pick([Duration::ZERO, Duration::from_secs(2), Duration::from_secs(30)]),
+            scan_phase: chance.time(ms(0, 225)),
+            scan_period: chance.time(ms(200, 250)),
+            clock_period: chance.time(ms(350, 450)),
+            ..Self::PLAIN
+        }
+    }
+
+    /// A board that gets power at `now`, with its clock; the rest as in `settings`. `standing` is numbered with the
+    /// connector on White's left.
+    #[must_use]
+    pub fn board(&self, now: Timestamp, settings: BoardSettings, standing: &Dump) -> EmulatedBoard {
+        let settings = BoardSettings {
+            scan_period: self.scan_period,
+            scan_phase: self.scan_phase,
+            clock_period: self.clock_period,
+            ..settings
+        };
+        let mut pieces = [None; Field::COUNT];
+        for field in Field::all() {
+            pieces[self.field(field).index()] = standing[field.index()];
+        }
+        let mut board = EmulatedBoard::with_pieces(now, settings, &pieces);
+        board.plug_clock(now, self.clock());
+        board
+    }
+
+    /// Does it to the board or its clock.
+    pub fn perform(&self, board: &mut EmulatedBoard, now: Timestamp, deed: Deed) {
+        match deed {
+            Deed::Stands(field, contents) => board.set(now, self.field(field), contents),
+            _ => {
+                if let Some(clock) = board.clock_mut(now) {
+                    self.perform_on_clock(clock, now, deed);
+                }
+            }
+        }
+    }
+
+    /// Does it to the clock, if it is a deed for a clock.
+    pub(in crate::emulator) fn perform_on_clock(
+        &self,
+        clock: &mut EmulatedClock,
+        now: Timestamp,
+        deed: Deed,
+    ) {
+        match deed {
+            Deed::Stands(..) => {}
+            Deed::Press(color) => {
+                if let Some(side) = self.side(color) {
+                    clock.press(now, side);
+                }
+            }
+            Deed::StartClock => clock.start(now),
+            Deed::StopClock => clock.stop(now),
+            Deed::SetClock => clock.set(now, self.time, self.time),
+        }
+    }
+
+    /// The board's own number of a field that is numbered with the connector on White's left.
+    pub(in crate::emulator) const fn field(&self, field: Field) -> Field {
+        if self.turned { field.turned() } else { field }
+    }
+
+    fn clock(&self) -> Option<EmulatedClock> {
+        let white = self.white_side?;
+        let high = if self.black_presses_first {
+            white.other()
+        } else {
+            white
+        };
+        Some(
+            EmulatedClock::new(self.time)
+                .with_lever_high(high)
+                .with_increment(self.increment),
+        )
+    }
+
+    fn side(&self, color: Color) -> Option<ClockSide> {
+        let white = self.white_side?;
+        Some(match color {
+            Color::White => white,
+            Color::Black => white.other(),
+        })
+    }
+}

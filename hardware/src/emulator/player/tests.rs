@@ -1,0 +1,424 @@
+use core::time::Duration;
+
+use kiebitz_protocol::{Command, Decoder, Message, Piece};
+use proptest::prelude::*;
+
+use super::super::hand::{Color, Ending, Ply, Setting, SittingSettings, Temperament};
+use super::*;
+
+const NOON: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
+
+fn field(name: &str) -> Field {
+    let name = name.as_bytes();
+    Field::new((b'8' - name[1]) * 8 + name[0] - b'a').unwrap()
+}
+
+fn start() -> Dump {
+    let mut dump = [None; Field::COUNT];
+    for (name, piece) in [
+        ("e1", Piece::WhiteKing),
+        ("e8", Piece::BlackKing),
+        ("a1", Piece::WhiteRook),
+        ("d5", Piece::BlackPawn),
+    ] {
+        dump[field(name).index()] = Some(piece);
+    }
+    dump
+}
+
+/// Rooks and kings go to and fro, `rounds` times.
+fn script(rounds: usize, ending: Ending) -> Script {
+    let ply = |color, from, to| Ply::quiet(color, field(from), field(to));
+    let round = [
+        ply(Color::White, "a1", "a4"),
+        ply(Color::Black, "e8", "f8"),
+        ply(Color::White, "a4", "a1"),
+        ply(Color::Black, "f8", "e8"),
+    ];
+    Script {
+        start: start(),
+        plies: round.repeat(rounds),
+        ending,
+    }
+}
+
+fn player(temperament: Temperament, script: Script) -> Player {
+    player_at(Setting::PLAIN, temperament, script)
+}
+
+fn player_at(setting: Setting, temperament: Temperament, script: Script) -> Player {
+    let settings = SittingSettings {
+        setting,
+        temperament,
+        thinking: 100,
+        seed: 4,
+    };
+    Player::new(
+        NOON,
+        BoardSettings::default(),
+        Sitting::new(NOON, settings, script),
+    )
+}
+
+/// Somebody who listens, and what he has heard.
+#[derive(Default)]
+struct Listener {
+    decoder: Decoder,
+    board: Option<Dump>,
+    bytes: usize,
+    rejected: usize,
+    messages: Vec<u8>,
+    clock_there: Option<bool>,
+}
+
+impl Listener {
+    fn begin(&mut self, player: &mut Player, now: Timestamp) {
+        self.decoder.reset();
+        for command in [Command::UpdateNice, Command::SendBoard] {
+            self.ask(player, now, &command);
+        }
+    }
+
+    fn ask(&mut self, player: &mut Player, now: Timestamp, command: &Command) {
+        let mut bytes = Vec::new();
+        command.encode(&mut bytes);
+        player.handle_bytes(now, &bytes);
+    }
+
+    /// Lets time pass until then.
+    fn listen(&mut self, player: &mut Player, until: Timestamp) {
+        while let Some(due) = player.poll_deadline().filter(|due| *due <= until) {
+            player.advance(due);
+            self.read(player, due);
+        }
+        self.read(player, until);
+    }
+
+    fn read(&mut self, player: &mut Player, now: Timestamp) {
+        while let Some((at, bytes)) = player.poll_transmit(now) {
+            assert!(at <= now);
+            self.bytes += bytes.len();
+            self.decoder.feed(&bytes, |decoded| match decoded {
+                Ok(Message::BoardDump(dump)) => self.board = Some(dump),
+                Ok(Message::FieldUpdate(update)) => {
+                    if let Some(board) = &mut self.board {
+                        board[update.field.index()] = update.contents;
+                    }
+                }
+                Ok(Message::ClockTimes(_)) => self.clock_there = Some(true),
+                Ok(Message::ClockAbsent(_)) => self.clock_there = Some(false),
+                Ok(Message::EeMoves(data)) => self.messages = data.to_vec(),
+                Ok(_) => {}
+                Err(rejected) => self.rejected += rejected.bytes,
+            });
+        }
+    }
+
+    /// Lets all games be played.
+    fn listen_to_the_end(&mut self, player: &mut Player) -> Timestamp {
+        while !player.is_done() {
+            let due = player.poll_deadline().unwrap();
+            self.listen(player, due);
+        }
+        let end = player.poll_deadline().unwrap_or(NOON) + Duration::from_secs(5);
+        self.listen(player, end);
+        end
+    }
+}
+
+fn after(seconds: u64) -> Timestamp {
+    NOON + Duration::from_secs(seconds)
+}
+
+#[test]
+fn a_listener_sees_what_is_played() {
+    for temperament in Temperament::ALL {
+        let mut player = player(temperament, script(3, Ending::Stops));
+        let mut listener = Listener::default();
+        listener.begin(&mut player, NOON);
+        listener.listen_to_the_end(&mut player);
+        assert_eq!(listener.board, Some(*player.standing()), "{temperament:?}");
+        assert_eq!(*player.standing(), start());
+        let truth = Truth {
+            games: 1,
+            plies: 12,
+            over: true,
+        };
+        assert_eq!(player.truth(), truth);
+    }
+}
+
+#[test]
+fn a_turned_board_numbers_the_fields_the_other_way() {
+    let setting = Setting {
+        turned: true,
+        ..Setting::PLAIN
+    };
+    let mut player = player_at(setting, Temperament::Calm, script(1, Ending::WhiteWins));
+    let mut listener = Listener::default();
+    listener.begin(&mut player, NOON);
+    listener.listen_to_the_end(&mut player);
+    let mut turned = *player.standing();
+    turned.reverse();
+    assert_eq!(listener.board, Some(turned));
+}
+
+#[test]
+fn kings_in_the_centre_show_the_result() {
+    for (ending, white, black) in [
+        (Ending::WhiteWins, "e4", "d5"),
+        (Ending::BlackWins, "d4", "e5"),
+        (Ending::Draw, "d4", "e4"),
+    ] {
+        let mut player = player(Temperament::Calm, script(1, ending));
+        Listener::default().listen_to_the_end(&mut player);
+        let standing = player.standing();
+        assert_eq!(
+            standing[field(white).index()],
+            Some(Piece::WhiteKing),
+            "{ending:?}"
+        );
+        assert_eq!(
+            standing[field(black).index()],
+            Some(Piece::BlackKing),
+            "{ending:?}"
+        );
+        let pieces = standing.iter().flatten().count();
+        let expected = if ending == Ending::WhiteWins { 3 } else { 4 };
+        assert_eq!(pieces, expected, "only what stood in the way is gone");
+    }
+}
+
+#[test]
+fn the_next_game_is_set_up_with_full_time_on_the_clock() {
+    let mut player = player(Temperament::Blitz, script(2, Ending::Draw));
+    player.add(NOON, script(1, Ending::Stops));
+    let mut listener = Listener::default();
+    while player.truth().games < 2 {
+        let due = player.poll_deadline().unwrap();
+        listener.listen(&mut player, due);
+    }
+    assert_eq!(*player.standing(), start());
+    let now = player.poll_deadline().unwrap();
+    let clock = player.board.clock().unwrap();
+    assert!(clock.running());
+    let white = clock.times(now).right;
+    assert!(white.total_seconds() >= 7198 && clock.lever_high() == super::super::ClockSide::Right);
+    let end = listener.listen_to_the_end(&mut player);
+    // A game that comes later is played later.
+    player.add(end, script(1, Ending::Stops));
+    assert!(!player.is_done());
+    while player.truth().games < 3 {
+        let due = player.poll_deadline().unwrap();
+        assert!(due >= end);
+        player.advance(due);
+        while player.poll_transmit(due).is_some() {}
+    }
+}
+
+#[test]
+fn the_game_goes_on_while_the_cable_is_out_and_a_powered_board_remembers() {
+    let mut player = player(Temperament::Blitz, script(10, Ending::Stops));
+    let mut listener = Listener::default();
+    listener.begin(&mut player, NOON);
+    listener.listen(&mut player, after(12));
+    let before = (player.truth().plies, listener.bytes);
+    player.unplug(after(12));
+    listener.listen(&mut player, after(24));
+    player.handle_bytes(after(24), &[0x42]);
+    assert!(player.truth().plies > before.0 + 3);
+    assert_eq!(listener.bytes, before.1);
+    player.plug(after(24), true);
+    listener.ask(&mut player, after(24), &Command::SendEeMoves);
+    listener.listen(&mut player, after(30));
+    let power_ups = listener.messages.iter().filter(|byte| **byte == 0x6a).count();
+    assert_eq!(power_ups, 1);
+    assert!(listener.messages.len() > 100, "{}", listener.messages.len());
+    listener.begin(&mut player, after(30));
+    listener.listen_to_the_end(&mut player);
+    assert_eq!(listener.board, Some(*player.standing()));
+    assert_eq!(listener.rejected, 0);
+}
+
+#[test]
+fn a_board_fed_by_its_cable_begins_anew() {
+    let mut player = player(Temperament::Blitz, script(10, Ending::Stops));
+    let mut listener = Listener::default();
+    listener.begin(&mut player, NOON);
+    listener.listen(&mut player, after(12));
+    player.unplug(after(12));
+    listener.listen(&mut player, after(20));
+    player.plug(after(20), false);
+    let bytes = listener.bytes;
+    listener.listen(&mut player, after(24));
+    assert_eq!(listener.bytes, bytes, "its mode is gone");
+    listener.ask(&mut player, after(24), &Command::SendEeMoves);
+    listener.listen(&mut player, after(25));
+    assert!(listener.messages.len() < 80, "{}", listener.messages.len());
+    listener.begin(&mut player, after(25));
+    listener.listen_to_the_end(&mut player);
+    assert_eq!(listener.board, Some(*player.standing()));
+    assert_eq!(listener.clock_there, Some(true));
+}
+
+#[test]
+fn a_silent_board_is_heard_again_later() {
+    let mut player = player(Temperament::Blitz, script(10, Ending::Stops));
+    let mut listener = Listener::default();
+    listener.begin(&mut player, NOON);
+    listener.listen(&mut player, after(10));
+    player.silence(after(10), true);
+    let bytes = listener.bytes;
+    listener.listen(&mut player, after(19));
+    assert_eq!(listener.bytes, bytes);
+    player.silence(after(19), false);
+    listener.listen(&mut player, after(25));
+    assert!(listener.bytes > bytes);
+}
+
+#[test]
+fn garbage_comes_between_what_the_board_sends() {
+    let mut player = player(Temperament::Calm, script(1, Ending::Stops));
+    let mut listener = Listener::default();
+    listener.begin(&mut player, NOON);
+    listener.listen(&mut player, after(2));
+    player.garble(after(2), &[0x00, 0xff, 0x12]);
+    assert_eq!(player.poll_deadline(), Some(after(2)));
+    listener.listen(&mut player, after(3));
+    assert!(listener.rejected > 0);
+    listener.listen_to_the_end(&mut player);
+    assert_eq!(listener.board, Some(*player.standing()));
+}
+
+#[test]
+fn a_dead_field_looks_empty_until_it_works_again() {
+    let mut player = player(Temperament::Calm, script(1, Ending::Stops));
+    let mut listener = Listener::default();
+    listener.begin(&mut player, NOON);
+    let (e1, a1) = (field("e1"), field("a1"));
+    player.kill(after(1), e1, true);
+    player.kill(after(1), a1, true);
+    let end = listener.listen_to_the_end(&mut player);
+    let seen = listener.board.unwrap();
+    assert_eq!((seen[e1.index()], seen[a1.index()]), (None, None));
+    assert_eq!(player.standing()[a1.index()], Some(Piece::WhiteRook));
+    player.unplug(end);
+    player.plug(end, false);
+    assert_eq!(player.board.contents(e1), None);
+    player.kill(end, e1, false);
+    player.kill(end, a1, false);
+    listener.begin(&mut player, end);
+    listener.listen(&mut player, end + Duration::from_secs(2));
+    assert_eq!(listener.board, Some(*player.standing()));
+}
+
+#[test]
+fn a_clock_whose_cable_is_out_goes_on() {
+    let mut player = player(Temperament::Blitz, script(10, Ending::Stops));
+    let mut listener = Listener::default();
+    listener.begin(&mut player, NOON);
+    listener.listen(&mut player, after(10));
+    assert_eq!(listener.clock_there, Some(true));
+    player.unplug_clock(after(10));
+    player.unplug_clock(after(10));
+    listener.listen(&mut player, after(18));
+    assert_eq!(listener.clock_there, Some(false));
+    // A board that begins anew meanwhile has no clock either.
+    player.plug(after(18), false);
+    assert!(player.board.clock().is_none());
+    player.plug_clock(after(18));
+    let clock = player.board.clock().unwrap();
+    let spent: u64 = [super::super::ClockSide::Left, super::super::ClockSide::Right]
+        .map(|side| 7200 - clock.remaining(after(18), side).as_secs())
+        .iter()
+        .sum();
+    assert!((8..=18).contains(&spent), "{spent}");
+}
+
+#[test]
+fn the_same_seed_is_the_same_play_however_often_it_is_asked() {
+    let heard = |every: u64| {
+        let mut player = player(Temperament::Clumsy, script(3, Ending::Draw));
+        let mut told = Vec::new();
+        Listener::default().begin(&mut player, NOON);
+        for millis in (0..60_000).step_by(usize::try_from(every).unwrap()) {
+            let now = NOON + Duration::from_millis(millis);
+            while let Some((_, bytes)) = player.poll_transmit(now) {
+                told.extend(bytes);
+            }
+        }
+        told
+    };
+    let (often, seldom) = (heard(1), heard(1000));
+    assert!(seldom.len() > 200 && seldom.len() <= often.len());
+    assert_eq!(often[..seldom.len()], seldom);
+}
+
+/// What can be done to a board while it is played on.
+#[derive(Debug, Clone)]
+enum Blow {
+    Unplug,
+    Plug(bool),
+    Silence(bool),
+    Garble(Vec<u8>),
+    Kill(u8, bool),
+    Clock(bool),
+    Write(Vec<u8>),
+}
+
+fn blow() -> impl Strategy<Value = Blow> {
+    prop_oneof![
+        Just(Blow::Unplug),
+        any::<bool>().prop_map(Blow::Plug),
+        any::<bool>().prop_map(Blow::Silence),
+        prop::collection::vec(any::<u8>(), 0..20).prop_map(Blow::Garble),
+        (0..64_u8, any::<bool>()).prop_map(|(field, dead)| Blow::Kill(field, dead)),
+        any::<bool>().prop_map(Blow::Clock),
+        prop::collection::vec(any::<u8>(), 0..20).prop_map(Blow::Write),
+    ]
+}
+
+fn strike(player: &mut Player, now: Timestamp, blow: &Blow) {
+    match blow {
+        Blow::Unplug => player.unplug(now),
+        Blow::Plug(powered) => player.plug(now, *powered),
+        Blow::Silence(silent) => player.silence(now, *silent),
+        Blow::Garble(bytes) => player.garble(now, bytes),
+        Blow::Kill(field, dead) => player.kill(now, Field::new(*field).unwrap(), *dead),
+        Blow::Clock(true) => player.plug_clock(now),
+        Blow::Clock(false) => player.unplug_clock(now),
+        Blow::Write(bytes) => player.handle_bytes(now, bytes),
+    }
+}
+
+proptest! {
+    /// Players do not see what goes wrong with the line; and when all is put right, the board shows what they did.
+    #[test]
+    fn whatever_goes_wrong_the_same_is_played(blows in prop::collection::vec((0..8_000_u64, blow()), 0..12)) {
+        let mut struck = player(Temperament::Clumsy, script(2, Ending::Draw));
+        let mut spared = struck.clone();
+        let mut now = NOON;
+        for (millis, blow) in &blows {
+            now = now + Duration::from_millis(*millis);
+            strike(&mut struck, now, blow);
+            spared.advance(now);
+            prop_assert_eq!(struck.truth(), spared.truth());
+            prop_assert_eq!(struck.standing(), spared.standing());
+            if !struck.is_plugged() {
+                prop_assert_eq!(struck.poll_transmit(now), None);
+            }
+        }
+        for field in Field::all() {
+            struck.kill(now, field, false);
+        }
+        struck.silence(now, false);
+        struck.unplug(now);
+        struck.plug(now, false);
+        struck.plug_clock(now);
+        prop_assert!(struck.board.clock().is_some());
+        let mut listener = Listener::default();
+        listener.begin(&mut struck, now);
+        listener.listen_to_the_end(&mut struck);
+        prop_assert_eq!(listener.board, Some(*struck.standing()));
+    }
+}

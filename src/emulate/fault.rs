@@ -1,0 +1,271 @@
+//! What can go wrong at a board, in words: on the command line, or typed while the boards run.
+
+use core::fmt;
+use core::str::FromStr;
+use core::time::Duration;
+
+use shakmaty::Square;
+use thiserror::Error;
+
+/// Something that goes wrong, or is put right again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// At which boards.
+    pub boards: Boards,
+    /// What.
+    pub trouble: Trouble,
+    /// When, from the start of the boards or from when it was typed.
+    pub at: Duration,
+    /// After this it is put right again; `None`: not by itself.
+    pub lasts: Option<Duration>,
+}
+
+/// Which boards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Boards {
+    /// Every one.
+    All,
+    /// The one of this number, from 1.
+    One(usize),
+}
+
+/// What goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trouble {
+    /// The cable is pulled out.
+    Unplug,
+    /// It is plugged in again.
+    Plug,
+    /// A burst of bytes that no board sends.
+    Garbage,
+    /// Nothing arrives from the board, though it is there.
+    Silent,
+    /// It is heard again.
+    Heard,
+    /// A square sees no piece any more.
+    Dead(Square),
+    /// It sees them again.
+    Alive(Square),
+    /// The clock's cable is pulled out.
+    ClockLost,
+    /// It is plugged in again.
+    Clock,
+}
+
+/// A text that is no fault.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum NoFault {
+    /// The first word.
+    #[error("{0:?} is no fault: say unplug, plug, garbage, silent, heard, dead, alive, clock-lost or clock")]
+    Unknown(String),
+    /// The second word.
+    #[error("which board? Say its number, its name such as board-2, or all")]
+    NoBoard,
+    /// The third word, where a square is wanted.
+    #[error("which square? Say it as in `dead 2 e4`")]
+    NoSquare,
+    /// A time.
+    #[error("{0:?} is no time: say it as in 5s, 500ms or 2m")]
+    NoTime(String),
+    /// What stands behind.
+    #[error("{0:?} is not understood here: a fault ends with its times, as in `unplug 2 at 30s for 5s`")]
+    Surplus(String),
+}
+
+/// What can be typed, for people.
+pub(super) const HELP: &str = "\
+unplug 2          pull the cable of board 2 out      plug 2         plug it in again
+garbage 2         bytes that no board sends
+silent 2          nothing arrives from it            heard 2        it is heard again
+dead 2 e4         e4 sees no piece any more          alive 2 e4     it does again
+clock-lost 2      pull the clock's cable out         clock 2        plug it in again
+Each takes `for 5s` (then it is put right again) and `at 30s`; `all` stands for all boards.";
+
+impl FromStr for Fault {
+    type Err = NoFault;
+
+    fn from_str(text: &str) -> Result<Self, NoFault> {
+        let mut words = text.split_whitespace();
+        let verb = words.next().unwrap_or_default();
+        let known = VERBS.contains(&verb);
+        if !known {
+            return Err(NoFault::Unknown(verb.to_owned()));
+        }
+        let boards = words.next().ok_or(NoFault::NoBoard)?.parse()?;
+        let mut square = || {
+            words
+                .next()
+                .and_then(|word| word.parse().ok())
+                .ok_or(NoFault::NoSquare)
+        };
+        let trouble = match verb {
+            "unplug" => Trouble::Unplug,
+            "plug" => Trouble::Plug,
+            "garbage" => Trouble::Garbage,
+            "silent" => Trouble::Silent,
+            "heard" => Trouble::Heard,
+            "dead" => Trouble::Dead(square()?),
+            "alive" => Trouble::Alive(square()?),
+            "clock-lost" => Trouble::ClockLost,
+            _ => Trouble::Clock,
+        };
+        let mut fault = Self {
+            boards,
+            trouble,
+            at: Duration::ZERO,
+            lasts: None,
+        };
+        while let Some(word) = words.next() {
+            match word {
+                "at" => fault.at = time(words.next().unwrap_or_default())?,
+                "for" if trouble.undone().is_some() => {
+                    fault.lasts = Some(time(words.next().unwrap_or_default())?);
+                }
+                _ => return Err(NoFault::Surplus(word.to_owned())),
+            }
+        }
+        Ok(fault)
+    }
+}
+
+impl FromStr for Boards {
+    type Err = NoFault;
+
+    fn from_str(text: &str) -> Result<Self, NoFault> {
+        if text == "all" {
+            return Ok(Self::All);
+        }
+        let number = text.strip_prefix("board-").unwrap_or(text).parse();
+        number
+            .ok()
+            .filter(|number| *number > 0)
+            .map(Self::One)
+            .ok_or(NoFault::NoBoard)
+    }
+}
+
+impl Trouble {
+    /// What puts it right; `None`: it passes, or puts something right itself.
+    #[must_use]
+    pub const fn undone(self) -> Option<Self> {
+        match self {
+            Self::Unplug => Some(Self::Plug),
+            Self::Silent => Some(Self::Heard),
+            Self::Dead(square) => Some(Self::Alive(square)),
+            Self::ClockLost => Some(Self::Clock),
+            Self::Plug | Self::Garbage | Self::Heard | Self::Alive(_) | Self::Clock => None,
+        }
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unplug => f.write_str("unplugged"),
+            Self::Plug => f.write_str("plugged in"),
+            Self::Garbage => f.write_str("garbage on its line"),
+            Self::Silent => f.write_str("silent"),
+            Self::Heard => f.write_str("heard again"),
+            Self::Dead(square) => write!(f, "{square} is dead"),
+            Self::Alive(square) => write!(f, "{square} works again"),
+            Self::ClockLost => f.write_str("clock unplugged"),
+            Self::Clock => f.write_str("clock plugged in"),
+        }
+    }
+}
+
+fn time(word: &str) -> Result<Duration, NoFault> {
+    word.parse::<jiff::SignedDuration>()
+        .ok()
+        .and_then(|time| Duration::try_from(time).ok())
+        .filter(|time| *time <= LONGEST)
+        .ok_or_else(|| NoFault::NoTime(word.to_owned()))
+}
+
+const VERBS: [&str; 9] = [
+    "unplug",
+    "plug",
+    "garbage",
+    "silent",
+    "heard",
+    "dead",
+    "alive",
+    "clock-lost",
+    "clock",
+];
+/// Nobody rehearses for longer.
+const LONGEST: Duration = Duration::from_secs(30 * 24 * 3600);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn fault(board: usize, trouble: Trouble) -> Fault {
+        Fault {
+            boards: Boards::One(board),
+            trouble,
+            at: Duration::ZERO,
+            lasts: None,
+        }
+    }
+
+    #[test]
+    fn faults_are_read_as_they_are_typed() {
+        for (text, expected) in [
+            ("unplug 2", fault(2, Trouble::Unplug)),
+            ("  plug   board-12 ", fault(12, Trouble::Plug)),
+            ("dead 1 e4", fault(1, Trouble::Dead(Square::E4))),
+            ("clock 3", fault(3, Trouble::Clock)),
+            (
+                "silent 2 for 10s",
+                Fault {
+                    lasts: Some(Duration::from_secs(10)),
+                    ..fault(2, Trouble::Silent)
+                },
+            ),
+            (
+                "dead 2 a1 at 1m30s for 500ms",
+                Fault {
+                    at: Duration::from_secs(90),
+                    lasts: Some(Duration::from_millis(500)),
+                    ..fault(2, Trouble::Dead(Square::A1))
+                },
+            ),
+            (
+                "garbage all at 2m",
+                Fault {
+                    boards: Boards::All,
+                    at: Duration::from_secs(120),
+                    ..fault(1, Trouble::Garbage)
+                },
+            ),
+        ] {
+            assert_eq!(text.parse(), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_told() {
+        for (text, expected) in [
+            ("", NoFault::Unknown(String::new())),
+            ("explode 2", NoFault::Unknown("explode".to_owned())),
+            ("unplug", NoFault::NoBoard),
+            ("unplug 0", NoFault::NoBoard),
+            ("unplug -1", NoFault::NoBoard),
+            ("dead 2", NoFault::NoSquare),
+            ("dead 2 z9", NoFault::NoSquare),
+            ("unplug 2 for", NoFault::NoTime(String::new())),
+            ("unplug 2 for ever", NoFault::NoTime("ever".to_owned())),
+            ("unplug 2 for -5s", NoFault::NoTime("-5s".to_owned())),
+            ("unplug 2 5s", NoFault::Surplus("5s".to_owned())),
+            ("plug 2 for 5s", NoFault::Surplus("for".to_owned())),
+        ] {
+            assert_eq!(text.parse::<Fault>(), Err(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn help_names_every_fault() {
+        assert!(VERBS.iter().all(|verb| HELP.contains(&format!("{verb} 2"))));
+    }
+}

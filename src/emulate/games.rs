@@ -1,0 +1,204 @@
+//! Games from a PGN file as scripts for hands.
+
+use std::io::Read;
+use std::ops::ControlFlow;
+
+use anyhow::{Context, Result, bail};
+use kiebitz_hardware::emulator::hand::{Ending, Script};
+use pgn_reader::{RawTag, Reader, SanPlus, Skip, Visitor};
+use shakmaty::fen::Fen;
+use shakmaty::{CastlingMode, Chess, Color, KnownOutcome, Outcome, Position};
+
+use super::plies;
+
+/// A game to be acted out.
+#[derive(Debug, Clone)]
+pub(super) struct Game {
+    /// As in "Paul Morphy - Duke Karl / Count Isouard".
+    pub(super) title: String,
+    pub(super) script: Script,
+}
+
+/// What is played when no file is named: three games of the nineteenth century.
+pub(super) const DEFAULT: &[u8] = include_bytes!("games.pgn");
+
+/// All games of a file that have moves.
+///
+/// # Errors
+///
+/// When the file cannot be read, holds no game, or one with a move that cannot be played.
+pub(super) fn read(pgn: impl Read) -> Result<Vec<Game>> {
+    let mut reader = Reader::new(pgn);
+    let mut games = Vec::new();
+    let mut number = 1;
+    while let Some(game) = reader.read_game(&mut Scribe).context("cannot read the games")? {
+        let game = game.with_context(|| format!("game {number}"))?;
+        if !game.script.plies.is_empty() {
+            games.push(game);
+        }
+        number += 1;
+    }
+    if games.is_empty() {
+        bail!("no game with moves in it: is it a PGN file?");
+    }
+    Ok(games)
+}
+
+/// Turns what the reader finds into scripts.
+struct Scribe;
+
+#[derive(Default)]
+struct Tags {
+    white: Option<String>,
+    black: Option<String>,
+    fen: Option<String>,
+}
+
+struct Draft {
+    title: String,
+    position: Chess,
+    script: Script,
+}
+
+impl Visitor for Scribe {
+    type Tags = Tags;
+    type Movetext = Draft;
+    type Output = Result<Game>;
+
+    fn begin_tags(&mut self) -> ControlFlow<Self::Output, Tags> {
+        ControlFlow::Continue(Tags::default())
+    }
+
+    fn tag(&mut self, tags: &mut Tags, name: &[u8], value: RawTag<'_>) -> ControlFlow<Self::Output> {
+        let kept = match name {
+            b"White" => &mut tags.white,
+            b"Black" => &mut tags.black,
+            b"FEN" => &mut tags.fen,
+            _ => return ControlFlow::Continue(()),
+        };
+        *kept = Some(value.decode_utf8_lossy().into_owned());
+        ControlFlow::Continue(())
+    }
+
+    fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<Self::Output, Draft> {
+        let name = |name: Option<String>| {
+            name.filter(|name| name != "?")
+                .unwrap_or_else(|| "N.N.".to_owned())
+        };
+        let position = match tags.fen.as_deref().map(position).transpose() {
+            Ok(position) => position.unwrap_or_default(),
+            Err(error) => return ControlFlow::Break(Err(error)),
+        };
+        ControlFlow::Continue(Draft {
+            title: format!("{} - {}", name(tags.white), name(tags.black)),
+            script: Script {
+                start: plies::dump(position.board()),
+                plies: Vec::new(),
+                ending: Ending::Stops,
+            },
+            position,
+        })
+    }
+
+    fn san(&mut self, draft: &mut Draft, san: SanPlus) -> ControlFlow<Self::Output> {
+        let Draft {
+            title,
+            position,
+            script,
+        } = draft;
+        match san.san.to_move(position) {
+            Ok(m) => {
+                script.plies.push(plies::ply(position, m));
+                position.play_unchecked(m);
+                ControlFlow::Continue(())
+            }
+            Err(_) => {
+                let number = position.fullmoves();
+                let dots = position.turn().fold_wb(".", "...");
+                ControlFlow::Break(Err(anyhow::anyhow!(
+                    "{title}: {number}{dots} {san} cannot be played"
+                )))
+            }
+        }
+    }
+
+    fn begin_variation(&mut self, _: &mut Draft) -> ControlFlow<Self::Output, Skip> {
+        ControlFlow::Continue(Skip(true))
+    }
+
+    fn outcome(&mut self, draft: &mut Draft, outcome: Outcome) -> ControlFlow<Self::Output> {
+        draft.script.ending = match outcome {
+            Outcome::Known(KnownOutcome::Decisive { winner: Color::White }) => Ending::WhiteWins,
+            Outcome::Known(KnownOutcome::Decisive { winner: Color::Black }) => Ending::BlackWins,
+            Outcome::Known(KnownOutcome::Draw) => Ending::Draw,
+            Outcome::Unknown => Ending::Stops,
+        };
+        ControlFlow::Continue(())
+    }
+
+    fn end_game(&mut self, draft: Draft) -> Self::Output {
+        Ok(Game {
+            title: draft.title,
+            script: draft.script,
+        })
+    }
+}
+
+fn position(fen: &str) -> Result<Chess> {
+    let fen: Fen = fen.parse().with_context(|| format!("the FEN {fen}"))?;
+    let mode = CastlingMode::detect(fen.as_setup());
+    fen.clone()
+        .into_position(mode)
+        .with_context(|| format!("the FEN {fen}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn default_games_are_whole() {
+        let games = read(DEFAULT).unwrap();
+        let plies: Vec<usize> = games.iter().map(|game| game.script.plies.len()).collect();
+        assert_eq!(plies, [33, 45, 47]);
+        assert!(games.iter().all(|game| game.script.ending == Ending::WhiteWins));
+        assert_eq!(games[0].title, "Paul Morphy - Duke Karl / Count Isouard");
+    }
+
+    #[test]
+    fn variations_and_games_without_moves_are_left_out() {
+        let pgn =
+            "[White \"A\"]\n[Black \"B\"]\n\n1-0\n\n[White \"?\"]\n\n1. e4 (1. d4 d5) e5 {good} 2. Nf3 *\n";
+        let games = read(pgn.as_bytes()).unwrap();
+        assert_eq!(games.len(), 1);
+        assert_eq!(games[0].title, "N.N. - N.N.");
+        assert_eq!(games[0].script.plies.len(), 3);
+        assert_eq!(games[0].script.ending, Ending::Stops);
+    }
+
+    #[test]
+    fn a_game_may_begin_in_another_position() {
+        let pgn =
+            "[FEN \"bbqrkrnn/pppppppp/8/8/8/8/PPPPPPPP/BBQRKRNN w FDfd - 0 1\"]\n\n1. Nf3 Nf6 1/2-1/2\n";
+        let games = read(pgn.as_bytes()).unwrap();
+        assert_eq!(
+            games[0].script.start[0],
+            Some(kiebitz_protocol::Piece::BlackBishop)
+        );
+        assert_eq!(games[0].script.ending, Ending::Draw);
+    }
+
+    #[test]
+    fn what_cannot_be_played_is_named() {
+        let told = |pgn: &str| format!("{:#}", read(pgn.as_bytes()).unwrap_err());
+        assert_eq!(
+            told("1. e4 *\n\n[White \"A\"]\n[Black \"B\"]\n\n1. e4 e4 *\n"),
+            "game 2: A - B: 1... e4 cannot be played"
+        );
+        assert!(told("[FEN \"8/8\"]\n\n1. e4 *\n").starts_with("game 1: the FEN 8/8: "));
+        assert_eq!(
+            told("nothing of the kind"),
+            "no game with moves in it: is it a PGN file?"
+        );
+    }
+}

@@ -1,0 +1,130 @@
+//! Moves of the rules as what hands do on the board's fields.
+
+use kiebitz_hardware::emulator::hand::{self, Ply};
+use kiebitz_protocol::{Dump, Field, Piece as WirePiece};
+use shakmaty::{Board, CastlingSide, Chess, Color, Move, Piece, Position, Role, Square};
+
+/// What `m`, a move of `position`, does to the pieces.
+#[must_use]
+pub fn ply(position: &Chess, m: Move) -> Ply {
+    let color = match position.turn() {
+        Color::White => hand::Color::White,
+        Color::Black => hand::Color::Black,
+    };
+    let quiet = |from, to| Ply::quiet(color, field(from), field(to));
+    match m {
+        Move::Castle { king, rook } => {
+            let side = CastlingSide::from_king_side(king < rook);
+            let rook_to = side.rook_to(position.turn());
+            Ply {
+                rook: Some((field(rook), field(rook_to))),
+                ..quiet(king, side.king_to(position.turn()))
+            }
+        }
+        Move::EnPassant { from, to } => Ply {
+            captured: Some(field(Square::from_coords(to.file(), from.rank()))),
+            ..quiet(from, to)
+        },
+        Move::Normal {
+            from,
+            to,
+            promotion,
+            capture,
+            ..
+        } => Ply {
+            captured: capture.map(|_| field(to)),
+            promoted: promotion.map(|role| piece(role.of(position.turn()))),
+            ..quiet(from, to)
+        },
+        // Nothing is dropped in chess.
+        Move::Put { to, .. } => quiet(to, to),
+    }
+}
+
+/// A placement as the fields of a board with the connector on White's left.
+#[must_use]
+pub fn dump(board: &Board) -> Dump {
+    let mut dump = [None; Field::COUNT];
+    for (square, standing) in board {
+        dump[field(square).index()] = Some(piece(standing));
+    }
+    dump
+}
+
+/// A square as the field of a board with the connector on White's left.
+#[must_use]
+#[expect(clippy::expect_used, reason = "both have 64")]
+pub fn field(square: Square) -> Field {
+    u8::try_from(u32::from(square.flip_vertical()))
+        .ok()
+        .and_then(Field::new)
+        .expect("a square is a field")
+}
+
+/// A piece as the board tells it.
+#[must_use]
+pub const fn piece(piece: Piece) -> WirePiece {
+    match (piece.color, piece.role) {
+        (Color::White, Role::Pawn) => WirePiece::WhitePawn,
+        (Color::White, Role::Rook) => WirePiece::WhiteRook,
+        (Color::White, Role::Knight) => WirePiece::WhiteKnight,
+        (Color::White, Role::Bishop) => WirePiece::WhiteBishop,
+        (Color::White, Role::King) => WirePiece::WhiteKing,
+        (Color::White, Role::Queen) => WirePiece::WhiteQueen,
+        (Color::Black, Role::Pawn) => WirePiece::BlackPawn,
+        (Color::Black, Role::Rook) => WirePiece::BlackRook,
+        (Color::Black, Role::Knight) => WirePiece::BlackKnight,
+        (Color::Black, Role::Bishop) => WirePiece::BlackBishop,
+        (Color::Black, Role::King) => WirePiece::BlackKing,
+        (Color::Black, Role::Queen) => WirePiece::BlackQueen,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_counted_from_a8_and_squares_from_a1() {
+        assert_eq!(field(Square::A8).number(), 0);
+        assert_eq!(field(Square::H8).number(), 7);
+        assert_eq!(field(Square::E4).number(), 36);
+        assert_eq!(field(Square::H1).number(), 63);
+        let dump = dump(&Board::new());
+        assert_eq!(dump[4], Some(WirePiece::BlackKing));
+        assert_eq!(dump[59], Some(WirePiece::WhiteQueen));
+        assert_eq!(dump.iter().flatten().count(), 32);
+    }
+
+    /// All moves of these positions, made field by field, give the positions that the rules say.
+    #[test]
+    fn plies_do_to_the_pieces_what_the_rules_say() {
+        for fen in [
+            "r3k2r/pPppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PP1BBPPP/R3K2R w KQkq - 0 1",
+            "rnbqkbnr/ppp1p1pp/8/3pPp2/8/8/PPPP1PPP/RNBQKBNR w KQkq f6 0 3",
+            "4k3/8/8/8/3pP3/8/1p6/R1B1K2R b KQ e3 0 1",
+        ] {
+            let setup: shakmaty::fen::Fen = fen.parse().unwrap();
+            let position: Chess = setup.into_position(shakmaty::CastlingMode::Standard).unwrap();
+            for m in position.legal_moves() {
+                let mut standing = dump(position.board());
+                let ply = ply(&position, m);
+                let mut moves = vec![(ply.from, ply.to)];
+                moves.extend(ply.rook);
+                let pieces: Vec<_> = moves
+                    .iter()
+                    .map(|(from, _)| standing[from.index()].take())
+                    .collect();
+                if let Some(victim) = ply.captured {
+                    assert!(standing[victim.index()].take().is_some());
+                }
+                for ((_, to), piece) in moves.iter().zip(pieces) {
+                    standing[to.index()] = ply.promoted.or(piece);
+                }
+                let after = position.clone().play(m).unwrap();
+                assert_eq!(standing, dump(after.board()), "{m:?}");
+                assert_eq!(ply.is_en_passant(), m.is_en_passant());
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! A pseudo-terminal that stands for the serial port of a board.
+
+use core::time::Duration;
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::task::{Context as Waker, Poll, ready};
+
+use anyhow::{Context, Result, bail};
+use kiebitz_hardware::Timestamp;
+use rustix::fs::{Mode, OFlags};
+use rustix::pty::OpenptFlags;
+use rustix::termios::{OptionalActions, QueueSelector};
+use tokio::io::unix::AsyncFd;
+
+/// The port of a board, as long as its cable is in. Whoever has opened it sees it hang up when this is dropped.
+#[derive(Debug)]
+pub(super) struct Port {
+    /// The board's end.
+    board: AsyncFd<OwnedFd>,
+    /// The host's end, held open so that the board's end does not hang up while nobody has opened it.
+    host: OwnedFd,
+    path: PathBuf,
+    link: Option<Link>,
+    /// Since when bytes have been waiting for somebody to read them.
+    unread_since: Option<Timestamp>,
+}
+
+/// A name that leads to a port. It goes with this.
+#[derive(Debug)]
+struct Link {
+    name: PathBuf,
+    target: PathBuf,
+}
+
+impl Port {
+    /// A new pseudo-terminal, raw, and a link of that name to it.
+    ///
+    /// # Errors
+    ///
+    /// When there is no pseudo-terminal to be had, or the link cannot be made.
+    pub(super) fn open(link: Option<&Path>) -> Result<Self> {
+        let (board, host, path) = pair().context("cannot get a pseudo-terminal")?;
+        let link = link.map(|name| Link::make(name, &path)).transpose()?;
+        #[expect(
+            deprecated,
+            reason = "what comes after it is unsafe, and asks for what an owned descriptor keeps by itself"
+        )]
+        let board = AsyncFd::new(board)?;
+        Ok(Self {
+            board,
+            host,
+            path,
+            link,
+            unread_since: None,
+        })
+    }
+
+    /// Where it can be opened now.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where it will be found after a replug as well.
+    pub(super) fn link(&self) -> Option<&Path> {
+        self.link.as_ref().map(|link| link.name.as_path())
+    }
+
+    /// Sends bytes to whoever has opened the port. What does not fit in is lost, as on any serial line.
+    pub(super) fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match rustix::io::write(self.board.get_ref(), bytes) {
+            Ok(_) | Err(rustix::io::Errno::AGAIN) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Reads what the host has written.
+    pub(super) fn poll_read(&self, cx: &mut Waker<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
+        loop {
+            let mut ready = ready!(self.board.poll_read_ready(cx))?;
+            let read = |board: &AsyncFd<OwnedFd>| Ok(rustix::io::read(board.get_ref(), &mut *buffer)?);
+            if let Ok(read) = ready.try_io(read) {
+                return Poll::Ready(read);
+            }
+        }
+    }
+
+    /// Makes the pseudo-terminal behave like a serial port. To be called now and then.
+    ///
+    /// What nobody reads is gone, and who had opened it alone does not keep it closed to others when he has gone: a
+    /// pseudo-terminal remembers both as long as one of its ends is open. (Programs that lock the port as well, as
+    /// kiebitz does, remain alone.)
+    pub(super) fn look_after(&mut self, now: Timestamp) -> io::Result<()> {
+        rustix::termios::ioctl_tiocnxcl(&self.host)?;
+        if rustix::io::ioctl_fionread(&self.host)? == 0 {
+            self.unread_since = None;
+            return Ok(());
+        }
+        let since = *self.unread_since.get_or_insert(now);
+        if now.saturating_duration_since(since) >= KEPT_UNREAD {
+            rustix::termios::tcflush(&self.host, QueueSelector::IFlush)?;
+            self.unread_since = None;
+        }
+        Ok(())
+    }
+}
+
+/// Both ends of a new pseudo-terminal, the board's first, and the path to the host's.
+fn pair() -> io::Result<(OwnedFd, OwnedFd, PathBuf)> {
+    let board = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+    rustix::pty::grantpt(&board)?;
+    rustix::pty::unlockpt(&board)?;
+    let path = rustix::pty::ptsname(&board, Vec::new())?;
+    let host = rustix::fs::open(
+        path.as_c_str(),
+        OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?;
+    // Bytes pass as they are, and nothing is echoed.
+    let mut settings = rustix::termios::tcgetattr(&host)?;
+    settings.make_raw();
+    rustix::termios::tcsetattr(&host, OptionalActions::Now, &settings)?;
+    let flags = rustix::fs::fcntl_getfl(&board)?;
+    rustix::fs::fcntl_setfl(&board, flags | OFlags::NONBLOCK)?;
+    Ok((board, host, PathBuf::from(OsStr::from_bytes(path.as_bytes()))))
+}
+
+impl Link {
+    fn make(name: &Path, target: &Path) -> Result<Self> {
+        match std::fs::symlink_metadata(name) {
+            // Left behind by an emulation that was killed.
+            Ok(there) if there.is_symlink() => {
+                std::fs::remove_file(name).with_context(|| format!("cannot replace {}", name.display()))?;
+            }
+            Ok(_) => bail!("{} is there already, and no link", name.display()),
+            Err(_) => {}
+        }
+        std::os::unix::fs::symlink(target, name)
+            .with_context(|| format!("cannot make the link {}", name.display()))?;
+        Ok(Self {
+            name: name.to_owned(),
+            target: target.to_owned(),
+        })
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        // Another emulation may have put its own link there.
+        if std::fs::read_link(&self.name).is_ok_and(|target| target == self.target) {
+            // Nothing can be done about a folder that has become read-only.
+            let _ = std::fs::remove_file(&self.name);
+        }
+    }
+}
+
+/// A reader that is there reads sooner, even on a busy machine.
+const KEPT_UNREAD: Duration = Duration::from_secs(2);

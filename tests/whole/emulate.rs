@@ -1,0 +1,266 @@
+//! `kiebitz emulate`, on pseudo-terminals and in real time.
+
+use core::time::Duration;
+use std::io::{BufRead, BufReader, Lines, Write};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use kiebitz::clock::LiveTime;
+use kiebitz::event::EventKind;
+use kiebitz::hall::{Hall, Manner, Names};
+use kiebitz_hardware::capture::LineMode;
+use kiebitz_protocol::{Decoder, Message};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::hands::verdict;
+
+/// The program with its boards; it is killed when a test fails before its end.
+struct Emulation {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+    links: PathBuf,
+}
+
+impl Emulation {
+    fn start(name: &str, args: &[&str]) -> Self {
+        let links = Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulate").join(name);
+        let mut child = Command::new(env!("CARGO_BIN_EXE_kiebitz"))
+            .arg("emulate")
+            .args(args)
+            .arg("--links")
+            .arg(&links)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("kiebitz runs");
+        let lines = BufReader::new(child.stdout.take().expect("stdout")).lines();
+        let mut emulation = Self { child, lines, links };
+        emulation.wait_for("Ctrl-C ends it");
+        emulation
+    }
+
+    /// Waits until a line with this in it is printed.
+    fn wait_for(&mut self, words: &str) -> String {
+        self.lines
+            .by_ref()
+            .map_while(Result::ok)
+            .find(|line| line.contains(words))
+            .unwrap_or_else(|| panic!("kiebitz ended without saying {words:?}"))
+    }
+
+    fn type_line(&mut self, line: &str) {
+        let stdin = self.child.stdin.as_mut().expect("stdin");
+        writeln!(stdin, "{line}").expect("kiebitz reads");
+    }
+
+    fn link(&self, board: &str) -> PathBuf {
+        self.links.join(board)
+    }
+
+    /// Opens a port for itself alone.
+    fn open(&self, board: &str) -> OwnedFd {
+        let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::NONBLOCK;
+        let port = rustix::fs::open(self.link(board), flags, Mode::empty()).expect("the port opens");
+        rustix::termios::ioctl_tiocexcl(&port).expect("nobody else has it");
+        port
+    }
+
+    /// Sends a signal and returns the exit code.
+    fn end(mut self, signal: &str) -> Option<i32> {
+        let sent = Command::new("kill")
+            .args([signal, &self.child.id().to_string()])
+            .status()
+            .expect("kill runs");
+        assert!(sent.success());
+        self.child.wait().expect("an exit code").code()
+    }
+}
+
+impl Drop for Emulation {
+    fn drop(&mut self) {
+        // Fails when it has ended, as it should.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What can be read within 20 ms; `None`: the port has hung up.
+fn read(port: &OwnedFd) -> Option<Vec<u8>> {
+    let mut bytes = [0; 256];
+    match rustix::io::read(port, &mut bytes) {
+        Ok(0) => None,
+        Ok(count) => Some(bytes[..count].to_vec()),
+        Err(Errno::AGAIN) => {
+            std::thread::sleep(Duration::from_millis(20));
+            Some(Vec::new())
+        }
+        Err(_) => None,
+    }
+}
+
+fn write(port: &OwnedFd, bytes: &[u8]) {
+    assert_eq!(
+        rustix::io::write(port, bytes),
+        Ok(bytes.len()),
+        "the board listens"
+    );
+}
+
+/// Reads for so long at most until this comes true.
+fn read_until(port: &OwnedFd, limit: Duration, mut done: impl FnMut(&LiveTime, &[u8]) -> bool) {
+    let time = LiveTime::start();
+    let end = time.now() + limit;
+    while time.now() < end {
+        let bytes = read(port).expect("the port stays open");
+        if done(&time, &bytes) {
+            return;
+        }
+    }
+    panic!("nothing of the kind within {limit:?}");
+}
+
+/// Whether the board answers when it is asked what stands on it.
+fn shows_start_position(port: &OwnedFd) {
+    write(port, &[0x42]);
+    let mut decoder = Decoder::new();
+    read_until(port, Duration::from_secs(20), |_, bytes| {
+        let mut pieces = None;
+        decoder.feed(bytes, |decoded| {
+            if let Ok(Message::BoardDump(dump)) = decoded {
+                pieces = Some(dump.iter().flatten().count());
+            }
+        });
+        pieces == Some(32)
+    });
+}
+
+#[test]
+fn a_game_on_a_pseudo_terminal_comes_back_as_it_is_written() {
+    let pgn = Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulated.pgn");
+    let game = "[White \"A\"]\n[Black \"B\"]\n\n1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7# 1-0\n";
+    std::fs::write(&pgn, game).expect("a PGN file");
+    let args = [
+        "--boards",
+        "2",
+        "--speed",
+        "20",
+        "--pgn",
+        pgn.to_str().expect("UTF-8"),
+    ];
+    let emulation = Emulation::start("game", &args);
+    let port = emulation.open("board-2");
+    // Update-nice.
+    write(&port, &[0x4b]);
+    shows_start_position(&port);
+    write(&port, &[0x42]);
+    let mut hall = Hall::new("emulate", Names::Recorded);
+    let line = hall.add("board-2", Manner::Recorded(LineMode::Single));
+    let mut events = Vec::new();
+    let mut opened = false;
+    read_until(&port, Duration::from_secs(120), |time, bytes| {
+        if !core::mem::replace(&mut opened, true) {
+            hall.open(time.now(), line);
+        }
+        hall.receive(time.now(), line, bytes);
+        events.extend(hall.take_said().into_iter().map(|said| said.event));
+        let ended = |kind: &EventKind| matches!(kind, EventKind::GameEnded { .. });
+        events.iter().any(|event| ended(&event.kind))
+    });
+    assert_eq!(
+        verdict::moves_told(&events),
+        ["e2e4", "e7e5", "f1c4", "b8c6", "d1h5", "g8f6", "h5f7"]
+    );
+    let links = emulation.links.clone();
+    assert!(links.join("board-1").is_symlink());
+    assert_eq!(emulation.end("-INT"), Some(130));
+    let left: Vec<_> = std::fs::read_dir(&links).expect("the folder stays").collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn an_unplugged_board_hangs_up_and_comes_back_under_its_name() {
+    let mut emulation = Emulation::start("unplugged", &["--boards", "2"]);
+    let port = emulation.open("board-1");
+    shows_start_position(&port);
+    emulation.type_line("unplug 1");
+    emulation.wait_for("board-1: unplugged");
+    while read(&port).is_some() {}
+    drop(port);
+    assert!(!emulation.link("board-1").is_symlink());
+    assert!(emulation.link("board-2").is_symlink());
+    emulation.type_line("unplug 1");
+    emulation.wait_for("board-1: is unplugged already");
+    emulation.type_line("plug 1");
+    emulation.wait_for("board-1: plugged in, /dev/");
+    shows_start_position(&emulation.open("board-1"));
+    emulation.type_line("explode 1");
+    emulation.wait_for("\"explode\" is no fault");
+    // Nothing can be typed any more; the boards go on.
+    drop(emulation.child.stdin.take());
+    shows_start_position(&emulation.open("board-2"));
+    assert_eq!(emulation.end("-TERM"), Some(0));
+}
+
+/// A pseudo-terminal keeps what nobody reads, and stays closed to others after a program that wanted it for itself; a
+/// serial port does neither.
+#[test]
+fn a_port_opened_again_tells_nothing_old() {
+    let emulation = Emulation::start("reopened", &[]);
+    let port = emulation.open("board-1");
+    write(&port, &[0x4b]);
+    shows_start_position(&port);
+    // Update mode: the clock speaks all the time, and nobody reads.
+    write(&port, &[0x43]);
+    drop(port);
+    std::thread::sleep(Duration::from_secs(6));
+    let port = emulation.open("board-1");
+    let waiting = rustix::io::ioctl_fionread(&port).expect("the port is open");
+    assert!(waiting < 100, "{waiting} old bytes");
+    assert_eq!(emulation.end("-INT"), Some(130));
+}
+
+#[test]
+fn what_cannot_be_emulated_is_told() {
+    let run = |args: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_kiebitz"))
+            .arg("emulate")
+            .args(args)
+            .stdin(Stdio::null())
+            .output()
+            .expect("kiebitz runs");
+        let told = String::from_utf8(output.stderr).expect("UTF-8");
+        (output.status.code(), told)
+    };
+    for (args, expected) in [
+        (&["--boards", "0"][..], "0 is not in 1..=256"),
+        (
+            &["--hands", "wild"],
+            "hands are calm, drawing, blitz, clumsy or mixed",
+        ),
+        (&["--fault", "explode 1"], "\"explode\" is no fault"),
+        (
+            &["--boards", "3", "--fault", "unplug 4 at 5s"],
+            "there is no board-4, the last is board-3",
+        ),
+    ] {
+        let (code, told) = run(args);
+        assert_eq!(code, Some(2), "{told}");
+        assert!(told.contains(expected), "{told}");
+    }
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("no-game.pgn");
+    std::fs::write(&file, "Nothing of the kind.\n").expect("a file");
+    let (code, told) = run(&["--pgn", file.to_str().expect("UTF-8")]);
+    assert_eq!(code, Some(1));
+    assert!(
+        told.contains("no game with moves in it: is it a PGN file?"),
+        "{told}"
+    );
+    let (code, told) = run(&["--pgn", "no-such.pgn"]);
+    assert_eq!(code, Some(1));
+    assert!(told.contains("cannot play no-such.pgn: "), "{told}");
+    let (code, told) = run(&["--links", file.to_str().expect("UTF-8")]);
+    assert_eq!(code, Some(1));
+    assert!(told.contains("cannot make "), "{told}");
+}
