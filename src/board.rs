@@ -5,6 +5,7 @@ use kiebitz_hardware::{Observed, Timestamp};
 use crate::event::{Event, EventKind};
 use crate::presence::Presence;
 use crate::referee::{Referee, Ruling};
+use crate::resume::Resumed;
 use crate::tracker::{Ply, Tracker};
 
 /// An event with the ply behind it, for those who ask what it rests on.
@@ -42,6 +43,19 @@ impl Board {
             referee: Referee::new(name),
             said: Vec::new(),
         }
+    }
+
+    /// Goes on where the journal ends: with the number of the board's last event, and its last game.
+    #[must_use]
+    pub fn resumed(mut self, last_seq: u64, game: Option<Resumed>) -> Self {
+        self.seq = last_seq;
+        if let Some(game) = game {
+            let states = game.plies.iter().map(|(ply, _)| &ply.after);
+            self.tracker
+                .resume(game.last_ts, &game.start, states, game.white_side);
+            self.referee.resume(game);
+        }
+        self
     }
 
     /// The board's name.

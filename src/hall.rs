@@ -66,7 +66,7 @@ impl Hall {
         self.boards.get(name)
     }
 
-    /// Puts a board in its place before it is plugged in: the journal knows it.
+    /// Gives a board its place before it is plugged in: the journal knows it.
     pub fn expect(&mut self, board: Board) {
         self.boards.insert(board.name().to_owned(), board);
     }

@@ -126,6 +126,15 @@ impl Journal {
         last.map_err(self.error())
     }
 
+    /// The boards of a stream, each with the number of its last event.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn boards(&self, stream: &str) -> Result<Vec<(String, u64)>, JournalError> {
+        lasts(&self.connection, stream).map_err(self.error())
+    }
+
     /// At most `limit` events of a board that come after number `seq`, in order.
     ///
     /// # Errors
@@ -222,7 +231,7 @@ const LAST: &str = "WITH RECURSIVE board (name) AS (
     SELECT name, (SELECT max(seq) FROM event WHERE stream = ?1 AND board = name) FROM board WHERE name IS NOT NULL";
 
 /// The boards of a stream and the number of their last event.
-fn lasts(transaction: &Transaction<'_>, stream: &str) -> rusqlite::Result<Vec<(String, u64)>> {
+fn lasts(transaction: &Connection, stream: &str) -> rusqlite::Result<Vec<(String, u64)>> {
     let mut select = transaction.prepare(LAST)?;
     let rows = select.query_map([stream], |row| Ok((row.get(0)?, row.get(1)?)))?;
     rows.collect()

@@ -18,6 +18,7 @@ mod presence;
 pub mod record;
 pub mod referee;
 pub mod replay;
+pub mod resume;
 pub mod sheet;
 pub mod terminal;
 pub mod tracker;

@@ -30,6 +30,8 @@ pub struct GameRecord {
     pub start_fen: String,
     /// standard, chess960 or from_position.
     pub variant: &'static str,
+    /// Where White sits: "normal" with the connector on White's left, else "turned".
+    pub orientation: &'static str,
     /// White's side of the clock, "left" or "right", once known.
     pub white_side: Option<&'static str>,
     /// Edition of the Laws.
@@ -115,6 +117,7 @@ impl GameRecord {
         let EventKind::GameStarted {
             start_fen,
             variant,
+            orientation,
             white_side,
             laws,
             mode,
@@ -136,6 +139,7 @@ impl GameRecord {
             time_control: time_control.clone(),
             start_fen: start_fen.clone(),
             variant,
+            orientation,
             white_side: *white_side,
             laws: laws.clone(),
             mode: mode.clone(),

@@ -10,6 +10,7 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::{Color, KnownOutcome, Role};
 
 use crate::event::{Clock, EventKind, Move, time_text};
+use crate::resume::Resumed;
 use crate::tracker::{
     ClockChange, ClockFace, Completion, Finding, Ply, Recovery, ResultSign, Settlement, Side, Start, Variant,
     Withdrawal,
@@ -97,6 +98,28 @@ impl Referee {
             board: board.to_owned(),
             ..Self::default()
         }
+    }
+
+    /// Goes on with a game that the journal has.
+    pub fn resume(&mut self, resumed: Resumed) {
+        let entries = resumed.plies.into_iter().map(|(ply, record)| Entry {
+            ply: Box::new(ply),
+            told_at: resumed.last_ts,
+            settled: record.settled,
+            completed: record.completed.map(|by| (by, record.clock, record.elapsed_ms)),
+        });
+        self.line = entries.collect();
+        self.start = Some(resumed.start);
+        self.white_side = resumed.white_side;
+        self.games = resumed.number;
+        self.game = Some(Running {
+            id: Game {
+                number: resumed.number,
+                id: resumed.id,
+            },
+            published: self.line.clone(),
+            ended: resumed.ended,
+        });
     }
 
     /// Takes in what the tracker has found.

@@ -46,13 +46,22 @@ const IN_THE_AIR: usize = 4;
 impl Tracker {
     /// Goes on with a line of play that was followed until `at`, from its start over the state after each ply: the
     /// daemon's journal has it. What was played since is looked for as behind any other gap.
-    pub fn resume(&mut self, at: Timestamp, start: &Start, states: &[State]) {
+    pub fn resume<'s>(
+        &mut self,
+        at: Timestamp,
+        start: &'s Start,
+        states: impl IntoIterator<Item = &'s State>,
+        white_side: Option<Side>,
+    ) {
         let mut passed: Vec<State> = core::iter::once(&start.state).chain(states).cloned().collect();
         let Some(last) = passed.pop() else { return };
         let ply = u32::try_from(passed.len()).unwrap_or(u32::MAX);
         let before = Sensors::showing(at, last.board(), start.turned);
         *self = Self::new();
         self.sensors = Sensors::turned_like(start.turned);
+        if let Some(side) = white_side {
+            self.clock.vote_white(side, 1);
+        }
         self.line = Some(Line {
             passed,
             tree: Tree::new(last, ply, at),

@@ -76,7 +76,7 @@ fn a_game_is_taken_up_where_the_journal_has_it() {
         goes_on: false,
     };
     let played = state("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1");
-    world.tracker.resume(world.now, &start, &[played]);
+    world.tracker.resume(world.now, &start, &[played], None);
     world.misses("rnbqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R");
     world.has_told("Inferred: e5 Nf3");
     let numbers = world.tracker.line.map(|line| line.tree.node(line.tree.tip()).ply);

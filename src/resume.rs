@@ -1,0 +1,107 @@
+//! From a game in the journal back to what the tracker and the referee know of it.
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::uci::UciMove;
+use shakmaty::{CastlingMode, Color, Role};
+
+use crate::board::Board;
+use crate::journal::{Journal, JournalError, JournaledGame};
+use crate::record::{GameRecord, MoveRecord};
+use crate::tracker::{Evidence, Ply, Side, Start, State, Variant};
+
+/// The boards that the journal knows, each with its last game: what a daemon that starts goes on with.
+///
+/// # Errors
+///
+/// When the journal cannot be read.
+pub fn boards(journal: &Journal, stream: &str) -> Result<Vec<Board>, JournalError> {
+    let mut boards = Vec::new();
+    for (name, last_seq) in journal.boards(stream)? {
+        let game = journal.last_game(stream, &name)?;
+        let game = game.as_ref().and_then(Resumed::new);
+        boards.push(Board::new(&name, stream).resumed(last_seq, game));
+    }
+    Ok(boards)
+}
+
+/// A game to be taken up again.
+#[derive(Debug, Clone)]
+pub struct Resumed {
+    /// Its id.
+    pub id: String,
+    /// Its number on the board, from 1.
+    pub number: u32,
+    /// When its last event was decided.
+    pub last_ts: Timestamp,
+    /// Where it started.
+    pub start: Start,
+    /// What was played, with what settled and completed each ply.
+    pub plies: Vec<(Ply, MoveRecord)>,
+    /// White's side of the clock, if it was known.
+    pub white_side: Option<Side>,
+    /// Nothing is added to it any more.
+    pub ended: bool,
+}
+
+impl Resumed {
+    /// What the journal has of a game; `None` where its positions make no sense.
+    #[must_use]
+    pub fn new(game: &JournaledGame) -> Option<Self> {
+        let record = &game.record;
+        let (variant, mode) = match record.variant {
+            "standard" => (Variant::Standard, CastlingMode::Standard),
+            "chess960" => (Variant::Chess960, CastlingMode::Chess960),
+            _ => (Variant::FromPosition, CastlingMode::Standard),
+        };
+        let state = State::from_fen(&record.start_fen, mode)?;
+        let mut before = state.clone();
+        let mut plies = Vec::new();
+        for entry in &record.moves {
+            let ply = ply(record, entry, &before, mode)?;
+            before = ply.after.clone();
+            plies.push((ply, entry.clone()));
+        }
+        Some(Self {
+            id: record.game.clone(),
+            number: game.number,
+            last_ts: game.last_ts,
+            start: Start {
+                variant,
+                state,
+                turned: record.orientation == "turned",
+                goes_on: false,
+            },
+            plies,
+            white_side: record.white_side.map(|side| match side {
+                "left" => Side::Left,
+                _ => Side::Right,
+            }),
+            ended: record.ended.is_some(),
+        })
+    }
+}
+
+fn ply(record: &GameRecord, entry: &MoveRecord, before: &State, mode: CastlingMode) -> Option<Ply> {
+    let uci: Option<UciMove> = entry.uci.as_ref().and_then(|uci| uci.parse().ok());
+    let played = uci
+        .zip(before.position())
+        .and_then(|(uci, position)| uci.to_move(position).ok());
+    Some(Ply {
+        number: entry.ply,
+        color: Color::from_white(entry.color == "white"),
+        played: played.filter(|_| entry.legal),
+        uci,
+        san: entry.san.clone(),
+        after: State::from_fen(&entry.fen, mode)?,
+        captured: entry
+            .captured
+            .as_ref()
+            .and_then(|letter| Role::from_char(letter.chars().next()?)),
+        lifted_at: record.started,
+        stood_at: record.started,
+        inferred: entry.inferred,
+        any_order: false,
+        clock: None,
+        evidence: Evidence::default(),
+    })
+}
