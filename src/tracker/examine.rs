@@ -14,6 +14,8 @@ use super::tree::{NodeId, Played, Tree};
 const EXAMINED_AFTER: Duration = Duration::from_millis(1200);
 /// And what stands there after a gap, whatever single move would explain it.
 const GAP_EXAMINED_AFTER: Duration = Duration::from_millis(600);
+/// Told plies are doubted only when the board has been quiet for so long: a piece may be in somebody's hand.
+const DOUBTED_AFTER: Duration = Duration::from_secs(3);
 /// How far back an irregularity is looked for, in plies.
 const MOST_TAKEN_BACK: usize = 12;
 /// Bounds of the search over a gap.
@@ -39,15 +41,42 @@ impl Tracker {
             return false;
         }
         // The same board need not be searched twice; a press may still come and tell what stands on it.
-        let plies = self.examined + 1;
-        if plies <= MOST_PLIES_UNSEEN {
-            self.examined = plies;
-            if (plies == 1 && self.restored(now)) || self.unseen(now, tip, plies) {
+        let (back, plies) = (self.examined / MOST_PLIES_UNSEEN, self.examined % MOST_PLIES_UNSEEN + 1);
+        if let Some(from) = self.search_from(back) {
+            let wait = self.quiet_since + DOUBTED_AFTER;
+            if back > 0 && now < wait {
+                self.wake_at(wait);
+                return false;
+            }
+            self.examined += 1;
+            if (back == 0 && plies == 1 && self.restored(now)) || self.unseen(now, from, plies) {
                 return true;
             }
+            // Lines of one more ply are looked for at another moment, so that no single one takes long.
+            self.wake_at(now + BETWEEN_SEARCHES);
+            return false;
+        }
+        if gap && !self.astray {
+            // Looked at once more, for a position from which play goes on.
+            self.astray = true;
+            return true;
         }
         // Across a gap anything may have been played.
         !gap && !self.astray && self.irregular(now, tip)
+    }
+
+    /// The ply from which on something else may have been played: the last one told and, if reports were lost before it
+    /// was, the ones before.
+    fn search_from(&self, back: usize) -> Option<NodeId> {
+        let tree = &self.line.as_ref()?.tree;
+        let told = tree.path(tree.tip());
+        if back > 0 && !self.lost {
+            return None;
+        }
+        match told.len().checked_sub(back)? {
+            0 => Some(tree.root()),
+            after => Some(told[after - 1]),
+        }
     }
 
     /// An earlier position of the line stands on the board again: what was played after it is taken back.
@@ -97,35 +126,29 @@ impl Tracker {
         true
     }
 
-    /// So many plies played while nobody looked, where just one line of them leads to what stands on the board. Lines of
-    /// one more ply are looked for at another moment, so that no single one takes long.
-    fn unseen(&mut self, now: Timestamp, tip: NodeId, plies: usize) -> bool {
+    /// So many plies played while nobody looked, where just one line of them leads to what stands on the board.
+    fn unseen(&mut self, now: Timestamp, from: NodeId, plies: usize) -> bool {
         let Some(line) = &mut self.line else { return false };
-        let node = line.tree.node(tip);
+        let node = line.tree.node(from);
         let state = node.state.clone();
         // While somebody looked, no piece can have left or reached a square that showed no change.
-        let within = if self.gap.is_some() {
+        let within = if self.gap.is_some() || self.lost {
             Bitboard::FULL
         } else {
-            self.sensors.touched_since(node.landed_at)
+            self.sensors.touched_since(node.landed.at)
         };
         let board = self.sensors.board();
         let (moves, any_order) = match gap::search(&state, board, within, plies, MOST_POSITIONS) {
             Found::Only(moves) => (moves, false),
             Found::AnyOrder(moves) => (moves, true),
-            Found::Nothing if plies < MOST_PLIES_UNSEEN => {
-                self.wake_at(now + BETWEEN_SEARCHES);
+            Found::Nothing => return false,
+            Found::Several => {
+                // No longer line from here is more credible than these.
+                self.examined = self.examined.next_multiple_of(MOST_PLIES_UNSEEN);
                 return false;
             }
-            Found::Several | Found::Nothing => {
-                self.examined = MOST_PLIES_UNSEEN;
-                // Looked at once more, for a position from which play goes on.
-                let newly = self.gap.is_some() && !self.astray;
-                self.astray |= newly;
-                return newly;
-            }
         };
-        let mut parent = tip;
+        let mut parent = from;
         for m in moves {
             let played = Played::Move(m);
             let state = line.tree.node(parent).state.after(m);

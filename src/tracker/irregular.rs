@@ -26,7 +26,7 @@ impl Tracker {
         let Some(line) = &mut self.line else { return false };
         let node = line.tree.node(tip);
         let before = node.state.clone();
-        let fresh = node.differs & self.sensors.touched_since(node.landed_at);
+        let fresh = node.differs & self.sensors.touched_since(node.landed.at);
         let board = self.sensors.board();
         let pressed = self.pressed[before.turn()];
         let stood_at = |squares: Bitboard| squares.into_iter().map(|s| self.sensors.changed_at(s)).max();

@@ -70,6 +70,7 @@ impl Tracker {
         let (tip, best) = (tree.tip(), tree.best());
         if !self.disturbed && tip == best && tree.node(tip).differs.is_empty() {
             self.gap = None;
+            self.lost = false;
             self.astray = false;
         }
         // What one look at the board shows after a gap need not be the next ply: see examine().

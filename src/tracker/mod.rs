@@ -63,6 +63,8 @@ pub struct Tracker {
     disturbed: bool,
     /// Nobody looked from then on: any number of plies may have been played.
     gap: Option<Timestamp>,
+    /// A dump has shown what no report had told: reports are lost, and what was told since may be wrong.
+    lost: bool,
     /// What the board shows after a gap cannot be explained: play may go on from there.
     astray: bool,
     /// What was not heard, until the board's memory has told it or has had its time.
@@ -105,6 +107,7 @@ impl Tracker {
             quiet_since: Timestamp::from_micros(0),
             disturbed: false,
             gap: None,
+            lost: false,
             astray: false,
             missing: None,
             playback: None,
@@ -122,7 +125,10 @@ impl Tracker {
             Observation::Board { dump, .. } => {
                 self.disturbed = false;
                 self.gap_dumped(now);
-                self.sensors.set_all(now, dump)
+                let known = self.sensors.known();
+                let changed = self.sensors.set_all(now, dump);
+                self.lost |= known && changed && self.gap.is_none();
+                changed
             }
             Observation::Clock { times, .. } => {
                 for change in self.clock.read(now, *times) {

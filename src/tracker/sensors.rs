@@ -14,10 +14,34 @@ pub(crate) struct Sensors {
     fields: Dump,
     /// Squares with a result piece: draw, White wins, Black wins.
     tokens: [Bitboard; 3],
-    changed_at: [Timestamp; 64],
+    changed: [Since; 64],
+    /// The last dump came then.
+    dumped_at: Timestamp,
     recent: VecDeque<Change>,
     turned: bool,
     known: bool,
+}
+
+/// When something came to be so: at a time between these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Since {
+    pub(crate) from: Timestamp,
+    /// It was reported then.
+    pub(crate) at: Timestamp,
+}
+
+impl Since {
+    pub(crate) const fn at(at: Timestamp) -> Self {
+        Self { from: at, at }
+    }
+
+    /// When both of two things have come to be so.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            from: self.from.max(other.from),
+            at: self.at.max(other.at),
+        }
+    }
 }
 
 /// One square that came to show something else.
@@ -40,7 +64,8 @@ impl Sensors {
             board: Board::empty(),
             fields: [None; 64],
             tokens: [Bitboard::EMPTY; 3],
-            changed_at: [Timestamp::from_micros(0); 64],
+            changed: [Since::at(Timestamp::from_micros(0)); 64],
+            dumped_at: Timestamp::from_micros(0),
             recent: VecDeque::with_capacity(RECENT),
             turned: false,
             known: false,
@@ -90,8 +115,14 @@ impl Sensors {
         self.turned
     }
 
+    /// When the change of a square was reported.
     pub(crate) fn changed_at(&self, square: Square) -> Timestamp {
-        self.changed_at[usize::from(square)]
+        self.changed(square).at
+    }
+
+    /// Since when a square shows what it does.
+    pub(crate) fn changed(&self, square: Square) -> Since {
+        self.changed[usize::from(square)]
     }
 
     /// The recent changes, oldest first.
@@ -140,8 +171,15 @@ impl Sensors {
         let mut changed = !self.known;
         self.known = true;
         for (field, contents) in Field::all().zip(dump) {
-            changed |= self.set_field(at, field, *contents);
+            let square = square_of(field, self.turned);
+            let before = self.changed_at(square);
+            if self.set_field(at, field, *contents) {
+                // Its report was lost, at any time since it was known to be otherwise.
+                self.changed[usize::from(square)].from = before.max(self.dumped_at);
+                changed = true;
+            }
         }
+        self.dumped_at = at;
         changed
     }
 
@@ -152,7 +190,7 @@ impl Sensors {
         for token in &mut self.tokens {
             *token = token.rotate_180();
         }
-        self.changed_at.reverse();
+        self.changed.reverse();
         for change in &mut self.recent {
             change.square = change.square.rotate_180();
         }
@@ -177,7 +215,7 @@ impl Sensors {
             Some(piece) => self.board.set_piece_at(square, piece),
             None => self.board.discard_piece_at(square),
         }
-        self.changed_at[usize::from(square)] = at;
+        self.changed[usize::from(square)] = Since::at(at);
         if self.recent.len() == RECENT {
             self.recent.pop_front();
         }

@@ -6,7 +6,7 @@ use core::time::Duration;
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Color, Move, Square, attacks};
 
-use super::sensors::Sensors;
+use super::sensors::{Sensors, Since};
 use super::state::{Candidate, Footprint, State};
 
 /// Index of a node in its tree.
@@ -27,7 +27,7 @@ pub(crate) struct Node {
     /// The squares of the move have shown it since then, or last did.
     pub(crate) since: Timestamp,
     /// The last square of the move came to show it.
-    pub(crate) landed_at: Timestamp,
+    pub(crate) landed: Since,
     /// Whether the squares of the move show it now.
     pub(crate) met: bool,
     /// Where the sensors differ from this state.
@@ -230,7 +230,11 @@ impl Tree {
         let mut node = Node::new(Some(parent), self.nodes[parent].ply + 1, played, state, now);
         node.footprint = footprint;
         node.lifted_at = lifted_at(&self.nodes[parent], footprint.as_ref(), sensors, now);
-        node.landed_at = footprint.map_or(now, |footprint| landed_at(&footprint, sensors));
+        let unseen = Since {
+            from: self.nodes[parent].landed.from,
+            at: now,
+        };
+        node.landed = footprint.map_or(unseen, |footprint| landed(&footprint, sensors));
         node.measure(sensors, now);
         self.nodes.push(node);
         self.nodes.len() - 1
@@ -320,13 +324,13 @@ impl Tree {
         }
         let board = sensors.board();
         let touched = sensors.touched_since(node.lifted_at);
-        let own_last = node.parent.map(|parent| self.nodes[parent].landed_at);
+        let own_last = node.parent.map(|parent| self.nodes[parent].landed);
         let mut grown = Vec::new();
         for candidate in &node.candidates {
             let Some(from) = candidate.m.from() else { continue };
             if candidate.footprint.fits(board) {
-                let landed = landed_at(&candidate.footprint, sensors);
-                if in_order(node.landed_at, landed) && in_turn(own_last, landed) {
+                let landed = landed(&candidate.footprint, sensors);
+                if in_order(node.landed, landed) && in_turn(own_last, landed) {
                     grown.push((*candidate, None));
                 }
             } else if (differs | touched).contains(from) {
@@ -370,7 +374,7 @@ impl Node {
             footprint: None,
             lifted_at: at,
             since: at,
-            landed_at: at,
+            landed: Since::at(at),
             met: false,
             differs: Bitboard::EMPTY,
             standing: Standing::Considered,
@@ -419,25 +423,25 @@ fn lifted_at(parent: &Node, footprint: Option<&Footprint>, sensors: &Sensors, no
 }
 
 /// When the last square of a move came to show what it does.
-fn landed_at(footprint: &Footprint, sensors: &Sensors) -> Timestamp {
+fn landed(footprint: &Footprint, sensors: &Sensors) -> Since {
     let met = footprint
         .iter()
         .filter(|(square, piece)| sensors.board().piece_at(*square) == *piece);
-    met.map(|(square, _)| sensors.changed_at(square))
-        .max()
-        .unwrap_or(Timestamp::from_micros(0))
+    met.map(|(square, _)| sensors.changed(square))
+        .reduce(Since::and)
+        .unwrap_or(Since::at(Timestamp::from_micros(0)))
 }
 
 /// Whether a move that landed at `then` can have followed one that landed at `before`: squares are read one after
 /// another, so two moves within one scan may be reported either way round.
-fn in_order(before: Timestamp, then: Timestamp) -> bool {
-    then + SCAN >= before
+fn in_order(before: Since, then: Since) -> bool {
+    then.at + SCAN >= before.from
 }
 
 /// Whether a player whose last move landed at `own_last` can have had his next one land at `then`, with a reply in
 /// between: it takes a hand longer than a drawn piece takes to the next square.
-fn in_turn(own_last: Option<Timestamp>, then: Timestamp) -> bool {
-    own_last.is_none_or(|own_last| then >= own_last + BETWEEN_OWN_MOVES)
+fn in_turn(own_last: Option<Since>, then: Since) -> bool {
+    own_last.is_none_or(|own_last| then.at >= own_last.from + BETWEEN_OWN_MOVES)
 }
 
 /// Whether the piece that is to have been captured on `hidden` before it was read there was seen to stand somewhere
@@ -481,16 +485,16 @@ fn hidden_reply(node: &Node, candidate: &Candidate, sensors: &Sensors) -> Option
     if left.without(hidden).is_empty() {
         return None;
     }
-    let lifted = landed_at(&candidate.footprint, sensors);
-    if !in_order(lifted, sensors.changed_at(hidden)) || stood_elsewhere(candidate.m, hidden, node, sensors) {
+    let lifted = landed(&candidate.footprint, sensors);
+    if !in_order(lifted, sensors.changed(hidden)) || stood_elsewhere(candidate.m, hidden, node, sensors) {
         return None;
     }
     let after = node.state.after(candidate.m);
     after.moves().into_iter().find(|reply| {
         reply.footprint.squares().contains(hidden)
             && reply.footprint.fits(board)
-            && in_order(node.landed_at, lifted)
-            && in_turn(Some(lifted), landed_at(&reply.footprint, sensors))
-            && in_turn(Some(node.landed_at), landed_at(&reply.footprint, sensors))
+            && in_order(node.landed, lifted)
+            && in_turn(Some(lifted), landed(&reply.footprint, sensors))
+            && in_turn(Some(node.landed), landed(&reply.footprint, sensors))
     })
 }
