@@ -60,7 +60,7 @@ pub enum Observation {
         elements: Vec<Element>,
     },
     /// What happened on a board that is asked instead of reporting by itself (bus mode), oldest element first: all
-    /// that changed since it was last asked. Never empty.
+    /// that changed since it was last asked; empty if nothing has.
     ///
     /// A dump may have come between and show some of it already.
     Changes {

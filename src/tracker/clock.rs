@@ -194,7 +194,6 @@ impl ClockWatch {
             return;
         };
         *as_of = at;
-        times.running = true;
         times.lever_right_high = pressed == Side::Left;
         match pressed {
             Side::Left => times.left = time,

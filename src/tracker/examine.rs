@@ -16,6 +16,8 @@ const EXAMINED_AFTER: Duration = Duration::from_millis(1200);
 const GAP_EXAMINED_AFTER: Duration = Duration::from_millis(600);
 /// Told plies are doubted only when the board has been quiet for so long: a piece may be in somebody's hand.
 const DOUBTED_AFTER: Duration = Duration::from_secs(3);
+/// So many squares may be a piece that was pushed aside.
+const DISPLACED: usize = 2;
 /// How far back an irregularity is looked for, in plies.
 const MOST_TAKEN_BACK: usize = 12;
 /// Bounds of the search over a gap.
@@ -35,13 +37,17 @@ impl Tracker {
         if self.disturbed || (!gap && tree.best() != tip) || tree.node(tip).differs.is_empty() {
             return false;
         }
+        let tree_differs = tree.node(tip).differs.count();
         let at = self.quiet_since + if gap { GAP_EXAMINED_AFTER } else { EXAMINED_AFTER };
         if now < at {
             self.wake_at(at);
             return false;
         }
         // The same board need not be searched twice; a press may still come and tell what stands on it.
-        let (back, plies) = (self.examined / MOST_PLIES_UNSEEN, self.examined % MOST_PLIES_UNSEEN + 1);
+        let (back, plies) = (
+            self.examined / MOST_PLIES_UNSEEN,
+            self.examined % MOST_PLIES_UNSEEN + 1,
+        );
         if let Some(from) = self.search_from(back) {
             let wait = self.quiet_since + DOUBTED_AFTER;
             if back > 0 && now < wait {
@@ -59,6 +65,11 @@ impl Tracker {
         if gap && !self.astray {
             // Looked at once more, for a position from which play goes on.
             self.astray = true;
+            return true;
+        }
+        if self.lost && !gap && tree_differs > DISPLACED {
+            // Reports were lost, and no line leads here: a gap that is no silence.
+            self.gap = Some(self.quiet_since);
             return true;
         }
         // Across a gap anything may have been played.

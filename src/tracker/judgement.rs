@@ -49,7 +49,7 @@ impl Tracker {
     pub(super) fn decide(&mut self, now: Timestamp) {
         for _ in 0..MOST_CONCLUSIONS {
             self.wake = None;
-            if self.waits_for_memory(now) {
+            if self.playback.is_none() && (self.waits_for_late(now) || self.waits_for_memory(now)) {
                 break;
             }
             let concluded = self.look_for_start(now)

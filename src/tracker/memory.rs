@@ -3,10 +3,11 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use kiebitz_protocol::{Dump, Element, Piece, SideTime};
+use kiebitz_protocol::{Dump, Element, FieldUpdate, Piece, SideTime};
 
 use super::clock::Side;
 use super::finding::{Finding, Recovery, Start};
+use super::pace;
 use super::sensors::Sensors;
 use super::state::State;
 use super::tree::Tree;
@@ -24,6 +25,17 @@ pub(super) struct Gap {
     /// Until when the board's memory is waited for; `None` while the board is away.
     wait_until: Option<Timestamp>,
 }
+
+/// Reports that come right behind the memory's answer: they were made while it held the line.
+#[derive(Debug)]
+pub(super) struct Late {
+    since: Timestamp,
+    until: Timestamp,
+    changes: Vec<Element>,
+}
+
+/// What waited comes within this time: 25 field updates.
+const LATE_FOR: Duration = Duration::from_millis(150);
 
 /// What is being played back.
 #[derive(Debug, Clone, Copy)]
@@ -75,6 +87,7 @@ impl Tracker {
 
     pub(super) fn gap_begins(&mut self, now: Timestamp) {
         self.disturbed = true;
+        self.asked = false;
         self.clock.unheard();
         self.gap.get_or_insert(now);
         // A port that opens and closes again without a dump is still the same gap.
@@ -97,6 +110,7 @@ impl Tracker {
     }
 
     pub(super) fn memory_asked(&mut self, now: Timestamp) {
+        self.asked_memory = Some(now);
         if let Some(until) = self.missing.as_mut().and_then(|gap| gap.wait_until.as_mut()) {
             *until = now + ANSWERED_WITHIN;
         }
@@ -117,6 +131,13 @@ impl Tracker {
 
     /// Plays back what the memory holds of the gap.
     pub(super) fn remember(&mut self, now: Timestamp, elements: &[Element]) {
+        if let Some(asked) = self.asked_memory.take() {
+            self.late = Some(Late {
+                since: asked,
+                until: now + LATE_FOR,
+                changes: Vec::new(),
+            });
+        }
         let Some(gap) = self.missing.take() else { return };
         match missed(elements, gap.before.fields(), gap.halted).filter(|missed| !missed.is_empty()) {
             Some(missed) => self.recover(now, gap, missed),
@@ -124,9 +145,44 @@ impl Tracker {
         }
     }
 
+    /// A report that had to wait behind the memory's answer came to be before it arrived. Returns whether it is one.
+    pub(super) fn is_late(&mut self, now: Timestamp, update: FieldUpdate) -> bool {
+        let Some(late) = self.late.as_mut().filter(|late| now < late.until) else {
+            return false;
+        };
+        late.changes.push(Element::PieceChange {
+            field: update.field,
+            contents: update.contents,
+            quick: false,
+        });
+        true
+    }
+
+    /// Plays back the reports that were late, once all have come. Returns whether it still waits for some.
+    pub(super) fn waits_for_late(&mut self, now: Timestamp) -> bool {
+        let Some(late) = &self.late else { return false };
+        if now < late.until {
+            self.wake_at(late.until);
+            return true;
+        }
+        let Some(late) = self.late.take() else {
+            return false;
+        };
+        if !late.changes.is_empty() {
+            self.playback = Some(Playback {
+                heard_at: now,
+                recovered: false,
+            });
+            self.play_back(late.since, now, &late.changes);
+            self.playback = None;
+        }
+        false
+    }
+
     /// What changed on a board that is asked instead of reporting by itself, since it was asked last.
     pub(super) fn changed_since(&mut self, now: Timestamp, elements: &[Element], not_before: Timestamp) {
         self.clock.presses_are_remembered();
+        self.asked = true;
         if let Some(gap) = self.missing.take() {
             // The first answer after a gap holds all of it.
             if elements.contains(&Element::PowerUp) || elements.is_empty() {
@@ -134,7 +190,7 @@ impl Tracker {
             } else {
                 self.recover(now, gap, elements);
             }
-        } else if !elements.is_empty() {
+        } else {
             self.playback = Some(Playback {
                 heard_at: now,
                 recovered: false,
@@ -190,19 +246,10 @@ impl Tracker {
         })
     }
 
-    /// The memory has no times of day: the changes are spread over the time.
+    /// Plays elements back at times that hands can have needed; the memory has none.
     fn play_back(&mut self, from: Timestamp, to: Timestamp, missed: &[Element]) {
-        let weight = |element: &Element| match element {
-            Element::PieceChange { quick: true, .. } => 1,
-            Element::PieceChange { .. } => 5,
-            _ => 0,
-        };
-        let total: u32 = missed.iter().map(weight).sum::<u32>() + 5;
-        let span = to.saturating_duration_since(from);
-        let mut passed = 0;
-        for element in missed {
-            passed += weight(element);
-            let now = from + span * passed / total;
+        let times = pace::times(from, to, missed, self.sensors.fields());
+        for (element, now) in missed.iter().zip(times) {
             while let Some(deadline) = self.wake.filter(|deadline| *deadline <= now) {
                 self.decide(deadline);
             }
@@ -230,6 +277,9 @@ impl Tracker {
                 _ => {}
             }
             self.decide(now);
+        }
+        while let Some(deadline) = self.wake.filter(|deadline| *deadline <= to) {
+            self.decide(deadline);
         }
     }
 }
@@ -262,13 +312,14 @@ fn missed<'a>(elements: &'a [Element], before: &Dump, halted: Option<(Side, u32)
             | Element::PowerUp => {
                 fields = tagged(*element);
                 known = [true; 64];
+                // The clock may have been set anew, which the memory does not tell.
+                time = None;
             }
             _ => continue,
         }
         let off = (0..64).filter(|i| !known[*i] || fields[*i] != before[*i]).count();
-        let same_time = halted.is_some() && same_time(time, halted);
         // Of equal fits the latest: what came before it was heard.
-        let rank = (off, !same_time);
+        let rank = (off, contradicts(time, halted));
         if best.is_none_or(|(best, _)| rank <= best) {
             best = Some((rank, at + 1));
         }
@@ -278,9 +329,10 @@ fn missed<'a>(elements: &'a [Element], before: &Dump, halted: Option<(Side, u32)
     (!missed.contains(&Element::PowerUp)).then_some(missed)
 }
 
-fn same_time(a: Option<(Side, u32)>, b: Option<(Side, u32)>) -> bool {
+/// Whether two readings of the halted side's time are of different moments; where one is missing they need not be.
+fn contradicts(a: Option<(Side, u32)>, b: Option<(Side, u32)>) -> bool {
     a.zip(b)
-        .is_some_and(|((side, a), (other, b))| side == other && a.abs_diff(b) <= 1)
+        .is_some_and(|((side, a), (other, b))| side != other || a.abs_diff(b) > 1)
 }
 
 /// What stands on the board where the memory says so in one byte.

@@ -14,6 +14,7 @@ mod irregular;
 mod judgement;
 mod memory;
 mod motion;
+mod pace;
 mod patience;
 mod sensors;
 mod signals;
@@ -33,7 +34,7 @@ pub use finding::{
     Caution, Completion, Evidence, Finding, Grounds, Ply, Recovery, ResultSign, Rival, Settlement, Start,
     Withdrawal,
 };
-use memory::{Gap, Playback};
+use memory::{Gap, Late, Playback};
 use motion::Habits;
 pub use sensors::Change;
 use sensors::Sensors;
@@ -70,6 +71,11 @@ pub struct Tracker {
     /// What was not heard, until the board's memory has told it or has had its time.
     missing: Option<Gap>,
     playback: Option<Playback>,
+    /// The memory was asked for then, and has not come yet.
+    asked_memory: Option<Timestamp>,
+    late: Option<Late>,
+    /// The board tells what changed only when it is asked.
+    asked: bool,
     /// The quiet board has been searched for lines of so many plies.
     examined: usize,
     findings: VecDeque<(Timestamp, Finding)>,
@@ -111,6 +117,9 @@ impl Tracker {
             astray: false,
             missing: None,
             playback: None,
+            asked_memory: None,
+            late: None,
+            asked: false,
             examined: 0,
             findings: VecDeque::new(),
             wake: None,
@@ -121,7 +130,9 @@ impl Tracker {
     pub fn observe(&mut self, observed: &Observed) {
         let now = observed.at;
         let changed = match &observed.observation {
-            Observation::Field { update, .. } => self.sensors.set_field(now, update.field, update.contents),
+            Observation::Field { update, .. } => {
+                !self.is_late(now, *update) && self.sensors.set_field(now, update.field, update.contents)
+            }
             Observation::Board { dump, .. } => {
                 self.disturbed = false;
                 self.gap_dumped(now);
@@ -183,7 +194,12 @@ impl Tracker {
     /// before; `None`: nothing is pending.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
-        self.wake
+        self.wake.filter(|_| !self.hears_when_asked())
+    }
+
+    /// Whether nothing is heard of the board between two questions: that nothing came then proves nothing.
+    fn hears_when_asked(&self) -> bool {
+        self.asked && self.missing.is_none()
     }
 
     /// Time has passed without an observation.

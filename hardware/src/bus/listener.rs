@@ -310,9 +310,8 @@ impl Listener {
             dropped,
         } = told
         {
-            if !elements.is_empty() {
-                self.tell(now, address, Observation::Changes { elements, not_before });
-            }
+            // That nothing has changed is news as well: the board is quiet.
+            self.tell(now, address, Observation::Changes { elements, not_before });
             if dropped > 0 {
                 self.tell(now, address, Observation::Disturbed { bytes: dropped });
             }

@@ -105,7 +105,9 @@ fn what_changes_is_told_with_the_time_since_when() {
     let told: Vec<_> = world
         .of(7)
         .filter_map(|observed| match &observed.observation {
-            Observation::Changes { not_before, .. } => Some((observed.at, *not_before)),
+            Observation::Changes { elements, not_before } if !elements.is_empty() => {
+                Some((observed.at, *not_before))
+            }
             _ => None,
         })
         .collect();

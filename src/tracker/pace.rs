@@ -1,0 +1,140 @@
+//! Times for what the board's memory tells without any.
+
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+use kiebitz_protocol::{Dump, Element, Piece};
+
+/// A change less than a quarter of a second after the one before.
+const QUICK: Duration = Duration::from_millis(80);
+/// Another one by the same hand: a piece in the air, or drawn on.
+const HAND: Duration = Duration::from_millis(380);
+/// From a move to the press.
+const PRESS: Duration = Duration::from_millis(400);
+/// A player thinks for longer than that, if there is time.
+const THOUGHT: Duration = Duration::from_millis(1500);
+
+/// When each of the elements happened, between `from` and `to`: hands take the time that hands take, and the rest was
+/// spent thinking, behind a press and before the other side's pieces are touched. `before` is what stood on the
+/// board.
+pub(super) fn times(from: Timestamp, to: Timestamp, elements: &[Element], before: &Dump) -> Vec<Timestamp> {
+    let steps = steps(elements, before);
+    let span = to.saturating_duration_since(from);
+    let thoughts = u32::try_from(steps.iter().filter(|step| **step == THOUGHT).count()).unwrap_or(u32::MAX);
+    let needed: Duration = steps.iter().sum();
+    // The last look was some time after the last change.
+    let spare = span.saturating_sub(needed);
+    let each = spare / (thoughts + 1);
+    let mut passed = Duration::ZERO;
+    steps
+        .iter()
+        .map(|step| {
+            passed += *step;
+            if *step == THOUGHT {
+                passed += each;
+            }
+            let at = if needed > span {
+                // Faster than any hand: everything closer together, in proportion.
+                span.mul_f64(passed.as_secs_f64() / (needed.as_secs_f64() + f64::EPSILON))
+            } else {
+                passed
+            };
+            from + at.min(span)
+        })
+        .collect()
+}
+
+/// From the element before to each.
+fn steps(elements: &[Element], before: &Dump) -> Vec<Duration> {
+    let mut fields = *before;
+    let mut last: Option<bool> = None;
+    elements
+        .iter()
+        .map(|element| match *element {
+            Element::PieceChange {
+                contents,
+                field,
+                quick,
+            } => {
+                let was = core::mem::replace(&mut fields[field.index()], contents);
+                let white = contents.or(was).is_some_and(is_white);
+                let other = last.replace(white) != Some(white);
+                match (quick, other) {
+                    (true, _) => QUICK,
+                    (false, true) => THOUGHT,
+                    (false, false) => HAND,
+                }
+            }
+            Element::ClockTime { .. } => {
+                last = None;
+                PRESS
+            }
+            _ => Duration::ZERO,
+        })
+        .collect()
+}
+
+fn is_white(piece: Piece) -> bool {
+    matches!(
+        piece,
+        Piece::WhitePawn
+            | Piece::WhiteRook
+            | Piece::WhiteKnight
+            | Piece::WhiteBishop
+            | Piece::WhiteKing
+            | Piece::WhiteQueen
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use kiebitz_protocol::{Contents, Field};
+
+    use super::*;
+
+    fn change(field: u8, contents: Contents, quick: bool) -> Element {
+        Element::PieceChange {
+            contents,
+            field: Field::new(field).expect("a field"),
+            quick,
+        }
+    }
+
+    fn seconds(span: u64, elements: &[Element], before: &Dump) -> Vec<f64> {
+        let from = Timestamp::from_micros(1_000_000_000);
+        let times = times(from, from + Duration::from_secs(span), elements, before);
+        times
+            .iter()
+            .map(|at| at.saturating_duration_since(from).as_secs_f64())
+            .collect()
+    }
+
+    #[test]
+    fn a_drawn_piece_does_not_rest_on_its_way() {
+        let (f2, f3, f4, e7) = (53, 45, 37, 12);
+        let mut before = [None; 64];
+        before[f2] = Some(Piece::WhitePawn);
+        before[e7] = Some(Piece::BlackPawn);
+        let pawn = Some(Piece::WhitePawn);
+        let drawn = [
+            change(f2 as u8, None, false),
+            change(f3, pawn, true),
+            change(f4, pawn, false),
+            change(f3, None, true),
+            change(e7 as u8, None, false),
+        ];
+        let at = seconds(80, &drawn, &before);
+        assert!(at[3] - at[0] < 0.6, "{at:?}");
+        assert!(at[4] - at[3] > 20.0, "the rest is thinking: {at:?}");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_squeezed_and_stays_in_order() {
+        let elements: Vec<Element> = (0..40).map(|field| change(field, None, false)).collect();
+        let at = seconds(2, &elements, &[None; 64]);
+        assert!(
+            at.windows(2).all(|pair| pair[0] <= pair[1]) && at[39] <= 2.0,
+            "{at:?}"
+        );
+    }
+}
