@@ -101,12 +101,21 @@ impl Board {
         self.tracker.poll_deadline()
     }
 
-    /// Time has come to `now`: every deadline up to it fires, each with its own time.
-    pub fn advance(&mut self, now: Timestamp) {
+    /// Whether no game is being played.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.referee.game().is_none()
+    }
+
+    /// Time has come to `now`: every deadline up to it fires, each with its own time. Returns whether there was one.
+    pub fn advance(&mut self, now: Timestamp) -> bool {
+        let mut fired = false;
         while let Some(deadline) = self.tracker.poll_deadline().filter(|deadline| *deadline <= now) {
             self.tracker.handle_deadline(deadline);
             self.rule();
+            fired = true;
         }
+        fired
     }
 
     /// What there is to tell, in order.

@@ -9,6 +9,8 @@ mod printer;
 pub(crate) mod publish;
 mod replay;
 mod request;
+#[cfg(target_os = "linux")]
+mod run;
 
 use std::ffi::OsString;
 use std::io::{BufWriter, Write};
@@ -32,6 +34,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         #[cfg(unix)]
         Request::Emulate(emulation) => crate::emulate::run(&emulation, &mut out),
         Request::Replay(request) => replay::run(&request, &mut out),
+        #[cfg(target_os = "linux")]
+        Request::Run(config) => run::run(config.as_deref()),
     };
     let done = done.and_then(|exit| {
         out.flush()?;

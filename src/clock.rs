@@ -5,6 +5,8 @@
 use core::fmt;
 use core::str::FromStr;
 use core::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use jiff::tz::TimeZone;
@@ -105,12 +107,17 @@ impl Pace {
 }
 
 /// The time of live operation: that of the wall clock when it was started, and the monotonic clock from there on, so
-/// that nobody who sets the system's clock puts moves in another order.
+/// that nobody who sets the system's clock back puts moves in another order. Clones tell the same time.
 #[derive(Debug, Clone)]
 pub struct LiveTime {
     wall: Timestamp,
     began: Instant,
+    /// By how many microseconds the wall clock was set forward since.
+    ahead: Arc<AtomicU64>,
 }
+
+/// A wall clock further ahead than this was set; less is drift.
+const SET_FORWARD: Duration = Duration::from_secs(2);
 
 impl LiveTime {
     /// Starts now.
@@ -119,21 +126,37 @@ impl LiveTime {
         Self {
             wall: wall_time(),
             began: now(),
+            ahead: Arc::default(),
         }
     }
 
     /// What time it is.
     #[must_use]
     pub fn now(&self) -> Timestamp {
-        self.wall + now().saturating_duration_since(self.began)
+        self.wall + now().saturating_duration_since(self.began) + self.ahead()
+    }
+
+    /// Goes along if the system's clock was set forward, as it is on a computer without a clock of its own when it finds
+    /// a network. Returns by how much.
+    pub fn keep_up(&self) -> Option<Duration> {
+        let forward = wall_time().saturating_duration_since(self.now());
+        if forward < SET_FORWARD {
+            return None;
+        }
+        let micros = u64::try_from(forward.as_micros()).ok()?;
+        self.ahead.fetch_add(micros, Ordering::Relaxed);
+        Some(forward)
     }
 
     /// Lets other tasks work until then.
     pub async fn until(&self, at: Timestamp) {
-        let due = self.began
-            + at.saturating_duration_since(self.wall)
-                .min(Duration::from_secs_f64(LONGEST_WAIT));
+        let wait = at.saturating_duration_since(self.wall + self.ahead());
+        let due = self.began + wait.min(Duration::from_secs_f64(LONGEST_WAIT));
         tokio::time::sleep_until(due.into()).await;
+    }
+
+    fn ahead(&self) -> Duration {
+        Duration::from_micros(self.ahead.load(Ordering::Relaxed))
     }
 }
 

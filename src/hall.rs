@@ -6,7 +6,7 @@
 mod line;
 mod names;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kiebitz_hardware::capture::LineMode;
 use kiebitz_hardware::{Observation, Timestamp};
@@ -40,6 +40,8 @@ pub struct Hall {
     boards: BTreeMap<String, Board>,
     lines: BTreeMap<LineId, Line>,
     added: usize,
+    /// The boards of which something was learned since that was last asked.
+    touched: BTreeSet<String>,
 }
 
 impl Hall {
@@ -52,6 +54,7 @@ impl Hall {
             boards: BTreeMap::new(),
             lines: BTreeMap::new(),
             added: 0,
+            touched: BTreeSet::new(),
         }
     }
 
@@ -152,7 +155,9 @@ impl Hall {
     /// Time has come to `now`: every deadline up to it fires, each with its own time.
     pub fn advance(&mut self, now: Timestamp) {
         for board in self.boards.values_mut() {
-            board.advance(now);
+            if board.advance(now) {
+                self.touched.insert(board.name().to_owned());
+            }
         }
         let due: Vec<LineId> = self
             .lines
@@ -168,6 +173,24 @@ impl Hall {
     /// What there is to tell, board by board and of each in order.
     pub fn take_said(&mut self) -> Vec<Said> {
         self.boards.values_mut().flat_map(Board::take_said).collect()
+    }
+
+    /// The boards of which something was learned, or decided, since this was last asked.
+    pub fn take_touched(&mut self) -> BTreeSet<String> {
+        core::mem::take(&mut self.touched)
+    }
+
+    /// Shows a text on the display of a board's clock. Nothing of the kind may be done during a game.
+    pub fn show(&mut self, now: Timestamp, board: &str, text: &str) {
+        if let Some(line) = self.lines.values_mut().find(|line| line.has(board)) {
+            line.show(now, text);
+        }
+    }
+
+    /// Whether a line's port is open.
+    #[must_use]
+    pub fn is_open(&self, line: LineId) -> bool {
+        self.lines.get(&line).is_some_and(Line::is_open)
     }
 
     /// Lets the deadlines of a line and its boards fire, then does something with the line and hears what it says.
@@ -189,6 +212,7 @@ impl Hall {
             let seat = line.seats.entry(place).or_default();
             if let Some(board) = seat.board.as_ref().and_then(|name| self.boards.get_mut(name)) {
                 board.observe(&observed);
+                self.touched.insert(board.name().to_owned());
                 if matches!(observed.observation, Observation::Closed { .. }) {
                     // Another board may come in its place.
                     *seat = Seat::default();
@@ -234,6 +258,7 @@ impl Hall {
         for observed in seat.heard.drain(..) {
             board.observe(&observed);
         }
+        self.touched.insert(name.clone());
         seat.board = Some(name);
     }
 

@@ -19,6 +19,8 @@ pub mod record;
 pub mod referee;
 pub mod replay;
 pub mod resume;
+#[cfg(target_os = "linux")]
+pub mod run;
 pub mod sheet;
 pub mod terminal;
 pub mod tracker;

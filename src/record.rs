@@ -94,6 +94,12 @@ impl Games {
         Self::default()
     }
 
+    /// Of a board whose current game is known.
+    #[must_use]
+    pub fn with(game: GameRecord) -> Self {
+        Self { current: Some(game) }
+    }
+
     /// The current game.
     #[must_use]
     pub fn current(&self) -> Option<&GameRecord> {

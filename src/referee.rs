@@ -319,7 +319,10 @@ impl Referee {
         let same = |(old, new): &(&Entry, &Entry)| old.ply.uci == new.ply.uci && old.told_at == new.told_at;
         let common = game.published.iter().zip(&self.line).take_while(same).count();
         // Pieces being set up or cleared away can look like another line; what is certain stands until the clock runs.
-        let certain = game.published.get(common).is_some_and(|entry| entry.settled.is_some());
+        let certain = game
+            .published
+            .get(common)
+            .is_some_and(|entry| entry.settled.is_some());
         if standing_still && (certain || (common < game.published.len() && common >= counted)) {
             return;
         }

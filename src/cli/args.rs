@@ -42,6 +42,8 @@ enum Command {
     #[cfg(unix)]
     Emulate(EmulateArguments),
     Replay(ReplayArguments),
+    #[cfg(target_os = "linux")]
+    Run(RunArguments),
 }
 
 /// One help, the short one: what does not fit there belongs into the documentation.
@@ -101,6 +103,18 @@ pub(super) struct EmulateArguments {
     /// Unplugged boards keep power and memory, as serial ones do; USB boards lose both
     #[arg(long, help_heading = FAULTS)]
     pub(super) own_power: bool,
+    #[command(flatten)]
+    help: Help,
+}
+
+/// Watch the boards that are plugged in, all day: the daemon
+#[cfg(target_os = "linux")]
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true, after_help = AFTER_RUN)]
+pub(super) struct RunArguments {
+    /// The configuration [default: /etc/kiebitz.toml if it is there]
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
     #[command(flatten)]
     help: Help,
 }
@@ -171,6 +185,15 @@ Examples:
 
 Exit codes: 0 ended by a signal to terminate; 1 something failed; 2 wrong usage; 130 ended by Ctrl-C.";
 
+#[cfg(target_os = "linux")]
+const AFTER_RUN: &str = "\
+Boards are found as they are plugged in, and games go on where they were when a cable comes back or
+kiebitz was restarted. systemd/kiebitz.toml explains the configuration, systemd/kiebitz.service starts
+kiebitz with the computer. Ctrl-C and SIGTERM stop it in good order.
+
+Exit codes: 0 it was stopped; 1 it could not work, and the log says why; 2 wrong usage, or a configuration
+that makes no sense.";
+
 const AFTER_REPLAY: &str = "\
 The score sheet has the clock after every move, the time it took, and what was odd. Sheets and PGN are
 printed at the end of each capture, events as they come. A capture that was cut off, by a power failure
@@ -198,6 +221,8 @@ pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request,
         #[cfg(unix)]
         Command::Emulate(emulate) => Request::emulate(emulate).map_err(|error| wrong("emulate", &error)),
         Command::Replay(replay) => Request::replay(replay).map_err(|error| wrong("replay", &error)),
+        #[cfg(target_os = "linux")]
+        Command::Run(run) => Ok(Request::Run(run.config)),
     }
 }
 

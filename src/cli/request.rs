@@ -22,6 +22,9 @@ pub(super) enum Request {
     #[cfg(unix)]
     Emulate(Emulation),
     Replay(Box<ReplayRequest>),
+    /// The daemon, with the configuration's file if one was named.
+    #[cfg(target_os = "linux")]
+    Run(Option<PathBuf>),
 }
 
 /// Replay some captures.

@@ -22,6 +22,7 @@ pub(super) enum Place {
 pub(super) struct Line {
     pub(super) port: String,
     manner: Manner,
+    open: bool,
     on: On,
     pub(super) seats: BTreeMap<Place, Seat>,
     /// What was just found out of an unknown line.
@@ -51,6 +52,7 @@ impl Line {
         Self {
             port: port.to_owned(),
             manner,
+            open: false,
             on: On::new(manner),
             seats: BTreeMap::new(),
             found_out: None,
@@ -67,15 +69,25 @@ impl Line {
     /// What was decoded and dropped, if `board` is alone here.
     pub(super) fn counters(&self, board: &str) -> Option<&Counters> {
         match &self.on {
-            On::Single(session)
-                if self
-                    .seats
-                    .values()
-                    .any(|seat| seat.board.as_deref() == Some(board)) =>
-            {
-                Some(session.counters())
-            }
+            On::Single(session) if self.has(board) => Some(session.counters()),
             _ => None,
+        }
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.open
+    }
+
+    /// Whether a board is on this line.
+    pub(super) fn has(&self, board: &str) -> bool {
+        let mut seats = self.seats.values();
+        seats.any(|seat| seat.board.as_deref() == Some(board))
+    }
+
+    /// On a bus there is no clock of which the display could be reached.
+    pub(super) fn show(&mut self, now: Timestamp, text: &str) {
+        if let On::Single(session) = &mut self.on {
+            session.show(now, text);
         }
     }
 
@@ -88,6 +100,7 @@ impl Line {
     }
 
     fn begin(&mut self, now: Timestamp) {
+        self.open = true;
         match &mut self.on {
             On::Unknown(probe) => probe.handle_opened(now),
             On::Single(session) => session.handle_opened(now),
@@ -96,6 +109,9 @@ impl Line {
     }
 
     pub(super) fn handle_closed(&mut self, now: Timestamp, reason: &str) {
+        if !core::mem::take(&mut self.open) {
+            return;
+        }
         match &mut self.on {
             On::Unknown(probe) => probe.handle_closed(now, reason),
             On::Single(session) => session.handle_closed(now, reason),
@@ -104,6 +120,8 @@ impl Line {
     }
 
     pub(super) fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
+        // A capture may begin in the middle.
+        self.open = true;
         match &mut self.on {
             On::Unknown(probe) => probe.handle_bytes(now, bytes),
             On::Single(session) => session.handle_bytes(now, bytes),
@@ -157,6 +175,10 @@ impl Line {
                 On::Bus(bus) => bus.handle_deadline(deadline),
             }
             self.find_out(now);
+            // What waits to be written keeps its deadline until it is.
+            if self.poll_deadline() == Some(deadline) {
+                break;
+            }
         }
     }
 

@@ -12,7 +12,7 @@ use super::public::PublicProjection;
 use super::topics::BoardTopics;
 use crate::event::Event;
 use crate::pgn::pgn;
-use crate::record::Games;
+use crate::record::{GameRecord, Games};
 use crate::tracker::{ClockFace, Tracker};
 
 /// What stands on a board and its clock at a moment.
@@ -87,6 +87,11 @@ impl Projection {
             told: Told::default(),
             public: PublicProjection::new(topics),
         }
+    }
+
+    /// Goes on with a game that the journal has.
+    pub fn resume(&mut self, game: GameRecord) {
+        self.games = Games::with(game);
     }
 
     /// The board's games.
