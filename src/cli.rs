@@ -30,9 +30,13 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     };
     let mut out = BufWriter::with_capacity(BUFFER, std::io::stdout().lock());
     let done = match request {
+        #[cfg(target_os = "linux")]
+        Request::Boards(options) => crate::doctor::run(&options, &mut out),
         Request::Demo(demo) => crate::demo::run(&demo, venue(), &mut out),
         #[cfg(unix)]
         Request::Emulate(emulation) => crate::emulate::run(&emulation, &mut out),
+        #[cfg(target_os = "linux")]
+        Request::Record(recording) => crate::recording::run(&recording),
         Request::Replay(request) => replay::run(&request, &mut out),
         #[cfg(target_os = "linux")]
         Request::Run(config) => run::run(config.as_deref()),

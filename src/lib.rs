@@ -7,6 +7,8 @@ pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod demo;
+#[cfg(target_os = "linux")]
+pub mod doctor;
 #[cfg(unix)]
 pub mod emulate;
 pub mod event;
@@ -16,6 +18,8 @@ pub mod mqtt;
 pub mod pgn;
 mod presence;
 pub mod record;
+#[cfg(target_os = "linux")]
+pub mod recording;
 pub mod referee;
 pub mod replay;
 pub mod resume;

@@ -5,11 +5,15 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+#[cfg(target_os = "linux")]
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand};
 
 use super::request::Request;
 use crate::clock::Speed;
+#[cfg(target_os = "linux")]
+use crate::config::PortMode;
 #[cfg(unix)]
 use crate::emulate::{Fault, Hands};
 
@@ -38,9 +42,13 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    #[cfg(target_os = "linux")]
+    Boards(BoardsArguments),
     Demo(DemoArguments),
     #[cfg(unix)]
     Emulate(EmulateArguments),
+    #[cfg(target_os = "linux")]
+    Record(RecordArguments),
     Replay(ReplayArguments),
     #[cfg(target_os = "linux")]
     Run(RunArguments),
@@ -52,6 +60,48 @@ struct Help {
     /// Print this help
     #[arg(short, long, action = ArgAction::HelpShort)]
     help: Option<bool>,
+}
+
+/// List ports and boards, and what to do where something is wrong
+#[cfg(target_os = "linux")]
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true, after_help = AFTER_BOARDS)]
+pub(super) struct BoardsArguments {
+    /// Look at this port only; can be given several times
+    #[arg(long, value_name = "PATH")]
+    pub(super) port: Vec<PathBuf>,
+    /// Ports and names as in this configuration
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+    /// Go on until Ctrl-C, with one line for every change
+    #[arg(long)]
+    pub(super) watch: bool,
+    /// One JSON object per port; with --watch again for every change
+    #[arg(long)]
+    pub(super) json: bool,
+    #[command(flatten)]
+    help: Help,
+}
+
+/// Record what goes over one port, for a replay or for somebody who shall look into it
+#[cfg(target_os = "linux")]
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true, after_help = AFTER_RECORD)]
+pub(super) struct RecordArguments {
+    /// A port, as `kiebitz boards` lists them
+    #[arg(value_name = "PORT")]
+    pub(super) port: PathBuf,
+    /// The recording (pcapng); a file that exists is left alone
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+    /// How the boards on it speak: auto (find out), single or bus
+    #[arg(long, value_name = "MODE", default_value = "auto", hide_possible_values = true, value_parser = port_mode())]
+    pub(super) mode: PortMode,
+    /// End after so many seconds
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..=LONGEST_RECORDING))]
+    pub(super) seconds: Option<u64>,
+    #[command(flatten)]
+    help: Help,
 }
 
 /// Watch a game come in from a board; needs nothing else installed
@@ -164,6 +214,33 @@ Start with `kiebitz demo`. `kiebitz replay --help` shows what can be done with a
 
 Exit codes: 0 fine; 1 something failed, and stderr says what; 2 wrong usage; 130 ended by Ctrl-C.";
 
+#[cfg(target_os = "linux")]
+const AFTER_BOARDS: &str = "\
+Without --port: boards and serial converters on USB, bound Bluetooth links, and the configured ports. The
+boards are only asked; no game suffers from it. A port that a running kiebitz uses is told as such. A
+clock's sides are as seen from its front; which is White's only play can tell.
+
+Examples:
+  kiebitz boards
+  kiebitz boards --watch                         lift a piece, and see whether its square notices
+  kiebitz boards --port /dev/ttyS0               a serial port that is not on USB
+  kiebitz boards --json | jq -r '.boards[].serial'
+
+Exit codes: 0 fine; 1 no port was found, or a port or board has to be seen to; 2 wrong usage; 130 ended
+by Ctrl-C.";
+
+#[cfg(target_os = "linux")]
+const AFTER_RECORD: &str = "\
+The boards are kept answering, and their memory is read first. The file can be replayed at any moment,
+also while it grows. A port that goes away is opened again. A running kiebitz records its ports itself.
+
+Examples:
+  kiebitz record /dev/ttyACM0 board-3.pcapng
+  kiebitz record --seconds 60 ttyUSB0 row-1.pcapng
+  kiebitz replay board-3.pcapng
+
+Exit codes: 0 the time is over; 1 something failed; 2 wrong usage; 130 ended by Ctrl-C, in good order.";
+
 const AFTER_DEMO: &str = "\
 A recorded game goes through the whole of kiebitz at a pace one can watch. The board is drawn as its
 sensors see it: a piece in the hand is missing. Everything is published on an MQTT broker of its own.
@@ -217,9 +294,13 @@ all the same; 2 wrong usage; 130 ended by Ctrl-C.";
 pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, clap::Error> {
     let arguments = Arguments::try_parse_from(args)?;
     match arguments.command {
+        #[cfg(target_os = "linux")]
+        Command::Boards(boards) => Ok(Request::Boards(boards.into())),
         Command::Demo(demo) => Ok(Request::Demo(demo.into())),
         #[cfg(unix)]
         Command::Emulate(emulate) => Request::emulate(emulate).map_err(|error| wrong("emulate", &error)),
+        #[cfg(target_os = "linux")]
+        Command::Record(record) => Ok(Request::Record(record.into())),
         Command::Replay(replay) => Request::replay(replay).map_err(|error| wrong("replay", &error)),
         #[cfg(target_os = "linux")]
         Command::Run(run) => Ok(Request::Run(run.config)),
@@ -235,3 +316,16 @@ fn wrong(name: &str, error: &anyhow::Error) -> clap::Error {
         .clone()
         .error(ErrorKind::ValueValidation, format!("{error:#}"))
 }
+
+#[cfg(target_os = "linux")]
+fn port_mode() -> impl TypedValueParser<Value = PortMode> {
+    PossibleValuesParser::new(["auto", "single", "bus"]).map(|mode| match mode.as_str() {
+        "single" => PortMode::Single,
+        "bus" => PortMode::Bus,
+        _ => PortMode::Auto,
+    })
+}
+
+/// A month.
+#[cfg(target_os = "linux")]
+const LONGEST_RECORDING: u64 = 31 * 86_400;

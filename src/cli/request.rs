@@ -6,6 +6,8 @@ use anyhow::Context;
 
 #[cfg(unix)]
 use super::args::EmulateArguments;
+#[cfg(target_os = "linux")]
+use super::args::{BoardsArguments, RecordArguments};
 use super::args::{DemoArguments, ReplayArguments};
 use super::logging::Logging;
 use super::printer::Output;
@@ -14,13 +16,19 @@ use crate::demo::Demo;
 #[cfg(unix)]
 use crate::emulate::{Boards, Emulation};
 use crate::mqtt::{MqttConfig, Prefix};
+#[cfg(target_os = "linux")]
+use crate::{doctor, recording::Recording};
 
 /// What is to be done.
 #[derive(Debug)]
 pub(super) enum Request {
+    #[cfg(target_os = "linux")]
+    Boards(doctor::Options),
     Demo(Demo),
     #[cfg(unix)]
     Emulate(Emulation),
+    #[cfg(target_os = "linux")]
+    Record(Recording),
     Replay(Box<ReplayRequest>),
     /// The daemon, with the configuration's file if one was named.
     #[cfg(target_os = "linux")]
@@ -145,6 +153,45 @@ impl From<DemoArguments> for Demo {
             port,
             wait,
             ascii,
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl From<BoardsArguments> for doctor::Options {
+    fn from(arguments: BoardsArguments) -> Self {
+        let BoardsArguments {
+            port: ports,
+            config,
+            watch,
+            json,
+            ..
+        } = arguments;
+        Self {
+            config,
+            ports,
+            watch,
+            json,
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl From<RecordArguments> for Recording {
+    fn from(arguments: RecordArguments) -> Self {
+        let RecordArguments {
+            port,
+            file,
+            mode,
+            seconds,
+            ..
+        } = arguments;
+        let time = seconds.map(core::time::Duration::from_secs);
+        Self {
+            port,
+            file,
+            mode,
+            time,
         }
     }
 }

@@ -168,7 +168,11 @@ impl Line {
 
     /// Lets every deadline up to `now` fire.
     pub(super) fn advance(&mut self, now: Timestamp) {
-        while let Some(deadline) = self.poll_deadline().filter(|deadline| *deadline <= now) {
+        // The deadline of a bus stays what it is until its question has been taken.
+        let mut last = None;
+        while let Some(deadline) = self.poll_deadline().filter(|deadline| *deadline <= now)
+            && last.replace(deadline) != Some(deadline)
+        {
             match &mut self.on {
                 On::Unknown(probe) => probe.handle_deadline(deadline),
                 On::Single(session) => session.handle_deadline(deadline),

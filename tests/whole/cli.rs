@@ -58,9 +58,13 @@ fn expect(file: &str, text: &str) {
 fn help_is_as_reviewed() {
     for (file, args) in [
         ("kiebitz.txt", &["--help"][..]),
+        #[cfg(target_os = "linux")]
+        ("boards.txt", &["boards", "--help"]),
         ("demo.txt", &["demo", "--help"]),
         #[cfg(unix)]
         ("emulate.txt", &["emulate", "--help"]),
+        #[cfg(target_os = "linux")]
+        ("record.txt", &["record", "--help"]),
         ("replay.txt", &["replay", "--help"]),
     ] {
         let output = run(args);

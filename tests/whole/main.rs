@@ -13,9 +13,10 @@ mod captures;
 mod cli;
 #[cfg(feature = "demo-broker")]
 mod demo_broker;
+#[cfg(target_os = "linux")]
+mod doctor;
 #[cfg(unix)]
 mod emulate;
-#[cfg(unix)]
 mod hands;
 mod mosquitto;
 mod mqtt;

@@ -1,0 +1,277 @@
+//! What is told of a port: its fields are those of `kiebitz boards --json`.
+
+use kiebitz_hardware::capture::LineMode;
+use kiebitz_hardware::port::{Candidate, PortError, PortKind};
+use kiebitz_protocol::{BatteryStatus, ClockTimes};
+use serde::Serialize;
+use shakmaty::Board;
+
+use super::board::{FoundBoard, FoundClock};
+use super::look::{Look, Place};
+use super::trouble::Trouble;
+use crate::config::Config;
+
+/// A port and what is on it. What is not known is `null`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct PortReport {
+    /// The device, as in "/dev/ttyUSB0", or the configured path where there is none.
+    pub(super) port: String,
+    /// The path that was configured or named, when that leads to the device.
+    pub(super) configured: Option<String>,
+    /// "usb_board", "bluetooth", "converter", "pseudo_terminal" or "serial".
+    pub(super) kind: Option<&'static str>,
+    /// The same for people.
+    #[serde(skip)]
+    pub(super) kind_text: String,
+    pub(super) usb: Option<Usb>,
+    /// "single" or "bus".
+    pub(super) mode: Option<&'static str>,
+    /// The number of the kiebitz process that uses the port.
+    pub(super) used_by_kiebitz: Option<u32>,
+    pub(super) boards: Vec<BoardReport>,
+    pub(super) troubles: Vec<Trouble>,
+}
+
+/// The USB device behind a port.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Usb {
+    /// Vendor and product as `lsusb` writes them.
+    id: String,
+    product: Option<String>,
+    serial: Option<String>,
+}
+
+/// A board.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct BoardReport {
+    /// As configured.
+    pub(super) name: Option<String>,
+    /// Five digits.
+    pub(super) serial: Option<String>,
+    /// Ten digits.
+    pub(super) long_serial: Option<String>,
+    /// "major.minor".
+    pub(super) version: Option<String>,
+    /// The maker's text.
+    pub(super) trademark: Option<String>,
+    /// The placement field of a FEN.
+    pub(super) placement: Option<String>,
+    /// Whether that is the start position.
+    pub(super) start_position: Option<bool>,
+    /// Where White sits: "normal" with the connector on White's left, else "turned".
+    pub(super) orientation: Option<&'static str>,
+    pub(super) clock: Option<ClockReport>,
+    pub(super) battery: Option<BatteryReport>,
+    pub(super) troubles: Vec<Trouble>,
+    #[serde(skip)]
+    pub(super) pieces: Option<Board>,
+}
+
+/// A clock, its sides as seen from its front. Without a clock there is only `present`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(super) struct ClockReport {
+    pub(super) present: bool,
+    #[serde(flatten)]
+    pub(super) times: Option<Times>,
+}
+
+/// What a clock shows. Which side is White's only play can tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(super) struct Times {
+    pub(super) left_ms: u64,
+    pub(super) right_ms: u64,
+    pub(super) running: bool,
+    /// "left" or "right": the side on which the lever is high, whose time runs or would run.
+    pub(super) turn: &'static str,
+    pub(super) battery_low: bool,
+}
+
+/// A board's own battery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(super) struct BatteryReport {
+    pub(super) percent: Option<u8>,
+    pub(super) charging: bool,
+    /// Until it is empty or, while it is charged, full.
+    pub(super) left_minutes: Option<u64>,
+}
+
+impl PortReport {
+    /// A port that has not been looked at yet.
+    pub(super) fn of(candidate: &Candidate) -> Self {
+        let usb = candidate.usb.as_ref().map(|usb| Usb {
+            id: usb.id.to_string(),
+            product: usb.product.clone(),
+            serial: usb.serial.clone(),
+        });
+        Self {
+            port: candidate.device.display().to_string(),
+            configured: candidate
+                .configured
+                .as_ref()
+                .map(|path| path.display().to_string()),
+            kind: Some(kind_word(candidate.kind)),
+            kind_text: candidate.kind.to_string(),
+            usb,
+            mode: None,
+            used_by_kiebitz: None,
+            boards: Vec::new(),
+            troubles: Vec::new(),
+        }
+    }
+
+    /// A configured path that leads nowhere.
+    pub(super) fn missing(path: &str) -> Self {
+        Self {
+            port: path.to_owned(),
+            configured: Some(path.to_owned()),
+            kind: None,
+            kind_text: "configured port".to_owned(),
+            usb: None,
+            mode: None,
+            used_by_kiebitz: None,
+            boards: Vec::new(),
+            troubles: vec![Trouble::of(&PortError::Missing { device: path.into() })],
+        }
+    }
+
+    /// The system's list of ports, which cannot be read.
+    pub(super) fn unlisted(trouble: Trouble) -> Self {
+        Self {
+            configured: None,
+            kind_text: "the list of serial ports".to_owned(),
+            troubles: vec![trouble],
+            ..Self::missing("/sys/class/tty")
+        }
+    }
+
+    /// The port could not be opened.
+    pub(super) fn refused(mut self, error: &PortError) -> Self {
+        match error {
+            PortError::Busy {
+                holder: Some(holder), ..
+            } if holder.name == env!("CARGO_PKG_NAME") => self.used_by_kiebitz = Some(holder.id),
+            _ => self.troubles.push(Trouble::of(error)),
+        }
+        self
+    }
+
+    /// What the look has found on it.
+    pub(super) fn found(mut self, look: &Look, config: &Config) -> Self {
+        self.mode = look.mode().map(|mode| match mode {
+            LineMode::Single => "single",
+            LineMode::Bus => "bus",
+        });
+        let path = self.configured.clone().unwrap_or_else(|| self.port.clone());
+        let boards = look.boards();
+        self.boards = boards
+            .map(|(place, board)| BoardReport::new(place, board, look, config, &path))
+            .collect();
+        self
+    }
+
+    /// Whether there is nothing that somebody has to see to.
+    pub(super) fn is_fine(&self) -> bool {
+        self.troubles.is_empty() && self.boards.iter().all(|board| board.troubles.is_empty())
+    }
+}
+
+impl BoardReport {
+    fn new(place: Place, board: &FoundBoard, look: &Look, config: &Config, port: &str) -> Self {
+        let identity = &board.identity;
+        let told = identity.long_serial.as_deref().or(identity.serial.as_deref());
+        let name = config.board_name(told, port).map(str::to_owned);
+        let placement = board.placement();
+        let clock = ClockReport::new(board.clock);
+        let battery = board.battery.as_ref().map(BatteryReport::new);
+        let mut troubles = Vec::new();
+        troubles.extend(look.mute(place).map(Trouble::mute));
+        troubles.extend(board.senses_occupancy_only().then(Trouble::occupancy_only));
+        let clock_low = clock
+            .and_then(|clock| clock.times)
+            .is_some_and(|times| times.battery_low);
+        troubles.extend(clock_low.then(Trouble::clock_battery));
+        troubles.extend(
+            battery
+                .filter(BatteryReport::is_low)
+                .map(|_| Trouble::board_battery()),
+        );
+        Self {
+            name,
+            serial: identity.serial.clone(),
+            long_serial: identity.long_serial.clone(),
+            version: identity.version.map(|(major, minor)| format!("{major}.{minor}")),
+            trademark: identity.trademark.as_deref().map(|text| text.trim().to_owned()),
+            placement: placement.map(ToString::to_string),
+            start_position: placement.map(|placement| *placement == Board::new()),
+            orientation: board.orientation(),
+            clock,
+            battery,
+            troubles,
+            pieces: placement.cloned(),
+        }
+    }
+
+    /// What to call it: its name, else its serial number.
+    pub(super) fn called(&self) -> String {
+        let serial = self.long_serial.as_ref().or(self.serial.as_ref());
+        match (&self.name, serial) {
+            (Some(name), _) => name.clone(),
+            (None, Some(serial)) => format!("board {serial}"),
+            (None, None) => "board without a serial number".to_owned(),
+        }
+    }
+}
+
+impl ClockReport {
+    fn new(clock: FoundClock) -> Option<Self> {
+        let times = match clock {
+            FoundClock::Unknown => return None,
+            FoundClock::Absent => None,
+            FoundClock::Shows(times) => Some(Times::new(&times)),
+        };
+        Some(Self {
+            present: times.is_some(),
+            times,
+        })
+    }
+}
+
+impl Times {
+    fn new(times: &ClockTimes) -> Self {
+        let ms = |seconds: u32| u64::from(seconds) * 1000;
+        Self {
+            left_ms: ms(times.left.total_seconds()),
+            right_ms: ms(times.right.total_seconds()),
+            running: times.running,
+            turn: if times.lever_right_high { "right" } else { "left" },
+            battery_low: times.battery_low,
+        }
+    }
+}
+
+impl BatteryReport {
+    fn new(battery: &BatteryStatus) -> Self {
+        Self {
+            percent: (battery.percent != BatteryStatus::UNKNOWN).then_some(battery.percent),
+            charging: battery.charging(),
+            left_minutes: battery.time_left().map(|left| left.as_secs() / 60),
+        }
+    }
+
+    /// Too little for a long game.
+    fn is_low(&self) -> bool {
+        !self.charging && self.percent.is_some_and(|percent| percent < LOW_PERCENT)
+    }
+}
+
+fn kind_word(kind: PortKind) -> &'static str {
+    match kind {
+        PortKind::Board => "usb_board",
+        PortKind::Bluetooth => "bluetooth",
+        PortKind::Converter => "converter",
+        PortKind::PseudoTerminal => "pseudo_terminal",
+        PortKind::Serial => "serial",
+    }
+}
+
+const LOW_PERCENT: u8 = 20;
