@@ -1,4 +1,4 @@
-//! `kiebitz emulate`: boards and clocks on pseudo-terminals, played by hands.
+//! `kiebitz emulate`: boards and clocks on pseudo-terminals, each on its own or all on one as a bus, played by hands.
 //!
 //! The boards are those of [`kiebitz_hardware::emulator`]; `hall` has them played and lets things go wrong, in time
 //! that is an argument; here that time is the real one, and the bytes go to pseudo-terminals as they fall due. One
@@ -9,6 +9,7 @@ mod games;
 mod hall;
 pub mod plies;
 mod port;
+mod seat;
 
 use core::future::poll_fn;
 use core::str::FromStr;
@@ -47,10 +48,60 @@ pub struct Emulation {
     pub seed: u64,
     /// What goes wrong.
     pub faults: Vec<Fault>,
-    /// Boards keep their power while their cable is out.
-    pub own_power: bool,
+    /// What the boards are connected with.
+    pub lines: Lines,
     /// Where links to the ports are made.
     pub links: Option<PathBuf>,
+}
+
+/// What the boards are connected with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lines {
+    /// Each has a line of its own.
+    Own {
+        /// Boards keep their power while their cable is out.
+        powered: bool,
+    },
+    /// All are on one line in bus mode, with their own power.
+    Bus {
+        /// How many of their answers are damaged.
+        damaged: Share,
+    },
+}
+
+/// A share of all, as in "2%" or "0.5%".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Share(u16);
+
+/// A text that is no share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("say it as in 2% or 0.5%, up to 100%")]
+pub struct NoShare;
+
+impl Share {
+    /// How many of a thousand.
+    #[must_use]
+    pub const fn per_mille(self) -> u16 {
+        self.0
+    }
+}
+
+impl FromStr for Share {
+    type Err = NoShare;
+
+    fn from_str(text: &str) -> core::result::Result<Self, NoShare> {
+        let percent: f64 = text
+            .strip_suffix('%')
+            .unwrap_or(text)
+            .parse()
+            .map_err(|_| NoShare)?;
+        if (0.0..=100.0).contains(&percent) {
+            // A conversion of this kind stays within the range.
+            Ok(Self((10.0 * percent).round() as u16))
+        } else {
+            Err(NoShare)
+        }
+    }
 }
 
 /// Whose hands play.
@@ -155,6 +206,8 @@ struct Room<'o, W> {
     time: LiveTime,
     zone: TimeZone,
     hall: Hall,
+    lines: Lines,
+    /// One per board, or the one of the bus.
     ports: Vec<Option<Port>>,
     links: Option<PathBuf>,
     out: &'o mut W,
@@ -176,22 +229,22 @@ impl<'o, W: Write> Room<'o, W> {
             hall: Hall::new(time.now(), emulation, games),
             time,
             zone: clock::local_zone(),
+            lines: emulation.lines,
             ports: Vec::new(),
             links: emulation.links.clone(),
             out,
         };
-        for table in 0..emulation.boards {
-            let port = room.open_port(table)?;
-            let link = port.link().map(|link| format!(", {}", link.display()));
-            writeln!(
-                room.out,
-                "{}  {}{}, {}",
-                name(table),
-                port.path().display(),
-                link.unwrap_or_default(),
-                room.hall.describe(table)
-            )?;
-            room.ports.push(Some(port));
+        if let Lines::Bus { .. } = emulation.lines {
+            room.print_port(0, "all boards as a bus")?;
+            for table in 0..emulation.boards {
+                let words = room.hall.describe(table);
+                writeln!(room.out, "{}  {words}", name(table))?;
+            }
+        } else {
+            for table in 0..emulation.boards {
+                let words = room.hall.describe(table);
+                room.print_port(table, &words)?;
+            }
         }
         writeln!(
             room.out,
@@ -201,9 +254,28 @@ impl<'o, W: Write> Room<'o, W> {
         Ok(room)
     }
 
-    fn open_port(&self, table: usize) -> Result<Port> {
-        let link = self.links.as_ref().map(|links| links.join(name(table)));
-        Port::open(link.as_deref()).with_context(|| name(table))
+    /// Opens the next port and prints where it is and what is on it.
+    fn print_port(&mut self, line: usize, words: &str) -> Result<()> {
+        let port = self.open_port(line)?;
+        let link = port.link().map(|link| format!(", {}", link.display()));
+        let name = self.port_name(line);
+        let (path, link) = (port.path().display(), link.unwrap_or_default());
+        writeln!(self.out, "{name}  {path}{link}, {words}")?;
+        self.ports.push(Some(port));
+        Ok(())
+    }
+
+    fn open_port(&self, line: usize) -> Result<Port> {
+        let name = self.port_name(line);
+        let link = self.links.as_ref().map(|links| links.join(&name));
+        Port::open(link.as_deref()).context(name)
+    }
+
+    fn port_name(&self, line: usize) -> String {
+        match self.lines {
+            Lines::Own { .. } => name(line),
+            Lines::Bus { .. } => "bus".to_owned(),
+        }
     }
 
     async fn run(&mut self, mut ends: Ends, mut typed: mpsc::Receiver<String>) -> Result<Exit> {
@@ -247,14 +319,17 @@ impl<'o, W: Write> Room<'o, W> {
                 }
                 Output::Unplugged => {
                     self.put(table, None);
-                    self.tell(table, &Trouble::Unplug.to_string())?;
+                    self.tell(&name(table), &Trouble::Unplug.to_string())?;
                 }
                 Output::Plugged => {
                     let port = self.open_port(table)?;
-                    self.tell(table, &format!("{}, {}", Trouble::Plug, port.path().display()))?;
+                    self.tell(
+                        &name(table),
+                        &format!("{}, {}", Trouble::Plug, port.path().display()),
+                    )?;
                     self.put(table, Some(port));
                 }
-                Output::Words(words) => self.tell(table, &words)?,
+                Output::Words(words) => self.tell(&name(table), &words)?,
             }
         }
         Ok(())
@@ -293,16 +368,19 @@ impl<'o, W: Write> Room<'o, W> {
     }
 
     /// A port that does not work any more is as good as unplugged.
-    fn fail(&mut self, table: usize, error: &io::Error) -> Result<()> {
-        self.put(table, None);
-        self.tell(table, &format!("its pseudo-terminal fails: {error}"))
+    fn fail(&mut self, line: usize, error: &io::Error) -> Result<()> {
+        self.put(line, None);
+        self.tell(
+            &self.port_name(line),
+            &format!("its pseudo-terminal fails: {error}"),
+        )
     }
 
-    fn tell(&mut self, table: usize, words: &str) -> Result<()> {
+    fn tell(&mut self, who: &str, words: &str) -> Result<()> {
         let time = jiff::Timestamp::from_microsecond(self.time.now().as_micros())?
             .to_zoned(self.zone.clone())
             .strftime("%H:%M:%S");
-        writeln!(self.out, "{time}  {}: {words}", name(table))?;
+        writeln!(self.out, "{time}  {who}: {words}")?;
         Ok(self.out.flush()?)
     }
 }
@@ -359,6 +437,20 @@ const LOOKED_AFTER: Duration = Duration::from_millis(500);
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shares_are_read_as_people_write_them() {
+        for (text, per_mille) in [("2%", 20), ("0.5%", 5), ("0", 0), ("100%", 1000)] {
+            assert_eq!(
+                text.parse::<Share>().map(Share::per_mille),
+                Ok(per_mille),
+                "{text}"
+            );
+        }
+        for text in ["", "%", "-1%", "101%", "NaN", "two"] {
+            assert_eq!(text.parse::<Share>(), Err(NoShare), "{text}");
+        }
+    }
 
     #[test]
     fn hands_are_named_by_their_temperament() {

@@ -15,7 +15,7 @@ use crate::clock::Speed;
 #[cfg(target_os = "linux")]
 use crate::config::PortMode;
 #[cfg(unix)]
-use crate::emulate::{Fault, Hands};
+use crate::emulate::{Fault, Hands, Share};
 
 /// Watches games of chess on electronic boards: moves, clocks and irregularities, live over MQTT
 #[derive(Debug, Parser)]
@@ -144,14 +144,20 @@ pub(super) struct EmulateArguments {
     /// The same number gives the same play
     #[arg(long, value_name = "NUMBER", default_value = "1")]
     pub(super) seed: u64,
-    /// Make links to the ports, DIR/board-1 and so on; after a replug they are back
+    /// All boards on one port, as a bus; their addresses are 1 and so on
+    #[arg(long)]
+    pub(super) bus: bool,
+    /// Make links to the ports, DIR/board-1 and so on or DIR/bus
     #[arg(long, value_name = "DIR")]
     pub(super) links: Option<PathBuf>,
     /// What goes wrong, as in "unplug 2 at 30s for 5s"; can be given several times
     #[arg(long, value_name = "FAULT", help_heading = FAULTS)]
     pub(super) fault: Vec<Fault>,
-    /// Unplugged boards keep power and memory, as serial ones do; USB boards lose both
-    #[arg(long, help_heading = FAULTS)]
+    /// How many answers on the bus are damaged, as in 2%
+    #[arg(long, value_name = "SHARE", default_value = "0%", requires = "bus", help_heading = FAULTS)]
+    pub(super) damaged: Share,
+    /// Unplugged boards keep power and note moves, as serial ones do
+    #[arg(long, conflicts_with = "bus", help_heading = FAULTS)]
     pub(super) own_power: bool,
     #[command(flatten)]
     help: Help,
@@ -259,6 +265,7 @@ the background it needs its input closed: kiebitz emulate </dev/null &
 Examples:
   kiebitz emulate --boards 8 --pgn round-5.pgn --links boards
   kiebitz emulate --hands blitz --fault 'unplug 1 at 20s for 5s'
+  kiebitz emulate --bus --boards 30 --damaged 2% --links boards
 
 Exit codes: 0 ended by a signal to terminate; 1 something failed; 2 wrong usage; 130 ended by Ctrl-C.";
 

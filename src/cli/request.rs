@@ -14,7 +14,7 @@ use super::printer::Output;
 use crate::clock::Speed;
 use crate::demo::Demo;
 #[cfg(unix)]
-use crate::emulate::{Boards, Emulation};
+use crate::emulate::{Boards, Emulation, Lines};
 use crate::mqtt::{MqttConfig, Prefix};
 #[cfg(target_os = "linux")]
 use crate::{doctor, recording::Recording};
@@ -67,8 +67,15 @@ impl Request {
             links,
             fault,
             own_power,
+            bus,
+            damaged,
             ..
         } = arguments;
+        let lines = if bus {
+            Lines::Bus { damaged }
+        } else {
+            Lines::Own { powered: own_power }
+        };
         let boards = usize::from(boards);
         for fault in &fault {
             if let Boards::One(number) = fault.boards
@@ -84,7 +91,7 @@ impl Request {
             speed,
             seed,
             faults: fault,
-            own_power,
+            lines,
             links,
         }))
     }

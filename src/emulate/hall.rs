@@ -7,32 +7,34 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::emulator::hand::{
     Chance, Ending, Setting, Sitting, SittingSettings, Temperament, Truth, ms,
 };
-use kiebitz_hardware::emulator::{BoardSettings, ClockSide, Player};
+use kiebitz_hardware::emulator::{BoardSettings, ClockSide, EmulatedBus, EmulatedBusSettings};
 use kiebitz_protocol::{LongSerialNumber, SerialNumber};
 
 use super::fault::{Boards, Fault, Trouble};
 use super::games::Game;
-use super::{Emulation, Hands, plies};
+use super::seat::Seat;
+use super::{Emulation, Hands, Lines};
 use crate::clock::Speed;
 
 /// Boards with players.
 #[derive(Debug)]
 pub(super) struct Hall {
     tables: Vec<Table>,
+    /// The line that all boards share; `None`: each has its own.
+    bus: Option<EmulatedBus>,
     games: Vec<Game>,
-    own_power: bool,
     chance: Chance,
     /// What will go wrong, or be put right, the earliest first.
     faults: VecDeque<(Timestamp, usize, Trouble)>,
     output: VecDeque<(usize, Output)>,
 }
 
-/// What happens at a table, for its port and for people.
+/// What happens at a table or on the bus, for the port and for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Output {
-    /// The board sends.
+    /// The board sends, or the bus.
     Bytes(Vec<u8>),
-    /// The cable was pulled out.
+    /// The cable of a line of its own was pulled out.
     Unplugged,
     /// It was plugged in again.
     Plugged,
@@ -42,12 +44,12 @@ pub(super) enum Output {
 
 #[derive(Debug)]
 struct Table {
-    player: Player,
+    seat: Seat,
     temperament: Temperament,
     serial: String,
     /// What was told of the play.
     told: Truth,
-    /// When the player has something to do.
+    /// When there is something to do.
     due: Option<Timestamp>,
 }
 
@@ -55,24 +57,38 @@ impl Hall {
     /// `emulation.boards` tables, at each of which the first of its games is about to begin. There is at least one
     /// game.
     pub(super) fn new(now: Timestamp, emulation: &Emulation, games: Vec<Game>) -> Self {
+        let mut chance = Chance::new(emulation.seed);
         let mut hall = Self {
             tables: Vec::new(),
+            bus: bus(now, emulation, &mut chance),
             games,
-            own_power: emulation.own_power,
-            chance: Chance::new(emulation.seed),
+            chance,
             faults: VecDeque::new(),
             output: VecDeque::new(),
         };
+        let first = match emulation.lines {
+            Lines::Own { .. } => FIRST_SERIAL,
+            Lines::Bus { .. } => 1,
+        };
         for nth in 0..emulation.boards {
             let temperament = emulation.hands.of(nth);
-            let serial = format!("{:05}", FIRST_SERIAL + nth);
+            let serial = format!("{:05}", first + nth);
             let board = board(&mut hall.chance, &serial);
             let sitting = sitting(&mut hall.chance, temperament, emulation.speed);
             let Some(game) = hall.games.get(nth % hall.games.len().max(1)) else {
                 break;
             };
+            let sitting = Sitting::new(now, sitting, game.script.clone());
+            let seat = match (&mut hall.bus, emulation.lines) {
+                (Some(bus), _) => Seat::on_bus(now, board, sitting, bus),
+                (None, lines) => {
+                    let powered = lines == Lines::Own { powered: true };
+                    Some(Seat::alone(now, board, sitting, powered))
+                }
+            };
+            let Some(seat) = seat else { break };
             hall.tables.push(Table {
-                player: Player::new(now, board, Sitting::new(now, sitting, game.script.clone())),
+                seat,
                 temperament,
                 serial,
                 told: Truth::default(),
@@ -116,16 +132,23 @@ impl Hall {
         self.faults.insert(place, (at, table, trouble));
     }
 
-    /// The host of a table has written these bytes.
-    pub(super) fn handle_bytes(&mut self, now: Timestamp, table: usize, bytes: &[u8]) {
+    /// The host has written these bytes to a table's own line, or to the bus, which is line 0.
+    pub(super) fn handle_bytes(&mut self, now: Timestamp, line: usize, bytes: &[u8]) {
         self.advance(now);
-        if let Some(table) = self.tables.get_mut(table) {
-            table.player.handle_bytes(now, bytes);
-            table.due = table.player.poll_deadline();
+        if let Some(bus) = &mut self.bus {
+            return bus.handle_bytes(now, bytes);
         }
+        let Some(table) = self.tables.get_mut(line) else {
+            return;
+        };
+        if let Seat::Alone { player, .. } = &mut table.seat {
+            player.handle_bytes(now, bytes);
+        }
+        table.due = table.seat.poll_deadline();
     }
 
-    /// What happened at which table, counted from 0; in the order of time as far as one table is concerned.
+    /// What happened at which table, counted from 0, or what its line, or the bus as line 0, sends; in the order of time
+    /// as far as one table is concerned.
     pub(super) fn poll_output(&mut self) -> Option<(usize, Output)> {
         self.output.pop_front()
     }
@@ -133,11 +156,13 @@ impl Hall {
     /// When [`advance`](Self::advance) is due if nobody writes.
     pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
         let fault = self.faults.front().map(|(at, ..)| *at);
-        self.tables
-            .iter()
-            .filter_map(|table| table.due)
-            .chain(fault)
-            .min()
+        let bus = self.bus.as_ref().and_then(EmulatedBus::poll_deadline);
+        [self.due(), fault, bus].into_iter().flatten().min()
+    }
+
+    /// When there is something to do at a table.
+    fn due(&self) -> Option<Timestamp> {
+        self.tables.iter().filter_map(|table| table.due).min()
     }
 
     /// Time has come to `now`.
@@ -149,26 +174,38 @@ impl Hall {
         self.play_on(now);
     }
 
-    /// The hands go on where it is time to.
+    /// The hands go on where it is time to. On the bus all that is done must be done in the order of time.
     fn play_on(&mut self, now: Timestamp) {
-        for nth in 0..self.tables.len() {
-            let Some(table) = self.tables.get_mut(nth) else {
-                continue;
-            };
-            if table.due.is_none_or(|due| due > now) {
-                continue;
+        while let Some(due) = self.due().filter(|due| *due <= now) {
+            for nth in 0..self.tables.len() {
+                self.play(due, nth);
             }
-            while let Some((_, bytes)) = table.player.poll_transmit(now) {
+        }
+        while let Some((_, bytes)) = self.bus.as_mut().and_then(|bus| bus.poll_transmit(now)) {
+            self.output.push_back((0, Output::Bytes(bytes)));
+        }
+    }
+
+    fn play(&mut self, now: Timestamp, nth: usize) {
+        let Some(table) = self.tables.get_mut(nth) else {
+            return;
+        };
+        if table.due.is_none_or(|due| due > now) {
+            return;
+        }
+        table.seat.advance(now, &mut self.bus);
+        if let Seat::Alone { player, .. } = &mut table.seat {
+            while let Some((_, bytes)) = player.poll_transmit(now) {
                 self.output.push_back((nth, Output::Bytes(bytes)));
             }
-            let (truth, told) = (table.player.truth(), table.told);
-            table.told = truth;
-            if truth != told {
-                self.follow(now, nth, truth, told);
-            }
-            if let Some(table) = self.tables.get_mut(nth) {
-                table.due = table.player.poll_deadline();
-            }
+        }
+        let (truth, told) = (table.seat.truth(), table.told);
+        table.told = truth;
+        if truth != told {
+            self.follow(now, nth, truth, told);
+        }
+        if let Some(table) = self.tables.get_mut(nth) {
+            table.due = table.seat.poll_deadline();
         }
     }
 
@@ -179,7 +216,7 @@ impl Hall {
             let words = self.game(nth, truth.games).map(|game| game.title.clone());
             let next = self.game(nth, truth.games + 1).map(|game| game.script.clone());
             if let (Some(table), Some(next)) = (self.tables.get_mut(nth), next) {
-                table.player.add(now, next);
+                table.seat.add(now, next);
             }
             self.say(
                 nth,
@@ -210,33 +247,45 @@ impl Hall {
             let last = self.tables.len();
             return self.say(nth, format!("there is no such board, the last is board-{last}"));
         };
-        let player = &mut table.player;
-        let mut output = Output::Words(trouble.to_string());
-        match trouble {
-            Trouble::Unplug if player.is_plugged() => {
-                player.unplug(now);
-                output = Output::Unplugged;
-            }
-            Trouble::Plug if !player.is_plugged() => {
-                player.plug(now, self.own_power);
-                output = Output::Plugged;
-            }
-            Trouble::Unplug | Trouble::Plug => output = Output::Words(format!("is {trouble} already")),
-            Trouble::Garbage => {
-                let count = 3 + self.chance.below(40);
-                let bytes: Vec<u8> = (0..count).map(|_| self.chance.bits().to_le_bytes()[0]).collect();
-                player.garble(now, &bytes);
-            }
-            Trouble::Silent => player.silence(now, true),
-            Trouble::Heard => player.silence(now, false),
-            Trouble::Dead(square) => player.kill(now, plies::field(square), true),
-            Trouble::Alive(square) => player.kill(now, plies::field(square), false),
-            Trouble::ClockLost => player.unplug_clock(now),
-            Trouble::Clock => player.plug_clock(now),
+        let changed = table.seat.suffer(now, trouble, &mut self.bus);
+        if trouble == Trouble::Garbage {
+            self.garble(now, nth);
         }
-        table.due = table.player.poll_deadline();
+        if let Some(table) = self.tables.get_mut(nth) {
+            table.due = table.seat.poll_deadline();
+        }
+        let output = match trouble {
+            _ if !changed => Output::Words(format!("is {trouble} already")),
+            Trouble::Unplug if self.bus.is_none() => Output::Unplugged,
+            Trouble::Plug if self.bus.is_none() => Output::Plugged,
+            _ => Output::Words(trouble.to_string()),
+        };
         self.output.push_back((nth, output));
     }
+
+    /// Bytes that no board sends on the line of a table.
+    fn garble(&mut self, now: Timestamp, nth: usize) {
+        let count = 3 + self.chance.below(40);
+        let bytes: Vec<u8> = (0..count).map(|_| self.chance.bits().to_le_bytes()[0]).collect();
+        match self.tables.get_mut(nth).map(|table| &mut table.seat) {
+            Some(Seat::Alone { player, .. }) => player.garble(now, &bytes),
+            Some(Seat::OnBus(_)) => self.output.push_back((0, Output::Bytes(bytes))),
+            None => {}
+        }
+    }
+}
+
+/// The bus, if there is to be one.
+fn bus(now: Timestamp, emulation: &Emulation, chance: &mut Chance) -> Option<EmulatedBus> {
+    let Lines::Bus { damaged } = emulation.lines else {
+        return None;
+    };
+    let settings = EmulatedBusSettings {
+        damaged_answers: damaged.per_mille(),
+        seed: chance.bits(),
+        ..EmulatedBusSettings::default()
+    };
+    Some(EmulatedBus::new(now, settings))
 }
 
 fn ended(game: &Game, truth: Truth) -> String {
@@ -259,6 +308,8 @@ fn board(chance: &mut Chance, serial: &str) -> BoardSettings {
             .ok()
             .and_then(LongSerialNumber::new),
         clock_phase: chance.time(ms(0, 400)),
+        // Boards on a bus that drew the same moments would always answer at once.
+        seed: serial.parse().unwrap_or_default(),
         ..BoardSettings::default()
     }
 }

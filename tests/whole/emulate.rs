@@ -1,6 +1,7 @@
 //! `kiebitz emulate`, on pseudo-terminals and in real time.
 
 use core::time::Duration;
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -203,6 +204,34 @@ fn an_unplugged_board_hangs_up_and_comes_back_under_its_name() {
     assert_eq!(emulation.end("-TERM"), Some(0));
 }
 
+#[test]
+fn all_boards_of_a_bus_are_found_on_one_pseudo_terminal() {
+    let mut emulation = Emulation::start("bus", &["--bus", "--boards", "4"]);
+    let port = emulation.open("bus");
+    emulation.type_line("unplug 3");
+    emulation.wait_for("board-3: unplugged");
+    let mut hall = Hall::new("emulate", Names::Recorded);
+    let line = hall.add("bus", Manner::Live(LineMode::Bus));
+    let mut opened = false;
+    let mut found = BTreeSet::new();
+    read_until(&port, Duration::from_secs(60), |time, bytes| {
+        let now = time.now();
+        if !core::mem::replace(&mut opened, true) {
+            hall.open(now, line);
+        }
+        hall.receive(now, line, bytes);
+        hall.advance(now);
+        while let Some((line, bytes)) = hall.poll_write(now) {
+            write(&port, &bytes);
+            hall.sent(now, line, &bytes);
+        }
+        found.extend(hall.take_said().into_iter().map(|said| said.event.board));
+        found.len() == 3
+    });
+    assert!(found.iter().eq(&["00001", "00002", "00004"]), "{found:?}");
+    assert_eq!(emulation.end("-INT"), Some(130));
+}
+
 /// A pseudo-terminal keeps what nobody reads, and stays closed to others after a program that wanted it for itself; a
 /// serial port does neither.
 #[test]
@@ -240,6 +269,8 @@ fn what_cannot_be_emulated_is_told() {
             "hands are calm, drawing, blitz, clumsy or mixed",
         ),
         (&["--fault", "explode 1"], "\"explode\" is no fault"),
+        (&["--bus", "--damaged", "all"], "say it as in 2% or 0.5%"),
+        (&["--damaged", "2%"], "--bus"),
         (
             &["--boards", "3", "--fault", "unplug 4 at 5s"],
             "there is no board-4, the last is board-3",

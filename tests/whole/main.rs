@@ -9,6 +9,8 @@
 )]
 
 #[cfg(unix)]
+mod bus;
+#[cfg(unix)]
 mod captures;
 mod cli;
 #[cfg(feature = "demo-broker")]

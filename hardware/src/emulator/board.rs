@@ -330,9 +330,11 @@ impl EmulatedBoard {
         }
     }
 
-    /// Without a clock and a mode that reports it there is nothing to wake up for.
+    /// Without a clock, one that is still to be missed, and a mode that reports it there is nothing to wake up for.
     fn asks_clock(&self) -> bool {
-        self.clock.is_some() || matches!(self.mode, Mode::Update | Mode::UpdateNice)
+        self.clock.is_some()
+            || self.clock_read.is_some()
+            || matches!(self.mode, Mode::Update | Mode::UpdateNice)
     }
 
     fn ask_clock(&mut self, at: Timestamp) {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use kiebitz_protocol::{Contents, Dump, Field};
+use kiebitz_protocol::{Dump, Field};
 
 use super::hand::{Deed, Script, Sitting, Truth};
 use super::{BoardSettings, EmulatedBoard, EmulatedClock};
@@ -48,14 +48,12 @@ use crate::time::Timestamp;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Player {
-    settings: BoardSettings,
     board: EmulatedBoard,
+    /// While the cable is out: the board as it is if the cable feeds it, without power.
+    unfed: Option<Box<EmulatedBoard>>,
     /// The clock while its cable is out.
     unplugged_clock: Option<EmulatedClock>,
     sitting: Sitting,
-    dead: [bool; Field::COUNT],
-    plugged: bool,
-    silent: bool,
     garbage: VecDeque<(Timestamp, Vec<u8>)>,
 }
 
@@ -65,13 +63,10 @@ impl Player {
     #[must_use]
     pub fn new(now: Timestamp, settings: BoardSettings, sitting: Sitting) -> Self {
         Self {
-            board: sitting.setting().board(now, settings.clone(), sitting.standing()),
-            settings,
+            board: sitting.setting().board(now, settings, sitting.standing()),
+            unfed: None,
             unplugged_clock: None,
             sitting,
-            dead: [false; Field::COUNT],
-            plugged: true,
-            silent: false,
             garbage: VecDeque::new(),
         }
     }
@@ -103,13 +98,13 @@ impl Player {
     /// Whether the cable is in.
     #[must_use]
     pub const fn is_plugged(&self) -> bool {
-        self.plugged
+        self.unfed.is_none()
     }
 
     /// The host has written these bytes; lost while the cable is out.
     pub fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
         self.advance(now);
-        if self.plugged {
+        if self.is_plugged() {
             self.board.handle_bytes(now, bytes);
         }
     }
@@ -139,57 +134,66 @@ impl Player {
             self.perform(at, deed);
         }
         self.board.advance(now);
-        if !self.plugged || self.silent {
+        if !self.is_plugged() {
             // What the board sends goes nowhere.
-            while self.board.poll_transmit(now).is_some() {}
+            for board in self.boards() {
+                while board.poll_transmit(now).is_some() {}
+            }
         }
     }
 
     /// Pulls the cable out. What has not been read is lost.
     pub fn unplug(&mut self, now: Timestamp) {
         self.advance(now);
-        self.plugged = false;
+        if self.is_plugged() {
+            let mut unfed = Box::new(self.board.clone());
+            unfed.power_off(now);
+            self.unfed = Some(unfed);
+        }
         self.garbage.clear();
         self.advance(now);
     }
 
     /// Plugs the cable in again. A board that was `powered` all the while goes on as before; one that the cable feeds
-    /// begins anew: in idle mode, with nothing in its memory but the pieces that it finds.
+    /// powers up: in bus mode, its memory as it was with a tag and the pieces that it finds.
     pub fn plug(&mut self, now: Timestamp, powered: bool) {
         self.advance(now);
-        self.plugged = true;
-        if powered {
+        let Some(mut unfed) = self.unfed.take().filter(|_| !powered) else {
             return;
-        }
-        let clock = self.board.plug_clock(now, None);
-        let mut seen = *self.standing();
-        for field in Field::all().filter(|field| self.dead[field.index()]) {
-            seen[field.index()] = None;
-        }
-        self.board = self.sitting.setting().board(now, self.settings.clone(), &seen);
-        self.board.plug_clock(now, clock);
+        };
+        unfed.plug_clock(now, self.board.plug_clock(now, None));
+        unfed.power_on(now);
+        self.board = *unfed;
     }
 
     /// Bytes on the line that the board did not send.
     pub fn garble(&mut self, now: Timestamp, bytes: &[u8]) {
         self.advance(now);
-        if self.plugged {
+        if self.is_plugged() {
             self.garbage.push_back((now, bytes.to_vec()));
         }
     }
 
-    /// From now on nothing that the board sends arrives, though it hears what it is told and obeys; or all does again.
+    /// From now on the board hangs, as [`EmulatedBoard::silence`] has it; or it is there again.
     pub fn silence(&mut self, now: Timestamp, silent: bool) {
         self.advance(now);
-        self.silent = silent;
-        self.advance(now);
+        let until = if silent { FOR_EVER } else { now };
+        for board in self.boards() {
+            board.silence(now, until);
+        }
     }
 
     /// From now on the sensor of a field, numbered with the connector on White's left, sees nothing; or it works again.
     pub fn kill(&mut self, now: Timestamp, field: Field, dead: bool) {
         self.advance(now);
-        self.dead[field.index()] = dead;
-        self.show(now, field, self.standing()[field.index()]);
+        let field = self.sitting.setting().field(field);
+        for board in self.boards() {
+            if dead {
+                board.break_field(now, field, None);
+            } else {
+                board.mend_field(now, field);
+            }
+        }
     }
 
     /// Pulls the clock's cable out of the board. The players go on pressing it.
@@ -210,7 +214,11 @@ impl Player {
 
     fn perform(&mut self, at: Timestamp, deed: Deed) {
         if let Deed::Stands(field, contents) = deed {
-            return self.show(at, field, contents);
+            let field = self.sitting.setting().field(field);
+            for board in self.boards() {
+                board.set(at, field, contents);
+            }
+            return;
         }
         let clock = match &mut self.unplugged_clock {
             Some(clock) => Some(clock),
@@ -221,12 +229,13 @@ impl Player {
         }
     }
 
-    /// What the sensor of a field sees of what stands there.
-    fn show(&mut self, now: Timestamp, field: Field, contents: Contents) {
-        let contents = contents.filter(|_| !self.dead[field.index()]);
-        self.board.set(now, self.sitting.setting().field(field), contents);
+    /// The board as it is with power and, while the cable is out, without.
+    fn boards(&mut self) -> impl Iterator<Item = &mut EmulatedBoard> {
+        core::iter::once(&mut self.board).chain(self.unfed.as_deref_mut())
     }
 }
+
+const FOR_EVER: Timestamp = Timestamp::from_micros(i64::MAX);
 
 #[cfg(test)]
 mod tests;

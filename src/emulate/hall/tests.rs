@@ -2,7 +2,9 @@ use std::io::Read;
 
 use kiebitz_hardware::capture::LineMode;
 use kiebitz_hardware::emulator::hand::Temperament;
-use kiebitz_protocol::Field;
+use kiebitz_protocol::{
+    BusAddress, BusAnswer, BusCommand, BusCommandKind, BusData, BusDecoder, ClockReport, Field,
+};
 
 use super::super::games;
 use super::*;
@@ -20,7 +22,7 @@ fn emulation(boards: usize, faults: &[&str]) -> Emulation {
         speed: Speed::Times(20.0),
         seed: 1,
         faults: faults.iter().map(|fault| fault.parse().unwrap()).collect(),
-        own_power: false,
+        lines: Lines::Own { powered: false },
         links: None,
     }
 }
@@ -134,6 +136,95 @@ fn a_fault_that_is_typed_counts_from_then() {
             "garbage on its line"
         ]
     );
+}
+
+fn bus(boards: usize, damaged: &str, faults: &[&str]) -> Emulation {
+    let damaged = damaged.parse().unwrap();
+    Emulation {
+        lines: Lines::Bus { damaged },
+        ..emulation(boards, faults)
+    }
+}
+
+/// Asks a board on the bus; what came as an answer to anybody within 200 ms, in words, and what was told of the boards.
+fn ask(hall: &mut Hall, at: u64, kind: BusCommandKind, board: u16) -> (Vec<String>, Vec<String>) {
+    let address = BusAddress::new(board).unwrap();
+    let now = NOON + Duration::from_millis(at);
+    let (mut decoder, mut answers, mut told) = (BusDecoder::new(), Vec::new(), Vec::new());
+    let mut hear = |line: usize, output: Output| match output {
+        Output::Bytes(bytes) => {
+            assert_eq!(line, 0, "there is one line");
+            decoder.feed(&bytes, |decoded| {
+                answers.push(match decoded {
+                    Ok(BusAnswer {
+                        address,
+                        data: BusData::Clock(ClockReport::Absent(_)),
+                    }) => {
+                        format!("{address} no clock")
+                    }
+                    Ok(BusAnswer {
+                        address,
+                        data: BusData::Board(dump),
+                    }) => {
+                        format!("{address} {} pieces", dump.iter().flatten().count())
+                    }
+                    Ok(BusAnswer { address, data }) => format!("{address} {:#x}", data.id()),
+                    Err(_) => "damaged".to_owned(),
+                });
+            });
+        }
+        Output::Words(words) if words.contains(" - ") => {}
+        Output::Words(words) => told.push(words),
+        other => panic!("{other:?}"),
+    };
+    watch(hall, now, |_, line, output| hear(line, output));
+    hall.handle_bytes(now, 0, &BusCommand { kind, address }.encode());
+    watch(hall, now + Duration::from_millis(200), |_, line, output| {
+        hear(line, output)
+    });
+    (answers, told)
+}
+
+#[test]
+fn boards_on_a_bus_answer_to_their_number_and_suffer_each_for_itself() {
+    use BusCommandKind::{Board, Clock, Ping};
+    let faults = [
+        "unplug 2 at 550ms for 500ms",
+        "dead 2 a1 at 600ms",
+        "unplug 2 at 700ms",
+        "clock-lost 3 at 1400ms for 900ms",
+        "silent 1 at 1500ms for 500ms",
+        "garbage 1 at 2500ms",
+    ];
+    let mut hall = hall(&bus(3, "0%", &faults), THREE);
+    let mut asked = |at, kind, board| ask(&mut hall, at, kind, board);
+    let one = |answer: &str| vec![answer.to_owned()];
+    assert_eq!(asked(100, Ping, 2), (one("00002 0x87"), Vec::new()));
+    assert_eq!(asked(300, Ping, 4), (Vec::new(), Vec::new()), "there is none");
+    let (answers, told) = asked(720, Ping, 2);
+    assert!(answers.is_empty(), "{answers:?}");
+    assert_eq!(told, ["unplugged", "a1 is dead", "is unplugged already"]);
+    assert_eq!(asked(1100, Board, 2), (one("00002 31 pieces"), one("plugged in")));
+    assert_eq!(asked(1700, Ping, 1).0, Vec::<String>::new());
+    // The board asks its clock two or three times a second.
+    assert_eq!(asked(1950, Clock, 3).0, one("00003 no clock"));
+    assert_eq!(asked(2200, Ping, 1).0, one("00001 0x87"));
+    let (answers, told) = asked(3000, Clock, 3);
+    assert_eq!(answers.last().unwrap(), "00003 0x84");
+    assert!(
+        answers.len() > 1 && told.contains(&"garbage on its line".to_owned()),
+        "{answers:?} {told:?}"
+    );
+}
+
+#[test]
+fn so_many_answers_are_damaged_as_were_asked_for() {
+    let mut hall = hall(&bus(1, "30%", &[]), THREE);
+    let good = (0..500)
+        .map(|nth| ask(&mut hall, 1000 + 250 * nth, BusCommandKind::Version, 1))
+        .filter(|(answers, _)| answers.as_slice() == ["00001 0x89"])
+        .count();
+    assert!((310..390).contains(&good), "{good} of 500 are good");
 }
 
 /// The whole of the emulation in virtual time: what kiebitz makes of the bytes is what is in the PGN, game after game.

@@ -88,13 +88,8 @@ impl Setting {
         }
     }
 
-    /// Does it to the clock, if it is a deed for a clock.
-    pub(in crate::emulator) fn perform_on_clock(
-        &self,
-        clock: &mut EmulatedClock,
-        now: Timestamp,
-        deed: Deed,
-    ) {
+    /// Does it to a clock, plugged in or not, if it is a deed for one.
+    pub fn perform_on_clock(&self, clock: &mut EmulatedClock, now: Timestamp, deed: Deed) {
         match deed {
             Deed::Stands(..) => {}
             Deed::Press(color) => {

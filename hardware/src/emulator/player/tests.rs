@@ -1,6 +1,7 @@
 use core::time::Duration;
 
-use kiebitz_protocol::{Command, Decoder, Message, Piece};
+use kiebitz_protocol::eeprom::elements;
+use kiebitz_protocol::{Command, Decoder, Element, Message, Piece};
 use proptest::prelude::*;
 
 use super::super::hand::{Color, Ending, Ply, Setting, SittingSettings, Temperament};
@@ -241,7 +242,7 @@ fn the_game_goes_on_while_the_cable_is_out_and_a_powered_board_remembers() {
 }
 
 #[test]
-fn a_board_fed_by_its_cable_begins_anew() {
+fn a_board_fed_by_its_cable_powers_up_anew_and_remembers_nothing_of_the_gap() {
     let mut player = player(Temperament::Blitz, script(10, Ending::Stops));
     let mut listener = Listener::default();
     listener.begin(&mut player, NOON);
@@ -252,9 +253,26 @@ fn a_board_fed_by_its_cable_begins_anew() {
     let bytes = listener.bytes;
     listener.listen(&mut player, after(24));
     assert_eq!(listener.bytes, bytes, "its mode is gone");
+    let found = *player.standing();
     listener.ask(&mut player, after(24), &Command::SendEeMoves);
     listener.listen(&mut player, after(25));
-    assert!(listener.messages.len() < 80, "{}", listener.messages.len());
+    let elements: Vec<Element> = elements(&listener.messages).map(Result::unwrap).collect();
+    let power_ups: Vec<usize> = (0..elements.len())
+        .filter(|nth| elements[*nth] == Element::PowerUp)
+        .collect();
+    assert_eq!(power_ups.len(), 2, "{elements:?}");
+    assert!(
+        power_ups[1] > power_ups[0] + 10,
+        "what was played before is there"
+    );
+    let mut noted = [None; Field::COUNT];
+    for element in &elements[power_ups[1]..] {
+        if let Element::PieceChange { contents, field, .. } = element {
+            noted[field.index()] = *contents;
+        }
+    }
+    let moved = (0..Field::COUNT).filter(|nth| noted[*nth] != found[*nth]);
+    assert!(moved.count() <= 4, "what was found, and a ply of the last 4 s");
     listener.begin(&mut player, after(25));
     listener.listen_to_the_end(&mut player);
     assert_eq!(listener.board, Some(*player.standing()));
@@ -304,7 +322,10 @@ fn a_dead_field_looks_empty_until_it_works_again() {
     assert_eq!(player.standing()[a1.index()], Some(Piece::WhiteRook));
     player.unplug(end);
     player.plug(end, false);
-    assert_eq!(player.board.contents(e1), None);
+    listener.begin(&mut player, end);
+    let end = end + Duration::from_secs(2);
+    listener.listen(&mut player, end);
+    assert_eq!(listener.board.unwrap()[e1.index()], None);
     player.kill(end, e1, false);
     player.kill(end, a1, false);
     listener.begin(&mut player, end);
@@ -413,6 +434,8 @@ proptest! {
         }
         struck.silence(now, false);
         struck.unplug(now);
+        // What was still on its way to the board has gone nowhere by then.
+        now = now + Duration::from_secs(1);
         struck.plug(now, false);
         struck.plug_clock(now);
         prop_assert!(struck.board.clock().is_some());

@@ -1,0 +1,203 @@
+//! What a table's players play on: a board on a line of its own, or one on the bus.
+
+use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::emulator::hand::{Deed, Script, Sitting, Truth};
+use kiebitz_hardware::emulator::{
+    AttachError, BoardSettings, EmulatedBoard, EmulatedBus, EmulatedClock, Player,
+};
+use kiebitz_protocol::BusAddress;
+
+use super::fault::Trouble;
+use super::plies;
+
+/// Players and their board.
+#[derive(Debug)]
+pub(super) enum Seat {
+    Alone {
+        player: Box<Player>,
+        /// The board keeps its power while its cable is out.
+        powered: bool,
+    },
+    OnBus(Box<OnBus>),
+}
+
+/// Players at a board on the bus. It has its own power, as all boards there.
+#[derive(Debug)]
+pub(super) struct OnBus {
+    address: BusAddress,
+    sitting: Sitting,
+    /// The board while it is off the bus.
+    off: Option<EmulatedBoard>,
+    /// The clock while its cable is out.
+    unplugged_clock: Option<EmulatedClock>,
+}
+
+impl Seat {
+    /// Players at a board of their own.
+    pub(super) fn alone(now: Timestamp, board: BoardSettings, sitting: Sitting, powered: bool) -> Self {
+        Self::Alone {
+            player: Box::new(Player::new(now, board, sitting)),
+            powered,
+        }
+    }
+
+    /// Players at a board that is attached to the bus; `None` if it has no address, or one that is taken.
+    pub(super) fn on_bus(
+        now: Timestamp,
+        board: BoardSettings,
+        sitting: Sitting,
+        bus: &mut EmulatedBus,
+    ) -> Option<Self> {
+        let board = sitting.setting().board(now, board, sitting.standing());
+        let address = bus.attach(now, board).ok()?;
+        Some(Self::OnBus(Box::new(OnBus {
+            address,
+            sitting,
+            off: None,
+            unplugged_clock: None,
+        })))
+    }
+
+    /// What has really happened.
+    pub(super) fn truth(&self) -> Truth {
+        match self {
+            Self::Alone { player, .. } => player.truth(),
+            Self::OnBus(seat) => seat.sitting.truth(),
+        }
+    }
+
+    /// One more game, when those before it are over.
+    pub(super) fn add(&mut self, now: Timestamp, script: Script) {
+        match self {
+            Self::Alone { player, .. } => player.add(now, script),
+            Self::OnBus(seat) => seat.sitting.add(now, script),
+        }
+    }
+
+    /// When there is something to do.
+    pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
+        match self {
+            Self::Alone { player, .. } => player.poll_deadline(),
+            Self::OnBus(seat) => seat.sitting.poll_deadline(),
+        }
+    }
+
+    /// The hands go on until `now`.
+    pub(super) fn advance(&mut self, now: Timestamp, bus: &mut Option<EmulatedBus>) {
+        match self {
+            Self::Alone { player, .. } => player.advance(now),
+            Self::OnBus(seat) => {
+                while let Some((at, deed)) = seat.sitting.poll_deed(now) {
+                    seat.perform(at, deed, bus);
+                }
+            }
+        }
+    }
+
+    /// What goes wrong with a board, or is put right. Returns whether that changed anything.
+    pub(super) fn suffer(&mut self, now: Timestamp, trouble: Trouble, bus: &mut Option<EmulatedBus>) -> bool {
+        match self {
+            Self::Alone { player, powered } => suffer_alone(player, *powered, now, trouble),
+            Self::OnBus(seat) => seat.suffer(now, trouble, bus),
+        }
+    }
+}
+
+fn suffer_alone(player: &mut Player, powered: bool, now: Timestamp, trouble: Trouble) -> bool {
+    match trouble {
+        Trouble::Unplug if !player.is_plugged() => return false,
+        Trouble::Plug if player.is_plugged() => return false,
+        Trouble::Unplug => player.unplug(now),
+        Trouble::Plug => player.plug(now, powered),
+        Trouble::Silent => player.silence(now, true),
+        Trouble::Heard => player.silence(now, false),
+        Trouble::Dead(square) => player.kill(now, plies::field(square), true),
+        Trouble::Alive(square) => player.kill(now, plies::field(square), false),
+        Trouble::ClockLost => player.unplug_clock(now),
+        Trouble::Clock => player.plug_clock(now),
+        // That is the line's.
+        Trouble::Garbage => {}
+    }
+    true
+}
+
+impl OnBus {
+    /// The board, on the bus or off it.
+    fn board<'b>(
+        &'b mut self,
+        now: Timestamp,
+        bus: &'b mut Option<EmulatedBus>,
+    ) -> Option<&'b mut EmulatedBoard> {
+        match &mut self.off {
+            Some(board) => Some(board),
+            None => bus.as_mut()?.board_mut(now, self.address),
+        }
+    }
+
+    fn perform(&mut self, at: Timestamp, deed: Deed, bus: &mut Option<EmulatedBus>) {
+        let setting = self.sitting.setting().clone();
+        match (deed, &mut self.unplugged_clock) {
+            (Deed::Stands(..), _) | (_, None) => {
+                if let Some(board) = self.board(at, bus) {
+                    setting.perform(board, at, deed);
+                }
+            }
+            (_, Some(clock)) => setting.perform_on_clock(clock, at, deed),
+        }
+    }
+
+    fn suffer(&mut self, now: Timestamp, trouble: Trouble, bus: &mut Option<EmulatedBus>) -> bool {
+        match trouble {
+            Trouble::Unplug if self.off.is_none() => {
+                self.off = bus.as_mut().and_then(|bus| bus.detach(now, self.address));
+                return self.off.is_some();
+            }
+            Trouble::Plug => return self.plug(now, bus),
+            Trouble::Unplug => return false,
+            Trouble::Clock => {
+                let clock = self.unplugged_clock.take();
+                if let (Some(clock), Some(board)) = (clock, self.board(now, bus)) {
+                    board.plug_clock(now, Some(clock));
+                }
+                return true;
+            }
+            _ => {}
+        }
+        let turned = self.sitting.setting().turned;
+        let field = |square| {
+            let field = plies::field(square);
+            if turned { field.turned() } else { field }
+        };
+        let Some(board) = self.board(now, bus) else {
+            return false;
+        };
+        match trouble {
+            Trouble::Silent => board.silence(now, FOR_EVER),
+            Trouble::Heard => board.silence(now, now),
+            Trouble::Dead(square) => board.break_field(now, field(square), None),
+            Trouble::Alive(square) => board.mend_field(now, field(square)),
+            Trouble::ClockLost => {
+                if let Some(clock) = board.plug_clock(now, None) {
+                    self.unplugged_clock = Some(clock);
+                }
+            }
+            _ => {}
+        }
+        true
+    }
+
+    fn plug(&mut self, now: Timestamp, bus: &mut Option<EmulatedBus>) -> bool {
+        let (Some(bus), Some(board)) = (bus, self.off.take()) else {
+            return false;
+        };
+        match bus.attach(now, board) {
+            Ok(_) => true,
+            Err(AttachError::NoAddress(board) | AttachError::Taken(_, board)) => {
+                self.off = Some(*board);
+                false
+            }
+        }
+    }
+}
+
+const FOR_EVER: Timestamp = Timestamp::from_micros(i64::MAX);

@@ -1,0 +1,136 @@
+//! What happened at a board on the bus, for those who look for a fault.
+
+use core::fmt::Write;
+use core::time::Duration;
+
+use kiebitz::event::Event;
+use kiebitz_hardware::emulator::hand::Deed;
+use kiebitz_hardware::{Observation, Timestamp};
+use kiebitz_protocol::{Element, Field};
+use shakmaty::Square;
+
+use super::world::Table;
+use crate::hands::hall::OPENING;
+
+/// Played and told, and all that happened around the first difference: hands, answers of the board, events.
+pub(super) fn describe(table: &Table) -> String {
+    let (played, told) = (table.played(), table.told());
+    let Some(game) = (0..played.len().max(told.len())).find(|nth| played.get(*nth) != told.get(*nth)) else {
+        return "every game is right".to_owned();
+    };
+    let nothing = Vec::new();
+    let (played, told) = (
+        played.get(game).unwrap_or(&nothing),
+        told.get(game).unwrap_or(&nothing),
+    );
+    let ply = played.iter().zip(told).take_while(|(a, b)| a == b).count();
+    let landed = table.landed.get(game).map_or(&[][..], Vec::as_slice);
+    let end = table.deeds.last().map_or(OPENING, |(at, _)| *at);
+    let from = ply.checked_sub(3).and_then(|ply| landed.get(ply)).copied();
+    let before = game
+        .checked_sub(1)
+        .and_then(|game| table.landed.get(game)?.last());
+    let from = from.or_else(|| before.copied()).unwrap_or(OPENING);
+    let until = landed.get(ply + 4).copied().unwrap_or(end) + Duration::from_secs(8);
+    let mut text = String::new();
+    let shown = ply.saturating_sub(3);
+    let part = |moves: &[String]| {
+        moves
+            .iter()
+            .skip(shown)
+            .take(9)
+            .cloned()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    writeln!(text, "{:?}", table.setting()).unwrap();
+    writeln!(
+        text,
+        "game {}, ply {} of {}: played {} ... told {}",
+        game + 1,
+        ply + 1,
+        played.len(),
+        part(played),
+        part(told)
+    )
+    .unwrap();
+    let mut lines: Vec<(Timestamp, String)> = Vec::new();
+    lines.extend(table.deeds.iter().map(|(at, deed)| (*at, in_words(*deed))));
+    for observed in &table.observed {
+        let words = heard(&observed.observation, table.setting().turned);
+        lines.extend(words.map(|words| (observed.at, words)));
+    }
+    lines.extend(table.events.iter().map(|event| (event.ts, told_in(event))));
+    lines.retain(|(at, _)| *at >= from && *at <= until);
+    lines.sort_by_key(|(at, _)| *at);
+    for (at, words) in lines {
+        writeln!(text, "{:9.3} {words}", since_opening(at)).unwrap();
+    }
+    text
+}
+
+fn since_opening(at: Timestamp) -> f64 {
+    at.saturating_duration_since(OPENING).as_secs_f64()
+}
+
+fn in_words(deed: Deed) -> String {
+    match deed {
+        Deed::Stands(field, None) => format!("hand  {} lifted", square(field)),
+        Deed::Stands(field, Some(piece)) => format!("hand  {} {piece:?}", square(field)),
+        other => format!("hand  {other:?}"),
+    }
+}
+
+fn heard(observation: &Observation, turned: bool) -> Option<String> {
+    match observation {
+        Observation::Changes { elements, not_before } => {
+            let words: Vec<String> = elements.iter().map(|element| change(element, turned)).collect();
+            let words = words.join(", ");
+            Some(format!("board since {:.3}: {words}", since_opening(*not_before)))
+        }
+        Observation::Clock { times, .. } => Some(format!(
+            "clock {} left {} right {} {}",
+            if times.lever_right_high { "right" } else { "left" },
+            times.left.total_seconds(),
+            times.right.total_seconds(),
+            if times.running { "runs" } else { "stands" },
+        )),
+        Observation::Board { .. } => Some("board dump".to_owned()),
+        Observation::Disturbed { .. } | Observation::Closed { .. } | Observation::Opened => {
+            Some(format!("line  {observation:?}"))
+        }
+        _ => None,
+    }
+}
+
+fn change(element: &Element, turned: bool) -> String {
+    match *element {
+        Element::PieceChange {
+            contents,
+            field,
+            quick,
+        } => {
+            let field = if turned { field.turned() } else { field };
+            let what = contents.map_or_else(|| "empty".to_owned(), |piece| format!("{piece:?}"));
+            format!("{} {what}{}", square(field), if quick { "~" } else { "" })
+        }
+        Element::ClockTime {
+            left,
+            hours,
+            minutes,
+            seconds,
+        } => {
+            let side = if left { "left" } else { "right" };
+            format!("press {side} {hours}:{minutes:02}:{seconds:02}")
+        }
+        other => format!("{other:?}"),
+    }
+}
+
+fn told_in(event: &Event) -> String {
+    format!("event {}", serde_json::to_string(&event.kind).unwrap())
+}
+
+fn square(field: Field) -> Square {
+    Square::new(u32::from(field.number())).flip_vertical()
+}

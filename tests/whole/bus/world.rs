@@ -1,0 +1,328 @@
+//! Boards on a bus with their players, kiebitz polling them, and the time that passes for all.
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+
+use kiebitz::board::Said;
+use kiebitz::emulate::plies;
+use kiebitz::event::{Event, EventKind};
+use kiebitz::hall::{Hall, LineId, Manner, Names};
+use kiebitz_hardware::capture::LineMode;
+use kiebitz_hardware::emulator::hand::{
+    Chance, Deed, Ending, Script, Setting, Sitting, SittingSettings, Temperament, ms,
+};
+use kiebitz_hardware::emulator::{BoardSettings, EmulatedBus, EmulatedBusSettings};
+use kiebitz_hardware::{BusFigures, BusLine, Observed, Timestamp};
+use kiebitz_protocol::{BusAddress, SerialNumber};
+use shakmaty::Position;
+
+use super::report;
+use crate::hands::games::{Game, Taste};
+use crate::hands::hall::OPENING;
+
+/// What is on the line.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bus<'h> {
+    pub(super) boards: u16,
+    /// How many games are played at each board, one after another.
+    pub(super) games: usize,
+    /// Who plays, board by board in turn.
+    pub(super) hands: &'h [Temperament],
+    pub(super) taste: Taste,
+    /// How many of a thousand answers are damaged.
+    pub(super) damaged_answers: u16,
+}
+
+/// The whole hall.
+pub(super) struct World {
+    now: Timestamp,
+    bus: EmulatedBus,
+    tables: BTreeMap<BusAddress, Table>,
+    hall: Hall,
+    line: LineId,
+    /// Hears what the hall hears, to tell what it was.
+    tap: BusLine,
+}
+
+/// A board and its players.
+pub(super) struct Table {
+    sitting: Sitting,
+    pub(super) games: Vec<Game>,
+    /// When each ply of each game stood.
+    pub(super) landed: Vec<Vec<Timestamp>>,
+    pub(super) deeds: Vec<(Timestamp, Deed)>,
+    pub(super) observed: Vec<Observed>,
+    pub(super) events: Vec<Event>,
+}
+
+impl Table {
+    pub(super) fn setting(&self) -> &Setting {
+        self.sitting.setting()
+    }
+
+    /// Does what is due.
+    fn play(&mut self, bus: &mut EmulatedBus, address: BusAddress, now: Timestamp) {
+        while let Some((at, deed)) = self.sitting.poll_deed(now) {
+            let board = bus.board_mut(at, address).expect("nobody unplugs it");
+            self.sitting.setting().perform(board, at, deed);
+            self.deeds.push((at, deed));
+        }
+        let truth = self.sitting.truth();
+        if truth.games > 0 {
+            self.landed.resize_with(truth.games, Vec::new);
+            self.landed[truth.games - 1].resize(truth.plies, now);
+        }
+    }
+}
+
+impl World {
+    pub(super) fn new(seed: u64, wanted: &Bus<'_>) -> Self {
+        let mut chance = Chance::new(seed);
+        let settings = EmulatedBusSettings {
+            damaged_answers: wanted.damaged_answers,
+            seed: chance.bits(),
+            ..EmulatedBusSettings::default()
+        };
+        let mut bus = EmulatedBus::new(OPENING, settings);
+        let mut tables = BTreeMap::new();
+        for number in 1..=wanted.boards {
+            let temperament = wanted.hands[usize::from(number - 1) % wanted.hands.len()];
+            let table = table(&mut chance, temperament, wanted);
+            let serial: [u8; 5] = format!("{number:05}").into_bytes().try_into().unwrap();
+            let board = BoardSettings {
+                serial: SerialNumber::new(serial),
+                clock_phase: chance.time(ms(0, 400)),
+                seed: chance.bits(),
+                ..BoardSettings::default()
+            };
+            let board = table.setting().board(OPENING, board, table.sitting.standing());
+            tables.insert(bus.attach(OPENING, board).expect("an address"), table);
+        }
+        let mut hall = Hall::new("bus", Names::Recorded);
+        let line = hall.add("bus", Manner::Live(LineMode::Bus));
+        hall.open(OPENING, line);
+        let mut tap = BusLine::new();
+        tap.handle_opened(OPENING);
+        Self {
+            now: OPENING,
+            bus,
+            tables,
+            hall,
+            line,
+            tap,
+        }
+    }
+
+    /// All games are played, and kiebitz has the time to make up its mind.
+    pub(super) fn run(&mut self) {
+        while self.tables.values().any(|table| !table.sitting.is_done()) {
+            self.step();
+        }
+        let end = self.now + AFTER_ALL;
+        while self.now < end {
+            self.step();
+        }
+        assert_eq!(self.hall.poll_close(), None, "the bus answers");
+    }
+
+    /// What is due next.
+    fn step(&mut self) {
+        while let Some((line, bytes)) = self.hall.poll_write(self.now) {
+            assert_eq!(line, self.line);
+            self.bus.handle_bytes(self.now, &bytes);
+            self.hall.sent(self.now, line, &bytes);
+            self.tap.handle_sent(self.now, &bytes);
+        }
+        let players = self
+            .tables
+            .values()
+            .filter_map(|table| table.sitting.poll_deadline());
+        let others = [self.hall.poll_deadline(), self.bus.poll_deadline()];
+        let next = players.chain(others.into_iter().flatten()).min();
+        let next = next.expect("boards are always asked").max(self.now);
+        self.now = next;
+        for (address, table) in &mut self.tables {
+            table.play(&mut self.bus, *address, self.now);
+        }
+        while let Some((at, bytes)) = self.bus.poll_transmit(self.now) {
+            self.tap.handle_bytes(at, &bytes);
+            self.hall.receive(at, self.line, &bytes);
+        }
+        self.hall.advance(self.now);
+        while let Some((address, observed)) = self.tap.poll_observation() {
+            self.tables
+                .get_mut(&address)
+                .expect("a board")
+                .observed
+                .push(observed);
+        }
+        for Said { event, .. } in self.hall.take_said() {
+            let number = event.board.parse().ok().and_then(BusAddress::new);
+            let table = number.and_then(|address| self.tables.get_mut(&address));
+            table
+                .expect("boards are called like their address")
+                .events
+                .push(event);
+        }
+    }
+
+    /// How many games were played.
+    pub(super) fn games(&self) -> usize {
+        self.tables.values().map(|table| table.games.len()).sum()
+    }
+
+    /// The boards with a game that was told wrongly.
+    pub(super) fn failing(&self) -> impl Iterator<Item = u16> {
+        let wrong = self.tables.iter().filter(|(_, table)| !table.is_right());
+        wrong.map(|(address, _)| address.number())
+    }
+
+    /// What went wrong, in words, board by board.
+    pub(super) fn failures(&self) -> Vec<String> {
+        self.failing().map(|board| self.describe(board)).collect()
+    }
+
+    /// What happened at a board around the first ply that was told wrongly.
+    pub(super) fn describe(&self, board: u16) -> String {
+        let address = BusAddress::new(board).expect("an address");
+        format!("board {address}\n{}", report::describe(&self.tables[&address]))
+    }
+
+    /// What it took, in words.
+    pub(super) fn figures(&self) -> String {
+        let BusFigures {
+            answers,
+            questions,
+            damaged,
+            silent,
+            repeats,
+            ..
+        } = self.tap.figures();
+        let plies: usize = self
+            .tables
+            .values()
+            .flat_map(|table| &table.landed)
+            .map(Vec::len)
+            .sum();
+        let corrections: usize = self
+            .tables
+            .values()
+            .map(|table| crate::hands::verdict::corrections(&table.events))
+            .sum();
+        let mut delays: Vec<u64> = self.tables.values().flat_map(Table::delays).collect();
+        delays.sort_unstable();
+        let share = |percent: usize| {
+            delays
+                .get(delays.len() * percent / 100)
+                .copied()
+                .unwrap_or_default()
+        };
+        format!(
+            "{} games, {plies} plies, in {} s; {questions} questions, {answers} answered, {damaged} damaged, {silent} \
+             without answer, {repeats} repeats; {corrections} corrections; from the piece's standing to the move's \
+             telling {} ms half the time, {} ms in 99 of 100",
+            self.games(),
+            self.now.saturating_duration_since(OPENING).as_secs(),
+            share(50),
+            share(99),
+        )
+    }
+}
+
+impl Table {
+    /// The moves of each game as told, without what was withdrawn.
+    pub(super) fn told(&self) -> Vec<Vec<String>> {
+        let mut games: Vec<Vec<String>> = Vec::new();
+        for event in &self.events {
+            if let EventKind::GameStarted { .. } = event.kind {
+                games.push(Vec::new());
+            }
+            let Some(told) = games.last_mut() else { continue };
+            match &event.kind {
+                EventKind::MoveMade(m) | EventKind::MoveAmended { played: m, .. } => {
+                    told.truncate(m.ply as usize - 1);
+                    told.push(m.uci.clone().unwrap_or_else(|| "irregular".to_owned()));
+                }
+                EventKind::MoveRetracted { ply, .. } => told.truncate(*ply as usize - 1),
+                _ => {}
+            }
+        }
+        games
+    }
+
+    pub(super) fn played(&self) -> Vec<Vec<String>> {
+        self.games.iter().map(Game::uci).collect()
+    }
+
+    fn is_right(&self) -> bool {
+        self.told() == self.played()
+    }
+
+    /// How long it took to tell each ply, in milliseconds.
+    fn delays(&self) -> Vec<u64> {
+        let mut games = self.landed.iter();
+        let mut landed: &[Timestamp] = &[];
+        let mut delays = Vec::new();
+        for event in &self.events {
+            match &event.kind {
+                EventKind::GameStarted { .. } => landed = games.next().map_or(&[], Vec::as_slice),
+                EventKind::MoveMade(m) => {
+                    let at = landed.get(m.ply as usize - 1).copied().unwrap_or(event.ts);
+                    delays.push(event.ts.saturating_duration_since(at).as_millis() as u64);
+                }
+                _ => {}
+            }
+        }
+        delays
+    }
+}
+
+fn table(chance: &mut Chance, temperament: Temperament, wanted: &Bus<'_>) -> Table {
+    let games: Vec<Game> = (0..wanted.games)
+        .map(|_| {
+            let start = chance.percent(40).then(|| chance.below(960));
+            let plies = 20 + chance.below(41);
+            Game::random(chance, start, wanted.taste, plies)
+        })
+        .collect();
+    let settings = SittingSettings {
+        setting: Setting::random(chance),
+        temperament,
+        thinking: 100,
+        seed: chance.bits(),
+    };
+    let mut scripts = games.iter().map(|game| script(chance, game));
+    let first = scripts.next().expect("a game");
+    let mut sitting = Sitting::new(OPENING + BOARDS_ARE_FOUND, settings, first);
+    for script in scripts {
+        sitting.add(OPENING, script);
+    }
+    Table {
+        sitting,
+        games,
+        landed: Vec::new(),
+        deeds: Vec::new(),
+        observed: Vec::new(),
+        events: Vec::new(),
+    }
+}
+
+fn script(chance: &mut Chance, game: &Game) -> Script {
+    let mut position = game.start.clone();
+    let start = plies::dump(position.board());
+    let plies = game.moves.iter().map(|m| {
+        let ply = plies::ply(&position, *m);
+        position.play_unchecked(*m);
+        ply
+    });
+    Script {
+        start,
+        plies: plies.collect(),
+        ending: chance.pick([Ending::Stops, Ending::WhiteWins, Ending::BlackWins, Ending::Draw]),
+    }
+}
+
+/// The discovery of 30 boards takes 5 to 10 s.
+const BOARDS_ARE_FOUND: Duration = Duration::from_secs(15);
+/// Two rounds, and the longest time for which a move must have stood.
+const AFTER_ALL: Duration = Duration::from_secs(15);
