@@ -74,7 +74,8 @@ impl Tracker {
             self.astray = false;
         }
         // What one look at the board shows after a gap need not be the next ply: see examine().
-        if self.gap.is_some() && !tree.path(best).iter().any(|id| tree.node(*id).inferred) {
+        let unknown = self.gap.is_some() || self.astray;
+        if unknown && !tree.path(best).iter().any(|id| tree.node(*id).inferred) {
             return false;
         }
         let told = tree.path(tip);

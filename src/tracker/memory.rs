@@ -34,6 +34,9 @@ pub(super) struct Late {
     changes: Vec<Element>,
 }
 
+/// A game that was begun before anybody listened has been going on for less.
+const LONG_AGO: Duration = Duration::from_secs(6 * 3600);
+
 /// What waited comes within this time: 25 field updates.
 const LATE_FOR: Duration = Duration::from_millis(150);
 
@@ -138,10 +141,51 @@ impl Tracker {
                 changes: Vec::new(),
             });
         }
-        let Some(gap) = self.missing.take() else { return };
+        let Some(gap) = self.missing.take() else {
+            self.recall(now, elements);
+            return;
+        };
         match missed(elements, gap.before.fields(), gap.halted).filter(|missed| !missed.is_empty()) {
             Some(missed) => self.recover(now, gap, missed),
             None => self.squares_changed(now),
+        }
+    }
+
+    /// A board met for the first time remembers how it came to show what it does: a game in progress is taken up from
+    /// its start position.
+    fn recall(&mut self, now: Timestamp, elements: &[Element]) {
+        let start =
+            |element: &Element| matches!(element, Element::StartPosition | Element::StartPositionTurned);
+        let Some(at) = elements.iter().rposition(start) else {
+            return;
+        };
+        let (tag, since) = (elements[at], &elements[at + 1..]);
+        if self.line.is_some() || since.is_empty() || since.contains(&Element::PowerUp) {
+            return;
+        }
+        let known = self.sensors.known();
+        let shown = *self.sensors.fields();
+        let (told, sensors) = (self.findings.len(), self.sensors.clone());
+        let from = now.saturating_sub(LONG_AGO);
+        self.playback = Some(Playback {
+            heard_at: now,
+            recovered: true,
+        });
+        self.sensors = Sensors::new();
+        self.sensors.set_all(from, &tagged(tag));
+        self.squares_changed(from);
+        self.decide(from);
+        self.play_back(from, now, since);
+        self.playback = None;
+        if known {
+            self.sensors.set_all(now, &shown);
+            self.squares_changed(now);
+            if self.differs() > IN_THE_AIR {
+                // It remembers something else.
+                self.findings.truncate(told);
+                self.sensors = sensors;
+                self.line = None;
+            }
         }
     }
 
@@ -190,6 +234,8 @@ impl Tracker {
             } else {
                 self.recover(now, gap, elements);
             }
+        } else if not_before == NEVER {
+            self.recall(now, elements);
         } else {
             self.playback = Some(Playback {
                 heard_at: now,
@@ -334,6 +380,9 @@ fn contradicts(a: Option<(Side, u32)>, b: Option<(Side, u32)>) -> bool {
     a.zip(b)
         .is_some_and(|((side, a), (other, b))| side != other || a.abs_diff(b) > 1)
 }
+
+/// Since when a board has recorded what it tells first, nobody knows.
+const NEVER: Timestamp = Timestamp::from_micros(0);
 
 /// What stands on the board where the memory says so in one byte.
 fn tagged(element: Element) -> Dump {

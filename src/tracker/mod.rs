@@ -406,7 +406,7 @@ impl Tracker {
 
     /// Begins a new line of play with what stands on the board.
     fn begin(&mut self, now: Timestamp, variant: Variant, state: State) {
-        let goes_on = core::mem::take(&mut self.astray);
+        let goes_on = core::mem::take(&mut self.astray) && variant == Variant::FromPosition;
         self.gap = None;
         let mut tree = Tree::new(state.clone(), 0, now);
         tree.update(&self.sensors, now);

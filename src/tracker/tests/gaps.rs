@@ -82,3 +82,26 @@ fn a_game_is_taken_up_where_the_journal_has_it() {
     let numbers = world.tracker.line.map(|line| line.tree.node(line.tree.tip()).ply);
     assert_eq!(numbers, Some(3));
 }
+
+#[test]
+fn a_game_that_began_before_anybody_listened_is_read_from_the_memory() {
+    let mut world = World::new("rnbqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R");
+    let change = |field: u8, letter: char| Element::PieceChange {
+        contents: wire(letter),
+        field: Field::new(field).expect("a field"),
+        quick: false,
+    };
+    let (e2, e4, e7, e5, g1, f3) = (52, 36, 12, 28, 62, 45);
+    let elements = vec![
+        Element::StartPosition,
+        change(e2, '.'),
+        change(e4, 'P'),
+        change(e7, '.'),
+        change(e5, 'p'),
+        change(g1, '.'),
+        change(f3, 'N'),
+        Element::End,
+    ];
+    world.observe(Observation::Memory { elements });
+    world.has_told("e4 e5 Nf3");
+}
