@@ -107,15 +107,12 @@ impl Board {
         self.referee.game().is_none()
     }
 
-    /// Time has come to `now`: every deadline up to it fires, each with its own time. Returns whether there was one.
-    pub fn advance(&mut self, now: Timestamp) -> bool {
-        let mut fired = false;
+    /// Time has come to `now`: every deadline up to it fires, each with its own time.
+    pub fn advance(&mut self, now: Timestamp) {
         while let Some(deadline) = self.tracker.poll_deadline().filter(|deadline| *deadline <= now) {
             self.tracker.handle_deadline(deadline);
             self.rule();
-            fired = true;
         }
-        fired
     }
 
     /// What there is to tell, in order.

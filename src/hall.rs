@@ -42,6 +42,59 @@ pub struct Hall {
     added: usize,
     /// The boards of which something was learned since that was last asked.
     touched: BTreeSet<String>,
+    agenda: Agenda,
+    /// Lines that may have something to be written, since nobody has asked them since they were last handled.
+    to_write: BTreeSet<LineId>,
+    /// Lines that may be given up, likewise.
+    to_close: BTreeSet<LineId>,
+    /// Lines of which it may have been found out how their boards speak, likewise.
+    to_tell: BTreeSet<LineId>,
+    /// Boards that may have something to say, likewise.
+    speaking: BTreeSet<String>,
+}
+
+/// Who is to be woken when. With a thousand boards nobody can be asked for nothing.
+#[derive(Debug, Default)]
+struct Agenda {
+    due: BTreeSet<(Timestamp, Who)>,
+    at: BTreeMap<Who, Timestamp>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Who {
+    Board(String),
+    Line(LineId),
+}
+
+impl Agenda {
+    fn put(&mut self, who: Who, at: Option<Timestamp>) {
+        let before = self.at.get(&who).copied();
+        if before == at {
+            return;
+        }
+        if let Some(before) = before {
+            self.due.remove(&(before, who.clone()));
+        }
+        match at {
+            Some(at) => {
+                self.due.insert((at, who.clone()));
+                self.at.insert(who, at);
+            }
+            None => {
+                self.at.remove(&who);
+            }
+        }
+    }
+
+    fn first(&self) -> Option<Timestamp> {
+        self.due.first().map(|(at, _)| *at)
+    }
+
+    /// Who is to be woken by `now`: boards by name, then lines.
+    fn due(&self, now: Timestamp) -> BTreeSet<Who> {
+        let due = self.due.iter().take_while(|(at, _)| *at <= now);
+        due.map(|(_, who)| who.clone()).collect()
+    }
 }
 
 impl Hall {
@@ -55,6 +108,11 @@ impl Hall {
             lines: BTreeMap::new(),
             added: 0,
             touched: BTreeSet::new(),
+            agenda: Agenda::default(),
+            to_write: BTreeSet::new(),
+            to_close: BTreeSet::new(),
+            to_tell: BTreeSet::new(),
+            speaking: BTreeSet::new(),
         }
     }
 
@@ -71,7 +129,9 @@ impl Hall {
 
     /// Gives a board its place before it is plugged in: the journal knows it.
     pub fn expect(&mut self, board: Board) {
-        self.boards.insert(board.name().to_owned(), board);
+        let name = board.name().to_owned();
+        self.boards.insert(name.clone(), board);
+        self.heard(&name);
     }
 
     /// How the boards on a line speak, as far as is known; a line that is being probed is spoken to as a bus.
@@ -108,6 +168,7 @@ impl Hall {
     pub fn remove(&mut self, now: Timestamp, line: LineId, reason: &str) {
         self.close(now, line, reason);
         self.lines.remove(&line);
+        self.agenda.put(Who::Line(line), None);
     }
 
     /// Bytes came from the line.
@@ -122,57 +183,71 @@ impl Hall {
 
     /// The next bytes to be written, and where to. They are handed back with [`sent`](Self::sent) once they are.
     pub fn poll_write(&mut self, now: Timestamp) -> Option<(LineId, Vec<u8>)> {
-        let mut lines = self.lines.iter_mut();
-        lines.find_map(|(id, line)| Some((*id, line.poll_write(now)?)))
+        for who in self.agenda.due(now) {
+            if let Who::Line(id) = who {
+                self.to_write.insert(id);
+            }
+        }
+        while let Some(id) = self.to_write.first().copied() {
+            if let Some(bytes) = self.poll_write_to(now, id) {
+                return Some((id, bytes));
+            }
+            self.to_write.remove(&id);
+        }
+        None
     }
 
     /// The next bytes to be written to one line.
     pub fn poll_write_to(&mut self, now: Timestamp, line: LineId) -> Option<Vec<u8>> {
-        self.lines.get_mut(&line)?.poll_write(now)
+        let bytes = self.lines.get_mut(&line)?.poll_write(now);
+        self.handled(line);
+        bytes
     }
 
     /// A line that is given up: the driver closes its port and says so with this reason.
     pub fn poll_close(&mut self) -> Option<(LineId, String)> {
-        let mut lines = self.lines.iter_mut();
-        lines.find_map(|(id, line)| Some((*id, line.poll_close()?)))
+        let Self { lines, to_close, .. } = self;
+        let mut asked = core::iter::from_fn(|| to_close.pop_first());
+        asked.find_map(|id| Some((id, lines.get_mut(&id)?.poll_close()?)))
     }
 
     /// A line of which it was just found out how its boards speak.
     pub fn poll_found_out(&mut self) -> Option<(LineId, LineMode)> {
-        let mut lines = self.lines.iter_mut();
-        lines.find_map(|(id, line)| Some((*id, line.poll_found_out()?)))
+        let Self { lines, to_tell, .. } = self;
+        let mut asked = core::iter::from_fn(|| to_tell.pop_first());
+        asked.find_map(|id| Some((id, lines.get_mut(&id)?.poll_found_out()?)))
     }
 
     /// When [`advance`](Self::advance) is due if nothing comes before.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
-        let lines = self.lines.values().filter_map(Line::poll_deadline);
-        lines
-            .chain(self.boards.values().filter_map(Board::poll_deadline))
-            .min()
+        self.agenda.first()
     }
 
     /// Time has come to `now`: every deadline up to it fires, each with its own time.
     pub fn advance(&mut self, now: Timestamp) {
-        for board in self.boards.values_mut() {
-            if board.advance(now) {
-                self.touched.insert(board.name().to_owned());
+        for who in self.agenda.due(now) {
+            match who {
+                Who::Board(name) => {
+                    if let Some(board) = self.boards.get_mut(&name) {
+                        board.advance(now);
+                    }
+                    self.heard(&name);
+                }
+                Who::Line(id) => self.at(now, id, |_| {}),
             }
-        }
-        let due: Vec<LineId> = self
-            .lines
-            .iter()
-            .filter(|(_, line)| line.poll_deadline().is_some_and(|deadline| deadline <= now))
-            .map(|(id, _)| *id)
-            .collect();
-        for id in due {
-            self.at(now, id, |_| {});
         }
     }
 
     /// What there is to tell, board by board and of each in order.
     pub fn take_said(&mut self) -> Vec<Said> {
-        self.boards.values_mut().flat_map(Board::take_said).collect()
+        let mut said = Vec::new();
+        while let Some(name) = self.speaking.pop_first() {
+            if let Some(board) = self.boards.get_mut(&name) {
+                said.append(&mut board.take_said());
+            }
+        }
+        said
     }
 
     /// The boards of which something was learned, or decided, since this was last asked.
@@ -182,8 +257,9 @@ impl Hall {
 
     /// Shows a text on the display of a board's clock. Nothing of the kind may be done during a game.
     pub fn show(&mut self, now: Timestamp, board: &str, text: &str) {
-        if let Some(line) = self.lines.values_mut().find(|line| line.has(board)) {
-            line.show(now, text);
+        let line = self.lines.iter().find(|(_, line)| line.has(board));
+        if let Some(id) = line.map(|(id, _)| *id) {
+            self.at(now, id, |line| line.show(now, text));
         }
     }
 
@@ -201,6 +277,27 @@ impl Hall {
         line.advance(now);
         act(line);
         self.listen(id);
+        self.handled(id);
+    }
+
+    /// A line was handled: it may want another deadline, and have something to be written or told.
+    fn handled(&mut self, id: LineId) {
+        let Some(line) = self.lines.get(&id) else { return };
+        self.agenda.put(Who::Line(id), line.poll_deadline());
+        self.to_write.insert(id);
+        self.to_close.insert(id);
+        self.to_tell.insert(id);
+    }
+
+    /// A board was handled, likewise.
+    fn heard(&mut self, name: &str) {
+        let Some(board) = self.boards.get(name) else {
+            return;
+        };
+        self.agenda
+            .put(Who::Board(name.to_owned()), board.poll_deadline());
+        self.speaking.insert(name.to_owned());
+        self.touched.insert(name.to_owned());
     }
 
     /// Hands what a line has learned to its boards.
@@ -212,11 +309,12 @@ impl Hall {
             let seat = line.seats.entry(place).or_default();
             if let Some(board) = seat.board.as_ref().and_then(|name| self.boards.get_mut(name)) {
                 board.observe(&observed);
-                self.touched.insert(board.name().to_owned());
+                let name = board.name().to_owned();
                 if matches!(observed.observation, Observation::Closed { .. }) {
                     // Another board may come in its place.
                     *seat = Seat::default();
                 }
+                self.heard(&name);
                 continue;
             }
             let shown = matches!(observed.observation, Observation::Board { .. });
@@ -258,8 +356,8 @@ impl Hall {
         for observed in seat.heard.drain(..) {
             board.observe(&observed);
         }
-        self.touched.insert(name.clone());
-        seat.board = Some(name);
+        seat.board = Some(name.clone());
+        self.heard(&name);
     }
 
     fn is_seated(&self, name: &str) -> bool {
