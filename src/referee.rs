@@ -224,6 +224,7 @@ impl Referee {
             self.withdraw_surplus(now, "takeback");
         } else {
             if self.game().is_some() {
+                self.withdraw_uncertain(now);
                 self.end(now, "*".to_owned(), "reset", "board", false);
             }
             self.game = None;
@@ -413,6 +414,19 @@ impl Referee {
         let ply = game.published[keep].ply.number;
         game.published.truncate(keep);
         self.say(now, None, EventKind::MoveRetracted { ply, reason }, None);
+    }
+
+    /// Pieces on their way back to the start position can look like moves: what was not certain by then was none.
+    fn withdraw_uncertain(&mut self, now: Timestamp) {
+        let Some(game) = &mut self.game else { return };
+        let certain = game.published.iter().rposition(|entry| entry.settled.is_some());
+        let keep = certain.map_or(0, |last| last + 1);
+        if let Some(entry) = game.published.get(keep) {
+            let ply = entry.ply.number;
+            game.published.truncate(keep);
+            let reason = "set_up";
+            self.say(now, None, EventKind::MoveRetracted { ply, reason }, None);
+        }
     }
 
     /// Notes that a ply of the line is settled or completed, and says so if it is published.

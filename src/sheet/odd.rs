@@ -142,6 +142,7 @@ fn retracted(ply: u32, reason: &str, game: &GameSheet) -> String {
         "takeback" => format!("{subject} {was} taken back"),
         "illegal_restored" => format!("{subject} {was} put right"),
         "moved_on" => format!("{subject} {was} withdrawn: the piece went on or went back"),
+        "set_up" => format!("{subject} {was} withdrawn: pieces were being set up for the next game"),
         "kings" => format!("{subject} {was} withdrawn: kings on their way to the centre are no moves"),
         "recovered" => format!("{subject} {was} withdrawn: later evidence showed another line"),
         "arbiter" => format!("{subject} {was} withdrawn by the arbiter"),

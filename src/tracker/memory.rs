@@ -271,7 +271,31 @@ impl Tracker {
             recovered: true,
         });
         let began = self.gap.take();
-        self.play_back(from, now, missed);
+        // Pieces that are set up for the next game look like moves of the last one: beside a clock it ends with the
+        // last press before a start position stands.
+        let next = missed.iter().rposition(is_start);
+        let with_clock = gap.halted.is_some();
+        let (last_game, next_game) = missed.split_at(next.unwrap_or(0));
+        let pressed = last_game
+            .iter()
+            .rposition(|element| matches!(element, Element::ClockTime { .. }));
+        let played = if with_clock {
+            pressed.map_or(&[][..], |pressed| &last_game[..=pressed])
+        } else {
+            last_game
+        };
+        let half = from + now.saturating_duration_since(from) / 2;
+        let (until, resumed) = if next.is_some() {
+            (half, half)
+        } else {
+            (from, from)
+        };
+        self.play_back(from, until, played);
+        if let Some((tag, _)) = next_game.split_first().filter(|(tag, _)| is_start(tag)) {
+            self.sensors.set_all(resumed, &tagged(*tag));
+            self.squares_changed(resumed);
+        }
+        self.play_back(resumed, now, next_game);
         self.playback = None;
         if dumped {
             self.sensors.set_all(now, &shown);
@@ -383,6 +407,10 @@ fn contradicts(a: Option<(Side, u32)>, b: Option<(Side, u32)>) -> bool {
 
 /// Since when a board has recorded what it tells first, nobody knows.
 const NEVER: Timestamp = Timestamp::from_micros(0);
+
+fn is_start(element: &Element) -> bool {
+    matches!(element, Element::StartPosition | Element::StartPositionTurned)
+}
 
 /// What stands on the board where the memory says so in one byte.
 fn tagged(element: Element) -> Dump {

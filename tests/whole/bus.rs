@@ -8,11 +8,11 @@ use kiebitz_hardware::emulator::hand::Temperament;
 use crate::hands::games::Taste;
 use world::{Bus, World};
 
-/// Boards on one line, calm and blitz hands in turn, and every fiftieth answer damaged.
+/// Boards on one line, hands of two kinds in turn, and every fiftieth answer damaged.
 const THIRTY: Bus<'_> = Bus {
     boards: 30,
     games: 2,
-    hands: &[Temperament::Calm, Temperament::Blitz],
+    hands: &[Temperament::Calm, Temperament::Drawing],
     taste: Taste::Any,
     damaged_answers: 20,
 };

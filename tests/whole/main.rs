@@ -24,3 +24,5 @@ mod mosquitto;
 mod mqtt;
 mod mqtt_world;
 mod schema;
+#[cfg(unix)]
+mod soak;

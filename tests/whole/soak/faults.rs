@@ -1,0 +1,111 @@
+//! What goes wrong in a round, from a seed.
+
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::emulator::hand::{Chance, ms};
+
+/// Something that goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// The cable of a board is pulled out.
+    Unplug(usize),
+    /// It is plugged in again.
+    Plug(usize),
+    /// Bytes from a board begin to be lost, changed and made up.
+    Garbage(usize),
+    /// They come whole again.
+    Clean(usize),
+    /// Nothing that a board sends arrives any more.
+    Silent(usize),
+    /// It does again.
+    Heard(usize),
+    /// The daemon is gone, with all that it had in memory.
+    Stop,
+    /// It is started again.
+    Start,
+}
+
+/// How much of each goes wrong.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plan {
+    pub(super) unplugs: usize,
+    pub(super) restarts: usize,
+    pub(super) bursts: usize,
+    pub(super) silences: usize,
+}
+
+impl Plan {
+    /// Everything, each in its time, the earliest first, within `round` from `began`.
+    pub(super) fn schedule(
+        self,
+        chance: &mut Chance,
+        boards: usize,
+        began: Timestamp,
+        round: Duration,
+    ) -> Vec<(Timestamp, Fault)> {
+        let mut faults: Vec<(Duration, Fault)> = Vec::new();
+        let mut add = |spans: Vec<(Duration, Duration)>, begins: Fault, ends: Fault| {
+            for (from, to) in spans {
+                faults.push((from, begins));
+                faults.push((to, ends));
+            }
+        };
+        for board in 0..boards {
+            let share = |all: usize| all / boards + usize::from(board < all % boards);
+            let out = lasting(chance, share(self.unplugs), 2_000, 300_000);
+            add(
+                spread(chance, out, round),
+                Fault::Unplug(board),
+                Fault::Plug(board),
+            );
+            let bursts = lasting(chance, share(self.bursts), 30, 1_500);
+            add(
+                spread(chance, bursts, round),
+                Fault::Garbage(board),
+                Fault::Clean(board),
+            );
+            let silences = lasting(chance, share(self.silences), 300, 20_000);
+            add(
+                spread(chance, silences, round),
+                Fault::Silent(board),
+                Fault::Heard(board),
+            );
+        }
+        let away = lasting(chance, self.restarts, 1_000, 20_000);
+        add(spread(chance, away, round), Fault::Stop, Fault::Start);
+        faults.sort_by_key(|(at, _)| *at);
+        faults
+            .into_iter()
+            .map(|(at, fault)| (began + at, fault))
+            .collect()
+    }
+}
+
+/// So many times in milliseconds, the short ones as frequent as those ten times as long.
+fn lasting(chance: &mut Chance, count: usize, least: u64, most: u64) -> Vec<Duration> {
+    let ratio = most as f64 / least as f64;
+    let mut one = || {
+        let share = chance.below(10_001) as f64 / 10_000.0;
+        Duration::from_secs_f64(least as f64 / 1000.0 * ratio.powf(share))
+    };
+    (0..count).map(|_| one()).collect()
+}
+
+/// Spreads these over the round so that no two overlap: from when to when each lasts.
+fn spread(chance: &mut Chance, lasting: Vec<Duration>, round: Duration) -> Vec<(Duration, Duration)> {
+    let free = round.saturating_sub(lasting.iter().sum());
+    let free = u64::try_from(free.as_millis()).unwrap();
+    let mut begins: Vec<Duration> = lasting.iter().map(|_| chance.time(ms(0, free))).collect();
+    begins.sort_unstable();
+    let mut passed = Duration::ZERO;
+    begins
+        .into_iter()
+        .zip(lasting)
+        .map(|(begin, lasts)| {
+            let from = begin + passed;
+            passed += lasts;
+            (from, from + lasts)
+        })
+        .collect()
+}

@@ -1,0 +1,218 @@
+//! A board, its players, and its line.
+
+use core::time::Duration;
+
+use kiebitz::emulate::plies;
+use kiebitz::hall::LineId;
+use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::emulator::hand::{
+    Chance, Ending, Script, Setting, Sitting, SittingSettings, Temperament, Truth, ms,
+};
+use kiebitz_hardware::emulator::{BoardSettings, Player};
+use kiebitz_protocol::{LongSerialNumber, SerialNumber};
+use shakmaty::fen::Fen;
+use shakmaty::{EnPassantMode, Position};
+
+use crate::hands::games::{Game, Taste};
+
+/// A ply as it was really played.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Played {
+    /// The pieces stood as they should.
+    pub(super) at: Timestamp,
+    /// From 0.
+    pub(super) game: usize,
+    /// From 1.
+    pub(super) ply: usize,
+    pub(super) uci: String,
+    /// The placement after it.
+    pub(super) placement: String,
+}
+
+/// A board with players at it, and the line that it is on.
+pub(super) struct Table {
+    pub(super) player: Player,
+    chance: Chance,
+    /// What is played, game by game.
+    pub(super) dealt: Vec<Game>,
+    /// How each of these games ends.
+    endings: Vec<Ending>,
+    /// Every game that the Laws do not end ends with a result shown.
+    results: bool,
+    settings: SittingSettings,
+    pub(super) played: Vec<Played>,
+    told: Truth,
+    /// The line while its port is open.
+    pub(super) open: Option<LineId>,
+    /// When its port is opened next.
+    pub(super) opens_at: Option<Timestamp>,
+    pub(super) plugged: bool,
+    pub(super) garbage: bool,
+    /// When the player has something to do.
+    pub(super) due: Option<Timestamp>,
+}
+
+impl Table {
+    pub(super) fn new(now: Timestamp, nth: usize, results: bool, chance: &mut Chance) -> Self {
+        let mut chance = Chance::new(chance.bits());
+        let settings = SittingSettings {
+            setting: Setting::random(&mut chance),
+            temperament: Temperament::ALL[nth % Temperament::ALL.len()],
+            thinking: 400 + 100 * chance.below(16) as u32,
+            seed: chance.bits(),
+        };
+        let first = game(&mut chance);
+        let script = script(&first, results, &mut chance);
+        let board = BoardSettings {
+            serial: serial(nth).as_bytes().try_into().ok().and_then(SerialNumber::new),
+            long_serial: long_serial(nth)
+                .as_bytes()
+                .try_into()
+                .ok()
+                .and_then(LongSerialNumber::new),
+            clock_phase: chance.time(ms(0, 400)),
+            ..BoardSettings::default()
+        };
+        Self {
+            endings: vec![script.ending],
+            results,
+            player: Player::new(now, board, Sitting::new(now, settings.clone(), script)),
+            settings,
+            chance,
+            dealt: vec![first],
+            played: Vec::new(),
+            told: Truth::default(),
+            open: None,
+            opens_at: Some(now),
+            plugged: true,
+            garbage: false,
+            due: Some(now),
+        }
+    }
+
+    /// Notes what the players have done since; they are handed another game as soon as they begin with one, until
+    /// `last`. Returns what there was to note, in words.
+    pub(super) fn follow(&mut self, now: Timestamp, last: Timestamp) -> Option<String> {
+        let (truth, told) = (self.player.truth(), self.told);
+        self.due = self.player.poll_deadline();
+        if truth == told {
+            return None;
+        }
+        self.told = truth;
+        if truth.games > told.games && now < last {
+            let game = game(&mut self.chance);
+            let script = script(&game, self.results, &mut self.chance);
+            self.endings.push(script.ending);
+            self.player.add(now, script);
+            self.dealt.push(game);
+            self.due = self.player.poll_deadline();
+        }
+        let from = if truth.games == told.games { told.plies } else { 0 };
+        let mut words = format!("game {} begins or ends ({truth:?})", truth.games);
+        for ply in from..truth.plies {
+            let played = self.ply(now, truth.games - 1, ply);
+            words = format!("game {} ply {}: {} stands", truth.games, ply + 1, played.uci);
+            self.played.push(played);
+        }
+        Some(words)
+    }
+
+    /// Who plays at this board, and how a game of theirs ends.
+    pub(super) fn describe(&self, game: usize) -> String {
+        let SittingSettings {
+            temperament, setting, ..
+        } = &self.settings;
+        let clock = if setting.white_side.is_some() {
+            "clock"
+        } else {
+            "no clock"
+        };
+        format!("{temperament:?}, {clock}, {:?}", self.endings[game])
+    }
+
+    fn ply(&self, at: Timestamp, nth: usize, ply: usize) -> Played {
+        let game = &self.dealt[nth];
+        let mut position = game.start.clone();
+        for m in &game.moves[..=ply] {
+            position.play_unchecked(*m);
+        }
+        Played {
+            at,
+            game: nth,
+            ply: ply + 1,
+            uci: game.moves[ply].to_uci(game.mode).to_string(),
+            placement: position.board().to_string(),
+        }
+    }
+
+    /// What is left of bytes on a line with a loose contact.
+    pub(super) fn damaged(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut left = Vec::new();
+        for byte in bytes {
+            match self.chance.below(12) {
+                0 => {}
+                1 => left.push(byte ^ (1 << self.chance.below(8))),
+                2 => left.extend([*byte, self.chance.bits().to_le_bytes()[0]]),
+                _ => left.push(*byte),
+            }
+        }
+        left
+    }
+
+    /// Before the host notices the plug, or tries again.
+    pub(super) fn soon(&mut self, now: Timestamp) -> Timestamp {
+        now + self.chance.time(ms(100, 3000))
+    }
+}
+
+pub(super) fn name(nth: usize) -> String {
+    format!("board-{}", nth + 1)
+}
+
+pub(super) fn serial(nth: usize) -> String {
+    format!("{:05}", 10_001 + nth)
+}
+
+fn long_serial(nth: usize) -> String {
+    format!("{:0>10}", serial(nth))
+}
+
+fn game(chance: &mut Chance) -> Game {
+    let start = chance.percent(20).then(|| chance.below(960));
+    let taste = chance.pick([Taste::Any, Taste::Special]);
+    let plies = 20 + chance.below(61);
+    Game::random(chance, start, taste, plies)
+}
+
+fn script(game: &Game, results: bool, chance: &mut Chance) -> Script {
+    let mut position = game.start.clone();
+    let mut script = Script {
+        start: plies::dump(position.board()),
+        plies: Vec::new(),
+        ending: chance.pick([Ending::Stops, Ending::WhiteWins, Ending::BlackWins, Ending::Draw]),
+    };
+    for m in &game.moves {
+        script.plies.push(plies::ply(&position, *m));
+        position.play_unchecked(*m);
+    }
+    if position.is_game_over() {
+        script.ending = Ending::Stops;
+    } else if results && script.ending == Ending::Stops {
+        script.ending = Ending::Draw;
+    }
+    script
+}
+
+/// The placement in a FEN.
+pub(super) fn placement(fen: &str) -> String {
+    fen.split_whitespace().next().unwrap().to_owned()
+}
+
+/// The position in which a game starts, as kiebitz writes it.
+pub(super) fn start_placement(game: &Game) -> String {
+    let fen = Fen::from_position(&game.start, EnPassantMode::Legal).to_string();
+    placement(&fen)
+}
+
+/// How long a round lasts.
+pub(super) const ROUND: Duration = Duration::from_secs(7200);
