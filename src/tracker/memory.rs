@@ -93,16 +93,15 @@ impl Tracker {
         self.asked = false;
         self.clock.unheard();
         self.gap.get_or_insert(now);
-        // A port that opens and closes again without a dump is still the same gap.
-        if self.missing.as_ref().is_none_or(|gap| gap.wait_until.is_some()) {
-            let (before, halted) = (self.sensors.clone(), self.clock.halted());
-            self.missing = Some(Gap {
-                closed_at: now,
-                before,
-                halted,
-                wait_until: None,
-            });
-        }
+        // A port that opens and closes again before the memory has come is still the same gap.
+        let (before, halted) = (&self.sensors, self.clock.halted());
+        let gap = self.missing.get_or_insert_with(|| Gap {
+            closed_at: now,
+            before: before.clone(),
+            halted,
+            wait_until: None,
+        });
+        gap.wait_until = None;
     }
 
     /// The board is back: what it shows is not judged before its memory had the time to come.

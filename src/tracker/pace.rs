@@ -14,6 +14,9 @@ const PRESS: Duration = Duration::from_millis(400);
 /// A player thinks for longer than that, if there is time.
 const THOUGHT: Duration = Duration::from_millis(1500);
 
+/// Behind the last change.
+const BEHIND: Duration = Duration::from_millis(700);
+
 /// When each of the elements happened, between `from` and `to`: hands take the time that hands take, and the rest was
 /// spent thinking, behind a press and before the other side's pieces are touched. `before` is what stood on the
 /// board.
@@ -22,10 +25,15 @@ pub(super) fn times(from: Timestamp, to: Timestamp, elements: &[Element], before
     let span = to.saturating_duration_since(from);
     let thoughts = u32::try_from(steps.iter().filter(|step| **step == THOUGHT).count()).unwrap_or(u32::MAX);
     let needed: Duration = steps.iter().sum();
-    // The last look was some time after the last change.
+    // The last change may be the beginning of what comes next: not much is concluded from the time behind it.
     let spare = span.saturating_sub(needed);
-    let each = spare / (thoughts + 1);
-    let mut passed = Duration::ZERO;
+    let behind = (spare / (thoughts + 1)).min(BEHIND);
+    let each = (spare - behind) / thoughts.max(1);
+    let mut passed = if thoughts == 0 {
+        spare - behind
+    } else {
+        Duration::ZERO
+    };
     steps
         .iter()
         .map(|step| {
