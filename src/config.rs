@@ -169,6 +169,8 @@ pub enum ClockText {
     WhiteSide,
 }
 
+/// Where the configuration is if none is named.
+const CONFIGURATION: &str = "/etc/kiebitz.toml";
 /// Where the daemon's files are without a configuration and outside systemd.
 const STATE_DIRECTORY: &str = "/var/lib/kiebitz";
 
@@ -184,6 +186,20 @@ impl Config {
             source,
         })?;
         Self::parse(path, &text)
+    }
+
+    /// The configuration of the file named, else of /etc/kiebitz.toml, and without that one the defaults.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read).
+    pub fn read_or_default(path: Option<&Path>) -> Result<Self, ConfigError> {
+        let usual = Path::new(CONFIGURATION);
+        match path {
+            Some(path) => Self::read(path),
+            None if usual.exists() => Self::read(usual),
+            None => Ok(Self::default()),
+        }
     }
 
     /// The configuration that `text` says; `path` is its file's name, for the errors.

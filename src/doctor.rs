@@ -38,7 +38,7 @@ use visit::{News, Visit};
 /// What `kiebitz boards` is asked for.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Where boards are looked for, and what they are called; `None`: as without any configuration.
+    /// Where boards are looked for, and what they are called; `None`: see [`Config::read_or_default`].
     pub config: Option<PathBuf>,
     /// Look at these ports only; empty: at all.
     pub ports: Vec<PathBuf>,
@@ -54,10 +54,10 @@ pub struct Options {
 ///
 /// When the configuration cannot be read or makes no sense, or the output cannot be written.
 pub fn run(options: &Options, out: &mut impl Write) -> Result<Exit> {
-    let config = options.config.as_deref().map(Config::read).transpose()?;
+    let config = Config::read_or_default(options.config.as_deref())?;
     let doctor = Doctor {
         options,
-        config: Arc::new(config.unwrap_or_default()),
+        config: Arc::new(config),
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

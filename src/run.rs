@@ -25,7 +25,7 @@ use crate::hall::{Hall, Names};
 use crate::journal::Journal;
 use crate::mqtt::{Outbox, OutboxTask, Prefix};
 use crate::resume;
-use archive::Archive;
+use archive::{Archive, note_delivered};
 use desk::Desk;
 use greeting::Greeting;
 use ports::Ports;
@@ -45,6 +45,7 @@ pub const STREAM: &str = "live";
 /// come and go: that is told on the log.
 pub async fn run(config: Config) -> Result<()> {
     let time = LiveTime::start();
+    let journal_file = config.journal_file();
     let journal = open_journal(&config, &time)?;
     let mut hall = Hall::new(STREAM, Names::Configured(Box::new(config.clone())));
     let known = resume::boards(&journal, STREAM).context("cannot go on with the games of the journal")?;
@@ -66,7 +67,7 @@ pub async fn run(config: Config) -> Result<()> {
         .mqtt
         .as_ref()
         .map_or_else(Prefix::live, |mqtt| mqtt.prefix().clone());
-    let archive = Archive::start(journal, outbox, &prefix, config.journal, time.clone())?;
+    let archive = Archive::start(journal, outbox.clone(), &prefix, config.journal, time.clone())?;
     let tape = config
         .recorder
         .enabled
@@ -87,8 +88,13 @@ pub async fn run(config: Config) -> Result<()> {
     let _ = sd_notify::notify(&[sd_notify::NotifyState::Ready]);
     desk.work(from_ports, stopped()).await;
     let _ = sd_notify::notify(&[sd_notify::NotifyState::Stopping]);
-    if let Some(deliverer) = deliverer {
+    if let (Some(deliverer), Some(outbox)) = (deliverer, outbox) {
         deliverer.stop().await;
+        let noted =
+            Journal::open(&journal_file).and_then(|mut journal| note_delivered(&mut journal, &outbox));
+        if let Err(error) = noted {
+            tracing::warn!("the last events will be sent again: {error}");
+        }
     }
     tracing::info!("kiebitz has stopped");
     Ok(())

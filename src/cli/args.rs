@@ -70,7 +70,7 @@ pub(super) struct BoardsArguments {
     /// Look at this port only; can be given several times
     #[arg(long, value_name = "PATH")]
     pub(super) port: Vec<PathBuf>,
-    /// Ports and names as in this configuration
+    /// Ports and names as there [default: /etc/kiebitz.toml if it is there]
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
     /// Go on until Ctrl-C, with one line for every change
@@ -275,8 +275,8 @@ Boards are found as they are plugged in, and games go on where they were when a 
 kiebitz was restarted. systemd/kiebitz.toml explains the configuration, systemd/kiebitz.service starts
 kiebitz with the computer. Ctrl-C and SIGTERM stop it in good order.
 
-Exit codes: 0 it was stopped; 1 it could not work, and the log says why; 2 wrong usage, or a configuration
-that makes no sense.";
+Exit codes: 0 it was stopped; 1 it could not work, and the log says why; 2 wrong usage, or the
+configuration makes no sense.";
 
 const AFTER_REPLAY: &str = "\
 The score sheet has the clock after every move, the time it took, and what was odd. Sheets and PGN are

@@ -5,14 +5,11 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use super::failure::{self, Exit};
-use crate::config::{Config, ConfigError};
-
-/// Where the configuration is if none is named.
-const CONFIGURATION: &str = "/etc/kiebitz.toml";
+use crate::config::Config;
 
 /// Runs the daemon until it is asked to stop.
 pub(super) fn run(config: Option<&Path>) -> Result<Exit> {
-    let config = match read(config) {
+    let config = match Config::read_or_default(config) {
         Ok(config) => config,
         // Not to be tried again: it does not get better by itself.
         Err(error) => {
@@ -26,13 +23,4 @@ pub(super) fn run(config: Option<&Path>) -> Result<Exit> {
         .context("cannot start")?
         .block_on(crate::run::run(config))?;
     Ok(Exit::Fine)
-}
-
-fn read(config: Option<&Path>) -> Result<Config, ConfigError> {
-    let default = Path::new(CONFIGURATION);
-    match config {
-        Some(path) => Config::read(path),
-        None if default.exists() => Config::read(default),
-        None => Ok(Config::default()),
-    }
 }

@@ -41,6 +41,8 @@ pub struct Projection {
     board: BoardState,
     told: Told,
     public: PublicProjection,
+    /// The game was taken from the journal and not published yet.
+    resumed: bool,
 }
 
 /// The topics as the messages carry them.
@@ -86,12 +88,15 @@ impl Projection {
             board: BoardState::unknown(board, stream, host),
             told: Told::default(),
             public: PublicProjection::new(topics),
+            resumed: false,
         }
     }
 
     /// Goes on with a game that the journal has.
     pub fn resume(&mut self, game: GameRecord) {
         self.games = Games::with(game);
+        // A broker that was restarted as well has forgotten its pictures.
+        self.resumed = true;
     }
 
     /// The board's games.
@@ -108,7 +113,7 @@ impl Projection {
         view: View<'_>,
     ) -> Vec<Message> {
         let mut messages = Vec::new();
-        let mut game_changed = false;
+        let mut game_changed = core::mem::take(&mut self.resumed);
         for event in events {
             messages.push(Message::event(&self.topics.events, event));
             game_changed |= self.games.apply(event);

@@ -100,6 +100,13 @@ impl Drop for Archive {
     }
 }
 
+/// Notes what the broker has by now, after the archive has closed.
+pub(super) fn note_delivered(journal: &mut Journal, outbox: &Outbox) -> Result<(), JournalError> {
+    let acknowledged = outbox.progress().borrow().acknowledged.clone();
+    let delivered = acknowledged.iter().map(|(board, seq)| (&**board, *seq));
+    journal.acknowledge(OUTPUT, STREAM, delivered)
+}
+
 fn send_again(journal: &Journal, outbox: &Outbox, prefix: &Prefix, unsent: &Unsent) -> Result<()> {
     let topics = prefix.board(&unsent.board)?;
     let topic = topics.events().into();
@@ -108,10 +115,10 @@ fn send_again(journal: &Journal, outbox: &Outbox, prefix: &Prefix, unsent: &Unse
         let events = journal.events_after(STREAM, &unsent.board, after, PAGE)?;
         let Some(last) = events.last() else { break };
         after = last.seq;
-        let read = events
-            .iter()
-            .filter_map(|event| serde_json::from_str::<Event>(&event.payload).ok());
-        outbox.publish(read.map(|event| Message::event(&topic, &event)).collect());
+        let read = events.iter().map(|event| serde_json::from_str(&event.payload));
+        let read: Result<Vec<Event>, _> = read.collect();
+        let read = read.with_context(|| format!("cannot read the journal's events of {}", unsent.board))?;
+        outbox.publish(read.iter().map(|event| Message::event(&topic, event)).collect());
     }
     Ok(())
 }

@@ -133,26 +133,27 @@ impl Tracker {
 
     /// Plays back what the memory holds of the gap.
     pub(super) fn remember(&mut self, now: Timestamp, elements: &[Element]) {
-        if let Some(asked) = self.asked_memory.take() {
-            self.late = Some(Late {
-                since: asked,
-                until: now + LATE_FOR,
-                changes: Vec::new(),
-            });
-        }
+        // It holds what was until it was asked for.
+        let asked = self.asked_memory.take();
+        self.late = asked.map(|since| Late {
+            since,
+            until: now + LATE_FOR,
+            changes: Vec::new(),
+        });
+        let until = asked.unwrap_or(now);
         let Some(gap) = self.missing.take() else {
-            self.recall(now, elements);
+            self.recall(now, until, elements);
             return;
         };
         match missed(elements, gap.before.fields(), gap.halted).filter(|missed| !missed.is_empty()) {
-            Some(missed) => self.recover(now, gap, missed),
+            Some(missed) => self.recover(now, until, gap, missed),
             None => self.squares_changed(now),
         }
     }
 
     /// A board met for the first time remembers how it came to show what it does: a game in progress is taken up from
     /// its start position.
-    fn recall(&mut self, now: Timestamp, elements: &[Element]) {
+    fn recall(&mut self, now: Timestamp, until: Timestamp, elements: &[Element]) {
         let start =
             |element: &Element| matches!(element, Element::StartPosition | Element::StartPositionTurned);
         let Some(at) = elements.iter().rposition(start) else {
@@ -165,7 +166,7 @@ impl Tracker {
         let known = self.sensors.known();
         let shown = *self.sensors.fields();
         let (told, sensors) = (self.findings.len(), self.sensors.clone());
-        let from = now.saturating_sub(LONG_AGO);
+        let from = until.saturating_sub(LONG_AGO);
         self.playback = Some(Playback {
             heard_at: now,
             recovered: true,
@@ -174,11 +175,11 @@ impl Tracker {
         self.sensors.set_all(from, &tagged(tag));
         self.squares_changed(from);
         self.decide(from);
-        self.play_back(from, now, since);
+        self.play_back(from, until, since);
         self.playback = None;
         if known {
-            self.sensors.set_all(now, &shown);
-            self.squares_changed(now);
+            self.sensors.set_all(until, &shown);
+            self.squares_changed(until);
             if self.differs() > IN_THE_AIR {
                 // It remembers something else.
                 self.findings.truncate(told);
@@ -231,10 +232,10 @@ impl Tracker {
             if elements.contains(&Element::PowerUp) || elements.is_empty() {
                 self.squares_changed(now);
             } else {
-                self.recover(now, gap, elements);
+                self.recover(now, now, gap, elements);
             }
         } else if not_before == NEVER {
-            self.recall(now, elements);
+            self.recall(now, now, elements);
         } else {
             self.playback = Some(Playback {
                 heard_at: now,
@@ -246,7 +247,7 @@ impl Tracker {
     }
 
     /// The placement before the gap, and all that happened since.
-    fn recover(&mut self, now: Timestamp, gap: Gap, missed: &[Element]) {
+    fn recover(&mut self, now: Timestamp, until: Timestamp, gap: Gap, missed: &[Element]) {
         let changes = missed
             .iter()
             .filter(|element| matches!(element, Element::PieceChange { .. }))
@@ -283,28 +284,28 @@ impl Tracker {
         } else {
             last_game
         };
-        let half = from + now.saturating_duration_since(from) / 2;
-        let (until, resumed) = if next.is_some() {
+        let half = from + until.saturating_duration_since(from) / 2;
+        let (ended, resumed) = if next.is_some() {
             (half, half)
         } else {
             (from, from)
         };
-        self.play_back(from, until, played);
+        self.play_back(from, ended, played);
         if let Some((tag, _)) = next_game.split_first().filter(|(tag, _)| is_start(tag)) {
             self.sensors.set_all(resumed, &tagged(*tag));
             self.squares_changed(resumed);
         }
-        self.play_back(resumed, now, next_game);
+        self.play_back(resumed, until, next_game);
         self.playback = None;
         if dumped {
-            self.sensors.set_all(now, &shown);
+            self.sensors.set_all(until, &shown);
         }
         // A piece may be in the air; more than that the memory has not told.
         self.gap = began.filter(|_| dumped && self.differs() > IN_THE_AIR);
         if let Some(reading) = reading {
             self.clock.put_back(reading);
         }
-        self.squares_changed(now);
+        self.squares_changed(until);
     }
 
     /// On how many squares the board differs from the reading that fits it best.

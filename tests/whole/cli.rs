@@ -65,6 +65,7 @@ fn help_is_as_reviewed() {
         ("emulate.txt", &["emulate", "--help"]),
         #[cfg(target_os = "linux")]
         ("record.txt", &["record", "--help"]),
+        ("run.txt", &["run", "--help"]),
         ("replay.txt", &["replay", "--help"]),
     ] {
         let output = run(args);
