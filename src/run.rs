@@ -1,7 +1,7 @@
 //! `kiebitz run`: the daemon.
 //!
 //! One task for each port moves bytes and nothing else. What came in is given its time at the desk, a single task that
-//! owns all boards ([`Hall`](crate::hall::Hall)); two threads behind it wait for disks: the archive keeps the events and
+//! owns all boards ([`Hall`]); two threads behind it wait for disks: the archive keeps the events and
 //! hands them to the broker, the tape keeps the bytes.
 
 mod archive;

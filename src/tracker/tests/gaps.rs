@@ -105,3 +105,65 @@ fn a_game_that_began_before_anybody_listened_is_read_from_the_memory() {
     world.observe(Observation::Memory { elements });
     world.has_told("e4 e5 Nf3");
 }
+
+const START_TAG: Element = Element::StartPosition;
+
+fn moved(from: u8, to: u8, piece: char) -> [Element; 2] {
+    [(from, '.'), (to, piece)].map(|(field, letter)| Element::PieceChange {
+        contents: wire(letter),
+        field: Field::new(field).expect("a field"),
+        quick: false,
+    })
+}
+
+const E2: u8 = 52;
+const E4: u8 = 36;
+const E7: u8 = 12;
+const E5: u8 = 28;
+const G1: u8 = 62;
+const F3: u8 = 45;
+
+#[test]
+fn reports_that_waited_behind_the_memory_are_told_in_their_order() {
+    let mut world = World::new(START);
+    world.misses("rnbqkbnrpppppppp....................P...........PPPP.PPPRNBQKBNR");
+    world.told.clear();
+    world.observe(Observation::Closed {
+        reason: "unplugged".to_owned(),
+    });
+    world.wait(20_000).observe(Observation::Opened);
+    world.dump();
+    world.observe(Observation::MemoryAsked);
+    world.wait(4000);
+    let elements = [&[START_TAG][..], &moved(E2, E4, 'P'), &[Element::End]].concat();
+    world.observe(Observation::Memory { elements });
+    // Three plies of four seconds in a tenth of one.
+    world
+        .shows("e7. e5p g1. f3N b8. c6n")
+        .has_told("Memory: e5 Nf3 Nc6");
+}
+
+#[test]
+fn a_port_that_goes_again_before_the_memory_came_is_the_same_gap() {
+    let mut world = World::new(START);
+    let unplugged = || Observation::Closed {
+        reason: "unplugged".to_owned(),
+    };
+    world.shows("e2. e4P").wait(4000).observe(unplugged());
+    world.wait(20_000);
+    for (field, letter) in [(E7, '.'), (E5, 'p')] {
+        world.fields[usize::from(field)] = wire(letter);
+    }
+    world.observe(Observation::Opened);
+    world.dump().wait(300).observe(unplugged());
+    world.wait(20_000);
+    for (field, letter) in [(G1, '.'), (F3, 'N')] {
+        world.fields[usize::from(field)] = wire(letter);
+    }
+    world.observe(Observation::Opened);
+    world.dump().observe(Observation::MemoryAsked);
+    let played = [moved(E2, E4, 'P'), moved(E7, E5, 'p'), moved(G1, F3, 'N')].concat();
+    let elements = [&[START_TAG][..], &played, &[Element::End]].concat();
+    world.observe(Observation::Memory { elements });
+    world.has_told("e4 Memory: e5 Nf3");
+}
