@@ -2,8 +2,8 @@
 //!
 //! On one core of a shared 2-core x86-64 machine, every call timed by itself and the best of five rounds taken: a
 //! recorded game costs 0.7 µs an observation on average and 2.4 µs at worst; 400,000 adversarial observations (pieces
-//! put anywhere at any time) 0.5 µs and 14 µs; 2,000 gaps after which the board remembers nothing 6.9 µs and 140 µs. A
-//! tracker that has followed a whole short game holds 17 KiB.
+//! put anywhere at any time) 0.5 µs and 17 µs; 2,000 gaps after which the board remembers nothing 8.8 µs and 226 µs. A
+//! tracker that has followed a whole short game holds 18 KiB.
 
 #![expect(clippy::expect_used, reason = "a benchmark of bundled data may stop")]
 
