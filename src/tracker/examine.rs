@@ -37,7 +37,7 @@ impl Tracker {
         if self.disturbed || (!gap && tree.best() != tip) || tree.node(tip).differs.is_empty() {
             return false;
         }
-        let tree_differs = tree.node(tip).differs.count();
+        let differs = tree.node(tip).differs.count();
         let at = self.quiet_since + if gap { GAP_EXAMINED_AFTER } else { EXAMINED_AFTER };
         if now < at {
             self.wake_at(at);
@@ -67,7 +67,7 @@ impl Tracker {
             self.astray = true;
             return true;
         }
-        if self.lost && !gap && tree_differs > DISPLACED {
+        if self.lost && !gap && differs > DISPLACED {
             // Reports were lost, and no line leads here: a gap that is no silence.
             self.gap = Some(self.quiet_since);
             return true;

@@ -90,6 +90,8 @@ impl Tracker {
 
     pub(super) fn gap_begins(&mut self, now: Timestamp) {
         self.disturbed = true;
+        self.play_late(now);
+        self.asked_memory = None;
         self.asked = false;
         self.clock.unheard();
         self.gap.get_or_insert(now);
@@ -154,9 +156,7 @@ impl Tracker {
     /// A board met for the first time remembers how it came to show what it does: a game in progress is taken up from
     /// its start position.
     fn recall(&mut self, now: Timestamp, until: Timestamp, elements: &[Element]) {
-        let start =
-            |element: &Element| matches!(element, Element::StartPosition | Element::StartPositionTurned);
-        let Some(at) = elements.iter().rposition(start) else {
+        let Some(at) = elements.iter().rposition(is_start) else {
             return;
         };
         let (tag, since) = (elements[at], &elements[at + 1..]);
@@ -209,18 +209,21 @@ impl Tracker {
             self.wake_at(late.until);
             return true;
         }
-        let Some(late) = self.late.take() else {
-            return false;
-        };
-        if !late.changes.is_empty() {
-            self.playback = Some(Playback {
-                heard_at: now,
-                recovered: false,
-            });
-            self.play_back(late.since, now, &late.changes);
-            self.playback = None;
-        }
+        self.play_late(now);
         false
+    }
+
+    /// Plays back the reports that were late, as far as they have come: what comes now is newer.
+    pub(super) fn play_late(&mut self, now: Timestamp) {
+        let Some(late) = self.late.take().filter(|late| !late.changes.is_empty()) else {
+            return;
+        };
+        self.playback = Some(Playback {
+            heard_at: now,
+            recovered: false,
+        });
+        self.play_back(late.since, now, &late.changes);
+        self.playback = None;
     }
 
     /// What changed on a board that is asked instead of reporting by itself, since it was asked last.

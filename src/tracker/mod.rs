@@ -134,6 +134,7 @@ impl Tracker {
                 !self.is_late(now, *update) && self.sensors.set_field(now, update.field, update.contents)
             }
             Observation::Board { dump, .. } => {
+                self.play_late(now);
                 self.disturbed = false;
                 self.gap_dumped(now);
                 let known = self.sensors.known();
