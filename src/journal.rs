@@ -107,7 +107,9 @@ impl Journal {
                     game,
                     ..
                 } = event;
-                let (payload, kind) = payload::encoded(event);
+                let (payload, kind) = payload::encoded(event)
+                    .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+                    .map_err(error::of(path))?;
                 let row = params![stream, board, seq, event.ts.as_micros(), game, kind, payload];
                 insert.execute(row).map_err(error::of_event(path, event))?;
             }

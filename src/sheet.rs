@@ -13,6 +13,7 @@ use crate::board::{Board, Said};
 use crate::event::{Event, EventKind};
 use crate::record::GameRecord;
 use crate::tracker::Side;
+pub(crate) use explain::piece_name;
 use odd::Odd;
 use words::{Hall, Numbering, STANDARD};
 

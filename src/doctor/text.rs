@@ -1,11 +1,11 @@
 //! Ports and boards in words, 80 columns wide.
 
-use shakmaty::{Board, Piece, Role, Square};
+use shakmaty::{Board, Square};
 
 use super::board::Change;
 use super::report::{BatteryReport, BoardReport, ClockReport, PortReport};
 use super::trouble::Trouble;
-use crate::sheet;
+use crate::sheet::{self, piece_name};
 
 /// The port and what is on it, one paragraph per board and trouble.
 pub(super) fn block(report: &PortReport) -> Vec<String> {
@@ -189,18 +189,6 @@ fn trouble(trouble: &Trouble, indent: usize) -> Vec<String> {
     let mut lines = wrapped(&format!("! {}", trouble.text), indent, indent + 2);
     lines.extend(wrapped(&trouble.step, indent + 2, indent + 2));
     lines
-}
-
-fn piece_name(piece: Piece) -> String {
-    let role = match piece.role {
-        Role::Pawn => "pawn",
-        Role::Knight => "knight",
-        Role::Bishop => "bishop",
-        Role::Rook => "rook",
-        Role::Queen => "queen",
-        Role::King => "king",
-    };
-    format!("{} {role}", piece.color.fold_wb("white", "black"))
 }
 
 fn counted(count: usize, noun: &str) -> String {

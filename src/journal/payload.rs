@@ -23,14 +23,10 @@ struct Typed {
 }
 
 /// An event in JSON, and its type.
-#[expect(
-    clippy::expect_used,
-    reason = "events are structs of text and numbers: they have a JSON form, with a type in it"
-)]
-pub(super) fn encoded(event: &Event) -> (String, String) {
-    let payload = serde_json::to_string(event).expect("events have a JSON form");
-    let typed: Typed = serde_json::from_str(&payload).expect("events have a type");
-    (payload, typed.name)
+pub(super) fn encoded(event: &Event) -> serde_json::Result<(String, String)> {
+    let payload = serde_json::to_string(event)?;
+    let typed: Typed = serde_json::from_str(&payload)?;
+    Ok((payload, typed.name))
 }
 
 impl JournaledEvent {

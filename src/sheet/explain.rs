@@ -143,7 +143,8 @@ fn name(entry: &Move, numbering: Numbering) -> String {
     numbering.name(entry.ply, &played(entry.san.as_deref(), entry.uci.as_deref()))
 }
 
-fn piece_name(piece: Piece) -> String {
+/// As in "white pawn".
+pub(crate) fn piece_name(piece: Piece) -> String {
     let role = match piece.role {
         Role::Pawn => "pawn",
         Role::Knight => "knight",
