@@ -1,0 +1,207 @@
+//! The game as published, brought up to the tracker's line.
+
+use kiebitz_hardware::Timestamp;
+
+use super::words::{index, move_of, side_text};
+use super::{Entry, FROM_POSITION, Game, Referee, Running, WITHOUT_CLOCK};
+use crate::event::{EventKind, time_text};
+use crate::tracker::{Ply, Variant};
+
+impl Referee {
+    /// Whether a ply may be part of the game: not if it was begun while the clock stood still.
+    fn counts(&self, ply: &Ply) -> bool {
+        // A board found in some position may be no game at all: the clock tells, or that play goes on.
+        let found = self
+            .start
+            .as_ref()
+            .is_some_and(|start| start.variant == Variant::FromPosition && !start.goes_on);
+        if found && !self.clock.ran && (self.clock.connected || self.line.len() < FROM_POSITION) {
+            return false;
+        }
+        if !self.clock.connected || self.clock.running {
+            return true;
+        }
+        match self.clock.stopped_at {
+            Some(stopped) => ply.lifted_at < stopped,
+            None => !self.clock.ran && self.line.len() >= WITHOUT_CLOCK,
+        }
+    }
+
+    /// Brings the game as published up to the line, as far as the line counts.
+    pub(super) fn follow(&mut self, now: Timestamp, reason: &'static str) {
+        if self.game.as_ref().is_some_and(|game| game.ended) || self.start.is_none() {
+            return;
+        }
+        let counted = self
+            .line
+            .iter()
+            .take_while(|entry| self.counts(&entry.ply))
+            .count();
+        let standing_still = self.clock.connected && !self.clock.running && self.clock.stopped_at.is_some();
+        if self.game.is_none() {
+            if counted == 0 {
+                return;
+            }
+            self.begin(now);
+        }
+        let Some(game) = &self.game else { return };
+        let same = |(old, new): &(&Entry, &Entry)| old.ply.uci == new.ply.uci && old.told_at == new.told_at;
+        let common = game.published.iter().zip(&self.line).take_while(same).count();
+        // Pieces being set up or cleared away can look like another line; what is certain stands until the clock runs.
+        let certain = game
+            .published
+            .get(common)
+            .is_some_and(|entry| entry.settled.is_some());
+        if standing_still && (certain || (common < game.published.len() && common >= counted)) {
+            return;
+        }
+        let replaced = game
+            .published
+            .get(common)
+            .map(|entry| entry.ply.uci.map(|uci| uci.to_string()));
+        for at in common..counted {
+            let entry = self.line[at].clone();
+            let replaces = replaced.clone().filter(|_| at == common);
+            self.publish(now, entry, replaces, reason);
+        }
+        if counted <= common {
+            self.withdraw_surplus(now, reason);
+        }
+    }
+
+    pub(super) fn begin(&mut self, now: Timestamp) {
+        let Some(start) = &self.start else { return };
+        let event = EventKind::GameStarted {
+            start_fen: start.state.fen(),
+            variant: match start.variant {
+                Variant::Standard => "standard",
+                Variant::Chess960 => "chess960",
+                Variant::FromPosition => "from_position",
+            },
+            orientation: if start.turned { "turned" } else { "normal" },
+            continues: self.continues.take(),
+            white_side: self.white_side.map(side_text),
+            laws: None,
+            mode: None,
+            players: None,
+            time_control: None,
+        };
+        self.games += 1;
+        let began = time_text(now);
+        let day = began.split('T').next().unwrap_or_default();
+        let id = Game {
+            number: self.games,
+            id: format!("{day}-{}-{}", self.board, self.games),
+        };
+        self.game = Some(Running {
+            id,
+            published: Vec::new(),
+            ended: false,
+        });
+        self.say(now, None, event, None);
+    }
+
+    fn publish(
+        &mut self,
+        now: Timestamp,
+        entry: Entry,
+        replaces: Option<Option<String>>,
+        reason: &'static str,
+    ) {
+        let ply = entry.ply.clone();
+        let played = move_of(&ply);
+        let at = Some(ply.stood_at).filter(|at| *at != now);
+        let event = match replaces {
+            Some(replaces) => EventKind::MoveAmended {
+                played,
+                replaces,
+                reason,
+            },
+            None => EventKind::MoveMade(played),
+        };
+        if let Some(game) = &mut self.game {
+            game.published.truncate(index(ply.number));
+            game.published.push(Entry {
+                settled: None,
+                completed: None,
+                ..entry.clone()
+            });
+        }
+        let number = ply.number;
+        self.say(now, at, event, Some(ply));
+        self.tell_marks(now, number, &entry);
+    }
+
+    /// Withdraws what was published beyond the line.
+    pub(super) fn withdraw_surplus(&mut self, now: Timestamp, reason: &'static str) {
+        let keep = self.line.len();
+        let Some(game) = &mut self.game else { return };
+        if game.ended || game.published.len() <= keep {
+            return;
+        }
+        let ply = game.published[keep].ply.number;
+        game.published.truncate(keep);
+        self.say(now, None, EventKind::MoveRetracted { ply, reason }, None);
+    }
+
+    /// Pieces on their way back to the start position can look like moves: what was not certain by then was none.
+    pub(super) fn withdraw_uncertain(&mut self, now: Timestamp) {
+        let Some(game) = &mut self.game else { return };
+        let certain = game.published.iter().rposition(|entry| entry.settled.is_some());
+        let keep = certain.map_or(0, |last| last + 1);
+        if let Some(entry) = game.published.get(keep) {
+            let ply = entry.ply.number;
+            game.published.truncate(keep);
+            let reason = "set_up";
+            self.say(now, None, EventKind::MoveRetracted { ply, reason }, None);
+        }
+    }
+
+    /// Notes that a ply of the line is settled or completed, and says so if it is published.
+    pub(super) fn mark(&mut self, now: Timestamp, ply: u32, mark: impl Fn(&mut Entry)) {
+        let Some(entry) = self.line.get_mut(index(ply)) else {
+            return;
+        };
+        mark(entry);
+        let entry = entry.clone();
+        self.tell_marks(now, ply, &entry);
+    }
+
+    /// Says of a published ply what its entry in the line has more than what was said.
+    fn tell_marks(&mut self, now: Timestamp, ply: u32, entry: &Entry) {
+        let Some(game) = &mut self.game else { return };
+        let Some(said) = game
+            .published
+            .get_mut(index(ply))
+            .filter(|said| said.told_at == entry.told_at)
+        else {
+            return;
+        };
+        if game.ended {
+            return;
+        }
+        let settled = entry.settled.filter(|_| said.settled.is_none());
+        let completed = entry.completed.filter(|_| said.completed.is_none());
+        said.settled = entry.settled;
+        said.completed = entry.completed;
+        if let Some(by) = settled {
+            self.say(now, None, EventKind::MoveSettled { ply, by }, None);
+        }
+        if let Some((by, clock, elapsed_ms)) = completed {
+            self.say(
+                now,
+                None,
+                EventKind::MoveCompleted {
+                    ply,
+                    by,
+                    clock,
+                    elapsed_ms,
+                },
+                None,
+            );
+        }
+        if settled.is_some() {
+            self.look_for_end(now);
+        }
+    }
+}
