@@ -2,7 +2,7 @@
 //!
 //! The contract is docs/events.md with its schema docs/events.schema.json; a test holds real output against it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use kiebitz_hardware::Timestamp;
@@ -175,6 +175,149 @@ pub enum EventKind {
         /// False until the arbiter's word, where the Laws want it.
         confirmed: bool,
     },
+    /// A player could claim a draw: nothing more than that.
+    #[serde(rename = "claim.available")]
+    ClaimAvailable {
+        /// The player on move: white or black.
+        #[serde(deserialize_with = "word")]
+        color: Word,
+        /// The last ply made.
+        ply: u32,
+        /// threefold or fifty_moves.
+        #[serde(deserialize_with = "word")]
+        reason: Word,
+        /// The plies after which the position stood, 0 for the start; of 50 moves the last pawn move or capture.
+        occurrences: Vec<u32>,
+        /// The move that he would have to announce, in SAN; null: what is claimed stands on the board.
+        intended: Option<String>,
+        /// Always info: the arbiter does not mention it (Art. 9.2, 9.3: the player claims).
+        #[serde(deserialize_with = "word")]
+        severity: Word,
+        /// As in "9.2.1".
+        article: String,
+        /// The edition of the Laws, as in "fide-2023".
+        #[serde(deserialize_with = "word")]
+        edition: Word,
+    },
+    /// The arbiter changed the game; what he did not change is null.
+    #[serde(rename = "game.amended")]
+    GameAmended {
+        /// Who.
+        by: String,
+        /// 1-0, 0-1, 1/2-1/2 or *.
+        result: Option<String>,
+        /// Why it ended so, as in game.ended.
+        #[serde(deserialize_with = "word_or_null")]
+        reason: Option<Word>,
+        /// The players.
+        players: Option<Players>,
+        /// The time control.
+        time_control: Option<String>,
+        /// All moves of the game, in UCI: events of the moves follow.
+        moves: Option<Vec<String>>,
+        /// The position from which the game goes on.
+        position: Option<String>,
+        /// What he noted.
+        note: Option<String>,
+    },
+    /// A command came from a person.
+    #[serde(rename = "command.taken")]
+    CommandTaken {
+        /// The sender's name for it.
+        id: String,
+        /// What was asked for, as in "set_result".
+        #[serde(rename = "do")]
+        action: String,
+        /// Who asked.
+        by: String,
+        /// What else the command said.
+        arguments: serde_json::Value,
+        /// Why nothing was done; null: it was.
+        error: Option<String>,
+    },
+    /// Something began that the arbiter should know.
+    #[serde(rename = "incident.opened")]
+    IncidentOpened(Box<Incident>),
+    /// More is known of it, or it has gone further.
+    #[serde(rename = "incident.updated")]
+    IncidentUpdated(Box<Incident>),
+    /// It is over.
+    #[serde(rename = "incident.closed")]
+    IncidentClosed {
+        /// Its number.
+        incident: u64,
+        /// What kind of incident it was.
+        #[serde(deserialize_with = "word")]
+        kind: Word,
+        /// Whose word or what closed it: board, clock, laws or arbiter.
+        #[serde(deserialize_with = "word")]
+        by: Word,
+        /// How it ended: restored, replaced, stands, passed, decided, game_over.
+        #[serde(deserialize_with = "word")]
+        reason: Word,
+    },
+}
+
+/// An incident as it is known so far.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Incident {
+    /// Its number, per board and stream, from 1.
+    pub incident: u64,
+    /// What kind it is of, as in "illegal_move".
+    #[serde(deserialize_with = "word")]
+    pub kind: Word,
+    /// Whose it is: white, black, or null where it is nobody's or both players'.
+    #[serde(deserialize_with = "word_or_null")]
+    pub color: Option<Word>,
+    /// The ply that was due or is concerned; 0 before the game; null where no game is concerned.
+    pub ply: Option<u32>,
+    /// info, hint, advice or violation.
+    #[serde(deserialize_with = "word")]
+    pub severity: Word,
+    /// The articles that it rests on, as in "7.5.1, 7.5.5".
+    pub article: String,
+    /// The edition of the Laws, as in "fide-2023".
+    #[serde(deserialize_with = "word")]
+    pub edition: Word,
+    /// The case of the kind, which the catalogues of all languages have a text for, as in "illegal_move.completed".
+    pub case: String,
+    /// What the arbiter is advised, in the configured language.
+    pub advice: String,
+    /// The squares concerned, as in "e4".
+    pub squares: Vec<String>,
+    /// What it rests on.
+    pub evidence: Proof,
+}
+
+/// What an incident rests on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Proof {
+    /// It began then on the board.
+    #[serde(serialize_with = "rfc3339", deserialize_with = "time")]
+    pub from: Timestamp,
+    /// What was known last came in then: with the port's name it finds the bytes in the capture.
+    #[serde(serialize_with = "rfc3339", deserialize_with = "time")]
+    pub to: Timestamp,
+    /// The position to go by, as FEN: the last one before it, where there is one.
+    pub fen: Option<String>,
+    /// What the clock showed.
+    pub clock: Option<Clock>,
+    /// What the squares told, oldest first: at most the last 32 changes.
+    pub changes: Vec<SquareChange>,
+    /// The values that the advice's text names, by the names that the catalogues use.
+    pub values: BTreeMap<String, serde_json::Value>,
+}
+
+/// A square came to show something else.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SquareChange {
+    /// When the board told.
+    #[serde(serialize_with = "rfc3339", deserialize_with = "time")]
+    pub at: Timestamp,
+    /// As in "e4".
+    pub square: String,
+    /// The piece as in FEN; null: it is empty.
+    pub piece: Option<String>,
 }
 
 /// A ply as published.

@@ -14,6 +14,7 @@ pub mod emulate;
 pub mod event;
 pub mod hall;
 pub mod journal;
+pub mod laws;
 pub mod mqtt;
 pub mod pgn;
 mod presence;

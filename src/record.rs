@@ -200,7 +200,13 @@ impl GameRecord {
             | EventKind::ClockBatteryLow {}
             | EventKind::ClockConnected {}
             | EventKind::ClockDisconnected {}
-            | EventKind::GameStarted { .. } => false,
+            | EventKind::ClaimAvailable { .. }
+            | EventKind::CommandTaken { .. }
+            | EventKind::GameAmended { .. }
+            | EventKind::GameStarted { .. }
+            | EventKind::IncidentClosed { .. }
+            | EventKind::IncidentOpened(_)
+            | EventKind::IncidentUpdated(_) => false,
         };
         if changed {
             let last = self.moves.last();

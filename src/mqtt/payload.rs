@@ -240,8 +240,14 @@ impl BoardState {
             EventKind::ClockDisconnected {} => self.clock = ClockPresence::default(),
             EventKind::ClockBatteryLow {} => self.clock.battery_low = true,
             EventKind::BoardRecovered { .. }
+            | EventKind::ClaimAvailable { .. }
+            | EventKind::CommandTaken { .. }
+            | EventKind::GameAmended { .. }
             | EventKind::GameEnded { .. }
             | EventKind::GameStarted { .. }
+            | EventKind::IncidentClosed { .. }
+            | EventKind::IncidentOpened(_)
+            | EventKind::IncidentUpdated(_)
             | EventKind::MoveAmended { .. }
             | EventKind::MoveCompleted { .. }
             | EventKind::MoveMade(_)

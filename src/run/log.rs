@@ -48,6 +48,20 @@ pub(super) fn event(event: &Event) {
             );
         }
         EventKind::MoveRetracted { ply, reason } => info!(ply, reason, "withdrawn from this ply on"),
-        EventKind::MoveSettled { .. } | EventKind::MoveCompleted { .. } => {}
+        EventKind::IncidentOpened(incident) | EventKind::IncidentUpdated(incident) => {
+            let (kind, ply, advice) = (incident.kind, incident.ply, &incident.advice);
+            match incident.severity {
+                "advice" | "violation" => warn!(kind, ply, "{advice}"),
+                _ => debug!(kind, ply, "{advice}"),
+            }
+        }
+        EventKind::IncidentClosed { kind, reason, .. } => debug!(kind, reason, "over"),
+        EventKind::CommandTaken {
+            action, by, error, ..
+        } => info!(action, by, error, "a command"),
+        EventKind::GameAmended { by, .. } => info!(game = event.game, by, "the game was amended"),
+        EventKind::ClaimAvailable { .. }
+        | EventKind::MoveSettled { .. }
+        | EventKind::MoveCompleted { .. } => {}
     }
 }

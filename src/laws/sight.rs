@@ -1,0 +1,229 @@
+//! What can be seen at a board that the Laws have something to say about.
+
+use shakmaty::{ByColor, Color, Square};
+
+/// Something seen at a board, without judgement: what it means is for the edition and the mode of play.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Sight {
+    /// A move that is none by Article 3 stands on the board.
+    IllegalMove {
+        /// What is wrong with it.
+        fault: Fault,
+        /// How far it has gone.
+        stage: Stage,
+        /// Which completed offence of this player it is, from 1; 0 while it is not completed.
+        offence: u32,
+        /// Whether his opponent could still mate by any sequence of legal moves; `None`: not known.
+        opponent_can_mate: Option<bool>,
+        /// What the clocks showed, for setting them.
+        times: Option<ClockTimes>,
+    },
+    /// A pawn was left standing on the last rank.
+    PromotionNotReplaced {
+        /// Where it stands.
+        square: Square,
+        /// How far the move has gone.
+        stage: Stage,
+        /// As for an illegal move.
+        offence: u32,
+        /// As for an illegal move.
+        opponent_can_mate: Option<bool>,
+        /// As for an illegal move.
+        times: Option<ClockTimes>,
+    },
+    /// The player on move pressed his clock, and the position is the one before.
+    PressedWithoutMove {
+        /// As for an illegal move.
+        offence: u32,
+        /// As for an illegal move.
+        opponent_can_mate: Option<bool>,
+        /// As for an illegal move.
+        times: Option<ClockTimes>,
+    },
+    /// Pieces stand where no move has put them.
+    DisplacedPieces {
+        /// It was found only after moves had been made or the clock had been pressed.
+        found_later: bool,
+    },
+    /// A piece was touched, as far as a board can see it, and another one moved.
+    TouchedNotMoved {
+        /// What was touched, and how.
+        touch: Touch,
+        /// The legal moves that were due with the piece touched, in English SAN; empty: any move was free (4.5).
+        due: Vec<String>,
+        /// What was played instead, in SAN or UCI.
+        played: String,
+    },
+    /// Castling began with the rook, or with both at once.
+    CastlingRookFirst {
+        /// King and rook left their squares in the same look at the board.
+        together: bool,
+    },
+    /// Two pieces of one move were lifted so close together that two hands are likely.
+    TwoHandsSuspected,
+    /// A piece was lifted and put back while the other player's clock ran.
+    AdjustedOffTurn {
+        /// Which.
+        square: Square,
+    },
+    /// The pieces are not set up as they should be.
+    WrongStart {
+        /// What should stand there.
+        drawn: DrawnStart,
+        /// Moves that both players have completed since.
+        moves: u32,
+    },
+    /// The board is turned.
+    BoardRotated {
+        /// By a quarter (the corner squares have the wrong colours), else by a half: White at the other edge.
+        quarter: bool,
+        /// Moves that both players have completed since.
+        moves: u32,
+    },
+    /// The players sit at each other's pieces.
+    ColorsReversed {
+        /// Moves that both players have made.
+        moves: u32,
+    },
+    /// A flag has fallen.
+    FlagFall {
+        /// Moves that the player has completed.
+        completed: u32,
+        /// Moves required in the period; `None`: all, or not known.
+        required: Option<u32>,
+        /// The last period, or the only one.
+        last_period: bool,
+        /// As for an illegal move.
+        opponent_can_mate: Option<bool>,
+    },
+    /// Both flags have fallen.
+    TwoFlags {
+        /// Whose fell first, as far as the clock tells.
+        first: Option<Color>,
+        /// The last period, or the only one.
+        last_period: bool,
+    },
+    /// The clock's times do not fit the time that has passed.
+    ClockInconsistent {
+        /// Seconds that both clocks together show too few (negative: too many).
+        missing_s: i64,
+        /// Moves whose increments make up what is missing, by colour, where the arithmetic is exact.
+        increments_of: Option<ByColor<u32>>,
+        /// What both should show, in milliseconds, where the arithmetic is exact.
+        should: Option<ByColor<u64>>,
+    },
+    /// Less than five minutes are left in a period, without 30 seconds a move.
+    TimeTrouble {
+        /// Whose time it is.
+        players: ByColor<bool>,
+    },
+    /// The position is one that no legal play can have, and not by the last move.
+    IllegalPosition {
+        /// Both kings are in check, or stand beside each other; else a pawn stands on the last rank, or the pieces are too many.
+        kings: bool,
+    },
+    /// The clock stands during the game.
+    ClockStopped,
+    /// The game is over by the Laws, and the clock or play goes on.
+    ContinuedAfterEnd,
+    /// The clock is gone.
+    ClockDisconnected,
+    /// The board is gone.
+    BoardDisconnected,
+    /// A square tells what nobody does.
+    SensorFault {
+        /// Which.
+        square: Square,
+    },
+    /// The game has not begun although the clock should run.
+    LateStart {
+        /// Minutes since the round began.
+        minutes: u32,
+        /// The default time has passed.
+        defaulted: bool,
+    },
+}
+
+/// What is wrong with a move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// No piece of its kind moves like that, or something stands in the way.
+    Geometry,
+    /// It leaves or puts the own king in check.
+    KingInCheck,
+    /// The own piece was taken.
+    OwnPieceCaptured,
+    /// Castling that is not allowed, or only half done.
+    Castling,
+    /// En passant too late, or without taking the pawn off.
+    EnPassant,
+    /// The king was taken.
+    KingCaptured,
+    /// To a king or pawn, to the other colour, or without reaching the last rank.
+    Promotion,
+    /// It was the other side's turn.
+    WrongSide,
+    /// More than one move at once, or pieces that no move explains.
+    Several,
+}
+
+/// How far a move has gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// It stands on the board; the clock is not pressed.
+    Made,
+    /// The player has pressed his clock.
+    Completed,
+    /// The opponent has made his next move.
+    Answered,
+}
+
+/// What the clocks showed around an irregularity, in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClockTimes {
+    /// When the last legal ply was completed.
+    pub before: ByColor<u64>,
+    /// Now.
+    pub now: ByColor<u64>,
+    /// What the offender's clock gained by the press, in milliseconds.
+    pub undue: u64,
+}
+
+/// What was touched, as far as a board can see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Touch {
+    /// An own piece was lifted and put back on its square.
+    Own {
+        /// Where it stands.
+        square: Square,
+    },
+    /// An opponent's piece was lifted and not taken.
+    Other {
+        /// Where it stands.
+        square: Square,
+    },
+    /// A piece stood on one square and then went on to another.
+    Released {
+        /// Where it stood.
+        square: Square,
+    },
+    /// The rook left its square before the king, in castling.
+    Rook {
+        /// Where it stood.
+        square: Square,
+    },
+    /// A move was made and taken back before the press.
+    TakenBack {
+        /// Where the piece came from.
+        square: Square,
+    },
+}
+
+/// The position a game should have begun with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DrawnStart {
+    /// That of Art. 2.3.
+    Standard,
+    /// One of Chess960, as FEN placement, where it is known.
+    Chess960(Option<String>),
+}
