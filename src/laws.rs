@@ -1,9 +1,29 @@
 //! What the Laws of Chess say about what is seen at a board: by edition and mode of play, as data.
 //!
 //! [`Sight`] is the vocabulary between those who watch and those who know the Laws: what was seen, without judgement.
-//! What applies at a board, and what follows from a sight under these rules, is in this module as well. The
-//! words are in catalogues, one for each language.
+//! [`Rules`] is what applies at a board, and [`Rules::advise`] says what follows from a sight. What differs between
+//! editions stands in two tables, `articles.rs` (where it is written) and `table.rs` (what it says), row by row. The words
+//! are in catalogues, one for each language.
 
+mod advice;
+mod articles;
+mod catalogue;
+mod edition;
+mod examples;
+mod points;
+mod reset;
+mod rules;
 mod sight;
+mod table;
 
+pub use advice::{Advice, Severity};
+pub use articles::Topic;
+pub use catalogue::{Language, NoLanguage, text};
+pub use edition::{Edition, Mode, NoEdition, NoMode, Play};
+pub use points::{OpenPoints, Penalties1997, ReversedLimit, Told};
+pub use rules::{Rules, TwoFlags};
 pub use sight::{ClockTimes, DrawnStart, Fault, Sight, Stage, Touch};
+pub use table::{ClaimCost, Fivefold, FlagCall, Penalty, Pressed, SeventyFive, Standing};
+
+#[cfg(test)]
+mod tests;

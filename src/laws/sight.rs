@@ -144,6 +144,37 @@ pub enum Sight {
     },
 }
 
+impl Sight {
+    /// The kind of incident that it is, as in "illegal_move".
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::IllegalMove { .. } => "illegal_move",
+            Self::PromotionNotReplaced { .. } => "promotion_not_replaced",
+            Self::PressedWithoutMove { .. } => "clock_pressed_without_move",
+            Self::DisplacedPieces { .. } => "displaced_pieces",
+            Self::TouchedNotMoved { .. } => "piece_touched_not_moved",
+            Self::CastlingRookFirst { .. } => "castling_rook_first",
+            Self::TwoHandsSuspected => "two_hands_suspected",
+            Self::AdjustedOffTurn { .. } => "adjusted_off_turn",
+            Self::WrongStart { .. } => "wrong_start_position",
+            Self::BoardRotated { .. } => "board_rotated",
+            Self::ColorsReversed { .. } => "colors_reversed",
+            Self::FlagFall { .. } => "flag_fall",
+            Self::TwoFlags { .. } => "two_flags",
+            Self::ClockInconsistent { .. } => "clock_inconsistent",
+            Self::TimeTrouble { .. } => "time_trouble",
+            Self::IllegalPosition { .. } => "illegal_position",
+            Self::ClockStopped => "clock_stopped",
+            Self::ContinuedAfterEnd => "continued_after_end",
+            Self::ClockDisconnected => "clock_disconnected",
+            Self::BoardDisconnected => "board_disconnected",
+            Self::SensorFault { .. } => "sensor_fault",
+            Self::LateStart { .. } => "late_start",
+        }
+    }
+}
+
 /// What is wrong with a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
@@ -165,6 +196,24 @@ pub enum Fault {
     WrongSide,
     /// More than one move at once, or pieces that no move explains.
     Several,
+}
+
+impl Fault {
+    /// Its name, as in "king_in_check".
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Geometry => "geometry",
+            Self::KingInCheck => "king_in_check",
+            Self::OwnPieceCaptured => "own_piece_captured",
+            Self::Castling => "castling",
+            Self::EnPassant => "en_passant",
+            Self::KingCaptured => "king_captured",
+            Self::Promotion => "promotion",
+            Self::WrongSide => "wrong_side",
+            Self::Several => "several",
+        }
+    }
 }
 
 /// How far a move has gone.

@@ -1,0 +1,181 @@
+//! What follows from a sight: how grave it is, by which articles, and what the arbiter is advised.
+
+mod game;
+mod offences;
+mod time;
+mod touch;
+
+use std::collections::BTreeMap;
+
+use offences::Offence;
+use serde_json::Value;
+use shakmaty::Color;
+
+use super::articles::Topic;
+use super::rules::Rules;
+use super::sight::Sight;
+
+/// What the arbiter is advised.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Advice {
+    /// How grave it is.
+    pub severity: Severity,
+    /// The articles that it rests on, as in "7.5.1, 7.5.5"; empty where the edition has none.
+    pub article: String,
+    /// The text of the catalogues, as in "illegal_move.completed".
+    pub case: &'static str,
+    /// What the text names, by the catalogues' placeholders.
+    pub values: BTreeMap<String, Value>,
+}
+
+/// How grave it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// For the record only.
+    Info,
+    /// May be nothing; worth a look when somebody complains.
+    Hint,
+    /// The arbiter should act, or know now.
+    Advice,
+    /// An offence is complete.
+    Violation,
+}
+
+impl Severity {
+    /// Its name in the events.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Hint => "hint",
+            Self::Advice => "advice",
+            Self::Violation => "violation",
+        }
+    }
+}
+
+impl Rules {
+    /// What follows from a sight under these rules.
+    ///
+    /// `color` is whose it is, `None` where that is not known or it is nobody's.
+    #[must_use]
+    pub fn advise(&self, sight: &Sight, color: Option<Color>) -> Advice {
+        let draft = Draft::new(self, color);
+        match sight {
+            Sight::IllegalMove {
+                fault,
+                stage,
+                offence,
+                opponent_can_mate,
+                times,
+            } => {
+                let offence = Offence::new(*offence, *opponent_can_mate, *times);
+                draft.with("fault", fault.name()).illegal_move(*stage, offence)
+            }
+            Sight::PromotionNotReplaced {
+                square,
+                stage,
+                offence,
+                opponent_can_mate,
+                times,
+            } => {
+                let offence = Offence::new(*offence, *opponent_can_mate, *times);
+                draft
+                    .with("square", square.to_string())
+                    .promotion(*stage, offence)
+            }
+            Sight::PressedWithoutMove {
+                offence,
+                opponent_can_mate,
+                times,
+            } => draft.pressed(Offence::new(*offence, *opponent_can_mate, *times)),
+            Sight::TwoHandsSuspected => draft.two_hands(),
+            Sight::TouchedNotMoved { touch, due, played } => draft.touched(*touch, due, played),
+            Sight::CastlingRookFirst { together } => draft.rook_first(*together),
+            Sight::AdjustedOffTurn { square } => draft.adjusted(*square),
+            Sight::DisplacedPieces { found_later } => draft.displaced(*found_later),
+            Sight::WrongStart { drawn, moves } => draft.wrong_start(drawn, *moves),
+            Sight::BoardRotated { quarter, moves } => draft.rotated(*quarter, *moves),
+            Sight::ColorsReversed { moves } => draft.reversed(*moves),
+            Sight::IllegalPosition { kings } => draft.illegal_position(*kings),
+            Sight::FlagFall {
+                completed,
+                required,
+                last_period,
+                opponent_can_mate,
+            } => {
+                let draft = draft.mate(*opponent_can_mate, true);
+                draft.flag(*completed, *required, *last_period)
+            }
+            Sight::TwoFlags { first, last_period } => draft.two_flags(*first, *last_period),
+            Sight::ClockInconsistent {
+                missing_s,
+                increments_of,
+                should,
+            } => draft.inconsistent(*missing_s, *increments_of, *should),
+            Sight::TimeTrouble { players } => draft.time_trouble(*players),
+            Sight::LateStart { minutes, defaulted } => draft.late(*minutes, *defaulted),
+            Sight::ClockStopped => draft.clock_stopped(),
+            Sight::ContinuedAfterEnd => draft.continued_after_end(),
+            Sight::ClockDisconnected => draft.clock_gone(),
+            Sight::BoardDisconnected => draft.board_gone(),
+            Sight::SensorFault { square } => draft.sensor_fault(*square),
+        }
+    }
+}
+
+/// An advice in the making.
+struct Draft<'a> {
+    rules: &'a Rules,
+    color: Option<Color>,
+    values: BTreeMap<String, Value>,
+}
+
+impl<'a> Draft<'a> {
+    fn new(rules: &'a Rules, color: Option<Color>) -> Self {
+        let draft = Self {
+            rules,
+            color,
+            values: BTreeMap::new(),
+        };
+        draft.of(color)
+    }
+
+    /// Whose it is: the texts speak of him and his opponent.
+    fn of(mut self, color: Option<Color>) -> Self {
+        self.color = color;
+        let name = color.map_or("unknown", name);
+        self.with("color", name).with("opponent", name)
+    }
+
+    fn with(mut self, placeholder: &str, value: impl Into<Value>) -> Self {
+        self.values.insert(placeholder.to_owned(), value.into());
+        self
+    }
+
+    fn is(self, severity: Severity, case: &'static str, topics: &[Topic]) -> Advice {
+        let mut articles: Vec<&str> = Vec::new();
+        let cited = topics.iter().map(|topic| self.rules.article(*topic));
+        for article in cited.flat_map(|articles| articles.split(", ")) {
+            if !article.is_empty() && !articles.contains(&article) {
+                articles.push(article);
+            }
+        }
+        Advice {
+            severity,
+            article: articles.join(", "),
+            case,
+            values: self.values,
+        }
+    }
+}
+
+fn name(color: Color) -> &'static str {
+    color.fold_wb("white", "black")
+}
+
+/// A clock time as displays show it, as in "1:08:40"; what is less than a second is cut off.
+fn clock_text(ms: u64) -> String {
+    let seconds = ms / 1000;
+    format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}

@@ -1,0 +1,98 @@
+//! The position: displaced pieces, wrong starts, illegal positions.
+
+use shakmaty::Square;
+
+use super::{Advice, Draft, Severity};
+use crate::laws::articles::Topic;
+use crate::laws::sight::DrawnStart;
+use crate::laws::table::{self, Press, Standing};
+
+impl Draft<'_> {
+    pub(super) fn displaced(self, found_later: bool) -> Advice {
+        if found_later {
+            let topics = [Topic::DisplacedLater, Topic::Reset];
+            return self.is(Severity::Advice, "displaced_pieces.found_later", &topics);
+        }
+        let press = match table::press_while_displaced(self.rules.edition) {
+            Press::Allowed => "allowed",
+            Press::Silent => "none",
+            Press::Offence => "offence",
+        };
+        let draft = self.with("press", press);
+        draft.is(Severity::Advice, "displaced_pieces.at_once", &[Topic::Displaced])
+    }
+
+    pub(super) fn wrong_start(self, drawn: &DrawnStart, moves: u32) -> Advice {
+        let (name, placement) = match drawn {
+            DrawnStart::Standard => ("standard", ""),
+            DrawnStart::Chess960(None) => ("chess960", ""),
+            DrawnStart::Chess960(Some(placement)) => ("drawn", placement.as_str()),
+        };
+        let limit = self.rules.start_limit();
+        let rook = table::misplaced_rook_matters(self.rules.edition);
+        let draft = self
+            .with("drawn", name)
+            .with("placement", placement)
+            .with("moves", moves)
+            .with("limit", limit.unwrap_or_default())
+            .with("castling", if rook { "king_and_rook" } else { "king_and_queen" });
+        let case = match limit {
+            Some(limit) if moves >= limit => "wrong_start_position.goes_on",
+            _ if moves == 0 => "wrong_start_position.at_the_start",
+            Some(_) => "wrong_start_position.void_so_far",
+            None => "wrong_start_position.void",
+        };
+        draft.is(Severity::Advice, case, &[Topic::WrongStart, Topic::StartLimit])
+    }
+
+    pub(super) fn rotated(self, quarter: bool, moves: u32) -> Advice {
+        let limit = self.rules.start_limit();
+        let case = if limit.is_some_and(|limit| moves >= limit) {
+            "board_rotated.goes_on"
+        } else if table::rotated_must(self.rules.edition) {
+            "board_rotated.transfer"
+        } else {
+            "board_rotated.may_transfer"
+        };
+        let draft = self
+            .with("turned", if quarter { "quarter" } else { "half" })
+            .with("moves", moves);
+        draft.is(Severity::Advice, case, &[Topic::Rotated, Topic::StartLimit])
+    }
+
+    pub(super) fn reversed(self, moves: u32) -> Advice {
+        let limit = table::reversed_limit(self.rules.edition);
+        let draft = self.with("moves", moves).with("limit", limit.unwrap_or_default());
+        let case = match limit {
+            None => "colors_reversed.unless_you_rule",
+            Some(limit) if moves < limit => "colors_reversed.new_game",
+            Some(_) => "colors_reversed.goes_on",
+        };
+        draft.is(Severity::Advice, case, &[Topic::Reversed])
+    }
+
+    pub(super) fn illegal_position(self, kings: bool) -> Advice {
+        let draft = self.with("what", if kings { "kings" } else { "pieces" });
+        let (severity, case) = match draft.rules.illegal_position() {
+            Standing::GoBack => (Severity::Advice, "illegal_position.go_back"),
+            Standing::Intervene => (Severity::Advice, "illegal_position.intervene"),
+            Standing::WaitThenDraw => (Severity::Advice, "illegal_position.wait"),
+            Standing::Leave => (Severity::Hint, "illegal_position.stands"),
+        };
+        draft.is(severity, case, &[Topic::Illegal, Topic::IllegalPosition])
+    }
+
+    pub(super) fn continued_after_end(self) -> Advice {
+        let topics = [Topic::Checkmate, Topic::Stalemate, Topic::DeadPosition];
+        self.is(Severity::Hint, "continued_after_end.over", &topics)
+    }
+
+    pub(super) fn board_gone(self) -> Advice {
+        self.is(Severity::Advice, "board_disconnected.gone", &[Topic::Evidence])
+    }
+
+    pub(super) fn sensor_fault(self, square: Square) -> Advice {
+        let draft = self.with("square", square.to_string());
+        draft.is(Severity::Advice, "sensor_fault.look", &[])
+    }
+}

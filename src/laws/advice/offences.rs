@@ -1,0 +1,241 @@
+//! Illegal moves, and what the Laws put beside them.
+
+use shakmaty::Color;
+
+use super::{Advice, Draft, Severity, clock_text};
+use crate::laws::articles::Topic;
+use crate::laws::points::Told;
+use crate::laws::sight::{ClockTimes, Stage};
+use crate::laws::table::{Penalty, Pressed, Standing};
+
+/// What is known of an offence, whatever it is.
+#[derive(Clone, Copy)]
+pub(super) struct Offence {
+    number: u32,
+    opponent_can_mate: Option<bool>,
+    times: Option<ClockTimes>,
+}
+
+impl Offence {
+    pub(super) const fn new(number: u32, opponent_can_mate: Option<bool>, times: Option<ClockTimes>) -> Self {
+        Self {
+            number,
+            opponent_can_mate,
+            times,
+        }
+    }
+}
+
+impl Draft<'_> {
+    pub(super) fn illegal_move(self, stage: Stage, offence: Offence) -> Advice {
+        let stands = self.rules.stands_once_answered();
+        match stage {
+            Stage::Made => self.illegal_move_made(),
+            Stage::Completed => self.illegal_move_completed(offence),
+            Stage::Answered if stands => {
+                let counts = if self.rules.standing_counts() {
+                    "yes"
+                } else {
+                    "ask"
+                };
+                let draft = self.with("counts", counts).with("offence", offence.number);
+                draft.is(Severity::Hint, "illegal_move.stands", &[Topic::Window])
+            }
+            Stage::Answered if matches!(self.rules.penalty(), Penalty::OnClaim { .. }) => {
+                self.is(Severity::Hint, "illegal_move.claim_lapsed", &[Topic::Window])
+            }
+            Stage::Answered => {
+                let topics = [Topic::IllegalMove, Topic::Penalty, Topic::Reset];
+                let draft = self.penalty(offence);
+                draft.is(Severity::Violation, "illegal_move.found_later", &topics)
+            }
+        }
+    }
+
+    fn illegal_move_made(self) -> Advice {
+        let topics = [Topic::IllegalMove, Topic::MoveCompleted];
+        if !self.rules.acts_on_illegal_moves() {
+            return self.is(Severity::Info, "illegal_move.made_silent", &topics);
+        }
+        match self.rules.points.illegal_move_told {
+            Told::Made => self.is(Severity::Advice, "illegal_move.made", &topics),
+            Told::Completed => self.is(Severity::Info, "illegal_move.made_wait", &topics),
+        }
+    }
+
+    fn illegal_move_completed(self, offence: Offence) -> Advice {
+        let topics = [Topic::IllegalMove, Topic::Penalty, Topic::Window];
+        let (severity, case) = match self.rules.penalty() {
+            Penalty::OnClaim { .. } => (Severity::Hint, "illegal_move.claim_penalty"),
+            Penalty::WinOnClaim => (Severity::Hint, "illegal_move.claim_win"),
+            _ if self.loses(offence) => (Severity::Violation, "illegal_move.lost"),
+            _ => (Severity::Violation, "illegal_move.completed"),
+        };
+        self.penalty(offence).is(severity, case, &topics)
+    }
+
+    pub(super) fn promotion(self, stage: Stage, offence: Offence) -> Advice {
+        let queen = if self.rules.becomes_queen() {
+            "becomes"
+        } else {
+            "goes_back"
+        };
+        let draft = self.with("queen", queen);
+        match stage {
+            Stage::Made => draft.promotion_made(),
+            Stage::Completed => draft.promotion_completed(offence),
+            Stage::Answered => draft.promotion_answered(offence),
+        }
+    }
+
+    fn promotion_made(self) -> Advice {
+        let topics = [Topic::Promotion, Topic::MoveCompleted];
+        if self.rules.penalty() == Penalty::WinOnClaim {
+            return self.is(Severity::Info, "promotion_not_replaced.made_silent", &topics);
+        }
+        match self.rules.points.illegal_move_told {
+            Told::Made => self.is(Severity::Advice, "promotion_not_replaced.made", &topics),
+            Told::Completed => self.is(Severity::Info, "promotion_not_replaced.made_wait", &topics),
+        }
+    }
+
+    fn promotion_completed(self, offence: Offence) -> Advice {
+        let topics = [Topic::Promotion, Topic::Penalty, Topic::Window];
+        let (severity, case) = match self.rules.penalty() {
+            // A4c of 2009 names the pawn left on the last rank: here the arbiter need not wait for a claim.
+            Penalty::OnClaim { .. } => (Severity::Violation, "promotion_not_replaced.intervene"),
+            Penalty::WinOnClaim => (Severity::Hint, "promotion_not_replaced.claim_win"),
+            _ if self.loses(offence) => (Severity::Violation, "promotion_not_replaced.lost"),
+            _ => (Severity::Violation, "promotion_not_replaced.completed"),
+        };
+        self.penalty(offence).is(severity, case, &topics)
+    }
+
+    fn promotion_answered(self, offence: Offence) -> Advice {
+        let standing = [Topic::Window, Topic::IllegalPosition];
+        match self.rules.illegal_position() {
+            Standing::GoBack => {
+                let topics = [Topic::Promotion, Topic::Penalty, Topic::Reset];
+                let draft = self.penalty(offence);
+                draft.is(Severity::Violation, "promotion_not_replaced.found_later", &topics)
+            }
+            Standing::Intervene => self.is(Severity::Advice, "promotion_not_replaced.still_there", &standing),
+            Standing::WaitThenDraw => self.is(Severity::Advice, "promotion_not_replaced.wait", &standing),
+            Standing::Leave => self.is(Severity::Hint, "promotion_not_replaced.stands", &standing),
+        }
+    }
+
+    pub(super) fn pressed(self, offence: Offence) -> Advice {
+        let alone = [Topic::PressedWithoutMove];
+        let topics = [Topic::PressedWithoutMove, Topic::Penalty];
+        let lost = self.loses(offence);
+        match self.rules.pressed_without_move() {
+            Pressed::NoRule => self.is(Severity::Hint, "clock_pressed_without_move.no_rule", &alone),
+            Pressed::Discretion => {
+                let draft = self.clocks(offence, 0);
+                draft.is(Severity::Advice, "clock_pressed_without_move.discretion", &alone)
+            }
+            Pressed::AsIllegal if lost => {
+                let draft = self.penalty(offence);
+                draft.is(Severity::Violation, "clock_pressed_without_move.lost", &topics)
+            }
+            Pressed::AsIllegal => {
+                let draft = self.penalty(offence);
+                draft.is(
+                    Severity::Violation,
+                    "clock_pressed_without_move.as_illegal",
+                    &topics,
+                )
+            }
+        }
+    }
+
+    pub(super) fn two_hands(self) -> Advice {
+        if !self.rules.two_hands_as_illegal() {
+            let topics = [Topic::TwoHands, Topic::Discretion];
+            return self.is(Severity::Hint, "two_hands_suspected.discretion", &topics);
+        }
+        let topics = [Topic::TwoHands, Topic::Penalty];
+        let draft = match self.rules.penalty() {
+            Penalty::Minutes { minutes, loses_at } => self
+                .with("tariff", "minutes")
+                .with("minutes", minutes)
+                .with("loses_at", loses_at),
+            _ => self.with("tariff", "at_once"),
+        };
+        draft.is(Severity::Hint, "two_hands_suspected.as_illegal", &topics)
+    }
+
+    /// Whether the offence loses the game, or draws it.
+    fn loses(&self, offence: Offence) -> bool {
+        match self.rules.penalty() {
+            Penalty::Minutes { loses_at, .. } => offence.number >= loses_at,
+            Penalty::LosesAtOnce => true,
+            _ => false,
+        }
+    }
+
+    /// What the offence costs, and the times to set.
+    fn penalty(self, offence: Offence) -> Self {
+        let rules = self.rules;
+        let lost = self.loses(offence);
+        let spares = if rules.penalty_spares() { "yes" } else { "no" };
+        let request = if rules.article(Topic::Penalty).ends_with("B.5") {
+            "yes"
+        } else {
+            "no"
+        };
+        let window = if rules.stands_once_answered() {
+            "before_reply"
+        } else {
+            "none"
+        };
+        let draft = self
+            .mate(offence.opponent_can_mate, rules.penalty_spares())
+            .with("offence", offence.number)
+            .with("spares", spares)
+            .with("request", request)
+            .with("window", window);
+        match rules.penalty() {
+            Penalty::LosesAtOnce => draft.with("penalty", "at_once").clocks(offence, 0),
+            Penalty::Minutes { .. } if lost => draft.with("penalty", "lost").clocks(offence, 0),
+            Penalty::Minutes { minutes, loses_at } | Penalty::OnClaim { minutes, loses_at } => draft
+                .with("penalty", "minutes")
+                .with("minutes", minutes)
+                .with("loses_at", loses_at)
+                .clocks(offence, minutes),
+            Penalty::QuickplayFinish { minutes, loses_at } => draft
+                .with("penalty", "quickplay_finish")
+                .with("minutes", minutes)
+                .with("loses_at", loses_at)
+                .clocks(offence, 0),
+            Penalty::WinOnClaim | Penalty::OpenMinutes => draft.with("penalty", "none").clocks(offence, 0),
+        }
+    }
+
+    /// What a loss becomes when the opponent cannot mate, where that spares the player anything.
+    pub(super) fn mate(self, opponent_can_mate: Option<bool>, spares: bool) -> Self {
+        let mate = match opponent_can_mate {
+            _ if self.rules.needs_mating_material() => "material",
+            _ if !spares => "plain",
+            Some(true) => "can",
+            Some(false) => "cannot",
+            None => "unknown",
+        };
+        self.with("mate", mate)
+    }
+
+    /// The times that the arbiter may set (2023: 7.1), with so many minutes for the opponent.
+    fn clocks(self, offence: Offence, minutes: u8) -> Self {
+        let Some((times, offender)) = offence.times.zip(self.color) else {
+            return self.with("times", "none");
+        };
+        let bonus = u64::from(minutes) * 60_000;
+        let (exact, keep) = (times.exact(offender, bonus), times.keep(offender, bonus));
+        self.with("times", "known")
+            .with("exact_white", clock_text(*exact.get(Color::White)))
+            .with("exact_black", clock_text(*exact.get(Color::Black)))
+            .with("keep_white", clock_text(*keep.get(Color::White)))
+            .with("keep_black", clock_text(*keep.get(Color::Black)))
+    }
+}

@@ -1,0 +1,106 @@
+//! Flags and clocks.
+
+use shakmaty::{ByColor, Color};
+
+use super::{Advice, Draft, Severity, clock_text};
+use crate::laws::articles::Topic;
+use crate::laws::rules::TwoFlags;
+use crate::laws::table::FlagCall;
+
+impl Draft<'_> {
+    pub(super) fn flag(self, completed: u32, required: Option<u32>, last_period: bool) -> Advice {
+        let topics = [Topic::FlagFallen, Topic::Flag];
+        let required = required.filter(|_| !last_period);
+        let draft = self.with("completed", completed);
+        let draft = match required {
+            Some(required) => draft.with("progress", "required").with("required", required),
+            None if last_period => draft.with("progress", "last_period"),
+            None => draft.with("progress", "unknown"),
+        };
+        if required.is_some_and(|required| completed >= required) {
+            return draft.is(Severity::Info, "flag_fall.moves_made", &topics);
+        }
+        let (severity, case, claim) = match draft.rules.flag_call() {
+            FlagCall::Claim => (Severity::Hint, "flag_fall.silent", "none"),
+            FlagCall::Arbiter => (Severity::Advice, "flag_fall.fallen", "none"),
+            FlagCall::ArbiterOrClaim => (Severity::Advice, "flag_fall.fallen", "clock_stopped"),
+        };
+        draft.with("claim", claim).is(severity, case, &topics)
+    }
+
+    pub(super) fn two_flags(self, first: Option<Color>, last_period: bool) -> Advice {
+        let severity = Severity::Advice;
+        match self.rules.two_flags(first, last_period) {
+            TwoFlags::Loses(color) => {
+                let topics = [Topic::FlagFallen, Topic::Flag];
+                self.of(Some(color))
+                    .is(severity, "two_flags.first_known", &topics)
+            }
+            TwoFlags::PlayOn => self.is(severity, "two_flags.goes_on", &[Topic::TwoFlagsPlayOn]),
+            TwoFlags::Draw => self.is(severity, "two_flags.draw", &[Topic::TwoFlagsLast]),
+        }
+    }
+
+    pub(super) fn inconsistent(
+        self,
+        missing_s: i64,
+        increments_of: Option<ByColor<u32>>,
+        should: Option<ByColor<u64>>,
+    ) -> Advice {
+        let draft = self.with(
+            "amount",
+            clock_text(missing_s.unsigned_abs().saturating_mul(1000)),
+        );
+        let draft = match should {
+            Some(should) => draft
+                .with("should", "known")
+                .with("should_white", clock_text(*should.get(Color::White)))
+                .with("should_black", clock_text(*should.get(Color::Black))),
+            None => draft.with("should", "unknown"),
+        };
+        let (draft, case) = match increments_of {
+            Some(moves) => (
+                draft
+                    .with("white_moves", moves.white)
+                    .with("black_moves", moves.black),
+                "clock_inconsistent.increments_missing",
+            ),
+            None if missing_s < 0 => (draft, "clock_inconsistent.too_much"),
+            None => (draft, "clock_inconsistent.too_little"),
+        };
+        draft.is(Severity::Advice, case, &[Topic::ClockDefect, Topic::ClockSetting])
+    }
+
+    pub(super) fn time_trouble(self, players: ByColor<bool>) -> Advice {
+        let exempt = if self.rules.exempt_for_period() {
+            "period"
+        } else {
+            "clock"
+        };
+        let (color, case) = match (players.white, players.black) {
+            (true, false) => (Some(Color::White), "time_trouble.one"),
+            (false, true) => (Some(Color::Black), "time_trouble.one"),
+            _ => (None, "time_trouble.both"),
+        };
+        let draft = self.with("exempt", exempt).of(color);
+        draft.is(Severity::Advice, case, &[Topic::Writing])
+    }
+
+    pub(super) fn late(self, minutes: u32, defaulted: bool) -> Advice {
+        let (severity, case) = if defaulted {
+            (Severity::Advice, "late_start.default_time")
+        } else {
+            (Severity::Hint, "late_start.not_running")
+        };
+        self.with("minutes", minutes)
+            .is(severity, case, &[Topic::DefaultTime])
+    }
+
+    pub(super) fn clock_stopped(self) -> Advice {
+        self.is(Severity::Hint, "clock_stopped.stopped", &[Topic::ClockStopped])
+    }
+
+    pub(super) fn clock_gone(self) -> Advice {
+        self.is(Severity::Advice, "clock_disconnected.gone", &[Topic::ClockDefect])
+    }
+}

@@ -1,0 +1,178 @@
+//! The words: one catalogue a language, with a text for each case.
+//!
+//! `catalogue/en.toml` says how a catalogue is written. A new language is a file beside it and a line here.
+
+use core::fmt;
+use core::str::FromStr;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+use serde_json::Value;
+use thiserror::Error;
+
+/// Languages with the code that names them and their catalogue. The first one is the one that holds without a setting.
+macro_rules! languages {
+    ($($(#[$doc:meta])* $language:ident $code:literal $file:literal),+ $(,)?) => {
+        /// A language that the arbiter is advised in.
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Language {
+            $($(#[$doc])* $language,)+
+        }
+
+        impl Language {
+            /// All languages.
+            pub const ALL: &'static [Self] = &[$(Self::$language),+];
+
+            /// Its code, as in "en".
+            #[must_use]
+            pub const fn code(self) -> &'static str {
+                match self {
+                    $(Self::$language => $code,)+
+                }
+            }
+
+            fn catalogue(self) -> &'static Catalogue {
+                match self {
+                    $(Self::$language => {
+                        static CATALOGUE: LazyLock<Catalogue> =
+                            LazyLock::new(|| Catalogue::read(include_str!($file)));
+                        &CATALOGUE
+                    })+
+                }
+            }
+        }
+    };
+}
+
+languages! {
+    /// English.
+    #[default]
+    English "en" "catalogue/en.toml",
+    /// German.
+    German "de" "catalogue/de.toml",
+}
+
+/// A text that names no language.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{text:?} is no language that there is a catalogue for: {}", codes())]
+pub struct NoLanguage {
+    /// The text.
+    pub text: String,
+}
+
+/// Texts of one language.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Catalogue {
+    /// By kind of incident and by what follows the dot in the case's name.
+    cases: BTreeMap<String, BTreeMap<String, String>>,
+    /// By placeholder and value.
+    words: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+/// The text of a case, in plain words.
+///
+/// A value that the case's text does not name is left out, and a name without a value stays as it is. A case that is in no
+/// catalogue has an empty text: the tests hold that there is none.
+///
+/// ```
+/// use kiebitz::laws::{Language, Rules, Sight, text};
+/// use shakmaty::{Color, Square};
+///
+/// let advice = Rules::default().advise(&Sight::AdjustedOffTurn { square: Square::E4 }, Some(Color::White));
+/// let german = text(Language::German, advice.case, &advice.values);
+/// assert!(german.contains("e4"), "{german}");
+/// ```
+#[must_use]
+pub fn text(language: Language, case: &str, values: &BTreeMap<String, Value>) -> String {
+    let catalogue = language.catalogue();
+    let template = case
+        .split_once('.')
+        .and_then(|(kind, rest)| catalogue.cases.get(kind)?.get(rest));
+    let filled = template.map_or_else(String::new, |template| catalogue.fill(template, values, DEEPEST));
+    let words: Vec<&str> = filled.split_whitespace().collect();
+    words.join(" ")
+}
+
+/// Words may have placeholders in them, whose words may have some in turn.
+const DEEPEST: usize = 4;
+
+impl Catalogue {
+    /// What the file says. The tests hold that each can be read; one that could not would leave advice without words.
+    fn read(file: &str) -> Self {
+        toml::from_str(file).unwrap_or_default()
+    }
+
+    fn fill(&self, template: &str, values: &BTreeMap<String, Value>, depth: usize) -> String {
+        let mut filled = String::new();
+        let mut rest = template;
+        while let Some((before, name, after)) = next_placeholder(rest) {
+            filled.push_str(before);
+            match values.get(name) {
+                Some(value) => filled.push_str(&self.word(name, value, values, depth)),
+                None => {
+                    filled.push('{');
+                    filled.push_str(name);
+                    filled.push('}');
+                }
+            }
+            rest = after;
+        }
+        filled.push_str(rest);
+        filled
+    }
+
+    /// The word for a value, else for any value of that name, else the value itself.
+    fn word(&self, name: &str, value: &Value, values: &BTreeMap<String, Value>, depth: usize) -> String {
+        let plain = match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let words = self.words.get(name);
+        let word = words.and_then(|words| words.get(&plain).or_else(|| words.get("other")));
+        match word {
+            Some(word) if depth > 0 => self.fill(&word.replace("{n}", &plain), values, depth - 1),
+            _ => plain,
+        }
+    }
+}
+
+/// The cases of a language's catalogue, as in "illegal_move.completed".
+#[cfg(test)]
+pub(super) fn cases(language: Language) -> impl Iterator<Item = String> {
+    let kinds = language.catalogue().cases.iter();
+    kinds.flat_map(|(kind, cases)| cases.keys().map(move |case| format!("{kind}.{case}")))
+}
+
+/// The text before the next placeholder, its name, and the text behind it.
+fn next_placeholder(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, behind) = text.split_once('{')?;
+    let (name, after) = behind.split_once('}')?;
+    Some((before, name, after))
+}
+
+fn codes() -> String {
+    let codes: Vec<_> = Language::ALL.iter().map(|language| language.code()).collect();
+    codes.join(", ")
+}
+
+impl FromStr for Language {
+    type Err = NoLanguage;
+
+    fn from_str(text: &str) -> Result<Self, NoLanguage> {
+        let found = Self::ALL.iter().find(|language| language.code() == text);
+        found.copied().ok_or_else(|| NoLanguage {
+            text: text.to_owned(),
+        })
+    }
+}
+
+impl fmt::Display for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code())
+    }
+}
+
+#[cfg(test)]
+mod tests;

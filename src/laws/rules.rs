@@ -1,0 +1,237 @@
+//! What applies at a board, and what the referee decides by it.
+
+use shakmaty::{ByColor, Color};
+
+use super::articles::{self, Topic};
+use super::edition::{Edition, Mode, Play};
+use super::points::{OpenPoints, Penalties1997, ReversedLimit};
+use super::table::{self, ClaimCost, Fivefold, FlagCall, Penalty, Pressed, SeventyFive, Standing};
+
+/// The rules at a board: an edition of the Laws, the mode of play with its supervision, and the points left open.
+///
+/// ```
+/// use kiebitz::laws::{Edition, Fivefold, Mode, Rules, Topic};
+///
+/// let rules = Rules { edition: Edition::Fide2018, mode: Mode::Blitz, supervised: false, ..Rules::default() };
+/// assert!(rules.stands_once_answered());
+/// assert_eq!(rules.fivefold(), Some(Fivefold::AnyOrder));
+/// assert_eq!(rules.article(Topic::Window), "A.4.2, B.4");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rules {
+    /// The edition.
+    pub edition: Edition,
+    /// The mode of play.
+    pub mode: Mode,
+    /// Whether rapid or blitz is supervised well enough for the competition rules to apply (2023: A.4, B.2). It
+    /// changes nothing in standard play.
+    pub supervised: bool,
+    /// How the open points are taken.
+    pub points: OpenPoints,
+}
+
+/// What follows when both flags are down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TwoFlags {
+    /// This player's flag was first: he loses, unless his opponent cannot mate (6.9).
+    Loses(Color),
+    /// The game goes on.
+    PlayOn,
+    /// The game is drawn.
+    Draw,
+}
+
+impl Default for Rules {
+    /// The newest edition, standard play.
+    fn default() -> Self {
+        Self {
+            edition: Edition::default(),
+            mode: Mode::default(),
+            supervised: true,
+            points: OpenPoints::default(),
+        }
+    }
+}
+
+impl Rules {
+    /// Where the Laws treat the topic, as in "7.5.1"; empty where this edition has nothing on it.
+    #[must_use]
+    pub fn article(&self, topic: Topic) -> &'static str {
+        self.article_as_checked(topic).trim_end_matches('†')
+    }
+
+    /// The same, with a dagger where the number was not checked against the edition's text.
+    pub(super) fn article_as_checked(&self, topic: Topic) -> &'static str {
+        articles::article(topic, self.edition, self.play())
+    }
+
+    /// What an illegal move brings, open points decided: never [`Penalty::OpenMinutes`], and
+    /// [`Penalty::QuickplayFinish`] only where the penalties of 1997 are for the quickplay finish.
+    #[must_use]
+    pub fn penalty(&self) -> Penalty {
+        match table::penalty(self.edition, self.play()) {
+            Penalty::OpenMinutes => Penalty::Minutes {
+                minutes: self.points.blitz_2023_minutes,
+                loses_at: 2,
+            },
+            Penalty::QuickplayFinish { minutes, loses_at }
+                if self.points.penalties_1997 == Penalties1997::Always =>
+            {
+                Penalty::Minutes { minutes, loses_at }
+            }
+            penalty => penalty,
+        }
+    }
+
+    /// Whether an illegal move that would lose draws where the opponent cannot mate (2023: 7.5.5; not in 1997).
+    #[must_use]
+    pub fn penalty_spares(&self) -> bool {
+        table::penalty_spares(self.edition)
+    }
+
+    /// Whether an illegal move stands once the opponent has made his next move (2023: A.5.2).
+    #[must_use]
+    pub fn stands_once_answered(&self) -> bool {
+        table::stands_once_answered(self.edition, self.play())
+    }
+
+    /// Whether an illegal move that stands is counted among the player's offences.
+    #[must_use]
+    pub fn standing_counts(&self) -> bool {
+        self.points.standing_move_counts
+    }
+
+    /// Whether the arbiter deals with illegal moves of his own motion, or waits for a claim (1997: C.3; 2009: A4c).
+    #[must_use]
+    pub fn acts_on_illegal_moves(&self) -> bool {
+        !matches!(self.penalty(), Penalty::OnClaim { .. } | Penalty::WinOnClaim)
+    }
+
+    /// What is done with an illegal position that nobody has put right in time (2023: A.5.4).
+    #[must_use]
+    pub fn illegal_position(&self) -> Standing {
+        table::illegal_position(self.edition, self.play())
+    }
+
+    /// Whether a pawn left on the last rank becomes a queen where it stands (2023: 7.5.2; not before 2014).
+    #[must_use]
+    pub fn becomes_queen(&self) -> bool {
+        table::becomes_queen(self.edition)
+    }
+
+    /// What the clock pressed without a move is (2023: 7.5.3).
+    #[must_use]
+    pub fn pressed_without_move(&self) -> Pressed {
+        table::pressed_without_move(self.edition)
+    }
+
+    /// Whether two hands for a move are the same as an illegal move (2023: 7.5.4).
+    #[must_use]
+    pub fn two_hands_as_illegal(&self) -> bool {
+        table::two_hands_as_illegal(self.edition)
+    }
+
+    /// Whether Art. 4 is applied only when a player asks for it (1997: B.5; 2009: A4b).
+    #[must_use]
+    pub fn touch_on_request(&self) -> bool {
+        table::touch_on_request(self.edition, self.play())
+    }
+
+    /// How many moves each player completes before a wrong start can no longer be put right (2023: A.5.1); `None`: it can
+    /// be during the whole game.
+    #[must_use]
+    pub fn start_limit(&self) -> Option<u32> {
+        table::start_limit(self.edition, self.play())
+    }
+
+    /// Whether the game with colours reversed ends and is played anew, after so many moves made by each (2023: 7.3).
+    #[must_use]
+    pub fn reversed_is_void(&self, made: ByColor<u32>) -> bool {
+        table::reversed_limit(self.edition).is_some_and(|limit| self.reversed_moves(made) < limit)
+    }
+
+    /// The moves that count towards the limit of Art. 7.3.
+    #[must_use]
+    pub fn reversed_moves(&self, made: ByColor<u32>) -> u32 {
+        match self.points.reversed_limit {
+            ReversedLimit::Both => made.white.min(made.black),
+            ReversedLimit::Either => made.white.max(made.black),
+        }
+    }
+
+    /// When five times the same position ends the game (2023: 9.6.1); `None`: never.
+    #[must_use]
+    pub fn fivefold(&self) -> Option<Fivefold> {
+        table::fivefold(self.edition)
+    }
+
+    /// When seventy-five moves end the game (2023: 9.6.2); `None`: never.
+    #[must_use]
+    pub fn seventy_five(&self) -> Option<SeventyFive> {
+        table::seventy_five(self.edition)
+    }
+
+    /// What a wrong claim of a draw costs (2023: 9.5.3).
+    #[must_use]
+    pub fn wrong_claim(&self) -> ClaimCost {
+        table::wrong_claim(self.edition, self.play())
+    }
+
+    /// Whether touching a piece ends the right to claim a draw, or only a move (9.4; 1997: a move).
+    #[must_use]
+    pub fn touch_ends_claim(&self) -> bool {
+        table::touch_ends_claim(self.edition)
+    }
+
+    /// Whether a position that was put back is a new occurrence of itself.
+    #[must_use]
+    pub fn reinstated_counts(&self) -> bool {
+        self.points.reinstated_counts
+    }
+
+    /// Whether a resignation is a draw where the opponent cannot mate (5.1.2, since 2023).
+    #[must_use]
+    pub fn resignation_spares(&self) -> bool {
+        table::resignation_spares(self.edition)
+    }
+
+    /// Who says that a flag is down (6.8; 2023: A.5.3, A.5.5).
+    #[must_use]
+    pub fn flag_call(&self) -> FlagCall {
+        table::flag_call(self.edition, self.play())
+    }
+
+    /// What follows when both flags are down.
+    ///
+    /// `first` is whose fell first, if that is known.
+    #[must_use]
+    pub fn two_flags(&self, first: Option<Color>, last_period: bool) -> TwoFlags {
+        if table::two_flags_draw(self.edition, self.play()) {
+            return TwoFlags::Draw;
+        }
+        match first {
+            Some(color) => TwoFlags::Loses(color),
+            None if last_period => TwoFlags::Draw,
+            None => TwoFlags::PlayOn,
+        }
+    }
+
+    /// Whether a win on time or by an illegal move needs mating material instead of any way to mate (1997: C.4).
+    #[must_use]
+    pub fn needs_mating_material(&self) -> bool {
+        table::needs_mating_material(self.edition, self.play())
+    }
+
+    /// Whether a player in time trouble need not write for the rest of the period, even when his time goes above five
+    /// minutes again (8.4).
+    #[must_use]
+    pub fn exempt_for_period(&self) -> bool {
+        table::exempt_for_period(self.edition)
+    }
+
+    /// The mode of play and its supervision.
+    #[must_use]
+    pub fn play(&self) -> Play {
+        self.mode.play(self.supervised)
+    }
+}

@@ -1,0 +1,335 @@
+//! The rules themselves: what differs between editions and ways of playing, one row a topic.
+//!
+//! It reads like the articles: from the oldest edition to the newest, where one that is not named has the rule of the one
+//! before. Each row names the article that it comes from in `articles.rs` by its topic.
+
+use super::edition::Edition::{self, *};
+use super::edition::Play::{self, *};
+
+/// What an illegal move brings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Penalty {
+    /// The opponent gets so many minutes; the offence of that number loses.
+    Minutes {
+        /// How many.
+        minutes: u8,
+        /// From 1.
+        loses_at: u32,
+    },
+    /// The same, but its article belongs to the quickplay finish (1997).
+    QuickplayFinish {
+        /// How many.
+        minutes: u8,
+        /// From 1.
+        loses_at: u32,
+    },
+    /// The first one loses.
+    LosesAtOnce,
+    /// The same minutes, when the opponent claims before he makes his own move.
+    OnClaim {
+        /// How many.
+        minutes: u8,
+        /// From 1.
+        loses_at: u32,
+    },
+    /// The opponent may claim a win before he makes his own move.
+    WinOnClaim,
+    /// As [`Self::Minutes`] with two offences, the minutes being an open point.
+    OpenMinutes,
+}
+
+/// What the clock pressed without a move is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Pressed {
+    /// No offence of its own.
+    NoRule,
+    /// Something the arbiter may punish.
+    Discretion,
+    /// The same as an illegal move.
+    AsIllegal,
+}
+
+/// When five times the same position ends the game.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fivefold {
+    /// At five consecutive alternate moves of each player: plies p, p + 4 and so on to p + 16.
+    Consecutive,
+    /// In any order.
+    AnyOrder,
+}
+
+/// When seventy-five moves without pawn move or capture end the game.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SeventyFive {
+    /// When the last one is completed.
+    Completed,
+    /// When the last one is made.
+    Made,
+}
+
+/// Who says that a flag is down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FlagCall {
+    /// The arbiter, or a player.
+    Arbiter,
+    /// The arbiter, or a player, who must have time left and stops the clocks.
+    ArbiterOrClaim,
+    /// A player alone, who stops both clocks with his own flag up; the arbiter says nothing.
+    Claim,
+}
+
+/// What is done with an illegal position that nobody has put right in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Go back to the last legal position.
+    GoBack,
+    /// The arbiter steps in if he can.
+    Intervene,
+    /// Wait until the next move is completed; what is illegal then is drawn.
+    WaitThenDraw,
+    /// It is left alone.
+    Leave,
+}
+
+/// Pressing the clock while the opponent has yet to put displaced pieces back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Press {
+    /// A right.
+    Allowed,
+    /// Nothing is said.
+    Silent,
+    /// As pressing without a move.
+    Offence,
+}
+
+/// What a wrong claim of a draw costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClaimCost {
+    /// The claimant loses half of his time, at most three minutes; his opponent gets three.
+    HalfHisTime,
+    /// The opponent gets so many minutes.
+    Minutes(u8),
+}
+
+type Since<T> = &'static [(Edition, T)];
+
+/// The rule of an edition; its rows begin with the oldest one.
+fn since<T: Copy>(first: T, changes: Since<T>, edition: Edition) -> T {
+    let change = changes.iter().rfind(|(since, _)| *since <= edition);
+    change.map_or(first, |(_, rule)| *rule)
+}
+
+const TWO_OF_TWO: Penalty = Penalty::Minutes {
+    minutes: 2,
+    loses_at: 2,
+};
+const TWO_OF_THREE: Penalty = Penalty::Minutes {
+    minutes: 2,
+    loses_at: 3,
+};
+const ONE_OF_TWO: Penalty = Penalty::Minutes {
+    minutes: 1,
+    loses_at: 2,
+};
+const CLAIMED: Penalty = Penalty::OnClaim {
+    minutes: 2,
+    loses_at: 3,
+};
+const FINISH: Penalty = Penalty::QuickplayFinish {
+    minutes: 2,
+    loses_at: 3,
+};
+const AT_ONCE: Penalty = Penalty::LosesAtOnce;
+const WIN: Penalty = Penalty::WinOnClaim;
+
+/// What an illegal move brings.
+#[rustfmt::skip]
+pub(super) fn penalty(edition: Edition, play: Play) -> Penalty {
+    match play {
+        S  => since(FINISH, &[(Fide2009, TWO_OF_THREE), (Fide2014, TWO_OF_TWO)], edition),
+        Rs => since(FINISH, &[(Fide2009, TWO_OF_THREE), (Fide2014, TWO_OF_TWO), (Fide2023, ONE_OF_TWO)], edition),
+        Ru => since(FINISH, &[(Fide2009, CLAIMED), (Fide2014, AT_ONCE), (Fide2018, TWO_OF_TWO), (Fide2023, ONE_OF_TWO)], edition),
+        Bs => since(WIN, &[(Fide2009, TWO_OF_THREE), (Fide2014, ONE_OF_TWO), (Fide2023, Penalty::OpenMinutes)], edition),
+        Bu => since(WIN, &[(Fide2014, AT_ONCE), (Fide2018, ONE_OF_TWO)], edition),
+    }
+}
+
+/// Whether a draw takes the place of the loss where the opponent cannot mate.
+pub(super) fn penalty_spares(edition: Edition) -> bool {
+    since(false, &[(Fide2009, true)], edition)
+}
+
+/// Whether an illegal move can no longer be corrected once the opponent has made his next move.
+pub(super) fn stands_once_answered(edition: Edition, play: Play) -> bool {
+    match play {
+        S | Rs => false,
+        Ru => since(false, &[(Fide2014, true)], edition),
+        Bs => since(true, &[(Fide2009, false)], edition),
+        Bu => true,
+    }
+}
+
+/// What is done with an illegal position that nobody has put right in time.
+pub(super) fn illegal_position(edition: Edition, play: Play) -> Standing {
+    use Standing::{GoBack, Intervene, Leave, WaitThenDraw};
+    match play {
+        S | Rs => GoBack,
+        Ru => since(
+            GoBack,
+            &[(Fide2009, Intervene), (Fide2014, WaitThenDraw)],
+            edition,
+        ),
+        Bs => since(Leave, &[(Fide2009, GoBack)], edition),
+        Bu => since(Leave, &[(Fide2009, Intervene), (Fide2014, WaitThenDraw)], edition),
+    }
+}
+
+/// Whether a pawn left on the last rank becomes a queen where it stands.
+pub(super) fn becomes_queen(edition: Edition) -> bool {
+    since(false, &[(Fide2014, true)], edition)
+}
+
+/// What the clock pressed without a move is.
+pub(super) fn pressed_without_move(edition: Edition) -> Pressed {
+    since(
+        Pressed::NoRule,
+        &[(Fide2014, Pressed::Discretion), (Fide2017, Pressed::AsIllegal)],
+        edition,
+    )
+}
+
+/// Pressing the clock while the opponent has yet to put displaced pieces back.
+pub(super) fn press_while_displaced(edition: Edition) -> Press {
+    since(
+        Press::Allowed,
+        &[(Fide2009, Press::Silent), (Fide2017, Press::Offence)],
+        edition,
+    )
+}
+
+/// Whether two hands for a move are the same as an illegal move.
+pub(super) fn two_hands_as_illegal(edition: Edition) -> bool {
+    since(false, &[(Fide2017, true)], edition)
+}
+
+/// Whether Art. 4 is applied on a player's request only.
+pub(super) fn touch_on_request(edition: Edition, play: Play) -> bool {
+    match play {
+        S => false,
+        Rs | Bs => since(true, &[(Fide2009, false)], edition),
+        Ru | Bu => since(true, &[(Fide2014, false)], edition),
+    }
+}
+
+/// Until how many moves of each a wrong start is put right; `None`: during the whole game.
+pub(super) fn start_limit(edition: Edition, play: Play) -> Option<u32> {
+    match play {
+        S => None,
+        Rs | Bs => since(Some(3), &[(Fide2009, None)], edition),
+        Ru | Bu => since(Some(3), &[(Fide2014, Some(10))], edition),
+    }
+}
+
+/// Whether a rook that began on a wrong square, too, cannot castle; before 2014 only exchanged king and queen matter.
+pub(super) fn misplaced_rook_matters(edition: Edition) -> bool {
+    since(false, &[(Fide2014, true)], edition)
+}
+
+/// Whether a turned board must be put right, or only may.
+pub(super) fn rotated_must(edition: Edition) -> bool {
+    since(false, &[(Fide2009, true)], edition)
+}
+
+/// From how many moves on a game with colours reversed goes on; `None`: it always does, unless the arbiter rules otherwise.
+pub(super) fn reversed_limit(edition: Edition) -> Option<u32> {
+    since(None, &[(Fide2017, Some(10))], edition)
+}
+
+/// When five times the same position ends the game.
+pub(super) fn fivefold(edition: Edition) -> Option<Fivefold> {
+    since(
+        None,
+        &[
+            (Fide2014, Some(Fivefold::Consecutive)),
+            (Fide2017, Some(Fivefold::AnyOrder)),
+        ],
+        edition,
+    )
+}
+
+/// When seventy-five moves end the game.
+pub(super) fn seventy_five(edition: Edition) -> Option<SeventyFive> {
+    since(
+        None,
+        &[
+            (Fide2014, Some(SeventyFive::Completed)),
+            (Fide2017, Some(SeventyFive::Made)),
+        ],
+        edition,
+    )
+}
+
+/// What a wrong claim of a draw costs.
+pub(super) fn wrong_claim(edition: Edition, play: Play) -> ClaimCost {
+    use ClaimCost::{HalfHisTime, Minutes};
+    match play {
+        S => since(
+            HalfHisTime,
+            &[(Fide2009, Minutes(3)), (Fide2014, Minutes(2))],
+            edition,
+        ),
+        Rs | Ru => since(
+            HalfHisTime,
+            &[
+                (Fide2009, Minutes(3)),
+                (Fide2014, Minutes(2)),
+                (Fide2023, Minutes(1)),
+            ],
+            edition,
+        ),
+        Bs | Bu => since(
+            HalfHisTime,
+            &[(Fide2009, Minutes(3)), (Fide2014, Minutes(1))],
+            edition,
+        ),
+    }
+}
+
+/// Whether touching a piece ends the right to claim, or only a move.
+pub(super) fn touch_ends_claim(edition: Edition) -> bool {
+    since(false, &[(Fide2009, true)], edition)
+}
+
+/// Whether a resignation is a draw where the opponent cannot mate.
+pub(super) fn resignation_spares(edition: Edition) -> bool {
+    since(false, &[(Fide2023, true)], edition)
+}
+
+/// Who says that a flag is down.
+pub(super) fn flag_call(edition: Edition, play: Play) -> FlagCall {
+    use FlagCall::{Arbiter, ArbiterOrClaim, Claim};
+    match play {
+        S => Arbiter,
+        Rs | Bs => since(Claim, &[(Fide2009, Arbiter)], edition),
+        Ru | Bu => since(Claim, &[(Fide2014, ArbiterOrClaim)], edition),
+    }
+}
+
+/// Whether two fallen flags are a draw whichever was first.
+pub(super) fn two_flags_draw(edition: Edition, play: Play) -> bool {
+    match play {
+        S => false,
+        Rs | Bs => since(true, &[(Fide2009, false)], edition),
+        Ru | Bu => since(true, &[(Fide2014, false)], edition),
+    }
+}
+
+/// Whether the winner needs material that can mate soon, and not just any way to mate.
+pub(super) fn needs_mating_material(edition: Edition, play: Play) -> bool {
+    matches!(play, Bs | Bu) && since(true, &[(Fide2009, false)], edition)
+}
+
+/// Whether a player in time trouble need not write for the rest of the period, even if his time goes above five minutes.
+pub(super) fn exempt_for_period(edition: Edition) -> bool {
+    since(false, &[(Fide2017, true)], edition)
+}

@@ -1,0 +1,99 @@
+//! Every edition, every way of playing, every sight: what is advised exists and says all it names.
+
+use std::collections::BTreeSet;
+
+use shakmaty::Color;
+
+use super::examples::examples;
+use super::*;
+
+/// All rules that can be set.
+fn all_rules() -> Vec<Rules> {
+    let points = [
+        OpenPoints::default(),
+        OpenPoints {
+            blitz_2023_minutes: 2,
+            penalties_1997: Penalties1997::Always,
+            illegal_move_told: Told::Completed,
+            standing_move_counts: true,
+            reversed_limit: ReversedLimit::Either,
+            reinstated_counts: true,
+        },
+    ];
+    let mut all = Vec::new();
+    for &edition in Edition::ALL {
+        for mode in Mode::ALL {
+            for supervised in [true, false] {
+                all.extend(points.map(|points| Rules {
+                    edition,
+                    mode,
+                    supervised,
+                    points,
+                }));
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn every_advice_has_a_text_in_every_language_and_names_nothing_it_does_not_know() {
+    for rules in all_rules() {
+        for (sight, color) in examples() {
+            for color in [color, None, Some(Color::Black)] {
+                let advice = rules.advise(&sight, color);
+                assert_eq!(advice.case.split('.').next(), Some(sight.kind()));
+                for language in Language::ALL {
+                    let text = text(*language, advice.case, &advice.values);
+                    assert!(text.len() > 20, "{rules:?} {sight:?} {}: {text}", advice.case);
+                    assert!(
+                        !text.contains(['{', '}']),
+                        "{rules:?} {sight:?} {}: {text}",
+                        advice.case
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_advice_rests_on_an_article_but_for_faults_of_the_board() {
+    for rules in all_rules() {
+        for (sight, color) in examples() {
+            let advice = rules.advise(&sight, color);
+            let fault = matches!(sight, Sight::SensorFault { .. });
+            assert_eq!(advice.article.is_empty(), fault, "{rules:?} {sight:?}");
+            assert!(!advice.article.contains('†'), "{}", advice.article);
+        }
+    }
+}
+
+#[test]
+fn no_text_waits_for_a_case_that_never_comes() {
+    let mut met = BTreeSet::new();
+    for rules in all_rules() {
+        for (sight, color) in examples() {
+            met.insert(rules.advise(&sight, color).case.to_owned());
+        }
+    }
+    let written: BTreeSet<String> = catalogue::cases(Language::English).collect();
+    assert_eq!(met, written);
+}
+
+#[test]
+fn what_a_board_cannot_see_is_a_hint_at_most() {
+    for rules in all_rules() {
+        for (sight, color) in examples() {
+            let unseen = matches!(
+                sight.kind(),
+                "piece_touched_not_moved"
+                    | "castling_rook_first"
+                    | "two_hands_suspected"
+                    | "adjusted_off_turn"
+            );
+            let severity = rules.advise(&sight, color).severity;
+            assert!(!unseen || severity <= Severity::Hint, "{sight:?}: {severity:?}");
+        }
+    }
+}
