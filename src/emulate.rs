@@ -31,7 +31,7 @@ use crate::cli::Exit;
 use crate::clock::{self, LiveTime, Speed};
 pub use fault::{Boards, Fault, NoFault, Trouble};
 use hall::{Hall, Output};
-use port::Port;
+pub use port::Port;
 
 /// What is to be emulated.
 #[derive(Debug, Clone)]

@@ -17,7 +17,7 @@ use tokio::io::unix::AsyncFd;
 
 /// The port of a board, as long as its cable is in. Whoever has opened it sees it hang up when this is dropped.
 #[derive(Debug)]
-pub(super) struct Port {
+pub struct Port {
     /// The board's end.
     board: AsyncFd<OwnedFd>,
     /// The host's end, held open so that the board's end does not hang up while nobody has opened it.
@@ -41,7 +41,7 @@ impl Port {
     /// # Errors
     ///
     /// When there is no pseudo-terminal to be had, or the link cannot be made.
-    pub(super) fn open(link: Option<&Path>) -> Result<Self> {
+    pub fn open(link: Option<&Path>) -> Result<Self> {
         let (board, host, path) = pair().context("cannot get a pseudo-terminal")?;
         let link = link.map(|name| Link::make(name, &path)).transpose()?;
         #[expect(
@@ -59,17 +59,17 @@ impl Port {
     }
 
     /// Where it can be opened now.
-    pub(super) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Where it will be found after a replug as well.
-    pub(super) fn link(&self) -> Option<&Path> {
+    pub fn link(&self) -> Option<&Path> {
         self.link.as_ref().map(|link| link.name.as_path())
     }
 
     /// Sends bytes to whoever has opened the port. What does not fit in is lost, as on any serial line.
-    pub(super) fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         match rustix::io::write(self.board.get_ref(), bytes) {
             Ok(_) | Err(rustix::io::Errno::AGAIN) => Ok(()),
             Err(error) => Err(error.into()),
@@ -77,7 +77,7 @@ impl Port {
     }
 
     /// Reads what the host has written.
-    pub(super) fn poll_read(&self, cx: &mut Waker<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
+    pub fn poll_read(&self, cx: &mut Waker<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
         loop {
             let mut ready = ready!(self.board.poll_read_ready(cx))?;
             let read = |board: &AsyncFd<OwnedFd>| Ok(rustix::io::read(board.get_ref(), &mut *buffer)?);
@@ -92,7 +92,7 @@ impl Port {
     /// What nobody reads is gone, and who had opened it alone does not keep it closed to others when he has gone: a
     /// pseudo-terminal remembers both as long as one of its ends is open. (Programs that lock the port as well, as
     /// kiebitz does, remain alone.)
-    pub(super) fn look_after(&mut self, now: Timestamp) -> io::Result<()> {
+    pub fn look_after(&mut self, now: Timestamp) -> io::Result<()> {
         rustix::termios::ioctl_tiocnxcl(&self.host)?;
         if rustix::io::ioctl_fionread(&self.host)? == 0 {
             self.unread_since = None;

@@ -1,6 +1,9 @@
-//! A round of two hours at eight boards, with everything that goes wrong in a year. In virtual time.
+//! A round of two hours at eight boards, with everything that goes wrong in a year, in virtual time; and minutes of the
+//! same on pseudo-terminals, in real time.
 
 mod faults;
+#[cfg(target_os = "linux")]
+mod live;
 mod table;
 mod verdict;
 mod world;

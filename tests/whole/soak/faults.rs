@@ -36,13 +36,14 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Everything, each in its time, the earliest first, within `round` from `began`.
+    /// Everything, each in its time, the earliest first, within `round` from `began`. No cable is out for longer than
+    /// `out` milliseconds.
     pub(super) fn schedule(
         self,
         chance: &mut Chance,
         boards: usize,
-        began: Timestamp,
-        round: Duration,
+        out: u64,
+        (began, round): (Timestamp, Duration),
     ) -> Vec<(Timestamp, Fault)> {
         let mut faults: Vec<(Duration, Fault)> = Vec::new();
         let mut add = |spans: Vec<(Duration, Duration)>, begins: Fault, ends: Fault| {
@@ -53,9 +54,9 @@ impl Plan {
         };
         for board in 0..boards {
             let share = |all: usize| all / boards + usize::from(board < all % boards);
-            let out = lasting(chance, share(self.unplugs), 2_000, 300_000);
+            let outages = lasting(chance, share(self.unplugs), 2_000, out);
             add(
-                spread(chance, out, round),
+                spread(chance, outages, round),
                 Fault::Unplug(board),
                 Fault::Plug(board),
             );

@@ -1,5 +1,6 @@
 //! A board, its players, and its line.
 
+use core::ops::Range;
 use core::time::Duration;
 
 use kiebitz::emulate::plies;
@@ -37,6 +38,7 @@ pub(super) struct Table {
     pub(super) dealt: Vec<Game>,
     /// How each of these games ends.
     endings: Vec<Ending>,
+    pace: Pace,
     /// Every game that the Laws do not end ends with a result shown.
     results: bool,
     settings: SittingSettings,
@@ -52,16 +54,33 @@ pub(super) struct Table {
     pub(super) due: Option<Timestamp>,
 }
 
+/// How fast is played, and how long games are.
+#[derive(Debug, Clone)]
+pub(super) struct Pace {
+    /// So many times as long as their temperament does they think.
+    pub(super) thinking: Range<usize>,
+    /// In plies, where the Laws do not end them before.
+    pub(super) plies: Range<usize>,
+}
+
+impl Pace {
+    /// Of a round of two hours.
+    pub(super) const ROUND: Self = Self {
+        thinking: 4..20,
+        plies: 20..81,
+    };
+}
+
 impl Table {
-    pub(super) fn new(now: Timestamp, nth: usize, results: bool, chance: &mut Chance) -> Self {
+    pub(super) fn new(now: Timestamp, nth: usize, pace: Pace, results: bool, chance: &mut Chance) -> Self {
         let mut chance = Chance::new(chance.bits());
         let settings = SittingSettings {
             setting: Setting::random(&mut chance),
             temperament: Temperament::ALL[nth % Temperament::ALL.len()],
-            thinking: 400 + 100 * chance.below(16) as u32,
+            thinking: 100 * among(&mut chance, &pace.thinking) as u32,
             seed: chance.bits(),
         };
-        let first = game(&mut chance);
+        let first = game(&mut chance, &pace);
         let script = script(&first, results, &mut chance);
         let board = BoardSettings {
             serial: serial(nth).as_bytes().try_into().ok().and_then(SerialNumber::new),
@@ -75,6 +94,7 @@ impl Table {
         };
         Self {
             endings: vec![script.ending],
+            pace,
             results,
             player: Player::new(now, board, Sitting::new(now, settings.clone(), script)),
             settings,
@@ -100,7 +120,7 @@ impl Table {
         }
         self.told = truth;
         if truth.games > told.games && now < last {
-            let game = game(&mut self.chance);
+            let game = game(&mut self.chance, &self.pace);
             let script = script(&game, self.results, &mut self.chance);
             self.endings.push(script.ending);
             self.player.add(now, script);
@@ -177,10 +197,14 @@ fn long_serial(nth: usize) -> String {
     format!("{:0>10}", serial(nth))
 }
 
-fn game(chance: &mut Chance) -> Game {
+fn among(chance: &mut Chance, range: &Range<usize>) -> usize {
+    range.start + chance.below(range.len())
+}
+
+fn game(chance: &mut Chance, pace: &Pace) -> Game {
     let start = chance.percent(20).then(|| chance.below(960));
     let taste = chance.pick([Taste::Any, Taste::Special]);
-    let plies = 20 + chance.below(61);
+    let plies = among(chance, &pace.plies);
     Game::random(chance, start, taste, plies)
 }
 

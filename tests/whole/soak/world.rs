@@ -14,7 +14,7 @@ use kiebitz_hardware::emulator::hand::Chance;
 use kiebitz_protocol::Decoder;
 
 use super::faults::{Fault, Plan};
-use super::table::{self, ROUND, Table};
+use super::table::{self, Pace, ROUND, Table};
 use crate::hands::hall::OPENING;
 
 /// What happened, in words, at one board.
@@ -65,6 +65,8 @@ struct World {
 }
 
 const BOARDS: usize = 8;
+/// In milliseconds: after five minutes somebody notices the cable.
+const LONGEST_OUT: u64 = 300_000;
 /// After the round nothing goes wrong any more, and this long after the last game everything has been told.
 const AFTERWARDS: Duration = Duration::from_secs(120);
 /// A commit of the journal waits for the disk.
@@ -112,9 +114,11 @@ impl World {
     fn new(round: Round) -> Self {
         let mut chance = Chance::new(round.seed);
         let tables = (0..BOARDS)
-            .map(|nth| Table::new(OPENING, nth, round.results, &mut chance))
+            .map(|nth| Table::new(OPENING, nth, Pace::ROUND, round.results, &mut chance))
             .collect();
-        let faults = round.plan.schedule(&mut chance, BOARDS, OPENING, ROUND);
+        let faults = round
+            .plan
+            .schedule(&mut chance, BOARDS, LONGEST_OUT, (OPENING, ROUND));
         let directory = tempfile::tempdir().unwrap();
         let mut world = Self {
             round,

@@ -1,0 +1,201 @@
+//! The same on pseudo-terminals and in real time: `kiebitz run` as it is built, a real broker, and somebody who listens.
+
+mod daemon;
+mod room;
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+
+use kiebitz::clock::LiveTime;
+use kiebitz::event::{Event, EventKind};
+use kiebitz::journal::Journal;
+use kiebitz_hardware::Timestamp;
+
+use super::faults::Plan;
+use super::table::{self, Table};
+use super::verdict;
+use crate::mosquitto::Mosquitto;
+use crate::mqtt_world::{Listener, topic};
+use daemon::Daemon;
+use room::Room;
+
+/// What a soak is to be.
+#[derive(Debug, Clone, Copy)]
+struct Soak {
+    seed: u64,
+    minutes: u32,
+}
+
+const BOARDS: usize = 6;
+/// What goes wrong in a minute: twice what does in the round of two hours.
+const MINUTE: Plan = Plan {
+    unplugs: 3,
+    restarts: 1,
+    bursts: 2,
+    silences: 1,
+};
+/// Only a soak that fails waits so long for what is still to be told.
+const PATIENCE: Duration = Duration::from_secs(90);
+/// What the daemon may have in memory with these boards, in kilobytes, built without optimisation.
+const MEMORY: u64 = 64 * 1024;
+
+/// Two minutes with unplugged cables, garbage, silence and a daemon that is killed and started again.
+#[tokio::test]
+async fn two_minutes_on_pseudo_terminals_leave_every_game_right_or_its_gap_stated() {
+    let soak = Soak { seed: 7, minutes: 2 };
+    soak.run().await;
+}
+
+/// `SOAK="10 1" cargo test --test whole longer_on_pseudo -- --ignored --nocapture`: so many minutes, with this seed.
+#[tokio::test]
+#[ignore = "takes ten minutes, or as many as SOAK says"]
+async fn longer_on_pseudo_terminals() {
+    let wanted = std::env::var("SOAK").unwrap_or_else(|_| "10 1".to_owned());
+    let mut words = wanted.split_whitespace().map(|word| word.parse().unwrap());
+    let (minutes, seed) = (words.next().unwrap(), words.next().unwrap_or(1));
+    let soak = Soak {
+        seed: u64::from(seed),
+        minutes,
+    };
+    soak.run().await;
+}
+
+impl Soak {
+    async fn run(self) {
+        let mut directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let broker = Mosquitto::start().await;
+        let listener = Listener::start("soak", broker.address()).await;
+        let time = LiveTime::start();
+        let mut room = Room::new(self, &time, directory.path());
+        let mut daemon = Daemon::new(directory.path(), broker.address(), BOARDS);
+        while !room.is_over(&time) {
+            room.go_on(&time, &mut daemon).await;
+        }
+        // What was played last is still to be told, and a board that was unplugged to be read.
+        let end = time.now() + PATIENCE;
+        let mut wrong = vec!["nothing was told".to_owned()];
+        while !wrong.is_empty() && time.now() < end {
+            room.play_for(&time, &mut daemon, SETTLING).await;
+            wrong = judge(&room, &listener);
+        }
+        let report = format!("{} {}", room.report(), daemon.report());
+        if !wrong.is_empty() {
+            // With its recordings it can be looked into.
+            directory.disable_cleanup(true);
+            let kept = directory.path().display();
+            panic!(
+                "{report}\n{}\n{}all is kept in {kept}",
+                wrong.join("\n"),
+                room.log()
+            );
+        }
+        println!("seed {}: {report}", self.seed);
+        assert!(daemon.most_memory < MEMORY, "{report}");
+        assert_eq!(
+            daemon.ports_open(),
+            vec![true; BOARDS],
+            "one open port a board, none that is gone"
+        );
+        assert_eq!(daemon.stop(), Some(0));
+        let heard = heard(&listener);
+        let journal = Journal::open(&daemon.journal()).unwrap();
+        for nth in 0..BOARDS {
+            let kept = journal
+                .events_after("live", &table::name(nth), 0, usize::MAX >> 1)
+                .unwrap();
+            let told = &heard[&table::name(nth)];
+            // The last word of a board is that kiebitz was stopped; the soak hears on no longer.
+            assert!(kept.len() >= told.len());
+            assert!(kept.iter().zip(told).all(|(kept, told)| kept.payload == *told));
+        }
+        room.all_happened(self.plan());
+    }
+
+    fn plan(self) -> Plan {
+        let minutes = self.minutes as usize;
+        Plan {
+            unplugs: MINUTE.unplugs * minutes,
+            restarts: MINUTE.restarts * minutes,
+            bursts: MINUTE.bursts * minutes,
+            silences: MINUTE.silences * minutes,
+        }
+    }
+}
+
+/// So long nothing new may come before it is judged.
+const SETTLING: Duration = Duration::from_secs(5);
+
+/// The events of every board as a subscriber has them when he drops the numbers that he has already; they count from 1
+/// without gaps, whatever was delivered twice.
+fn heard(listener: &Listener) -> BTreeMap<String, Vec<String>> {
+    let mut heard: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for publish in listener.heard() {
+        let topic = topic(&publish);
+        let Some(board) = topic
+            .strip_prefix("boards/")
+            .and_then(|rest| rest.strip_suffix("/events"))
+        else {
+            continue;
+        };
+        let payload = String::from_utf8(publish.payload.to_vec()).unwrap();
+        let event: Event = serde_json::from_str(&payload).unwrap();
+        let told = heard.entry(board.to_owned()).or_default();
+        match told.get(event.seq as usize - 1) {
+            Some(before) => assert_eq!(*before, payload, "a number was given twice"),
+            None => {
+                assert_eq!(event.seq as usize, told.len() + 1, "{board} leaves a number out");
+                told.push(payload);
+            }
+        }
+    }
+    heard
+}
+
+/// The games that are neither right nor said to have a gap, in words.
+fn judge(room: &Room, listener: &Listener) -> Vec<String> {
+    let heard = heard(listener);
+    let mut wrong = Vec::new();
+    for (nth, table) in room.tables().enumerate() {
+        let told = heard.get(&table::name(nth)).map_or(&[][..], Vec::as_slice);
+        let events: Vec<Event> = told
+            .iter()
+            .map(|told| serde_json::from_str(told).unwrap())
+            .collect();
+        let mut words = verdict::not_stated(nth, table, &events);
+        words.retain(|wrong| !has_gap(table, &events, wrong.at));
+        wrong.extend(words.into_iter().map(|wrong| {
+            let at = room.since_start(wrong.at).as_secs_f64();
+            format!("board-{} at {at:.1}: {}", nth + 1, wrong.words)
+        }));
+    }
+    wrong
+}
+
+/// Whether the game that was played then is said to have a gap.
+fn has_gap(table: &Table, events: &[Event], at: Timestamp) -> bool {
+    let game = table
+        .played
+        .iter()
+        .rfind(|played| played.at <= at)
+        .or(table.played.first());
+    let Some(game) = game.map(|played| played.game) else {
+        return false;
+    };
+    let mut plies = table.played.iter().filter(|played| played.game == game);
+    let (Some(first), Some(last)) = (plies.next(), plies.next_back()) else {
+        return false;
+    };
+    let mut gaps = events.iter().filter_map(|event| match event.kind {
+        EventKind::BoardRecovered {
+            by: "inferred" | "undecidable",
+            from,
+            to,
+            ..
+        } => Some((from, to)),
+        _ => None,
+    });
+    gaps.any(|(from, to)| from <= last.at + TOLD_WITHIN && to + TOLD_WITHIN >= first.at)
+}
+
+/// What is played is told within this time.
+const TOLD_WITHIN: Duration = Duration::from_secs(15);
