@@ -50,6 +50,9 @@ pub struct GameRecord {
     pub by: Option<&'static str>,
     /// The result stands; false while the Laws want the arbiter's word on it.
     pub confirmed: bool,
+    /// Counts the changes that spectators see, as `revision` counts all.
+    #[serde(skip)]
+    pub public_revision: u64,
 }
 
 /// One ply of a game.
@@ -155,6 +158,7 @@ impl GameRecord {
             reason: None,
             by: None,
             confirmed: false,
+            public_revision: 1,
         })
     }
 
@@ -163,6 +167,7 @@ impl GameRecord {
         if event.game.as_ref() != Some(&self.game) {
             return false;
         }
+        let mut public = !matches!(event.kind, EventKind::MoveSettled { .. });
         let changed = match &event.kind {
             EventKind::MoveMade(played) | EventKind::MoveAmended { played, .. } => {
                 self.withdraw(played.ply);
@@ -178,6 +183,7 @@ impl GameRecord {
                 elapsed_ms,
             } => self.mark(*ply, |entry| {
                 entry.completed = Some(by);
+                public = clock.is_some() && entry.clock != *clock;
                 entry.clock = clock.or(entry.clock);
                 entry.elapsed_ms = *elapsed_ms;
             }),
@@ -212,6 +218,7 @@ impl GameRecord {
             let last = self.moves.last();
             self.fen = last.map_or_else(|| self.start_fen.clone(), |entry| entry.fen.clone());
             self.revision += 1;
+            self.public_revision += u64::from(public);
         }
         changed
     }

@@ -289,14 +289,14 @@ impl ClockTimes {
 }
 
 impl PublicGame {
-    /// What spectators see of a game. The revision is not that of the record, which counts what they do not see.
+    /// What spectators see of a game.
     #[must_use]
-    pub fn of(record: &GameRecord, revision: u64) -> Self {
+    pub fn of(record: &GameRecord) -> Self {
         Self {
             game: record.game.clone(),
             board: record.board.clone(),
             stream: record.stream.clone(),
-            revision,
+            revision: record.public_revision,
             started: record.started,
             ended: record.ended,
             players: record.players.clone(),

@@ -17,7 +17,6 @@ pub(crate) struct PublicProjection {
     game_topic: Arc<str>,
     pgn_topic: Arc<str>,
     clock_topic: Arc<str>,
-    revision: u64,
     game: Option<PublicGame>,
     pgn: Option<String>,
 }
@@ -28,7 +27,6 @@ impl PublicProjection {
             game_topic: topics.public_game().into(),
             pgn_topic: topics.public_pgn().into(),
             clock_topic: topics.public_clock().into(),
-            revision: 0,
             game: None,
             pgn: None,
         }
@@ -37,9 +35,8 @@ impl PublicProjection {
     /// The game, if it is another for spectators.
     pub(crate) fn project_game(&mut self, record: &GameRecord) -> Vec<Message> {
         let mut messages = Vec::new();
-        if self.game.as_ref() != Some(&PublicGame::of(record, self.revision)) {
-            self.revision += 1;
-            let game = PublicGame::of(record, self.revision);
+        let game = PublicGame::of(record);
+        if self.game.as_ref() != Some(&game) {
             messages.push(Message::retained(&self.game_topic, &game));
             self.game = Some(game);
         }

@@ -151,7 +151,10 @@ fn spectators_learn_nothing_of_presses_and_certainty() {
     let later = world.step(vec![completed]);
     let public = value(&later, "public/boards/b/game");
     assert_eq!(public["moves"][0]["clock"]["white_ms"], 500_000);
-    assert_eq!(public["revision"], 2);
+    assert_eq!(
+        public["revision"], 3,
+        "started, made, completed with another time"
+    );
     for messages in [&first, &later] {
         for message in messages
             .iter()
@@ -231,4 +234,74 @@ fn board_that_went_away_has_no_clock() {
     assert_eq!(state["serial"], "12345");
     assert_eq!(state["clock"]["present"], false);
     assert_eq!(state["daemon"], "pi");
+    // The clock has not gone by itself and is not told of again.
+    let back = world.step(vec![connected]);
+    assert_eq!(value(&back, "boards/b/state")["clock"]["present"], true);
+}
+
+#[test]
+fn battery_is_published_when_its_charge_changes() {
+    let mut world = World::new();
+    assert_eq!(
+        value(&world.step(Vec::new()), "boards/b/state")["battery"],
+        Value::Null
+    );
+    world.battery = Some(64);
+    let messages = world.step(Vec::new());
+    assert_eq!(topics(&messages), ["boards/b/state"]);
+    assert_eq!(value(&messages, "boards/b/state")["battery"], 64);
+    assert!(world.step(Vec::new()).is_empty());
+}
+
+#[test]
+fn spectators_revision_goes_on_after_a_restart() {
+    let kinds = || {
+        let settled = EventKind::MoveSettled { ply: 1, by: "press" };
+        let made = |number, uci: &str| EventKind::MoveMade(ply(number, uci, uci));
+        vec![
+            started("start", "standard"),
+            made(1, "e2e4"),
+            settled,
+            made(2, "e7e5"),
+        ]
+    };
+    let before = value(&World::new().step(kinds()), "public/boards/b/game");
+    assert_eq!(before["revision"], 3);
+    let mut record = GameRecord::from_started(&event(1, started("start", "standard"))).expect("a game");
+    for (seq, kind) in (2..).zip(kinds().into_iter().skip(1)) {
+        record.apply(&event(seq, kind));
+    }
+    let mut world = World::new();
+    world.projection.resume(at(9), None, Some(record));
+    assert_eq!(value(&world.step(Vec::new()), "public/boards/b/game"), before);
+}
+
+#[test]
+fn board_is_known_but_not_heard_of_after_a_restart() {
+    let connected = EventKind::BoardConnected {
+        port: "/dev/ttyUSB0".to_owned(),
+        serial: Some("12345".to_owned()),
+        version: Some("1.8".to_owned()),
+        orientation: Some("turned"),
+    };
+    let mut world = World::new();
+    world
+        .projection
+        .resume(at(9), Some(&event(1, connected.clone())), None);
+    let messages = world.step(Vec::new());
+    // That nothing stands on it would be wrong.
+    assert_eq!(topics(&messages), ["boards/b/state", "boards/b/incidents"]);
+    let state = value(&messages, "boards/b/state");
+    assert_eq!(
+        (&state["connected"], &state["serial"]),
+        (&false.into(), &"12345".into())
+    );
+    assert_eq!(
+        (&state["orientation"], &state["reason"]),
+        (&"turned".into(), &"kiebitz was started again".into())
+    );
+    assert_eq!(state["since"], crate::event::time_text(at(9)));
+    let messages = world.step(vec![connected]);
+    assert_eq!(value(&messages, "boards/b/state")["connected"], true);
+    assert!(topics(&messages).contains(&"boards/b/placement"));
 }
