@@ -45,6 +45,17 @@ impl Board {
         }
     }
 
+    /// Begins to count after that number, of which [`Journal::begins_after`](crate::journal::Journal::begins_after)
+    /// tells. Its games are counted anew as well, from a number that is as safe.
+    #[must_use]
+    pub fn begun_after(mut self, seq: u64) -> Self {
+        self.seq = seq;
+        // A second and more for a game.
+        self.referee
+            .count_after(u32::try_from(seq / 1000).unwrap_or(u32::MAX - 1));
+        self
+    }
+
     /// Goes on where the journal ends: with the number of the board's last event, and its last game.
     #[must_use]
     pub fn resumed(mut self, last_seq: u64, game: Option<Resumed>) -> Self {

@@ -36,6 +36,8 @@ pub enum Manner {
 pub struct Hall {
     stream: String,
     names: Names,
+    /// The number after which boards begin to count.
+    begins_after: u64,
     /// By name. A board that has been unplugged keeps its place until it comes back, on whatever line.
     boards: BTreeMap<String, Board>,
     lines: BTreeMap<LineId, Line>,
@@ -104,6 +106,7 @@ impl Hall {
         Self {
             stream: stream.to_owned(),
             names,
+            begins_after: 0,
             boards: BTreeMap::new(),
             lines: BTreeMap::new(),
             added: 0,
@@ -114,6 +117,11 @@ impl Hall {
             to_tell: BTreeSet::new(),
             speaking: BTreeSet::new(),
         }
+    }
+
+    /// Boards that are met for the first time begin to count after that number.
+    pub fn begin_after(&mut self, seq: u64) {
+        self.begins_after = seq;
     }
 
     /// The boards met so far, by name.
@@ -345,7 +353,7 @@ impl Hall {
         if self.is_seated(&name) {
             name = Names::another(&name, &port);
         }
-        let new = || Board::new(&name, &self.stream);
+        let new = || Board::new(&name, &self.stream).begun_after(self.begins_after);
         let board = self.boards.entry(name.clone()).or_insert_with(new);
         board.sit(&port);
         let seat = self

@@ -73,13 +73,14 @@ impl Journal {
     }
 
     /// Moves a damaged journal out of the way, with what SQLite keeps beside it; `now` becomes part of its new name,
-    /// which is returned. No [`Journal`] may have it open.
+    /// which is returned. No [`Journal`] may have it open. The journal that is made in its place
+    /// [`begins_after`](Self::begins_after) it.
     ///
     /// # Errors
     ///
     /// When it cannot be renamed.
     pub fn put_aside(path: &Path, now: Timestamp) -> io::Result<PathBuf> {
-        let aside = with_suffix(path, &format!(".damaged-{}", now.as_micros()));
+        let aside = with_suffix(path, &format!("{ASIDE}{}", now.as_micros()));
         std::fs::rename(path, &aside)?;
         for beside in ["-wal", "-shm"] {
             match std::fs::rename(with_suffix(path, beside), with_suffix(&aside, beside)) {
@@ -126,6 +127,18 @@ impl Journal {
         let sql = "SELECT ifnull(max(seq), 0) FROM event WHERE stream = ?1 AND board = ?2";
         let last = self.connection.query_row(sql, [stream, board], |row| row.get(0));
         last.map_err(self.error())
+    }
+
+    /// The number after which boards begin to count that this journal has not heard of: 0, or one that is larger than
+    /// any that a damaged journal can have given which was put aside before this one was made.
+    ///
+    /// It is the time of that in milliseconds since 1970. No board has more than one event in a millisecond.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn begins_after(&self) -> Result<u64, JournalError> {
+        schema::begins_after(&self.connection).map_err(self.error())
     }
 
     /// The boards of a stream, each with the number of its last event.
@@ -219,6 +232,8 @@ impl Journal {
     }
 }
 
+/// What a damaged journal's name goes on with, and then with microseconds since 1970.
+const ASIDE: &str = ".damaged-";
 const INSERT: &str =
     "INSERT INTO event (stream, board, seq, ts, game, type, payload) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 const ACKNOWLEDGE: &str = "INSERT INTO delivered (output, stream, board, seq) VALUES (?1, ?2, ?3, ?4)
@@ -294,6 +309,20 @@ fn touch(path: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     options.open(path).map(drop)
+}
+
+/// When the last journal of that name was put aside, in milliseconds since 1970; 0: none was.
+fn put_aside_at(path: &Path) -> u64 {
+    let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
+        return 0;
+    };
+    let begins = format!("{}{ASIDE}", name.to_string_lossy());
+    let files = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let times = files.filter_map(|file| {
+        let micros: u64 = file.file_name().to_str()?.strip_prefix(&begins)?.parse().ok()?;
+        Some(micros / 1000)
+    });
+    times.max().unwrap_or(0)
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {

@@ -101,6 +101,11 @@ impl Referee {
         }
     }
 
+    /// Counts the board's games from the one after that number.
+    pub fn count_after(&mut self, games: u32) {
+        self.games = games;
+    }
+
     /// Goes on with a game that the journal has.
     pub fn resume(&mut self, resumed: Resumed) {
         let entries = resumed.plies.into_iter().map(|(ply, record)| Entry {

@@ -48,6 +48,7 @@ pub async fn run(config: Config) -> Result<()> {
     let journal_file = config.journal_file();
     let journal = open_journal(&config, &time)?;
     let mut hall = Hall::new(STREAM, Names::Configured(Box::new(config.clone())));
+    hall.begin_after(journal.begins_after()?);
     let known = resume::boards(&journal, STREAM).context("cannot go on with the games of the journal")?;
     let (mut publisher, deliverer, outbox) = match &config.mqtt {
         Some(mqtt) => {

@@ -87,10 +87,43 @@ fn damaged_file_says_so_and_can_be_put_aside() {
         )
     );
     fs::write(with_suffix(&path, "-wal"), "left").expect("a file");
-    let aside = Journal::put_aside(&path, Timestamp::from_micros(77)).expect("renamed");
-    assert_eq!(aside, with_suffix(&path, ".damaged-77"));
+    let aside = Journal::put_aside(&path, Timestamp::from_micros(77_000)).expect("renamed");
+    assert_eq!(aside, with_suffix(&path, ".damaged-77000"));
     assert_eq!(fs::read(with_suffix(&aside, "-wal")).expect("the log"), b"left");
     assert_eq!(place.open().last_seq("live", "b").expect("a number"), 0);
+}
+
+#[test]
+fn numbers_of_a_damaged_journal_are_never_given_again() {
+    let place = Place::with(&b"no database at all, and long enough to have a header".repeat(40));
+    let path = place.path();
+    for micros in [5_000_000, 7_000_000, 6_000_000] {
+        fs::write(
+            with_suffix(&path, &format!(".damaged-{micros}")),
+            "left by others",
+        )
+        .expect("a file");
+    }
+    let aside = Journal::put_aside(&path, Timestamp::from_micros(9_000_000)).expect("renamed");
+    // That of the log beside it.
+    fs::write(with_suffix(&aside, "-wal"), "left").expect("a file");
+    assert_eq!(place.open().begins_after().expect("a number"), 9000);
+    // Also when somebody has taken it away to look into it.
+    fs::remove_file(aside).expect("there");
+    assert_eq!(place.open().begins_after().expect("a number"), 9000);
+}
+
+#[test]
+fn first_journal_begins_with_one() {
+    let place = Place::new();
+    let journal = place.open();
+    assert_eq!(journal.begins_after().expect("a number"), 0);
+    // As an older kiebitz has made it.
+    journal
+        .connection
+        .execute_batch("DROP TABLE begun")
+        .expect("there");
+    assert_eq!(place.open().begins_after().expect("a number"), 0);
 }
 
 #[test]

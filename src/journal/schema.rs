@@ -40,6 +40,9 @@ CREATE TABLE delivered (
 ) STRICT, WITHOUT ROWID;
 ";
 
+/// The number after which boards begin to count. It came later than the other tables: a file without it begins with 1.
+const BEGUN: &str = "CREATE TABLE begun (after INTEGER NOT NULL) STRICT";
+
 /// Makes the tables where there are none, and refuses a file with others.
 pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), JournalError> {
     let (application, version) = header(connection).map_err(error::of(path))?;
@@ -65,7 +68,7 @@ pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Jo
         .and_then(|()| synchronise(connection, true))
         .and_then(|()| {
             if application == 0 {
-                create(connection)
+                create(connection, super::put_aside_at(path))
             } else {
                 Ok(())
             }
@@ -83,14 +86,24 @@ fn header(connection: &Connection) -> rusqlite::Result<(i32, i32)> {
     Ok((value("application_id")?, value("user_version")?))
 }
 
+pub(super) fn begins_after(connection: &Connection) -> rusqlite::Result<u64> {
+    let known = "SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'begun'";
+    if !connection.query_row(known, [], |row| row.get::<_, bool>(0))? {
+        return Ok(0);
+    }
+    connection.query_row("SELECT ifnull(max(after), 0) FROM begun", [], |row| row.get(0))
+}
+
 fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))
 }
 
 /// All or nothing, so that a power cut meanwhile leaves an empty file.
-fn create(connection: &mut Connection) -> rusqlite::Result<()> {
+fn create(connection: &mut Connection, after: u64) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute_batch(TABLES)?;
+    transaction.execute_batch(BEGUN)?;
+    transaction.execute("INSERT INTO begun (after) VALUES (?1)", [after])?;
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.pragma_update(None, "user_version", VERSION)?;
     transaction.commit()
