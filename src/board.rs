@@ -81,6 +81,12 @@ impl Board {
         &self.tracker
     }
 
+    /// Charge of the board's own battery in percent, 0 to 100; `None`: it has none, or does not tell.
+    #[must_use]
+    pub fn battery(&self) -> Option<u8> {
+        self.presence.battery()
+    }
+
     /// The board is plugged in there from now on.
     pub fn sit(&mut self, port: &str) {
         self.presence.sit(port);

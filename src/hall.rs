@@ -9,10 +9,12 @@ mod names;
 use std::collections::{BTreeMap, BTreeSet};
 
 use kiebitz_hardware::capture::LineMode;
+use kiebitz_hardware::port::PortKind;
 use kiebitz_hardware::{Observation, Timestamp};
 use kiebitz_protocol::Counters;
 
 use crate::board::{Board, Said};
+use crate::config::PortMode;
 use line::{Line, Place, Seat};
 pub use names::Names;
 
@@ -27,8 +29,23 @@ pub enum Manner {
     Recorded(LineMode),
     /// One board or a bus, kept answering.
     Live(LineMode),
+    /// One board on a Bluetooth link, kept answering and asked for its battery as well.
+    Bluetooth,
     /// To be found out, by a bus ping before any byte that a bus would take amiss.
     Unknown,
+}
+
+impl Manner {
+    /// How a port of that kind is kept answering, where it is said so how its boards speak.
+    #[must_use]
+    pub fn of(kind: PortKind, mode: PortMode) -> Self {
+        match mode {
+            PortMode::Bus => Self::Live(LineMode::Bus),
+            PortMode::Auto if kind.needs_probe() => Self::Unknown,
+            PortMode::Auto | PortMode::Single if kind == PortKind::Bluetooth => Self::Bluetooth,
+            PortMode::Auto | PortMode::Single => Self::Live(LineMode::Single),
+        }
+    }
 }
 
 /// The boards of a hall and the lines they are on.

@@ -1,6 +1,7 @@
 //! Whether a board is there, and which.
 
 use kiebitz_hardware::{Identity, Observation};
+use kiebitz_protocol::BatteryStatus;
 
 use crate::event::EventKind;
 
@@ -10,6 +11,8 @@ pub(crate) struct Presence {
     port: String,
     identity: Identity,
     connected: bool,
+    /// Charge of the board's own battery in percent; `None`: it has none, or does not tell.
+    battery: Option<u8>,
 }
 
 impl Presence {
@@ -18,6 +21,7 @@ impl Presence {
             port: String::new(),
             identity: Identity::default(),
             connected: false,
+            battery: None,
         }
     }
 
@@ -33,6 +37,10 @@ impl Presence {
                 self.identity.clone_from(identity);
                 None
             }
+            Observation::Battery(status) => {
+                self.battery = (status.percent != BatteryStatus::UNKNOWN).then_some(status.percent);
+                None
+            }
             Observation::Board { .. } if !self.connected => {
                 self.connected = true;
                 Some(EventKind::BoardConnected {
@@ -45,9 +53,9 @@ impl Presence {
                     orientation: None,
                 })
             }
-            Observation::Closed { reason } if self.connected => {
-                self.connected = false;
-                Some(EventKind::BoardDisconnected {
+            Observation::Closed { reason } => {
+                self.battery = None;
+                core::mem::take(&mut self.connected).then(|| EventKind::BoardDisconnected {
                     reason: reason.clone(),
                 })
             }
@@ -55,7 +63,17 @@ impl Presence {
         }
     }
 
-    pub(crate) fn serial(&self) -> Option<&str> {
+    /// Whether the board is there and has told what stands on it.
+    pub(crate) const fn is_connected(&self) -> bool {
+        self.connected
+    }
+
+    /// Charge of the board's own battery in percent, 0 to 100; `None`: it has none, or does not tell.
+    pub(crate) const fn battery(&self) -> Option<u8> {
+        self.battery
+    }
+
+    fn serial(&self) -> Option<&str> {
         self.identity
             .long_serial
             .as_deref()

@@ -93,13 +93,8 @@ struct Recorder {
 
 impl Recorder {
     fn new(candidate: Candidate, mode: PortMode, capture: Capture) -> Self {
-        let manner = match mode {
-            PortMode::Auto if candidate.kind.needs_probe() => Manner::Unknown,
-            PortMode::Auto | PortMode::Single => Manner::Live(LineMode::Single),
-            PortMode::Bus => Manner::Live(LineMode::Bus),
-        };
         let mut hall = Hall::new("recording", Names::Recorded);
-        let line = hall.add(&candidate.name(), manner);
+        let line = hall.add(&candidate.name(), Manner::of(candidate.kind, mode));
         let time = LiveTime::start();
         Self {
             candidate,

@@ -125,7 +125,7 @@ impl Publisher {
                 .iter()
                 .map(|said| &said.event)
                 .filter(|event| event.board == board.name());
-            messages.extend(projection.project(now, events, View::from(board.tracker())));
+            messages.extend(projection.project(now, events, View::from(board)));
         }
         self.outbox.publish(messages.clone());
         at_most(&self.outbox, MOST_QUEUED).await?;

@@ -1,5 +1,6 @@
 //! One line: a port with a board on it, or many.
 
+use core::time::Duration;
 use std::collections::BTreeMap;
 
 use kiebitz_hardware::capture::LineMode;
@@ -46,6 +47,9 @@ pub(super) struct Seat {
     /// What was heard of it before that.
     pub(super) heard: Vec<Observed>,
 }
+
+/// A battery lasts for hours.
+const BATTERY_EVERY: Duration = Duration::from_secs(300);
 
 impl Line {
     pub(super) fn new(port: &str, manner: Manner) -> Self {
@@ -231,6 +235,10 @@ impl On {
             Manner::Live(LineMode::Single) => {
                 Self::Single(Box::new(Session::keeping(SessionSettings::default())))
             }
+            Manner::Bluetooth => Self::Single(Box::new(Session::keeping(SessionSettings {
+                battery: Some(BATTERY_EVERY),
+                ..SessionSettings::default()
+            }))),
             Manner::Live(LineMode::Bus) => Self::Bus(Box::new(BusLine::polling(BusSettings::default()))),
         }
     }

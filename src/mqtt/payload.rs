@@ -62,7 +62,7 @@ pub struct BoardState {
     pub version: Option<String>,
     /// Where White sits: "normal" with the connector on White's left, else "turned".
     pub orientation: Option<&'static str>,
-    /// Charge of its battery in percent; `None`: it has none, or does not tell.
+    /// Charge of its own battery in percent, 0 to 100; `None`: it has none, does not tell, or is not connected.
     pub battery: Option<u8>,
     /// The clock beside it.
     pub clock: ClockPresence,

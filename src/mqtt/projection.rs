@@ -4,28 +4,31 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::{Bitboard, Board};
+use shakmaty::Bitboard;
 
 use super::message::Message;
 use super::payload::{BoardState, ClockTimes, Dated, Placement};
 use super::public::PublicProjection;
 use super::topics::BoardTopics;
-use crate::event::Event;
+use crate::board::Board;
+use crate::event::{Event, EventKind};
 use crate::pgn::pgn;
 use crate::record::{GameRecord, Games};
-use crate::tracker::{ClockFace, Tracker};
+use crate::tracker::ClockFace;
 
 /// What stands on a board and its clock at a moment.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
     /// What the sensors show.
-    pub placement: &'a Board,
+    pub placement: &'a shakmaty::Board,
     /// The placement after the last ply told, and the squares that differ from it.
-    pub expected: Option<(&'a Board, Bitboard)>,
+    pub expected: Option<(&'a shakmaty::Board, Bitboard)>,
     /// What the clock shows.
     pub clock: Option<ClockFace>,
     /// How White sits.
     pub orientation: Option<&'static str>,
+    /// Charge of the board's own battery in percent.
+    pub battery: Option<u8>,
 }
 
 /// Turns what happens on one board into messages: every event in order, and behind the events the full pictures that
@@ -120,6 +123,7 @@ impl Projection {
             self.board.apply(event.ts, &event.kind);
         }
         self.board.orientation = view.orientation.or(self.board.orientation);
+        self.board.battery = view.battery;
         if game_changed {
             self.project_game(&mut messages);
         }
@@ -166,13 +170,15 @@ impl Projection {
     }
 }
 
-impl<'a> From<&'a Tracker> for View<'a> {
-    fn from(tracker: &'a Tracker) -> Self {
+impl<'a> From<&'a Board> for View<'a> {
+    fn from(board: &'a Board) -> Self {
+        let tracker = board.tracker();
         Self {
             placement: tracker.placement(),
             expected: tracker.expected(),
             clock: tracker.clock(),
             orientation: tracker.orientation(),
+            battery: board.battery(),
         }
     }
 }

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use kiebitz_hardware::capture::LineMode;
 use kiebitz_hardware::port::{Candidate, PortChange, PortList, PortSettings, PortWatch};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -119,12 +118,8 @@ impl Ports {
             .configured
             .clone()
             .unwrap_or_else(|| candidate.device.clone());
-        let manner = match self.modes.get(&path).copied().unwrap_or_default() {
-            PortMode::Single => Manner::Live(LineMode::Single),
-            PortMode::Bus => Manner::Live(LineMode::Bus),
-            PortMode::Auto if candidate.kind.needs_probe() => Manner::Unknown,
-            PortMode::Auto => Manner::Live(LineMode::Single),
-        };
+        let mode = self.modes.get(&path).copied().unwrap_or_default();
+        let manner = Manner::of(candidate.kind, mode);
         let change = Change::Come {
             id,
             path: path.display().to_string(),

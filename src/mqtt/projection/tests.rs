@@ -11,6 +11,7 @@ struct World {
     projection: Projection,
     board: Board,
     clock: Option<ClockFace>,
+    battery: Option<u8>,
     seq: u64,
 }
 
@@ -22,6 +23,7 @@ impl World {
             projection,
             board: Board::empty(),
             clock: None,
+            battery: None,
             seq: 0,
         }
     }
@@ -39,6 +41,7 @@ impl World {
             expected: None,
             clock: self.clock,
             orientation: None,
+            battery: self.battery,
         };
         self.projection.project(at(0), &events, view)
     }
