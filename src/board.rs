@@ -28,6 +28,8 @@ pub struct Board {
     tracker: Tracker,
     referee: Referee,
     said: Vec<Said>,
+    /// What a clock is told of before its board counts as connected.
+    early: Vec<Ruling>,
 }
 
 impl Board {
@@ -42,6 +44,7 @@ impl Board {
             tracker: Tracker::new(),
             referee: Referee::new(name),
             said: Vec::new(),
+            early: Vec::new(),
         }
     }
 
@@ -109,6 +112,14 @@ impl Board {
                 ply: None,
             });
         }
+        if self.presence.is_connected() {
+            for ruling in core::mem::take(&mut self.early) {
+                self.say(Ruling {
+                    ts: observed.at,
+                    ..ruling
+                });
+            }
+        }
         self.rule();
     }
 
@@ -141,7 +152,11 @@ impl Board {
         while let Some((now, finding)) = self.tracker.poll_finding() {
             self.referee.handle(now, finding);
             for ruling in self.referee.take_rulings() {
-                self.say(ruling);
+                if self.presence.is_connected() || !is_of_clock(&ruling.event) {
+                    self.say(ruling);
+                } else {
+                    self.early.push(ruling);
+                }
             }
         }
     }
@@ -170,4 +185,12 @@ impl Board {
         }
         event
     }
+}
+
+/// A clock is told of when its board is: it is the board that says so.
+const fn is_of_clock(event: &EventKind) -> bool {
+    matches!(
+        event,
+        EventKind::ClockConnected {} | EventKind::ClockDisconnected {} | EventKind::ClockBatteryLow {}
+    )
 }

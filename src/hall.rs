@@ -390,3 +390,6 @@ impl Hall {
         seats.any(|seat| seat.board.as_deref() == Some(name))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -168,6 +168,19 @@ impl Journal {
         rows.and_then(Iterator::collect).map_err(self.error())
     }
 
+    /// A board's last event of that type, as in "board.connected"; `None` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or holds an event that makes no sense.
+    pub fn last_event(&self, stream: &str, board: &str, kind: &str) -> Result<Option<Event>, JournalError> {
+        let sql = "SELECT seq, payload FROM event WHERE stream = ?1 AND board = ?2 AND type = ?3
+            ORDER BY seq DESC LIMIT 1";
+        let event = self.connection.query_row(sql, [stream, board, kind], journaled);
+        let event = event.optional().map_err(self.error())?;
+        event.map(|event| event.decoded(&self.path)).transpose()
+    }
+
     /// Notes that an output has delivered these boards' events up to these numbers. This alone may be lost in a power
     /// cut, so that it costs nothing: the events are then delivered again.
     ///

@@ -59,8 +59,10 @@ pub async fn run(config: Config) -> Result<()> {
         None => (None, None, None),
     };
     for board in known {
-        if let (Some(publisher), Some(game)) = (&mut publisher, journal.last_game(STREAM, board.name())?) {
-            publisher.resume(game.record);
+        if let Some(publisher) = &mut publisher {
+            let connected = journal.last_event(STREAM, board.name(), "board.connected")?;
+            let game = journal.last_game(STREAM, board.name())?;
+            publisher.resume(board.name(), connected.as_ref(), game.map(|game| game.record));
         }
         hall.expect(board);
     }

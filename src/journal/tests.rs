@@ -360,3 +360,18 @@ fn count_goes_on_when_everything_else_is_forgotten() {
     assert_eq!(journal.games("live", "b").expect("readable"), []);
     assert_eq!(journal.last_game("live", "b").expect("readable"), None);
 }
+
+#[test]
+fn last_event_of_a_type_is_found() {
+    let mut journal = Place::new().open();
+    journal.append(&two_games()).expect("room");
+    let last = |kind| {
+        journal
+            .last_event("live", "b", kind)
+            .expect("readable")
+            .map(|event| event.seq)
+    };
+    assert_eq!(last("move.made"), Some(6));
+    assert_eq!(last("clock.battery_low"), Some(4));
+    assert_eq!(last("board.connected"), None);
+}

@@ -64,8 +64,11 @@ pub struct BoardState {
     pub orientation: Option<&'static str>,
     /// Charge of its own battery in percent, 0 to 100; `None`: it has none, does not tell, or is not connected.
     pub battery: Option<u8>,
-    /// The clock beside it.
+    /// The clock beside it; none while the board is not connected.
     pub clock: ClockPresence,
+    /// The clock as it was told of: one that is there is not told of again when the board comes back.
+    #[serde(skip)]
+    told_clock: ClockPresence,
 }
 
 /// Whether a board has a clock.
@@ -205,6 +208,7 @@ impl BoardState {
             orientation: None,
             battery: None,
             clock: ClockPresence::default(),
+            told_clock: ClockPresence::default(),
         }
     }
 
@@ -229,16 +233,15 @@ impl BoardState {
                 self.connected = false;
                 self.since = Some(ts);
                 self.reason = Some(reason.clone());
-                self.clock = ClockPresence::default();
             }
             EventKind::ClockConnected {} => {
-                self.clock = ClockPresence {
+                self.told_clock = ClockPresence {
                     present: true,
                     battery_low: false,
                 }
             }
-            EventKind::ClockDisconnected {} => self.clock = ClockPresence::default(),
-            EventKind::ClockBatteryLow {} => self.clock.battery_low = true,
+            EventKind::ClockDisconnected {} => self.told_clock = ClockPresence::default(),
+            EventKind::ClockBatteryLow {} => self.told_clock.battery_low = true,
             EventKind::BoardRecovered { .. }
             | EventKind::ClaimAvailable { .. }
             | EventKind::CommandTaken { .. }
@@ -254,6 +257,11 @@ impl BoardState {
             | EventKind::MoveRetracted { .. }
             | EventKind::MoveSettled { .. } => {}
         }
+        self.clock = if self.connected {
+            self.told_clock
+        } else {
+            ClockPresence::default()
+        };
     }
 }
 

@@ -46,6 +46,9 @@ pub struct Projection {
     public: PublicProjection,
     /// The game was taken from the journal and not published yet.
     resumed: bool,
+    /// The board has not shown what stands on it since kiebitz was started again. Until then the broker's pictures of
+    /// pieces and clock are the last that there are.
+    unheard: bool,
 }
 
 /// The topics as the messages carry them.
@@ -70,6 +73,8 @@ struct Told {
     incidents: bool,
 }
 
+/// Why a board is not connected that kiebitz has not heard of since it was started again.
+const STARTED_AGAIN: &str = "kiebitz was started again";
 /// The board tells whole seconds, and up to a second late: only beyond this a clock was set or corrected.
 const JUMP: Duration = Duration::from_secs(2);
 
@@ -92,14 +97,22 @@ impl Projection {
             told: Told::default(),
             public: PublicProjection::new(topics),
             resumed: false,
+            unheard: false,
         }
     }
 
-    /// Goes on with a game that the journal has.
-    pub fn resume(&mut self, game: GameRecord) {
-        self.games = Games::with(game);
+    /// Goes on at `now` with what the journal has: the board's last `board.connected` and its last game.
+    pub fn resume(&mut self, now: Timestamp, connected: Option<&Event>, game: Option<GameRecord>) {
+        if let Some(connected) = connected {
+            self.board.apply(connected.ts, &connected.kind);
+            // Whoever has a picture of it from before must learn that nobody has heard of it since.
+            let reason = STARTED_AGAIN.to_owned();
+            self.board.apply(now, &EventKind::BoardDisconnected { reason });
+        }
+        self.games = game.map_or_else(Games::new, Games::with);
         // A broker that was restarted as well has forgotten its pictures.
         self.resumed = true;
+        self.unheard = true;
     }
 
     /// The board's games.
@@ -121,6 +134,7 @@ impl Projection {
             messages.push(Message::event(&self.topics.events, event));
             game_changed |= self.games.apply(event);
             self.board.apply(event.ts, &event.kind);
+            self.unheard &= !matches!(event.kind, EventKind::BoardConnected { .. });
         }
         self.board.orientation = view.orientation.or(self.board.orientation);
         self.board.battery = view.battery;
@@ -148,6 +162,13 @@ impl Projection {
             messages.push(Message::retained(&self.topics.state, &self.board));
             told.board = Some(self.board.clone());
         }
+        if !told.incidents {
+            messages.push(Message::retained(&self.topics.incidents, &NO_INCIDENTS));
+            told.incidents = true;
+        }
+        if self.unheard {
+            return;
+        }
         let placement = Placement::new(view.placement, view.expected);
         if told.placement.as_ref() != Some(&placement) {
             let dated = Dated {
@@ -162,10 +183,6 @@ impl Projection {
             messages.push(Message::retained(&self.topics.clock, &clock));
             messages.push(self.public.clock(&clock));
             told.clock = Some(clock);
-        }
-        if !told.incidents {
-            messages.push(Message::retained(&self.topics.incidents, &NO_INCIDENTS));
-            told.incidents = true;
         }
     }
 }

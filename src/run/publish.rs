@@ -9,6 +9,7 @@ use super::STREAM;
 use crate::event::Event;
 use crate::hall::Hall;
 use crate::mqtt::{Message, MqttConfig, Outbox, Prefix, Projection, View};
+use crate::record::GameRecord;
 
 /// Turns what boards say into messages.
 #[derive(Debug)]
@@ -37,11 +38,11 @@ impl Publisher {
         }
     }
 
-    /// Goes on with the game that the journal has of a board.
-    pub(super) fn resume(&mut self, game: crate::record::GameRecord) {
-        let board = game.board.clone();
-        if let Some(projection) = self.projection(&board) {
-            projection.resume(game);
+    /// Goes on with what the journal has of a board: its last `board.connected` and its last game.
+    pub(super) fn resume(&mut self, board: &str, connected: Option<&Event>, game: Option<GameRecord>) {
+        let started = self.started;
+        if let Some(projection) = self.projection(board) {
+            projection.resume(started, connected, game);
         }
     }
 
@@ -56,7 +57,7 @@ impl Publisher {
         let mut messages = Vec::new();
         for name in touched {
             let Some(board) = hall.board(name) else { continue };
-            let view = View::from(board.tracker());
+            let view = View::from(board);
             let events = events.iter().filter(|event| event.board == *name);
             if let Some(projection) = self.projection(name) {
                 messages.extend(projection.project(now, events, view));

@@ -9,7 +9,7 @@ use crate::record::tests::{clock, event, ply, started};
 /// A board with nothing on it but its clock.
 struct World {
     projection: Projection,
-    board: Board,
+    board: shakmaty::Board,
     clock: Option<ClockFace>,
     battery: Option<u8>,
     seq: u64,
@@ -21,7 +21,7 @@ impl World {
         let projection = Projection::new(&topics, "b", "live", "pi");
         Self {
             projection,
-            board: Board::empty(),
+            board: shakmaty::Board::empty(),
             clock: None,
             battery: None,
             seq: 0,
@@ -91,10 +91,10 @@ fn first_step_gives_the_full_picture() {
         topics(&messages),
         [
             "boards/b/state",
+            "boards/b/incidents",
             "boards/b/placement",
             "boards/b/clock",
-            "public/boards/b/clock",
-            "boards/b/incidents"
+            "public/boards/b/clock"
         ]
     );
     assert_eq!(value(&messages, "b/incidents"), serde_json::json!([]));
@@ -226,7 +226,7 @@ fn board_that_went_away_has_no_clock() {
         version: Some("1.8".to_owned()),
         orientation: None,
     };
-    let there = world.step(vec![connected, EventKind::ClockConnected {}]);
+    let there = world.step(vec![connected.clone(), EventKind::ClockConnected {}]);
     assert_eq!(value(&there, "boards/b/state")["clock"]["present"], true);
     let gone = world.step(vec![EventKind::BoardDisconnected {
         reason: "unplugged".to_owned(),
