@@ -34,7 +34,7 @@ pub use values::{Name, NameError, NoSerial, NoUsbId, Serial, UsbId};
 /// "#;
 /// let config = Config::parse("kiebitz.toml".as_ref(), text)?;
 /// assert_eq!(config.ports.listed[0].mode, PortMode::Bus);
-/// assert_eq!(config.board_name(Some("0000001025"), "/dev/ttyS0"), Some("board-1"));
+/// assert_eq!(config.board_name(["0000001025"], "/dev/ttyS0"), Some("board-1"));
 /// # Ok::<(), kiebitz::config::ConfigError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -239,19 +239,17 @@ impl Config {
         configured.unwrap_or_else(|| self.state_directory().join("recordings"))
     }
 
-    /// The name of the board with that serial number, as the board tells it, on that port. A name given to the serial
-    /// number goes before one given to the port. `None`: it has no name of its own.
+    /// The name of the board with these serial numbers, as the board tells them, on that port. A name given to the
+    /// first number goes before one given to the next, and all before one given to the port. `None`: it has no name of
+    /// its own.
     #[must_use]
-    pub fn board_name(&self, serial: Option<&str>, port: &str) -> Option<&str> {
-        let serial: Option<Serial> = serial.and_then(|serial| serial.parse().ok());
-        let by_serial =
-            |board: &&NamedBoard| matches!(board.known_by, KnownBy::Serial(known) if Some(known) == serial);
-        let by_port =
-            |board: &&NamedBoard| matches!(&board.known_by, KnownBy::Port(known) if known == Path::new(port));
-        let mut boards = self.boards.iter();
-        let found = boards
-            .find(by_serial)
-            .or_else(|| self.boards.iter().find(by_port));
+    pub fn board_name<'s>(&self, serials: impl IntoIterator<Item = &'s str>, port: &str) -> Option<&str> {
+        let serials = serials.into_iter().filter_map(|serial| serial.parse().ok());
+        let known_by = |known: &KnownBy| self.boards.iter().find(|board| board.known_by == *known);
+        let found = serials
+            .map(KnownBy::Serial)
+            .find_map(|serial| known_by(&serial))
+            .or_else(|| known_by(&KnownBy::Port(port.into())));
         found.map(|board| board.name.as_str())
     }
 }

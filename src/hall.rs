@@ -17,6 +17,7 @@ use crate::board::{Board, Said};
 use crate::config::PortMode;
 use line::{Line, Place, Seat};
 pub use names::Names;
+pub(crate) use names::serials;
 
 /// A line of the hall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -357,16 +358,12 @@ impl Hall {
         let Some(seat) = line.seats.get(&place).filter(|seat| !seat.heard.is_empty()) else {
             return;
         };
-        let identity = &seat.identity;
-        let (serial, on_bus) = match place {
-            Place::Alone => (
-                identity.long_serial.clone().or_else(|| identity.serial.clone()),
-                false,
-            ),
-            Place::At(address) => (Some(address.to_string()), true),
-        };
         let port = line.port.clone();
-        let mut name = self.names.of(serial.as_deref(), &port, on_bus);
+        let mut name = match place {
+            Place::Alone => self.names.of(&seat.identity, &port, false),
+            // It need not say who it is.
+            Place::At(address) => self.names.of(&line::identity_at(address), &port, true),
+        };
         if self.is_seated(&name) {
             name = Names::another(&name, &port);
         }

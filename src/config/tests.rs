@@ -78,8 +78,8 @@ fn each_block_of_the_example_can_be_used() {
     assert_eq!(all.mqtt, Some(broker.with_daemon("hall-2")));
     assert_eq!(all.ports.listed.len(), 1);
     assert_eq!(all.ports.listed[0].mode, PortMode::Auto);
-    assert_eq!(all.board_name(Some("01025"), "/dev/ttyACM0"), Some("board-1"));
-    assert_eq!(all.board_name(Some("01026"), "/dev/rfcomm0"), Some("board-2"));
+    assert_eq!(all.board_name(["01025"], "/dev/ttyACM0"), Some("board-1"));
+    assert_eq!(all.board_name(["01026"], "/dev/rfcomm0"), Some("board-2"));
 }
 
 #[test]
@@ -155,10 +155,11 @@ fn state_directory_is_the_configured_one_then_that_of_systemd() {
 fn name_of_the_serial_number_goes_before_that_of_the_port() {
     let config =
         parsed("[[board]]\nport = \"/dev/ttyS1\"\nname = \"a\"\n[[board]]\nserial = \"7\"\nname = \"b\"\n");
-    assert_eq!(config.board_name(Some("0000000007"), "/dev/ttyS1"), Some("b"));
-    assert_eq!(config.board_name(Some("8"), "/dev/ttyS1"), Some("a"));
-    assert_eq!(config.board_name(Some("no number"), "/dev/ttyS1"), Some("a"));
-    assert_eq!(config.board_name(None, "/dev/ttyS2"), None);
+    assert_eq!(config.board_name(["0000000007"], "/dev/ttyS1"), Some("b"));
+    assert_eq!(config.board_name(["8"], "/dev/ttyS1"), Some("a"));
+    assert_eq!(config.board_name(["no number"], "/dev/ttyS1"), Some("a"));
+    assert_eq!(config.board_name(["8", "7"], "/dev/ttyS1"), Some("b"));
+    assert_eq!(config.board_name([], "/dev/ttyS2"), None);
 }
 
 #[test]

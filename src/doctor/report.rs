@@ -10,6 +10,7 @@ use super::board::{FoundBoard, FoundClock};
 use super::look::{Look, Place};
 use super::trouble::Trouble;
 use crate::config::Config;
+use crate::hall::serials;
 
 /// A port and what is on it. What is not known is `null`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -178,8 +179,7 @@ impl PortReport {
 impl BoardReport {
     fn new(place: Place, board: &FoundBoard, look: &Look, config: &Config, port: &str) -> Self {
         let identity = &board.identity;
-        let told = identity.long_serial.as_deref().or(identity.serial.as_deref());
-        let name = config.board_name(told, port).map(str::to_owned);
+        let name = config.board_name(serials(identity), port).map(str::to_owned);
         let placement = board.placement();
         let clock = ClockReport::new(board.clock);
         let battery = board.battery.as_ref().map(BatteryReport::new);
@@ -211,10 +211,14 @@ impl BoardReport {
         }
     }
 
+    /// Its serial number of five digits, which is its address on a bus too; else the long one.
+    pub(super) fn shown_serial(&self) -> Option<&String> {
+        self.serial.as_ref().or(self.long_serial.as_ref())
+    }
+
     /// What to call it: its name, else its serial number.
     pub(super) fn called(&self) -> String {
-        let serial = self.long_serial.as_ref().or(self.serial.as_ref());
-        match (&self.name, serial) {
+        match (&self.name, self.shown_serial()) {
             (Some(name), _) => name.clone(),
             (None, Some(serial)) => format!("board {serial}"),
             (None, None) => "board without a serial number".to_owned(),

@@ -99,7 +99,7 @@ fn heading(report: &PortReport) -> String {
 }
 
 fn board_line(board: &BoardReport) -> String {
-    let serial = board.long_serial.as_ref().or(board.serial.as_ref());
+    let serial = board.shown_serial();
     let mut about = Vec::new();
     if board.name.is_some() {
         about.extend(serial.map(|serial| format!("serial number {serial}")));

@@ -211,6 +211,14 @@ impl Line {
     }
 }
 
+/// The board with that address, which is its serial number.
+pub(super) fn identity_at(address: BusAddress) -> Identity {
+    Identity {
+        serial: Some(address.to_string()),
+        ..Identity::default()
+    }
+}
+
 impl Seat {
     /// Takes in what was heard before it is known which board is there.
     pub(super) fn hear(&mut self, observed: Observed) {

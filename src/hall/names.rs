@@ -2,15 +2,24 @@
 
 use std::path::Path;
 
-use crate::config::Config;
+use kiebitz_hardware::Identity;
+
+use crate::config::{Config, Serial};
 
 /// How boards come by their names.
 #[derive(Debug, Clone)]
 pub enum Names {
     /// In a replay: a board is called like the capture's interface, on a bus by its serial number.
     Recorded,
-    /// As configured; else by the serial number, else by the port.
+    /// As configured; else by the serial number, else by the port. The serial number is that of five digits, which
+    /// is a board's address on a bus, so that a board keeps its name however it is wired.
     Configured(Box<Config>),
+}
+
+/// What a board says of itself, the number of five digits first.
+pub(crate) fn serials(identity: &Identity) -> impl Iterator<Item = &str> {
+    let serials = [&identity.serial, &identity.long_serial];
+    serials.into_iter().flatten().map(String::as_str)
 }
 
 impl Names {
@@ -19,16 +28,20 @@ impl Names {
         matches!(self, Self::Recorded)
     }
 
-    /// The name of a board. `serial` is what it says of itself or, on a bus, what its address says.
-    pub(super) fn of(&self, serial: Option<&str>, port: &str, on_bus: bool) -> String {
-        let short = short(port);
+    /// The name of a board; on a bus its address is its serial number.
+    pub(super) fn of(&self, identity: &Identity, port: &str, on_bus: bool) -> String {
+        let serial = serials(identity).next();
         match self {
-            Self::Recorded if on_bus => serial.unwrap_or(&short).to_owned(),
-            Self::Recorded => port.to_owned(),
-            Self::Configured(config) => {
-                let known = config.board_name(serial, port).or(serial);
-                known.unwrap_or(&short).to_owned()
-            }
+            Self::Recorded if !on_bus => port.to_owned(),
+            Self::Recorded => serial.map_or_else(|| short(port), str::to_owned),
+            Self::Configured(config) => match (config.board_name(serials(identity), port), serial) {
+                (Some(name), _) => name.to_owned(),
+                // The same number is also told with zeros in front of it.
+                (None, Some(serial)) => serial
+                    .parse()
+                    .map_or_else(|_| serial.to_owned(), |serial: Serial| serial.to_string()),
+                (None, None) => short(port),
+            },
         }
     }
 
@@ -42,4 +55,45 @@ impl Names {
 fn short(port: &str) -> String {
     let file = Path::new(port).file_name();
     file.map_or_else(|| port.to_owned(), |file| file.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn identity(serial: Option<&str>, long_serial: Option<&str>) -> Identity {
+        Identity {
+            serial: serial.map(str::to_owned),
+            long_serial: long_serial.map(str::to_owned),
+            ..Identity::default()
+        }
+    }
+
+    #[test]
+    fn boards_keep_their_names_however_they_are_wired() {
+        let names = Names::Configured(Box::new(Config::default()));
+        let on_bus = names.of(&identity(Some("01025"), None), "/dev/ttyS0", true);
+        assert_eq!(on_bus, "01025");
+        for (serial, long_serial) in [
+            (Some("01025"), Some("0000001025")),
+            (Some("01025"), Some("3000001025")),
+            (Some("01025"), None),
+            (None, Some("0000001025")),
+        ] {
+            let alone = names.of(&identity(serial, long_serial), "/dev/ttyUSB0", false);
+            assert_eq!(alone, on_bus);
+        }
+        assert_eq!(names.of(&Identity::default(), "/dev/ttyUSB0", false), "ttyUSB0");
+    }
+
+    #[test]
+    fn names_given_to_either_number_hold() {
+        let text = "[[board]]\nserial = \"3000001025\"\nname = \"long\"\n[[board]]\nserial = \"1026\"\nname = \"short\"\n";
+        let config = Config::parse("kiebitz.toml".as_ref(), text).expect("a configuration");
+        let names = Names::Configured(Box::new(config));
+        let of = |serial, long_serial| names.of(&identity(serial, long_serial), "/dev/ttyUSB0", false);
+        assert_eq!(of(Some("01025"), Some("3000001025")), "long");
+        assert_eq!(of(Some("01026"), Some("3000001026")), "short");
+        assert_eq!(of(Some("01027"), Some("3000001027")), "01027");
+    }
 }
