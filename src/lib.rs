@@ -16,6 +16,7 @@ pub mod hall;
 pub mod journal;
 pub mod laws;
 pub mod mqtt;
+pub mod notation;
 pub mod pgn;
 mod presence;
 pub mod record;
@@ -23,6 +24,7 @@ pub mod record;
 pub mod recording;
 pub mod referee;
 pub mod replay;
+pub mod report;
 pub mod resume;
 #[cfg(target_os = "linux")]
 pub mod run;

@@ -1,0 +1,224 @@
+//! Reading a move that somebody has written.
+
+use shakmaty::{CastlingSide, Chess, File, Move, Position, Rank, Role, Square};
+use thiserror::Error;
+
+use super::{DRAW_OFFER, EN_PASSANT, Letters, MateSign, Notation};
+
+/// A move that was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reading {
+    /// The move: legal in the position it was read in.
+    pub played: Move,
+    /// An offer of a draw is noted behind it.
+    pub draw_offered: bool,
+}
+
+/// Why a text is no move in a position.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Unread {
+    /// It is no move in any position.
+    #[error("\"{text}\" is no move in {language} notation ({letters})")]
+    NoMove {
+        /// The text.
+        text: String,
+        /// The language whose letters were expected.
+        language: &'static str,
+        /// The letters, king first.
+        letters: String,
+    },
+    /// No legal move of the position is it.
+    #[error("\"{text}\" is no legal move in this position")]
+    Illegal {
+        /// The text.
+        text: String,
+    },
+    /// Several legal moves are.
+    #[error("\"{text}\" may be {}", moves.join(" or "))]
+    Ambiguous {
+        /// The text.
+        text: String,
+        /// The moves that it may be, in full.
+        moves: Vec<String>,
+    },
+}
+
+/// What a text says of a move; what is `None` it does not say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Written {
+    Castling(CastlingSide),
+    Piece {
+        role: Role,
+        file: Option<File>,
+        rank: Option<Rank>,
+        /// An x: without one it may be a capture all the same (E23 C.13).
+        takes: bool,
+        to: Square,
+        promotion: Option<Role>,
+        en_passant: bool,
+    },
+}
+
+/// Reads a move as it is written with the letters of one language: short or long, with or without x, "e.p." and the
+/// signs of check and mate, promotion as d8Q or d8=Q, castling with zeros or the letter O, and "(=)" behind it.
+///
+/// Signs of check and mate are not held against the position: score sheets have them wrong too often to lose a move
+/// for it. An x or "e.p." at a move that takes nothing is.
+///
+/// # Errors
+///
+/// When it is no move, no legal one in this position, or could be several.
+pub fn read(text: &str, letters: &'static Letters, position: &Chess) -> Result<Reading, Unread> {
+    let trimmed = text.trim();
+    let (rest, draw_offered) = match trimmed.strip_suffix(DRAW_OFFER) {
+        Some(rest) => (rest.trim_end(), true),
+        None => (trimmed, false),
+    };
+    let written = written(rest, letters).ok_or_else(|| Unread::NoMove {
+        text: trimmed.to_owned(),
+        language: letters.name,
+        letters: letters.all(),
+    })?;
+    let moves = position.legal_moves();
+    let fitting: Vec<Move> = moves
+        .iter()
+        .copied()
+        .filter(|legal| written.fits(*legal))
+        .collect();
+    match fitting.as_slice() {
+        [played] => Ok(Reading {
+            played: *played,
+            draw_offered,
+        }),
+        [] => Err(Unread::Illegal {
+            text: trimmed.to_owned(),
+        }),
+        several => Err(Unread::Ambiguous {
+            text: trimmed.to_owned(),
+            moves: several
+                .iter()
+                .map(|legal| Notation::new(letters, MateSign::Hash).write(*legal, position))
+                .collect(),
+        }),
+    }
+}
+
+fn written(text: &str, letters: &Letters) -> Option<Written> {
+    let (text, en_passant) = without_signs(text);
+    if let Some(side) = castling(text) {
+        return (!en_passant).then_some(Written::Castling(side));
+    }
+    let (role, rest) = piece(text, letters).unwrap_or((Role::Pawn, text));
+    let (rest, promotion) = promoted(rest, letters);
+    let (rest, to) = square_at_end(rest)?;
+    let (rest, takes) = match rest.strip_suffix('x') {
+        Some(rest) => (rest, true),
+        None => (rest, false),
+    };
+    let (file, rank) = origin(rest)?;
+    Some(Written::Piece {
+        role,
+        file,
+        rank,
+        takes,
+        to,
+        promotion,
+        en_passant,
+    })
+}
+
+/// Takes off the signs of check and mate and "e.p.", in whatever order. Returns whether the latter was among them.
+fn without_signs(text: &str) -> (&str, bool) {
+    let mut en_passant = false;
+    let mut rest = text;
+    loop {
+        rest = rest.trim_end();
+        if let Some(before) = rest.strip_suffix(EN_PASSANT) {
+            (rest, en_passant) = (before, true);
+        } else if let Some(before) = rest.strip_suffix(['+', '#']) {
+            rest = before;
+        } else {
+            return (rest, en_passant);
+        }
+    }
+}
+
+fn castling(text: &str) -> Option<CastlingSide> {
+    match text {
+        "0-0" | "O-O" => Some(CastlingSide::KingSide),
+        "0-0-0" | "O-O-O" => Some(CastlingSide::QueenSide),
+        _ => None,
+    }
+}
+
+/// The piece a text begins with. The longest letter counts: in Russian the king is Кр, the knight К.
+fn piece<'t>(text: &'t str, letters: &Letters) -> Option<(Role, &'t str)> {
+    let found = PIECES
+        .into_iter()
+        .filter_map(|role| Some((role, text.strip_prefix(letters.letter(role))?)));
+    found.min_by_key(|(_, rest)| rest.len())
+}
+
+/// The piece a text ends with, as in d8D or d8=D.
+fn promoted<'t>(text: &'t str, letters: &Letters) -> (&'t str, Option<Role>) {
+    let found = PIECES
+        .into_iter()
+        .filter_map(|role| Some((role, text.strip_suffix(letters.letter(role))?)));
+    match found.min_by_key(|(_, rest)| rest.len()) {
+        Some((role, rest)) => (rest.strip_suffix('=').unwrap_or(rest), Some(role)),
+        None => (text, None),
+    }
+}
+
+fn square_at_end(text: &str) -> Option<(&str, Square)> {
+    let at = text.len().checked_sub(2)?;
+    let square = Square::from_ascii(text.get(at..)?.as_bytes()).ok()?;
+    Some((text.get(..at)?, square))
+}
+
+/// Where the piece came from, as far as it is told; behind a whole square a hyphen may stand.
+fn origin(text: &str) -> Option<(Option<File>, Option<Rank>)> {
+    let mut chars = text.chars();
+    match (chars.next(), chars.next(), chars.next(), chars.next()) {
+        (None, ..) => Some((None, None)),
+        (Some(told), None, ..) => match (File::from_char(told), Rank::from_char(told)) {
+            (None, None) => None,
+            told => Some(told),
+        },
+        (Some(file), Some(rank), None | Some('-'), None) => {
+            Some((Some(File::from_char(file)?), Some(Rank::from_char(rank)?)))
+        }
+        _ => None,
+    }
+}
+
+impl Written {
+    fn fits(self, legal: Move) -> bool {
+        match self {
+            Self::Castling(side) => legal.castling_side() == Some(side),
+            Self::Piece {
+                role,
+                file,
+                rank,
+                takes,
+                to,
+                promotion,
+                en_passant,
+            } => {
+                let from = legal.from();
+                // A pawn that takes is always written with its file (E23 C.9).
+                let named = role != Role::Pawn || file.is_some() || !legal.is_capture();
+                named
+                    && legal.castling_side().is_none()
+                    && (legal.role(), legal.to(), legal.promotion()) == (role, to, promotion)
+                    && from.is_some_and(|from| file.is_none_or(|file| from.file() == file))
+                    && from.is_some_and(|from| rank.is_none_or(|rank| from.rank() == rank))
+                    && (!takes || legal.is_capture())
+                    && (!en_passant || legal.is_en_passant())
+            }
+        }
+    }
+}
+
+/// The pieces that have letters.
+const PIECES: [Role; 5] = [Role::King, Role::Queen, Role::Rook, Role::Bishop, Role::Knight];
