@@ -59,15 +59,21 @@ impl Board {
         self
     }
 
-    /// Goes on where the journal ends: with the number of the board's last event, and its last game.
+    /// Goes on where the journal ends: with the number of the board's last event, when the board was last `followed`,
+    /// and its last game.
     #[must_use]
-    pub fn resumed(mut self, last_seq: u64, game: Option<Resumed>) -> Self {
+    pub fn resumed(mut self, last_seq: u64, followed: Option<Timestamp>, game: Option<Resumed>) -> Self {
         self.seq = last_seq;
         if let Some(game) = game {
-            let states = game.plies.iter().map(|(ply, _)| &ply.after);
-            self.tracker
-                .resume(game.last_ts, &game.start, states, game.white_side);
+            let followed = followed.unwrap_or(game.last_ts);
+            let plies = game
+                .plies
+                .iter()
+                .map(|(ply, record)| (ply, record.settled.is_some()));
+            self.tracker.resume(followed, &game.start, plies, game.white_side);
             self.referee.resume(game);
+        } else if let Some(followed) = followed {
+            self.tracker.resume_without_line(followed);
         }
         self
     }

@@ -9,7 +9,7 @@ mod game;
 mod words;
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::KnownOutcome;
+use shakmaty::{Color, KnownOutcome};
 
 use crate::event::{Clock, EventKind};
 use crate::resume::Resumed;
@@ -115,6 +115,13 @@ impl Referee {
             completed: record.completed.map(|by| (by, record.clock, record.elapsed_ms)),
         });
         self.line = entries.collect();
+        // A clock that is found standing was stopped.
+        self.clock.ran = self.line.iter().any(|entry| {
+            entry
+                .completed
+                .as_ref()
+                .is_some_and(|(_, clock, _)| clock.is_some())
+        });
         self.start = Some(resumed.start);
         self.white_side = resumed.white_side;
         self.games = resumed.number;
@@ -225,7 +232,7 @@ impl Referee {
             .is_some_and(|old| old.state.board() == start.state.board());
         self.line.clear();
         if start.goes_on && self.game.is_some() {
-            self.cut_off(now);
+            self.cut_off(now, &start);
         } else if ceremonial && same {
             self.withdraw_surplus(now, "takeback");
         } else {
@@ -243,13 +250,25 @@ impl Referee {
     }
 
     /// What was played in a gap cannot be found out: the game as far as it is known ends there, and the next one goes
-    /// on with it. A game that had ended stays ended.
-    fn cut_off(&mut self, now: Timestamp) {
+    /// on with it. A game that had ended stays ended, unless another one was begun in the gap.
+    fn cut_off(&mut self, now: Timestamp, start: &Start) {
         if let Some(game) = self.game().cloned() {
             self.end(now, "*".to_owned(), "gap", "board", false);
             self.game = None;
             self.continues = Some(game.id);
+        } else if self.clock.running || self.set_up_anew(start) {
+            self.game = None;
         }
+    }
+
+    /// Whether pieces stand there that were taken in the last game.
+    fn set_up_anew(&self, start: &Start) -> bool {
+        let last = self.game.as_ref().and_then(|game| game.published.last());
+        let Some(last) = last else { return false };
+        let (now, then) = (start.state.board(), last.ply.after.board());
+        Color::ALL
+            .into_iter()
+            .any(|color| now.by_color(color).count() > then.by_color(color).count())
     }
 
     fn clock_changed(&mut self, now: Timestamp, change: ClockChange) {
@@ -257,12 +276,17 @@ impl Referee {
             ClockChange::Connected => {
                 self.clock = ClockState {
                     connected: true,
+                    ran: self.clock.ran,
+                    stopped_at: self.clock.ran.then_some(now),
                     ..ClockState::default()
                 };
                 EventKind::ClockConnected {}
             }
             ClockChange::Disconnected => {
-                self.clock = ClockState::default();
+                self.clock = ClockState {
+                    ran: self.clock.ran,
+                    ..ClockState::default()
+                };
                 EventKind::ClockDisconnected {}
             }
             ClockChange::BatteryLow => EventKind::ClockBatteryLow {},

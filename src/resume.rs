@@ -1,6 +1,7 @@
 //! From a game in the journal back to what the tracker and the referee know of it.
 
 use kiebitz_hardware::Timestamp;
+use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Color, Role};
 
@@ -19,7 +20,8 @@ pub fn boards(journal: &Journal, stream: &str) -> Result<Vec<Board>, JournalErro
     for (name, last_seq) in journal.boards(stream)? {
         let game = journal.last_game(stream, &name)?;
         let game = game.as_ref().and_then(Resumed::new);
-        boards.push(Board::new(&name, stream).resumed(last_seq, game));
+        let followed = journal.last_followed(stream, &name)?;
+        boards.push(Board::new(&name, stream).resumed(last_seq, followed, game));
     }
     Ok(boards)
 }
@@ -51,7 +53,7 @@ impl Resumed {
         let (variant, mode) = match record.variant {
             "standard" => (Variant::Standard, CastlingMode::Standard),
             "chess960" => (Variant::Chess960, CastlingMode::Chess960),
-            _ => (Variant::FromPosition, CastlingMode::Standard),
+            _ => (Variant::FromPosition, castling_mode(&record.start_fen)?),
         };
         let state = State::from_fen(&record.start_fen, mode)?;
         let mut before = state.clone();
@@ -79,6 +81,12 @@ impl Resumed {
             ended: record.ended.is_some(),
         })
     }
+}
+
+/// How castling goes in a game from a position: as in Chess960 where the rights need that.
+fn castling_mode(fen: &str) -> Option<CastlingMode> {
+    let setup = fen.parse::<Fen>().ok()?.into_setup();
+    Some(CastlingMode::detect(&setup))
 }
 
 fn ply(record: &GameRecord, entry: &MoveRecord, before: &State, mode: CastlingMode) -> Option<Ply> {

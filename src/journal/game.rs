@@ -73,6 +73,23 @@ impl Journal {
         events.map_err(self.error())
     }
 
+    /// When a board was last known to be followed: when something was last told of what is played on it, or else of
+    /// itself for the first time. `None` where nothing was told of it.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn last_followed(&self, stream: &str, board: &str) -> Result<Option<Timestamp>, JournalError> {
+        for select in [LAST_FOLLOWED, FIRST] {
+            let mut select = self.connection.prepare(select).map_err(self.error())?;
+            let at = select.query_row([stream, board], |row| row.get::<_, i64>(0));
+            if let Some(at) = at.optional().map_err(self.error())? {
+                return Ok(Some(Timestamp::from_micros(at)));
+            }
+        }
+        Ok(None)
+    }
+
     /// The last game of a board, ended or not; `None` where it has had none.
     ///
     /// # Errors
@@ -153,6 +170,11 @@ const STARTED: &str = "SELECT seq FROM event INDEXED BY game_edge
 const LAST_STARTED: &str = "SELECT game FROM event INDEXED BY game_edge
     WHERE stream = ?1 AND board = ?2 AND type IN ('game.started', 'game.ended')
     AND type = 'game.started' ORDER BY seq DESC LIMIT 1";
+/// That a board or a clock comes or goes does not tell what is played.
+const LAST_FOLLOWED: &str = "SELECT ts FROM event WHERE stream = ?1 AND board = ?2
+    AND type NOT IN ('board.connected', 'board.disconnected', 'clock.connected', 'clock.disconnected')
+    ORDER BY seq DESC LIMIT 1";
+const FIRST: &str = "SELECT ts FROM event WHERE stream = ?1 AND board = ?2 ORDER BY seq LIMIT 1";
 const NEXT_STARTED: &str = "SELECT seq FROM event INDEXED BY game_edge
     WHERE stream = ?1 AND board = ?2 AND seq > ?3 AND type IN ('game.started', 'game.ended')
     AND type = 'game.started' ORDER BY seq LIMIT 1";

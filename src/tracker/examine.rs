@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::Bitboard;
+use shakmaty::{Bitboard, Color};
 
 use super::Tracker;
 use super::finding::{Finding, Recovery, Withdrawal};
@@ -25,7 +25,77 @@ const MOST_PLIES_UNSEEN: usize = 8;
 const MOST_POSITIONS: usize = 1400;
 const BETWEEN_SEARCHES: Duration = Duration::from_millis(2);
 
+/// Plies found by reconstruction, which what is played later may show to be wrong.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Doubt {
+    /// Reports were missed from then on.
+    from: Timestamp,
+    /// Number of the first of these plies.
+    first: u32,
+    /// Number of the last of them.
+    last: u32,
+}
+
+/// So many plies behind a reconstructed line that the board has shown exactly prove it.
+const PLIES_CONFIRMING: u32 = 2;
+/// After so many of which it has shown none exactly, the line was another one.
+const PLIES_REFUTING: u32 = 4;
+
 impl Tracker {
+    /// What was played since a line was reconstructed confirms it, or does not. Then it is withdrawn.
+    pub(super) fn weigh_doubt(&mut self) {
+        let (Some(doubt), Some(line)) = (self.doubt, &self.line) else {
+            return;
+        };
+        let tree = &line.tree;
+        let exact = |id: &NodeId| {
+            let node = tree.node(*id);
+            node.exact && node.ply >= doubt.last + PLIES_CONFIRMING
+        };
+        if tree.path(tree.tip()).iter().any(exact) {
+            self.doubt = None;
+        }
+    }
+
+    /// Whether what stands on the board speaks against a reconstructed line: then it is withdrawn, and the gap is open
+    /// again. Returns whether it was.
+    fn refuted(&mut self, now: Timestamp) -> bool {
+        let (Some(doubt), Some(line)) = (self.doubt, &mut self.line) else {
+            return false;
+        };
+        let played_on = line.tree.node(line.tree.tip()).ply >= doubt.last + PLIES_REFUTING;
+        let at = self.quiet_since + DOUBTED_AFTER;
+        if !played_on && now < at {
+            self.wake_at(at);
+            return false;
+        }
+        self.doubt = None;
+        let told = line.tree.path(line.tree.tip());
+        let Some(first) = told.into_iter().find(|id| line.tree.node(*id).ply == doubt.first) else {
+            return false;
+        };
+        line.tree.remove(first, line.tree.root());
+        self.tell(
+            now,
+            Finding::Retracted {
+                ply: doubt.first,
+                reason: Withdrawal::Recovered,
+            },
+        );
+        self.astray = true;
+        // Said at once: what was told meanwhile was wrong, and no gap is open that would be closed later.
+        self.gap = Some(doubt.from);
+        self.close_gap(now, Recovery::Undecidable);
+        true
+    }
+
+    /// Whether the clock, where one runs, says that it is the turn of the side that would be to move.
+    fn turn_fits(&self, turn: Color) -> bool {
+        let runs = self.clock.turn().filter(|_| self.clock.running() == Some(true));
+        runs.and_then(|side| self.clock.color_of(side))
+            .is_none_or(|color| color == turn)
+    }
+
     /// Looks at a quiet board that the line does not explain: an earlier position restored, plies played unseen, an
     /// irregular move completed by the press. Returns whether one was found.
     pub(super) fn examine(&mut self, now: Timestamp) -> bool {
@@ -41,6 +111,10 @@ impl Tracker {
         let at = self.quiet_since + if gap { GAP_EXAMINED_AFTER } else { EXAMINED_AFTER };
         if now < at {
             self.wake_at(at);
+            return false;
+        }
+        if self.astray && !gap {
+            // Where play goes on from is found out by what is played next.
             return false;
         }
         // The same board need not be searched twice; a press may still come and tell what stands on it.
@@ -61,6 +135,9 @@ impl Tracker {
             // Lines of one more ply are looked for at another moment, so that no single one takes long.
             self.wake_at(now + BETWEEN_SEARCHES);
             return false;
+        }
+        if self.doubt.is_some() && !gap {
+            return self.refuted(now);
         }
         if gap && !self.astray {
             // Looked at once more, for a position from which play goes on.
@@ -139,9 +216,13 @@ impl Tracker {
 
     /// So many plies played while nobody looked, where just one line of them leads to what stands on the board.
     fn unseen(&mut self, now: Timestamp, from: NodeId, plies: usize) -> bool {
-        let Some(line) = &mut self.line else { return false };
+        let Some(line) = &self.line else { return false };
         let node = line.tree.node(from);
-        let state = node.state.clone();
+        let turn = node.state.turn();
+        if !self.turn_fits(if plies % 2 == 0 { turn } else { !turn }) {
+            return false;
+        }
+        let (state, since) = (node.state.clone(), node.since);
         // While somebody looked, no piece can have left or reached a square that showed no change.
         let within = if self.gap.is_some() || self.lost {
             Bitboard::FULL
@@ -159,6 +240,7 @@ impl Tracker {
                 return false;
             }
         };
+        let Some(line) = &mut self.line else { return false };
         let mut parent = from;
         for m in moves {
             let played = Played::Move(m);
@@ -171,7 +253,15 @@ impl Tracker {
             node.inferred = true;
             node.any_order = any_order;
         }
+        let last = line.tree.node(parent).ply;
+        let doubt = Doubt {
+            from: self.gap.unwrap_or(since),
+            first: line.tree.node(from).ply + 1,
+            last,
+        };
         self.astray = false;
+        // A line reconstructed behind one that is still in doubt falls with it.
+        self.doubt = Some(self.doubt.map_or(doubt, |before| Doubt { last, ..before }));
         self.close_gap(now, Recovery::Inferred);
         true
     }

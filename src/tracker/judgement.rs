@@ -10,7 +10,7 @@ use shakmaty::{Bitboard, Color};
 
 use super::Tracker;
 use super::examine::withdrawal_of;
-use super::finding::{Caution, Completion, Finding, Grounds, Settlement, Withdrawal};
+use super::finding::{Caution, Completion, Finding, Grounds, Recovery, Settlement, Withdrawal};
 use super::patience::can_take;
 use super::tree::{Node, NodeId, Played, SCAN, Standing};
 
@@ -34,6 +34,8 @@ const RESTS_PUSHED_ASIDE: Duration = Duration::from_millis(1300);
 const PLIES_PROVING: usize = 3;
 /// Alternatives are kept for so many of the last plies.
 const PLIES_OPEN: usize = 3;
+/// A ply is not told while so many squares more are not what they should be: pieces are being set up or cleared away.
+const MOST_UNEXPLAINED: usize = 6;
 /// More is never concluded from one observation; a bound, so that nothing on a board can hold the daemon up.
 const MOST_CONCLUSIONS: usize = 100;
 
@@ -69,18 +71,22 @@ impl Tracker {
         let tree = &line.tree;
         let (tip, best) = (tree.tip(), tree.best());
         if !self.disturbed && tip == best && tree.node(tip).differs.is_empty() {
-            self.gap = None;
             self.lost = false;
             self.astray = false;
+            // Nothing was played in a gap behind which the board stands as it did.
+            self.close_gap(now, Recovery::Inferred);
         }
+        self.weigh_doubt();
+        let Some(line) = &self.line else { return false };
+        let tree = &line.tree;
         // What one look at the board shows after a gap need not be the next ply: see examine().
-        let unknown = self.gap.is_some() || self.astray;
-        if unknown && !tree.path(best).iter().any(|id| tree.node(*id).inferred) {
-            return false;
-        }
         let told = tree.path(tip);
         let reading = tree.path(best);
         let common = told.iter().zip(&reading).take_while(|(a, b)| a == b).count();
+        let unknown = self.gap.is_some() || self.astray;
+        if unknown && !reading.iter().skip(common).any(|id| tree.node(*id).inferred) {
+            return false;
+        }
         if common < told.len() {
             return self.reconsider(now, told[common], reading.get(common).copied(), best);
         }
@@ -103,6 +109,9 @@ impl Tracker {
             return Ready::Not;
         };
         let node = tree.node(next);
+        if tree.node(best).differs.count() > MOST_UNEXPLAINED && !node.inferred {
+            return Ready::Not;
+        }
         let wait = |rest: Duration, grounds: Grounds| {
             let at = node.since + rest;
             if now >= at {
@@ -330,6 +339,9 @@ impl Tracker {
 
     /// Makes the plies that are beyond doubt part of the past.
     fn close_old_plies(&mut self) -> bool {
+        if self.doubt.is_some() {
+            return false;
+        }
         let Some(line) = &mut self.line else { return false };
         let told = line.tree.path(line.tree.tip());
         let Some(close) = told.len().checked_sub(PLIES_OPEN + 1).map(|at| told[at]) else {

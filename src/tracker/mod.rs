@@ -30,6 +30,7 @@ use shakmaty::{Bitboard, Board, ByColor, Color};
 
 use clock::ClockWatch;
 pub use clock::{ClockChange, ClockFace, Side};
+use examine::Doubt;
 pub use finding::{
     Caution, Completion, Evidence, Finding, Grounds, Ply, Recovery, ResultSign, Rival, Settlement, Start,
     Withdrawal,
@@ -68,6 +69,8 @@ pub struct Tracker {
     lost: bool,
     /// What the board shows after a gap cannot be explained: play may go on from there.
     astray: bool,
+    /// Plies found by reconstruction that nothing has confirmed yet.
+    doubt: Option<Doubt>,
     /// What was not heard, until the board's memory has told it or has had its time.
     missing: Option<Gap>,
     playback: Option<Playback>,
@@ -115,6 +118,7 @@ impl Tracker {
             gap: None,
             lost: false,
             astray: false,
+            doubt: None,
             missing: None,
             playback: None,
             asked_memory: None,
@@ -314,6 +318,8 @@ impl Tracker {
         let Some(color) = self.clock.color_of(side) else {
             return;
         };
+        // Whose turn it is rules lines out: see turn_fits().
+        self.examined = 0;
         let elapsed = self.clock.end_turn(now);
         self.last_elapsed[color] = elapsed;
         self.credit_press(now, color, elapsed);
@@ -397,6 +403,7 @@ impl Tracker {
     pub fn set_position(&mut self, now: Timestamp, state: State) {
         self.gap = None;
         self.astray = false;
+        self.doubt = None;
         let variant = start::recognise(state.board()).map_or(Variant::FromPosition, |(variant, _)| variant);
         self.begin(now, variant, state);
         if let Some(line) = &mut self.line {
@@ -408,7 +415,9 @@ impl Tracker {
     /// Begins a new line of play with what stands on the board.
     fn begin(&mut self, now: Timestamp, variant: Variant, state: State) {
         let goes_on = core::mem::take(&mut self.astray) && variant == Variant::FromPosition;
-        self.gap = None;
+        self.doubt = None;
+        // How the line before it went on in a gap is not found out any more.
+        self.close_gap(now, Recovery::Undecidable);
         let mut tree = Tree::new(state.clone(), 0, now);
         tree.update(&self.sensors, now);
         self.line = Some(Line {

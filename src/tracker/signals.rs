@@ -105,7 +105,7 @@ impl Tracker {
         } else {
             self.signals.standing = Some(board.clone());
         }
-        if self.astray && self.gap.is_some() {
+        if self.gap.is_some() {
             let given_up = self.quiet_since + GAP_STANDS;
             if now >= given_up {
                 self.close_gap(now, Recovery::Undecidable);

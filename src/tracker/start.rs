@@ -65,7 +65,15 @@ pub(crate) fn without_history(board: &Board, turn: Color) -> Option<State> {
 }
 
 /// The same for a game that was seen as far as `last`: a king or rook that has left its square since does not castle.
+/// Where pieces stand that had been taken by then, another game was begun.
 pub(crate) fn after_gap(board: &Board, turn: Color, last: &State) -> Option<State> {
+    let count = |board: &Board, color: Color| board.by_color(color).count();
+    if Color::ALL
+        .into_iter()
+        .any(|color| count(board, color) > count(last.board(), color))
+    {
+        return without_history(board, turn);
+    }
     let rights = last
         .position()
         .map_or(Bitboard::EMPTY, |position| position.castles().castling_rights());

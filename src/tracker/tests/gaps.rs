@@ -2,10 +2,10 @@
 
 use kiebitz_hardware::Observation;
 use kiebitz_protocol::{Element, Field};
-use shakmaty::CastlingMode;
+use shakmaty::{CastlingMode, Color};
 
 use super::{START, World, wire};
-use crate::tracker::{Start, State, Variant};
+use crate::tracker::{Evidence, Ply, Start, State, Variant};
 
 #[test]
 fn plies_behind_a_lost_line_are_found_where_only_one_line_leads() {
@@ -76,7 +76,22 @@ fn a_game_is_taken_up_where_the_journal_has_it() {
         goes_on: false,
     };
     let played = state("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1");
-    world.tracker.resume(world.now, &start, &[played], None);
+    let e4 = Ply {
+        number: 1,
+        color: Color::White,
+        played: None,
+        uci: "e2e4".parse().ok(),
+        san: Some("e4".to_owned()),
+        after: played,
+        captured: None,
+        lifted_at: world.now,
+        stood_at: world.now,
+        inferred: false,
+        any_order: false,
+        clock: None,
+        evidence: Evidence::default(),
+    };
+    world.tracker.resume(world.now, &start, [(&e4, true)], None);
     world.misses("rnbqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R");
     world.has_told("Inferred: e5 Nf3");
     let numbers = world.tracker.line.map(|line| line.tree.node(line.tree.tip()).ply);
