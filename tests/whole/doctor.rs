@@ -209,7 +209,7 @@ fn a_configured_board_has_its_name_and_a_clock() {
     let text_in_a_row = words.join(" ");
     assert!(
         text_in_a_row.contains(
-            "board-7 (serial number 0000000042, version 1.8): start position but for e2 (empty); \
+            "board-7 (serial number 00042, version 1.8): start position but for e2 (empty); \
              clock left 1:30:00, right 1:"
         ) && text_in_a_row.contains(" running"),
         "{text}"
