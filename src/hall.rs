@@ -9,11 +9,13 @@ mod names;
 use std::collections::{BTreeMap, BTreeSet};
 
 use kiebitz_hardware::capture::LineMode;
+#[cfg(target_os = "linux")]
 use kiebitz_hardware::port::PortKind;
 use kiebitz_hardware::{Observation, Timestamp};
 use kiebitz_protocol::Counters;
 
 use crate::board::{Board, Said};
+#[cfg(target_os = "linux")]
 use crate::config::PortMode;
 use line::{Line, Place, Seat};
 pub use names::Names;
@@ -36,6 +38,7 @@ pub enum Manner {
     Unknown,
 }
 
+#[cfg(target_os = "linux")]
 impl Manner {
     /// How a port of that kind is kept answering, where it is said so how its boards speak.
     #[must_use]
