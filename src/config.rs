@@ -10,6 +10,8 @@ mod values;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+#[cfg(target_os = "linux")]
+use kiebitz_hardware::port::PortSettings;
 use serde::Deserialize;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
@@ -102,9 +104,21 @@ pub struct Ports {
     /// USB ids that are boards, beside those that kiebitz knows.
     #[serde(deserialize_with = "document::usb_ids")]
     pub usb_ids: Vec<UsbId>,
-    /// Ports that are opened, whatever is on them. No two have the same path.
+    /// Ports that are never opened.
+    #[serde(deserialize_with = "document::ignored")]
+    pub ignore: Vec<Ignored>,
+    /// Ports that are opened, whatever is on them. No two have the same path, and none is ignored by it.
     #[serde(skip)]
     pub listed: Vec<Port>,
+}
+
+/// A port that is never opened, even where it is found or listed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ignored {
+    /// By its path, absolute, or its name in /dev/serial/by-id or /dev.
+    Path(PathBuf),
+    /// By what it says of itself on USB: all ports of such devices.
+    Usb(UsbId),
 }
 
 /// A port that is opened, whatever is on it.
@@ -254,6 +268,31 @@ impl Config {
     }
 }
 
+#[cfg(target_os = "linux")]
+impl Ports {
+    /// What the system's ports are looked through for.
+    #[must_use]
+    pub fn settings(&self) -> PortSettings {
+        let usb = |id: &UsbId| kiebitz_hardware::port::UsbId {
+            vendor: id.vendor,
+            product: id.product,
+        };
+        let mut settings = PortSettings {
+            search: self.usb,
+            usb: self.usb_ids.iter().map(usb).collect(),
+            paths: self.listed.iter().map(|port| port.path.clone()).collect(),
+            ..PortSettings::default()
+        };
+        for ignored in &self.ignore {
+            match ignored {
+                Ignored::Path(path) => settings.ignore.push(path.clone()),
+                Ignored::Usb(id) => settings.ignore_usb.push(usb(id)),
+            }
+        }
+        settings
+    }
+}
+
 impl Default for Daemon {
     fn default() -> Self {
         Self {
@@ -285,6 +324,7 @@ impl Default for Ports {
         Self {
             usb: true,
             usb_ids: Vec::new(),
+            ignore: Vec::new(),
             listed: Vec::new(),
         }
     }

@@ -22,7 +22,7 @@ use jiff::tz::TimeZone;
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::LineMode;
 use kiebitz_hardware::port::{
-    Candidate, Listing, PortChange, PortList, PortSettings, PortWatch, SCAN_INTERVAL, UsbId,
+    Candidate, Listing, PortChange, PortList, PortSettings, PortWatch, SCAN_INTERVAL,
 };
 use serde::Serialize;
 use tokio::sync::mpsc::{Sender, channel};
@@ -187,22 +187,16 @@ impl Doctor<'_> {
     }
 
     fn settings(&self) -> PortSettings {
-        let ports = &self.config.ports;
-        let usb = ports.usb_ids.iter().map(|id| UsbId {
-            vendor: id.vendor,
-            product: id.product,
-        });
-        let listed = ports.listed.iter().map(|port| port.path.clone());
-        let all = self.options.ports.is_empty();
+        let configured = self.config.ports.settings();
+        if self.options.ports.is_empty() {
+            return configured;
+        }
         PortSettings {
-            search: ports.usb && all,
-            usb: usb.collect(),
-            paths: if all {
-                listed.collect()
-            } else {
-                self.options.ports.clone()
-            },
+            search: false,
+            paths: self.options.ports.clone(),
             ignore: Vec::new(),
+            ignore_usb: Vec::new(),
+            ..configured
         }
     }
 

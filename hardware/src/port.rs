@@ -38,6 +38,8 @@ pub struct PortSettings {
     pub paths: Vec<PathBuf>,
     /// Ports never to touch, written as in [`paths`](Self::paths). It wins over all else.
     pub ignore: Vec<PathBuf>,
+    /// USB devices never to touch, likewise.
+    pub ignore_usb: Vec<UsbId>,
 }
 
 /// Everything that is found, and nothing else.
@@ -48,6 +50,7 @@ impl Default for PortSettings {
             usb: Vec::new(),
             paths: Vec::new(),
             ignore: Vec::new(),
+            ignore_usb: Vec::new(),
         }
     }
 }

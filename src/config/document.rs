@@ -13,8 +13,10 @@ use toml::Spanned;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
 use super::error::{Wrong, line_of};
-use super::values::{Name, Serial, UsbId};
-use super::{ClockMessages, Config, Daemon, Journal, KnownBy, NamedBoard, Port, PortMode, Ports, Recorder};
+use super::values::{Name, NoUsbId, Serial, UsbId};
+use super::{
+    ClockMessages, Config, Daemon, Ignored, Journal, KnownBy, NamedBoard, Port, PortMode, Ports, Recorder,
+};
 use crate::mqtt::{MqttConfig, Prefix, UrlError};
 
 /// The whole file.
@@ -82,6 +84,27 @@ impl FromStr for Absolute {
     }
 }
 
+/// A port, in one of the ways to name one.
+struct AnyPort(Ignored);
+
+impl FromStr for AnyPort {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if !text.starts_with('/') && text.contains(':') {
+            let id: UsbId = text.parse().map_err(|error: NoUsbId| error.to_string())?;
+            return Ok(Self(Ignored::Usb(id)));
+        }
+        if text.is_empty() || !text.starts_with('/') && text.contains('/') {
+            return Err(format!(
+                "{text:?} names no port: a port is a path in full as in \"/dev/ttyS0\", a name in /dev/serial/by-id, \
+                 or a USB id as in \"0403:6015\""
+            ));
+        }
+        Ok(Self(Ignored::Path(text.into())))
+    }
+}
+
 /// What is logged.
 struct Log(Targets);
 
@@ -130,7 +153,7 @@ const SMALLEST_BUDGET: u64 = 10_000_000;
 pub(super) fn parse(text: &str) -> Result<Config, Wrong> {
     let document: Document = toml::from_str(text)?;
     let mut ports = document.ports;
-    ports.listed = listed(text, document.port)?;
+    ports.listed = listed(text, &ports.ignore, document.port)?;
     Ok(Config {
         mqtt: document.mqtt.map(|table| mqtt(table, &document.daemon)),
         daemon: document.daemon,
@@ -150,11 +173,14 @@ fn mqtt(table: MqttTable, daemon: &Daemon) -> MqttConfig {
     }
 }
 
-fn listed(text: &str, tables: Vec<PortTable>) -> Result<Vec<Port>, Wrong> {
+fn listed(text: &str, ignored: &[Ignored], tables: Vec<PortTable>) -> Result<Vec<Port>, Wrong> {
     let mut paths = Lines::new(text);
     let mut ports = Vec::new();
     for table in tables {
         let (span, path) = (table.path.span(), table.path.into_inner().0.0);
+        if ignored.contains(&Ignored::Path(path.clone())) {
+            return Err(Wrong::new(span, "this port is among those to `ignore`"));
+        }
         paths.once(span, path.clone(), |line| {
             format!("this port is in line {line} already")
         })?;
@@ -260,6 +286,11 @@ pub(super) fn days<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D:
 
 pub(super) fn budget<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     Text::<Budget>::deserialize(deserializer).map(|budget| budget.0.0)
+}
+
+pub(super) fn ignored<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Ignored>, D::Error> {
+    let ports = Vec::<Text<AnyPort>>::deserialize(deserializer)?;
+    Ok(ports.into_iter().map(|port| port.0.0).collect())
 }
 
 pub(super) fn usb_ids<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<UsbId>, D::Error> {

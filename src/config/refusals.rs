@@ -84,7 +84,7 @@ kiebitz.toml:2: unknown key `password`; known here: url, prefix
     refused(
         "[ports]\nlisted = []\n",
         r#"
-kiebitz.toml:2: unknown key `listed`; known here: usb, usb_ids
+kiebitz.toml:2: unknown key `listed`; known here: usb, usb_ids, ignore
   |
 2 | listed
   | ^^^^^^"#,
@@ -278,6 +278,22 @@ kiebitz.toml:2: "403:6001" is no USB id: `lsusb` shows them, four hexadecimal di
   |           ^^^^^^^^^^^^^^^^^^^^^^^^^"#,
     );
     refused(
+        "[ports]\nignore = [\"/dev/ttyS3\", \"403:6001\"]\n",
+        r#"
+kiebitz.toml:2: "403:6001" is no USB id: `lsusb` shows them, four hexadecimal digits and four as in "0403:6015"
+  |
+2 | ignore = ["/dev/ttyS3", "403:6001"]
+  |          ^^^^^^^^^^^^^^^^^^^^^^^^^^"#,
+    );
+    refused(
+        "[ports]\nignore = [\"serial/ttyS3\"]\n",
+        r#"
+kiebitz.toml:2: "serial/ttyS3" names no port: a port is a path in full as in "/dev/ttyS0", a name in /dev/serial/by-id, or a USB id as in "0403:6015"
+  |
+2 | ignore = ["serial/ttyS3"]
+  |          ^^^^^^^^^^^^^^^^"#,
+    );
+    refused(
         "[[board]]\nname = \"board-1\"\nserial = \"DGT01025\"\n",
         r#"
 kiebitz.toml:3: a serial number is up to ten digits, as in "01025"; `kiebitz boards` shows it
@@ -289,6 +305,14 @@ kiebitz.toml:3: a serial number is up to ten digits, as in "01025"; `kiebitz boa
 
 #[test]
 fn what_contradicts_itself_is_refused() {
+    refused(
+        "[ports]\nignore = [\"/dev/ttyS0\"]\n[[port]]\npath = \"/dev/ttyS0\"\n",
+        r#"
+kiebitz.toml:4: this port is among those to `ignore`
+  |
+4 | path = "/dev/ttyS0"
+  |        ^^^^^^^^^^^^"#,
+    );
     let two = |a: &str, b: &str| format!("[[board]]\n{a}\n\n[[board]]\n{b}\n");
     refused(
         &two(

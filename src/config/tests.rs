@@ -60,7 +60,7 @@ fn each_line_of_the_example_says_what_holds_without_it() {
             }
         }
     }
-    assert_eq!(checked, 11);
+    assert_eq!(checked, 12);
 }
 
 #[test]
@@ -102,6 +102,7 @@ fn all_that_can_be_said_is_understood() {
         [ports]
         usb = false
         usb_ids = ["0403:6015", "10c4:ea60"]
+        ignore = ["/dev/ttyS3", "usb-gps-if00-port0", "1546:01a8"]
         [clock_messages]
         enabled = true
         show = ["white_side"]
@@ -131,6 +132,16 @@ fn all_that_can_be_said_is_understood() {
     assert_eq!(
         (config.ports.usb, ids),
         (false, vec!["0403:6015".into(), "10c4:ea60".into()])
+    );
+    let ignored = |path: &str| Ignored::Path(path.into());
+    let id = "1546:01a8".parse().expect("a USB id");
+    assert_eq!(
+        config.ports.ignore,
+        [
+            ignored("/dev/ttyS3"),
+            ignored("usb-gps-if00-port0"),
+            Ignored::Usb(id)
+        ]
     );
     let modes: Vec<PortMode> = config.ports.listed.iter().map(|port| port.mode).collect();
     assert_eq!(modes, [PortMode::Bus, PortMode::Single]);

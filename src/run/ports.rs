@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use kiebitz_hardware::port::{Candidate, PortChange, PortList, PortSettings, PortWatch};
+use kiebitz_hardware::port::{Candidate, PortChange, PortList, PortWatch};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
@@ -52,18 +52,8 @@ struct Served {
 impl Ports {
     pub(super) fn new(config: &Config, inputs: mpsc::Sender<(PortId, Input)>) -> Self {
         let ports = &config.ports;
-        let usb = ports.usb_ids.iter().map(|id| kiebitz_hardware::port::UsbId {
-            vendor: id.vendor,
-            product: id.product,
-        });
-        let settings = PortSettings {
-            search: ports.usb,
-            usb: usb.collect(),
-            paths: ports.listed.iter().map(|port| port.path.clone()).collect(),
-            ..PortSettings::default()
-        };
         Self {
-            list: PortList::new(settings),
+            list: PortList::new(ports.settings()),
             watch: PortWatch::new(),
             modes: ports
                 .listed

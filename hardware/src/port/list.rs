@@ -82,6 +82,13 @@ impl PortList {
                 found.remove(&device);
             }
         }
+        let ignored = &self.settings.ignore_usb;
+        found.retain(|_, candidate| {
+            !candidate
+                .usb
+                .as_ref()
+                .is_some_and(|usb| ignored.contains(&usb.id))
+        });
         listing.candidates = found.into_values().collect();
         listing
     }

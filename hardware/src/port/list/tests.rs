@@ -198,6 +198,20 @@ fn an_ignored_port_is_ignored_by_any_of_its_names() {
 }
 
 #[test]
+fn ignored_usb_devices_are_ignored_even_where_they_are_configured() {
+    let system = System::new();
+    system.plug("ttyUSB0", "1-1", &FTDI);
+    system.plug("ttyUSB1", "1-2", &FTDI);
+    let settings = PortSettings {
+        paths: vec![system.path("dev/ttyUSB0")],
+        ignore_usb: vec!["0403:6001".parse().unwrap()],
+        ..PortSettings::default()
+    };
+    let listing = system.list(settings);
+    assert_eq!((listing.candidates, listing.missing), (Vec::new(), Vec::new()));
+}
+
+#[test]
 fn a_device_without_its_node_is_not_there_yet() {
     let system = System::new();
     system.plug("ttyUSB0", "1-1", &FTDI);
