@@ -7,8 +7,9 @@ use std::path::Path;
 
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
+use serialport::{ClearBuffer, DataBits, ErrorKind, FlowControl, Parity, StopBits};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio_serial::{ClearBuffer, DataBits, ErrorKind, FlowControl, Parity, SerialStream, StopBits};
+use tokio_serial::SerialStream;
 
 use super::PortError;
 
@@ -138,7 +139,7 @@ impl Drop for SerialPort {
     fn drop(&mut self) {
         // A converter that takes no bytes any more would hold up closing for half a minute. That this fails only
         // means that the device is gone.
-        let _ = tokio_serial::SerialPort::clear(&self.line, ClearBuffer::Output);
+        let _ = serialport::SerialPort::clear(&self.line, ClearBuffer::Output);
     }
 }
 
@@ -157,8 +158,8 @@ impl Line {
 }
 
 /// Takes the device for this program and makes it carry plain bytes at 9600 8N1.
-fn opened(path: &str, kind: Line) -> tokio_serial::Result<SerialStream> {
-    let settings = tokio_serial::new(path, BAUD)
+fn opened(path: &str, kind: Line) -> serialport::Result<SerialStream> {
+    let settings = serialport::new(path, BAUD)
         .data_bits(DataBits::Eight)
         .parity(Parity::None)
         .stop_bits(StopBits::One)
@@ -176,7 +177,7 @@ fn opened(path: &str, kind: Line) -> tokio_serial::Result<SerialStream> {
 ///
 /// serialport tells a port in use from all else, but calls most other troubles unknown. So the system is asked about
 /// those, by opening the device once more.
-fn explained(device: &Path, error: &tokio_serial::Error) -> PortError {
+fn explained(device: &Path, error: &serialport::Error) -> PortError {
     if error.kind() == ErrorKind::NoDevice {
         return PortError::new(device, Errno::BUSY);
     }

@@ -171,7 +171,7 @@ async fn a_path_that_is_no_text_is_refused_as_such() {
 #[test]
 fn a_failure_that_the_system_cannot_explain_is_told_in_the_librarys_words() {
     let (_board, path) = pseudo_terminal();
-    let error = tokio_serial::Error::new(ErrorKind::Unknown, "Settings did not apply correctly");
+    let error = serialport::Error::new(ErrorKind::Unknown, "Settings did not apply correctly");
     assert_eq!(
         explained(&path, &error).to_string(),
         format!("cannot open {}: Settings did not apply correctly", path.display())
