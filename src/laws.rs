@@ -8,6 +8,7 @@
 mod advice;
 mod articles;
 mod catalogue;
+mod clock_check;
 mod edition;
 mod examples;
 mod points;
@@ -15,15 +16,19 @@ mod reset;
 mod rules;
 mod sight;
 mod table;
+mod time_control;
 
 pub use advice::{Advice, Severity};
 pub use articles::Topic;
 pub use catalogue::{Language, NoLanguage, text};
+pub use clock_check::ClockCheck;
 pub use edition::{Edition, Mode, NoEdition, NoMode, Play};
 pub use points::{OpenPoints, Penalties1997, ReversedLimit, Told};
+pub use reset::{corrected, dial, rule_of_three};
 pub use rules::{Rules, TwoFlags};
 pub use sight::{ClockTimes, DrawnStart, Fault, Sight, Stage, Touch};
 pub use table::{ClaimCost, Fivefold, FlagCall, Penalty, Pressed, SeventyFive, Standing};
+pub use time_control::{Bonus, NoTimeControl, Period, Reached, TimeControl};
 
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@
 //! before. Each row names the article that it comes from in `articles.rs` by its topic.
 
 use super::edition::Edition::{self, *};
+use super::edition::Mode;
 use super::edition::Play::{self, *};
 
 /// What an illegal move brings.
@@ -332,4 +333,16 @@ pub(super) fn needs_mating_material(edition: Edition, play: Play) -> bool {
 /// Whether a player in time trouble need not write for the rest of the period, even if his time goes above five minutes.
 pub(super) fn exempt_for_period(edition: Edition) -> bool {
     since(false, &[(Fide2017, true)], edition)
+}
+
+/// What a game is in which a player has so many seconds for sixty moves.
+pub(super) fn mode(edition: Edition, seconds: u64) -> Mode {
+    // From which second on it is rapid, and from which one standard: 1997 counts a whole hour to rapid.
+    const CHANGES: Since<(u64, u64)> = &[(Fide2009, (900, 3600)), (Fide2014, (601, 3600))];
+    let (rapid, standard) = since((900, 3601), CHANGES, edition);
+    match seconds {
+        _ if seconds >= standard => Mode::Standard,
+        _ if seconds >= rapid => Mode::Rapid,
+        _ => Mode::Blitz,
+    }
 }

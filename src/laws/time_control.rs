@@ -1,0 +1,306 @@
+//! Time controls: what time a player has for which moves, as arbiters and as PGN write it.
+
+mod read;
+
+use core::fmt::{self, Write};
+
+use thiserror::Error;
+
+use super::edition::{Edition, Mode};
+use super::table;
+
+/// What time each player has for which moves (2023: 6.3.1).
+///
+/// Read and written as arbiters do it, in minutes and seconds a move ("90+30", "2 h/40 + 1 h/20 + 30 min", "90 min/40 +
+/// 30 min, 30 s from move 1"); also read as PGN writes it, in seconds ("40/7200:3600").
+///
+/// ```
+/// use kiebitz::laws::{Bonus, TimeControl};
+///
+/// let control: TimeControl = "90 min/40 + 30 min, 30 s from move 1".parse()?;
+/// assert_eq!(control.pgn().as_deref(), Some("40/5400+30:1800+30"));
+/// assert_eq!(control.bonus(41), Bonus::Fischer(30));
+/// assert_eq!(TimeControl::from_pgn("5400+30")?.to_string(), "90+30");
+/// # Ok::<(), kiebitz::laws::NoTimeControl>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TimeControl {
+    /// At least one; all but the last one have a number of moves.
+    periods: Vec<Period>,
+}
+
+/// A period of a time control.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Period {
+    /// The moves to be made in it, at least one; `None`: all that are left.
+    pub moves: Option<u32>,
+    /// The time that it brings, in seconds. What was left of the period before is added (6.3.2).
+    pub seconds: u32,
+    /// What each of its moves brings.
+    pub bonus: Bonus,
+}
+
+/// What a move brings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Bonus {
+    /// Nothing.
+    #[default]
+    None,
+    /// Seconds that are added to the player's time.
+    Fischer(u32),
+    /// Seconds that pass before his time runs; what he does not need of them lapses (Bronstein).
+    Delay(u32),
+}
+
+/// A text that is no time control.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum NoTimeControl {
+    /// It is empty.
+    #[error("a time control is written as in \"90+30\" or \"90 min/40 + 30 min, 30 s from move 1\"")]
+    Empty,
+    /// Something else belongs there.
+    #[error("in the time control {text:?}: {found:?} where {expected} belongs")]
+    Unexpected {
+        /// The whole text.
+        text: String,
+        /// What stands there; "the end" when nothing does.
+        found: String,
+        /// What belongs there.
+        expected: &'static str,
+    },
+    /// A number is too large or zero.
+    #[error("in the time control {text:?}: {what}")]
+    Number {
+        /// The whole text.
+        text: String,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// PGN's sign for a sand clock, for an unknown time control or for none.
+    #[error(
+        "the time control {text:?} is a sand clock, unknown or none: the Laws have no rules for its clock"
+    )]
+    Unruled {
+        /// The whole text.
+        text: String,
+    },
+}
+
+/// Where a player stands in a time control.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reached {
+    /// The period, from 0; the last one repeats if it has a number of moves.
+    pub period: u32,
+    /// Moves that he has yet to complete in it; `None`: all that are left.
+    pub moves_left: Option<u32>,
+}
+
+impl TimeControl {
+    /// A time control of these periods; `None` where there is none, one but the last has no number of moves, or a
+    /// number is zero or beyond all games.
+    #[must_use]
+    pub fn new(periods: Vec<Period>) -> Option<Self> {
+        let (last, others) = periods.split_last()?;
+        let sensible = |period: &Period| {
+            period.moves.is_none_or(|moves| (1..=MOST_MOVES).contains(&moves))
+                && (1..=MOST_SECONDS).contains(&period.seconds)
+                && period.bonus.seconds() <= MOST_SECONDS
+                && !matches!(period.bonus, Bonus::Fischer(0) | Bonus::Delay(0))
+        };
+        let numbered = others.iter().all(|period| period.moves.is_some());
+        let right = numbered && others.iter().all(sensible) && sensible(last);
+        right.then_some(Self { periods })
+    }
+
+    /// The periods in their order: at least one.
+    #[must_use]
+    pub fn periods(&self) -> &[Period] {
+        &self.periods
+    }
+
+    /// As the PGN tag TimeControl has it, as in "40/5400+30:1800+30". `None`: with a delay, which PGN cannot say.
+    #[must_use]
+    pub fn pgn(&self) -> Option<String> {
+        let field = |period: &Period| {
+            let moves = period.moves.map_or_else(String::new, |moves| format!("{moves}/"));
+            match period.bonus {
+                Bonus::None => Some(format!("{moves}{}", period.seconds)),
+                Bonus::Fischer(bonus) => Some(format!("{moves}{}+{bonus}", period.seconds)),
+                Bonus::Delay(_) => None,
+            }
+        };
+        let fields: Option<Vec<String>> = self.periods.iter().map(field).collect();
+        fields.map(|fields| fields.join(":"))
+    }
+
+    /// Where a player stands who has completed so many moves.
+    #[must_use]
+    pub fn standing(&self, completed: u32) -> Reached {
+        let mut period = 0;
+        let mut left = completed;
+        loop {
+            let Some(moves) = self.period(period).moves else {
+                return Reached {
+                    period,
+                    moves_left: None,
+                };
+            };
+            if left < moves {
+                return Reached {
+                    period,
+                    moves_left: Some(moves - left),
+                };
+            }
+            left -= moves;
+            period += 1;
+        }
+    }
+
+    /// How many moves a player must have completed at the end of a period, from 0; `None`: all.
+    #[must_use]
+    pub fn required(&self, period: u32) -> Option<u32> {
+        let mut moves = (0..=period).map(|period| self.period(period).moves);
+        moves.try_fold(0_u32, |sum, moves| Some(sum.saturating_add(moves?)))
+    }
+
+    /// Whether no period follows that one, from 0.
+    #[must_use]
+    pub fn is_last(&self, period: u32) -> bool {
+        self.period(period).moves.is_none()
+    }
+
+    /// What a player's move of that number, from 1, brings.
+    #[must_use]
+    pub fn bonus(&self, number: u32) -> Bonus {
+        self.period(self.standing(number.saturating_sub(1)).period).bonus
+    }
+
+    /// The time that the first periods bring, in milliseconds.
+    #[must_use]
+    pub fn credited_ms(&self, periods: u32) -> u64 {
+        (0..periods).fold(0, |sum: u64, period| {
+            sum.saturating_add(u64::from(self.period(period).seconds) * 1000)
+        })
+    }
+
+    /// What the increments of the first moves come to, in milliseconds; `None` with a delay: it depends on the moves.
+    #[must_use]
+    pub fn increments_ms(&self, moves: u32) -> Option<u64> {
+        (1..=moves).try_fold(0_u64, |sum, number| match self.bonus(number) {
+            Bonus::None => Some(sum),
+            Bonus::Fischer(seconds) => Some(sum.saturating_add(u64::from(seconds) * 1000)),
+            Bonus::Delay(_) => None,
+        })
+    }
+
+    /// The time of a player for sixty moves, in seconds: all base times and sixty times the increment or delay, by which
+    /// rapid and blitz are told apart (2023: A.1, B.1).
+    #[must_use]
+    pub fn player_seconds(&self) -> u64 {
+        let base: u64 = self.periods.iter().map(|period| u64::from(period.seconds)).sum();
+        let bonus: u64 = (1..=60)
+            .map(|number| u64::from(self.bonus(number).seconds()))
+            .sum();
+        base + bonus
+    }
+
+    /// How long a game of sixty moves may last, in seconds.
+    #[must_use]
+    pub fn game_seconds(&self) -> u64 {
+        2 * self.player_seconds()
+    }
+
+    /// What an edition calls a game with this time (1997: B.1, C.1; 2023: A.1, B.1).
+    #[must_use]
+    pub fn mode(&self, edition: Edition) -> Mode {
+        table::mode(edition, self.player_seconds())
+    }
+
+    /// Whether a player in time trouble has to write on all the same: thirty seconds and more a move (8.4).
+    #[must_use]
+    pub fn keeps_writing(&self, period: u32) -> bool {
+        self.period(period).bonus.seconds() >= 30
+    }
+
+    /// A period, from 0; the last one over and over.
+    fn period(&self, index: u32) -> Period {
+        let index = usize::try_from(index).unwrap_or(usize::MAX);
+        let last = Period {
+            moves: None,
+            seconds: 0,
+            bonus: Bonus::None,
+        };
+        let period = self.periods.get(index).or_else(|| self.periods.last());
+        period.copied().unwrap_or(last)
+    }
+}
+
+impl Bonus {
+    /// Its seconds.
+    #[must_use]
+    pub const fn seconds(self) -> u32 {
+        match self {
+            Self::None => 0,
+            Self::Fischer(seconds) | Self::Delay(seconds) => seconds,
+        }
+    }
+}
+
+/// No game has more moves in a period.
+const MOST_MOVES: u32 = 999;
+/// Nobody has more time: a hundred hours.
+const MOST_SECONDS: u32 = 360_000;
+/// What is written as a mere number is minutes below this, and seconds, as in PGN, from here on.
+const FEWEST_BARE_SECONDS: u32 = 180;
+
+/// As arbiters write it: it is read back as the same.
+impl fmt::Display for TimeControl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let [
+            Period {
+                moves: None,
+                seconds,
+                bonus: Bonus::Fischer(bonus),
+            },
+        ] = self.periods.as_slice()
+            && seconds % 60 == 0
+            && seconds / 60 < FEWEST_BARE_SECONDS
+        {
+            return write!(f, "{}+{bonus}", seconds / 60);
+        }
+        let mut from = 1;
+        let mut before = Bonus::None;
+        let mut bonuses = String::new();
+        for (index, period) in self.periods.iter().enumerate() {
+            if index > 0 {
+                f.write_str(" + ")?;
+            }
+            write_time(f, period.seconds)?;
+            if period.bonus != before {
+                match period.bonus {
+                    Bonus::Delay(seconds) => write!(bonuses, ", delay {seconds} s from move {from}")?,
+                    other => write!(bonuses, ", {} s from move {from}", other.seconds())?,
+                }
+            }
+            before = period.bonus;
+            if let Some(moves) = period.moves {
+                write!(f, "/{moves}")?;
+                from += moves;
+            }
+        }
+        f.write_str(&bonuses)
+    }
+}
+
+/// As in "2 h", "90 min" or "1 min 30 s".
+fn write_time(f: &mut fmt::Formatter<'_>, seconds: u32) -> fmt::Result {
+    match (seconds / 60, seconds % 60) {
+        (minutes, 0) if minutes % 60 == 0 => write!(f, "{} h", minutes / 60),
+        (minutes, 0) => write!(f, "{minutes} min"),
+        (minutes, rest) => write!(f, "{minutes} min {rest} s"),
+    }
+}
+
+#[cfg(test)]
+mod tests;
