@@ -3,6 +3,7 @@
 use kiebitz_hardware::{Observed, Timestamp};
 
 use crate::event::{Event, EventKind};
+use crate::laws::Regulations;
 use crate::presence::Presence;
 use crate::referee::{Referee, Ruling};
 use crate::resume::Resumed;
@@ -33,16 +34,16 @@ pub struct Board {
 }
 
 impl Board {
-    /// A board of that name, not plugged in yet, whose events form `stream`.
+    /// A board of that name, not plugged in yet, whose events form `stream`; `regulations` apply to its games.
     #[must_use]
-    pub fn new(name: &str, stream: &str) -> Self {
+    pub fn new(name: &str, stream: &str, regulations: Regulations) -> Self {
         Self {
             name: name.to_owned(),
             stream: stream.to_owned(),
             seq: 0,
             presence: Presence::new(),
             tracker: Tracker::new(),
-            referee: Referee::new(name),
+            referee: Referee::new(name, regulations),
             said: Vec::new(),
             early: Vec::new(),
         }

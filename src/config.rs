@@ -5,6 +5,7 @@
 
 mod document;
 mod error;
+mod event;
 mod values;
 
 use std::ffi::OsString;
@@ -15,6 +16,7 @@ use kiebitz_hardware::port::PortSettings;
 use serde::Deserialize;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
+use crate::laws::Regulations;
 use crate::mqtt::MqttConfig;
 
 pub use error::{ConfigError, Mistake};
@@ -43,6 +45,8 @@ pub use values::{Name, NameError, NoSerial, NoUsbId, Serial, UsbId};
 pub struct Config {
     /// The daemon itself.
     pub daemon: Daemon,
+    /// What is played on all boards that nothing else is said of.
+    pub event: Regulations,
     /// The broker, with the prefix and the daemon's name; `None`: nothing goes out over MQTT.
     pub mqtt: Option<MqttConfig>,
     /// What is kept of the events.
@@ -150,6 +154,8 @@ pub struct NamedBoard {
     pub name: Name,
     /// How it is known.
     pub known_by: KnownBy,
+    /// What is played on it.
+    pub regulations: Regulations,
 }
 
 /// How a board is known.
@@ -265,6 +271,13 @@ impl Config {
             .find_map(|serial| known_by(&serial))
             .or_else(|| known_by(&KnownBy::Port(port.into())));
         found.map(|board| board.name.as_str())
+    }
+
+    /// What is played on the board of that name.
+    #[must_use]
+    pub fn regulations(&self, name: &str) -> &Regulations {
+        let board = self.boards.iter().find(|board| board.name.as_str() == name);
+        board.map_or(&self.event, |board| &board.regulations)
     }
 }
 

@@ -145,6 +145,13 @@ impl Hall {
         self.begins_after = seq;
     }
 
+    /// With these names for the boards that come from now on.
+    #[must_use]
+    pub fn named(mut self, names: Names) -> Self {
+        self.names = names;
+        self
+    }
+
     /// The boards met so far, by name.
     pub fn boards(&self) -> impl Iterator<Item = &Board> {
         self.boards.values()
@@ -370,7 +377,8 @@ impl Hall {
         if self.is_seated(&name) {
             name = Names::another(&name, &port);
         }
-        let new = || Board::new(&name, &self.stream).begun_after(self.begins_after);
+        let new =
+            || Board::new(&name, &self.stream, self.names.regulations(&name)).begun_after(self.begins_after);
         let board = self.boards.entry(name.clone()).or_insert_with(new);
         board.sit(&port);
         let seat = self

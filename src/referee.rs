@@ -12,6 +12,7 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::{Color, KnownOutcome};
 
 use crate::event::{Clock, EventKind};
+use crate::laws::Regulations;
 use crate::resume::Resumed;
 use crate::tracker::{ClockChange, Finding, Ply, ResultSign, Side, Start, Withdrawal};
 pub(crate) use words::clock_of;
@@ -45,6 +46,7 @@ pub struct Game {
 #[derive(Debug, Default)]
 pub struct Referee {
     board: String,
+    regulations: Regulations,
     start: Option<Start>,
     /// The game that the line goes on with, cut off by a gap.
     continues: Option<String>,
@@ -94,9 +96,10 @@ const CEREMONIAL: usize = 2;
 impl Referee {
     /// A referee at a board of that name, without a game.
     #[must_use]
-    pub fn new(board: &str) -> Self {
+    pub fn new(board: &str, regulations: Regulations) -> Self {
         Self {
             board: board.to_owned(),
+            regulations,
             ..Self::default()
         }
     }

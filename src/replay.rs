@@ -60,6 +60,13 @@ impl<R: Read> Replay<R> {
         })
     }
 
+    /// With these names for the boards, and what is played on them, instead of the recorded names. Before the first step.
+    #[must_use]
+    pub fn named(mut self, names: Names) -> Self {
+        self.hall = self.hall.named(names);
+        self
+    }
+
     /// The boards met so far, by name.
     pub fn boards(&self) -> impl Iterator<Item = &Board> {
         self.hall.boards()

@@ -6,22 +6,25 @@ use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Color, Role};
 
 use crate::board::Board;
+use crate::hall::Names;
 use crate::journal::{Journal, JournalError, JournaledGame};
 use crate::record::{GameRecord, MoveRecord};
 use crate::tracker::{Evidence, Ply, Side, Start, State, Variant};
 
-/// The boards that the journal knows, each with its last game: what a daemon that starts goes on with.
+/// The boards that the journal knows, each with its last game: what a daemon that starts goes on with. `names` says what
+/// is played on them.
 ///
 /// # Errors
 ///
 /// When the journal cannot be read.
-pub fn boards(journal: &Journal, stream: &str) -> Result<Vec<Board>, JournalError> {
+pub fn boards(journal: &Journal, stream: &str, names: &Names) -> Result<Vec<Board>, JournalError> {
     let mut boards = Vec::new();
     for (name, last_seq) in journal.boards(stream)? {
         let game = journal.last_game(stream, &name)?;
         let game = game.as_ref().and_then(Resumed::new);
         let followed = journal.last_followed(stream, &name)?;
-        boards.push(Board::new(&name, stream).resumed(last_seq, followed, game));
+        let board = Board::new(&name, stream, names.regulations(&name));
+        boards.push(board.resumed(last_seq, followed, game));
     }
     Ok(boards)
 }

@@ -47,9 +47,11 @@ pub async fn run(config: Config) -> Result<()> {
     let time = LiveTime::start();
     let journal_file = config.journal_file();
     let journal = open_journal(&config, &time)?;
-    let mut hall = Hall::new(STREAM, Names::Configured(Box::new(config.clone())));
+    let names = Names::Configured(Box::new(config.clone()));
+    let known =
+        resume::boards(&journal, STREAM, &names).context("cannot go on with the games of the journal")?;
+    let mut hall = Hall::new(STREAM, names);
     hall.begin_after(journal.begins_after()?);
-    let known = resume::boards(&journal, STREAM).context("cannot go on with the games of the journal")?;
     let (mut publisher, deliverer, outbox) = match &config.mqtt {
         Some(mqtt) => {
             let (outbox, task) = Outbox::connect(mqtt.clone())?;

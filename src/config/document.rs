@@ -13,10 +13,12 @@ use toml::Spanned;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
 use super::error::{Wrong, line_of};
+use super::event::{Played, Points};
 use super::values::{Name, NoUsbId, Serial, UsbId};
 use super::{
     ClockMessages, Config, Daemon, Ignored, Journal, KnownBy, NamedBoard, Port, PortMode, Ports, Recorder,
 };
+use crate::laws::{DrawnStart, Edition, Language, Mode, Regulations, TimeControl};
 use crate::mqtt::{MqttConfig, Prefix, UrlError};
 
 /// The whole file.
@@ -24,6 +26,7 @@ use crate::mqtt::{MqttConfig, Prefix, UrlError};
 #[serde(default, deny_unknown_fields)]
 struct Document {
     daemon: Daemon,
+    event: Played,
     mqtt: Option<MqttTable>,
     journal: Journal,
     recorder: Recorder,
@@ -59,10 +62,18 @@ struct BoardTable {
     name: Spanned<Text<Name>>,
     serial: Option<Spanned<Text<Serial>>>,
     port: Option<Spanned<Text<Absolute>>>,
+    laws: Option<Text<Edition>>,
+    mode: Option<Text<Mode>>,
+    supervised: Option<bool>,
+    time_control: Option<Text<TimeControl>>,
+    start: Option<Text<DrawnStart>>,
+    language: Option<Text<Language>>,
+    #[serde(default)]
+    points: Points,
 }
 
 /// A value that is written as text.
-struct Text<T>(T);
+pub(super) struct Text<T>(pub(super) T);
 
 impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Text<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -154,12 +165,14 @@ pub(super) fn parse(text: &str) -> Result<Config, Wrong> {
     let document: Document = toml::from_str(text)?;
     let mut ports = document.ports;
     ports.listed = listed(text, &ports.ignore, document.port)?;
+    let event = document.event.regulations(&Regulations::default());
     Ok(Config {
         mqtt: document.mqtt.map(|table| mqtt(table, &document.daemon)),
         daemon: document.daemon,
         journal: document.journal,
         recorder: document.recorder,
-        boards: boards(text, &ports.listed, document.board)?,
+        boards: boards(text, &ports.listed, &event, document.board)?,
+        event,
         ports,
         clock_messages: document.clock_messages,
     })
@@ -190,21 +203,39 @@ fn listed(text: &str, ignored: &[Ignored], tables: Vec<PortTable>) -> Result<Vec
     Ok(ports)
 }
 
-fn boards(text: &str, ports: &[Port], tables: Vec<Spanned<BoardTable>>) -> Result<Vec<NamedBoard>, Wrong> {
+fn boards(
+    text: &str,
+    ports: &[Port],
+    event: &Regulations,
+    tables: Vec<Spanned<BoardTable>>,
+) -> Result<Vec<NamedBoard>, Wrong> {
     let (mut names, mut known) = (Lines::new(text), Lines::new(text));
     let mut boards = Vec::new();
     for table in tables {
         let span = table.span();
-        let BoardTable { name, serial, port } = table.into_inner();
-        let (span, known_by) = known_by(span, serial, port, ports)?;
+        let table = table.into_inner();
+        let played = Played {
+            laws: table.laws,
+            mode: table.mode,
+            supervised: table.supervised,
+            time_control: table.time_control,
+            start: table.start,
+            language: table.language,
+            points: table.points,
+        };
+        let (span, known_by) = known_by(span, table.serial, table.port, ports)?;
         known.once(span, known_by.clone(), |line| {
             format!("this board has a name in line {line} already")
         })?;
-        let (span, name) = (name.span(), name.into_inner().0);
+        let (span, name) = (table.name.span(), table.name.into_inner().0);
         names.once(span, name.clone(), |line| {
             format!("the name {:?} is given in line {line} already", name.as_str())
         })?;
-        boards.push(NamedBoard { name, known_by });
+        boards.push(NamedBoard {
+            name,
+            known_by,
+            regulations: played.regulations(event),
+        });
     }
     Ok(boards)
 }

@@ -1,16 +1,19 @@
-//! What boards are called.
+//! What boards are called, and what is played on them.
 
 use std::path::Path;
 
 use kiebitz_hardware::Identity;
 
 use crate::config::{Config, Serial};
+use crate::laws::Regulations;
 
-/// How boards come by their names.
+/// How boards come by their names and the Laws that apply.
 #[derive(Debug, Clone)]
 pub enum Names {
     /// In a replay: a board is called like the capture's interface, on a bus by its serial number.
     Recorded,
+    /// In a replay as well, where a configuration has names and Laws for the boards.
+    RecordedAs(Box<Config>),
     /// As configured; else by the serial number, else by the port. The serial number is that of five digits, which
     /// is a board's address on a bus, so that a board keeps its name however it is wired.
     Configured(Box<Config>),
@@ -34,6 +37,10 @@ impl Names {
         match self {
             Self::Recorded if !on_bus => port.to_owned(),
             Self::Recorded => serial.map_or_else(|| short(port), str::to_owned),
+            Self::RecordedAs(config) => match config.board_name(serials(identity), port) {
+                Some(known) => known.to_owned(),
+                None => Self::Recorded.of(identity, port, on_bus),
+            },
             Self::Configured(config) => match (config.board_name(serials(identity), port), serial) {
                 (Some(name), _) => name.to_owned(),
                 // The same number is also told with zeros in front of it.
@@ -42,6 +49,14 @@ impl Names {
                     .map_or_else(|_| serial.to_owned(), |serial: Serial| serial.to_string()),
                 (None, None) => short(port),
             },
+        }
+    }
+
+    /// What is played on the board of that name.
+    pub(crate) fn regulations(&self, name: &str) -> Regulations {
+        match self {
+            Self::Recorded => Regulations::default(),
+            Self::RecordedAs(config) | Self::Configured(config) => config.regulations(name).clone(),
         }
     }
 

@@ -3,8 +3,7 @@
 use serde::Deserialize;
 
 /// How the points are taken that the Laws leave open; an event may settle each otherwise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenPoints {
     /// Minutes for an illegal move in supervised blitz of 2023, 1 or 2: A.3 says one, but B.2 leads to 7.5.5, which
     /// says two.

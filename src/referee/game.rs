@@ -81,10 +81,10 @@ impl Referee {
             orientation: if start.turned { "turned" } else { "normal" },
             continues: self.continues.take(),
             white_side: self.white_side.map(side_text),
-            laws: None,
-            mode: None,
+            laws: Some(self.regulations.rules.edition.name().to_owned()),
+            mode: Some(self.regulations.rules.mode.name().to_owned()),
             players: None,
-            time_control: None,
+            time_control: self.regulations.time_control_text(),
         };
         self.games += 1;
         let began = time_text(now);

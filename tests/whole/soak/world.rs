@@ -310,7 +310,7 @@ impl World {
 
     fn start(&mut self) {
         let mut hall = Hall::new("live", self.names.clone());
-        for board in resume::boards(&self.journal, "live").unwrap() {
+        for board in resume::boards(&self.journal, "live", &self.names).unwrap() {
             hall.expect(board);
         }
         let ports = 0..self.tables.len();

@@ -1,0 +1,139 @@
+//! What applies at a board: the rules, the time control, the start, and the language of the advice.
+
+use core::str::FromStr;
+
+use shakmaty::{Bitboard, Board, Color, Role, Square};
+use thiserror::Error;
+
+use super::catalogue::Language;
+use super::rules::Rules;
+use super::sight::DrawnStart;
+use super::time_control::TimeControl;
+
+/// What applies at a board.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Regulations {
+    /// The Laws.
+    pub rules: Rules,
+    /// The time control; `None`: nobody told.
+    pub time_control: Option<TimeControl>,
+    /// The position that games begin from; `None`: nobody told, and any start position will do.
+    pub drawn_start: Option<DrawnStart>,
+    /// The language that the arbiter is advised in.
+    pub language: Language,
+}
+
+impl Regulations {
+    /// The time control for events and files: as PGN writes it, or as arbiters do where PGN cannot.
+    #[must_use]
+    pub fn time_control_text(&self) -> Option<String> {
+        let control = self.time_control.as_ref()?;
+        Some(control.pgn().unwrap_or_else(|| control.to_string()))
+    }
+}
+
+/// A text that names no start position.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error(
+    "{text:?} is no start position: \"standard\", \"chess960\", or the pieces of a Chess960 start from a to h, as in \"bbqnnrkr\""
+)]
+pub struct NoDrawnStart {
+    /// The text.
+    pub text: String,
+}
+
+/// "standard", "chess960" for any position of it, or the pieces from a to h of the one that was drawn.
+impl FromStr for DrawnStart {
+    type Err = NoDrawnStart;
+
+    fn from_str(text: &str) -> Result<Self, NoDrawnStart> {
+        match text {
+            "standard" => Ok(Self::Standard),
+            "chess960" => Ok(Self::Chess960(None)),
+            pieces => {
+                let placement = drawn(pieces).ok_or_else(|| NoDrawnStart {
+                    text: text.to_owned(),
+                })?;
+                Ok(Self::Chess960(Some(placement)))
+            }
+        }
+    }
+}
+
+/// The placement of a Chess960 start (2023: Guidelines II): the king between the rooks, the bishops on squares of both
+/// colours.
+fn drawn(pieces: &str) -> Option<String> {
+    let rank = pieces.to_ascii_lowercase();
+    let board = Board::from_ascii_board_fen(
+        format!("{rank}/pppppppp/8/8/8/8/PPPPPPPP/{}", rank.to_ascii_uppercase()).as_bytes(),
+    )
+    .ok()?;
+    let of = |role: Role| board.by_piece(role.of(Color::White)) & Bitboard::from(shakmaty::Rank::First);
+    let counted = [
+        (Role::King, 1),
+        (Role::Queen, 1),
+        (Role::Rook, 2),
+        (Role::Bishop, 2),
+        (Role::Knight, 2),
+    ];
+    if counted.iter().any(|(role, count)| of(*role).count() != *count) {
+        return None;
+    }
+    let file = |square: Square| square.file();
+    let king = of(Role::King).first().map(file)?;
+    let (left, right) = (
+        of(Role::Rook).first().map(file)?,
+        of(Role::Rook).last().map(file)?,
+    );
+    let light = (of(Role::Bishop) & Bitboard::LIGHT_SQUARES).count();
+    (left < king && king < right && light == 1).then(|| board.board_fen().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn start_positions_are_named_or_drawn() {
+        assert_eq!("standard".parse(), Ok(DrawnStart::Standard));
+        assert_eq!("chess960".parse(), Ok(DrawnStart::Chess960(None)));
+        let drawn = "bbqnnrkr/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR".to_owned();
+        assert_eq!("BBQNNRKR".parse(), Ok(DrawnStart::Chess960(Some(drawn))));
+    }
+
+    /// Guidelines II of 2023: king between the rooks, bishops on opposite colours.
+    #[test]
+    fn what_cannot_be_drawn_is_refused() {
+        for text in [
+            "",
+            "rnbqkbnr/8",
+            "rnbqkbn",
+            "krbqnbnr",
+            "rbnbkqnr",
+            "rnbqkbnp",
+            "rrbqkbnn",
+            "8",
+            "rnbqkbnß",
+        ] {
+            assert!(text.parse::<DrawnStart>().is_err(), "{text}");
+        }
+        assert!("rnbqkbnr".parse::<DrawnStart>().is_ok());
+    }
+
+    #[test]
+    fn time_control_is_told_as_pgn_where_that_can_be() {
+        let told = |text: &str| {
+            let regulations = Regulations {
+                time_control: text.parse().ok(),
+                ..Regulations::default()
+            };
+            regulations.time_control_text()
+        };
+        assert_eq!(told("90+30").as_deref(), Some("5400+30"));
+        assert_eq!(
+            told("90 min, delay 10 s").as_deref(),
+            Some("90 min, delay 10 s from move 1")
+        );
+        assert_eq!(told("none"), None);
+    }
+}
