@@ -4,6 +4,7 @@
 
 mod args;
 mod failure;
+mod laws;
 mod logging;
 mod printer;
 pub(crate) mod publish;
@@ -35,6 +36,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Request::Demo(demo) => crate::demo::run(&demo, venue(), &mut out),
         #[cfg(unix)]
         Request::Emulate(emulation) => crate::emulate::run(&emulation, &mut out),
+        Request::Laws(request) => laws::run(&request, &mut out),
         #[cfg(target_os = "linux")]
         Request::Record(recording) => crate::recording::run(&recording),
         Request::Replay(request) => replay::run(&request, &mut out),

@@ -20,6 +20,7 @@ use crate::laws::Regulations;
 use crate::mqtt::MqttConfig;
 
 pub use error::{ConfigError, Mistake};
+pub(crate) use event::Played;
 pub use values::{Name, NameError, NoSerial, NoUsbId, Serial, UsbId};
 
 /// What the daemon is told to do.

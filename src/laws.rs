@@ -21,9 +21,10 @@ mod time_control;
 
 pub use advice::{Advice, Severity};
 pub use articles::Topic;
-pub use catalogue::{Language, NoLanguage, text};
+pub use catalogue::{Language, NoLanguage, text, title};
 pub use clock_check::ClockCheck;
 pub use edition::{Edition, Mode, NoEdition, NoMode, Play};
+pub use examples::kinds;
 pub use points::{OpenPoints, Penalties1997, ReversedLimit, Told};
 pub use regulations::{NoDrawnStart, Regulations};
 pub use reset::{corrected, dial, rule_of_three};

@@ -5,17 +5,20 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 #[cfg(target_os = "linux")]
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::TypedValueParser;
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand};
 
 use super::request::Request;
 use crate::clock::Speed;
+use crate::config::Played;
 #[cfg(target_os = "linux")]
 use crate::config::PortMode;
 #[cfg(unix)]
 use crate::emulate::{Fault, Hands, Share};
+use crate::laws::{Edition, Language, Mode, TimeControl};
 
 /// Watches games of chess on electronic boards: moves, clocks and irregularities, live over MQTT
 #[derive(Debug, Parser)]
@@ -47,6 +50,7 @@ enum Command {
     Demo(DemoArguments),
     #[cfg(unix)]
     Emulate(EmulateArguments),
+    Laws(LawsArguments),
     #[cfg(target_os = "linux")]
     Record(RecordArguments),
     Replay(ReplayArguments),
@@ -175,6 +179,52 @@ pub(super) struct RunArguments {
     help: Help,
 }
 
+/// What is played, where no configuration tells.
+#[derive(Debug, Args)]
+pub(super) struct RulesArguments {
+    /// Edition of the Laws, as in fide-2018 [default: fide-2023]
+    #[arg(long, value_name = "NAME")]
+    pub(super) laws: Option<Edition>,
+    /// standard, rapid or blitz [default: what the time control is, else standard]
+    #[arg(long, value_name = "NAME")]
+    pub(super) mode: Option<Mode>,
+    /// Rapid or blitz without the supervision that the competition rules need
+    #[arg(long)]
+    pub(super) unsupervised: bool,
+    /// As in "90+30" or "90 min/40 + 30 min, 30 s from move 1"
+    #[arg(long, value_name = "TEXT")]
+    pub(super) time_control: Option<TimeControl>,
+}
+
+impl RulesArguments {
+    /// What they say.
+    pub(super) fn played(self) -> Played {
+        Played {
+            laws: self.laws,
+            mode: self.mode,
+            supervised: self.unsupervised.then_some(false),
+            time_control: self.time_control,
+            ..Played::default()
+        }
+    }
+}
+
+/// Explain the Laws: editions, modes of play, and what an incident means
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true, after_help = AFTER_LAWS)]
+pub(super) struct LawsArguments {
+    /// A kind of incident, as in illegal_move [default: list what there is]
+    #[arg(value_name = "KIND", value_parser = PossibleValuesParser::new(crate::laws::kinds()), hide_possible_values = true)]
+    pub(super) kind: Option<String>,
+    #[command(flatten)]
+    pub(super) rules: RulesArguments,
+    /// Language of the advice: en or de
+    #[arg(long, value_name = "CODE", default_value = "en")]
+    pub(super) language: Language,
+    #[command(flatten)]
+    help: Help,
+}
+
 /// Replay captures: score sheet, events, PGN, or all of it over MQTT
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_help = AFTER_REPLAY)]
@@ -206,11 +256,17 @@ pub(super) struct ReplayArguments {
     /// Name of the stream of events; that of a second capture is NAME-2
     #[arg(long, value_name = "NAME", default_value = "replay")]
     pub(super) stream: String,
+    /// Names of the boards, and what is played on them, as there; else as in these options
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["laws", "mode", "unsupervised", "time_control"], help_heading = PLAYED)]
+    pub(super) config: Option<PathBuf>,
+    #[command(flatten, next_help_heading = PLAYED)]
+    pub(super) rules: RulesArguments,
     #[command(flatten)]
     help: Help,
 }
 
 const PRINTED: &str = "Print instead of the score sheet";
+const PLAYED: &str = "What is played";
 const PUBLISHED: &str = "MQTT";
 #[cfg(unix)]
 const FAULTS: &str = "Faults";
@@ -269,6 +325,18 @@ Examples:
 
 Exit codes: 0 ended by a signal to terminate; 1 something failed; 2 wrong usage; 130 ended by Ctrl-C.";
 
+const AFTER_LAWS: &str = "\
+Without KIND: all editions, modes and kinds. With one: how grave each of its cases is, by which articles,
+and what the arbiter is advised. kiebitz advises; the arbiter decides.
+
+Examples:
+  kiebitz laws
+  kiebitz laws illegal_move
+  kiebitz laws illegal_move --laws fide-2018 --mode blitz --unsupervised
+  kiebitz laws flag_fall --language de
+
+Exit codes: 0 fine; 2 wrong usage.";
+
 #[cfg(target_os = "linux")]
 const AFTER_RUN: &str = "\
 Boards are found as they are plugged in, and games go on where they were when a cable comes back or
@@ -288,6 +356,7 @@ Examples:
   kiebitz replay --explain board-3.pcapng        why each move was told
   kiebitz replay --pgn round-5/*.pcapng          all games of a round
   kiebitz replay --json board-3.pcapng | jq .    the events
+  kiebitz replay --mode blitz --unsupervised --time-control 3+2 board-3.pcapng
   kiebitz replay --speed realtime --mqtt mqtt://localhost board-3.pcapng
 
 Exit codes: 0 fine, also where a capture was cut off; 1 something failed, the other captures are replayed
@@ -306,6 +375,7 @@ pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request,
         Command::Demo(demo) => Ok(Request::Demo(demo.into())),
         #[cfg(unix)]
         Command::Emulate(emulate) => Request::emulate(emulate).map_err(|error| wrong("emulate", &error)),
+        Command::Laws(laws) => Ok(Request::Laws(laws.into())),
         #[cfg(target_os = "linux")]
         Command::Record(record) => Ok(Request::Record(record.into())),
         Command::Replay(replay) => Request::replay(replay).map_err(|error| wrong("replay", &error)),

@@ -9,32 +9,53 @@ use kiebitz_hardware::Timestamp;
 use super::failure::{self, Exit};
 use super::printer::Printer;
 use super::publish::{Connection, Publisher, until_interrupted};
-use super::request::{CaptureRequest, ReplayRequest};
+use super::request::{CaptureRequest, ReplayRequest, Told};
 use crate::board::Said;
 use crate::clock::{self, Pace, Speed};
+use crate::config::{Config, ConfigError};
+use crate::hall::Names;
 use crate::mqtt::MqttConfig;
 use crate::replay::Replay;
 
 /// Replays what is asked for. A capture that fails does not keep the others from being replayed.
 pub(super) fn run(request: &ReplayRequest, out: &mut impl Write) -> Result<Exit> {
+    let names = match names(&request.played) {
+        Ok(names) => names,
+        Err(error) => {
+            failure::report(&error.into());
+            return Ok(Exit::Usage);
+        }
+    };
     let live = request.speed != Speed::Max;
     let mut printer = Printer::new(out, request.output, live, clock::local_zone());
     let Some(config) = &request.mqtt else {
-        return print_all(request, &mut printer);
+        return print_all(request, &names, &mut printer);
     };
     request.logging.start();
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?
-        .block_on(publish_all(request, config, &mut printer))
+        .block_on(publish_all(request, config, &names, &mut printer))
+}
+
+/// What boards are called and what is played on them.
+fn names(played: &Told) -> Result<Names, ConfigError> {
+    let config = match played {
+        Told::Config(path) => Config::read(path)?,
+        Told::Arguments(regulations) => Config {
+            event: regulations.clone(),
+            ..Config::default()
+        },
+    };
+    Ok(Names::RecordedAs(Box::new(config)))
 }
 
 /// Without MQTT: nothing but this thread.
-fn print_all<W: Write>(request: &ReplayRequest, printer: &mut Printer<'_, W>) -> Result<Exit> {
+fn print_all<W: Write>(request: &ReplayRequest, names: &Names, printer: &mut Printer<'_, W>) -> Result<Exit> {
     let mut exit = Exit::Fine;
     for capture in &request.captures {
         let mut pace = Pace::new(request.speed);
-        let done = Running::begin(capture, printer).and_then(|mut running| {
+        let done = Running::begin(capture, names, printer).and_then(|mut running| {
             while let Some(at) = running.next_at() {
                 pace.wait(at);
                 running.step(printer)?;
@@ -49,6 +70,7 @@ fn print_all<W: Write>(request: &ReplayRequest, printer: &mut Printer<'_, W>) ->
 async fn publish_all<W: Write>(
     request: &ReplayRequest,
     config: &MqttConfig,
+    names: &Names,
     printer: &mut Printer<'_, W>,
 ) -> Result<Exit> {
     let connection = Connection::open(config.clone()).await?;
@@ -57,7 +79,7 @@ async fn publish_all<W: Write>(
         for capture in &request.captures {
             let mut publisher = connection.publisher(&capture.stream);
             exit = after(
-                publish(request.speed, capture, printer, &mut publisher).await,
+                publish(request.speed, capture, names, printer, &mut publisher).await,
                 exit,
             )?;
         }
@@ -73,11 +95,12 @@ async fn publish_all<W: Write>(
 async fn publish<W: Write>(
     speed: Speed,
     capture: &CaptureRequest,
+    names: &Names,
     printer: &mut Printer<'_, W>,
     publisher: &mut Publisher,
 ) -> Result<()> {
     let mut pace = Pace::new(speed);
-    let mut running = Running::begin(capture, printer)?;
+    let mut running = Running::begin(capture, names, printer)?;
     while let Some(at) = running.next_at() {
         pace.pass(at).await;
         let said = running.step(printer)?;
@@ -108,8 +131,12 @@ struct Running<'c> {
 struct Unprinted;
 
 impl<'c> Running<'c> {
-    fn begin<W: Write>(capture: &'c CaptureRequest, printer: &mut Printer<'_, W>) -> Result<Self> {
-        let replay = Replay::open(&capture.path, &capture.stream)?;
+    fn begin<W: Write>(
+        capture: &'c CaptureRequest,
+        names: &Names,
+        printer: &mut Printer<'_, W>,
+    ) -> Result<Self> {
+        let replay = Replay::open(&capture.path, &capture.stream)?.named(names.clone());
         printer.begin(&capture.path).context(Unprinted)?;
         Ok(Self {
             capture,

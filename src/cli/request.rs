@@ -8,13 +8,14 @@ use anyhow::Context;
 use super::args::EmulateArguments;
 #[cfg(target_os = "linux")]
 use super::args::{BoardsArguments, RecordArguments};
-use super::args::{DemoArguments, ReplayArguments};
+use super::args::{DemoArguments, LawsArguments, ReplayArguments};
 use super::logging::Logging;
 use super::printer::Output;
 use crate::clock::Speed;
 use crate::demo::Demo;
 #[cfg(unix)]
 use crate::emulate::{Boards, Emulation, Lines};
+use crate::laws::{Language, Regulations};
 use crate::mqtt::{MqttConfig, Prefix};
 #[cfg(target_os = "linux")]
 use crate::{doctor, recording::Recording};
@@ -27,6 +28,7 @@ pub(super) enum Request {
     Demo(Demo),
     #[cfg(unix)]
     Emulate(Emulation),
+    Laws(LawsRequest),
     #[cfg(target_os = "linux")]
     Record(Recording),
     Replay(Box<ReplayRequest>),
@@ -35,14 +37,33 @@ pub(super) enum Request {
     Run(Option<PathBuf>),
 }
 
+/// Explain the Laws.
+#[derive(Debug)]
+pub(super) struct LawsRequest {
+    /// One kind of incident; `None`: list what there is.
+    pub(super) kind: Option<String>,
+    pub(super) regulations: Regulations,
+    pub(super) language: Language,
+}
+
 /// Replay some captures.
 #[derive(Debug)]
 pub(super) struct ReplayRequest {
     pub(super) captures: Vec<CaptureRequest>,
+    pub(super) played: Told,
     pub(super) output: Output,
     pub(super) speed: Speed,
     pub(super) mqtt: Option<MqttConfig>,
     pub(super) logging: Logging,
+}
+
+/// Who tells what is played.
+#[derive(Debug)]
+pub(super) enum Told {
+    /// A configuration.
+    Config(PathBuf),
+    /// The arguments, for all boards.
+    Arguments(Regulations),
 }
 
 /// Replay one capture; its events form the stream of that name.
@@ -107,11 +128,17 @@ impl Request {
             explain,
             speed,
             stream,
+            config,
+            rules,
             mqtt,
             prefix,
             verbose,
             ..
         } = arguments;
+        let played = match config {
+            Some(config) => Told::Config(config),
+            None => Told::Arguments(rules.played().regulations(&Regulations::default())),
+        };
         let output = match (json, pgn, explain) {
             (true, ..) => Output::Events,
             (_, true, _) => Output::Pgn,
@@ -126,6 +153,7 @@ impl Request {
             .collect();
         Ok(Self::Replay(Box::new(ReplayRequest {
             captures,
+            played,
             output,
             speed,
             mqtt,
@@ -160,6 +188,22 @@ impl From<DemoArguments> for Demo {
             port,
             wait,
             ascii,
+        }
+    }
+}
+
+impl From<LawsArguments> for LawsRequest {
+    fn from(arguments: LawsArguments) -> Self {
+        let LawsArguments {
+            kind,
+            rules,
+            language,
+            ..
+        } = arguments;
+        Self {
+            kind,
+            regulations: rules.played().regulations(&Regulations::default()),
+            language,
         }
     }
 }

@@ -13,7 +13,7 @@ use toml::Spanned;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
 use super::error::{Wrong, line_of};
-use super::event::{Played, Points};
+use super::event::{Played, Points, told};
 use super::values::{Name, NoUsbId, Serial, UsbId};
 use super::{
     ClockMessages, Config, Daemon, Ignored, Journal, KnownBy, NamedBoard, Port, PortMode, Ports, Recorder,
@@ -62,18 +62,24 @@ struct BoardTable {
     name: Spanned<Text<Name>>,
     serial: Option<Spanned<Text<Serial>>>,
     port: Option<Spanned<Text<Absolute>>>,
-    laws: Option<Text<Edition>>,
-    mode: Option<Text<Mode>>,
+    // The keys of `Played`: they could be taken over whole only if unknown keys were let through.
+    #[serde(default, deserialize_with = "told")]
+    laws: Option<Edition>,
+    #[serde(default, deserialize_with = "told")]
+    mode: Option<Mode>,
     supervised: Option<bool>,
-    time_control: Option<Text<TimeControl>>,
-    start: Option<Text<DrawnStart>>,
-    language: Option<Text<Language>>,
+    #[serde(default, deserialize_with = "told")]
+    time_control: Option<TimeControl>,
+    #[serde(default, deserialize_with = "told")]
+    start: Option<DrawnStart>,
+    #[serde(default, deserialize_with = "told")]
+    language: Option<Language>,
     #[serde(default)]
     points: Points,
 }
 
 /// A value that is written as text.
-pub(super) struct Text<T>(pub(super) T);
+struct Text<T>(T);
 
 impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Text<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -1,31 +1,38 @@
 //! What is played: the keys of `[event]`, and of `[[board]]` where a board differs.
 
+use core::fmt::Display;
+use core::str::FromStr;
+
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
-use super::document::Text;
 use crate::laws::{
     DrawnStart, Edition, Language, Mode, OpenPoints, Penalties1997, Regulations, ReversedLimit, Rules,
     TimeControl, Told,
 };
 
 /// What is said of what is played. What is left out holds as for the event, or by default.
-#[derive(Deserialize, Default)]
+#[derive(Debug, Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Played {
-    pub(super) laws: Option<Text<Edition>>,
-    pub(super) mode: Option<Text<Mode>>,
-    pub(super) supervised: Option<bool>,
-    pub(super) time_control: Option<Text<TimeControl>>,
-    pub(super) start: Option<Text<DrawnStart>>,
-    pub(super) language: Option<Text<Language>>,
-    pub(super) points: Points,
+pub(crate) struct Played {
+    #[serde(deserialize_with = "told")]
+    pub(crate) laws: Option<Edition>,
+    #[serde(deserialize_with = "told")]
+    pub(crate) mode: Option<Mode>,
+    pub(crate) supervised: Option<bool>,
+    #[serde(deserialize_with = "told")]
+    pub(crate) time_control: Option<TimeControl>,
+    #[serde(deserialize_with = "told")]
+    pub(crate) start: Option<DrawnStart>,
+    #[serde(deserialize_with = "told")]
+    pub(crate) language: Option<Language>,
+    pub(crate) points: Points,
 }
 
 /// The points that the Laws leave open.
-#[derive(Deserialize, Default)]
+#[derive(Debug, Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Points {
+pub(crate) struct Points {
     #[serde(deserialize_with = "one_or_two")]
     blitz_2023_minutes: Option<u8>,
     penalties_1997: Option<Penalties1997>,
@@ -39,31 +46,25 @@ impl Played {
     /// What applies, with what is not said here taken from the event's.
     ///
     /// A time control without a mode of play says which one it is.
-    pub(super) fn regulations(self, event: &Regulations) -> Regulations {
+    pub(crate) fn regulations(self, event: &Regulations) -> Regulations {
         let Rules {
             edition,
             mode,
             supervised,
             points,
         } = event.rules;
-        let edition = self.laws.map_or(edition, |laws| laws.0);
-        let own_mode = self.time_control.as_ref().map(|control| control.0.mode(edition));
+        let edition = self.laws.unwrap_or(edition);
+        let own_mode = self.time_control.as_ref().map(|control| control.mode(edition));
         Regulations {
             rules: Rules {
                 edition,
-                mode: self.mode.map(|mode| mode.0).or(own_mode).unwrap_or(mode),
+                mode: self.mode.or(own_mode).unwrap_or(mode),
                 supervised: self.supervised.unwrap_or(supervised),
                 points: self.points.over(points),
             },
-            time_control: self
-                .time_control
-                .map(|control| control.0)
-                .or_else(|| event.time_control.clone()),
-            drawn_start: self
-                .start
-                .map(|start| start.0)
-                .or_else(|| event.drawn_start.clone()),
-            language: self.language.map_or(event.language, |language| language.0),
+            time_control: self.time_control.or_else(|| event.time_control.clone()),
+            drawn_start: self.start.or_else(|| event.drawn_start.clone()),
+            language: self.language.unwrap_or(event.language),
         }
     }
 }
@@ -88,4 +89,12 @@ fn one_or_two<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u8>, 
         2 => Ok(Some(2)),
         _ => Err(D::Error::custom("it is 1 minute or 2")),
     }
+}
+
+/// A value that is written as text.
+pub(super) fn told<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    text.parse().map(Some).map_err(D::Error::custom)
 }

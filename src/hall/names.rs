@@ -28,7 +28,11 @@ pub(crate) fn serials(identity: &Identity) -> impl Iterator<Item = &str> {
 impl Names {
     /// Whether a board alone on its line has a name before it says who it is.
     pub(super) fn known_beforehand(&self) -> bool {
-        matches!(self, Self::Recorded)
+        match self {
+            Self::Recorded => true,
+            Self::RecordedAs(config) => config.boards.is_empty(),
+            Self::Configured(_) => false,
+        }
     }
 
     /// The name of a board; on a bus its address is its serial number.

@@ -22,6 +22,8 @@ pub struct Advice {
     pub severity: Severity,
     /// The articles that it rests on, as in "7.5.1, 7.5.5"; empty where the edition has none.
     pub article: String,
+    /// Whether all these numbers were checked against the text of the edition.
+    pub checked: bool,
     /// The text of the catalogues, as in "illegal_move.completed".
     pub case: &'static str,
     /// What the text names, by the catalogues' placeholders.
@@ -155,6 +157,7 @@ impl<'a> Draft<'a> {
 
     fn is(self, severity: Severity, case: &'static str, topics: &[Topic]) -> Advice {
         let mut articles: Vec<&str> = Vec::new();
+        let checked = topics.iter().all(|topic| self.rules.is_checked(*topic));
         let cited = topics.iter().map(|topic| self.rules.article(*topic));
         for article in cited.flat_map(|articles| articles.split(", ")) {
             if !article.is_empty() && !articles.contains(&article) {
@@ -164,6 +167,7 @@ impl<'a> Draft<'a> {
         Advice {
             severity,
             article: articles.join(", "),
+            checked,
             case,
             values: self.values,
         }

@@ -95,6 +95,14 @@ pub fn text(language: Language, case: &str, values: &BTreeMap<String, Value>) ->
     words.join(" ")
 }
 
+/// What a kind of incident is called, as in "Illegal move"; its name where there is no such kind.
+#[must_use]
+pub fn title(language: Language, kind: &str) -> String {
+    let titles = language.catalogue().words.get("kind");
+    let title = titles.and_then(|titles| titles.get(kind));
+    title.map_or(kind, String::as_str).to_owned()
+}
+
 /// Words may have placeholders in them, whose words may have some in turn.
 const DEEPEST: usize = 4;
 

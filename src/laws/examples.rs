@@ -2,12 +2,38 @@
 
 use shakmaty::{ByColor, Color, Square};
 
+use super::advice::Advice;
+use super::rules::Rules;
 use super::sight::{ClockTimes, DrawnStart, Fault, Sight, Stage, Touch};
 
 /// Something to be seen, and whose it is.
 pub(super) type Example = (Sight, Option<Color>);
 
-/// Sights of every kind, in the order of the catalogue of incidents, and each in all its stages.
+/// The kinds of incidents, as in "illegal_move".
+#[must_use]
+pub fn kinds() -> Vec<&'static str> {
+    let mut kinds: Vec<&str> = examples().iter().map(|(sight, _)| sight.kind()).collect();
+    kinds.dedup();
+    kinds
+}
+
+impl Rules {
+    /// What a kind of incident means under these rules: an advice for each of its cases, about an example. Empty where there
+    /// is no such kind.
+    #[must_use]
+    pub fn explain(&self, kind: &str) -> Vec<Advice> {
+        let mut cases: Vec<Advice> = Vec::new();
+        for (sight, color) in examples().iter().filter(|(sight, _)| sight.kind() == kind) {
+            let advice = self.advise(sight, *color);
+            if cases.iter().all(|met| met.case != advice.case) {
+                cases.push(advice);
+            }
+        }
+        cases
+    }
+}
+
+/// Sights of every kind, one kind after the other, and each in all its stages.
 pub(super) fn examples() -> Vec<Example> {
     let mut examples = offences();
     examples.extend(touching());

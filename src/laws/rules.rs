@@ -57,12 +57,12 @@ impl Rules {
     /// Where the Laws treat the topic, as in "7.5.1"; empty where this edition has nothing on it.
     #[must_use]
     pub fn article(&self, topic: Topic) -> &'static str {
-        self.article_as_checked(topic).trim_end_matches('†')
+        articles::article(topic, self.edition, self.play()).trim_end_matches('†')
     }
 
-    /// The same, with a dagger where the number was not checked against the edition's text.
-    pub(super) fn article_as_checked(&self, topic: Topic) -> &'static str {
-        articles::article(topic, self.edition, self.play())
+    /// Whether that number was checked against the text of the edition.
+    pub(super) fn is_checked(&self, topic: Topic) -> bool {
+        !articles::article(topic, self.edition, self.play()).ends_with('†')
     }
 
     /// What an illegal move brings, open points decided: never [`Penalty::OpenMinutes`], and

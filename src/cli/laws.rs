@@ -1,0 +1,110 @@
+//! `kiebitz laws`.
+
+use std::io::Write;
+
+use anyhow::Result;
+
+use super::failure::Exit;
+use super::request::LawsRequest;
+use crate::laws::{self, Edition, Language, Mode, Regulations, Rules};
+
+/// The widest line, in characters.
+const WIDTH: usize = 100;
+
+/// Lists what there is, or explains a kind of incident.
+pub(super) fn run(request: &LawsRequest, out: &mut impl Write) -> Result<Exit> {
+    let LawsRequest {
+        kind,
+        regulations,
+        language,
+    } = request;
+    match kind {
+        Some(kind) => explain(kind, regulations, *language, out)?,
+        None => list(*language, out)?,
+    }
+    Ok(Exit::Fine)
+}
+
+fn list(language: Language, out: &mut impl Write) -> Result<()> {
+    writeln!(out, "Editions of the Laws (--laws)")?;
+    for edition in Edition::ALL {
+        let usual = if *edition == Edition::default() {
+            ", unless another one is set"
+        } else {
+            ""
+        };
+        writeln!(out, "  {edition}   in force from {}{usual}", edition.in_force())?;
+    }
+    writeln!(out, "\nModes of play (--mode)")?;
+    for (mode, told) in [
+        (Mode::Standard, "an hour and more for sixty moves"),
+        (
+            Mode::Rapid,
+            "less; --unsupervised where there are too few arbiters for the competition rules",
+        ),
+        (
+            Mode::Blitz,
+            "ten minutes and less (1997, 2009: less than 15); --unsupervised likewise",
+        ),
+    ] {
+        writeln!(out, "  {:<9}   {told}", mode.name())?;
+    }
+    writeln!(out, "\nKinds of incidents")?;
+    for kind in laws::kinds() {
+        writeln!(out, "  {kind:<27} {}", laws::title(language, kind))?;
+    }
+    Ok(())
+}
+
+fn explain(kind: &str, regulations: &Regulations, language: Language, out: &mut impl Write) -> Result<()> {
+    let rules = &regulations.rules;
+    writeln!(out, "{} ({kind})", laws::title(language, kind))?;
+    writeln!(out, "{}", heading(rules))?;
+    let mut unchecked = false;
+    for advice in rules.explain(kind) {
+        unchecked |= !advice.checked;
+        let dagger = if advice.checked { "" } else { " †" };
+        let article = match advice.article.as_str() {
+            "" => "no article".to_owned(),
+            article => format!("Art. {article}{dagger}"),
+        };
+        writeln!(out, "\n{}, {article}", advice.severity.name())?;
+        for line in wrapped(&laws::text(language, advice.case, &advice.values)) {
+            writeln!(out, "  {line}")?;
+        }
+    }
+    writeln!(out, "\nNames, squares and times are examples.")?;
+    if unchecked {
+        writeln!(
+            out,
+            "† Not every number here was checked against the text of this edition."
+        )?;
+    }
+    Ok(())
+}
+
+fn heading(rules: &Rules) -> String {
+    let supervision = match (rules.mode, rules.supervised) {
+        (Mode::Standard, _) => "",
+        (_, true) => ", supervised",
+        (_, false) => ", unsupervised",
+    };
+    format!("{}, {}{supervision}", rules.edition, rules.mode)
+}
+
+/// The text in lines that fit, with their indent.
+fn wrapped(text: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let Some(line) = lines.last_mut() else { break };
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > WIDTH - 2 {
+            lines.push(word.to_owned());
+            continue;
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines
+}
