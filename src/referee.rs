@@ -67,6 +67,8 @@ struct Running {
     /// The plies published, each as in the line when it was published.
     published: Vec<Entry>,
     ended: bool,
+    /// The players showed its result then.
+    shown_at: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone)]
@@ -135,6 +137,7 @@ impl Referee {
             },
             published: self.line.clone(),
             ended: resumed.ended,
+            shown_at: None,
         });
     }
 
@@ -215,13 +218,25 @@ impl Referee {
     /// The line goes on, or goes another way, with this ply.
     fn played(&mut self, now: Timestamp, ply: Box<Ply>, reason: &'static str) {
         self.line.truncate(index(ply.number));
-        self.line.push(Entry {
+        let entry = Entry {
             ply,
             told_at: now,
             settled: None,
             completed: None,
-        });
+        };
+        if self.was_left_out(&entry.ply) {
+            self.publish(now, entry.clone(), None, reason);
+        }
+        self.line.push(entry);
         self.follow(now, reason);
+    }
+
+    /// Whether a ply read from the board's memory was the last of a game whose result has been shown meanwhile.
+    fn was_left_out(&self, ply: &Ply) -> bool {
+        self.game.as_ref().is_some_and(|game| {
+            let before = game.shown_at.is_some_and(|shown| ply.lifted_at < shown);
+            game.ended && before && ply.inferred && game.published.len() == index(ply.number)
+        })
     }
 
     fn start_set_up(&mut self, now: Timestamp, start: Start) {
@@ -324,6 +339,9 @@ impl Referee {
             .is_some_and(|game| !game.ended && !game.published.is_empty())
         {
             self.end(now, outcome.to_string(), reason, "board", false);
+            if let Some(game) = &mut self.game {
+                game.shown_at = Some(now);
+            }
         }
     }
 

@@ -97,11 +97,12 @@ impl Referee {
             id,
             published: Vec::new(),
             ended: false,
+            shown_at: None,
         });
         self.say(now, None, event, None);
     }
 
-    fn publish(
+    pub(super) fn publish(
         &mut self,
         now: Timestamp,
         entry: Entry,

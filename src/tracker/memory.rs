@@ -3,12 +3,14 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use kiebitz_protocol::{Dump, Element, FieldUpdate, Piece, SideTime};
+use kiebitz_protocol::{ClockTimes, Dump, Element, FieldUpdate, Piece, SideTime};
 
 use super::clock::Side;
 use super::finding::{Finding, Ply, Recovery, Start};
 use super::pace;
+use super::rewind::Checkpoint;
 use super::sensors::{Sensors, difference};
+use super::start;
 use super::state::{Footprint, State};
 use super::tree::{Played, Standing, Tree};
 use super::{Line, Tracker, sensors};
@@ -24,6 +26,10 @@ pub(super) struct Gap {
     halted: Option<(Side, u32)>,
     /// Until when the board's memory is waited for; `None` while the board is away.
     wait_until: Option<Timestamp>,
+    /// The port was open: some of what is missing was heard, and told.
+    rewinds: bool,
+    /// A dump has come since.
+    dumped: bool,
 }
 
 /// Reports that come right behind the memory's answer: they were made while it held the line.
@@ -31,14 +37,21 @@ pub(super) struct Gap {
 pub(super) struct Late {
     since: Timestamp,
     until: Timestamp,
+    latest: Timestamp,
     changes: Vec<Element>,
+    /// The last of the clock's readings among them.
+    reading: Option<(Timestamp, ClockTimes)>,
 }
 
 /// A game that was begun before anybody listened has been going on for less.
 const LONG_AGO: Duration = Duration::from_secs(6 * 3600);
 
-/// What waited comes within this time: 25 field updates.
+/// What waited begins to come within this time.
 const LATE_FOR: Duration = Duration::from_millis(150);
+/// One report follows the other as fast as the line takes them: 5 ms each, and what the port adds.
+const LATE_ONE_BY_ONE: Duration = Duration::from_millis(50);
+/// Hands cannot have done more while the memory was read.
+const LATE_AT_MOST: Duration = Duration::from_millis(1000);
 
 /// What is being played back.
 #[derive(Debug, Clone, Copy)]
@@ -57,6 +70,20 @@ const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
 const MERGED: usize = 3;
 /// Castling has four squares under way at most.
 const IN_THE_AIR: usize = 4;
+
+impl Gap {
+    /// Reports were lost since a checkpoint.
+    pub(super) fn since(checkpoint: &Checkpoint) -> Self {
+        Self {
+            closed_at: checkpoint.at,
+            before: checkpoint.sensors.clone(),
+            halted: checkpoint.halted,
+            wait_until: None,
+            rewinds: true,
+            dumped: false,
+        }
+    }
+}
 
 impl Tracker {
     /// Goes on with a line of play that was followed until `at`, from its start over each ply, with whether it was
@@ -118,6 +145,9 @@ impl Tracker {
         self.disturbed = true;
         self.play_late(now);
         self.asked_memory = None;
+        if self.missing.as_ref().is_some_and(|gap| gap.rewinds) {
+            self.missing = None;
+        }
         self.asked = false;
         self.clock.unheard();
         self.gap.get_or_insert(now);
@@ -128,19 +158,29 @@ impl Tracker {
             before: before.clone(),
             halted,
             wait_until: None,
+            rewinds: false,
+            dumped: false,
         });
         gap.wait_until = None;
+        gap.dumped = false;
     }
 
     /// The board is back: what it shows is not judged before its memory had the time to come.
     pub(super) fn gap_dumped(&mut self, now: Timestamp) {
         if let Some(gap) = &mut self.missing {
             gap.wait_until.get_or_insert(now + ASKED_WITHIN);
+            gap.dumped = true;
         }
     }
 
     pub(super) fn memory_asked(&mut self, now: Timestamp) {
         self.asked_memory = Some(now);
+        if self.missing.is_none() && self.gap.is_none() {
+            self.missing = self.rewinds_to().map(|gap| Gap {
+                wait_until: Some(now),
+                ..gap
+            });
+        }
         if let Some(until) = self.missing.as_mut().and_then(|gap| gap.wait_until.as_mut()) {
             *until = now + ANSWERED_WITHIN;
         }
@@ -166,14 +206,42 @@ impl Tracker {
         self.late = asked.map(|since| Late {
             since,
             until: now + LATE_FOR,
+            latest: now + LATE_AT_MOST,
             changes: Vec::new(),
+            reading: None,
         });
         let until = asked.unwrap_or(now);
         let Some(gap) = self.missing.take() else {
             self.recall(now, until, elements);
             return;
         };
-        match missed(elements, gap.before.fields(), gap.halted).filter(|missed| !missed.is_empty()) {
+        let heard =
+            missed(elements, gap.before.fields(), gap.halted).filter(|(_, missed)| !missed.is_empty());
+        if let (Some((1.., _)), Some(checkpoint), false) = (heard, &self.checkpoint, gap.rewinds) {
+            // What was heard last never stood like that: reports were lost before the line went away.
+            let before = Gap {
+                wait_until: gap.wait_until,
+                dumped: true,
+                ..Gap::since(checkpoint)
+            };
+            let since = missed(elements, before.before.fields(), before.halted);
+            if let Some((0, since)) = since.filter(|(_, since)| !since.is_empty()) {
+                let followed = self.rewind();
+                self.recover(now, until, before, since);
+                if let Some(followed) = followed {
+                    self.set_against(followed);
+                }
+                return;
+            }
+        }
+        match heard.map(|(_, missed)| missed) {
+            Some(missed) if gap.rewinds => {
+                let followed = self.rewind();
+                self.recover(now, until, gap, missed);
+                if let Some(followed) = followed {
+                    self.set_against(followed);
+                }
+            }
             Some(missed) => self.recover(now, until, gap, missed),
             None => self.squares_changed(now),
         }
@@ -234,11 +302,39 @@ impl Tracker {
         let Some(late) = self.late.as_mut().filter(|late| now < late.until) else {
             return false;
         };
+        late.until = late.until.max(now + LATE_ONE_BY_ONE).min(late.latest);
         late.changes.push(Element::PieceChange {
             field: update.field,
             contents: update.contents,
             quick: false,
         });
+        true
+    }
+
+    /// The same for a reading of a running clock: whether it shows a press before or after the pieces around it.
+    pub(super) fn is_late_reading(&mut self, now: Timestamp, times: ClockTimes) -> bool {
+        let running = self.clock.running() == Some(true);
+        let last = self.clock.reading();
+        let Some(late) = self.late.as_mut().filter(|late| running && now < late.until) else {
+            return false;
+        };
+        let before = late.reading.or(last);
+        if before.is_some_and(|(_, before)| before.lever_right_high != times.lever_right_high) {
+            let left = times.lever_right_high;
+            let side = if left { times.left } else { times.right };
+            late.changes.push(Element::ClockTime {
+                left,
+                hours: side.hours,
+                minutes: side.minutes,
+                seconds: side.seconds,
+            });
+        }
+        if !times.running && before.is_some_and(|(_, before)| before.running) {
+            // What comes behind it was not done in haste.
+            late.changes.push(Element::Nothing);
+        }
+        late.until = late.until.max(now + LATE_ONE_BY_ONE).min(late.latest);
+        late.reading = Some((now, times));
         true
     }
 
@@ -255,15 +351,20 @@ impl Tracker {
 
     /// Plays back the reports that were late, as far as they have come: what comes now is newer.
     pub(super) fn play_late(&mut self, now: Timestamp) {
-        let Some(late) = self.late.take().filter(|late| !late.changes.is_empty()) else {
-            return;
-        };
-        self.playback = Some(Playback {
-            heard_at: now,
-            recovered: false,
-        });
-        self.play_back(late.since, now, &late.changes);
-        self.playback = None;
+        let Some(late) = self.late.take() else { return };
+        if !late.changes.is_empty() {
+            self.playback = Some(Playback {
+                heard_at: now,
+                recovered: false,
+            });
+            self.play_back(late.since, now, &late.changes);
+            self.playback = None;
+        }
+        if let Some((_, times)) = late.reading {
+            for change in self.clock.read(now, times) {
+                self.clock_changed(now, change);
+            }
+        }
     }
 
     /// What changed on a board that is asked instead of reporting by itself, since it was asked last.
@@ -307,18 +408,22 @@ impl Tracker {
         );
         let shown = *self.sensors.fields();
         let reading = self.clock.reading().filter(|(at, _)| *at > gap.closed_at);
-        let dumped = gap.wait_until.is_some();
+        let dumped = gap.dumped;
+        let stated = dumped || gap.rewinds;
         self.sensors = gap.before;
         self.playback = Some(Playback {
             heard_at: now,
             recovered: true,
         });
         let began = self.gap.take();
+        if std::env::var("DBG").is_ok() {
+            eprintln!("DBG recover {now:?} rewinds {} {missed:?}", gap.rewinds);
+        }
         // Pieces that are set up for the next game look like moves of the last one: beside a clock it ends with the
         // last press before a start position stands.
-        let next = missed.iter().rposition(is_start);
+        let next = last_start(self.sensors.fields(), missed);
         let with_clock = gap.halted.is_some();
-        let (last_game, next_game) = missed.split_at(next.unwrap_or(0));
+        let (last_game, next_game) = missed.split_at(next.map_or(0, |(at, _)| at));
         let pressed = last_game
             .iter()
             .rposition(|element| matches!(element, Element::ClockTime { .. }));
@@ -334,8 +439,8 @@ impl Tracker {
             (from, from)
         };
         self.play_back(from, ended, played);
-        if let Some((tag, _)) = next_game.split_first().filter(|(tag, _)| is_start(tag)) {
-            self.sensors.set_all(resumed, &tagged(*tag));
+        if let Some((_, standing)) = next {
+            self.sensors.set_all(resumed, &standing);
             self.squares_changed(resumed);
         }
         self.play_back(resumed, until, next_game);
@@ -344,7 +449,7 @@ impl Tracker {
             self.sensors.set_all(until, &shown);
         }
         // A piece may be in the air; more than that the memory has not told.
-        self.gap = began.filter(|_| dumped && self.differs() > IN_THE_AIR);
+        self.gap = began.filter(|_| stated && self.differs() > IN_THE_AIR);
         if let Some(reading) = reading {
             self.clock.put_back(reading);
         }
@@ -399,7 +504,13 @@ impl Tracker {
 
 /// The elements after the moment when the board showed `before`; `None` if the memory does not tell: it never shows
 /// that placement, or the board was without power since.
-fn missed<'a>(elements: &'a [Element], before: &Dump, halted: Option<(Side, u32)>) -> Option<&'a [Element]> {
+///
+/// Also on how many squares the memory shows that moment otherwise.
+fn missed<'a>(
+    elements: &'a [Element],
+    before: &Dump,
+    halted: Option<(Side, u32)>,
+) -> Option<(usize, &'a [Element])> {
     let mut fields: Dump = [None; 64];
     let mut known = [false; 64];
     let mut time = None;
@@ -437,9 +548,9 @@ fn missed<'a>(elements: &'a [Element], before: &Dump, halted: Option<(Side, u32)
             best = Some((rank, at + 1));
         }
     }
-    let (_, from) = best.filter(|((off, _), _)| *off <= MERGED)?;
+    let ((off, _), from) = best.filter(|((off, _), _)| *off <= MERGED)?;
     let missed = elements.get(from..)?;
-    (!missed.contains(&Element::PowerUp)).then_some(missed)
+    (!missed.contains(&Element::PowerUp)).then_some((off, missed))
 }
 
 /// Whether two readings of the halted side's time are of different moments; where one is missing they need not be.
@@ -453,6 +564,34 @@ const NEVER: Timestamp = Timestamp::from_micros(0);
 
 fn is_start(element: &Element) -> bool {
     matches!(element, Element::StartPosition | Element::StartPositionTurned)
+}
+
+/// The last start position that stood after `before`: behind which element, and what stood.
+fn last_start(before: &Dump, elements: &[Element]) -> Option<(usize, Dump)> {
+    let mut fields = *before;
+    let mut last = None;
+    for (at, element) in elements.iter().enumerate() {
+        match *element {
+            Element::PieceChange { field, contents, .. } => fields[field.index()] = contents,
+            Element::StartPosition | Element::StartPositionTurned => {
+                fields = tagged(*element);
+                last = Some((at, fields));
+            }
+            // Chess960, if it is a start position at all.
+            Element::FourRowsFilled if is_start_position(&fields) => last = Some((at, fields)),
+            _ => {}
+        }
+    }
+    last
+}
+
+fn is_start_position(fields: &Dump) -> bool {
+    let mut sensors = Sensors::new();
+    sensors.set_all(NEVER, fields);
+    let board = sensors.board();
+    let mut turned = board.clone();
+    turned.rotate_180();
+    start::recognise(board).is_some() || start::recognise(&turned).is_some()
 }
 
 /// What stands on the board where the memory says so in one byte.
@@ -518,7 +657,7 @@ mod tests {
         let mut before = tagged(Element::StartPosition);
         before[52] = None;
         before[36] = Some(Piece::WhitePawn);
-        assert_eq!(missed(&elements, &before, None), Some(&elements[3..]));
+        assert_eq!(missed(&elements, &before, None), Some((0, &elements[3..])));
     }
 
     #[test]
@@ -551,7 +690,7 @@ mod tests {
         let before = tagged(Element::StartPosition);
         assert_eq!(
             missed(&elements, &before, Some((Side::Left, 110))),
-            Some(&elements[4..])
+            Some((0, &elements[4..]))
         );
     }
 }

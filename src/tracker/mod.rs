@@ -16,6 +16,7 @@ mod memory;
 mod motion;
 mod pace;
 mod patience;
+mod rewind;
 mod sensors;
 mod signals;
 mod start;
@@ -37,6 +38,7 @@ pub use finding::{
 };
 use memory::{Gap, Late, Playback};
 use motion::Habits;
+use rewind::Checkpoint;
 pub use sensors::Change;
 use sensors::Sensors;
 use signals::Signals;
@@ -71,6 +73,10 @@ pub struct Tracker {
     astray: bool,
     /// Plies found by reconstruction that nothing has confirmed yet.
     doubt: Option<Doubt>,
+    /// Where the line was last known to be right.
+    checkpoint: Option<Checkpoint>,
+    /// Since then it is known that reports were lost.
+    suspect: Option<Timestamp>,
     /// What was not heard, until the board's memory has told it or has had its time.
     missing: Option<Gap>,
     playback: Option<Playback>,
@@ -119,6 +125,8 @@ impl Tracker {
             lost: false,
             astray: false,
             doubt: None,
+            checkpoint: None,
+            suspect: None,
             missing: None,
             playback: None,
             asked_memory: None,
@@ -135,7 +143,12 @@ impl Tracker {
         let now = observed.at;
         let changed = match &observed.observation {
             Observation::Field { update, .. } => {
-                !self.is_late(now, *update) && self.sensors.set_field(now, update.field, update.contents)
+                let late = self.is_late(now, *update);
+                let changed = !late && self.sensors.set_field(now, update.field, update.contents);
+                if !late && !changed {
+                    self.told_again(now);
+                }
+                changed
             }
             Observation::Board { dump, .. } => {
                 self.play_late(now);
@@ -144,11 +157,14 @@ impl Tracker {
                 let known = self.sensors.known();
                 let changed = self.sensors.set_all(now, dump);
                 self.lost |= known && changed && self.gap.is_none();
+                self.checked(now, known && !changed);
                 changed
             }
             Observation::Clock { times, .. } => {
-                for change in self.clock.read(now, *times) {
-                    self.clock_changed(now, change);
+                if !self.is_late_reading(now, *times) {
+                    for change in self.clock.read(now, *times) {
+                        self.clock_changed(now, change);
+                    }
                 }
                 false
             }
@@ -416,6 +432,8 @@ impl Tracker {
     fn begin(&mut self, now: Timestamp, variant: Variant, state: State) {
         let goes_on = core::mem::take(&mut self.astray) && variant == Variant::FromPosition;
         self.doubt = None;
+        self.checkpoint = None;
+        self.suspect = None;
         // How the line before it went on in a gap is not found out any more.
         self.close_gap(now, Recovery::Undecidable);
         let mut tree = Tree::new(state.clone(), 0, now);

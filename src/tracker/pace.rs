@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use kiebitz_protocol::{Dump, Element, Piece};
+use kiebitz_protocol::{Dump, Element, Field, Piece};
 
 /// A change less than a quarter of a second after the one before.
 const QUICK: Duration = Duration::from_millis(80);
@@ -21,9 +21,31 @@ const BEHIND: Duration = Duration::from_millis(700);
 /// spent thinking, behind a press and before the other side's pieces are touched. `before` is what stood on the
 /// board.
 pub(super) fn times(from: Timestamp, to: Timestamp, elements: &[Element], before: &Dump) -> Vec<Timestamp> {
-    let steps = steps(elements, before);
+    let mut steps = steps(elements, before);
     let span = to.saturating_duration_since(from);
-    let thoughts = u32::try_from(steps.iter().filter(|step| **step == THOUGHT).count()).unwrap_or(u32::MAX);
+    let total = |steps: &[Duration], thoughts: bool| -> Duration {
+        steps.iter().filter(|step| (**step >= THOUGHT) == thoughts).sum()
+    };
+    let (hands, thinking) = (total(&steps, false), total(&steps, true));
+    let thoughts = u32::try_from(steps.iter().filter(|step| **step >= THOUGHT).count()).unwrap_or(u32::MAX);
+    if hands + thinking > span && !hands.is_zero() {
+        // Players without time: the hands are quick, and then there is less to think.
+        let quick = span
+            .saturating_sub(thinking)
+            .as_secs_f64()
+            .max(hands.as_secs_f64() * QUICKEST)
+            / hands.as_secs_f64();
+        for step in steps.iter_mut().filter(|step| **step < THOUGHT) {
+            *step = step.mul_f64(quick);
+        }
+        let left = span.saturating_sub(total(&steps, false)).as_secs_f64();
+        if !thinking.is_zero() {
+            let share = (left / thinking.as_secs_f64()).min(1.0);
+            for step in steps.iter_mut().filter(|step| **step >= THOUGHT) {
+                *step = step.mul_f64(share);
+            }
+        }
+    }
     let needed: Duration = steps.iter().sum();
     // The last change may be the beginning of what comes next: not much is concluded from the time behind it.
     let spare = span.saturating_sub(needed);
@@ -38,35 +60,40 @@ pub(super) fn times(from: Timestamp, to: Timestamp, elements: &[Element], before
         .iter()
         .map(|step| {
             passed += *step;
-            if *step == THOUGHT {
+            if *step >= THOUGHT {
                 passed += each;
             }
-            let at = if needed > span {
-                // Faster than any hand: everything closer together, in proportion.
-                span.mul_f64(passed.as_secs_f64() / (needed.as_secs_f64() + f64::EPSILON))
-            } else {
-                passed
-            };
-            from + at.min(span)
+            from + passed.min(span)
         })
         .collect()
 }
+
+/// So much of their time is the least that hands take.
+const QUICKEST: f64 = 0.4;
 
 /// From the element before to each.
 fn steps(elements: &[Element], before: &Dump) -> Vec<Duration> {
     let mut fields = *before;
     let mut last: Option<bool> = None;
+    let mut landed = false;
     elements
         .iter()
-        .map(|element| match *element {
+        .enumerate()
+        .map(|(at, element)| match *element {
             Element::PieceChange {
                 contents,
                 field,
                 quick,
             } => {
                 let was = core::mem::replace(&mut fields[field.index()], contents);
-                let white = contents.or(was).is_some_and(is_white);
-                let other = last.replace(white) != Some(white);
+                let white = match (contents, was) {
+                    (None, Some(lifted)) => lifted_by_white(lifted, field, &elements[at + 1..]),
+                    _ => contents.or(was).is_some_and(is_white),
+                };
+                // A king lifted behind the own last move: it is put where the result is shown.
+                let shows = landed && contents.is_none() && was.is_some_and(is_king);
+                let other = last.replace(white) != Some(white) || shows;
+                landed = contents.is_some() || (landed && !other);
                 match (quick, other) {
                     (true, _) => QUICK,
                     (false, true) => THOUGHT,
@@ -77,9 +104,44 @@ fn steps(elements: &[Element], before: &Dump) -> Vec<Duration> {
                 last = None;
                 PRESS
             }
+            Element::StartPosition
+            | Element::StartPositionTurned
+            | Element::FourRowsFilled
+            | Element::Nothing => {
+                last = None;
+                Duration::ZERO
+            }
             _ => Duration::ZERO,
         })
         .collect()
+}
+
+/// Whose hand took a piece off its field: the opponent's, where a piece of his comes to stand there next.
+fn lifted_by_white(piece: Piece, field: Field, then: &[Element]) -> bool {
+    let own = is_white(piece);
+    for element in then.iter().take(ONE_MOTION) {
+        match *element {
+            Element::PieceChange {
+                contents: Some(placed),
+                field: on,
+                ..
+            } if is_white(placed) != own && on == field => return !own,
+            Element::PieceChange {
+                contents: Some(placed),
+                ..
+            } if placed == piece => return own,
+            Element::ClockTime { .. } => return own,
+            _ => {}
+        }
+    }
+    own
+}
+
+/// So many changes are the most that a piece takes to the field of the one that it captures.
+const ONE_MOTION: usize = 12;
+
+fn is_king(piece: Piece) -> bool {
+    matches!(piece, Piece::WhiteKing | Piece::BlackKing)
 }
 
 fn is_white(piece: Piece) -> bool {
@@ -96,7 +158,7 @@ fn is_white(piece: Piece) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use kiebitz_protocol::{Contents, Field};
+    use kiebitz_protocol::Contents;
 
     use super::*;
 

@@ -162,10 +162,15 @@ impl Open {
         if !self.agenda.is_empty() {
             return Some(self.free_at);
         }
-        let occasion = [self.watch.dump_due(settings), self.text_until, self.battery_due]
-            .into_iter()
-            .flatten()
-            .fold(self.watch.silence_due(settings), Timestamp::min);
+        let occasion = [
+            self.watch.dump_due(settings),
+            self.watch.memory_due().filter(|_| settings.read_memory),
+            self.text_until,
+            self.battery_due,
+        ]
+        .into_iter()
+        .flatten()
+        .fold(self.watch.silence_due(settings), Timestamp::min);
         Some(occasion.max(self.free_at))
     }
 
@@ -223,6 +228,10 @@ impl Open {
         };
         if asked.tries < most && now.saturating_duration_since(asked.first_at) < LONGEST_ANSWER {
             self.ask(now, asked.command, asked.first_at, asked.tries + 1);
+        } else if asked.command == Command::SendBoard && !silent {
+            // It did not answer, and has been heard again since: what it did not say meanwhile a dump shows.
+            self.watch.disturbed_at.get_or_insert(now);
+            self.free_at = self.free_at.max(now + BETWEEN_COMMANDS);
         } else if silent && expected.vital {
             return Err(self.watch.reason());
         } else {
@@ -236,6 +245,8 @@ impl Open {
         let come = |due: Option<Timestamp>| due.is_some_and(|due| due <= now);
         if come(Some(self.watch.silence_due(settings))) {
             self.agenda.extend(SIGN_OF_LIFE);
+        } else if settings.read_memory && come(self.watch.memory_due()) {
+            self.agenda.push_back(Command::SendEeMoves);
         } else if come(self.watch.dump_due(settings)) {
             self.agenda.push_back(Command::SendBoard);
         } else if come(self.text_until) {
@@ -250,6 +261,9 @@ impl Open {
     fn ask(&mut self, now: Timestamp, command: Command, first_at: Timestamp, tries: u8) {
         if command == Command::SendBoard {
             self.watch.dump_asked_at = Some(now);
+        }
+        if command == Command::SendEeMoves {
+            self.watch.memory_asked_at = Some(now);
         }
         self.asked = question::expected(&command).map(|_| Asked {
             command,

@@ -2,13 +2,13 @@
 
 use core::time::Duration;
 
-use kiebitz_protocol::{Decoded, Message};
+use kiebitz_protocol::{Contents, Decoded, Dump, Field, Message};
 
 use super::settings::SessionSettings;
 use crate::time::Timestamp;
 
 /// Watches over a board whose port is open.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Watch {
     /// The last message, or the opening of the port.
     pub(super) heard_at: Timestamp,
@@ -21,11 +21,19 @@ pub(super) struct Watch {
     /// A field last changed, and no dump has shown the board since.
     changed_at: Option<Timestamp>,
     /// Bytes were first lost since the last dump.
-    disturbed_at: Option<Timestamp>,
+    pub(super) disturbed_at: Option<Timestamp>,
     /// A dump was last asked for.
     pub(super) dump_asked_at: Option<Timestamp>,
     /// Whether the clock runs; `None` without a clock.
     clock_runs: Option<bool>,
+    /// What stands on the fields by what was heard; `None` before the first dump.
+    fields: Option<Dump>,
+    /// Fields that a dump has shown otherwise than reported, if their reports do not follow.
+    unreported: Vec<Field>,
+    /// It was noticed then that reports were lost.
+    missed_at: Option<Timestamp>,
+    /// The memory was last asked for.
+    pub(super) memory_asked_at: Option<Timestamp>,
 }
 
 impl Watch {
@@ -39,6 +47,10 @@ impl Watch {
             disturbed_at: None,
             dump_asked_at: None,
             clock_runs: None,
+            fields: None,
+            unreported: Vec::new(),
+            missed_at: None,
+            memory_asked_at: None,
         }
     }
 
@@ -55,14 +67,64 @@ impl Watch {
         };
         (self.heard_at, self.speaks, self.noise) = (now, true, false);
         match message {
-            Message::FieldUpdate(_) => self.changed_at = Some(now),
-            Message::BoardDump(_) => (self.changed_at, self.disturbed_at) = (None, None),
+            Message::FieldUpdate(update) => {
+                self.changed_at = Some(now);
+                self.reported(now, update.field, update.contents);
+            }
+            Message::BoardDump(dump) => {
+                (self.changed_at, self.disturbed_at) = (None, None);
+                self.dumped(now, dump);
+            }
             // Updates waited while it was sent, and a board has little room for them.
-            Message::EeMoves(_) => self.changed_at = Some(now),
+            Message::EeMoves(_) => {
+                self.changed_at = Some(now);
+                self.missed_at = None;
+                self.unreported.clear();
+            }
             Message::ClockTimes(times) => self.clock_runs = Some(times.running),
             Message::ClockAbsent(_) => self.clock_runs = None,
             _ => {}
         }
+    }
+
+    /// A board reports changes alone: a report of what was known already shows that another one was lost.
+    fn reported(&mut self, now: Timestamp, field: Field, contents: Contents) {
+        let Some(known) = self
+            .fields
+            .as_mut()
+            .and_then(|fields| fields.get_mut(field.index()))
+        else {
+            return;
+        };
+        let news = core::mem::replace(known, contents) != contents;
+        let shown = self.unreported.len();
+        self.unreported.retain(|unreported| *unreported != field);
+        if self.unreported.len() < shown {
+            // The dump was ahead of it.
+            self.missed_at = self.missed_at.filter(|_| !self.unreported.is_empty());
+        } else if !news {
+            self.missed_at.get_or_insert(now);
+        }
+    }
+
+    fn dumped(&mut self, now: Timestamp, dump: &Dump) {
+        if let Some(fields) = &self.fields {
+            let otherwise = Field::all().filter(|field| fields[field.index()] != dump[field.index()]);
+            self.unreported = otherwise.collect();
+            if !self.unreported.is_empty() {
+                self.missed_at.get_or_insert(now);
+            }
+        }
+        self.fields = Some(*dump);
+    }
+
+    /// When the memory is to be asked for what reports have not told; `None`: nothing is known to be missing.
+    pub(super) fn memory_due(&self) -> Option<Timestamp> {
+        let due = self.missed_at? + REPORT_FOLLOWS;
+        Some(
+            self.memory_asked_at
+                .map_or(due, |at| due.max(at + BETWEEN_MEMORIES)),
+        )
     }
 
     pub(super) fn has_clock(&self) -> bool {
@@ -108,6 +170,10 @@ impl Watch {
 const BURST: Duration = Duration::from_millis(300);
 /// A line that is disturbed for long shall not be filled with dumps as well.
 const BETWEEN_DUMPS: Duration = Duration::from_secs(2);
+/// A report that a dump has overtaken comes within a scan, and so does the end of a burst of garbage.
+const REPORT_FOLLOWS: Duration = Duration::from_millis(300);
+/// A line that loses reports again and again shall not be filled with reading the memory.
+const BETWEEN_MEMORIES: Duration = Duration::from_secs(20);
 /// Now and then a dump is due even if nothing seems to have been missed: a whole update lost leaves no trace.
 const ROUTINE: Duration = Duration::from_secs(60);
 /// With a running clock a board reports every second, sometimes every other.

@@ -1,0 +1,186 @@
+//! Reports were lost without the line going away: the board's memory tells what they were, and the line is followed
+//! once more from where it was last known to be right.
+
+use core::mem;
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::{Board, ByColor};
+
+use super::Tracker;
+use super::clock::Side;
+use super::finding::{Finding, Ply, Withdrawal};
+use super::memory::Gap;
+use super::sensors::Sensors;
+use super::tree::Tree;
+
+/// What was known when a dump last showed nothing but what had been reported.
+#[derive(Debug)]
+pub(super) struct Checkpoint {
+    pub(super) at: Timestamp,
+    pub(super) sensors: Sensors,
+    /// The side whose clock stood, and its time in seconds.
+    pub(super) halted: Option<(Side, u32)>,
+    tree: Tree,
+    /// How many states had been passed before the tree's root.
+    passed: usize,
+    pressed: ByColor<Option<Timestamp>>,
+}
+
+/// The line as it was told, from a checkpoint's root on.
+#[derive(Debug)]
+pub(super) struct Followed {
+    /// The ply of the root.
+    root: u32,
+    /// The placements behind it.
+    told: Vec<Board>,
+    /// The same at the checkpoint.
+    then: Vec<Board>,
+    /// How many findings had been told.
+    findings: usize,
+}
+
+/// What is still not known after so long is not found out by going back.
+const LONGEST: core::time::Duration = core::time::Duration::from_secs(90);
+
+impl Tracker {
+    /// A dump has come. `agrees`: it showed nothing that had not been reported.
+    pub(super) fn checked(&mut self, now: Timestamp, agrees: bool) {
+        if self.suspect.is_some_and(|since| now > since + LONGEST) {
+            self.suspect = None;
+            self.checkpoint = None;
+        }
+        if !agrees {
+            self.suspect.get_or_insert(now);
+        }
+        if self.suspect.is_some() || self.gap.is_some() || self.missing.is_some() || self.asked {
+            return;
+        }
+        self.checkpoint = self.line.as_ref().map(|line| Checkpoint {
+            at: now,
+            sensors: self.sensors.clone(),
+            halted: self.clock.halted(),
+            tree: line.tree.clone(),
+            passed: line.passed.len(),
+            pressed: self.pressed,
+        });
+    }
+
+    /// The board reports changes alone: a report of what was known already shows that another one was lost.
+    pub(super) fn told_again(&mut self, now: Timestamp) {
+        if self.sensors.known() && self.gap.is_none() && self.missing.is_none() {
+            self.suspect.get_or_insert(now);
+        }
+    }
+
+    /// Where to go back to when the memory is asked for: to the last checkpoint if reports were lost since.
+    pub(super) fn rewinds_to(&self) -> Option<Gap> {
+        self.suspect?;
+        let checkpoint = self.checkpoint.as_ref()?;
+        let passed = self.line.as_ref()?.passed.len();
+        (passed >= checkpoint.passed).then(|| Gap::since(checkpoint))
+    }
+
+    /// Goes back to the checkpoint. What is told from now on is set against what was told already, in
+    /// [`set_against`](Self::set_against).
+    pub(super) fn rewind(&mut self) -> Option<Followed> {
+        self.suspect = None;
+        let checkpoint = self.checkpoint.take()?;
+        let line = self.line.as_mut()?;
+        let states = |tree: &Tree| -> Vec<Board> {
+            let path = tree.path(tree.tip());
+            path.iter()
+                .map(|id| tree.node(*id).state.board().clone())
+                .collect()
+        };
+        let root = checkpoint.tree.node(checkpoint.tree.root()).ply;
+        let mut told: Vec<Board> = line
+            .passed
+            .iter()
+            .skip(checkpoint.passed + 1)
+            .map(|state| state.board().clone())
+            .collect();
+        if line.passed.len() > checkpoint.passed {
+            told.push(line.tree.node(line.tree.root()).state.board().clone());
+        }
+        told.extend(states(&line.tree));
+        let then = states(&checkpoint.tree);
+        line.passed.truncate(checkpoint.passed);
+        line.tree = checkpoint.tree;
+        self.pressed = checkpoint.pressed;
+        self.doubt = None;
+        self.gap = Some(checkpoint.at);
+        Some(Followed {
+            root,
+            told,
+            then,
+            findings: self.findings.len(),
+        })
+    }
+
+    /// Leaves out of what was told since the line was rewound what had been told before, and withdraws what turned out
+    /// to be otherwise.
+    pub(super) fn set_against(&mut self, followed: Followed) {
+        let Followed {
+            root,
+            told,
+            then,
+            findings,
+        } = followed;
+        let again: Vec<(Timestamp, Finding)> = self.findings.drain(findings..).collect();
+        let of_line = again
+            .iter()
+            .position(|(_, finding)| matches!(finding, Finding::Start(_)))
+            .unwrap_or(again.len());
+        let index = |ply: u32| usize::try_from(ply.saturating_sub(root + 1)).unwrap_or(usize::MAX);
+        let mut line: Vec<(Board, Option<(Timestamp, Box<Ply>)>)> =
+            then.into_iter().map(|board| (board, None)).collect();
+        let mut others = Vec::new();
+        let mut rest = again.into_iter();
+        for (at, finding) in rest.by_ref().take(of_line) {
+            match finding {
+                Finding::Made(ply) | Finding::Amended { ply, .. } => {
+                    line.truncate(index(ply.number));
+                    others.retain(|(_, other)| ply_of(other).is_none_or(|number| number < ply.number));
+                    line.push((ply.after.board().clone(), Some((at, ply))));
+                }
+                Finding::Retracted { ply, .. } => {
+                    line.truncate(index(ply));
+                    others.retain(|(_, other)| ply_of(other).is_none_or(|number| number < ply));
+                }
+                other => others.push((at, other)),
+            }
+        }
+        let common = line
+            .iter()
+            .zip(&told)
+            .take_while(|((board, _), told)| board == *told)
+            .count();
+        let mut withdraws = told.len() > common;
+        let now = others.last().map(|(at, _)| *at);
+        for (_, ply) in line.into_iter().skip(common) {
+            let Some((at, ply)) = ply else { continue };
+            let finding = if mem::take(&mut withdraws) {
+                let reason = Withdrawal::Recovered;
+                Finding::Amended { ply, reason }
+            } else {
+                Finding::Made(ply)
+            };
+            self.findings.push_back((at, finding));
+        }
+        if let Some(at) = now.filter(|_| withdraws) {
+            let ply = root + 1 + u32::try_from(common).unwrap_or(u32::MAX - root - 1);
+            let reason = Withdrawal::Recovered;
+            self.findings.push_back((at, Finding::Retracted { ply, reason }));
+        }
+        self.findings.extend(others);
+        self.findings.extend(rest);
+    }
+}
+
+/// The ply that a mark is of.
+fn ply_of(finding: &Finding) -> Option<u32> {
+    match finding {
+        Finding::Settled { ply, .. } | Finding::Completed { ply, .. } => Some(*ply),
+        _ => None,
+    }
+}
