@@ -256,13 +256,13 @@ pub(super) struct ReplayArguments {
     /// Name of the stream of events; that of a second capture is NAME-2
     #[arg(long, value_name = "NAME", default_value = "replay")]
     pub(super) stream: String,
-    /// Names of the boards, and what is played on them, as there; else as in these options
+    #[command(flatten)]
+    help: Help,
+    /// Names of the boards, and what is played on them, as there
     #[arg(long, value_name = "FILE", conflicts_with_all = ["laws", "mode", "unsupervised", "time_control"], help_heading = PLAYED)]
     pub(super) config: Option<PathBuf>,
     #[command(flatten, next_help_heading = PLAYED)]
     pub(super) rules: RulesArguments,
-    #[command(flatten)]
-    help: Help,
 }
 
 const PRINTED: &str = "Print instead of the score sheet";

@@ -372,3 +372,55 @@ kiebitz.toml:5: this port is in bus mode, with many boards on it: name each by i
   |        ^^^^^^^^^^^^"#,
     );
 }
+
+#[test]
+fn what_the_laws_do_not_know_is_refused() {
+    refused(
+        "[event]\nlaws = \"fide-2020\"\n",
+        r#"
+kiebitz.toml:2: "fide-2020" is no edition of the Laws: fide-1997, fide-2009, fide-2014, fide-2017, fide-2018, fide-2023
+  |
+2 | laws = "fide-2020"
+  |        ^^^^^^^^^^^"#,
+    );
+    refused(
+        "[event]\ntime_control = \"90 min/40 + fast\"\n",
+        r#"
+kiebitz.toml:2: in the time control "90 min/40 + fast": "fast" where a time belongs
+  |
+2 | time_control = "90 min/40 + fast"
+  |                ^^^^^^^^^^^^^^^^^^"#,
+    );
+    refused(
+        "[[board]]\nserial = \"1\"\nname = \"a\"\nmode = \"bullet\"\n",
+        r#"
+kiebitz.toml:4: "bullet" is no mode of play: standard, rapid, blitz
+  |
+4 | mode = "bullet"
+  |        ^^^^^^^^"#,
+    );
+    refused(
+        "[event.points]\nreversed_limit = \"ten\"\n",
+        r#"
+kiebitz.toml:2: unknown value `ten`; possible: both, either
+  |
+2 | reversed_limit = "ten"
+  |                  ^^^^^"#,
+    );
+    refused(
+        "[event.points]\nblitz_2023_minutes = 3\n",
+        r#"
+kiebitz.toml:2: it is 1 minute or 2
+  |
+2 | blitz_2023_minutes = 3
+  |                      ^"#,
+    );
+    refused(
+        "[event]\nstart = \"krbqnbnr\"\n",
+        r#"
+kiebitz.toml:2: "krbqnbnr" is no start position: "standard", "chess960", or the pieces of a Chess960 start from a to h, as in "bbqnnrkr"
+  |
+2 | start = "krbqnbnr"
+  |         ^^^^^^^^^^"#,
+    );
+}

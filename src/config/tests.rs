@@ -1,4 +1,7 @@
 use super::*;
+use crate::laws::{
+    DrawnStart, Edition, Language, Mode, OpenPoints, Penalties1997, ReversedLimit, Rules, Told,
+};
 
 const EXAMPLE: &str = include_str!("../../systemd/kiebitz.toml");
 
@@ -55,12 +58,17 @@ fn each_line_of_the_example_says_what_holds_without_it() {
                     config.state_directory_beside(None),
                     Config::default().state_directory_beside(None)
                 ),
+                "time_control" => assert_eq!(
+                    config.event.time_control.map(|control| control.to_string()),
+                    Some("90+30".to_owned())
+                ),
+                "start" => assert_eq!(config.event.drawn_start, Some(DrawnStart::Standard)),
                 "directory" => assert_eq!(config.recordings(), Path::new(STATE_DIRECTORY).join("recordings")),
                 _ => assert_eq!(config, Config::default(), "{key}"),
             }
         }
     }
-    assert_eq!(checked, 12);
+    assert_eq!(checked, 24);
 }
 
 #[test]
@@ -80,6 +88,8 @@ fn each_block_of_the_example_can_be_used() {
     assert_eq!(all.ports.listed[0].mode, PortMode::Auto);
     assert_eq!(all.board_name(["01025"], "/dev/ttyACM0"), Some("board-1"));
     assert_eq!(all.board_name(["01026"], "/dev/rfcomm0"), Some("board-2"));
+    let modes = ["board-1", "board-2", "board-3"].map(|name| all.regulations(name).rules.mode);
+    assert_eq!(modes, [Mode::Rapid, Mode::Standard, Mode::Standard]);
 }
 
 #[test]
@@ -147,6 +157,73 @@ fn all_that_can_be_said_is_understood() {
     assert_eq!(modes, [PortMode::Bus, PortMode::Single]);
     assert_eq!(config.clock_messages.show, [ClockText::WhiteSide]);
     assert!(config.clock_messages.enabled);
+}
+
+#[test]
+fn board_plays_what_the_event_does_but_for_what_is_said_of_it() {
+    let config = parsed(
+        r#"
+        [event]
+        laws = "fide-1997"
+        mode = "rapid"
+        supervised = false
+        time_control = "2 h/40 + 1 h"
+        start = "bbqnnrkr"
+        language = "de"
+        [event.points]
+        blitz_2023_minutes = 2
+        penalties_1997 = "always"
+        illegal_move_told = "completed"
+        standing_move_counts = true
+        reversed_limit = "either"
+        reinstated_counts = true
+        [[board]]
+        serial = "1"
+        name = "one"
+        [[board]]
+        serial = "2"
+        name = "two"
+        laws = "fide-2023"
+        time_control = "3+2"
+        supervised = true
+        start = "standard"
+        language = "en"
+        [board.points]
+        blitz_2023_minutes = 1
+        "#,
+    );
+    let points = OpenPoints {
+        blitz_2023_minutes: 2,
+        penalties_1997: Penalties1997::Always,
+        illegal_move_told: Told::Completed,
+        standing_move_counts: true,
+        reversed_limit: ReversedLimit::Either,
+        reinstated_counts: true,
+    };
+    let rules = Rules {
+        edition: Edition::Fide1997,
+        mode: Mode::Rapid,
+        supervised: false,
+        points,
+    };
+    assert_eq!(config.event.rules, rules);
+    assert_eq!(config.event.language, Language::German);
+    assert_eq!(config.regulations("one"), &config.event);
+    assert_eq!(config.regulations("no such board"), &config.event);
+    let two = config.regulations("two");
+    let changed = Rules {
+        edition: Edition::Fide2023,
+        // Its own time control says so.
+        mode: Mode::Blitz,
+        supervised: true,
+        points: OpenPoints {
+            blitz_2023_minutes: 1,
+            ..points
+        },
+    };
+    assert_eq!((two.rules, two.language), (changed, Language::English));
+    assert_eq!(two.drawn_start, Some(DrawnStart::Standard));
+    assert_eq!(two.time_control_text().as_deref(), Some("180+2"));
 }
 
 #[test]
