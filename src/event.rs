@@ -106,13 +106,13 @@ pub enum EventKind {
         /// White's side of the clock, "left" or "right", once known.
         #[serde(deserialize_with = "word_or_null")]
         white_side: Option<Word>,
-        /// Edition of the Laws; null until the referee is told one.
+        /// Edition of the Laws, as in "fide-2023"; null in games of a version that knew none.
         laws: Option<String>,
-        /// Mode of play; null until the referee is told one.
+        /// Mode of play: standard, rapid or blitz; null in games of a version that knew none.
         mode: Option<String>,
         /// Names of the players; null until they are told.
         players: Option<Players>,
-        /// The time control; null until it is told.
+        /// The time control as in the PGN tag, or as arbiters write it where PGN cannot; null until it is told.
         time_control: Option<String>,
     },
     /// A ply is credible.

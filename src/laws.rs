@@ -34,4 +34,6 @@ pub use table::{ClaimCost, Fivefold, FlagCall, Penalty, Pressed, SeventyFive, St
 pub use time_control::{Bonus, NoTimeControl, Period, Reached, TimeControl};
 
 #[cfg(test)]
+mod rulings;
+#[cfg(test)]
 mod tests;

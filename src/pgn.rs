@@ -9,6 +9,7 @@ use shakmaty::Color;
 use shakmaty::fen::Fen;
 
 use crate::event::time_text;
+use crate::laws::TimeControl;
 use crate::record::{GameRecord, MoveRecord};
 
 /// The game as PGN, with every mover's clock (`%clk`) and, where known, the time he took (`%emt`).
@@ -57,7 +58,9 @@ fn tags(record: &GameRecord) -> String {
     tags.push(("UTCDate", date(record)));
     tags.push(("UTCTime", time(record)));
     if let Some(control) = &record.time_control {
-        tags.push(("TimeControl", control.clone()));
+        // What PGN cannot say is unknown to its readers.
+        let known = TimeControl::from_pgn(control).is_ok();
+        tags.push(("TimeControl", if known { control } else { UNKNOWN }.to_owned()));
     }
     if let Some(termination) = record.reason.map(termination) {
         tags.push(("Termination", termination.to_owned()));

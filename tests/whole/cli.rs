@@ -65,6 +65,7 @@ fn help_is_as_reviewed() {
         ("emulate.txt", &["emulate", "--help"]),
         #[cfg(target_os = "linux")]
         ("record.txt", &["record", "--help"]),
+        ("laws.txt", &["laws", "--help"]),
         ("run.txt", &["run", "--help"]),
         ("replay.txt", &["replay", "--help"]),
     ] {
@@ -223,6 +224,105 @@ fn what_is_no_capture_is_told_and_the_others_are_replayed() {
 }
 
 #[test]
+fn laws_lists_editions_modes_and_kinds() {
+    let output = run(&["laws"]);
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""));
+    expect("laws-listed.txt", stdout(&output));
+}
+
+#[test]
+fn laws_explains_an_incident_under_an_edition_in_a_language() {
+    for (file, args) in [
+        (
+            "laws-illegal-move.txt",
+            &[
+                "laws",
+                "illegal_move",
+                "--laws",
+                "fide-2018",
+                "--mode",
+                "blitz",
+                "--unsupervised",
+            ][..],
+        ),
+        (
+            "laws-flag-fall-de.txt",
+            &[
+                "laws",
+                "flag_fall",
+                "--laws",
+                "fide-2014",
+                "--time-control",
+                "15+10",
+                "--unsupervised",
+                "--language",
+                "de",
+            ],
+        ),
+    ] {
+        let output = run(args);
+        assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""));
+        assert!(stdout(&output).lines().all(|line| line.chars().count() <= 100));
+        expect(file, stdout(&output));
+    }
+}
+
+#[test]
+fn what_is_played_is_told_by_arguments_or_a_configuration() {
+    let started = |output: &Output| {
+        assert_eq!((output.status.code(), stderr(output)), (Some(0), ""));
+        let mut events = stdout(output).lines().map(|line| {
+            let event: serde_json::Value = serde_json::from_str(line).expect("a JSON object");
+            event
+        });
+        let event = events
+            .find(|event| event["type"] == "game.started")
+            .expect("a game");
+        ["board", "laws", "mode", "time_control"].map(|field| event[field].as_str().map(str::to_owned))
+    };
+    let told = |texts: [Option<&str>; 4]| texts.map(|text| text.map(str::to_owned));
+    assert_eq!(
+        started(&run(&["replay", "--json", CAPTURE])),
+        told([Some("board-1"), Some("fide-2023"), Some("standard"), None])
+    );
+    let arguments = ["--laws", "fide-2018", "--unsupervised", "--time-control", "3+2"];
+    assert_eq!(
+        started(
+            &kiebitz(&["replay", "--json", CAPTURE])
+                .args(arguments)
+                .output()
+                .expect("kiebitz runs")
+        ),
+        told([Some("board-1"), Some("fide-2018"), Some("blitz"), Some("180+2")])
+    );
+    let config = "[event]\nlaws = \"fide-2014\"\ntime_control = \"15+10\"\n\
+                  [[board]]\nserial = \"0000011608\"\nname = \"tisch-7\"\nlaws = \"fide-1997\"\n";
+    let config = scratch("played.toml", config.as_bytes());
+    let configured = kiebitz(&["replay", "--json", CAPTURE, "--config"])
+        .arg(&config)
+        .output();
+    assert_eq!(
+        started(&configured.expect("kiebitz runs")),
+        told([Some("tisch-7"), Some("fide-1997"), Some("rapid"), Some("900+10")])
+    );
+}
+
+#[test]
+fn configuration_that_makes_no_sense_is_wrong_usage() {
+    let config = scratch("wrong.toml", b"[event]\nlaws = \"fide-2020\"\n");
+    let output = kiebitz(&["replay", CAPTURE, "--config"])
+        .arg(&config)
+        .output()
+        .expect("kiebitz runs");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output).contains("wrong.toml:2: \"fide-2020\" is no edition"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
 fn missing_file_fails_with_advice() {
     let output = run(&["replay", "no-such.pcapng"]);
     assert_eq!(output.status.code(), Some(1));
@@ -242,6 +342,17 @@ fn wrong_usage_is_2() {
         &["replay", "--speed", "fast", CAPTURE],
         &["replay", "--mqtt", "localhost", CAPTURE],
         &["replay", "--mqtt", "mqtt://localhost", "--prefix", "a/#", CAPTURE],
+        &[
+            "replay",
+            "--config",
+            "kiebitz.toml",
+            "--laws",
+            "fide-2018",
+            CAPTURE,
+        ],
+        &["replay", "--time-control", "fast", CAPTURE],
+        &["laws", "no_such_kind"],
+        &["laws", "--laws", "fide-2020"],
         &["reply"],
     ] {
         let output = run(args);
