@@ -1,5 +1,6 @@
 //! What follows from a sight: how grave it is, by which articles, and what the arbiter is advised.
 
+mod draws;
 mod game;
 mod offences;
 mod time;
@@ -119,6 +120,13 @@ impl Rules {
             Sight::LateStart { minutes, defaulted } => draft.late(*minutes, *defaulted),
             Sight::ClockStopped => draft.clock_stopped(),
             Sight::ContinuedAfterEnd => draft.continued_after_end(),
+            Sight::DrawClaimable {
+                fifty_moves,
+                intended,
+            } => draft.claimable(*fifty_moves, intended.as_deref()),
+            Sight::AutomaticDraw { seventy_five_moves } => draft.automatic_draw(*seventy_five_moves),
+            Sight::QuickplayRequest => draft.quickplay(),
+            Sight::ResultSignal { result } => draft.result_signal(result),
             Sight::ClockDisconnected => draft.clock_gone(),
             Sight::BoardDisconnected => draft.board_gone(),
             Sight::SensorFault { square } => draft.sensor_fault(*square),

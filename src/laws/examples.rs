@@ -39,7 +39,42 @@ pub(super) fn examples() -> Vec<Example> {
     examples.extend(touching());
     examples.extend(positions());
     examples.extend(clocks());
+    examples.extend(draws());
     examples
+}
+
+fn draws() -> Vec<Example> {
+    let claim = |fifty_moves, intended: Option<&str>| {
+        let intended = intended.map(str::to_owned);
+        (
+            Sight::DrawClaimable {
+                fifty_moves,
+                intended,
+            },
+            Some(Color::White),
+        )
+    };
+    let result = "1-0".to_owned();
+    vec![
+        claim(false, None),
+        claim(false, Some("Kg1")),
+        claim(true, None),
+        claim(true, Some("Kg1")),
+        (
+            Sight::AutomaticDraw {
+                seventy_five_moves: false,
+            },
+            None,
+        ),
+        (
+            Sight::AutomaticDraw {
+                seventy_five_moves: true,
+            },
+            None,
+        ),
+        (Sight::QuickplayRequest, Some(Color::White)),
+        (Sight::ResultSignal { result }, None),
+    ]
 }
 
 fn offences() -> Vec<Example> {

@@ -126,6 +126,25 @@ pub enum Sight {
     ClockStopped,
     /// The game is over by the Laws, and the clock or play goes on.
     ContinuedAfterEnd,
+    /// A player could claim a draw.
+    DrawClaimable {
+        /// By fifty moves, else by the same position for the third time.
+        fifty_moves: bool,
+        /// The move that he would have to announce, in English SAN; `None`: what is claimed stands on the board.
+        intended: Option<String>,
+    },
+    /// The same position has come five times, or 75 moves have been made without pawn move or capture.
+    AutomaticDraw {
+        /// By 75 moves.
+        seventy_five_moves: bool,
+    },
+    /// A player with less than two minutes and no increment asks for a draw in the last period.
+    QuickplayRequest,
+    /// A result is shown on the board: kings, a result piece, the clock stopped.
+    ResultSignal {
+        /// As in "1-0".
+        result: String,
+    },
     /// The clock is gone.
     ClockDisconnected,
     /// The board is gone.
@@ -167,6 +186,10 @@ impl Sight {
             Self::IllegalPosition { .. } => "illegal_position",
             Self::ClockStopped => "clock_stopped",
             Self::ContinuedAfterEnd => "continued_after_end",
+            Self::DrawClaimable { .. } => "draw_claimable",
+            Self::AutomaticDraw { .. } => "automatic_draw",
+            Self::QuickplayRequest => "quickplay_finish_request",
+            Self::ResultSignal { .. } => "result_signal",
             Self::ClockDisconnected => "clock_disconnected",
             Self::BoardDisconnected => "board_disconnected",
             Self::SensorFault { .. } => "sensor_fault",

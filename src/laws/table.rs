@@ -103,6 +103,15 @@ pub(super) enum Press {
     Offence,
 }
 
+/// What the arbiter may do with a request in a quickplay finish.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Quickplay {
+    /// Accept it, reject it, or put off the decision.
+    Decide,
+    /// The same; and before that a player may ask for an increment instead.
+    DecideOrIncrement,
+}
+
 /// What a wrong claim of a draw costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClaimCost {
@@ -304,6 +313,16 @@ pub(super) fn touch_ends_claim(edition: Edition) -> bool {
 /// Whether a resignation is a draw where the opponent cannot mate.
 pub(super) fn resignation_spares(edition: Edition) -> bool {
     since(false, &[(Fide2023, true)], edition)
+}
+
+/// What the arbiter may do with a request in the last two minutes of a quickplay finish; `None`: there is none in this mode.
+pub(super) fn quickplay(edition: Edition, play: Play) -> Option<Quickplay> {
+    use Quickplay::{Decide, DecideOrIncrement};
+    match play {
+        S | Rs | Ru => since(Some(Decide), &[(Fide2014, Some(DecideOrIncrement))], edition),
+        Bs => since(None, &[(Fide2009, Some(Decide)), (Fide2014, None)], edition),
+        Bu => None,
+    }
 }
 
 /// Who says that a flag is down.

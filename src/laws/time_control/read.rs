@@ -258,7 +258,6 @@ impl<'t> Reader<'t> {
     /// A time in seconds, and the last unit it is written in, in seconds; without one it is minutes.
     fn time(&mut self) -> Result<(u32, u32), NoTimeControl> {
         let mut sum = 0_u32;
-        let mut last = 0;
         loop {
             let number = self.take_number("a time")?;
             let unit = UNITS
@@ -270,10 +269,9 @@ impl<'t> Reader<'t> {
             sum = seconds
                 .and_then(|seconds| sum.checked_add(seconds))
                 .ok_or_else(too_large)?;
-            last = unit.unwrap_or(last.max(60));
             let more = matches!(self.tokens.get(self.at), Some(Token::Number(_)));
             if unit.is_none() || !more {
-                return Ok((sum, last));
+                return Ok((sum, unit.unwrap_or(60)));
             }
         }
     }
