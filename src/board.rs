@@ -29,7 +29,9 @@ pub struct Board {
     tracker: Tracker,
     referee: Referee,
     said: Vec<Said>,
-    /// What a clock is told of before its board counts as connected.
+    /// The board has been connected.
+    met: bool,
+    /// What was found out before the board counted as connected, and is told when it does.
     early: Vec<Ruling>,
 }
 
@@ -45,6 +47,7 @@ impl Board {
             tracker: Tracker::new(),
             referee: Referee::new(name, regulations),
             said: Vec::new(),
+            met: false,
             early: Vec::new(),
         }
     }
@@ -120,6 +123,7 @@ impl Board {
             });
         }
         if self.presence.is_connected() {
+            self.met = true;
             for ruling in core::mem::take(&mut self.early) {
                 self.say(Ruling {
                     ts: observed.at,
@@ -159,13 +163,23 @@ impl Board {
         while let Some((now, finding)) = self.tracker.poll_finding() {
             self.referee.handle(now, finding);
             for ruling in self.referee.take_rulings() {
-                if self.presence.is_connected() || !is_of_clock(&ruling.event) {
-                    self.say(ruling);
-                } else {
+                if self.is_early(&ruling.event) {
                     self.early.push(ruling);
+                } else {
+                    self.say(ruling);
                 }
             }
         }
+    }
+
+    /// Whether the board has to be told of first: what a board brings with it when it is met, and a clock whenever.
+    /// What was last played before a cable was pulled out does not wait until it is plugged in again.
+    fn is_early(&self, event: &EventKind) -> bool {
+        let of_clock = matches!(
+            event,
+            EventKind::ClockConnected {} | EventKind::ClockDisconnected {} | EventKind::ClockBatteryLow {}
+        );
+        !self.presence.is_connected() && (of_clock || !self.met)
     }
 
     fn say(&mut self, ruling: Ruling) {
@@ -192,12 +206,4 @@ impl Board {
         }
         event
     }
-}
-
-/// A clock is told of when its board is: it is the board that says so.
-const fn is_of_clock(event: &EventKind) -> bool {
-    matches!(
-        event,
-        EventKind::ClockConnected {} | EventKind::ClockDisconnected {} | EventKind::ClockBatteryLow {}
-    )
 }
