@@ -1,0 +1,163 @@
+//! What a daemon costs that has nothing to do: `cargo bench --bench idle`, or with `-- 1` for one minute of it.
+//!
+//! `kiebitz run` as it is built, with a broker, watches for ten minutes: an emulated board on which nobody plays, its clock
+//! stopped; a configured port that is not there; and one whose cable was pulled out.
+
+#![expect(clippy::expect_used, reason = "a benchmark of what it made itself may stop")]
+
+use core::future::poll_fn;
+use core::task::Poll;
+use core::time::Duration;
+use std::fs::{self, File};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use kiebitz::broker::Broker;
+use kiebitz::clock::LiveTime;
+use kiebitz::emulate::{Port, plies};
+use kiebitz_hardware::emulator::{BoardSettings, EmulatedBoard, EmulatedClock};
+
+/// By then the board has been asked all, and the cable is out.
+const SETTLED: Duration = Duration::from_secs(30);
+const UNPLUGGED: Duration = Duration::from_secs(15);
+const MINUTES: u64 = 10;
+/// A line of 9600 baud brings two bytes in this time.
+const TICK: Duration = Duration::from_millis(2);
+/// The unit of processor times in /proc, in seconds.
+const CLOCK_TICK: f64 = 0.01;
+
+#[expect(clippy::print_stdout, reason = "a benchmark reports")]
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    let minutes = std::env::args()
+        .find_map(|arg| arg.parse().ok())
+        .unwrap_or(MINUTES);
+    let measured = Duration::from_secs(60 * minutes);
+    let directory = tempfile::tempdir().expect("a directory");
+    let broker = Broker::start(([127, 0, 0, 1], 0).into()).expect("a broker");
+    let daemons =
+        ["idle", "missing", "unplugged"].map(|name| Daemon::start(directory.path(), name, broker.addr()));
+    let [mut idle, mut unplugged] =
+        ["idle", "unplugged"].map(|name| Table::new(&link(directory.path(), name)));
+    let time = LiveTime::start();
+    let began = time.now();
+    let mut before = None;
+    loop {
+        let passed = time.now().saturating_duration_since(began);
+        if passed >= SETTLED + measured {
+            break;
+        }
+        if before.is_none() && passed >= SETTLED {
+            before = Some(daemons.each_ref().map(Daemon::processor_s));
+        }
+        if passed >= UNPLUGGED {
+            unplugged.port = None;
+        }
+        idle.go_on(&time).await;
+        unplugged.go_on(&time).await;
+        time.until(time.now() + TICK).await;
+    }
+    let before = before.unwrap_or_default();
+    for (daemon, before) in daemons.iter().zip(before) {
+        let spent = daemon.processor_s() - before;
+        println!(
+            "{:<9}  {spent:.2} s of processor time in {minutes} minutes, {:.3} % of a core; {:.1} MB resident",
+            daemon.name,
+            100.0 * spent / measured.as_secs_f64(),
+            daemon.resident_mb()
+        );
+    }
+}
+
+/// `kiebitz run`, with a port of that name; it ends with this.
+struct Daemon {
+    name: &'static str,
+    child: Child,
+}
+
+impl Daemon {
+    fn start(directory: &Path, name: &'static str, broker: SocketAddr) -> Self {
+        let config = format!(
+            "[daemon]\nname = \"{name}\"\nstate_directory = {:?}\n[mqtt]\nurl = \"mqtt://{broker}\"\n[[port]]\npath = {:?}\nmode = \"single\"\n",
+            directory.join(format!("state-{name}")),
+            link(directory, name)
+        );
+        let file = directory.join(format!("{name}.toml"));
+        fs::write(&file, config).expect("a configuration");
+        let log = File::create(directory.join(format!("{name}.log"))).expect("a log");
+        let child = Command::new(env!("CARGO_BIN_EXE_kiebitz"))
+            .args(["run", "--config"])
+            .arg(file)
+            .stdin(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .expect("kiebitz runs");
+        Self { name, child }
+    }
+
+    /// In user and kernel, of all threads.
+    fn processor_s(&self) -> f64 {
+        let stat = self.proc("stat");
+        // The second field is the program's name.
+        let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+        let ticks = fields
+            .skip(11)
+            .take(2)
+            .filter_map(|field| field.parse::<f64>().ok());
+        ticks.sum::<f64>() * CLOCK_TICK
+    }
+
+    fn resident_mb(&self) -> f64 {
+        let status = self.proc("status");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
+        kib.unwrap_or_default() * 1024.0 / 1e6
+    }
+
+    fn proc(&self, file: &str) -> String {
+        fs::read_to_string(format!("/proc/{}/{file}", self.child.id())).expect("kiebitz is there")
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        // Fails where it has ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A board in the start position on which nobody plays, and its port while the cable is in.
+struct Table {
+    board: EmulatedBoard,
+    port: Option<Port>,
+}
+
+impl Table {
+    fn new(link: &Path) -> Self {
+        let now = LiveTime::start().now();
+        let standing = plies::dump(&shakmaty::Board::new());
+        let mut board = EmulatedBoard::with_pieces(now, BoardSettings::default(), &standing);
+        board.plug_clock(now, Some(EmulatedClock::new(Duration::from_secs(5400))));
+        let port = Some(Port::open(Some(link)).expect("a pseudo-terminal"));
+        Self { board, port }
+    }
+
+    async fn go_on(&mut self, time: &LiveTime) {
+        let Some(port) = &mut self.port else { return };
+        let mut buffer = [0; 64];
+        if let Poll::Ready(read) = poll_fn(|cx| Poll::Ready(port.poll_read(cx, &mut buffer))).await {
+            let read = read.expect("the port works");
+            self.board
+                .handle_bytes(time.now(), buffer.get(..read).unwrap_or_default());
+        }
+        while let Some((_, bytes)) = self.board.poll_transmit(time.now()) {
+            port.send(&bytes).expect("the port works");
+        }
+    }
+}
+
+fn link(directory: &Path, name: &str) -> PathBuf {
+    directory.join(format!("port-{name}"))
+}
