@@ -15,6 +15,7 @@ pub mod event;
 pub mod hall;
 pub mod journal;
 pub mod laws;
+pub mod mating;
 pub mod mqtt;
 pub mod notation;
 pub mod pgn;

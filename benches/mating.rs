@@ -1,0 +1,195 @@
+//! What it costs to say who can still mate: `cargo bench --bench mating [-- FILE.pgn...]`.
+//!
+//! First the public vectors, at ten million nodes a question. Then final positions of games: those of the PGN files
+//! given (played through to the end), else random legal games that the benchmark plays itself, broken off at a random
+//! ply; mates on the board are left out.
+
+#![expect(clippy::expect_used, reason = "a benchmark of bundled data may stop")]
+
+use std::fs::File;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use kiebitz::mating::{Answer, can_mate, quick};
+use pgn_reader::{Reader, SanPlus, Visitor};
+use shakmaty::{CastlingMode, Chess, Color, FromSetup, Position, PositionError, fen::Fen};
+
+const BUDGET: u64 = 10_000_000;
+
+#[expect(clippy::print_stdout, reason = "a benchmark reports")]
+fn main() {
+    vectors();
+    let files: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|argument| argument.ends_with(".pgn"))
+        .collect();
+    if files.is_empty() {
+        let positions: Vec<Chess> = (0..500).map(random_game).collect();
+        games("random games", &positions);
+    }
+    for file in files {
+        match finals(&file) {
+            Ok(positions) => games(&file, &positions),
+            Err(error) => println!("{file}: {error}"),
+        }
+    }
+}
+
+/// What one kind of question costs.
+#[derive(Default)]
+struct Costs {
+    times: Vec<Duration>,
+    nodes: Vec<u64>,
+    undetermined: usize,
+    wrong: usize,
+}
+
+impl Costs {
+    fn full(&mut self, position: &Chess, side: Color, expected: Option<bool>) {
+        let (verdict, time) = timed(|| can_mate(position, side, BUDGET));
+        self.times.push(time);
+        self.nodes.push(verdict.nodes);
+        let answer = match verdict.answer {
+            Answer::Can { .. } => Some(true),
+            Answer::Cannot { .. } => Some(false),
+            Answer::Undetermined => None,
+        };
+        self.count(answer, expected);
+    }
+
+    fn quick(&mut self, position: &Chess, side: Color, expected: Option<bool>) {
+        let (answer, time) = timed(|| quick(position, side));
+        self.times.push(time);
+        self.nodes.push(0);
+        self.count(answer, expected);
+    }
+
+    fn count(&mut self, answer: Option<bool>, expected: Option<bool>) {
+        self.undetermined += usize::from(answer.is_none());
+        self.wrong += usize::from(answer.is_some() && expected.is_some() && answer != expected);
+    }
+
+    #[expect(clippy::print_stdout, reason = "a benchmark reports")]
+    fn report(mut self, name: &str) {
+        let asked = self.times.len().max(1);
+        self.times.sort_unstable();
+        self.nodes.sort_unstable();
+        let mean = self.times.iter().sum::<Duration>() / u32::try_from(asked).unwrap_or(u32::MAX);
+        let nodes = self.nodes.iter().sum::<u64>() / asked as u64;
+        let place = |share: f64| ((asked - 1) as f64 * share) as usize;
+        let at = |share| self.times.get(place(share)).copied().unwrap_or_default();
+        println!(
+            "{name}: {asked} questions, {} undetermined ({:.2} %), {} wrong; mean {mean:?}, median {:?}, 99 % {:?}, \
+             worst {:?}; nodes mean {nodes}, 99 % {}, worst {}",
+            self.undetermined,
+            100.0 * self.undetermined as f64 / asked as f64,
+            self.wrong,
+            at(0.5),
+            at(0.99),
+            at(1.0),
+            self.nodes.get(place(0.99)).copied().unwrap_or_default(),
+            self.nodes.last().copied().unwrap_or_default(),
+        );
+    }
+}
+
+fn vectors() {
+    let (mut full, mut glance) = (Costs::default(), Costs::default());
+    for line in include_str!("../tests/positions/mating.txt")
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+    {
+        let (who, fen) = line.split_at(3);
+        let setup = fen.parse::<Fen>().expect("a FEN").into_setup();
+        let position = Chess::from_setup(setup, CastlingMode::Chess960)
+            .or_else(PositionError::ignore_too_much_material)
+            .or_else(PositionError::ignore_impossible_check)
+            .expect("a position");
+        for (side, letter) in [(Color::White, 'W'), (Color::Black, 'B')] {
+            glance.quick(&position, side, Some(who.contains(letter)));
+            full.full(&position, side, Some(who.contains(letter)));
+        }
+    }
+    glance.report("vectors, quick");
+    full.report("vectors, full");
+}
+
+fn games(name: &str, positions: &[Chess]) {
+    let (mut full, mut glance) = (Costs::default(), Costs::default());
+    for position in positions.iter().filter(|position| !position.is_checkmate()) {
+        for side in Color::ALL {
+            glance.quick(position, side, None);
+            full.full(position, side, None);
+        }
+    }
+    glance.report(&format!("{name}, quick"));
+    full.report(&format!("{name}, full"));
+}
+
+/// A legal game of random moves, as long as chance has it.
+fn random_game(seed: u64) -> Chess {
+    let mut state = (seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state as usize
+    };
+    let mut position = Chess::new();
+    for _ in 0..20 + next() % 280 {
+        let moves = position.legal_moves();
+        let Some(mv) = moves.get(next() % moves.len().max(1)) else {
+            break;
+        };
+        position.play_unchecked(*mv);
+    }
+    position
+}
+
+/// Where the games of a PGN file end.
+fn finals(file: &str) -> std::io::Result<Vec<Chess>> {
+    let mut reader = Reader::new(File::open(file)?);
+    let mut positions = Vec::new();
+    while let Some(end) = reader.read_game(&mut Last)? {
+        positions.extend(end);
+    }
+    Ok(positions)
+}
+
+/// Plays a game of a PGN file through; `None` when a move is illegal.
+struct Last;
+
+impl Visitor for Last {
+    type Tags = ();
+    type Movetext = Chess;
+    type Output = Option<Chess>;
+
+    fn begin_tags(&mut self) -> ControlFlow<Self::Output, ()> {
+        ControlFlow::Continue(())
+    }
+
+    fn begin_movetext(&mut self, (): ()) -> ControlFlow<Self::Output, Chess> {
+        ControlFlow::Continue(Chess::new())
+    }
+
+    fn san(&mut self, position: &mut Chess, san: SanPlus) -> ControlFlow<Self::Output> {
+        match san.san.to_move(position) {
+            Ok(mv) => {
+                position.play_unchecked(mv);
+                ControlFlow::Continue(())
+            }
+            Err(_) => ControlFlow::Break(None),
+        }
+    }
+
+    fn end_game(&mut self, position: Chess) -> Self::Output {
+        Some(position)
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+    let began = Instant::now();
+    let done = work();
+    (done, began.elapsed())
+}

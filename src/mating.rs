@@ -1,0 +1,219 @@
+//! Can a side still mate? An exact answer for flag falls and for dead positions.
+//!
+//! The Laws ask it when a flag falls (6.9), at the second completed illegal move (7.5.5), for a dead position (5.2.2)
+//! and, since 2023, at a resignation (5.1.2): is there any sequence of legal moves, by both sides, that ends with this
+//! side giving mate? Material tables alone answer it wrongly where pawns are locked or every line is forced.
+//!
+//! # How it is decided
+//!
+//! *It can* is proved by a line: legal moves from the position to the mate, which anyone can play through.
+//!
+//! *It cannot* is proved in one of these ways, the cheapest first:
+//!
+//! 1. The game is over, or the material never suffices ([`Reason::Material`]): see `material`.
+//! 2. No man that can move ever gets to where he is needed for a mate ([`Reason::Walls`]). `mobility` finds for every
+//!    man a set of squares that he cannot leave, whatever is played; `nets` shows that no placing of the men within
+//!    their sets closes every flight of the king and gives check.
+//! 3. The same with the squares of the two kings followed together ([`Reason::Kings`]): see `kings`.
+//! 4. Every position that can be reached was looked at and none is mate ([`Reason::Exhausted`]). Positions are
+//!    compared whole, not by a hash (see `store`), and one is left out only when 1 to 3 prove it hopeless by itself.
+//!
+//! In 1 to 3 every step leans to the side of more being possible, so that a "no" holds for the real game too. The
+//! castling rights and the en passant capture of the position count; the fifty and seventy-five moves and repetitions
+//! do not: the Laws ask for a series of legal moves, and those rules end a game only by their own articles.
+//!
+//! *Undetermined* is the honest rest: the budget of nodes is spent. The search has no clock and no chance in it: the
+//! same question has the same answer at the same cost.
+
+mod cost;
+mod kings;
+mod material;
+mod mobility;
+mod nets;
+mod plan;
+mod search;
+mod sprint;
+mod store;
+#[cfg(test)]
+mod tests;
+
+use shakmaty::{Chess, Color, Move, MoveList, Position};
+
+use mobility::Mobility;
+use search::{Outcome, Search};
+
+/// What is known about a side's mating.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// It can: these legal moves, played by both, end in its mating.
+    Can {
+        /// From the position asked about; empty when it is mate already.
+        line: Vec<Move>,
+    },
+    /// No legal moves of whatever length end in its mating.
+    Cannot {
+        /// How that is proved.
+        why: Reason,
+    },
+    /// The nodes ran out first.
+    Undetermined,
+}
+
+/// Why a side can never mate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Reason {
+    /// The game is over, and not by its mating.
+    #[error("the game is over: the side to move has no legal move")]
+    Over,
+    /// Too few men, or the wrong ones.
+    #[error("the men on the board do not suffice for a mate, wherever they stand")]
+    Material,
+    /// Nowhere that its king can get is the other king mated.
+    #[error(
+        "wherever the king can get to behind the locked men, the other side's men never get to where they would mate him"
+    )]
+    Walls,
+    /// As `Walls`, once it is seen which squares of the kings go together.
+    #[error("the two kings never get to squares where one of them could be mated")]
+    Kings,
+    /// Every position that can be reached was looked at.
+    #[error("no move order leads to a mate: every line ends or repeats without one")]
+    Exhausted,
+}
+
+/// An answer and what it cost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// What is known.
+    pub answer: Answer,
+    /// Moves played in the search.
+    pub nodes: u64,
+}
+
+/// Whether `side` could mate from here by any sequence of legal moves by both.
+///
+/// `budget` bounds the moves the search plays (a node is a move played). A million takes about a second and ten
+/// million at most 180 MB; with fewer positions kept than that the answer is [`Answer::Undetermined`].
+pub fn can_mate(position: &Chess, side: Color, budget: u64) -> Verdict {
+    if let Some(answer) = at_once(position, side, &position.legal_moves()) {
+        return Verdict { answer, nodes: 0 };
+    }
+    let mut hunt = Hunt {
+        position,
+        side,
+        budget,
+        nodes: 0,
+    };
+    let answer = hunt.run().unwrap_or(Answer::Undetermined);
+    Verdict {
+        answer,
+        nodes: hunt.nodes,
+    }
+}
+
+/// Whether the game is over, or the material too little.
+fn at_once(position: &Chess, side: Color, moves: &MoveList) -> Option<Answer> {
+    if moves.is_empty() {
+        let mated = position.is_check() && position.turn() != side;
+        return Some(if mated {
+            Answer::Can { line: Vec::new() }
+        } else {
+            Answer::Cannot { why: Reason::Over }
+        });
+    }
+    material::too_little(position.board(), side).then_some(Answer::Cannot {
+        why: Reason::Material,
+    })
+}
+
+/// Nodes of the first try, before any proof is looked for.
+const FIRST: u64 = 3000;
+/// Nodes of the first try of each plan.
+const PLAN: u64 = 1000;
+/// Plans tried again with more nodes.
+const BEST_PLANS: usize = 4;
+const ROUNDS: [u64; 3] = [10, 100, 1000];
+
+/// Searches one after the other, each with another idea of what is near to mate.
+struct Hunt<'a> {
+    position: &'a Chess,
+    side: Color,
+    budget: u64,
+    nodes: u64,
+}
+
+impl Hunt<'_> {
+    fn run(&mut self) -> Option<Answer> {
+        let (position, side) = (self.position, self.side);
+        let strip = move |position: &Chess| cost::strip(position, side);
+        let corner = move |position: &Chess| cost::corner(position, side);
+        // Most positions are open, and a mate is found sooner than any proof could be tried.
+        if let Some(answer) = self.search(&strip, false, FIRST) {
+            return Some(answer);
+        }
+        let mobility = Mobility::new(position);
+        if !nets::conceivable(&mobility, side) {
+            return Some(Answer::Cannot { why: Reason::Walls });
+        }
+        if !nets::conceivable(&Mobility::with_kings(position, side), side) {
+            return Some(Answer::Cannot { why: Reason::Kings });
+        }
+        if let Some(answer) = self.search(&corner, true, FIRST) {
+            return Some(answer);
+        }
+        if self.nodes >= self.budget {
+            return None;
+        }
+        let plans = nets::plans(&mobility, side, position);
+        for plan in &plans {
+            if let Some(answer) = self.search(&|position| plan.cost(position), true, PLAN) {
+                return Some(answer);
+            }
+        }
+        for round in ROUNDS {
+            let ideas: [&dyn Fn(&Chess) -> usize; 2] = [&strip, &corner];
+            for idea in ideas {
+                if let Some(answer) = self.search(idea, true, FIRST * round) {
+                    return Some(answer);
+                }
+            }
+            for plan in plans.iter().take(BEST_PLANS) {
+                if let Some(answer) = self.search(&|position| plan.cost(position), true, PLAN * round) {
+                    return Some(answer);
+                }
+            }
+        }
+        self.search(&|_| 0, true, u64::MAX)
+    }
+
+    /// One search with at most so many nodes of those that are left.
+    fn search(&mut self, cost: &dyn Fn(&Chess) -> usize, proves: bool, share: u64) -> Option<Answer> {
+        let left = self.budget.saturating_sub(self.nodes);
+        if left == 0 {
+            return None;
+        }
+        let mut search = Search::new(self.side, cost, proves);
+        let outcome = search.run(self.position, share.min(left));
+        self.nodes += search.nodes;
+        match outcome {
+            Outcome::Mate(line) => Some(Answer::Can { line }),
+            Outcome::Exhausted => Some(Answer::Cannot {
+                why: Reason::Exhausted,
+            }),
+            Outcome::Spent => None,
+        }
+    }
+}
+
+/// The same question at a glance: by the material and the walls, and by a straight run for a mate. `None` where it
+/// takes a search. Never contradicts [`can_mate`].
+pub fn quick(position: &Chess, side: Color) -> Option<bool> {
+    let moves = position.legal_moves();
+    if let Some(answer) = at_once(position, side, &moves) {
+        return Some(matches!(answer, Answer::Can { .. }));
+    }
+    if sprint::mates(position, side, moves) {
+        return Some(true);
+    }
+    (!nets::conceivable(&Mobility::new(position), side)).then_some(false)
+}

@@ -1,0 +1,153 @@
+//! Plans: which men on which squares would mate, and how far a position is from that.
+
+use shakmaty::{
+    Bitboard, Board, CastlingMode, Chess, Color, FromSetup, Piece, Position, PositionError, Role, Setup,
+    Square,
+    attacks::{attacks, king_attacks},
+};
+
+use super::cost::steps;
+use super::mobility::Mobility;
+
+/// One man wanted on one square.
+pub(super) type Post = (Piece, Square);
+
+/// A set of men on squares that would be mate.
+#[derive(Debug, Clone)]
+pub(super) struct Plan {
+    errands: Vec<Errand>,
+}
+
+#[derive(Debug, Clone)]
+struct Errand {
+    piece: Piece,
+    /// Moves to the square wanted from each square, with only the solid men in the way.
+    moves: [u8; 64],
+}
+
+/// The moves to a square that cannot be reached.
+const FAR: u8 = 40;
+
+impl Plan {
+    /// The plan to have these men there, where it is mate: `None` where it is not.
+    pub(super) fn new(mobility: &Mobility, side: Color, posts: &[Post]) -> Option<Self> {
+        if !is_mate(mobility, side, posts) {
+            return None;
+        }
+        let errands = posts
+            .iter()
+            .map(|(piece, square)| Errand {
+                piece: *piece,
+                moves: moves_to(mobility.solid, *piece, *square),
+            })
+            .collect();
+        Some(Self { errands })
+    }
+
+    /// About how many moves are left to make.
+    pub(super) fn distance(&self, board: &Board) -> usize {
+        let mut used = Bitboard::EMPTY;
+        let mut sum = 0;
+        for errand in &self.errands {
+            let mut best = (FAR, None);
+            for square in board.by_piece(errand.piece) & !used {
+                let moves = errand.moves[square as usize];
+                if moves < best.0 {
+                    best = (moves, Some(square));
+                }
+            }
+            if best.0 > 2 && !matches!(errand.piece.role, Role::Pawn | Role::King) {
+                let color = errand.piece.color;
+                for square in board.by_piece(color.pawn()) & !used {
+                    let crown = Square::from_coords(square.file(), color.other().backrank());
+                    let moves = 1 + 2 * steps(color, square) as u8 + errand.moves[crown as usize];
+                    if moves < best.0 {
+                        best = (moves, Some(square));
+                    }
+                }
+            }
+            best.1.into_iter().for_each(|square| used.add(square));
+            sum += usize::from(best.0);
+        }
+        sum
+    }
+
+    /// The cost of a position under this plan: also here men who are gone are not in the way.
+    pub(super) fn cost(&self, position: &Chess) -> usize {
+        2 * self.distance(position.board()) + 2 * position.board().occupied().count()
+    }
+}
+
+/// Whether these men and the solid ones alone are mate.
+fn is_mate(mobility: &Mobility, side: Color, posts: &[Post]) -> bool {
+    let mut board = Board::empty();
+    for man in mobility
+        .men
+        .iter()
+        .filter(|man| mobility.solid.contains(man.home) && man.role != Role::King)
+    {
+        board.set_piece_at(
+            man.home,
+            Piece {
+                color: man.color,
+                role: man.role,
+            },
+        );
+    }
+    for (piece, square) in posts {
+        board.set_piece_at(*square, *piece);
+    }
+    if board.king_of(side).is_none() {
+        // The winner's king takes no part: anywhere out of the way.
+        let Some(king) = mobility
+            .men
+            .iter()
+            .find(|man| man.role == Role::King && man.color == side)
+        else {
+            return false;
+        };
+        let near = board.king_of(side.other()).map_or(Bitboard::EMPTY, king_attacks);
+        let Some(square) = (king.reach & !board.occupied() & !near).first() else {
+            return false;
+        };
+        board.set_piece_at(square, side.king());
+    }
+    let setup = Setup {
+        board,
+        turn: side.other(),
+        ..Setup::empty()
+    };
+    Chess::from_setup(setup, CastlingMode::Standard)
+        .or_else(PositionError::ignore_too_much_material)
+        .or_else(PositionError::ignore_impossible_check)
+        .is_ok_and(|position| position.is_checkmate())
+}
+
+/// The moves a piece needs to a square from each other one.
+fn moves_to(solid: Bitboard, piece: Piece, target: Square) -> [u8; 64] {
+    let mut moves = [FAR; 64];
+    if piece.role == Role::Pawn {
+        for square in Square::ALL {
+            let ahead = steps(piece.color, square).checked_sub(steps(piece.color, target));
+            let aside = (square.file() as i8 - target.file() as i8).unsigned_abs();
+            if let Some(ahead) = ahead.filter(|ahead| *ahead >= usize::from(aside)) {
+                moves[square as usize] = ahead as u8 + 3 * aside;
+            }
+        }
+        return moves;
+    }
+    let mut edge = Bitboard::from_square(target);
+    let mut seen = edge;
+    let mut count = 0;
+    while edge.any() {
+        let mut next = Bitboard::EMPTY;
+        for square in edge {
+            moves[square as usize] = count;
+            next |= attacks(square, piece, solid);
+        }
+        edge = next & !seen;
+        seen |= edge;
+        count += 1;
+    }
+    moves
+}
