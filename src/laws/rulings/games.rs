@@ -1,0 +1,312 @@
+//! How games begin and end, and their clocks.
+
+use shakmaty::ByColor;
+
+use super::*;
+
+/// 1997, B.4: three moves; 2014, A.4a, 2018, A.4.1, 2023, A.5.1: ten moves completed by each. Supervised: whenever it is found.
+#[test]
+fn wrong_start_is_void_up_to_the_limit() {
+    let wrong = |moves| Sight::WrongStart {
+        drawn: DrawnStart::Standard,
+        moves,
+    };
+    for (edition, play, limit) in [
+        (Edition::Fide1997, Play::Rs, Some(3)),
+        (Edition::Fide2009, Play::Bu, Some(3)),
+        (Edition::Fide2009, Play::Rs, None),
+        (Edition::Fide2014, Play::Ru, Some(10)),
+        (Edition::Fide2018, Play::Bu, Some(10)),
+        (Edition::Fide2023, Play::Ru, Some(10)),
+        (Edition::Fide2023, Play::Bs, None),
+        (Edition::Fide2023, Play::S, None),
+    ] {
+        let rules = rules(edition, play);
+        assert_eq!(rules.start_limit(), limit, "{edition} {play:?}");
+        for moves in 1..40 {
+            let goes_on = rules.advise(&wrong(moves), None).case == "wrong_start_position.goes_on";
+            assert_eq!(
+                goes_on,
+                limit.is_some_and(|limit| moves >= limit),
+                "{edition} {play:?} {moves}"
+            );
+        }
+    }
+    // A knight that began on c1 has moved from there legally; a king that began on a wrong square may not castle.
+    let advice = rules(Edition::Fide2018, Play::Ru).advise(&wrong(10), None);
+    let told = english(&advice);
+    assert!(told.contains("from their wrong squares are legal"), "{told}");
+    assert!(
+        told.contains("A king that began on a wrong square may not castle"),
+        "{told}"
+    );
+    assert_eq!(advice.article, "7.2.1, A.4.1");
+}
+
+/// 1997, 7.1(b): may be transferred; since 2009, 7.1b, 7.2.2: must.
+#[test]
+fn turned_board_must_be_put_right_since_2009() {
+    for &edition in Edition::ALL {
+        let sight = Sight::BoardRotated {
+            quarter: true,
+            moves: 5,
+        };
+        let case = rules(edition, Play::S).advise(&sight, None).case;
+        let expected = if edition == Edition::Fide1997 {
+            "board_rotated.may_transfer"
+        } else {
+            "board_rotated.transfer"
+        };
+        assert_eq!(case, expected, "{edition}");
+    }
+    let late = Sight::BoardRotated {
+        quarter: true,
+        moves: 10,
+    };
+    assert_eq!(
+        rules(Edition::Fide2023, Play::Bu).advise(&late, None).case,
+        "board_rotated.goes_on"
+    );
+}
+
+/// Since 2017, 7.3: fewer than ten moves made by both is a new game; before: play on unless the arbiter rules otherwise.
+#[test]
+fn reversed_colours_are_a_new_game_up_to_ten_moves() {
+    let both = |white, black| ByColor { white, black };
+    let mut rules = rules(Edition::Fide2023, Play::S);
+    assert!(rules.reversed_is_void(both(9, 9)) && rules.reversed_is_void(both(10, 9)));
+    assert!(!rules.reversed_is_void(both(10, 10)));
+    rules.points.reversed_limit = ReversedLimit::Either;
+    assert!(!rules.reversed_is_void(both(10, 9)));
+    rules.edition = Edition::Fide2014;
+    assert!(!rules.reversed_is_void(both(1, 1)));
+    let case = rules.advise(&Sight::ColorsReversed { moves: 1 }, None).case;
+    assert_eq!(case, "colors_reversed.unless_you_rule");
+}
+
+/// 2014, 9.6a and 9.6b; since 2017, 9.6.1 and 9.6.2; before: never.
+#[test]
+fn automatic_draws_came_in_2014() {
+    use Edition::{Fide1997, Fide2009, Fide2014, Fide2017, Fide2023};
+    let draws = |edition| {
+        let rules = rules(edition, Play::S);
+        (rules.fivefold(), rules.seventy_five())
+    };
+    assert_eq!([draws(Fide1997), draws(Fide2009)], [(None, None); 2]);
+    assert_eq!(
+        draws(Fide2014),
+        (Some(Fivefold::Consecutive), Some(SeventyFive::Completed))
+    );
+    for edition in [Fide2017, Fide2023] {
+        assert_eq!(
+            draws(edition),
+            (Some(Fivefold::AnyOrder), Some(SeventyFive::Made))
+        );
+    }
+    assert_eq!(rules(Fide2009, Play::S).article(Topic::Fivefold), "");
+    assert_eq!(rules(Fide2014, Play::S).article(Topic::SeventyFive), "9.6b");
+}
+
+/// 1997, 9.5(b): half his time, and three minutes for the opponent; 2009: three; 2014: two, blitz one; 2023, A.3: rapid one.
+#[test]
+fn wrong_claim_costs_what_the_edition_says() {
+    let cost = |edition, play| rules(edition, play).wrong_claim();
+    assert_eq!(cost(Edition::Fide1997, Play::S), ClaimCost::HalfHisTime);
+    assert_eq!(cost(Edition::Fide2009, Play::Bu), ClaimCost::Minutes(3));
+    assert_eq!(cost(Edition::Fide2018, Play::Ru), ClaimCost::Minutes(2));
+    assert_eq!(cost(Edition::Fide2018, Play::Bs), ClaimCost::Minutes(1));
+    assert_eq!(cost(Edition::Fide2023, Play::S), ClaimCost::Minutes(2));
+    assert_eq!(cost(Edition::Fide2023, Play::Rs), ClaimCost::Minutes(1));
+    // 9.4: since 2009 a touched piece ends the right to claim.
+    assert!(!rules(Edition::Fide1997, Play::S).touch_ends_claim());
+    assert!(rules(Edition::Fide2009, Play::S).touch_ends_claim());
+}
+
+/// 5.1.2: only since 2023 a resignation is a draw where the opponent cannot mate.
+#[test]
+fn resignation_against_a_side_that_cannot_mate_is_a_draw_since_2023() {
+    let sparing: Vec<_> = Edition::ALL
+        .iter()
+        .filter(|edition| rules(**edition, Play::S).resignation_spares())
+        .collect();
+    assert_eq!(sparing, [&Edition::Fide2023]);
+}
+
+fn flag(completed: u32, required: Option<u32>, last_period: bool) -> Sight {
+    Sight::FlagFall {
+        completed,
+        required,
+        last_period,
+        opponent_can_mate: Some(true),
+    }
+}
+
+/// 6.2.1, 6.9: two hours for forty moves; the fortieth move was made, but its press came before the opponent's own and was
+/// void, so that it is not completed.
+#[test]
+fn fortieth_move_must_be_completed_before_the_flag() {
+    let rules = rules(Edition::Fide2018, Play::S);
+    let short = rules.advise(&flag(39, Some(40), false), Some(Color::Black));
+    assert_eq!(
+        (short.severity, short.article.as_str()),
+        (Severity::Advice, "6.8, 6.9")
+    );
+    let told = english(&short);
+    assert!(
+        told.contains("39 of 40 moves are completed") && told.contains("Black has lost"),
+        "{told}"
+    );
+    let made = rules.advise(&flag(40, Some(40), false), Some(Color::Black));
+    assert_eq!(
+        (made.severity, made.case),
+        (Severity::Info, "flag_fall.moves_made")
+    );
+}
+
+/// 1997, B.6; 2009, A4d: only a player's claim counts, the arbiter is silent; 2018, A.4.5; 2023, A.5.5: he calls it.
+#[test]
+fn arbiter_calls_the_flag_where_the_edition_lets_him() {
+    for (edition, play, case) in [
+        (Edition::Fide1997, Play::S, "flag_fall.fallen"),
+        (Edition::Fide1997, Play::Rs, "flag_fall.silent"),
+        (Edition::Fide1997, Play::Bu, "flag_fall.silent"),
+        (Edition::Fide2009, Play::Ru, "flag_fall.silent"),
+        (Edition::Fide2009, Play::Rs, "flag_fall.fallen"),
+        (Edition::Fide2014, Play::Bu, "flag_fall.fallen"),
+        (Edition::Fide2018, Play::Ru, "flag_fall.fallen"),
+        (Edition::Fide2023, Play::Bu, "flag_fall.fallen"),
+    ] {
+        let advice = rules(edition, play).advise(&flag(30, None, true), WHITE);
+        assert_eq!(advice.case, case, "{edition} {play:?}");
+    }
+}
+
+/// 6.8: a mate that was on the board before anybody noticed the flag wins; the advice says to look at that first.
+#[test]
+fn mate_before_the_flag_is_noticed_stands() {
+    let advice = rules(Edition::Fide2023, Play::S).advise(&flag(52, None, true), WHITE);
+    let told = english(&advice);
+    assert!(
+        told.contains("First see whether something ended the game before"),
+        "{told}"
+    );
+}
+
+/// 6.11, 10.4, B.8 of 1997; A4d3 of 2009; III.3.1 since 2017; the first one where it is known, 6.9.
+#[test]
+fn two_flags_are_settled_by_the_first_or_the_period() {
+    let now = rules(Edition::Fide2023, Play::S);
+    assert_eq!(now.two_flags(WHITE, true), TwoFlags::Loses(Color::White));
+    assert_eq!(now.two_flags(None, false), TwoFlags::PlayOn);
+    assert_eq!(now.two_flags(None, true), TwoFlags::Draw);
+    for (edition, play) in [
+        (Edition::Fide1997, Play::Rs),
+        (Edition::Fide1997, Play::Bu),
+        (Edition::Fide2009, Play::Ru),
+    ] {
+        assert_eq!(rules(edition, play).two_flags(WHITE, false), TwoFlags::Draw);
+    }
+    let draw = now.advise(
+        &Sight::TwoFlags {
+            first: None,
+            last_period: true,
+        },
+        None,
+    );
+    assert_eq!(draw.article, "III.3.1.2");
+}
+
+/// 8.4 since 2017: "at any stage" of the period: two minutes more do not bring the duty to write back.
+#[test]
+fn extra_time_does_not_bring_back_the_duty_to_write() {
+    let players = ByColor {
+        white: true,
+        black: false,
+    };
+    let told = |edition| english(&rules(edition, Play::S).advise(&Sight::TimeTrouble { players }, None));
+    assert!(told(Edition::Fide2018).contains("even if time is added"));
+    assert!(told(Edition::Fide1997).contains("as long as the time is below five minutes"));
+    assert!(told(Edition::Fide2018).starts_with("White has less than five minutes"));
+}
+
+/// 12.6 and 9.2 to 9.4: a claim that is possible is the player's affair; 1997, 9.5(b), 2018, 9.5.2, 2023, 9.5.3 and A.3: its price.
+#[test]
+fn possible_claim_is_for_the_record_and_names_its_price() {
+    let sight = Sight::DrawClaimable {
+        fifty_moves: false,
+        intended: Some("Kg1".to_owned()),
+    };
+    for (edition, play, article, told) in [
+        (
+            Edition::Fide1997,
+            Play::S,
+            "9.2, 9.5(b), 9.4",
+            "loses half of the remaining time",
+        ),
+        (
+            Edition::Fide2018,
+            Play::Bu,
+            "9.2.1.1, 9.5.2, B.2, 9.4",
+            "Black gets one minute more",
+        ),
+        (
+            Edition::Fide2023,
+            Play::S,
+            "9.2.1, 9.5.3, 9.4",
+            "Black gets two minutes more",
+        ),
+        (
+            Edition::Fide2023,
+            Play::Ru,
+            "9.2.1, 9.5.3, A.3, 9.4",
+            "Black gets one minute more",
+        ),
+    ] {
+        let advice = rules(edition, play).advise(&sight, WHITE);
+        assert_eq!(
+            (advice.severity, advice.article.as_str()),
+            (Severity::Info, article),
+            "{edition}"
+        );
+        let text = english(&advice);
+        assert!(
+            text.contains("do not mention it") && text.contains(told),
+            "{text}"
+        );
+    }
+}
+
+/// 2023, 9.6.1: a fivefold repetition ends the game; in 2009 it is no more than a claim by 9.2.
+#[test]
+fn fivefold_is_only_a_claim_before_2014() {
+    let sight = Sight::AutomaticDraw {
+        seventy_five_moves: false,
+    };
+    let now = rules(Edition::Fide2023, Play::Bu).advise(&sight, None);
+    assert_eq!((now.severity, now.article.as_str()), (Severity::Advice, "9.6.1"));
+    let then = rules(Edition::Fide2009, Play::S).advise(&sight, None);
+    assert_eq!((then.severity, then.article.as_str()), (Severity::Info, "9.2"));
+}
+
+/// 1997, 10.2 and C.5; 2014, G.4 and G.5; since 2017, III.4 and III.5: never in blitz, with an increment as a choice since 2014.
+#[test]
+fn last_two_minutes_are_no_matter_for_blitz() {
+    for (edition, play, case) in [
+        (Edition::Fide1997, Play::Rs, "quickplay_finish_request.decide"),
+        (Edition::Fide1997, Play::Bs, "quickplay_finish_request.not_here"),
+        (
+            Edition::Fide2014,
+            Play::S,
+            "quickplay_finish_request.decide_or_increment",
+        ),
+        (
+            Edition::Fide2023,
+            Play::Ru,
+            "quickplay_finish_request.decide_or_increment",
+        ),
+        (Edition::Fide2023, Play::Bs, "quickplay_finish_request.not_here"),
+    ] {
+        let advice = rules(edition, play).advise(&Sight::QuickplayRequest, WHITE);
+        assert_eq!(advice.case, case, "{edition} {play:?}");
+    }
+}
