@@ -9,6 +9,7 @@ mod logging;
 mod printer;
 pub(crate) mod publish;
 mod replay;
+mod report;
 mod request;
 #[cfg(target_os = "linux")]
 mod run;
@@ -40,6 +41,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         #[cfg(target_os = "linux")]
         Request::Record(recording) => crate::recording::run(&recording),
         Request::Replay(request) => replay::run(&request, &mut out),
+        Request::Report(request) => report::run(&request, &mut out),
         #[cfg(target_os = "linux")]
         Request::Run(config) => run::run(config.as_deref()),
     };

@@ -1,1 +1,32 @@
-//! The arbiter's report.
+//! The arbiter's report: what happened at a board, game by game, to be read, printed and kept.
+//!
+//! [`Report`] is made of events alone and is what `--json` prints. [`html`](fn@html) and [`text`](fn@text) are drawn
+//! from it and add nothing but words. Everything in it that came from outside, names and reasons above all, is
+//! untrusted text.
+//!
+//! A report is for the arbiter: it has incidents, claims and missing presses, which nobody else is told (E23 12.6).
+
+mod adjournment;
+mod claims;
+mod collect;
+mod frames;
+mod html;
+mod model;
+mod position;
+mod text;
+mod view;
+mod words;
+
+pub use claims::{ClaimSheet, Claims, Countdown, Difference, Near, Occurrence, Offer, Repeated};
+pub use frames::{Frame, Frames};
+pub use html::html;
+pub use model::{
+    Adjournment, Amendment, Change, Closing, Correction, GameReport, IncidentReport, Note, PlyNote, Report,
+    Source, Span, Step, TimeUsed, Withdrawn,
+};
+pub use position::Irreversible;
+pub use text::text;
+pub use view::Manner;
+
+#[cfg(test)]
+mod tests;

@@ -54,6 +54,7 @@ enum Command {
     #[cfg(target_os = "linux")]
     Record(RecordArguments),
     Replay(ReplayArguments),
+    Report(ReportArguments),
     #[cfg(target_os = "linux")]
     Run(RunArguments),
 }
@@ -265,6 +266,39 @@ pub(super) struct ReplayArguments {
     pub(super) rules: RulesArguments,
 }
 
+/// The arbiter's report of a game: score sheet, clocks, incidents, claims, corrections
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true, after_help = AFTER_REPORT)]
+pub(super) struct ReportArguments {
+    /// A capture (pcapng), a file of events, or the id of a game in the journal
+    #[arg(value_name = "FILE|GAME")]
+    pub(super) subject: PathBuf,
+    /// As text
+    #[arg(long, conflicts_with = "json", help_heading = INSTEAD_OF_PAGE)]
+    pub(super) text: bool,
+    /// As one JSON object
+    #[arg(long, help_heading = INSTEAD_OF_PAGE)]
+    pub(super) json: bool,
+    /// Where to; a file that exists is replaced [default: stdout]
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+    /// Language of the texts: en or de [default: that of the configuration, else en]
+    #[arg(long, value_name = "CODE")]
+    pub(super) language: Option<Language>,
+    /// Language of the piece letters, as in fr or ru [default: that of the texts]
+    #[arg(long, value_name = "CODE")]
+    pub(super) notation: Option<String>,
+    /// Journal, and what is played [default: /etc/kiebitz.toml for a game]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["laws", "mode", "unsupervised", "time_control"])]
+    pub(super) config: Option<PathBuf>,
+    #[command(flatten)]
+    help: Help,
+    #[command(flatten, next_help_heading = PLAYED_IN_CAPTURE)]
+    pub(super) rules: RulesArguments,
+}
+
+const PLAYED_IN_CAPTURE: &str = "What is played, of a capture";
+const INSTEAD_OF_PAGE: &str = "Print instead of an HTML page";
 const PRINTED: &str = "Print instead of the score sheet";
 const PLAYED: &str = "What is played";
 const PUBLISHED: &str = "MQTT";
@@ -362,6 +396,19 @@ Examples:
 Exit codes: 0 fine, also where a capture was cut off; 1 something failed, the other captures are replayed
 all the same; 2 wrong usage; 130 ended by Ctrl-C.";
 
+const AFTER_REPORT: &str = "\
+The page is one file that needs nothing else: for a browser, a phone, or A4 paper. It is for the arbiter
+alone. What is known from a capture points to its packets, for Wireshark. A game that is not over has the
+data for the envelope of an adjournment. `kiebitz replay --json` prints files of events. Piece letters:
+en de fr es it pt nl sv da nb fi pl cs sk hu ro hr sr tr ru uk el is et.
+
+Examples:
+  kiebitz report board-3.pcapng --output board-3.html
+  kiebitz report --text --language de board-3.pcapng
+  kiebitz report --notation fr -o game.html 2026-11-21-board-3-2
+
+Exit codes: 0 fine, also where a capture was cut off; 1 something failed; 2 wrong usage.";
+
 /// What the arguments ask for, checked.
 ///
 /// # Errors
@@ -379,6 +426,7 @@ pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request,
         #[cfg(target_os = "linux")]
         Command::Record(record) => Ok(Request::Record(record.into())),
         Command::Replay(replay) => Request::replay(replay).map_err(|error| wrong("replay", &error)),
+        Command::Report(report) => Request::report(report).map_err(|error| wrong("report", &error)),
         #[cfg(target_os = "linux")]
         Command::Run(run) => Ok(Request::Run(run.config)),
     }

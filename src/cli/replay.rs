@@ -40,14 +40,18 @@ pub(super) fn run(request: &ReplayRequest, out: &mut impl Write) -> Result<Exit>
 
 /// What boards are called and what is played on them.
 fn names(played: &Told) -> Result<Names, ConfigError> {
-    let config = match played {
-        Told::Config(path) => Config::read(path)?,
-        Told::Arguments(regulations) => Config {
+    Ok(Names::RecordedAs(Box::new(config(played)?)))
+}
+
+/// The configuration that was named, else one in which the arguments hold for all boards.
+pub(super) fn config(played: &Told) -> Result<Config, ConfigError> {
+    match played {
+        Told::Config(path) => Config::read(path),
+        Told::Arguments(regulations) => Ok(Config {
             event: regulations.clone(),
             ..Config::default()
-        },
-    };
-    Ok(Names::RecordedAs(Box::new(config)))
+        }),
+    }
 }
 
 /// Without MQTT: nothing but this thread.

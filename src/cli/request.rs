@@ -8,7 +8,7 @@ use anyhow::Context;
 use super::args::EmulateArguments;
 #[cfg(target_os = "linux")]
 use super::args::{BoardsArguments, RecordArguments};
-use super::args::{DemoArguments, LawsArguments, ReplayArguments};
+use super::args::{DemoArguments, LawsArguments, ReplayArguments, ReportArguments, RulesArguments};
 use super::logging::Logging;
 use super::printer::Output;
 use crate::clock::Speed;
@@ -17,6 +17,7 @@ use crate::demo::Demo;
 use crate::emulate::{Boards, Emulation, Lines};
 use crate::laws::{Language, Regulations};
 use crate::mqtt::{MqttConfig, Prefix};
+use crate::notation::{LETTERS, Letters};
 #[cfg(target_os = "linux")]
 use crate::{doctor, recording::Recording};
 
@@ -32,6 +33,7 @@ pub(super) enum Request {
     #[cfg(target_os = "linux")]
     Record(Recording),
     Replay(Box<ReplayRequest>),
+    Report(Box<ReportRequest>),
     /// The daemon, with the configuration's file if one was named.
     #[cfg(target_os = "linux")]
     Run(Option<PathBuf>),
@@ -55,6 +57,29 @@ pub(super) struct ReplayRequest {
     pub(super) speed: Speed,
     pub(super) mqtt: Option<MqttConfig>,
     pub(super) logging: Logging,
+}
+
+/// Make a report of a file, or of a game in the journal.
+#[derive(Debug)]
+pub(super) struct ReportRequest {
+    /// A file, or the id of a game.
+    pub(super) subject: PathBuf,
+    pub(super) form: Form,
+    pub(super) output: Option<PathBuf>,
+    /// `None`: the configuration's.
+    pub(super) language: Option<Language>,
+    /// `None`: those of the language.
+    pub(super) letters: Option<&'static Letters>,
+    /// Who tells what is played in a capture; a configuration also where the journal is.
+    pub(super) played: Told,
+}
+
+/// What a report comes out as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Html,
+    Json,
+    Text,
 }
 
 /// Who tells what is played.
@@ -135,10 +160,7 @@ impl Request {
             verbose,
             ..
         } = arguments;
-        let played = match config {
-            Some(config) => Told::Config(config),
-            None => Told::Arguments(rules.played().regulations(&Regulations::default())),
-        };
+        let played = told(config, rules);
         let output = match (json, pgn, explain) {
             (true, ..) => Output::Events,
             (_, true, _) => Output::Pgn,
@@ -159,6 +181,53 @@ impl Request {
             mqtt,
             logging,
         })))
+    }
+}
+
+impl Request {
+    /// # Errors
+    ///
+    /// When nobody knows the piece letters asked for.
+    pub(super) fn report(arguments: ReportArguments) -> anyhow::Result<Self> {
+        let ReportArguments {
+            subject,
+            text,
+            json,
+            output,
+            language,
+            notation,
+            config,
+            rules,
+            ..
+        } = arguments;
+        let form = match (text, json) {
+            (true, _) => Form::Text,
+            (_, true) => Form::Json,
+            _ => Form::Html,
+        };
+        Ok(Self::Report(Box::new(ReportRequest {
+            subject,
+            form,
+            output,
+            language,
+            letters: notation.as_deref().map(letters).transpose()?,
+            played: told(config, rules),
+        })))
+    }
+}
+
+fn letters(tag: &str) -> anyhow::Result<&'static Letters> {
+    Letters::of(tag).with_context(|| {
+        let known: Vec<&str> = LETTERS.iter().map(|letters| letters.tag).collect();
+        let known = known.join(", ");
+        format!("--notation: no piece letters are known for {tag:?}, only for {known}")
+    })
+}
+
+fn told(config: Option<PathBuf>, rules: RulesArguments) -> Told {
+    match config {
+        Some(config) => Told::Config(config),
+        None => Told::Arguments(rules.played().regulations(&Regulations::default())),
     }
 }
 

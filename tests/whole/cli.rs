@@ -68,6 +68,7 @@ fn help_is_as_reviewed() {
         ("laws.txt", &["laws", "--help"]),
         ("run.txt", &["run", "--help"]),
         ("replay.txt", &["replay", "--help"]),
+        ("report.txt", &["report", "--help"]),
     ] {
         let output = run(args);
         assert!(output.status.success());

@@ -1,4 +1,4 @@
-//! Whole-program tests: real captures, a real broker.
+//! Whole-program tests: real captures, a real broker, a real browser.
 
 #![allow(
     clippy::expect_used,
@@ -23,6 +23,7 @@ mod hands;
 mod mosquitto;
 mod mqtt;
 mod mqtt_world;
+mod report;
 mod schema;
 #[cfg(unix)]
 mod soak;

@@ -1,0 +1,202 @@
+//! `kiebitz report`.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use super::failure::{self, Exit};
+use super::replay;
+use super::request::{Form, ReportRequest, Told};
+use crate::clock;
+use crate::config::Config;
+use crate::event::{Event, EventKind};
+use crate::hall::Names;
+use crate::journal::Journal;
+use crate::notation::Letters;
+use crate::replay::Replay;
+use crate::report::{Frames, Manner, Report, Source, html, text};
+
+/// Makes the report that is asked for.
+pub(super) fn run(request: &ReportRequest, out: &mut impl Write) -> Result<Exit> {
+    let of_file = request.subject.exists();
+    // A game is in the journal of the usual configuration; a capture has no more to do with that than in a replay.
+    let config = match &request.played {
+        Told::Arguments(_) if !of_file => Config::read_or_default(None),
+        played => replay::config(played),
+    };
+    let config = match config {
+        Ok(config) => config,
+        Err(error) => {
+            failure::report(&error.into());
+            return Ok(Exit::Usage);
+        }
+    };
+    let language = request.language.unwrap_or(config.event.language);
+    let (report, exit) = if of_file {
+        report_of_file(&request.subject, config)?
+    } else {
+        (report_of_game(&request.subject, &config)?, Exit::Fine)
+    };
+    let letters = request.letters.or_else(|| Letters::of(language.code()));
+    let manner = Manner {
+        language,
+        letters: letters.context("a language of the texts without piece letters")?,
+        zone: clock::local_zone(),
+    };
+    let printed = match request.form {
+        Form::Html => html(&report, &manner),
+        Form::Text => text(&report, &manner),
+        Form::Json => serde_json::to_string_pretty(&report)? + "\n",
+    };
+    match &request.output {
+        None => out.write_all(printed.as_bytes())?,
+        Some(path) => {
+            std::fs::write(path, printed).with_context(|| format!("cannot write {}", path.display()))?;
+        }
+    }
+    Ok(exit)
+}
+
+/// The report of a capture, or of events as `kiebitz replay --json` prints them.
+fn report_of_file(path: &Path, config: Config) -> Result<(Report, Exit)> {
+    let open = || File::open(path).with_context(|| format!("cannot open {}", path.display()));
+    let mut events = Vec::new();
+    let mut source = Source {
+        file: path.display().to_string(),
+        cut_at: None,
+    };
+    if holds_events(BufReader::new(open()?))? {
+        read_events(BufReader::new(open()?), &mut events)
+            .with_context(|| format!("cannot read {}", path.display()))?;
+        let mut report = Report::from_events(&events);
+        report.source = Some(source);
+        return Ok((report, Exit::Fine));
+    }
+    let broken = replayed(path, config, &mut events, &mut source)?;
+    let mut report = Report::from_events(&events);
+    report.source = Some(source);
+    report.locate(&Frames::read(BufReader::new(open()?))?);
+    let exit = broken.map_or(Exit::Fine, |error| {
+        let error = error.context(format!("cannot replay {} to its end", path.display()));
+        failure::report(&error)
+    });
+    Ok((report, exit))
+}
+
+/// Whether a file begins as a JSON object does; no capture can.
+fn holds_events(mut file: impl BufRead) -> Result<bool> {
+    loop {
+        let ahead = file.fill_buf()?;
+        if ahead.is_empty() {
+            return Ok(false);
+        }
+        if let Some(first) = ahead.iter().find(|byte| !byte.is_ascii_whitespace()) {
+            return Ok(*first == b'{');
+        }
+        let blank = ahead.len();
+        file.consume(blank);
+    }
+}
+
+fn read_events(file: impl BufRead, events: &mut Vec<Event>) -> Result<()> {
+    for (number, line) in (1..).zip(file.lines()) {
+        let line = line?;
+        if !line.trim().is_empty() {
+            let event = serde_json::from_str(&line);
+            events.push(event.with_context(|| format!("line {number} is no event"))?);
+        }
+    }
+    Ok(())
+}
+
+/// The events of a capture, through the same door as `kiebitz replay`. Returns what broke it off.
+fn replayed(
+    path: &Path,
+    config: Config,
+    events: &mut Vec<Event>,
+    source: &mut Source,
+) -> Result<Option<anyhow::Error>> {
+    let mut replay = Replay::open(path, "replay")?.named(Names::RecordedAs(Box::new(config)));
+    while replay.next_at().is_some() {
+        match replay.step() {
+            Ok(said) => events.extend(said.into_iter().map(|said| said.event)),
+            Err(error) => return Ok(Some(error)),
+        }
+    }
+    source.cut_at = replay.truncated();
+    Ok(None)
+}
+
+/// The report of a game in the journal.
+fn report_of_game(game: &Path, config: &Config) -> Result<Report> {
+    let file = config.journal_file();
+    let game = game.to_string_lossy();
+    if !file.exists() {
+        bail!(
+            "there is no file {game}, and no journal {} to look for a game in",
+            file.display()
+        );
+    }
+    let journal = Journal::open(&file)?;
+    let mut last = Vec::new();
+    for (board, _) in journal.boards(LIVE)? {
+        let games = journal.games(LIVE, &board)?;
+        if let Some(at) = games.iter().position(|entry| entry.game == *game) {
+            let before = at.checked_sub(1).and_then(|before| games.get(before));
+            let events = game_events(&journal, &board, &game, before.map(|entry| entry.game.as_str()))?;
+            return Ok(Report::from_events(&events));
+        }
+        last.extend(games.into_iter().next_back());
+    }
+    last.sort_by_key(|entry| core::cmp::Reverse(entry.started));
+    let names: Vec<String> = last.into_iter().take(NAMED).map(|entry| entry.game).collect();
+    let hint = match names.as_slice() {
+        [] => "it has no games".to_owned(),
+        names => format!("its last games are {}", names.join(", ")),
+    };
+    bail!(
+        "there is no file {game}, and no such game in the journal {}: {hint}",
+        file.display()
+    )
+}
+
+/// The stream of boards that `kiebitz run` reads.
+const LIVE: &str = "live";
+/// So many games are named where the one asked for is not there.
+const NAMED: usize = 5;
+
+/// The events of a game, with what board and clock told before and during it.
+fn game_events(journal: &Journal, board: &str, game: &str, before: Option<&str>) -> Result<Vec<Event>> {
+    let mut after = match before {
+        Some(before) => journal
+            .game_events(LIVE, board, before)?
+            .last()
+            .map_or(0, |event| event.seq),
+        None => 0,
+    };
+    let (mut events, mut ended) = (Vec::new(), false);
+    loop {
+        let page = journal.events_after(LIVE, board, after, PAGE)?;
+        let Some(last) = page.last() else {
+            return Ok(events);
+        };
+        after = last.seq;
+        for journaled in page {
+            let event: Event = serde_json::from_str(&journaled.payload).with_context(|| {
+                format!("event {} of {board} in the journal makes no sense", journaled.seq)
+            })?;
+            let own = event.game.as_deref() == Some(game);
+            if matches!(event.kind, EventKind::GameStarted { .. }) && !own {
+                return Ok(events);
+            }
+            if own || (event.game.is_none() && !ended) {
+                ended |= matches!(event.kind, EventKind::GameEnded { .. });
+                events.push(event);
+            }
+        }
+    }
+}
+
+const PAGE: usize = 1000;

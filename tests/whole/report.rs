@@ -1,0 +1,204 @@
+//! `kiebitz report`, with a look at its pages in a real browser.
+
+mod browser;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use browser::Seen;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+fn kiebitz(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_kiebitz"))
+        .args(args)
+        .current_dir(ROOT)
+        .env("TZ", "UTC")
+        .stdin(Stdio::null())
+        .output()
+        .expect("kiebitz runs")
+}
+
+fn printed(args: &[&str]) -> String {
+    let output = kiebitz(args);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && errors.is_empty(), "{errors}");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// A directory of one test's own.
+fn scratch(name: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report").join(name);
+    std::fs::create_dir_all(&directory).expect("a scratch directory");
+    directory
+}
+
+/// A board with an illegal move and other incidents, and one on which a position is about to stand for the third time.
+/// The events are written by hand around those of a capture.
+const INCIDENTS: &str = "tests/whole/report/incidents.jsonl";
+const GAP: &str = "tests/captures/gap-read-back.pcapng";
+
+#[test]
+fn page_of_incidents_is_whole_in_a_browser() {
+    let page = printed(&["report", INCIDENTS]);
+    let seen = Seen::on_screen(&scratch("incidents"), &page, 1000);
+    assert_eq!(seen.text("title"), "Arbiter's report");
+    assert_eq!(seen.number("games"), 2);
+    assert_eq!(seen.number("incidents"), 3);
+    // Three incidents, two claims, one envelope.
+    assert_eq!(seen.number("diagrams"), 6);
+    assert_eq!(seen.number("unnamed_pictures"), 0, "a picture without a title");
+    assert_eq!(seen.number("curves"), 2);
+    assert_eq!(seen.number("scripts"), 0, "a player's name became a script");
+    // 41 half-moves with their numbers, and 15.
+    assert_eq!(seen.number("moves"), 56);
+    assert_eq!(seen.number("pieces_not_drawn"), 0);
+    assert_eq!(
+        seen.number("dead_links"),
+        0,
+        "a link to an incident that is not there"
+    );
+    assert_eq!(seen.number("too_wide"), 0, "wider than the window");
+}
+
+#[test]
+fn page_fits_a_phone() {
+    let page = printed(&["report", "--language", "de", INCIDENTS]);
+    let seen = Seen::on_screen(&scratch("phone"), &page, 360);
+    assert_eq!(seen.text("title"), "Bericht für den Schiedsrichter");
+    assert_eq!(seen.text("language"), "de");
+    assert_eq!(seen.number("too_wide"), 0, "wider than the phone");
+}
+
+#[test]
+fn page_is_printed_on_a4() {
+    let page = printed(&["report", INCIDENTS]);
+    let pdf = browser::printed(&scratch("a4"), &page);
+    assert!(pdf.starts_with(b"%PDF-"));
+    let text = String::from_utf8_lossy(&pdf);
+    // 210 by 297 mm in points, give or take a rounding.
+    let sheets: Vec<&str> = text
+        .match_indices("/MediaBox [0 0 ")
+        .filter_map(|(at, _)| text.get(at..at + 40))
+        .collect();
+    assert!(!sheets.is_empty() && sheets.len() < 12, "{} pages", sheets.len());
+    assert!(
+        sheets
+            .iter()
+            .all(|sheet| sheet.contains("594.") || sheet.contains("595")),
+        "{sheets:?}"
+    );
+}
+
+#[test]
+fn capture_is_reported_with_its_gap() {
+    let text = printed(&["report", "--text", GAP]);
+    for line in [
+        "Made from tests/captures/gap-read-back.pcapng",
+        "   8. 0-0~            1:03:11           a6~             1:02:56",
+        "Nobody listened. The board remembered 27 changes of squares.",
+        "If the game is adjourned",
+        "Draw offer pending: ____",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+}
+
+#[test]
+fn notation_is_that_asked_for() {
+    let french = printed(&["report", "--text", "--notation", "fr", GAP]);
+    assert!(
+        french.contains("Cf6") && french.contains("Fc4") && french.contains("Score sheet"),
+        "{french}"
+    );
+    let german = printed(&["report", "--text", "--language", "de", GAP]);
+    assert!(
+        german.contains("Sf6") && german.contains("Lc4") && german.contains("Partieformular"),
+        "{german}"
+    );
+    // Moves in the advice too, which is told in the language of the report.
+    let german = printed(&["report", "--text", "--language", "de", INCIDENTS]);
+    assert!(
+        german.contains("Sb1, Sd5, Sb5, Sa4") && german.contains("spielte 0-0"),
+        "{german}"
+    );
+    let output = kiebitz(&["report", "--notation", "xx", GAP]);
+    assert_eq!(output.status.code(), Some(2));
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        told.contains("no piece letters are known for \"xx\", only for en, de"),
+        "{told}"
+    );
+}
+
+#[test]
+fn events_of_a_replay_give_the_report_of_their_capture() {
+    let events = scratch("events").join("gap.jsonl");
+    std::fs::write(&events, printed(&["replay", "--json", GAP])).expect("a file of events");
+    let of = |file: &str| -> serde_json::Value {
+        let report = printed(&["report", "--json", file]);
+        let mut report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
+        report["source"] = serde_json::Value::Null;
+        report
+    };
+    assert_eq!(of(events.to_str().expect("UTF-8")), of(GAP));
+    let capture = of(GAP);
+    assert_eq!(capture["games"][0]["plies"].as_array().map(Vec::len), Some(27));
+    assert_eq!(capture["games"][0]["adjournment"]["color"], "black");
+}
+
+#[test]
+fn game_is_found_in_the_journal_of_the_configuration() {
+    let directory = scratch("journal");
+    let state = directory.join("state");
+    let _ = std::fs::remove_dir_all(&state);
+    let config = directory.join("kiebitz.toml");
+    let settings = format!("[daemon]\nstate_directory = {:?}\n", state.display().to_string());
+    std::fs::write(&config, settings).expect("a configuration");
+    let config = config.to_str().expect("UTF-8");
+    let game = "2026-07-12-board-1-1";
+
+    let output = kiebitz(&["report", "--config", config, game]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no journal"));
+    assert!(!state.exists(), "a report makes no journal");
+
+    let mut journal = kiebitz::journal::Journal::open(&state.join("journal.sqlite")).expect("a journal");
+    let events = printed(&["replay", "--json", "--stream", "live", GAP]);
+    let events: Vec<kiebitz::event::Event> = events
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("an event"))
+        .collect();
+    journal.append(&events).expect("kept");
+    drop(journal);
+
+    let text = printed(&["report", "--text", "--config", config, game]);
+    assert!(
+        text.contains("14. Ba5") && text.contains("The board was disconnected: input/output error"),
+        "{text}"
+    );
+    let output = kiebitz(&["report", "--config", config, "2026-07-12-board-1-9"]);
+    assert_eq!(output.status.code(), Some(1));
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("its last games are 2026-07-12-board-1-1"), "{told}");
+}
+
+#[test]
+fn what_is_neither_capture_nor_events_is_told() {
+    let directory = scratch("wrong");
+    let write = |name: &str, text: &str| {
+        let path = directory.join(name);
+        std::fs::write(&path, text).expect("a file");
+        path.to_str().expect("UTF-8").to_owned()
+    };
+    let pgn = write("game.pgn", "[Event \"?\"]\n\n1. e4 *\n");
+    let output = kiebitz(&["report", &pgn]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("not a capture: the file looks like games in PGN")
+    );
+    let events = write("broken.jsonl", "{\"v\":1}\n");
+    let output = kiebitz(&["report", &events]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("line 1 is no event"));
+}
