@@ -2,6 +2,7 @@
 
 use kiebitz_hardware::{Observed, Timestamp};
 
+use crate::command::{Answer, Command};
 use crate::event::{Event, EventKind};
 use crate::laws::Regulations;
 use crate::presence::Presence;
@@ -134,10 +135,43 @@ impl Board {
         self.rule();
     }
 
+    /// Does what a person asks for, if it can be done. Every deadline up to that time fires first, as its own time.
+    pub fn command(&mut self, now: Timestamp, command: &Command) -> Answer {
+        self.advance(now);
+        let checked = self.referee.check(now, &command.order);
+        let outcome = checked.as_ref().map(|checked| checked.note().map(str::to_owned));
+        let answer = command.answer(outcome);
+        let event = EventKind::CommandTaken {
+            id: command.id.clone(),
+            action: command.action.to_owned(),
+            by: command.by.clone(),
+            arguments: command.arguments.clone(),
+            error: answer.error.clone(),
+            note: answer.note.clone(),
+        };
+        let game = self.referee.game().cloned();
+        self.say(Ruling {
+            ts: now,
+            at: None,
+            game,
+            event,
+            ply: None,
+        });
+        if let Ok(checked) = checked {
+            if let Some(given) = self.referee.given(&checked) {
+                self.tracker.hear(now, given);
+            }
+            self.referee.act(now, &command.by, checked);
+            self.rule();
+        }
+        answer
+    }
+
     /// When [`advance`](Self::advance) is due if nothing arrives before.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
-        self.tracker.poll_deadline()
+        let deadlines = [self.tracker.poll_deadline(), self.referee.poll_deadline()];
+        deadlines.into_iter().flatten().min()
     }
 
     /// Whether no game is being played.
@@ -148,8 +182,13 @@ impl Board {
 
     /// Time has come to `now`: every deadline up to it fires, each with its own time.
     pub fn advance(&mut self, now: Timestamp) {
-        while let Some(deadline) = self.tracker.poll_deadline().filter(|deadline| *deadline <= now) {
-            self.tracker.handle_deadline(deadline);
+        while let Some(deadline) = self.poll_deadline().filter(|deadline| *deadline <= now) {
+            // What is found comes before what is made of it.
+            if self.tracker.poll_deadline() == Some(deadline) {
+                self.tracker.handle_deadline(deadline);
+            } else {
+                self.referee.handle_deadline(deadline);
+            }
             self.rule();
         }
     }
@@ -162,12 +201,12 @@ impl Board {
     fn rule(&mut self) {
         while let Some((now, finding)) = self.tracker.poll_finding() {
             self.referee.handle(now, finding);
-            for ruling in self.referee.take_rulings() {
-                if self.is_early(&ruling.event) {
-                    self.early.push(ruling);
-                } else {
-                    self.say(ruling);
-                }
+        }
+        for ruling in self.referee.take_rulings() {
+            if self.is_early(&ruling.event) {
+                self.early.push(ruling);
+            } else {
+                self.say(ruling);
             }
         }
     }

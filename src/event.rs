@@ -188,7 +188,8 @@ pub enum EventKind {
         reason: Word,
         /// The plies after which the position stood, 0 for the start; of 50 moves the last pawn move or capture.
         occurrences: Vec<u32>,
-        /// The move that he would have to announce, in SAN; null: what is claimed stands on the board.
+        /// The move that he would have to announce, in SAN, or several of which any will do, with blanks between them;
+        /// null: what is claimed stands on the board.
         intended: Option<String>,
         /// Always info: the arbiter does not mention it (Art. 9.2, 9.3: the player claims).
         #[serde(deserialize_with = "word")]
@@ -234,6 +235,8 @@ pub enum EventKind {
         arguments: serde_json::Value,
         /// Why nothing was done; null: it was.
         error: Option<String>,
+        /// What the sender should know of what was done.
+        note: Option<String>,
     },
     /// Something began that the arbiter should know.
     #[serde(rename = "incident.opened")]

@@ -15,6 +15,7 @@ use kiebitz_hardware::{Observation, Timestamp};
 use kiebitz_protocol::Counters;
 
 use crate::board::{Board, Said};
+use crate::command::{Answer, Command, Order, Refusal};
 #[cfg(target_os = "linux")]
 use crate::config::PortMode;
 use line::{Line, Place, Seat};
@@ -111,6 +112,12 @@ impl Agenda {
 
     fn first(&self) -> Option<Timestamp> {
         self.due.first().map(|(at, _)| *at)
+    }
+
+    fn first_board(&self) -> Option<Timestamp> {
+        let mut due = self.due.iter();
+        due.find(|(_, who)| matches!(who, Who::Board(_)))
+            .map(|(at, _)| *at)
     }
 
     /// Who is to be woken by `now`: boards by name, then lines.
@@ -260,6 +267,12 @@ impl Hall {
         self.agenda.first()
     }
 
+    /// When a board, lines aside, wants to be advanced.
+    #[must_use]
+    pub fn poll_board_deadline(&self) -> Option<Timestamp> {
+        self.agenda.first_board()
+    }
+
     /// Time has come to `now`: every deadline up to it fires, each with its own time.
     pub fn advance(&mut self, now: Timestamp) {
         for who in self.agenda.due(now) {
@@ -297,6 +310,22 @@ impl Hall {
         if let Some(id) = line.map(|(id, _)| *id) {
             self.at(now, id, |line| line.show(now, text));
         }
+    }
+
+    /// Does what a person asks of a board, if it can be done.
+    pub fn command(&mut self, now: Timestamp, board: &str, command: &Command) -> Answer {
+        self.advance(now);
+        let Some(asked) = self.boards.get_mut(board) else {
+            let boards = self.boards.keys().cloned().collect();
+            let board = board.to_owned();
+            return command.answer(Err(&Refusal::NoBoard { board, boards }));
+        };
+        let answer = asked.command(now, command);
+        self.heard(board);
+        if answer.ok && command.order == Order::Identify {
+            self.show(now, board, board);
+        }
+        answer
     }
 
     /// Whether a line's port is open.

@@ -5,6 +5,7 @@ pub mod board;
 pub mod broker;
 pub mod cli;
 pub mod clock;
+pub mod command;
 pub mod config;
 pub mod demo;
 #[cfg(target_os = "linux")]

@@ -84,6 +84,7 @@ fn movetext(record: &GameRecord, comments: Comments, lines: &mut Lines) {
         .moves
         .iter()
         .take_while(|entry| entry.legal && entry.san.is_some())
+        .take_while(|entry| !is_set_before(record, entry))
         .count();
     let mut number_due = true;
     for entry in &record.moves[..regular] {
@@ -113,6 +114,11 @@ fn movetext(record: &GameRecord, comments: Comments, lines: &mut Lines) {
         }
         lines.words(&format!("; FEN {}}}", record.fen.replace(['{', '}'], "")));
     }
+}
+
+/// Whether the arbiter set another position before this ply.
+fn is_set_before(record: &GameRecord, entry: &MoveRecord) -> bool {
+    record.positions.iter().any(|set| set.ply + 1 == entry.ply)
 }
 
 /// The clock of the mover behind his move. One word, never broken over two lines: many readers look for it with a
@@ -169,8 +175,8 @@ fn termination(reason: &str) -> &'static str {
     match reason {
         "arbiter" => "adjudication",
         "flag" => "time forfeit",
-        "illegal_moves" => "rules infraction",
-        "reset" => "unterminated",
+        "illegal_moves" | "default" => "rules infraction",
+        "reset" | "adjourned" | "void" => "unterminated",
         _ => "normal",
     }
 }

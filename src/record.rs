@@ -53,6 +53,35 @@ pub struct GameRecord {
     /// Counts the changes that spectators see, as `revision` counts all.
     #[serde(skip)]
     pub public_revision: u64,
+    /// Positions from which the arbiter let the game go on, where they were not those of the moves; mostly none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub positions: Vec<PositionRecord>,
+    /// What the arbiter noted, oldest first; mostly nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<NoteRecord>,
+}
+
+/// A position that the arbiter set during a game.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PositionRecord {
+    /// The ply after which it stood; 0 before the first.
+    pub ply: u32,
+    /// The position.
+    pub fen: String,
+}
+
+/// A note of the arbiter's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NoteRecord {
+    /// When.
+    #[serde(serialize_with = "rfc3339")]
+    pub at: Timestamp,
+    /// By whom.
+    pub by: String,
+    /// The last ply at that time; 0 before the first.
+    pub ply: u32,
+    /// What he noted.
+    pub text: String,
 }
 
 /// One ply of a game.
@@ -159,6 +188,8 @@ impl GameRecord {
             by: None,
             confirmed: false,
             public_revision: 1,
+            positions: Vec::new(),
+            notes: Vec::new(),
         })
     }
 
@@ -200,6 +231,7 @@ impl GameRecord {
                 self.confirmed = *confirmed;
                 true
             }
+            EventKind::GameAmended { .. } => self.amend(event),
             EventKind::BoardConnected { .. }
             | EventKind::BoardRecovered { .. }
             | EventKind::BoardDisconnected { .. }
@@ -208,25 +240,78 @@ impl GameRecord {
             | EventKind::ClockDisconnected {}
             | EventKind::ClaimAvailable { .. }
             | EventKind::CommandTaken { .. }
-            | EventKind::GameAmended { .. }
             | EventKind::GameStarted { .. }
             | EventKind::IncidentClosed { .. }
             | EventKind::IncidentOpened(_)
             | EventKind::IncidentUpdated(_) => false,
         };
         if changed {
-            let last = self.moves.last();
-            self.fen = last.map_or_else(|| self.start_fen.clone(), |entry| entry.fen.clone());
+            self.fen = self.last_fen().to_owned();
             self.revision += 1;
             self.public_revision += u64::from(public);
         }
         changed
     }
 
+    /// Takes in what the arbiter changed. Moves have events of their own. Returns whether that changed the game.
+    fn amend(&mut self, event: &Event) -> bool {
+        let EventKind::GameAmended {
+            by,
+            result,
+            reason,
+            players,
+            time_control,
+            position,
+            note,
+            ..
+        } = &event.kind
+        else {
+            return false;
+        };
+        if let Some(result) = result {
+            // Without a reason the game goes on.
+            self.ended = reason.and(self.ended.or(Some(event.ts)));
+            self.result.clone_from(result);
+            self.reason = *reason;
+            self.by = reason.map(|_| "arbiter");
+            self.confirmed = reason.is_some();
+        }
+        if players.is_some() {
+            self.players.clone_from(players);
+        }
+        if time_control.is_some() {
+            self.time_control.clone_from(time_control);
+        }
+        let ply = self.moves.last().map_or(0, |entry| entry.ply);
+        let stood = |fen: &str| self.start_fen == fen || self.moves.iter().any(|entry| entry.fen == fen);
+        if let Some(fen) = position.clone().filter(|fen| !stood(fen)) {
+            self.positions.push(PositionRecord { ply, fen });
+        }
+        if let Some(text) = note.clone() {
+            let (at, by) = (event.ts, by.clone());
+            self.notes.push(NoteRecord { at, by, ply, text });
+        }
+        result.is_some()
+            || players.is_some()
+            || time_control.is_some()
+            || position.is_some()
+            || note.is_some()
+    }
+
+    /// The position that is due.
+    fn last_fen(&self) -> &str {
+        let ply = self.moves.last().map_or(0, |entry| entry.ply);
+        let set = self.positions.last().filter(|set| set.ply == ply);
+        let set = set.map(|set| &set.fen);
+        set.or_else(|| self.moves.last().map(|entry| &entry.fen))
+            .unwrap_or(&self.start_fen)
+    }
+
     /// Takes back `ply` and all later ones. Returns whether there were any.
     fn withdraw(&mut self, ply: u32) -> bool {
         let before = self.moves.len();
         self.moves.retain(|entry| entry.ply < ply);
+        self.positions.retain(|set| set.ply < ply);
         self.moves.len() < before
     }
 
@@ -256,175 +341,4 @@ impl MoveRecord {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
-
-    /// An event of the game "g" on the board "b".
-    pub(crate) fn event(seq: u64, kind: EventKind) -> Event {
-        let ts = Timestamp::from_micros(1_789_000_000_000_000 + i64::try_from(seq).unwrap_or(0));
-        let (stream, board) = ("live".to_owned(), "b".to_owned());
-        Event {
-            v: 1,
-            stream,
-            seq,
-            ts,
-            at: None,
-            board,
-            game: Some("g".to_owned()),
-            kind,
-        }
-    }
-
-    pub(crate) fn started(start_fen: &str, variant: &'static str) -> EventKind {
-        EventKind::GameStarted {
-            start_fen: start_fen.to_owned(),
-            variant,
-            orientation: "normal",
-            continues: None,
-            white_side: None,
-            laws: None,
-            mode: None,
-            players: None,
-            time_control: None,
-        }
-    }
-
-    /// A legal ply whose position is no more than its name.
-    pub(crate) fn ply(ply: u32, uci: &str, san: &str) -> Move {
-        Move {
-            ply,
-            color: if ply % 2 == 1 { "white" } else { "black" },
-            uci: Some(uci.to_owned()),
-            san: Some(san.to_owned()),
-            fen: format!("after {uci}"),
-            captured: None,
-            clock: Some(clock(600)),
-            legal: true,
-            inferred: false,
-            order_certain: true,
-        }
-    }
-
-    pub(crate) fn clock(seconds: u64) -> Clock {
-        Clock {
-            white_ms: seconds * 1000,
-            black_ms: seconds * 1000,
-            running: Some("white"),
-            flag: None,
-        }
-    }
-
-    fn game(kinds: Vec<EventKind>) -> Games {
-        let mut games = Games::new();
-        for (seq, kind) in (1..).zip(kinds) {
-            games.apply(&event(seq, kind));
-        }
-        games
-    }
-
-    fn moves(games: &Games) -> Vec<&str> {
-        let game = games.current().expect("a game was started");
-        game.moves
-            .iter()
-            .filter_map(|entry| entry.uci.as_deref())
-            .collect()
-    }
-
-    #[test]
-    fn completed_ply_has_the_clock_of_its_completion() {
-        let games = game(vec![
-            started("start", "standard"),
-            EventKind::MoveMade(ply(1, "e2e4", "e4")),
-            EventKind::MoveCompleted {
-                ply: 1,
-                by: "press",
-                clock: Some(clock(590)),
-                elapsed_ms: Some(10_000),
-            },
-        ]);
-        let first = &games.current().expect("a game").moves[0];
-        assert_eq!(first.clock, Some(clock(590)));
-        assert_eq!(first.elapsed_ms, Some(10_000));
-        assert_eq!(first.completed, Some("press"));
-    }
-
-    #[test]
-    fn amended_ply_takes_the_later_ones_with_it() {
-        let games = game(vec![
-            started("start", "standard"),
-            EventKind::MoveMade(ply(1, "e2e4", "e4")),
-            EventKind::MoveMade(ply(2, "e7e5", "e5")),
-            EventKind::MoveMade(ply(3, "g1f3", "Nf3")),
-            EventKind::MoveAmended {
-                played: ply(2, "e7e6", "e6"),
-                replaces: Some("e7e5".to_owned()),
-                reason: "moved_on",
-            },
-        ]);
-        assert_eq!(moves(&games), ["e2e4", "e7e6"]);
-        assert_eq!(games.current().expect("a game").fen, "after e7e6");
-    }
-
-    #[test]
-    fn retracted_first_ply_leaves_the_start_position() {
-        let games = game(vec![
-            started("start", "standard"),
-            EventKind::MoveMade(ply(1, "e2e4", "e4")),
-            EventKind::MoveMade(ply(2, "e7e5", "e5")),
-            EventKind::MoveRetracted {
-                ply: 1,
-                reason: "takeback",
-            },
-        ]);
-        assert!(moves(&games).is_empty());
-        let current = games.current().expect("a game");
-        assert_eq!(current.fen, "start");
-        assert_eq!(current.revision, 4);
-    }
-
-    #[test]
-    fn what_was_amended_is_no_longer_settled() {
-        let games = game(vec![
-            started("start", "standard"),
-            EventKind::MoveMade(ply(1, "e2e4", "e4")),
-            EventKind::MoveSettled { ply: 1, by: "press" },
-            EventKind::MoveAmended {
-                played: ply(1, "d2d4", "d4"),
-                replaces: Some("e2e4".to_owned()),
-                reason: "arbiter",
-            },
-        ]);
-        assert_eq!(games.current().expect("a game").moves[0].settled, None);
-    }
-
-    #[test]
-    fn finished_game_stays_current_until_the_next_one_starts() {
-        let ended = EventKind::GameEnded {
-            result: "1-0".to_owned(),
-            reason: "checkmate",
-            by: "laws",
-            confirmed: true,
-        };
-        let mut games = game(vec![started("start", "standard"), ended]);
-        let current = games.current().expect("the finished game");
-        assert_eq!(
-            (current.result.as_str(), current.reason),
-            ("1-0", Some("checkmate"))
-        );
-        assert!(current.ended.is_some());
-
-        assert!(games.apply(&event(3, started("another", "from_position"))));
-        assert_eq!(games.current().expect("the next game").result, "*");
-    }
-
-    #[test]
-    fn revision_counts_changes_only() {
-        let mut games = game(vec![started("start", "standard")]);
-        assert!(!games.apply(&event(2, EventKind::ClockBatteryLow {})));
-        assert!(!games.apply(&event(3, EventKind::MoveSettled { ply: 7, by: "press" })));
-        assert_eq!(games.current().expect("a game").revision, 1);
-        let mut elsewhere = event(4, EventKind::MoveMade(ply(1, "e2e4", "e4")));
-        elsewhere.game = None;
-        assert!(!games.apply(&elsewhere));
-    }
-}
+pub(crate) mod tests;

@@ -4,17 +4,26 @@
 //! then is a result being shown, an arbiter's work, or analysis. When the clock runs again, the game follows what
 //! stands.
 
+mod claims;
 mod ending;
 mod game;
+mod history;
+mod orders;
+mod result;
+#[cfg(test)]
+mod table;
+mod watch;
 mod words;
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Color, KnownOutcome};
 
-use crate::event::{Clock, EventKind};
+use crate::event::{Clock, EventKind, Players};
 use crate::laws::Regulations;
 use crate::resume::Resumed;
-use crate::tracker::{ClockChange, Finding, Ply, ResultSign, Side, Start, Withdrawal};
+use crate::tracker::{ClockChange, Finding, Ply, ResultSign, Side, Start, State, Withdrawal};
+use claims::Offered;
+use history::{History, Placed};
 pub(crate) use words::clock_of;
 use words::{completion_text, index, reason_text, recovery_text, settlement_text};
 
@@ -48,6 +57,10 @@ pub struct Referee {
     board: String,
     regulations: Regulations,
     start: Option<Start>,
+    /// The start position was given by word: what is played from it is a game.
+    given: bool,
+    /// The next start position is given by word.
+    gives_start: bool,
     /// The game that the line goes on with, cut off by a gap.
     continues: Option<String>,
     /// The line as the tracker has it.
@@ -55,6 +68,12 @@ pub struct Referee {
     /// How many games began on this board.
     games: u32,
     game: Option<Running>,
+    /// The game before, until the next one begins: its record is still open to the arbiter.
+    previous: Option<Running>,
+    /// Who will play the next game.
+    announced: Option<Players>,
+    /// A position is to be searched for whether anybody can still mate.
+    dead_position_due: Option<Timestamp>,
     clock: ClockState,
     white_side: Option<Side>,
     rulings: Vec<Ruling>,
@@ -64,11 +83,38 @@ pub struct Referee {
 #[derive(Debug)]
 struct Running {
     id: Game,
+    start: State,
     /// The plies published, each as in the line when it was published.
     published: Vec<Entry>,
     ended: bool,
     /// The players showed its result then.
     shown_at: Option<Timestamp>,
+    /// How it ended.
+    verdict: Option<Verdict>,
+    players: Option<Players>,
+    placed: Vec<Placed>,
+}
+
+impl Running {
+    /// Takes back all but so many plies.
+    fn keep(&mut self, plies: usize) {
+        self.published.truncate(plies);
+        self.placed
+            .retain(|placed| usize::try_from(placed.ply).is_ok_and(|ply| ply <= plies));
+    }
+}
+
+/// How a game ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// 1-0, 0-1, 1/2-1/2 or *.
+    pub result: String,
+    /// As in game.ended.
+    pub reason: &'static str,
+    /// board, laws or arbiter.
+    pub by: &'static str,
+    /// False until the arbiter's word, where the Laws want it.
+    pub confirmed: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -77,6 +123,7 @@ struct Entry {
     told_at: Timestamp,
     settled: Option<&'static str>,
     completed: Option<(&'static str, Option<Clock>, Option<u64>)>,
+    offered: Offered,
 }
 
 #[derive(Debug, Default)]
@@ -96,7 +143,7 @@ const FROM_POSITION: usize = 3;
 const CEREMONIAL: usize = 2;
 
 impl Referee {
-    /// A referee at a board of that name, without a game.
+    /// A referee at a board of that name, without a game, by these regulations.
     #[must_use]
     pub fn new(board: &str, regulations: Regulations) -> Self {
         Self {
@@ -118,6 +165,7 @@ impl Referee {
             told_at: resumed.last_ts,
             settled: record.settled,
             completed: record.completed.map(|by| (by, record.clock, record.elapsed_ms)),
+            offered: Offered::default(),
         });
         self.line = entries.collect();
         // A clock that is found standing was stopped.
@@ -127,6 +175,7 @@ impl Referee {
                 .as_ref()
                 .is_some_and(|(_, clock, _)| clock.is_some())
         });
+        let start = resumed.start.state.clone();
         self.start = Some(resumed.start);
         self.white_side = resumed.white_side;
         self.games = resumed.number;
@@ -135,9 +184,17 @@ impl Referee {
                 number: resumed.number,
                 id: resumed.id,
             },
+            start,
             published: self.line.clone(),
-            ended: resumed.ended,
+            ended: resumed.verdict.is_some(),
             shown_at: None,
+            verdict: resumed.verdict,
+            players: resumed.players,
+            placed: resumed
+                .placed
+                .into_iter()
+                .map(|(ply, state)| Placed { ply, state })
+                .collect(),
         });
     }
 
@@ -193,6 +250,20 @@ impl Referee {
         }
     }
 
+    /// When the referee wants [`handle_deadline`](Self::handle_deadline) to be called, unless something is found
+    /// before; `None`: nothing is pending.
+    #[must_use]
+    pub fn poll_deadline(&self) -> Option<Timestamp> {
+        self.dead_position_due
+    }
+
+    /// Time has passed without a finding.
+    pub fn handle_deadline(&mut self, now: Timestamp) {
+        if self.dead_position_due.take_if(|due| *due <= now).is_some() {
+            self.look_for_dead_position(now);
+        }
+    }
+
     /// The game that is being played.
     #[must_use]
     pub fn game(&self) -> Option<&Game> {
@@ -223,6 +294,7 @@ impl Referee {
             told_at: now,
             settled: None,
             completed: None,
+            offered: Offered::default(),
         };
         if self.was_left_out(&entry.ply) {
             self.publish(now, entry.clone(), None, reason);
@@ -256,23 +328,30 @@ impl Referee {
         } else {
             if self.game().is_some() {
                 self.withdraw_uncertain(now);
-                self.end(now, "*".to_owned(), "reset", "board", false);
+                self.end(now, None, Verdict::board("*", "reset"));
             }
-            self.game = None;
+            self.put_by();
         }
         if !start.goes_on {
             self.clock.ran = self.clock.running;
             self.clock.stopped_at = None;
         }
+        self.given = core::mem::take(&mut self.gives_start);
         self.start = Some(start);
+    }
+
+    /// The game is over and its pieces are set up anew; its record stays open until the next one begins.
+    fn put_by(&mut self) {
+        self.previous = self.game.take().or_else(|| self.previous.take());
     }
 
     /// What was played in a gap cannot be found out: the game as far as it is known ends there, and the next one goes
     /// on with it. A game that had ended stays ended, unless another one was begun in the gap.
     fn cut_off(&mut self, now: Timestamp, start: &Start) {
         if let Some(game) = self.game().cloned() {
-            self.end(now, "*".to_owned(), "gap", "board", false);
-            self.game = None;
+            self.end(now, None, Verdict::board("*", "gap"));
+            let players = self.game.take().and_then(|game| game.players);
+            self.announced = self.announced.take().or(players);
             self.continues = Some(game.id);
         } else if self.clock.running || self.set_up_anew(start) {
             self.game = None;
@@ -338,34 +417,44 @@ impl Referee {
             .as_ref()
             .is_some_and(|game| !game.ended && !game.published.is_empty())
         {
-            self.end(now, outcome.to_string(), reason, "board", false);
+            self.end(now, None, Verdict::board(&outcome.to_string(), reason));
             if let Some(game) = &mut self.game {
                 game.shown_at = Some(now);
             }
         }
     }
 
-    fn end(
-        &mut self,
-        now: Timestamp,
-        result: String,
-        reason: &'static str,
-        by: &'static str,
-        confirmed: bool,
-    ) {
-        self.say(
-            now,
-            None,
-            EventKind::GameEnded {
-                result,
-                reason,
-                by,
-                confirmed,
-            },
-            None,
-        );
+    /// The game being played, as far as it counts.
+    fn history(&self) -> Option<History<'_>> {
+        let game = self.game.as_ref().filter(|game| !game.ended)?;
+        let rules = &self.regulations.rules;
+        Some(History::new(&game.start, &game.published, &game.placed, rules))
+    }
+
+    fn end(&mut self, now: Timestamp, at: Option<Timestamp>, verdict: Verdict) {
+        let event = EventKind::GameEnded {
+            result: verdict.result.clone(),
+            reason: verdict.reason,
+            by: verdict.by,
+            confirmed: verdict.confirmed,
+        };
+        self.say(now, at, event, None);
+        self.dead_position_due = None;
         if let Some(game) = &mut self.game {
             game.ended = true;
+            game.verdict = Some(verdict);
+        }
+    }
+}
+
+impl Verdict {
+    /// What a board shows is a proposal.
+    fn board(result: &str, reason: &'static str) -> Self {
+        Self {
+            result: result.to_owned(),
+            reason,
+            by: "board",
+            confirmed: false,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Recorded bytes, handed in at the same door as live ones.
 
 use core::time::Duration;
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
@@ -10,6 +11,7 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::{CaptureReader, Content, Direction, Packet};
 
 use crate::board::{Board, Said};
+use crate::command::{Answer, Timed};
 use crate::hall::{Hall, LineId, Manner, Names};
 
 /// Replays a capture step by step. Every step has a time, so that it can be paced.
@@ -20,8 +22,13 @@ pub struct Replay<R: Read> {
     /// The lines of the capture's interfaces, by number, once they were met.
     lines: Vec<Option<LineId>>,
     next: Option<Packet>,
+    /// Commands that are still to be given, the earliest first.
+    commands: VecDeque<Timed>,
+    answers: Vec<(usize, Answer)>,
     /// Past the end of the capture deadlines still fire until then, as they would have in the hall.
     until: Timestamp,
+    /// The same past the last command.
+    commanded_until: Timestamp,
 }
 
 /// How long the silence after the last recorded byte is taken to last.
@@ -56,7 +63,10 @@ impl<R: Read> Replay<R> {
             hall: Hall::new(stream, Names::Recorded),
             lines: Vec::new(),
             next,
+            commands: VecDeque::new(),
+            answers: Vec::new(),
             until,
+            commanded_until: until,
         })
     }
 
@@ -65,6 +75,19 @@ impl<R: Read> Replay<R> {
     pub fn named(mut self, names: Names) -> Self {
         self.hall = self.hall.named(names);
         self
+    }
+
+    /// Gives commands as well, each at its time; what comes in at the same time comes first. After the capture's end, too:
+    /// results are entered late.
+    #[must_use]
+    pub fn with_commands(mut self, commands: &[Timed]) -> Self {
+        self.commands = commands.iter().cloned().collect();
+        self
+    }
+
+    /// The answers to the commands given since this was last asked, each with the line that the command stood in.
+    pub fn take_answers(&mut self) -> Vec<(usize, Answer)> {
+        core::mem::take(&mut self.answers)
     }
 
     /// The boards met so far, by name.
@@ -87,11 +110,25 @@ impl<R: Read> Replay<R> {
     /// When the next step is due; `None` at the end.
     #[must_use]
     pub fn next_at(&self) -> Option<Timestamp> {
-        let deadline = self.hall.poll_deadline();
-        match &self.next {
-            Some(packet) => Some(deadline.map_or(packet.at, |deadline| deadline.min(packet.at))),
-            None => deadline.filter(|deadline| *deadline <= self.until),
-        }
+        let deadline = match self.next {
+            Some(_) => self.hall.poll_deadline(),
+            None => self.deadline_after_end(),
+        };
+        let packet = self.next.as_ref().map(|packet| packet.at);
+        let command = self.commands.front().map(|timed| timed.at);
+        [deadline, packet, command].into_iter().flatten().min()
+    }
+
+    /// The lines are listened to for a while longer; after that the boards alone know what time it is, by the commands.
+    fn deadline_after_end(&self) -> Option<Timestamp> {
+        let listening = self
+            .hall
+            .poll_deadline()
+            .filter(|deadline| *deadline <= self.until);
+        listening.or_else(|| {
+            let heard = self.hall.poll_board_deadline();
+            heard.filter(|deadline| *deadline <= self.commanded_until)
+        })
     }
 
     /// Does the next step and returns what the boards say.
@@ -108,6 +145,12 @@ impl<R: Read> Replay<R> {
             self.until = packet.at + SILENCE;
             self.hand_in(&packet);
             self.next = self.reader.next_packet()?;
+        } else if self.commands.front().is_some_and(|timed| timed.at <= now)
+            && let Some(timed) = self.commands.pop_front()
+        {
+            self.commanded_until = timed.at + SILENCE;
+            let answer = self.hall.command(now, &timed.board, &timed.command);
+            self.answers.push((timed.line, answer));
         }
         Ok(self.hall.take_said())
     }

@@ -6,9 +6,11 @@ use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Color, Role};
 
 use crate::board::Board;
+use crate::event::Players;
 use crate::hall::Names;
 use crate::journal::{Journal, JournalError, JournaledGame};
 use crate::record::{GameRecord, MoveRecord};
+use crate::referee::Verdict;
 use crate::tracker::{Evidence, Ply, Side, Start, State, Variant};
 
 /// The boards that the journal knows, each with its last game: what a daemon that starts goes on with. `names` says what
@@ -44,8 +46,12 @@ pub struct Resumed {
     pub plies: Vec<(Ply, MoveRecord)>,
     /// White's side of the clock, if it was known.
     pub white_side: Option<Side>,
-    /// Nothing is added to it any more.
-    pub ended: bool,
+    /// How it ended; nothing is added to it any more.
+    pub verdict: Option<Verdict>,
+    /// Who plays it.
+    pub players: Option<Players>,
+    /// Positions that the arbiter set, each with the number of the ply before it.
+    pub placed: Vec<(u32, State)>,
 }
 
 impl Resumed {
@@ -59,10 +65,14 @@ impl Resumed {
             _ => (Variant::FromPosition, castling_mode(&record.start_fen)?),
         };
         let state = State::from_fen(&record.start_fen, mode)?;
+        let placed = record.positions.iter();
+        let placed = placed.map(|set| Some((set.ply, State::from_fen(&set.fen, mode)?)));
+        let placed: Vec<(u32, State)> = placed.collect::<Option<_>>()?;
         let mut before = state.clone();
         let mut plies = Vec::new();
         for entry in &record.moves {
-            let ply = ply(record, entry, &before, mode)?;
+            let set = placed.iter().rfind(|(ply, _)| ply + 1 == entry.ply);
+            let ply = ply(record, entry, set.map_or(&before, |(_, state)| state), mode)?;
             before = ply.after.clone();
             plies.push((ply, entry.clone()));
         }
@@ -81,7 +91,14 @@ impl Resumed {
                 "left" => Side::Left,
                 _ => Side::Right,
             }),
-            ended: record.ended.is_some(),
+            verdict: record.ended.map(|_| Verdict {
+                result: record.result.clone(),
+                reason: record.reason.unwrap_or("reset"),
+                by: record.by.unwrap_or("board"),
+                confirmed: record.confirmed,
+            }),
+            players: record.players.clone(),
+            placed,
         })
     }
 }

@@ -187,6 +187,12 @@ impl BoardSheet {
             game.record.apply(event);
         } else if matches!(event.kind, EventKind::BoardDisconnected { .. }) {
             self.left = odd;
+        } else if is_amendment(&event.kind) {
+            // What the arbiter says of a game that is over.
+            if let Some(game) = self.games.last_mut() {
+                game.odd.extend(odd);
+                game.record.apply(event);
+            }
         } else {
             self.odd.extend(self.left.take_if(|_| odd.is_some()));
             self.odd.extend(odd);
@@ -288,6 +294,19 @@ impl GameSheet {
         writeln!(out, "What was odd")?;
         lines.iter().try_for_each(|line| writeln!(out, "  {line}"))
     }
+}
+
+/// Whether it changes what is known of a game.
+fn is_amendment(event: &EventKind) -> bool {
+    matches!(
+        event,
+        EventKind::GameAmended { .. }
+            | EventKind::MoveMade(_)
+            | EventKind::MoveAmended { .. }
+            | EventKind::MoveRetracted { .. }
+            | EventKind::MoveSettled { .. }
+            | EventKind::MoveCompleted { .. }
+    )
 }
 
 fn white_side(board: &Board) -> Option<&'static str> {

@@ -242,6 +242,9 @@ pub(super) struct ReplayArguments {
     /// What every move rests on, and what else it could have been
     #[arg(long, help_heading = PRINTED)]
     pub(super) explain: bool,
+    /// Commands of an arbiter to be given as well, one JSON object per line
+    #[arg(long, value_name = "FILE")]
+    pub(super) commands: Option<PathBuf>,
     /// Publish as well, as in mqtt://localhost or mqtt://user:password@host:1883
     #[arg(long, value_name = "URL", help_heading = PUBLISHED)]
     pub(super) mqtt: Option<String>,
@@ -254,7 +257,7 @@ pub(super) struct ReplayArguments {
     /// How fast: realtime, a number of times as fast, or max
     #[arg(long, value_name = "SPEED", default_value = "max")]
     pub(super) speed: Speed,
-    /// Name of the stream of events; that of a second capture is NAME-2
+    /// Name of the stream of events; a second capture's is NAME-2
     #[arg(long, value_name = "NAME", default_value = "replay")]
     pub(super) stream: String,
     #[command(flatten)]
@@ -391,6 +394,7 @@ Examples:
   kiebitz replay --pgn round-5/*.pcapng          all games of a round
   kiebitz replay --json board-3.pcapng | jq .    the events
   kiebitz replay --mode blitz --unsupervised --time-control 3+2 board-3.pcapng
+  kiebitz replay --commands arbiter.jsonl board-3.pcapng
   kiebitz replay --speed realtime --mqtt mqtt://localhost board-3.pcapng
 
 Exit codes: 0 fine, also where a capture was cut off; 1 something failed, the other captures are replayed

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufReader, Write};
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use kiebitz_hardware::Timestamp;
@@ -12,6 +13,7 @@ use super::publish::{Connection, Publisher, until_interrupted};
 use super::request::{CaptureRequest, ReplayRequest, Told};
 use crate::board::Said;
 use crate::clock::{self, Pace, Speed};
+use crate::command::CommandFile;
 use crate::config::{Config, ConfigError};
 use crate::hall::Names;
 use crate::mqtt::MqttConfig;
@@ -26,16 +28,28 @@ pub(super) fn run(request: &ReplayRequest, out: &mut impl Write) -> Result<Exit>
             return Ok(Exit::Usage);
         }
     };
+    let commands = request.commands.as_deref().map(CommandFile::read).transpose()?;
+    let given = Given {
+        names,
+        commands: commands.as_ref(),
+    };
     let live = request.speed != Speed::Max;
     let mut printer = Printer::new(out, request.output, live, clock::local_zone());
     let Some(config) = &request.mqtt else {
-        return print_all(request, &names, &mut printer);
+        return print_all(request, &given, &mut printer);
     };
     request.logging.start();
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?
-        .block_on(publish_all(request, config, &names, &mut printer))
+        .block_on(publish_all(request, config, &given, &mut printer))
+}
+
+/// What is known beside the captures.
+struct Given<'c> {
+    /// What boards are called and what is played on them.
+    names: Names,
+    commands: Option<&'c CommandFile>,
 }
 
 /// What boards are called and what is played on them.
@@ -55,11 +69,15 @@ pub(super) fn config(played: &Told) -> Result<Config, ConfigError> {
 }
 
 /// Without MQTT: nothing but this thread.
-fn print_all<W: Write>(request: &ReplayRequest, names: &Names, printer: &mut Printer<'_, W>) -> Result<Exit> {
+fn print_all<W: Write>(
+    request: &ReplayRequest,
+    given: &Given<'_>,
+    printer: &mut Printer<'_, W>,
+) -> Result<Exit> {
     let mut exit = Exit::Fine;
     for capture in &request.captures {
         let mut pace = Pace::new(request.speed);
-        let done = Running::begin(capture, names, printer).and_then(|mut running| {
+        let done = Running::begin(capture, given, printer).and_then(|mut running| {
             while let Some(at) = running.next_at() {
                 pace.wait(at);
                 running.step(printer)?;
@@ -74,7 +92,7 @@ fn print_all<W: Write>(request: &ReplayRequest, names: &Names, printer: &mut Pri
 async fn publish_all<W: Write>(
     request: &ReplayRequest,
     config: &MqttConfig,
-    names: &Names,
+    given: &Given<'_>,
     printer: &mut Printer<'_, W>,
 ) -> Result<Exit> {
     let connection = Connection::open(config.clone()).await?;
@@ -83,7 +101,7 @@ async fn publish_all<W: Write>(
         for capture in &request.captures {
             let mut publisher = connection.publisher(&capture.stream);
             exit = after(
-                publish(request.speed, capture, names, printer, &mut publisher).await,
+                publish(request.speed, capture, given, printer, &mut publisher).await,
                 exit,
             )?;
         }
@@ -99,12 +117,12 @@ async fn publish_all<W: Write>(
 async fn publish<W: Write>(
     speed: Speed,
     capture: &CaptureRequest,
-    names: &Names,
+    given: &Given<'_>,
     printer: &mut Printer<'_, W>,
     publisher: &mut Publisher,
 ) -> Result<()> {
     let mut pace = Pace::new(speed);
-    let mut running = Running::begin(capture, names, printer)?;
+    let mut running = Running::begin(capture, given, printer)?;
     while let Some(at) = running.next_at() {
         pace.pass(at).await;
         let said = running.step(printer)?;
@@ -125,6 +143,7 @@ fn after(done: Result<()>, exit: Exit) -> Result<Exit> {
 /// A capture being replayed.
 struct Running<'c> {
     capture: &'c CaptureRequest,
+    commands: Option<&'c CommandFile>,
     replay: Replay<BufReader<File>>,
     broken: Option<anyhow::Error>,
 }
@@ -137,14 +156,16 @@ struct Unprinted;
 impl<'c> Running<'c> {
     fn begin<W: Write>(
         capture: &'c CaptureRequest,
-        names: &Names,
+        given: &Given<'c>,
         printer: &mut Printer<'_, W>,
     ) -> Result<Self> {
-        let replay = Replay::open(&capture.path, &capture.stream)?.named(names.clone());
+        let commands = given.commands;
+        let replay = Replay::open(&capture.path, &capture.stream)?.named(given.names.clone());
         printer.begin(&capture.path).context(Unprinted)?;
         Ok(Self {
             capture,
-            replay,
+            commands,
+            replay: replay.with_commands(commands.map_or(&[], CommandFile::commands)),
             broken: None,
         })
     }
@@ -156,12 +177,24 @@ impl<'c> Running<'c> {
     fn step<W: Write>(&mut self, printer: &mut Printer<'_, W>) -> Result<Vec<Said>> {
         match self.replay.step() {
             Ok(said) => {
+                self.tell_refusals();
                 printer.said(&said).context(Unprinted)?;
                 Ok(said)
             }
             Err(error) => {
                 self.broken = Some(error);
                 Ok(Vec::new())
+            }
+        }
+    }
+
+    /// What a command could not do is no failure of the replay, but somebody wants to know.
+    fn tell_refusals(&mut self) {
+        let Some(file) = self.commands else { return };
+        for (line, answer) in self.replay.take_answers() {
+            if let Some(error) = answer.error {
+                let place = format!("{}:{line}", file.path().display());
+                failure::warn(Path::new(&place), &error);
             }
         }
     }

@@ -53,6 +53,7 @@ pub(super) struct LawsRequest {
 pub(super) struct ReplayRequest {
     pub(super) captures: Vec<CaptureRequest>,
     pub(super) played: Told,
+    pub(super) commands: Option<PathBuf>,
     pub(super) output: Output,
     pub(super) speed: Speed,
     pub(super) mqtt: Option<MqttConfig>,
@@ -151,6 +152,7 @@ impl Request {
             json,
             pgn,
             explain,
+            commands,
             speed,
             stream,
             config,
@@ -167,6 +169,9 @@ impl Request {
             (.., true) => Output::Explanation,
             _ => Output::Sheet,
         };
+        if commands.is_some() && files.len() > 1 {
+            anyhow::bail!("--commands goes with one capture");
+        }
         let mqtt = mqtt.map(|url| broker(&url, &prefix)).transpose()?;
         let logging = Logging::new(verbose)?;
         let captures = (1..)
@@ -176,6 +181,7 @@ impl Request {
         Ok(Self::Replay(Box::new(ReplayRequest {
             captures,
             played,
+            commands,
             output,
             speed,
             mqtt,

@@ -195,6 +195,13 @@ impl Rules {
         table::resignation_spares(self.edition)
     }
 
+    /// Whether positions are the same as long as no right to castle is lost yet (9.2); in 1997 one that the next move loses
+    /// whatever it is does not count any more.
+    #[must_use]
+    pub fn forced_king_keeps_right(&self) -> bool {
+        table::forced_king_keeps_right(self.edition)
+    }
+
     /// Who says that a flag is down (6.8; 2023: A.5.3, A.5.5).
     #[must_use]
     pub fn flag_call(&self) -> FlagCall {

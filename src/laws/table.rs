@@ -279,6 +279,11 @@ pub(super) fn seventy_five(edition: Edition) -> Option<SeventyFive> {
     )
 }
 
+/// Whether a king that must move keeps its right to castle until it has moved; 1997 looks at the right in the future.
+pub(super) fn forced_king_keeps_right(edition: Edition) -> bool {
+    since(false, &[(Fide2009, true)], edition)
+}
+
 /// What a wrong claim of a draw costs.
 pub(super) fn wrong_claim(edition: Edition, play: Play) -> ClaimCost {
     use ClaimCost::{HalfHisTime, Minutes};

@@ -1,81 +1,215 @@
 //! Positions that end the game by themselves.
 
+use core::time::Duration;
+
 use kiebitz_hardware::Timestamp;
-use shakmaty::zobrist::Zobrist64;
-use shakmaty::{Chess, EnPassantMode, KnownOutcome, Position};
+use shakmaty::{Chess, Color, KnownOutcome, Position};
 
-use super::{Entry, Referee};
+use super::history::History;
+use super::result::{IN_PLAY, can_mate};
+use super::{Entry, Referee, Verdict};
 use crate::event::EventKind;
+use crate::laws::{Fivefold, Rules, SeventyFive};
 
-/// 75 moves by each player without a pawn move or capture (Laws since 2014, Art. 9.6.2).
-const SEVENTY_FIVE_MOVES: u32 = 150;
-/// The same position for the fifth time (Laws since 2014, Art. 9.6.1).
+/// 75 moves by each player without a pawn move or capture.
+const SEVENTY_FIVE_MOVES: u32 = 75;
+/// The same position for the fifth time.
 const FIVEFOLD: usize = 5;
+/// Plies between two of five occurrences at consecutive alternate moves (2014, Art. 9.6a).
+const ALTERNATE: u32 = 4;
+/// A position is searched for whether anybody can still mate when it has stood for so long, so that no move waits
+/// for it.
+const SEARCHED_AFTER: Duration = Duration::from_secs(1);
+
+/// How a game ends by its last ply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Ending {
+    outcome: KnownOutcome,
+    reason: &'static str,
+    /// With the making of the ply; else with the completion of one.
+    made: bool,
+}
+
+impl Ending {
+    const fn made(outcome: KnownOutcome, reason: &'static str) -> Self {
+        Self {
+            outcome,
+            reason,
+            made: true,
+        }
+    }
+}
 
 impl Referee {
-    /// Ends the game if the last ply published is certain and leaves nothing to play.
-    pub(super) fn look_for_end(&mut self, now: Timestamp) {
-        let Some(game) = self.game.as_ref().filter(|game| !game.ended) else {
+    /// Ends the game if a ply published is certain and leaves nothing to play.
+    ///
+    /// Mate, stalemate, a dead position and what is counted end the game with the making of the ply (75 moves in 2014:
+    /// with its completion). Whatever comes after it, a move, a flag or a result shown, changes nothing.
+    pub(super) fn look_for_end(&mut self, now: Timestamp, ply: u32) {
+        let Some(history) = self.history().map(|history| history.up_to(ply)) else {
             return;
         };
-        let Some(last) = game.published.last().filter(|last| last.settled.is_some()) else {
+        let Some(last) = history.plies().last().filter(|last| last.settled.is_some()) else {
             return;
         };
-        // An irregular move ends nothing (Art. 5.1.1: the move must be in accord with Article 3).
-        if last.ply.played.is_none() {
+        let Some(ending) = verdict(&history, &self.regulations.rules) else {
+            self.dead_position_due = Some(now + SEARCHED_AFTER);
             return;
+        };
+        let stood_at = last.ply.stood_at;
+        let clock = last.ply.clock.map(super::clock_of);
+        let uncompleted = last.completed.is_none();
+        if ending.made {
+            self.withdraw_after(now, ply);
         }
-        let Some(position) = last.ply.after.position() else {
-            return;
-        };
-        let start = self.start.as_ref().and_then(|start| start.state.position());
-        let Some((outcome, reason)) = verdict(position, start, &game.published) else {
-            return;
-        };
-        let ply = last.ply.number;
-        if last.completed.is_none() {
-            let clock = last.ply.clock.map(super::clock_of);
+        if ending.made && uncompleted {
+            let by = "game_end";
             let completed = EventKind::MoveCompleted {
                 ply,
-                by: "game_end",
+                by,
                 clock,
                 elapsed_ms: None,
             };
+            self.note_completed(ply, by, clock);
             self.say(now, None, completed, None);
         }
-        self.end(now, outcome.to_string(), reason, "laws", true);
+        let at = Some(stood_at).filter(|at| ending.made && *at != now);
+        self.end(now, at, Verdict::laws(ending.outcome, ending.reason, true));
+    }
+
+    /// What was played after the ply that ended the game is no part of it.
+    fn withdraw_after(&mut self, now: Timestamp, ply: u32) {
+        let Some(game) = &mut self.game else { return };
+        let kept = super::index(ply) + 1;
+        if game.published.len() > kept {
+            game.keep(kept);
+            let (ply, reason) = (ply + 1, "after_end");
+            self.say(now, None, EventKind::MoveRetracted { ply, reason }, None);
+        }
+    }
+
+    /// A position from which no legal play leads to mate is dead (Art. 5.2.2) whatever stands on the board. Where that
+    /// takes a search to see, the end is a proposal: the arbiter confirms it, or lets the game go on.
+    pub(super) fn look_for_dead_position(&mut self, now: Timestamp) {
+        let Some(history) = self.history() else { return };
+        let Some(last) = history.plies().last().filter(|last| last.settled.is_some()) else {
+            return;
+        };
+        let stood_at = last.ply.stood_at;
+        let Some(position) = history.last().position() else {
+            return;
+        };
+        // Who is on move is the likelier to mate: one way to mate is enough.
+        let sides = [position.turn(), !position.turn()];
+        let dead = sides
+            .into_iter()
+            .all(|side| can_mate(position, side, IN_PLAY) == Some(false));
+        if dead {
+            let verdict = Verdict::laws(KnownOutcome::Draw, "dead_position", false);
+            self.end(now, Some(stood_at), verdict);
+        }
     }
 }
 
-/// Checkmate and stalemate come before what is counted (Art. 9.6.2).
-fn verdict(
-    position: &Chess,
-    start: Option<&Chess>,
-    published: &[Entry],
-) -> Option<(KnownOutcome, &'static str)> {
+/// How the game ends by its last ply. Checkmate and stalemate come before what is counted (Art. 9.6.2).
+fn verdict(history: &History<'_>, rules: &Rules) -> Option<Ending> {
+    let position = history.last().position()?;
+    let last = history.plies().last()?;
+    // An irregular move ends nothing (Art. 5.1.1: the move must be in accord with Article 3).
+    if !in_accord_with_article_3(history, last) {
+        return None;
+    }
     if position.is_checkmate() {
-        return Some((
-            KnownOutcome::Decisive {
-                winner: !position.turn(),
-            },
-            "checkmate",
-        ));
+        let winner = !position.turn();
+        return Some(Ending::made(KnownOutcome::Decisive { winner }, "checkmate"));
     }
     if position.is_stalemate() {
-        return Some((KnownOutcome::Draw, "stalemate"));
+        return Some(Ending::made(KnownOutcome::Draw, "stalemate"));
     }
     if position.is_insufficient_material() {
-        return Some((KnownOutcome::Draw, "dead_position"));
+        return Some(Ending::made(KnownOutcome::Draw, "dead_position"));
     }
-    let key = |position: &Chess| position.zobrist_hash::<Zobrist64>(EnPassantMode::Legal);
-    let here = key(position);
-    let occurrences = start
-        .into_iter()
-        .chain(published.iter().filter_map(|entry| entry.ply.after.position()))
-        .filter(|earlier| key(earlier) == here)
-        .count();
-    if occurrences >= FIVEFOLD {
-        return Some((KnownOutcome::Draw, "fivefold"));
+    if fivefold(history, position, rules) {
+        return Some(Ending::made(KnownOutcome::Draw, "fivefold"));
     }
-    (position.halfmoves() >= SEVENTY_FIVE_MOVES).then_some((KnownOutcome::Draw, "seventy_five_moves"))
+    seventy_five(history, rules)
 }
+
+/// Whether a ply was made as the pieces move, and left the mover's king in no check.
+///
+/// Out of a position that no legal play can have, after an illegal move that stands, a move can still be that: its mate
+/// counts.
+fn in_accord_with_article_3(history: &History<'_>, last: &Entry) -> bool {
+    if last.ply.played.is_some() {
+        return true;
+    }
+    let Some(before) = history.before_last().filter(|before| before.position().is_none()) else {
+        return false;
+    };
+    let moves = before.moves();
+    moves
+        .iter()
+        .any(|candidate| before.after(candidate.m).board() == last.ply.after.board())
+}
+
+fn fivefold(history: &History<'_>, position: &Chess, rules: &Rules) -> bool {
+    let Some(rule) = rules.fivefold() else {
+        return false;
+    };
+    let stood = history.occurrences(position);
+    match rule {
+        Fivefold::AnyOrder => stood.len() >= FIVEFOLD,
+        Fivefold::Consecutive => {
+            let last = history.plies().last().map_or(0, |last| last.ply.number);
+            (0..FIVEFOLD as u32)
+                .map(|nth| last.checked_sub(nth * ALTERNATE))
+                .all(|ply| ply.is_some_and(|ply| stood.contains(&ply)))
+        }
+    }
+}
+
+fn seventy_five(history: &History<'_>, rules: &Rules) -> Option<Ending> {
+    let rule = rules.seventy_five()?;
+    let made = history.quiet();
+    let ending = Ending::made(KnownOutcome::Draw, "seventy_five_moves");
+    match rule {
+        SeventyFive::Made => (made >= 2 * SEVENTY_FIVE_MOVES).then_some(ending),
+        SeventyFive::Completed => {
+            let last = history.plies().last()?.ply.color;
+            let waiting = |color: Color| {
+                let quiet = history
+                    .plies()
+                    .iter()
+                    .rev()
+                    .take(usize::try_from(made).unwrap_or(usize::MAX));
+                let waiting = quiet.filter(|entry| entry.ply.color == color && entry.completed.is_none());
+                u32::try_from(waiting.count()).unwrap_or(u32::MAX)
+            };
+            let completed = [
+                made.div_ceil(2).saturating_sub(waiting(last)),
+                (made / 2).saturating_sub(waiting(!last)),
+            ];
+            let all = completed
+                .into_iter()
+                .all(|completed| completed >= SEVENTY_FIVE_MOVES);
+            all.then_some(Ending {
+                made: false,
+                ..ending
+            })
+        }
+    }
+}
+
+impl Verdict {
+    fn laws(outcome: KnownOutcome, reason: &'static str, confirmed: bool) -> Self {
+        Self {
+            result: outcome.to_string(),
+            reason,
+            by: "laws",
+            confirmed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -2,9 +2,10 @@
 
 use kiebitz_hardware::Timestamp;
 
+use super::claims::Offered;
 use super::words::{index, move_of, side_text};
 use super::{Entry, FROM_POSITION, Game, Referee, Running, WITHOUT_CLOCK};
-use crate::event::{EventKind, time_text};
+use crate::event::{Clock, EventKind, time_text};
 use crate::tracker::{Ply, Variant};
 
 impl Referee {
@@ -14,7 +15,8 @@ impl Referee {
         let found = self
             .start
             .as_ref()
-            .is_some_and(|start| start.variant == Variant::FromPosition && !start.goes_on);
+            .is_some_and(|start| start.variant == Variant::FromPosition && !start.goes_on)
+            && !self.given;
         if found && !self.clock.ran && (self.clock.connected || self.line.len() < FROM_POSITION) {
             return false;
         }
@@ -60,6 +62,10 @@ impl Referee {
             .get(common)
             .map(|entry| entry.ply.uci.map(|uci| uci.to_string()));
         for at in common..counted {
+            // The game may end with one of them.
+            if self.game().is_none() {
+                return;
+            }
             let entry = self.line[at].clone();
             let replaces = replaced.clone().filter(|_| at == common);
             self.publish(now, entry, replaces, reason);
@@ -83,9 +89,11 @@ impl Referee {
             white_side: self.white_side.map(side_text),
             laws: Some(self.regulations.rules.edition.name().to_owned()),
             mode: Some(self.regulations.rules.mode.name().to_owned()),
-            players: None,
+            players: self.announced.clone(),
             time_control: self.regulations.time_control_text(),
         };
+        let start = start.state.clone();
+        self.previous = None;
         self.games += 1;
         let began = time_text(now);
         let day = began.split('T').next().unwrap_or_default();
@@ -95,9 +103,13 @@ impl Referee {
         };
         self.game = Some(Running {
             id,
+            start,
             published: Vec::new(),
             ended: false,
             shown_at: None,
+            verdict: None,
+            players: self.announced.take(),
+            placed: Vec::new(),
         });
         self.say(now, None, event, None);
     }
@@ -121,10 +133,11 @@ impl Referee {
             None => EventKind::MoveMade(played),
         };
         if let Some(game) = &mut self.game {
-            game.published.truncate(index(ply.number));
+            game.keep(index(ply.number));
             game.published.push(Entry {
                 settled: None,
                 completed: None,
+                offered: Offered::default(),
                 ..entry.clone()
             });
         }
@@ -141,7 +154,7 @@ impl Referee {
             return;
         }
         let ply = game.published[keep].ply.number;
-        game.published.truncate(keep);
+        game.keep(keep);
         self.say(now, None, EventKind::MoveRetracted { ply, reason }, None);
     }
 
@@ -152,7 +165,7 @@ impl Referee {
         let keep = certain.map_or(0, |last| last + 1);
         if let Some(entry) = game.published.get(keep) {
             let ply = entry.ply.number;
-            game.published.truncate(keep);
+            game.keep(keep);
             let reason = "set_up";
             self.say(now, None, EventKind::MoveRetracted { ply, reason }, None);
         }
@@ -201,8 +214,36 @@ impl Referee {
                 None,
             );
         }
-        if settled.is_some() {
-            self.look_for_end(now);
+        self.judge(now, ply, settled.is_some(), completed.is_some());
+    }
+
+    /// A published ply became certain or was completed: the game may be over by it, or a draw may be claimed.
+    fn judge(&mut self, now: Timestamp, ply: u32, settled: bool, completed: bool) {
+        if settled {
+            self.look_for_end(now, ply);
+        }
+        if completed && let Some(last) = self.last_ply() {
+            self.look_for_end(now, last);
+        }
+        if settled {
+            self.offer_threefold(now, ply);
+        }
+        if settled || completed {
+            self.offer_fifty(now);
+        }
+    }
+
+    /// The number of the last ply of the game being played.
+    fn last_ply(&self) -> Option<u32> {
+        let game = self.game.as_ref().filter(|game| !game.ended)?;
+        Some(game.published.last()?.ply.number)
+    }
+
+    /// Notes what was said of a ply's completion.
+    pub(super) fn note_completed(&mut self, ply: u32, by: &'static str, clock: Option<Clock>) {
+        let published = self.game.as_mut().map(|game| &mut game.published);
+        if let Some(entry) = published.and_then(|published| published.get_mut(index(ply))) {
+            entry.completed = Some((by, clock, None));
         }
     }
 }

@@ -40,6 +40,12 @@ pub(super) fn of(event: &Event, seen: Seen, game: Option<&GameSheet>, hall: &Hal
             Some(game),
         ) => amended(entry, replaces.as_deref(), reason, game),
         (EventKind::MoveRetracted { ply, reason }, Some(game)) => retracted(*ply, reason, game),
+        (
+            EventKind::CommandTaken {
+                by, action, error, ..
+            },
+            _,
+        ) => commanded(by, action, error.as_deref()),
         _ => return None,
     };
     let at = event.at.filter(|at| hall.time(*at) != hall.time(event.ts));
@@ -68,6 +74,26 @@ pub(super) fn dropped(counters: &Counters) -> Option<String> {
     let bytes = counters.skipped_bytes + counters.rejected_bytes;
     let total = bytes + counters.message_bytes;
     (bytes > 0).then(|| format!("{bytes} of {total} bytes from the board made no message and were dropped"))
+}
+
+fn commanded(by: &str, action: &str, error: Option<&str>) -> String {
+    let what = match action {
+        "set_players" => "named the players",
+        "set_time_control" => "set the time control",
+        "set_result" => "entered the result",
+        "set_position" => "set the position",
+        "correct_moves" => "corrected the moves",
+        "close_incident" => "closed an incident",
+        "annotate" => "made a note",
+        "new_game" => "began a new game",
+        "end_game" => "broke the game off",
+        "sync_clock_sides" => "said which side of the clock is White's",
+        _ => "asked which board this is",
+    };
+    match error {
+        None => format!("{by} {what}"),
+        Some(error) => format!("{by} would have {what}, but: {error}"),
+    }
 }
 
 fn disconnected(reason: &str, game: Option<&GameSheet>) -> String {

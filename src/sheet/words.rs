@@ -112,6 +112,13 @@ pub(super) fn result(record: &GameRecord) -> String {
         "result_piece" => "a result piece was put on the board",
         "flag" => "on time",
         "arbiter" => "by the arbiter's decision",
+        "resignation" => "resignation",
+        "agreement" => "agreed",
+        "claim" => "claimed",
+        "illegal_moves" => "illegal moves",
+        "default" => "not there in time",
+        "adjourned" => "adjourned",
+        "void" => "void, to be played anew",
         "reset" => "the pieces were set up again",
         other => other,
     };

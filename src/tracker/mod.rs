@@ -10,6 +10,7 @@ mod describe;
 mod examine;
 mod finding;
 mod gap;
+mod given;
 mod irregular;
 mod judgement;
 mod memory;
@@ -36,6 +37,7 @@ pub use finding::{
     Caution, Completion, Evidence, Finding, Grounds, Ply, Recovery, ResultSign, Rival, Settlement, Start,
     Withdrawal,
 };
+pub(crate) use given::Given;
 use memory::{Gap, Late, Playback};
 use motion::Habits;
 use rewind::Checkpoint;

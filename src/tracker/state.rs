@@ -27,6 +27,11 @@ impl State {
         }
     }
 
+    /// The usual start position.
+    pub(crate) fn standard() -> Self {
+        Self::legal(Chess::new(), CastlingMode::Standard)
+    }
+
     /// A state written as FEN, also one that the Laws know no position for. `None` where it is no FEN.
     #[must_use]
     pub fn from_fen(fen: &str, mode: CastlingMode) -> Option<Self> {

@@ -13,6 +13,7 @@ mod bus;
 #[cfg(unix)]
 mod captures;
 mod cli;
+mod commands;
 #[cfg(feature = "demo-broker")]
 mod demo_broker;
 #[cfg(target_os = "linux")]

@@ -192,6 +192,7 @@ fn arbiters_word_on_the_result_counts_and_says_who_gave_it() {
         action: "set_result".to_owned(),
         by: "A. Rbiter".to_owned(),
         arguments: serde_json::json!({"result": "0-1"}),
+        note: None,
         error: None,
     });
     story.tell(EventKind::GameAmended {
@@ -232,6 +233,7 @@ fn envelope_has_what_the_laws_want_and_leaves_the_rest_to_be_filled_in() {
         action: "annotate".to_owned(),
         by: "A. Rbiter".to_owned(),
         arguments: serde_json::json!({"note": "Black seals 3...a6"}),
+        note: None,
         error: None,
     });
     let report = story.report();

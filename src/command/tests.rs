@@ -1,0 +1,74 @@
+use super::*;
+
+fn error(text: &str) -> String {
+    Command::parse(text).expect_err("no command").to_string()
+}
+
+#[test]
+fn a_command_says_who_asks_for_what() {
+    let text = r#"{"id":"7","do":"set_result","by":"A. Meier","result":"1-0","reason":"resignation"}"#;
+    let command = Command::parse(text).expect("a command");
+    assert_eq!((command.id.as_str(), command.by.as_str()), ("7", "A. Meier"));
+    assert_eq!(
+        command.order,
+        Order::SetResult(SetResult {
+            result: "1-0".to_owned(),
+            reason: Some("resignation".to_owned()),
+            game: None,
+        })
+    );
+    assert_eq!(
+        command.arguments.to_string(),
+        r#"{"reason":"resignation","result":"1-0"}"#
+    );
+}
+
+#[test]
+fn who_is_not_named_is_the_arbiter() {
+    let command = Command::parse(r#"{"id":"7","do":"identify"}"#).expect("a command");
+    assert_eq!((command.by.as_str(), command.order), ("arbiter", Order::Identify));
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    for (text, wrong) in [
+        ("", "a command is a JSON object: EOF"),
+        (r#"{"do":"identify"}"#, "\"id\" is missing, or is no text"),
+        (r#"{"id":7,"do":"identify"}"#, "\"id\" is missing, or is no text"),
+        (r#"{"id":"7"}"#, "\"do\" is missing, or is no text"),
+        (
+            r#"{"id":"7","do":"dance"}"#,
+            "there is no command \"dance\"; there are set_players,",
+        ),
+        (
+            r#"{"id":"7","do":"identify","loud":true}"#,
+            "identify: unknown field `loud`",
+        ),
+        (
+            r#"{"id":"7","do":"set_result"}"#,
+            "set_result: missing field `result`",
+        ),
+        (
+            r#"{"id":"7","do":"set_result","result":1}"#,
+            "set_result: invalid type: integer `1`",
+        ),
+        (
+            r#"{"id":"7","do":"sync_clock_sides","white":"top"}"#,
+            "sync_clock_sides: \"top\" is no side of the clock: left, right",
+        ),
+    ] {
+        assert!(error(text).starts_with(wrong), "{text}: {}", error(text));
+    }
+}
+
+#[test]
+fn every_name_is_a_command() {
+    for name in NAMES {
+        let text = format!(r#"{{"id":"7","do":"{name}","nonsense":1}}"#);
+        let error = error(&text);
+        assert!(
+            error.starts_with(&format!("{name}: unknown field `nonsense`")),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,253 @@
+use super::*;
+
+/// An event of the game "g" on the board "b".
+pub(crate) fn event(seq: u64, kind: EventKind) -> Event {
+    let ts = Timestamp::from_micros(1_789_000_000_000_000 + i64::try_from(seq).unwrap_or(0));
+    let (stream, board) = ("live".to_owned(), "b".to_owned());
+    Event {
+        v: 1,
+        stream,
+        seq,
+        ts,
+        at: None,
+        board,
+        game: Some("g".to_owned()),
+        kind,
+    }
+}
+
+pub(crate) fn started(start_fen: &str, variant: &'static str) -> EventKind {
+    EventKind::GameStarted {
+        start_fen: start_fen.to_owned(),
+        variant,
+        orientation: "normal",
+        continues: None,
+        white_side: None,
+        laws: None,
+        mode: None,
+        players: None,
+        time_control: None,
+    }
+}
+
+/// A legal ply whose position is no more than its name.
+pub(crate) fn ply(ply: u32, uci: &str, san: &str) -> Move {
+    Move {
+        ply,
+        color: if ply % 2 == 1 { "white" } else { "black" },
+        uci: Some(uci.to_owned()),
+        san: Some(san.to_owned()),
+        fen: format!("after {uci}"),
+        captured: None,
+        clock: Some(clock(600)),
+        legal: true,
+        inferred: false,
+        order_certain: true,
+    }
+}
+
+pub(crate) fn clock(seconds: u64) -> Clock {
+    Clock {
+        white_ms: seconds * 1000,
+        black_ms: seconds * 1000,
+        running: Some("white"),
+        flag: None,
+    }
+}
+
+fn game(kinds: Vec<EventKind>) -> Games {
+    let mut games = Games::new();
+    for (seq, kind) in (1..).zip(kinds) {
+        games.apply(&event(seq, kind));
+    }
+    games
+}
+
+fn moves(games: &Games) -> Vec<&str> {
+    let game = games.current().expect("a game was started");
+    game.moves
+        .iter()
+        .filter_map(|entry| entry.uci.as_deref())
+        .collect()
+}
+
+#[test]
+fn completed_ply_has_the_clock_of_its_completion() {
+    let games = game(vec![
+        started("start", "standard"),
+        EventKind::MoveMade(ply(1, "e2e4", "e4")),
+        EventKind::MoveCompleted {
+            ply: 1,
+            by: "press",
+            clock: Some(clock(590)),
+            elapsed_ms: Some(10_000),
+        },
+    ]);
+    let first = &games.current().expect("a game").moves[0];
+    assert_eq!(first.clock, Some(clock(590)));
+    assert_eq!(first.elapsed_ms, Some(10_000));
+    assert_eq!(first.completed, Some("press"));
+}
+
+#[test]
+fn amended_ply_takes_the_later_ones_with_it() {
+    let games = game(vec![
+        started("start", "standard"),
+        EventKind::MoveMade(ply(1, "e2e4", "e4")),
+        EventKind::MoveMade(ply(2, "e7e5", "e5")),
+        EventKind::MoveMade(ply(3, "g1f3", "Nf3")),
+        EventKind::MoveAmended {
+            played: ply(2, "e7e6", "e6"),
+            replaces: Some("e7e5".to_owned()),
+            reason: "moved_on",
+        },
+    ]);
+    assert_eq!(moves(&games), ["e2e4", "e7e6"]);
+    assert_eq!(games.current().expect("a game").fen, "after e7e6");
+}
+
+#[test]
+fn retracted_first_ply_leaves_the_start_position() {
+    let games = game(vec![
+        started("start", "standard"),
+        EventKind::MoveMade(ply(1, "e2e4", "e4")),
+        EventKind::MoveMade(ply(2, "e7e5", "e5")),
+        EventKind::MoveRetracted {
+            ply: 1,
+            reason: "takeback",
+        },
+    ]);
+    assert!(moves(&games).is_empty());
+    let current = games.current().expect("a game");
+    assert_eq!(current.fen, "start");
+    assert_eq!(current.revision, 4);
+}
+
+#[test]
+fn what_was_amended_is_no_longer_settled() {
+    let games = game(vec![
+        started("start", "standard"),
+        EventKind::MoveMade(ply(1, "e2e4", "e4")),
+        EventKind::MoveSettled { ply: 1, by: "press" },
+        EventKind::MoveAmended {
+            played: ply(1, "d2d4", "d4"),
+            replaces: Some("e2e4".to_owned()),
+            reason: "arbiter",
+        },
+    ]);
+    assert_eq!(games.current().expect("a game").moves[0].settled, None);
+}
+
+#[test]
+fn finished_game_stays_current_until_the_next_one_starts() {
+    let ended = EventKind::GameEnded {
+        result: "1-0".to_owned(),
+        reason: "checkmate",
+        by: "laws",
+        confirmed: true,
+    };
+    let mut games = game(vec![started("start", "standard"), ended]);
+    let current = games.current().expect("the finished game");
+    assert_eq!(
+        (current.result.as_str(), current.reason),
+        ("1-0", Some("checkmate"))
+    );
+    assert!(current.ended.is_some());
+
+    assert!(games.apply(&event(3, started("another", "from_position"))));
+    assert_eq!(games.current().expect("the next game").result, "*");
+}
+
+#[test]
+fn revision_counts_changes_only() {
+    let mut games = game(vec![started("start", "standard")]);
+    assert!(!games.apply(&event(2, EventKind::ClockBatteryLow {})));
+    assert!(!games.apply(&event(3, EventKind::MoveSettled { ply: 7, by: "press" })));
+    assert_eq!(games.current().expect("a game").revision, 1);
+    let mut elsewhere = event(4, EventKind::MoveMade(ply(1, "e2e4", "e4")));
+    elsewhere.game = None;
+    assert!(!games.apply(&elsewhere));
+}
+
+fn amended() -> EventKind {
+    EventKind::GameAmended {
+        by: "A. Meier".to_owned(),
+        result: None,
+        reason: None,
+        players: None,
+        time_control: None,
+        moves: None,
+        position: None,
+        note: None,
+    }
+}
+
+fn with(change: impl FnOnce(&mut EventKind)) -> EventKind {
+    let mut event = amended();
+    change(&mut event);
+    event
+}
+
+#[test]
+fn the_arbiters_result_is_confirmed_and_can_be_taken_back() {
+    let ended = EventKind::GameEnded {
+        result: "1-0".to_owned(),
+        reason: "kings",
+        by: "board",
+        confirmed: false,
+    };
+    let set = |to: &str, why: Option<&'static str>| {
+        with(|event| {
+            if let EventKind::GameAmended { result, reason, .. } = event {
+                (*result, *reason) = (Some(to.to_owned()), why);
+            }
+        })
+    };
+    let mut games = game(vec![started("start", "standard"), ended]);
+    assert!(games.apply(&event(3, set("0-1", Some("resignation")))));
+    let current = games.current().expect("a game");
+    let told = (
+        current.result.as_str(),
+        current.reason,
+        current.by,
+        current.confirmed,
+    );
+    assert_eq!(told, ("0-1", Some("resignation"), Some("arbiter"), true));
+    assert!(current.ended.is_some());
+    games.apply(&event(4, set("*", None)));
+    let current = games.current().expect("a game");
+    assert_eq!(
+        (current.ended, current.reason, current.confirmed),
+        (None, None, false)
+    );
+}
+
+#[test]
+fn a_position_is_kept_where_the_moves_do_not_lead_to_it() {
+    let set = |fen: &str| {
+        with(|event| {
+            if let EventKind::GameAmended { position, .. } = event {
+                *position = Some(fen.to_owned());
+            }
+        })
+    };
+    let mut games = game(vec![
+        started("start", "standard"),
+        EventKind::MoveMade(ply(1, "e2e4", "e4")),
+        set("another"),
+    ]);
+    let current = games.current().expect("a game");
+    assert_eq!((current.fen.as_str(), current.positions[0].ply), ("another", 1));
+    games.apply(&event(4, EventKind::MoveMade(ply(2, "e7e5", "e5"))));
+    assert_eq!(games.current().expect("a game").fen, "after e7e5");
+    games.apply(&event(5, set("after e2e4")));
+    assert_eq!(games.current().expect("a game").positions.len(), 1);
+    games.apply(&event(
+        6,
+        EventKind::MoveRetracted {
+            ply: 1,
+            reason: "arbiter",
+        },
+    ));
+    assert!(games.current().expect("a game").positions.is_empty());
+}

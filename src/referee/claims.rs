@@ -1,0 +1,175 @@
+//! Draws that a player may claim (Art. 9.2, 9.3). The arbiter knows of them, and does not mention them.
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::san::SanPlus;
+use shakmaty::{Chess, Move, Position};
+
+use super::history::History;
+use super::words::color_text;
+use super::{Entry, Referee};
+use crate::event::EventKind;
+use crate::laws::Topic;
+
+/// The same position for the third time (Art. 9.2).
+const THREEFOLD: usize = 3;
+/// 50 moves by each player without a pawn move or capture (Art. 9.3).
+const FIFTY_MOVES: u32 = 100;
+
+/// What the player on move may claim.
+#[derive(Debug, PartialEq, Eq)]
+struct Claim {
+    topic: Topic,
+    occurrences: Vec<u32>,
+    /// In SAN, one or more that he may announce.
+    intended: Option<String>,
+}
+
+impl Referee {
+    /// Says of a ply that became certain whether the player on move may claim a draw of the same position.
+    ///
+    /// Where only the reply made it certain, his right is over (Art. 9.4); it is told all the same, for the record.
+    pub(super) fn offer_threefold(&mut self, now: Timestamp, ply: u32) {
+        let Some(history) = self.history().map(|history| history.up_to(ply)) else {
+            return;
+        };
+        if !history.may_repeat() {
+            return;
+        }
+        let claims = history.last().position().map(|here| threefold(&history, here));
+        for claim in claims.into_iter().flatten() {
+            self.offer(now, ply, claim);
+        }
+    }
+
+    /// The same of 50 moves, which must be completed by each player (Art. 9.3.2). Whether they were, nobody may have
+    /// seen: an answered move will do. Each player hears of it once while it lasts.
+    pub(super) fn offer_fifty(&mut self, now: Timestamp) {
+        let Some(game) = self.game.as_ref().filter(|game| !game.ended) else {
+            return;
+        };
+        let last = u32::try_from(game.published.len()).unwrap_or(u32::MAX);
+        for ply in last.saturating_sub(1).max(1)..=last {
+            self.offer_fifty_after(now, ply, ply < last);
+        }
+    }
+
+    fn offer_fifty_after(&mut self, now: Timestamp, ply: u32, answered: bool) {
+        let Some(history) = self.history().map(|history| history.up_to(ply)) else {
+            return;
+        };
+        let Some(entry) = history.last_entry().filter(|entry| entry.settled.is_some()) else {
+            return;
+        };
+        let quiet = history.quiet();
+        let due = entry.completed.is_some() || answered;
+        let Some(position) = history.last().position().filter(|_| quiet + 1 >= FIFTY_MOVES) else {
+            return;
+        };
+        let since = vec![ply.saturating_sub(quiet)];
+        let claim = if quiet < FIFTY_MOVES {
+            let moves = position.legal_moves();
+            let moves: Vec<Move> = moves.iter().copied().filter(|m| !m.is_zeroing()).collect();
+            (!entry.offered.intended_fifty && !moves.is_empty()).then(|| Claim {
+                topic: Topic::FiftyMovesIntended,
+                occurrences: since,
+                intended: Some(names(position, &moves)),
+            })
+        } else {
+            (due && !history.told_fifty()).then_some(Claim {
+                topic: Topic::FiftyMoves,
+                occurrences: since,
+                intended: None,
+            })
+        };
+        let Some(claim) = claim else { return };
+        self.note_offer(ply, |offered| match claim.topic {
+            Topic::FiftyMoves => offered.fifty = true,
+            _ => offered.intended_fifty = true,
+        });
+        self.offer(now, ply, claim);
+    }
+
+    fn note_offer(&mut self, ply: u32, note: impl Fn(&mut Offered)) {
+        let published = self.game.as_mut().map(|game| &mut game.published);
+        if let Some(entry) = published.and_then(|published| published.get_mut(super::index(ply))) {
+            note(&mut entry.offered);
+        }
+    }
+
+    fn offer(&mut self, now: Timestamp, ply: u32, claim: Claim) {
+        let Some(history) = self.history().map(|history| history.up_to(ply)) else {
+            return;
+        };
+        let rules = &self.regulations.rules;
+        let event = EventKind::ClaimAvailable {
+            color: color_text(history.last().turn()),
+            ply,
+            reason: match claim.topic {
+                Topic::Threefold | Topic::ThreefoldIntended => "threefold",
+                _ => "fifty_moves",
+            },
+            occurrences: claim.occurrences,
+            intended: claim.intended,
+            severity: "info",
+            article: rules.article(claim.topic).to_owned(),
+            edition: rules.edition.name(),
+        };
+        self.say(now, None, event, None);
+    }
+}
+
+/// Claims told of a ply.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Offered {
+    fifty: bool,
+    intended_fifty: bool,
+}
+
+impl History<'_> {
+    /// Whether the player on move has heard since the last pawn move or capture that 50 moves were played.
+    fn told_fifty(&self) -> bool {
+        let quiet = usize::try_from(self.quiet()).unwrap_or(usize::MAX);
+        let own = self.plies().iter().rev().step_by(2).take(quiet.div_ceil(2));
+        own.into_iter().any(|entry| entry.offered.fifty)
+    }
+
+    fn last_entry(&self) -> Option<&Entry> {
+        self.plies().last()
+    }
+}
+
+/// What the player on move may claim of the same position, on the board and by announcing a move.
+fn threefold(history: &History<'_>, here: &Chess) -> Vec<Claim> {
+    let stood = history.occurrences(here);
+    let mut claims = Vec::new();
+    if stood.len() >= THREEFOLD {
+        claims.push(Claim {
+            topic: Topic::Threefold,
+            occurrences: stood,
+            intended: None,
+        });
+    }
+    for m in here.legal_moves().iter().filter(|m| !m.is_zeroing()) {
+        let mut next = here.clone();
+        next.play_unchecked(*m);
+        let stood = history.occurrences(&next);
+        if stood.len() + 1 >= THREEFOLD {
+            claims.push(Claim {
+                topic: Topic::ThreefoldIntended,
+                occurrences: stood,
+                intended: Some(names(here, &[*m])),
+            });
+        }
+    }
+    claims
+}
+
+fn names(position: &Chess, moves: &[Move]) -> String {
+    let names = moves
+        .iter()
+        .map(|m| SanPlus::from_move(position.clone(), *m).to_string());
+    names.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+//! What of a game counts for repetition and for counted moves (Art. 9.2, 9.3, 9.6).
+
+use shakmaty::{Chess, Position, Square};
+
+use super::Entry;
+use crate::laws::Rules;
+use crate::tracker::State;
+
+/// Plies from a position to its third occurrence, at the least.
+const UNDOING: u32 = 8;
+
+/// A position that the arbiter put on the board during the game.
+#[derive(Debug, Clone)]
+pub(super) struct Placed {
+    /// It stood after this ply.
+    pub(super) ply: u32,
+    pub(super) state: State,
+}
+
+/// A game up to its last ply.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct History<'g> {
+    start: &'g State,
+    plies: &'g [Entry],
+    placed: &'g [Placed],
+    rules: &'g Rules,
+}
+
+impl<'g> History<'g> {
+    pub(super) fn new(start: &'g State, plies: &'g [Entry], placed: &'g [Placed], rules: &'g Rules) -> Self {
+        Self {
+            start,
+            plies,
+            placed,
+            rules,
+        }
+    }
+
+    /// The same game up to a ply.
+    pub(super) fn up_to(self, ply: u32) -> Self {
+        let plies =
+            usize::try_from(ply).map_or(self.plies, |ply| self.plies.get(..ply).unwrap_or(self.plies));
+        Self { plies, ..self }
+    }
+
+    pub(super) fn plies(&self) -> &'g [Entry] {
+        self.plies
+    }
+
+    /// The state after the last ply, or after what the arbiter has put there since.
+    pub(super) fn last(&self) -> &'g State {
+        self.after(self.plies.len())
+    }
+
+    /// The state before the last ply; `None` before the first.
+    pub(super) fn before_last(&self) -> Option<&'g State> {
+        Some(self.after(self.plies.len().checked_sub(1)?))
+    }
+
+    fn after(&self, plies: usize) -> &'g State {
+        let placed = self.placed.iter().rev();
+        let mut placed = placed.filter(|placed| usize::try_from(placed.ply) == Ok(plies));
+        if let Some(placed) = placed.next() {
+            return &placed.state;
+        }
+        let last = plies.checked_sub(1).and_then(|last| self.plies.get(last));
+        last.map_or(self.start, |entry| &entry.ply.after)
+    }
+
+    /// The plies after which the same position stood (Art. 9.2), oldest first; 0 for the start position.
+    ///
+    /// The same player has the move, and all pieces have the same moves: castling rights and a possible capture en
+    /// passant are part of it. A position that the arbiter put back is no new occurrence unless the regulations say so.
+    pub(super) fn occurrences(&self, position: &Chess) -> Vec<u32> {
+        let mut found = Vec::new();
+        let mut look = |ply: u32, state: &State, again: bool| {
+            let same = state.position().is_some_and(|other| self.same(other, position));
+            if same && (again || found.is_empty()) {
+                found.push(ply);
+            }
+        };
+        let states = core::iter::once((0, self.start)).chain(
+            self.plies
+                .iter()
+                .map(|entry| (entry.ply.number, &entry.ply.after)),
+        );
+        for (ply, state) in states {
+            look(ply, state, true);
+            for placed in self.placed.iter().filter(|placed| placed.ply == ply) {
+                look(ply, &placed.state, self.rules.points.reinstated_counts);
+            }
+        }
+        found
+    }
+
+    /// How many plies in a row, to the last one, neither moved a pawn nor took a piece.
+    ///
+    /// Play that the Laws do not allow counts like any other; what stood on the board tells.
+    pub(super) fn quiet(&self) -> u32 {
+        let quiet = (0..self.plies.len())
+            .rev()
+            .take_while(|before| self.is_quiet(*before))
+            .count();
+        let quiet = u32::try_from(quiet).unwrap_or(u32::MAX);
+        let from_start = usize::try_from(quiet) == Ok(self.plies.len());
+        let earlier = self
+            .start
+            .position()
+            .filter(|_| from_start)
+            .map_or(0, Position::halfmoves);
+        quiet.saturating_add(earlier)
+    }
+
+    /// Whether any position can stand for the third time now or after one more ply: it takes eight that undo each
+    /// other, unless somebody's hand did what no move does.
+    pub(super) fn may_repeat(&self) -> bool {
+        let unruly = || self.plies.iter().any(|entry| entry.ply.played.is_none());
+        self.quiet() + 1 >= UNDOING || !self.placed.is_empty() || unruly()
+    }
+
+    /// Whether the ply that came after so many neither moved a pawn nor took a piece.
+    fn is_quiet(&self, before: usize) -> bool {
+        let Some(entry) = self.plies.get(before) else {
+            return false;
+        };
+        let (before, after) = (self.after(before).board(), entry.ply.after.board());
+        before.pawns() == after.pawns() && before.occupied().count() == after.occupied().count()
+    }
+
+    fn same(&self, one: &Chess, other: &Chess) -> bool {
+        if self.rules.forced_king_keeps_right() {
+            return one == other;
+        }
+        // 1997 looks at future rights, too: one that the next move loses whatever it is does not count.
+        one.board() == other.board()
+            && one.turn() == other.turn()
+            && one.legal_ep_square() == other.legal_ep_square()
+            && lasting_rights(one) == lasting_rights(other)
+    }
+}
+
+/// The rooks with which castling will still be possible, or is, after some legal move.
+fn lasting_rights(position: &Chess) -> Vec<Square> {
+    let king = position.board().king_of(position.turn());
+    let moves = position.legal_moves();
+    let lasts = |rook: Square| {
+        position.board().color_at(rook) != Some(position.turn())
+            || moves.iter().any(|m| match m {
+                shakmaty::Move::Castle { rook: with, .. } => *with == rook,
+                m => m.from() != king && m.from() != Some(rook),
+            })
+    };
+    let rights = position.castles().castling_rights();
+    rights.into_iter().filter(|rook| lasts(*rook)).collect()
+}

@@ -1,0 +1,367 @@
+//! An arbiter's word: checked against the game, then done.
+
+mod doing;
+mod moves;
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::CastlingMode;
+
+use super::{Referee, Running, Verdict};
+use crate::command::{
+    Annotate, CloseIncident, CorrectMoves, EndGame, NewGame, Order, Refusal, SetPlayers, SetPosition,
+    SetResult,
+};
+use crate::event::Players;
+use crate::laws::{NoTimeControl, TimeControl};
+use crate::tracker::{Given, Side, State};
+use moves::Moves;
+
+/// A command that can be done, and what that will be.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    deed: Deed,
+    note: Option<String>,
+}
+
+#[derive(Debug)]
+enum Deed {
+    Players(Whose, Players),
+    TimeControl(TimeControl),
+    Result(Whose, Verdict),
+    GoOn,
+    Position(State),
+    Moves(Whose, Moves),
+    Incident(CloseIncident),
+    Note(Whose, String),
+    Start(State, Option<Players>),
+    End(&'static str),
+    Identify,
+    WhiteSide(Side),
+}
+
+/// Which game is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    /// The one that is being played, or was last while its pieces stand.
+    Current,
+    /// The last one, its pieces set up anew.
+    Previous,
+    /// The one that will begin.
+    Next,
+}
+
+/// Reasons for a result that an arbiter can give.
+const REASONS: &[&str] = &[
+    "resignation",
+    "agreement",
+    "flag",
+    "illegal_moves",
+    "claim",
+    "default",
+    "arbiter",
+    "void",
+    "adjourned",
+    "kings",
+    "result_piece",
+    "checkmate",
+    "stalemate",
+    "dead_position",
+    "fivefold",
+    "seventy_five_moves",
+];
+/// Those that say that nobody won.
+const DRAWN: &[&str] = &[
+    "agreement",
+    "claim",
+    "stalemate",
+    "dead_position",
+    "fivefold",
+    "seventy_five_moves",
+];
+/// What cannot happen any more once the game is over.
+const ONLY_IN_PLAY: &[&str] = &[
+    "resignation",
+    "agreement",
+    "flag",
+    "illegal_moves",
+    "claim",
+    "default",
+];
+/// Reasons for a game without a result.
+const UNFINISHED: &[&str] = &["arbiter", "void", "adjourned"];
+
+impl Checked {
+    /// What the sender should know of what will be done.
+    pub(crate) fn note(&self) -> Option<&str> {
+        self.note.as_deref()
+    }
+}
+
+impl From<Deed> for Checked {
+    fn from(deed: Deed) -> Self {
+        Self { deed, note: None }
+    }
+}
+
+impl Referee {
+    /// Whether a command can be done now.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot; the message is for who gave it.
+    pub(crate) fn check(&self, now: Timestamp, order: &Order) -> Result<Checked, Refusal> {
+        let deed = match order {
+            Order::SetPlayers(set) => self.check_players(set)?,
+            Order::SetTimeControl(set) => Deed::TimeControl(control(&set.time_control)?),
+            Order::SetResult(set) => return self.check_result(set),
+            Order::SetPosition(set) => self.check_position(set)?,
+            Order::CorrectMoves(correct) => self.check_moves(now, correct)?,
+            Order::CloseIncident(close) => self.check_incident(close)?,
+            Order::Annotate(Annotate { text, game }) => Deed::Note(self.whose(game.as_ref())?, text.clone()),
+            Order::NewGame(new) => self.check_new_game(new)?,
+            Order::EndGame(end) => self.check_end(end)?,
+            Order::Identify if self.game().is_some() => {
+                return Err(Refusal::GameOn {
+                    board: self.board.clone(),
+                });
+            }
+            Order::Identify => Deed::Identify,
+            Order::SyncClockSides(sync) => Deed::WhiteSide(sync.white),
+        };
+        Ok(deed.into())
+    }
+
+    /// What the tracker has to know of it.
+    pub(crate) fn given(&self, checked: &Checked) -> Option<Given> {
+        let running = self.game.as_ref().filter(|game| !game.ended);
+        match &checked.deed {
+            Deed::Moves(Whose::Current, moves) => running.map(|game| Given::Line(game.states(moves))),
+            Deed::Position(state) => {
+                let mut states = running?.line();
+                states.pop();
+                states.push(state.clone());
+                Some(Given::Line(states))
+            }
+            Deed::Start(state, _) => Some(Given::Start(state.clone())),
+            Deed::WhiteSide(side) => Some(Given::WhiteSide(*side)),
+            _ => None,
+        }
+    }
+
+    /// Does what was checked.
+    pub(crate) fn act(&mut self, now: Timestamp, by: &str, checked: Checked) {
+        match checked.deed {
+            Deed::Players(whose, players) => self.set_players(now, by, whose, players),
+            Deed::TimeControl(control) => self.set_time_control(now, by, control),
+            Deed::Result(whose, verdict) => self.set_result(now, by, whose, verdict),
+            Deed::GoOn => self.go_on(now, by),
+            Deed::Position(state) => self.set_position(now, by, state),
+            Deed::Moves(whose, moves) => self.correct_moves(now, by, whose, moves),
+            Deed::Incident(close) => self.close_incident(now, by, &close),
+            Deed::Note(whose, text) => self.annotate(now, by, whose, text),
+            Deed::Start(_, players) => self.begin_anew(now, players),
+            Deed::End(reason) => self.end(now, None, Verdict::arbiter("*", reason)),
+            Deed::Identify | Deed::WhiteSide(_) => {}
+        }
+    }
+
+    fn check_players(&self, set: &SetPlayers) -> Result<Deed, Refusal> {
+        let whose = match &set.game {
+            Some(_) => self.whose(set.game.as_ref())?,
+            None if self.game().is_some() => Whose::Current,
+            None => Whose::Next,
+        };
+        Ok(Deed::Players(whose, set.players()))
+    }
+
+    fn check_result(&self, set: &SetResult) -> Result<Checked, Refusal> {
+        let whose = self.whose(set.game.as_ref())?;
+        let game = self.game_of(whose).ok_or_else(|| self.no_game())?;
+        let result = result_named(&set.result)?;
+        if result == "*" && set.reason.is_none() {
+            return match whose {
+                Whose::Current if game.ended => Ok(Deed::GoOn.into()),
+                Whose::Current => Err(Refusal::GameOn {
+                    board: self.board.clone(),
+                }),
+                _ => Err(Refusal::NotThatGame {
+                    board: self.board.clone(),
+                    game: game.id.id.clone(),
+                }),
+            };
+        }
+        let before = game.verdict.as_ref();
+        let reason = match &set.reason {
+            Some(given) => word(given, REASONS)?,
+            None => before
+                .filter(|v| v.result == result)
+                .map_or("arbiter", |v| v.reason),
+        };
+        let unfinished = UNFINISHED.contains(&reason) && reason != "arbiter";
+        if (DRAWN.contains(&reason) && result != "1/2-1/2") || (unfinished && result != "*") {
+            return Err(Refusal::NoSuchEnd { reason, result });
+        }
+        let over = before.filter(|v| v.by == "laws" && v.confirmed && ONLY_IN_PLAY.contains(&reason));
+        if let Some(over) = over {
+            return Err(Refusal::AlreadyOver {
+                result: over.result.clone(),
+                over_by: over.reason,
+                reason,
+            });
+        }
+        let entered = game.entered(result, reason, &self.regulations.rules);
+        Ok(Checked {
+            deed: Deed::Result(whose, Verdict::arbiter(entered.result, reason)),
+            note: entered.note,
+        })
+    }
+
+    fn check_position(&self, set: &SetPosition) -> Result<Deed, Refusal> {
+        let Some(game) = &self.game else {
+            return Ok(Deed::Start(position(&set.fen)?, None));
+        };
+        if let Some(verdict) = game.verdict.as_ref().filter(|_| game.ended) {
+            return Err(Refusal::Over {
+                result: verdict.result.clone(),
+                over_by: verdict.reason,
+            });
+        }
+        let state = position(&set.fen)?;
+        let line = game.line();
+        let stood = line
+            .iter()
+            .rposition(|stood| stood.board() == state.board() && stood.turn() == state.turn());
+        Ok(match stood {
+            Some(stay) => Deed::Moves(
+                Whose::Current,
+                Moves {
+                    stay,
+                    entered: Vec::new(),
+                    position: line.get(stay).cloned(),
+                },
+            ),
+            None => Deed::Position(state),
+        })
+    }
+
+    fn check_moves(&self, now: Timestamp, correct: &CorrectMoves) -> Result<Deed, Refusal> {
+        let whose = self.whose(correct.game.as_ref())?;
+        let game = self.game_of(whose).ok_or_else(|| self.no_game())?;
+        Ok(Deed::Moves(whose, game.corrected(now, correct)?))
+    }
+
+    fn check_incident(&self, close: &CloseIncident) -> Result<Deed, Refusal> {
+        if self.has_open_incident(close.incident) {
+            return Ok(Deed::Incident(close.clone()));
+        }
+        Err(Refusal::NoIncident {
+            board: self.board.clone(),
+            incident: close.incident,
+        })
+    }
+
+    fn check_new_game(&self, new: &NewGame) -> Result<Deed, Refusal> {
+        let start = match &new.fen {
+            Some(fen) => position(fen)?,
+            None => State::standard(),
+        };
+        Ok(Deed::Start(start, new.players()))
+    }
+
+    fn check_end(&self, end: &EndGame) -> Result<Deed, Refusal> {
+        if self.game().is_none() {
+            return Err(self.no_game());
+        }
+        let reason = end.reason.as_deref().unwrap_or("arbiter");
+        Ok(Deed::End(word(reason, UNFINISHED)?))
+    }
+
+    fn no_game(&self) -> Refusal {
+        let board = self.board.clone();
+        Refusal::NoGame { board }
+    }
+
+    /// The game with that id; without one the game being played, else the last one.
+    fn whose(&self, game: Option<&String>) -> Result<Whose, Refusal> {
+        let board = self.board.clone();
+        let found = [(Whose::Current, &self.game), (Whose::Previous, &self.previous)]
+            .into_iter()
+            .find(|(_, known)| {
+                known
+                    .as_ref()
+                    .is_some_and(|known| game.is_none_or(|id| known.id.id == *id))
+            });
+        found.map(|(whose, _)| whose).ok_or_else(|| match game {
+            Some(game) => Refusal::NotThatGame {
+                board,
+                game: game.clone(),
+            },
+            None => Refusal::NothingToChange { board },
+        })
+    }
+
+    fn game_of(&self, whose: Whose) -> Option<&Running> {
+        match whose {
+            Whose::Current => self.game.as_ref(),
+            Whose::Previous => self.previous.as_ref(),
+            Whose::Next => None,
+        }
+    }
+
+    fn game_of_mut(&mut self, whose: Whose) -> Option<&mut Running> {
+        match whose {
+            Whose::Current => self.game.as_mut(),
+            Whose::Previous => self.previous.as_mut(),
+            Whose::Next => None,
+        }
+    }
+}
+
+/// A position to go on from: the Laws must know it.
+fn position(fen: &str) -> Result<State, Refusal> {
+    let refused = |why| Refusal::NoPosition {
+        fen: fen.to_owned(),
+        why,
+    };
+    let read = |mode| State::from_fen(fen, mode);
+    let states = [CastlingMode::Standard, CastlingMode::Chess960].map(read);
+    let mut states = states.into_iter().flatten().peekable();
+    if states.peek().is_none() {
+        return Err(refused("it is no FEN"));
+    }
+    let legal = states.find(|state| state.position().is_some());
+    legal.ok_or_else(|| refused("no legal play leads to it"))
+}
+
+/// A time control as PGN writes it, where it can.
+pub(super) fn control_text(control: &TimeControl) -> String {
+    control.pgn().unwrap_or_else(|| control.to_string())
+}
+
+fn control(given: &str) -> Result<TimeControl, Refusal> {
+    given
+        .parse()
+        .map_err(|error: NoTimeControl| Refusal::NoTimeControl {
+            why: error.to_string(),
+        })
+}
+
+fn result_named(given: &str) -> Result<&'static str, Refusal> {
+    let known = ["1-0", "0-1", "1/2-1/2", "*"]
+        .into_iter()
+        .find(|known| *known == given);
+    known.ok_or_else(|| Refusal::NoResult {
+        given: given.to_owned(),
+    })
+}
+
+fn word(given: &str, known: &'static [&'static str]) -> Result<&'static str, Refusal> {
+    let found = known.iter().find(|word| **word == given);
+    found.copied().ok_or_else(|| Refusal::NoReason {
+        given: given.to_owned(),
+        known,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,280 @@
+//! What was checked is done.
+
+use kiebitz_hardware::Timestamp;
+
+use super::moves::{Moves, uci};
+use super::{Whose, control_text};
+use crate::event::{EventKind, Players};
+use crate::laws::TimeControl;
+use crate::referee::claims::Offered;
+use crate::referee::history::Placed;
+use crate::referee::words::move_of;
+use crate::referee::{Entry, Referee, Ruling, Verdict};
+use crate::tracker::{Ply, State};
+
+impl Referee {
+    pub(super) fn set_players(&mut self, now: Timestamp, by: &str, whose: Whose, players: Players) {
+        let Some(game) = self.game_of_mut(whose) else {
+            self.announced = Some(players);
+            return;
+        };
+        game.players = Some(players.clone());
+        let players = Some(players);
+        self.amend(
+            now,
+            whose,
+            Amended {
+                players,
+                ..Amended::by(by)
+            },
+        );
+    }
+
+    pub(super) fn set_time_control(&mut self, now: Timestamp, by: &str, control: TimeControl) {
+        let text = control_text(&control);
+        self.regulations.time_control = Some(control);
+        if self.game().is_some() {
+            let time_control = Some(text);
+            self.amend(
+                now,
+                Whose::Current,
+                Amended {
+                    time_control,
+                    ..Amended::by(by)
+                },
+            );
+        }
+    }
+
+    pub(super) fn set_result(&mut self, now: Timestamp, by: &str, whose: Whose, verdict: Verdict) {
+        let Some(game) = self.game_of_mut(whose) else {
+            return;
+        };
+        if !game.ended {
+            self.end(now, None, verdict);
+            return;
+        }
+        game.verdict = Some(verdict.clone());
+        let result = Some((verdict.result, Some(verdict.reason)));
+        self.amend(
+            now,
+            whose,
+            Amended {
+                result,
+                ..Amended::by(by)
+            },
+        );
+    }
+
+    /// A game that was ended goes on; what was played since then is part of it.
+    pub(super) fn go_on(&mut self, now: Timestamp, by: &str) {
+        if let Some(game) = &mut self.game {
+            game.ended = false;
+            game.verdict = None;
+        }
+        let result = Some(("*".to_owned(), None));
+        self.amend(
+            now,
+            Whose::Current,
+            Amended {
+                result,
+                ..Amended::by(by)
+            },
+        );
+        self.follow(now, "arbiter");
+    }
+
+    /// The game goes on from a position that did not stand in it.
+    pub(super) fn set_position(&mut self, now: Timestamp, by: &str, state: State) {
+        let position = Some(state.fen());
+        let Some(game) = &mut self.game else { return };
+        let ply = u32::try_from(game.published.len()).unwrap_or(u32::MAX);
+        self.line = game.published.clone();
+        // What is due on the board is this, whatever the last ply left there.
+        match self.line.last_mut() {
+            Some(last) => last.ply.after.clone_from(&state),
+            None => self
+                .start
+                .iter_mut()
+                .for_each(|start| start.state.clone_from(&state)),
+        }
+        game.placed.push(Placed { ply, state });
+        self.amend(
+            now,
+            Whose::Current,
+            Amended {
+                position,
+                ..Amended::by(by)
+            },
+        );
+    }
+
+    pub(super) fn correct_moves(&mut self, now: Timestamp, by: &str, whose: Whose, moves: Moves) {
+        let Some(game) = self.game_of_mut(whose) else {
+            return;
+        };
+        let withdrawn = game.published.get(moves.stay).map(|entry| entry.ply.clone());
+        game.keep(moves.stay);
+        let ply = u32::try_from(moves.stay).unwrap_or(u32::MAX);
+        let put_back = moves.position.clone().map(|state| Placed { ply, state });
+        game.placed.extend(put_back);
+        for entry in game.published.iter_mut().filter(|entry| entry.settled.is_none()) {
+            entry.settled = Some(BY_ARBITER);
+        }
+        let entries = moves.entered.iter().map(|ply| Entry {
+            ply: Box::new(ply.clone()),
+            told_at: now,
+            settled: Some(BY_ARBITER),
+            completed: Some((BY_ARBITER, None, None)),
+            offered: Offered::default(),
+        });
+        game.published.extend(entries);
+        let all = game
+            .published
+            .iter()
+            .map(|entry| uci(&entry.ply).unwrap_or_default());
+        let amended = match &moves.position {
+            Some(state) => Amended {
+                position: Some(state.fen()),
+                ..Amended::by(by)
+            },
+            None => Amended {
+                moves: Some(all.collect()),
+                ..Amended::by(by)
+            },
+        };
+        if whose == Whose::Current && !game.ended {
+            self.line = game.published.clone();
+        }
+        self.amend(now, whose, amended);
+        self.tell_corrected(now, whose, withdrawn.as_deref(), &moves);
+    }
+
+    /// The events of the moves that were corrected.
+    fn tell_corrected(&mut self, now: Timestamp, whose: Whose, withdrawn: Option<&Ply>, moves: &Moves) {
+        let reason = BY_ARBITER;
+        if let (Some(withdrawn), true) = (withdrawn, moves.entered.is_empty()) {
+            let ply = withdrawn.number;
+            self.say_of(now, whose, EventKind::MoveRetracted { ply, reason });
+        }
+        for (nth, entered) in moves.entered.iter().enumerate() {
+            let played = move_of(entered);
+            let event = match withdrawn.filter(|_| nth == 0) {
+                Some(withdrawn) => EventKind::MoveAmended {
+                    played,
+                    replaces: uci(withdrawn),
+                    reason,
+                },
+                None => EventKind::MoveMade(played),
+            };
+            let (ply, by) = (entered.number, BY_ARBITER);
+            let (clock, elapsed_ms) = (None, None);
+            self.say_of(now, whose, event);
+            self.say_of(now, whose, EventKind::MoveSettled { ply, by });
+            self.say_of(
+                now,
+                whose,
+                EventKind::MoveCompleted {
+                    ply,
+                    by,
+                    clock,
+                    elapsed_ms,
+                },
+            );
+        }
+        if let (Whose::Current, Some(last)) = (whose, moves.entered.last()) {
+            self.look_for_end(now, last.number);
+            self.offer_threefold(now, last.number);
+            self.offer_fifty(now);
+        }
+    }
+
+    /// What stands on the board is another game: one that is being played is void (Art. 7.2.1).
+    pub(super) fn begin_anew(&mut self, now: Timestamp, players: Option<Players>) {
+        let mut players = players;
+        if self.game().is_some() {
+            self.end(now, None, Verdict::arbiter("*", "void"));
+            players = players.or_else(|| self.game.as_ref().and_then(|game| game.players.clone()));
+        }
+        self.put_by();
+        self.announced = players.or_else(|| self.announced.take());
+        self.gives_start = true;
+    }
+
+    pub(super) fn annotate(&mut self, now: Timestamp, by: &str, whose: Whose, text: String) {
+        let note = Some(text);
+        let amended = Amended {
+            note,
+            ..Amended::by(by)
+        };
+        self.amend(now, whose, amended);
+    }
+
+    fn amend(&mut self, now: Timestamp, whose: Whose, amended: Amended) {
+        let (result, reason) = amended
+            .result
+            .map_or((None, None), |(result, reason)| (Some(result), reason));
+        let event = EventKind::GameAmended {
+            by: amended.by,
+            result,
+            reason,
+            players: amended.players,
+            time_control: amended.time_control,
+            moves: amended.moves,
+            position: amended.position,
+            note: amended.note,
+        };
+        self.say_of(now, whose, event);
+    }
+
+    fn say_of(&mut self, now: Timestamp, whose: Whose, event: EventKind) {
+        let game = self.game_of(whose).map(|game| game.id.clone());
+        self.rulings.push(Ruling {
+            ts: now,
+            at: None,
+            game,
+            event,
+            ply: None,
+        });
+    }
+}
+
+/// What settles and completes a move that the arbiter has entered, and withdraws one.
+const BY_ARBITER: &str = "arbiter";
+
+/// What the arbiter changed.
+#[derive(Debug)]
+struct Amended {
+    by: String,
+    result: Option<(String, Option<&'static str>)>,
+    players: Option<Players>,
+    time_control: Option<String>,
+    moves: Option<Vec<String>>,
+    position: Option<String>,
+    note: Option<String>,
+}
+
+impl Amended {
+    fn by(by: &str) -> Self {
+        Self {
+            by: by.to_owned(),
+            result: None,
+            players: None,
+            time_control: None,
+            moves: None,
+            position: None,
+            note: None,
+        }
+    }
+}
+
+impl Verdict {
+    pub(super) fn arbiter(result: &str, reason: &'static str) -> Self {
+        Self {
+            result: result.to_owned(),
+            reason,
+            by: "arbiter",
+            confirmed: true,
+        }
+    }
+}

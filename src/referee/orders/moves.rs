@@ -1,0 +1,127 @@
+//! The moves of a game as the arbiter corrects them.
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::san::San;
+use shakmaty::uci::UciMove;
+
+use crate::command::{CorrectMoves, Refusal};
+use crate::referee::Running;
+use crate::referee::words::index;
+use crate::tracker::{Evidence, Ply, State};
+
+/// The moves of a game as they should be.
+#[derive(Debug)]
+pub(super) struct Moves {
+    /// So many of those published stay.
+    pub(super) stay: usize,
+    /// These come after them.
+    pub(super) entered: Vec<Ply>,
+    /// The position, where that was what he gave.
+    pub(super) position: Option<State>,
+}
+
+impl Running {
+    /// The states that the game went through: from its start, one per ply.
+    pub(super) fn line(&self) -> Vec<State> {
+        let played = self.published.iter().map(|entry| &entry.ply.after);
+        let mut states: Vec<State> = core::iter::once(&self.start).chain(played).cloned().collect();
+        for placed in &self.placed {
+            let at = usize::try_from(placed.ply).ok();
+            if let Some(state) = at.and_then(|at| states.get_mut(at)) {
+                state.clone_from(&placed.state);
+            }
+        }
+        states
+    }
+
+    /// The same with the moves corrected.
+    pub(super) fn states(&self, moves: &Moves) -> Vec<State> {
+        let mut states = self.line();
+        states.truncate(moves.stay + 1);
+        states.extend(moves.entered.iter().map(|ply| ply.after.clone()));
+        states
+    }
+
+    /// Finds out which moves stay and which are new.
+    pub(super) fn corrected(&self, now: Timestamp, correct: &CorrectMoves) -> Result<Moves, Refusal> {
+        let from = index(correct.from);
+        let plies = self.published.len();
+        if from > plies || correct.from == 0 {
+            return Err(Refusal::NoSuchPly {
+                plies,
+                from: correct.from,
+            });
+        }
+        let line = self.line();
+        let mut stay = from;
+        let mut entered: Vec<Ply> = Vec::new();
+        for text in &correct.moves {
+            let before = entered
+                .last()
+                .map(|ply: &Ply| &ply.after)
+                .or_else(|| line.get(stay));
+            let Some(before) = before else { break };
+            let published = self.published.get(stay).filter(|_| entered.is_empty());
+            if published.is_some_and(|entry| is_named(&entry.ply, text)) {
+                stay += 1;
+                continue;
+            }
+            let number = u32::try_from(stay + entered.len() + 1).unwrap_or(u32::MAX);
+            entered.push(ply(now, number, before, text)?);
+        }
+        if entered.is_empty() && stay == plies {
+            return Err(Refusal::Nothing {
+                what: "the game has these moves",
+            });
+        }
+        Ok(Moves {
+            stay,
+            entered,
+            position: None,
+        })
+    }
+}
+
+/// Whether a ply is meant by its UCI or SAN.
+fn is_named(ply: &Ply, text: &str) -> bool {
+    let bare = |san: &str| san.trim_end_matches(['+', '#']).to_owned();
+    uci(ply).is_some_and(|uci| uci == text) || ply.san.as_deref().is_some_and(|san| bare(san) == bare(text))
+}
+
+pub(super) fn uci(ply: &Ply) -> Option<String> {
+    ply.uci.map(|uci| uci.to_string())
+}
+
+/// A move that the arbiter has entered, in SAN or UCI.
+fn ply(now: Timestamp, number: u32, before: &State, text: &str) -> Result<Ply, Refusal> {
+    let position = before.position();
+    let by_uci = || text.parse::<UciMove>().ok()?.to_move(position?).ok();
+    let by_san = || {
+        San::from_ascii(text.trim_end_matches(['+', '#']).as_bytes())
+            .ok()?
+            .to_move(position?)
+            .ok()
+    };
+    let Some(played) = by_uci().or_else(by_san) else {
+        return Err(Refusal::NoMove {
+            given: text.to_owned(),
+            ply: number,
+            fen: before.fen(),
+        });
+    };
+    Ok(Ply {
+        number,
+        color: before.turn(),
+        played: Some(played),
+        uci: Some(before.uci(played)),
+        san: before.san(played),
+        after: before.after(played),
+        captured: played.capture(),
+        lifted_at: now,
+        stood_at: now,
+        inferred: false,
+        any_order: false,
+        clock: None,
+        evidence: Evidence::default(),
+    })
+}

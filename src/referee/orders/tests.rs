@@ -1,0 +1,348 @@
+use crate::laws::{Edition, Mode};
+use crate::referee::table::{STANDARD, Table, WHITE_WINS, rules};
+use crate::tracker::State;
+use shakmaty::{CastlingMode, Color};
+
+fn table() -> Table {
+    Table::new(Edition::Fide2023)
+}
+
+#[test]
+fn a_command_without_its_game_is_refused() {
+    let mut table = table();
+    for (command, error) in [
+        (
+            r#""do":"set_result","result":"1-0""#,
+            "there is no game on board-1 that could be changed",
+        ),
+        (r#""do":"end_game""#, "no game is being played on board-1"),
+        (
+            r#""do":"annotate","text":"x""#,
+            "there is no game on board-1 that could be changed",
+        ),
+        (
+            r#""do":"correct_moves","moves":[]"#,
+            "there is no game on board-1 that could be changed",
+        ),
+        (
+            r#""do":"close_incident","incident":3"#,
+            "there is no open incident 3 on board-1",
+        ),
+        (
+            r#""do":"set_players","white":"A","game":"g""#,
+            "there is no game g on board-1 that could still be changed",
+        ),
+        (
+            r#""do":"set_time_control","time_control":"soon""#,
+            "in the time control \"soon\"",
+        ),
+    ] {
+        let answer = table.hears(command);
+        assert!(answer.starts_with(error), "{command}: {answer}");
+    }
+    assert_eq!(table.said(), [""; 0]);
+    table.plays("e4");
+    assert_eq!(
+        table.hears(r#""do":"identify""#),
+        "a game is being played on board-1"
+    );
+}
+
+#[test]
+fn players_named_before_the_game_play_it() {
+    let mut table = table();
+    table.hears(r#""do":"set_players","white":"Adams","black":"Baker""#);
+    table.hears(r#""do":"set_time_control","time_control":"90+30""#);
+    assert_eq!(table.said(), [""; 0]);
+    table.plays("e4");
+    let players = table.referee.game.as_ref().and_then(|game| game.players.clone());
+    assert_eq!(
+        players.and_then(|players| players.black).as_deref(),
+        Some("Baker")
+    );
+    table.hears(r#""do":"set_players","white":"Adams","black":"Becker""#);
+    table.hears(r#""do":"set_time_control","time_control":"60+30""#);
+    assert_eq!(table.said(), [r#"arbiter: "Adams"-"Becker""#, "arbiter: 3600+30"]);
+}
+
+#[test]
+fn the_arbiters_word_ends_the_game_and_stands() {
+    let mut table = table();
+    table.plays("e4 e5");
+    assert_eq!(
+        table.hears(r#""do":"set_result","by":"A. Meier","result":"1/2-1/2","reason":"agreement""#),
+        ""
+    );
+    table.shows(WHITE_WINS).plays("d4");
+    assert_eq!(table.said(), ["1/2-1/2 agreement by arbiter"]);
+    // It was entered wrongly (Art. 8.7: unless the arbiter decides otherwise).
+    table.hears(r#""do":"set_result","by":"A. Meier","result":"0-1","reason":"resignation""#);
+    assert_eq!(table.said(), ["A. Meier: 0-1 resignation"]);
+}
+
+#[test]
+fn a_result_must_make_sense() {
+    let mut table = table();
+    table.plays("e4 e5");
+    for (command, error) in [
+        (
+            r#""result":"2-0""#,
+            "\"2-0\" is no result: 1-0, 0-1, 1/2-1/2, or *",
+        ),
+        (
+            r#""result":"1-0","reason":"boredom""#,
+            "\"boredom\" is no reason that a game ends for: resignation,",
+        ),
+        (
+            r#""result":"1-0","reason":"agreement""#,
+            "agreement does not go with the result 1-0",
+        ),
+        (
+            r#""result":"1-0","reason":"void""#,
+            "void does not go with the result 1-0",
+        ),
+        (r#""result":"*""#, "a game is being played on board-1"),
+    ] {
+        let answer = table.hears(&format!(r#""do":"set_result",{command}"#));
+        assert!(answer.starts_with(error), "{command}: {answer}");
+    }
+}
+
+#[test]
+fn what_the_board_showed_is_confirmed_or_taken_back() {
+    let mut table = table();
+    table.plays("e4 e5").shows(WHITE_WINS);
+    table.hears(r#""do":"set_result","result":"1-0""#);
+    assert_eq!(table.said(), ["1-0 kings by board?", "arbiter: 1-0 kings"]);
+    // The kings had only been looked at: the game goes on, and what was played since then is part of it.
+    table.plays("d4");
+    assert_eq!(table.hears(r#""do":"set_result","result":"*""#), "");
+    table.plays("d5");
+    let moves = table.referee.game.as_ref().map(|game| game.published.len());
+    assert_eq!(
+        (table.said(), moves),
+        (vec!["arbiter: * goes on".to_owned()], Some(4))
+    );
+}
+
+/// Art. 5.1.2 of 2023: a resignation against somebody who cannot mate is a draw; before, it was lost.
+#[test]
+fn a_resignation_against_a_bare_king_is_a_draw() {
+    let fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
+    for (edition, result) in [(Edition::Fide2018, "0-1"), (Edition::Fide2023, "1/2-1/2")] {
+        let mut table = Table::of(fen, rules(edition, Mode::Standard, true));
+        table.plays("e4");
+        let note = table.hears(r#""do":"set_result","result":"0-1","reason":"resignation""#);
+        let expected = "a draw: Black cannot mate by any sequence of legal moves (Art. 5.1.2)";
+        assert_eq!(
+            note,
+            if edition == Edition::Fide2023 {
+                expected
+            } else {
+                ""
+            }
+        );
+        assert_eq!(table.said(), [format!("{result} resignation by arbiter")]);
+    }
+}
+
+/// Art. 6.9, 7.5.5: a flag and the last illegal move lose, unless the opponent cannot mate. The arbiter may overrule.
+#[test]
+fn a_flag_against_a_bare_king_is_a_draw() {
+    let fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
+    for (reason, result, article) in [
+        ("flag", "1/2-1/2", "6.9"),
+        ("illegal_moves", "1/2-1/2", "7.5.5"),
+        ("default", "0-1", ""),
+        ("arbiter", "0-1", ""),
+    ] {
+        let mut table = Table::of(fen, rules(Edition::Fide2018, Mode::Standard, true));
+        table.plays("e4");
+        let note = table.hears(&format!(
+            r#""do":"set_result","result":"0-1","reason":"{reason}""#
+        ));
+        assert!(note.contains(article), "{note}");
+        assert_eq!(table.said(), [format!("{result} {reason} by arbiter")]);
+    }
+}
+
+#[test]
+fn moves_are_corrected_from_the_first_wrong_one() {
+    let mut table = table();
+    table.plays("e4 e5 Nf3 Nc6 Bb5");
+    assert_eq!(
+        table.hears(r#""do":"correct_moves","moves":["e4","e5","g1f3","d6","Bc4","Be7"]"#),
+        ""
+    );
+    assert_eq!(
+        table.said(),
+        [
+            "arbiter: e2e4 e7e5 g1f3 d7d6 f1c4 f8e7",
+            "d6 for b8c6: arbiter",
+            "4 completed by arbiter",
+            "5 completed by arbiter",
+            "6 completed by arbiter",
+        ]
+    );
+    // The game goes on from there.
+    table.plays("O-O");
+    assert_eq!(
+        table.referee.game.as_ref().map(|game| game.published.len()),
+        Some(7)
+    );
+    assert_eq!(table.hears(r#""do":"correct_moves","from":7,"moves":[]"#), "");
+    assert_eq!(table.said().last().map(String::as_str), Some("not 7: arbiter"));
+    for (command, error) in [
+        (
+            r#""moves":["e4","e5","Nf6"]"#,
+            "\"Nf6\", ply 3, is no legal move in ",
+        ),
+        (
+            r#""from":9,"moves":[]"#,
+            "the game has 6 plies: the moves cannot go on from ply 9",
+        ),
+        (
+            r#""from":0,"moves":[]"#,
+            "the game has 6 plies: the moves cannot go on from ply 0",
+        ),
+        (
+            r#""from":6,"moves":["Be7"]"#,
+            "nothing to be changed: the game has these moves",
+        ),
+    ] {
+        let answer = table.hears(&format!(r#""do":"correct_moves",{command}"#));
+        assert!(answer.starts_with(error), "{command}: {answer}");
+    }
+}
+
+/// Moves that were missing and mate end the game (Art. 5.1.1).
+#[test]
+fn moves_that_mate_end_the_game() {
+    let mut table = table();
+    table.plays("f3 e5 g4");
+    table.hears(r#""do":"correct_moves","from":4,"moves":["Qh4"]"#);
+    assert_eq!(
+        table.said().last().map(String::as_str),
+        Some("0-1 checkmate by laws")
+    );
+}
+
+/// Art. 7.5.1: the position before the illegal move. What the game had gone through is gone back to.
+#[test]
+fn a_position_of_the_game_takes_back_what_came_after_it() {
+    let mut table = table();
+    table.plays("e4 e5 Nf3 b8b6");
+    table.said();
+    let fen = "rnbqkbnr/pppp1ppp/8/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2";
+    assert_eq!(table.hears(&format!(r#""do":"set_position","fen":"{fen}""#)), "");
+    assert_eq!(
+        table.said(),
+        [format!("arbiter: {fen}"), "not 4: arbiter".to_owned()]
+    );
+    table.plays("Nc6");
+    assert_eq!(
+        table.referee.game.as_ref().map(|game| game.published.len()),
+        Some(4)
+    );
+}
+
+#[test]
+fn a_position_that_never_stood_is_played_on_from() {
+    let mut table = table();
+    table.plays("e4 e5");
+    let fen = "rnbqkbnr/ppppp1pp/8/8/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2";
+    assert_eq!(table.hears(&format!(r#""do":"set_position","fen":"{fen}""#)), "");
+    table.plays("Qh5+ g6");
+    assert_eq!(table.said(), [format!("arbiter: {fen}")]);
+    for (fen, why) in [
+        ("rnbqkbnr", "it is no FEN"),
+        ("4k3/8/8/8/8/8/8/4K2Q b - - 0 1", ""),
+        ("4k2Q/8/8/8/8/8/8/4K3 w - - 0 1", "no legal play leads to it"),
+    ] {
+        let answer = table.hears(&format!(r#""do":"set_position","fen":"{fen}""#));
+        assert!(answer.ends_with(why), "{answer}");
+    }
+}
+
+/// Laws part 10, case 20; Art. 7.5, 5.1.1: while the game is on, also while a claim is examined, an illegal move is put
+/// right; after mate or a resignation it is too late.
+#[test]
+fn the_game_is_set_back_only_while_it_is_on() {
+    let fen = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2";
+    let back = format!(r#""do":"set_position","fen":"{fen}""#);
+    let mut table = table();
+    table.plays("e4 e5 f1d6 d8e7");
+    table.hears(r#""do":"set_result","result":"0-1","reason":"resignation""#);
+    assert_eq!(
+        table.hears(&back),
+        "the game is over with 0-1 by resignation; to go on with it, set its result to \"*\" first"
+    );
+    let mut table = Table::new(Edition::Fide2018);
+    table.plays("e4 e5 f1d6 d8e7");
+    assert_eq!(table.hears(&back), "");
+}
+
+#[test]
+fn the_record_stays_open_until_the_next_game_begins() {
+    let mut table = table();
+    table.plays("e4 e5").shows(WHITE_WINS);
+    table.set_up(State::from_fen(STANDARD, CastlingMode::Standard).expect("a FEN"));
+    table.said();
+    table.hears(r#""do":"set_result","result":"1-0","reason":"resignation""#);
+    table.hears(r#""do":"correct_moves","from":3,"moves":["Nf3"]"#);
+    assert_eq!(
+        table.said(),
+        [
+            "arbiter: 1-0 resignation",
+            "arbiter: e2e4 e7e5 g1f3",
+            "3 completed by arbiter"
+        ]
+    );
+    table.hears(r#""do":"set_players","white":"Next""#);
+    assert_eq!(table.said(), [""; 0]);
+    table.plays("d4");
+    let game = table.referee.game().map(|game| game.id.clone()).expect("a game");
+    assert!(game.ends_with("board-1-2"), "{game}");
+    let answer = table.hears(r#""do":"set_result","result":"0-1","game":"2026-09-09-board-1-1""#);
+    assert!(
+        answer.starts_with("there is no game 2026-09-09-board-1-1 on board-1"),
+        "{answer}"
+    );
+}
+
+/// Art. 7.2.1: the game from a wrong start position is void, and a new one is played by the same players.
+#[test]
+fn a_new_game_breaks_the_old_one_off() {
+    let mut table = table();
+    table.hears(r#""do":"set_players","white":"Adams""#);
+    table.plays("e4");
+    assert_eq!(table.hears(r#""do":"new_game""#), "");
+    assert_eq!(table.said(), ["* void by arbiter"]);
+    table.plays("d4");
+    let game = table.referee.game.as_ref().expect("a game");
+    assert_eq!(game.published.len(), 1);
+    assert_eq!(
+        game.players.as_ref().and_then(|players| players.white.as_deref()),
+        Some("Adams")
+    );
+    table.hears(r#""do":"end_game","reason":"adjourned""#);
+    assert_eq!(table.said(), ["* adjourned by arbiter"]);
+}
+
+/// A drawn start position, or an adjourned one: its first move is a move of a game.
+#[test]
+fn a_game_begins_with_the_position_that_is_given() {
+    let mut table = table();
+    let fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 40";
+    table.hears(&format!(r#""do":"new_game","fen":"{fen}""#));
+    table.plays("e4");
+    assert_eq!(table.referee.moves_made(Color::White), 1);
+}
+
+#[test]
+fn a_note_is_kept_with_the_game() {
+    let mut table = table();
+    table.plays("e4");
+    table.hears(r#""do":"annotate","by":"A. Meier","text":"White asked for water""#);
+    assert_eq!(table.said(), ["A. Meier: White asked for water"]);
+}

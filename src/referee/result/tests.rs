@@ -1,0 +1,64 @@
+use shakmaty::Color;
+
+use crate::laws::{Edition, Mode};
+use crate::referee::table::{Table, rules};
+use crate::tracker::Completion;
+
+/// Laws part 10, case 6 (constructed); Art. 6.9: White's flag falls after Rxa7, which forces Qxa7, which forces Qxa7 mate.
+/// Black has queen, pawn and rook's corner, and can never mate.
+#[test]
+fn nobody_mates_who_is_forced_to_be_mated() {
+    let fen = "kq6/p7/8/8/8/R7/QP2p1PP/R5KB w - - 0 1";
+    let mut table = Table::of(fen, rules(Edition::Fide2018, Mode::Standard, true));
+    table.makes("Rxa7+").settles();
+    assert_eq!(table.referee.opponent_can_mate(Color::White), Some(false));
+    let note = table.hears(r#""do":"set_result","result":"0-1","reason":"flag""#);
+    assert_eq!(
+        note,
+        "a draw: Black cannot mate by any sequence of legal moves (Art. 6.9)"
+    );
+    assert_eq!(table.said(), ["1/2-1/2 flag by arbiter"]);
+}
+
+/// Laws part 10, case 18; Art. 6.9: a bishop alone can win on time against a rook and a pawn, a knight against a rook's
+/// pawn; not against a bare king.
+#[test]
+fn little_material_wins_on_time_against_more() {
+    for (fen, can) in [
+        ("4k3/8/8/2b5/8/8/4P3/R3K3 w - - 0 1", true),
+        ("4k3/8/8/2n5/8/8/P7/4K3 w - - 0 1", true),
+        ("4k3/8/8/2n5/8/8/8/Q3K3 w - - 0 1", false),
+        ("4k3/8/8/2b5/8/8/8/R3K3 w - - 0 1", false),
+        ("4k3/8/8/8/8/8/P7/R3K3 w - - 0 1", false),
+    ] {
+        let mut table = Table::of(fen, rules(Edition::Fide2023, Mode::Blitz, true));
+        table.plays("Kd1");
+        assert_eq!(table.referee.opponent_can_mate(Color::White), Some(can), "{fen}");
+    }
+}
+
+/// An illegal move is gone back behind before anybody asks who can mate (Art. 7.5.1).
+#[test]
+fn the_last_legal_position_counts() {
+    let fen = "4k3/8/8/2q5/8/8/P7/4K3 w - - 0 1";
+    let mut table = Table::of(fen, rules(Edition::Fide2023, Mode::Standard, true));
+    table.makes("a2c5");
+    assert_eq!(table.referee.opponent_can_mate(Color::White), Some(true));
+}
+
+/// Laws part 10, case 2; Art. 6.2.1, 6.2.2, 6.9: what was made and not pressed is not completed.
+#[test]
+fn a_move_made_and_not_pressed_is_not_completed() {
+    let mut table = Table::new(Edition::Fide2018);
+    table.plays("e4 e5").makes("Nf3").makes("Nc6");
+    let moves = |table: &Table, color| {
+        let referee = &table.referee;
+        (referee.moves_made(color), referee.moves_completed(color))
+    };
+    // Black's press came before White's and was void; then White pressed.
+    table.completes(3, Completion::Press);
+    assert_eq!(moves(&table, Color::White), (2, 2));
+    assert_eq!(moves(&table, Color::Black), (2, 1));
+    table.completes(4, Completion::Press);
+    assert_eq!(moves(&table, Color::Black), (2, 2));
+}
