@@ -4,6 +4,7 @@ use kiebitz_hardware::{Observed, Timestamp};
 
 use crate::command::{Answer, Command};
 use crate::event::{Event, EventKind};
+use crate::incidents::Incidents;
 use crate::laws::Regulations;
 use crate::presence::Presence;
 use crate::referee::{Referee, Ruling};
@@ -80,6 +81,13 @@ impl Board {
         } else if let Some(followed) = followed {
             self.tracker.resume_without_line(followed);
         }
+        self
+    }
+
+    /// Goes on with the incidents of the journal.
+    #[must_use]
+    pub fn with_incidents(mut self, incidents: &Incidents) -> Self {
+        self.referee.resume_incidents(incidents);
         self
     }
 

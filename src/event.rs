@@ -258,6 +258,12 @@ pub enum EventKind {
         /// How it ended: restored, replaced, stands, passed, decided, game_over.
         #[serde(deserialize_with = "word")]
         reason: Word,
+        /// Whether it counts as an offence of the player, where that is decided only now; absent otherwise.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        counts: Option<bool>,
+        /// What the arbiter decided, in his words; absent without any.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        decision: Option<String>,
     },
 }
 

@@ -14,6 +14,7 @@ pub mod doctor;
 pub mod emulate;
 pub mod event;
 pub mod hall;
+pub mod incidents;
 pub mod journal;
 pub mod laws;
 pub mod mating;

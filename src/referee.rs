@@ -16,14 +16,17 @@ mod watch;
 mod words;
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::{Color, KnownOutcome};
+use shakmaty::{ByColor, Color, KnownOutcome};
 
+use crate::command::CloseIncident;
 use crate::event::{Clock, EventKind, Players};
+use crate::incidents::Incidents;
 use crate::laws::Regulations;
 use crate::resume::Resumed;
-use crate::tracker::{ClockChange, Finding, Ply, ResultSign, Side, Start, State, Withdrawal};
+use crate::tracker::{ClockChange, Completion, Finding, Ply, ResultSign, Side, Start, State, Withdrawal};
 use claims::Offered;
 use history::{History, Placed};
+use watch::{Noted, View, Watch};
 pub(crate) use words::clock_of;
 use words::{completion_text, index, reason_text, recovery_text, settlement_text};
 
@@ -76,6 +79,7 @@ pub struct Referee {
     dead_position_due: Option<Timestamp>,
     clock: ClockState,
     white_side: Option<Side>,
+    watch: Watch,
     rulings: Vec<Ruling>,
 }
 
@@ -124,6 +128,14 @@ struct Entry {
     settled: Option<&'static str>,
     completed: Option<(&'static str, Option<Clock>, Option<u64>)>,
     offered: Offered,
+}
+
+impl Entry {
+    /// Whether the mover's press completed it.
+    fn is_pressed(&self) -> bool {
+        self.completed
+            .is_some_and(|(by, ..)| by == completion_text(Completion::Press))
+    }
 }
 
 #[derive(Debug, Default)]
@@ -198,9 +210,28 @@ impl Referee {
         });
     }
 
+    /// Goes on with the incidents that the journal has.
+    pub fn resume_incidents(&mut self, incidents: &Incidents) {
+        self.watch.resume(incidents);
+    }
+
     /// Takes in what the tracker has found.
     pub fn handle(&mut self, now: Timestamp, finding: Finding) {
+        let noted = Noted::of(&finding, &self.line);
         match finding {
+            Finding::Squares(look) => {
+                self.watch.look(now, &look);
+                self.watch(now, Noted::Squares);
+            }
+            Finding::Times { face, sure } => {
+                self.watch.read(face, sure);
+                let times = ByColor {
+                    white: face.white_ms,
+                    black: face.black_ms,
+                };
+                self.watch(now, Noted::Times(times));
+            }
+            Finding::Away => {}
             Finding::Start(start) => self.start_set_up(now, start),
             Finding::Made(ply) => self.played(now, ply, "moved_on"),
             Finding::Amended { ply, reason } => self.played(now, ply, reason_text(reason)),
@@ -248,19 +279,62 @@ impl Referee {
             Finding::Clock(change) => self.clock_changed(now, change),
             Finding::WhiteSide(side) => self.white_side = Some(side),
         }
+        if let Some(noted) = noted {
+            self.watch(now, noted);
+        }
     }
 
     /// When the referee wants [`handle_deadline`](Self::handle_deadline) to be called, unless something is found
     /// before; `None`: nothing is pending.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
-        self.dead_position_due
+        let deadlines = [self.watch.poll_deadline(), self.dead_position_due];
+        deadlines.into_iter().flatten().min()
     }
 
     /// Time has passed without a finding.
     pub fn handle_deadline(&mut self, now: Timestamp) {
         if self.dead_position_due.take_if(|due| *due <= now).is_some() {
             self.look_for_dead_position(now);
+        }
+        self.watch(now, Noted::Time);
+    }
+
+    /// Whether there is an incident of that number for the arbiter to decide.
+    fn has_open_incident(&self, number: u64) -> bool {
+        self.watch.can_be_decided(number)
+    }
+
+    /// The arbiter decides an incident.
+    fn close_incident(&mut self, now: Timestamp, close: &CloseIncident) {
+        for (ts, event) in self.watch.decide(now, close) {
+            self.say(ts, None, event, None);
+        }
+    }
+
+    /// The arbiter has said how the pieces stand.
+    fn board_is_set(&mut self, now: Timestamp) {
+        for (ts, event) in self.watch.set_by_arbiter(now) {
+            self.say(ts, None, event, None);
+        }
+    }
+
+    /// Lets the watchers see what is new.
+    fn watch(&mut self, now: Timestamp, noted: Noted) {
+        let ended = self.game.as_ref().map(|game| game.ended);
+        let view = View {
+            now,
+            start: self.start.as_ref(),
+            line: &self.line,
+            begun: ended == Some(false),
+            over: ended == Some(true),
+            clock: &self.clock,
+            white_side: self.white_side,
+            regulations: &self.regulations,
+            face: self.watch.face(),
+        };
+        for (ts, event) in self.watch.note(&view, noted) {
+            self.say(ts, None, event, None);
         }
     }
 
@@ -456,5 +530,61 @@ impl Verdict {
             by: "board",
             confirmed: false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use shakmaty::{CastlingMode, Chess};
+
+    use super::*;
+    use crate::event::Event;
+    use crate::tracker::{State, Variant};
+
+    /// An incident of a game that a restart cut off is closed when the next game begins, and its number is not given
+    /// again; that the board stands turned goes on.
+    #[test]
+    fn incidents_of_the_journal_are_closed_with_their_game_and_numbers_go_on() {
+        let opened = |number: u64, kind: &str| -> Event {
+            let time = "2026-11-21T14:03:07.412345Z";
+            let event = json!({
+                "v": 1, "stream": "live", "seq": number, "ts": time, "board": "b", "type": "incident.opened",
+                "incident": number, "kind": kind, "color": null, "ply": 4, "severity": "advice", "article": "",
+                "edition": "fide-2023", "case": "c", "advice": "a", "squares": ["e4"],
+                "evidence": {
+                    "from": time, "to": time, "fen": null, "clock": null, "changes": [], "values": {},
+                },
+            });
+            serde_json::from_value(event).expect("an event")
+        };
+        let mut incidents = Incidents::default();
+        for (number, kind) in [(7, "displaced_pieces"), (8, "illegal_move"), (9, "board_rotated")] {
+            incidents.apply(&opened(number, kind));
+        }
+        let mut referee = Referee::new("b", Regulations::default());
+        referee.resume_incidents(&incidents);
+        let start = |turned| {
+            Finding::Start(Start {
+                variant: Variant::Standard,
+                state: State::legal(Chess::new(), CastlingMode::Standard),
+                turned,
+                goes_on: false,
+            })
+        };
+        let now = Timestamp::from_micros(1_795_269_600_000_000);
+        let mut told = |turned| {
+            referee.handle(now, start(turned));
+            let rulings = referee.take_rulings();
+            let number = |ruling: &Ruling| match &ruling.event {
+                EventKind::IncidentClosed { incident, .. } => Some(-(*incident as i64)),
+                EventKind::IncidentOpened(incident) => Some(incident.incident as i64),
+                _ => None,
+            };
+            rulings.iter().filter_map(number).collect::<Vec<i64>>()
+        };
+        assert_eq!(told(true), [-7, -8], "the board stands turned as before");
+        assert_eq!(told(false), [-9]);
+        assert_eq!(told(true), [10]);
     }
 }

@@ -26,7 +26,8 @@ pub fn boards(journal: &Journal, stream: &str, names: &Names) -> Result<Vec<Boar
         let game = game.as_ref().and_then(Resumed::new);
         let followed = journal.last_followed(stream, &name)?;
         let board = Board::new(&name, stream, names.regulations(&name));
-        boards.push(board.resumed(last_seq, followed, game));
+        let incidents = journal.incidents(stream, &name)?;
+        boards.push(board.resumed(last_seq, followed, game).with_incidents(&incidents));
     }
     Ok(boards)
 }

@@ -65,6 +65,7 @@ pub async fn run(config: Config) -> Result<()> {
             let connected = journal.last_event(STREAM, board.name(), "board.connected")?;
             let game = journal.last_game(STREAM, board.name())?;
             publisher.resume(board.name(), connected.as_ref(), game.map(|game| game.record));
+            publisher.resume_incidents(board.name(), journal.incidents(STREAM, board.name())?);
         }
         hall.expect(board);
     }

@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{Journal, JournalError, JournaledEvent, journaled};
 use crate::event::Event;
+use crate::incidents::Incidents;
 use crate::record::GameRecord;
 
 /// A game in the list of a board's games.
@@ -88,6 +89,22 @@ impl Journal {
             }
         }
         Ok(None)
+    }
+
+    /// The incidents of a board.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or holds events that make no sense.
+    pub fn incidents(&self, stream: &str, board: &str) -> Result<Incidents, JournalError> {
+        let mut select = self.connection.prepare(INCIDENTS).map_err(self.error())?;
+        let rows = select.query_map([stream, board], journaled);
+        let rows: Vec<JournaledEvent> = rows.and_then(Iterator::collect).map_err(self.error())?;
+        let mut incidents = Incidents::default();
+        for row in rows {
+            incidents.apply(&row.decoded(&self.path)?);
+        }
+        Ok(incidents)
     }
 
     /// The last game of a board, ended or not; `None` where it has had none.
@@ -178,5 +195,7 @@ const FIRST: &str = "SELECT ts FROM event WHERE stream = ?1 AND board = ?2 ORDER
 const NEXT_STARTED: &str = "SELECT seq FROM event INDEXED BY game_edge
     WHERE stream = ?1 AND board = ?2 AND seq > ?3 AND type IN ('game.started', 'game.ended')
     AND type = 'game.started' ORDER BY seq LIMIT 1";
+const INCIDENTS: &str = "SELECT seq, payload FROM event WHERE stream = ?1 AND board = ?2
+    AND type IN ('incident.opened', 'incident.updated', 'incident.closed', 'game.started') ORDER BY seq";
 const EVENTS: &str = "SELECT seq, payload FROM event
     WHERE stream = ?1 AND board = ?2 AND seq >= ?3 AND seq < ?4 AND game = ?5 ORDER BY seq";

@@ -11,7 +11,8 @@ use super::payload::{BoardState, ClockTimes, Dated, Placement};
 use super::public::PublicProjection;
 use super::topics::BoardTopics;
 use crate::board::Board;
-use crate::event::{Event, EventKind};
+use crate::event::{Event, EventKind, Incident};
+use crate::incidents::Incidents;
 use crate::pgn::pgn;
 use crate::record::{GameRecord, Games};
 use crate::tracker::ClockFace;
@@ -41,6 +42,7 @@ pub struct View<'a> {
 pub struct Projection {
     topics: Topics,
     games: Games,
+    incidents: Incidents,
     board: BoardState,
     told: Told,
     public: PublicProjection,
@@ -70,7 +72,7 @@ struct Told {
     placement: Option<Placement>,
     clock: Option<ClockTimes>,
     pgn: Option<String>,
-    incidents: bool,
+    incidents: Option<Vec<Incident>>,
 }
 
 /// Why a board is not connected that kiebitz has not heard of since it was started again.
@@ -93,6 +95,7 @@ impl Projection {
                 incidents: topics.incidents().into(),
             },
             games: Games::new(),
+            incidents: Incidents::default(),
             board: BoardState::unknown(board, stream, host),
             told: Told::default(),
             public: PublicProjection::new(topics),
@@ -115,6 +118,11 @@ impl Projection {
         self.unheard = true;
     }
 
+    /// Goes on with the incidents that the journal has.
+    pub fn resume_incidents(&mut self, incidents: Incidents) {
+        self.incidents = incidents;
+    }
+
     /// The board's games.
     #[must_use]
     pub fn games(&self) -> &Games {
@@ -133,6 +141,7 @@ impl Projection {
         for event in events {
             messages.push(Message::event(&self.topics.events, event));
             game_changed |= self.games.apply(event);
+            self.incidents.apply(event);
             self.board.apply(event.ts, &event.kind);
             self.unheard &= !matches!(event.kind, EventKind::BoardConnected { .. });
         }
@@ -162,9 +171,11 @@ impl Projection {
             messages.push(Message::retained(&self.topics.state, &self.board));
             told.board = Some(self.board.clone());
         }
-        if !told.incidents {
-            messages.push(Message::retained(&self.topics.incidents, &NO_INCIDENTS));
-            told.incidents = true;
+        let open = self.incidents.open();
+        if told.incidents.as_ref().is_none_or(|told| !open.eq(told.iter())) {
+            let open: Vec<Incident> = self.incidents.open().cloned().collect();
+            messages.push(Message::retained(&self.topics.incidents, &open));
+            told.incidents = Some(open);
         }
         if self.unheard {
             return;
@@ -224,9 +235,6 @@ fn differs(told: &ClockTimes, reading: &ClockTimes) -> bool {
     side_differs(told.running == Some("white"), told.white_ms, reading.white_ms)
         || side_differs(told.running == Some("black"), told.black_ms, reading.black_ms)
 }
-
-/// Incidents are not told yet: the list of open ones is empty.
-const NO_INCIDENTS: [(); 0] = [];
 
 #[cfg(test)]
 mod tests;

@@ -155,9 +155,17 @@ impl Referee {
             Deed::TimeControl(control) => self.set_time_control(now, by, control),
             Deed::Result(whose, verdict) => self.set_result(now, by, whose, verdict),
             Deed::GoOn => self.go_on(now, by),
-            Deed::Position(state) => self.set_position(now, by, state),
-            Deed::Moves(whose, moves) => self.correct_moves(now, by, whose, moves),
-            Deed::Incident(close) => self.close_incident(now, by, &close),
+            Deed::Position(state) => {
+                self.board_is_set(now);
+                self.set_position(now, by, state);
+            }
+            Deed::Moves(whose, moves) => {
+                if whose == Whose::Current {
+                    self.board_is_set(now);
+                }
+                self.correct_moves(now, by, whose, moves);
+            }
+            Deed::Incident(close) => self.close_incident(now, &close),
             Deed::Note(whose, text) => self.annotate(now, by, whose, text),
             Deed::Start(_, players) => self.begin_anew(now, players),
             Deed::End(reason) => self.end(now, None, Verdict::arbiter("*", reason)),

@@ -1,12 +1,485 @@
-//! shim: the incidents come from elsewhere
+//! Watches for what the Laws have something to say about: opens incidents on evidence, follows and closes them.
+//!
+//! The watchers see the findings in order, each with the line of play as it stands after it, and what the squares
+//! show. Each has one kind of incident, or a few that belong together. What a sight means is for the Laws
+//! ([`crate::laws`]); what a board cannot see is no more than a hint.
+
+mod act;
+mod arithmetic;
+mod book;
+mod castling;
+mod displaced;
+mod faults;
+mod moves;
+mod position;
+mod press;
+mod setup;
+mod times;
+mod touch;
+mod trace;
+
 use kiebitz_hardware::Timestamp;
+use shakmaty::{Bitboard, ByColor, Color};
 
-use super::Referee;
+use super::result::{IN_PLAY, can_mate};
+use super::words::clock_of;
+use super::{ClockState, Entry};
 use crate::command::CloseIncident;
+use crate::event::{Clock, EventKind};
+use crate::incidents::{Incidents, player};
+use crate::laws::{ClockTimes, Regulations};
+use crate::tracker::{
+    ClockChange, ClockFace, Completion, Finding, Look, Side, Start, State, Withdrawal, difference,
+};
+use book::{Book, Closed, Known};
+use trace::Trace;
 
-impl Referee {
-    pub(super) fn has_open_incident(&self, _incident: u64) -> bool {
-        false
-    }
-    pub(super) fn close_incident(&mut self, _now: Timestamp, _by: &str, _close: &CloseIncident) {}
+/// The game as the watchers see it.
+#[derive(Debug)]
+pub(super) struct View<'a> {
+    pub(super) now: Timestamp,
+    pub(super) start: Option<&'a Start>,
+    pub(super) line: &'a [Entry],
+    /// A game has begun and is not over.
+    pub(super) begun: bool,
+    /// A game is over, and no other start position has been set up since.
+    pub(super) over: bool,
+    pub(super) clock: &'a ClockState,
+    pub(super) white_side: Option<Side>,
+    pub(super) regulations: &'a Regulations,
+    /// What the clock shows.
+    pub(super) face: Option<Clock>,
 }
+
+impl View<'_> {
+    /// The position as told.
+    pub(super) fn tip(&self) -> Option<&State> {
+        match self.line.last() {
+            Some(entry) => Some(&entry.ply.after),
+            None => self.start.map(|start| &start.state),
+        }
+    }
+
+    /// The state that a ply was made from, the first being 1.
+    fn before(&self, ply: u32) -> Option<&State> {
+        match ply.checked_sub(2) {
+            Some(at) => self
+                .line
+                .get(usize::try_from(at).ok()?)
+                .map(|entry| &entry.ply.after),
+            None => self.start.map(|start| &start.state),
+        }
+    }
+
+    /// The state before the last ply; `None` at the start.
+    fn last_before(&self) -> Option<&State> {
+        self.line.last().and_then(|last| self.before(last.ply.number))
+    }
+
+    /// The last state that legal play led to.
+    fn last_legal(&self) -> Option<&State> {
+        let legal = self.line.iter().rev().find(|entry| entry.ply.played.is_some());
+        match legal {
+            Some(entry) => Some(&entry.ply.after),
+            None => self.start.map(|start| &start.state),
+        }
+    }
+
+    fn entry(&self, ply: u32) -> Option<&Entry> {
+        self.line.get(usize::try_from(ply.checked_sub(1)?).ok()?)
+    }
+
+    /// The ply that is due: a game in progress counts on from its start.
+    pub(super) fn due(&self) -> u32 {
+        if self.start.is_none() {
+            return 0;
+        }
+        u32::try_from(self.line.len()).map_or(u32::MAX, |plies| plies + 1)
+    }
+
+    /// Whether pieces are moved in play: the clock runs, or there is none.
+    pub(super) fn in_play(&self) -> bool {
+        self.begun && (!self.clock.connected || self.clock.running)
+    }
+}
+
+/// What is new, for the watchers.
+#[derive(Debug)]
+pub(super) enum Noted {
+    /// A line of play begins.
+    Started,
+    /// This ply was told, or told anew instead of the one that is handed on.
+    Played(u32, Option<Box<Entry>>),
+    /// From this ply on all is withdrawn: these plies.
+    Retracted(u32, Withdrawal, Vec<Entry>),
+    /// A ply was completed.
+    Completed(u32, Completion),
+    /// A player pressed his clock, and no ply of his that was told earlier is completed by it.
+    Pressed(Color),
+    Clock(ClockChange),
+    /// A reading of the clock.
+    Times(ByColor<u64>),
+    Squares,
+    Away,
+    /// What happened while the board was away is known, or given up.
+    Back,
+    Over,
+    /// A deadline, or that something was found that speaks of the game alone.
+    Time,
+}
+
+impl Noted {
+    /// What a finding says to the watchers; the line is still as it was before it.
+    pub(super) fn of(finding: &Finding, line: &[Entry]) -> Option<Self> {
+        let at = |ply: u32| usize::try_from(ply).unwrap_or(usize::MAX).saturating_sub(1);
+        Some(match finding {
+            Finding::Start(_) => Self::Started,
+            Finding::Made(ply) => Self::Played(ply.number, None),
+            Finding::Amended { ply, .. } => {
+                Self::Played(ply.number, line.get(at(ply.number)).cloned().map(Box::new))
+            }
+            Finding::Retracted { ply, reason } => {
+                Self::Retracted(*ply, *reason, line.get(at(*ply)..).unwrap_or_default().to_vec())
+            }
+            Finding::Completed { ply, by, .. } => Self::Completed(*ply, *by),
+            Finding::Clock(change) => Self::Clock(*change),
+            Finding::Away => Self::Away,
+            Finding::Recovered { .. } => Self::Back,
+            // What the game makes of them is what counts.
+            Finding::Settled { .. } | Finding::ResultShown { .. } | Finding::WhiteSide(_) => Self::Time,
+            Finding::Times { .. } | Finding::Squares(_) => return None,
+        })
+    }
+}
+
+/// What every watcher is given.
+struct Desk<'a> {
+    view: &'a View<'a>,
+    trace: &'a Trace,
+    book: &'a mut Book,
+    offences: &'a mut Offences,
+    /// Squares that others account for: displaced pieces, faulty sensors.
+    set_aside: Bitboard,
+    /// What the clock showed before its last press, and what that press added to the presser's time.
+    pressed_times: Option<(ByColor<u64>, u64)>,
+}
+
+impl Desk<'_> {
+    fn now(&self) -> Timestamp {
+        self.view.now
+    }
+
+    /// Where the board differs from the position as told, but for squares that others account for.
+    fn differs(&self) -> Bitboard {
+        let Some(tip) = self.view.tip() else {
+            return Bitboard::EMPTY;
+        };
+        difference(self.trace.board(), tip.board()) & !self.set_aside
+    }
+
+    /// Castling that is not allowed, where the rook's part of it was told as a move.
+    fn castled_behind_rook(&self) -> Option<act::Act> {
+        let tip = self.view.tip()?;
+        let last = self.view.last_before()?;
+        let rook = self.view.line.last()?;
+        let moved = difference(last.board(), tip.board()) | difference(self.trace.board(), tip.board());
+        act::castling_behind_rook(last, self.trace, moved & !self.set_aside)
+            .filter(|act| self.trace.changed_at(act.from) <= rook.ply.stood_at + KING_FOLLOWS)
+    }
+
+    /// Whether what the squares show can be held against the line of play.
+    fn sees_play(&self) -> bool {
+        self.view.in_play() && !self.trace.blind
+    }
+
+    fn open(&mut self, report: book::Report) -> book::Number {
+        self.book.open(self.view.now, self.view.regulations, report)
+    }
+
+    fn update(&mut self, number: book::Number, report: book::Report) {
+        self.book
+            .update(self.view.now, self.view.regulations, number, report);
+    }
+
+    fn note(&mut self, report: book::Report, reason: &'static str) {
+        self.book
+            .note(self.view.now, self.view.regulations, report, reason);
+    }
+
+    fn report(&self, sight: crate::laws::Sight, from: Timestamp) -> book::Report {
+        book::Report::new(self.view, self.trace, sight, from)
+    }
+
+    /// Whether the opponent of `player` can mate from there by any sequence of legal moves (Art. 6.9, 7.5.5); `None`: not
+    /// known.
+    fn opponent_can_mate(&self, from: Option<&State>, player: Color) -> Option<bool> {
+        can_mate(from?.position()?, !player, IN_PLAY)
+    }
+
+    /// What the clocks showed around an irregularity.
+    fn clock_times(&self) -> Option<ClockTimes> {
+        let now = self.view.face?;
+        let completed = |entry: &Entry| entry.completed.and_then(|(_, clock, _)| clock);
+        let before = self.view.line.iter().rev().find_map(completed);
+        let sides = |clock: Clock| ByColor {
+            white: clock.white_ms,
+            black: clock.black_ms,
+        };
+        Some(ClockTimes {
+            before: before.map_or_else(|| sides(now), sides),
+            now: sides(now),
+            undue: self.pressed_times.map_or(0, |(_, undue)| undue),
+        })
+    }
+}
+
+/// King and rook of one castling are lifted within this time.
+const KING_FOLLOWS: core::time::Duration = core::time::Duration::from_secs(3);
+
+/// How many offences of Article 7.5 each player has completed.
+#[derive(Debug, Default)]
+pub(super) struct Offences {
+    completed: ByColor<u32>,
+}
+
+impl Offences {
+    /// Counts one more and says which it is.
+    fn count(&mut self, color: Color) -> u32 {
+        self.completed[color] = self.completed[color].saturating_add(1);
+        self.completed[color]
+    }
+
+    /// Counts one less: it was none after all.
+    fn discount(&mut self, color: Color) {
+        self.completed[color] = self.completed[color].saturating_sub(1);
+    }
+}
+
+/// All watchers of one board.
+#[derive(Debug, Default)]
+pub(super) struct Watch {
+    trace: Trace,
+    book: Book,
+    offences: Offences,
+    face: Option<ClockFace>,
+    /// White's side of the clock is beyond doubt.
+    sure: bool,
+    pressed_times: Option<(ByColor<u64>, u64)>,
+    /// A press completed this player's ply then.
+    explained: Option<(Timestamp, Color)>,
+    over: bool,
+    wake: Option<Timestamp>,
+    setup: setup::Setup,
+    faults: faults::Faults,
+    displaced: displaced::Displaced,
+    moves: moves::Moves,
+    press: press::Presses,
+    touch: touch::Touches,
+    castling: castling::Castlings,
+    times: times::Times,
+    arithmetic: arithmetic::Arithmetic,
+    positions: position::Positions,
+}
+
+impl Watch {
+    /// What the clock shows.
+    pub(super) fn face(&self) -> Option<Clock> {
+        self.face.map(clock_of)
+    }
+
+    /// When the watchers want to be called again.
+    pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
+        self.wake
+    }
+
+    /// Takes in what the squares show.
+    pub(super) fn look(&mut self, now: Timestamp, look: &Look) {
+        self.trace.take(now, look);
+    }
+
+    /// Takes in a reading of the clock.
+    pub(super) fn read(&mut self, face: ClockFace, sure: bool) {
+        self.sure = sure;
+        let sides = |face: ClockFace| ByColor {
+            white: face.white_ms,
+            black: face.black_ms,
+        };
+        let before = self.face.replace(face);
+        let running = before.and_then(|before| before.running);
+        if let (Some(before), Some(presser)) = (before, running)
+            && face.running == Some(!presser)
+        {
+            let undue = sides(face)[presser].saturating_sub(sides(before)[presser]);
+            self.pressed_times = Some((sides(before), undue));
+        }
+    }
+
+    /// Goes on with the incidents of a journal.
+    pub(super) fn resume(&mut self, incidents: &Incidents) {
+        self.book.resume(incidents);
+        self.offences.completed = incidents.offences();
+        for incident in incidents.open() {
+            let known = Known::new(incident);
+            match incident.kind {
+                "illegal_move" | "promotion_not_replaced" => self.moves.resume(&known),
+                "clock_pressed_without_move" => self.press.resume(&known),
+                "displaced_pieces" => self.displaced.resume(&known),
+                "piece_touched_not_moved" => self.touch.resume(&known),
+                "board_disconnected" | "sensor_fault" => self.faults.resume(&known),
+                "board_rotated" | "wrong_start_position" => self.setup.resume(&known),
+                "clock_inconsistent" => self.arithmetic.resume(&known),
+                "illegal_position" => self.positions.resume(&known),
+                _ => self.times.resume(&known),
+            }
+        }
+    }
+
+    /// Whether there is an incident of that number for the arbiter to decide.
+    pub(super) fn can_be_decided(&self, number: u64) -> bool {
+        self.book.undecided(number).is_some()
+    }
+
+    /// The arbiter decides an incident, and whether it counts as an offence; without a word on that it stays as it was.
+    pub(super) fn decide(&mut self, now: Timestamp, close: &CloseIncident) -> Vec<(Timestamp, EventKind)> {
+        let number = close.incident;
+        let Some(incident) = self.book.undecided(number) else {
+            return Vec::new();
+        };
+        let (color, counted) = (player(incident), self.book.counts(number));
+        let counts = close.counts.filter(|counts| *counts != counted);
+        match (color, counts) {
+            (Some(color), Some(true)) => drop(self.offences.count(color)),
+            (Some(color), Some(false)) => self.offences.discount(color),
+            _ => {}
+        }
+        let closed = Closed {
+            by: "arbiter",
+            reason: "decided",
+            counts,
+            decision: close.decision.clone(),
+        };
+        self.book.close_as(now, number, closed);
+        self.moves.forget(number);
+        self.book.take_said()
+    }
+
+    /// The arbiter has set the position or the moves: what was irregular on the board is decided with it.
+    pub(super) fn set_by_arbiter(&mut self, now: Timestamp) -> Vec<(Timestamp, EventKind)> {
+        for number in self.book.open_of(&ON_THE_BOARD) {
+            self.book.close(now, number, "arbiter", "decided");
+        }
+        self.moves = moves::Moves::default();
+        self.displaced = displaced::Displaced::default();
+        self.press = press::Presses::default();
+        self.touch = touch::Touches::default();
+        self.positions = position::Positions::default();
+        self.wake = self.deadline().filter(|at| *at > now);
+        self.book.take_said()
+    }
+
+    /// Takes in what is new, or that time has passed, and lets every watcher draw its conclusions.
+    pub(super) fn note(&mut self, view: &View<'_>, noted: Noted) -> Vec<(Timestamp, EventKind)> {
+        let over = view.over && !core::mem::replace(&mut self.over, view.over);
+        self.tell(view, &noted);
+        match noted {
+            Noted::Completed(ply, Completion::Press) => {
+                // The reply was completed before: the press that belongs to this ply was missed, and this is another.
+                let late = view.entry(ply + 1).is_some_and(Entry::is_pressed);
+                let color = view.entry(ply).map(|entry| entry.ply.color);
+                self.explained = color.filter(|_| !late).map(|color| (view.now, color));
+            }
+            Noted::Clock(ClockChange::Pressed(side)) => {
+                let color = view.white_side.map(|white| Color::from_white(white == side));
+                let unexplained = |color: &Color| self.explained != Some((view.now, *color));
+                if let Some(color) = color.filter(|_| self.sure).filter(unexplained) {
+                    self.tell(view, &Noted::Pressed(color));
+                }
+            }
+            Noted::Clock(ClockChange::Disconnected) => self.face = None,
+            Noted::Away => {
+                self.trace.blind = true;
+                self.trace.away_at = view.now;
+            }
+            Noted::Started => {
+                self.offences = Offences::default();
+                self.book.forget_standing();
+                self.trace.blind = false;
+                self.book.close_all_but(view.now, &OUTLAST_A_GAME);
+            }
+            _ => {}
+        }
+        if over {
+            self.tell(view, &Noted::Over);
+            self.book.close_all_but(view.now, &OUTLAST_A_GAME);
+        }
+        self.open_eyes(view);
+        self.wake = self.deadline().filter(|at| *at > view.now);
+        self.book.take_said()
+    }
+
+    /// What the board shows is what was told: it can be believed again after a gap.
+    fn open_eyes(&mut self, view: &View<'_>) {
+        if self.trace.blind
+            && self.trace.is_whole()
+            && view.tip().is_some_and(|tip| tip.board() == self.trace.board())
+        {
+            self.trace.blind = false;
+        }
+    }
+
+    fn tell(&mut self, view: &View<'_>, noted: &Noted) {
+        let mut desk = Desk {
+            view,
+            trace: &self.trace,
+            book: &mut self.book,
+            offences: &mut self.offences,
+            set_aside: Bitboard::EMPTY,
+            pressed_times: self.pressed_times,
+        };
+        self.setup.note(&mut desk, noted);
+        self.faults.note(&mut desk, noted);
+        desk.set_aside = self.faults.squares();
+        self.displaced.note(&mut desk, noted, &self.moves);
+        desk.set_aside |= self.displaced.squares();
+        self.moves.note(&mut desk, noted);
+        self.press.note(&mut desk, noted, &self.moves);
+        self.touch.note(&mut desk, noted, &self.moves);
+        self.castling.note(&mut desk, noted);
+        self.times.note(&mut desk, noted);
+        self.arithmetic.note(&mut desk, noted);
+        self.positions.note(&mut desk, noted);
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        [
+            self.setup.poll_deadline(),
+            self.faults.poll_deadline(),
+            self.displaced.poll_deadline(),
+            self.moves.poll_deadline(),
+            self.press.poll_deadline(),
+            self.touch.poll_deadline(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+}
+
+/// What is over when the arbiter says how the pieces stand.
+const ON_THE_BOARD: [&str; 6] = [
+    "illegal_move",
+    "promotion_not_replaced",
+    "clock_pressed_without_move",
+    "displaced_pieces",
+    "piece_touched_not_moved",
+    "illegal_position",
+];
+
+/// What is not over with a game.
+const OUTLAST_A_GAME: [&str; 5] = [
+    "board_rotated",
+    "wrong_start_position",
+    "board_disconnected",
+    "clock_disconnected",
+    "sensor_fault",
+];

@@ -46,6 +46,13 @@ impl Publisher {
         }
     }
 
+    /// Goes on with the incidents that the journal has of a board.
+    pub(super) fn resume_incidents(&mut self, board: &str, incidents: crate::incidents::Incidents) {
+        if let Some(projection) = self.projection(board) {
+            projection.resume_incidents(incidents);
+        }
+    }
+
     /// What is to be published once the events are kept.
     pub(super) fn messages(
         &mut self,

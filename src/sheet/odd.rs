@@ -5,7 +5,7 @@ use kiebitz_protocol::Counters;
 
 use super::words::{Hall, Numbering, played};
 use super::{GameSheet, Seen};
-use crate::event::{Event, EventKind, Move};
+use crate::event::{Event, EventKind, Incident, Move};
 use crate::record::MoveRecord;
 
 /// Something odd and when it was noticed.
@@ -30,6 +30,8 @@ pub(super) fn of(event: &Event, seen: Seen, game: Option<&GameSheet>, hall: &Hal
         (EventKind::ClockBatteryLow {}, _) => "the clock's battery is low".to_owned(),
         (EventKind::ClockConnected {}, _) if seen.clock => "the clock is connected again".to_owned(),
         (EventKind::ClockDisconnected {}, _) if seen.clock => "the clock was disconnected".to_owned(),
+        (EventKind::IncidentOpened(incident), _) => incident_text(incident)?,
+        (EventKind::IncidentUpdated(incident), _) => incident_text(incident)?,
         (EventKind::MoveMade(entry), Some(game)) => made(entry, game.numbering)?,
         (
             EventKind::MoveAmended {
@@ -94,6 +96,11 @@ fn commanded(by: &str, action: &str, error: Option<&str>) -> String {
         None => format!("{by} {what}"),
         Some(error) => format!("{by} would have {what}, but: {error}"),
     }
+}
+
+/// What the arbiter is advised; nothing of what is for the record only.
+fn incident_text(incident: &Incident) -> Option<String> {
+    (incident.severity != "info").then(|| format!("{}: {}", incident.severity, incident.advice))
 }
 
 fn disconnected(reason: &str, game: Option<&GameSheet>) -> String {

@@ -53,6 +53,8 @@ pub(crate) struct ClockWatch {
     last: Option<(Timestamp, ClockTimes)>,
     /// Evidence that White's time is the left one (positive) or the right one (negative).
     left_is_white: i8,
+    /// The side that was White's when that was last beyond doubt.
+    sure_side: Option<Side>,
     /// The clock was last started then.
     started_at: Option<Timestamp>,
     /// The turn that the running side's time is ticking for.
@@ -73,6 +75,10 @@ struct Turn {
     /// Since when it has been running; `None` while it is stopped.
     since: Option<Timestamp>,
 }
+
+/// White's clock started first is worth so many votes, and so many presses may be told late, in quick play, before one
+/// is told in its time.
+const SURE: i8 = 3;
 
 /// Votes beyond this are not counted, so that a clock turned round in mid-game is believed after as many presses.
 const CERTAIN: i8 = 4;
@@ -227,17 +233,27 @@ impl ClockWatch {
         }
     }
 
+    /// Whether White's side is beyond doubt: also where the clock was away and presses tell the side that it had.
+    pub(crate) fn is_sure(&self) -> bool {
+        let known_before = self.white_side().is_some() && self.white_side() == self.sure_side;
+        self.left_is_white.abs() >= SURE || (known_before && self.left_is_white.abs() > 1)
+    }
+
     /// Counts evidence that `side` is White's. Returns whether that changed the verdict.
     pub(crate) fn vote_white(&mut self, side: Side, weight: i8) -> bool {
         let before = self.white_side();
         let signed = if side == Side::Left { weight } else { -weight };
         self.left_is_white = (self.left_is_white + signed).clamp(-CERTAIN, CERTAIN);
+        if self.left_is_white.abs() >= SURE {
+            self.sure_side = self.white_side();
+        }
         self.white_side() != before
     }
 
     /// Forgets which side is White's: another game, perhaps with the clock the other way round.
     pub(crate) fn forget_sides(&mut self) {
         self.left_is_white = 0;
+        self.sure_side = None;
     }
 
     pub(crate) fn color_of(&self, side: Side) -> Option<Color> {

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::uci::UciMove;
-use shakmaty::{Color, KnownOutcome, Move, Role, Square};
+use shakmaty::{Board, Color, KnownOutcome, Move, Role, Square};
 
 use super::clock::{ClockChange, ClockFace, Side};
 use super::sensors::Change;
@@ -73,6 +73,30 @@ pub enum Finding {
     Clock(ClockChange),
     /// White's side of the clock became known, or turned out to be the other one.
     WhiteSide(Side),
+    /// What the clock shows, once White's side is known: every reading.
+    Times {
+        /// The reading.
+        face: ClockFace,
+        /// White's side of the clock is beyond doubt.
+        sure: bool,
+    },
+    /// The squares show something else, or are read the other way round from now on.
+    Squares(Box<Look>),
+    /// The board went away: from now on anything may happen to it unseen.
+    Away,
+}
+
+/// What the squares show, and what has changed since the last look. It says nothing of what was played.
+#[derive(Debug, Clone)]
+pub struct Look {
+    /// What stands on the board; result pieces are left out.
+    pub board: Board,
+    /// What changed, oldest first; empty when the board is read the other way round.
+    pub changes: Vec<Change>,
+    /// The board told it as it happened; false: it was read from its memory after a gap.
+    pub watched: bool,
+    /// When the last dump came. What it showed came to be so at some time before.
+    pub dumped_at: Timestamp,
 }
 
 /// The start of a line of play.

@@ -34,8 +34,8 @@ use clock::ClockWatch;
 pub use clock::{ClockChange, ClockFace, Side};
 use examine::Doubt;
 pub use finding::{
-    Caution, Completion, Evidence, Finding, Grounds, Ply, Recovery, ResultSign, Rival, Settlement, Start,
-    Withdrawal,
+    Caution, Completion, Evidence, Finding, Grounds, Look, Ply, Recovery, ResultSign, Rival, Settlement,
+    Start, Withdrawal,
 };
 pub(crate) use given::Given;
 use memory::{Gap, Late, Playback};
@@ -43,6 +43,7 @@ use motion::Habits;
 use rewind::Checkpoint;
 pub use sensors::Change;
 use sensors::Sensors;
+pub(crate) use sensors::difference;
 use signals::Signals;
 pub use start::Variant;
 pub use state::State;
@@ -164,7 +165,12 @@ impl Tracker {
             }
             Observation::Clock { times, .. } => {
                 if !self.is_late_reading(now, *times) {
-                    for change in self.clock.read(now, *times) {
+                    let changes = self.clock.read(now, *times);
+                    if let Some(face) = self.clock.face() {
+                        let sure = self.clock.is_sure();
+                        self.tell(now, Finding::Times { face, sure });
+                    }
+                    for change in changes {
                         self.clock_changed(now, change);
                     }
                 }
@@ -182,6 +188,7 @@ impl Tracker {
             }
             Observation::Closed { .. } => {
                 self.gap_begins(now);
+                self.tell(now, Finding::Away);
                 false
             }
             Observation::MemoryAsked => {
@@ -208,9 +215,21 @@ impl Tracker {
     fn squares_changed(&mut self, now: Timestamp) {
         self.quiet_since = now;
         self.examined = 0;
+        self.show_squares(now);
         if let Some(line) = &mut self.line {
             line.tree.update(&self.sensors, now);
         }
+    }
+
+    /// Tells what the squares show, without a word on what it means.
+    fn show_squares(&mut self, now: Timestamp) {
+        let look = Look {
+            changes: self.sensors.take_changes(),
+            board: self.sensors.board().clone(),
+            watched: !self.recovering(),
+            dumped_at: self.sensors.dumped_at(),
+        };
+        self.tell(now, Finding::Squares(Box::new(look)));
     }
 
     /// When the tracker wants [`handle_deadline`](Self::handle_deadline) to be called, unless something is observed
@@ -316,7 +335,12 @@ impl Tracker {
             let tip = line.tree.node(line.tree.tip());
             (tip.ply > 0 && tip.differs.is_empty()).then(|| tip.state.turn())
         });
-        let runs = self.clock.turn().filter(|_| self.clock.running() == Some(true));
+        // The mover of the last ply may not have pressed: where the sides were known, his press tells more.
+        let unknown = self.clock.white_side().is_none();
+        let runs = self
+            .clock
+            .turn()
+            .filter(|_| unknown && self.clock.running() == Some(true));
         if let Some((turn, runs)) = turn.zip(runs) {
             let white = if turn.is_white() { runs } else { runs.other() };
             self.vote_white(now, white, 1);

@@ -18,6 +18,8 @@ pub(crate) struct Sensors {
     /// The last dump came then.
     dumped_at: Timestamp,
     recent: VecDeque<Change>,
+    /// How many of the recent changes were not taken by [`take_changes`](Self::take_changes) yet.
+    fresh: usize,
     turned: bool,
     known: bool,
 }
@@ -67,6 +69,7 @@ impl Sensors {
             changed: [Since::at(Timestamp::from_micros(0)); 64],
             dumped_at: Timestamp::from_micros(0),
             recent: VecDeque::with_capacity(RECENT),
+            fresh: 0,
             turned: false,
             known: false,
         }
@@ -110,6 +113,11 @@ impl Sensors {
         self.known
     }
 
+    /// When the last dump came.
+    pub(crate) fn dumped_at(&self) -> Timestamp {
+        self.dumped_at
+    }
+
     /// Whether White sits with the connector on the right, so that field i is 63-i.
     pub(crate) fn turned(&self) -> bool {
         self.turned
@@ -128,6 +136,12 @@ impl Sensors {
     /// The recent changes, oldest first.
     pub(crate) fn recent(&self) -> impl DoubleEndedIterator<Item = &Change> {
         self.recent.iter()
+    }
+
+    /// The changes since this was asked last, oldest first, as far as they are remembered.
+    pub(crate) fn take_changes(&mut self) -> Vec<Change> {
+        let from = self.recent.len().saturating_sub(core::mem::take(&mut self.fresh));
+        self.recent.range(from..).copied().collect()
     }
 
     /// The changes after `since`, oldest first.
@@ -224,6 +238,7 @@ impl Sensors {
             square,
             after: piece,
         });
+        self.fresh = (self.fresh + 1).min(RECENT);
         true
     }
 }

@@ -59,6 +59,7 @@ impl Tracker {
         }
         if turn {
             self.sensors.turn();
+            self.show_squares(now);
         }
         self.begin(now, variant, state);
         true

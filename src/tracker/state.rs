@@ -125,6 +125,16 @@ impl State {
         }
     }
 
+    /// Whether the piece on `from` goes to `to` by the way it moves, whoever is to move, check or no check: castling
+    /// and en passant left out.
+    pub(crate) fn reaches(&self, from: Square, to: Square) -> bool {
+        self.board.color_at(from).is_some_and(|color| {
+            unruled_moves(&self.board, color)
+                .iter()
+                .any(|m| m.from() == Some(from) && m.to() == to)
+        })
+    }
+
     /// The squares that a move changes.
     pub(crate) fn squares(&self, m: Move) -> Bitboard {
         footprint(&self.board, m).squares()

@@ -2,6 +2,7 @@
 
 pub(crate) mod games;
 pub(crate) mod hall;
+mod irregular;
 mod noise;
 pub(crate) mod play;
 pub(crate) mod verdict;

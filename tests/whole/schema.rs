@@ -218,6 +218,11 @@ fn events_with_a_wrong_value_are_refused() {
         ("game.started", "players", json!({"white": "A"})),
         ("incident.opened", "severity", json!("fatal")),
         ("incident.opened", "squares", json!(["e9"])),
+        ("incident.opened", "incident", json!(0)),
+        ("incident.opened", "case", json!("illegal move")),
+        ("incident.opened", "evidence", json!({})),
+        ("incident.closed", "reason", json!("forgotten")),
+        ("incident.closed", "by", json!("somebody")),
         ("move.amended", "replaces", json!("Nf3")),
         ("move.amended", "reason", json!(null)),
         ("move.completed", "by", json!("lever")),
@@ -318,14 +323,18 @@ fn examples() -> Vec<Value> {
         "fen": "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1", "captured": null,
         "clock": {"white_ms": 598_000, "black_ms": 600_000, "running": "white"}, "legal": true, "inferred": false,
     });
-    let incident = json!({
-        "incident": "2026-11-21-board-1-2-1", "kind": "illegal_move", "color": "white", "ply": 7,
-        "severity": "violation", "article": "7.5.1", "edition": "2023", "advice": null, "squares": ["e4"],
-        "evidence": null,
-    });
     let from = "2026-11-21T14:02:00.000000Z";
     let to = "2026-11-21T14:03:07.412345Z";
     let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+    let incident = json!({
+        "incident": 1, "kind": "illegal_move", "color": "white", "ply": 31, "severity": "advice",
+        "article": "7.5.1, 6.2.1", "edition": "fide-2023", "case": "illegal_move.made", "advice": "Have it corrected.",
+        "squares": ["e2"],
+        "evidence": {
+            "from": from, "to": to, "fen": start, "clock": null, "values": {"color": "white"},
+            "changes": [{"at": from, "square": "e2", "piece": null}, {"at": to, "square": "e5", "piece": "P"}],
+        },
+    });
     [
         (
             "board.connected",
@@ -372,7 +381,10 @@ fn examples() -> Vec<Value> {
                 "players": {"white": "A", "black": null}, "time_control": null,
             }),
         ),
-        ("incident.closed", incident.clone()),
+        (
+            "incident.closed",
+            json!({"incident": 1, "kind": "illegal_move", "by": "board", "reason": "replaced"}),
+        ),
         ("incident.opened", incident.clone()),
         ("incident.updated", incident),
         (

@@ -57,7 +57,9 @@ impl Draft<'_> {
         let draft = self
             .with("turned", if quarter { "quarter" } else { "half" })
             .with("moves", moves);
-        draft.is(Severity::Advice, case, &[Topic::Rotated, Topic::StartLimit])
+        // Turned by a half, the board differs by its writing alone, and the record is turned with it.
+        let severity = if quarter { Severity::Advice } else { Severity::Hint };
+        draft.is(severity, case, &[Topic::Rotated, Topic::StartLimit])
     }
 
     pub(super) fn reversed(self, moves: u32) -> Advice {

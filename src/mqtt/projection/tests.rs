@@ -308,3 +308,40 @@ fn board_is_known_but_not_heard_of_after_a_restart() {
     assert_eq!(value(&messages, "boards/b/state")["connected"], true);
     assert!(topics(&messages).contains(&"boards/b/placement"));
 }
+
+#[test]
+fn open_incidents_are_told_until_they_are_closed() {
+    let opened = serde_json::json!({
+        "type": "incident.opened", "incident": 1, "kind": "illegal_move", "color": "black", "ply": 4,
+        "severity": "advice", "article": "7.5.1", "edition": "fide-2023", "case": "illegal_move.made",
+        "advice": "Have it corrected.", "squares": ["a6"],
+        "evidence": {
+            "from": "2026-11-21T14:03:07.412345Z", "to": "2026-11-21T14:03:08.412345Z", "fen": null, "clock": null,
+            "changes": [], "values": {},
+        },
+    });
+    let opened: EventKind = serde_json::from_value(opened).expect("an event");
+    let mut world = World::new();
+    world.step(Vec::new());
+    let messages = world.step(vec![opened]);
+    assert_eq!(
+        topics(&messages),
+        ["boards/b/events", "boards/b/incidents"],
+        "nothing public"
+    );
+    let told = value(&messages, "b/incidents");
+    assert_eq!(
+        (told[0]["incident"].as_u64(), told.as_array().map(Vec::len)),
+        (Some(1), Some(1))
+    );
+    let messages = world.step(vec![EventKind::IncidentClosed {
+        incident: 1,
+        kind: "illegal_move",
+        by: "board",
+        reason: "restored",
+        counts: None,
+        decision: None,
+    }]);
+    assert_eq!(value(&messages, "b/incidents"), serde_json::json!([]));
+    assert_eq!(topics(&world.step(Vec::new())).len(), 0, "nothing new");
+}

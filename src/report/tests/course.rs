@@ -11,6 +11,8 @@ fn closed(incident: u64) -> EventKind {
         kind: "illegal_move",
         by: "board",
         reason: "replaced",
+        counts: None,
+        decision: None,
     }
 }
 

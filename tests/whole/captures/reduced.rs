@@ -4,7 +4,7 @@ use kiebitz::event::Event;
 use serde_json::Value;
 
 /// What is told of an event, in this order, where it has it.
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 16] = [
     "ply",
     "uci",
     "san",
@@ -12,6 +12,9 @@ const KEYS: [&str; 13] = [
     "inferred",
     "replaces",
     "kind",
+    "severity",
+    "case",
+    "squares",
     "variant",
     "by",
     "reason",

@@ -1,5 +1,6 @@
 //! The scenes: short games from the start position, each acted out to show one thing.
 
+mod irregular;
 mod timing;
 
 use kiebitz::emulate::plies;
@@ -17,8 +18,9 @@ use crate::hands::play::{Play, Players};
 pub(crate) type Scene = (&'static str, fn() -> Play);
 
 /// All scenes, in alphabetical order.
-pub(crate) const SCENES: [Scene; 23] = [
+pub(crate) const SCENES: [Scene; 35] = [
     ("answered-before-the-scan", timing::answered_before_the_scan),
+    ("black-moves-first", irregular::black_moves_first),
     ("board-turned", board_turned),
     ("capture-mover-first", capture_mover_first),
     ("capture-victim-never-lifted", capture_victim_never_lifted),
@@ -31,8 +33,24 @@ pub(crate) const SCENES: [Scene; 23] = [
     ("dragged-to-capture", timing::dragged_to_capture),
     ("en-passant-pawn-first", en_passant_pawn_first),
     ("en-passant-pawn-last", en_passant_pawn_last),
+    ("flag-falls", irregular::flag_falls),
+    ("illegal-castling-pressed", irregular::illegal_castling_pressed),
+    ("illegal-move-put-back", irregular::illegal_move_put_back),
+    ("king-and-queen-swapped", irregular::king_and_queen_swapped),
+    (
+        "king-left-in-check-pressed",
+        irregular::king_left_in_check_pressed,
+    ),
     ("kings-show-result", kings_show_result),
+    (
+        "pawn-pushed-aside-for-moves",
+        irregular::pawn_pushed_aside_for_moves,
+    ),
+    ("piece-touched", irregular::piece_touched),
+    ("pieces-knocked-over", irregular::pieces_knocked_over),
     ("press-ahead-of-the-scan", timing::press_ahead_of_the_scan),
+    ("pressed-without-a-move", irregular::pressed_without_a_move),
+    ("promotion-left-as-a-pawn", irregular::promotion_left_as_a_pawn),
     ("promotion-pawn-first-to-knight", promotion_pawn_first_to_knight),
     ("promotion-piece-first", promotion_piece_first),
     ("reply-before-press", timing::reply_before_press),
@@ -40,6 +58,7 @@ pub(crate) const SCENES: [Scene; 23] = [
     ("result-piece", result_piece),
     ("scan-shows-both", timing::scan_shows_both),
     ("set-up-then-start", set_up_then_start),
+    ("square-flickers", irregular::square_flickers),
     ("takeback-before-press", takeback_before_press),
 ];
 

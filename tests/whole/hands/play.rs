@@ -61,8 +61,14 @@ impl Players {
         self.follow(m, made.begun);
     }
 
+    /// The next move of a game stands on the board already.
+    pub(crate) fn stands(&mut self, m: Move) {
+        let begun = self.hand().now();
+        self.follow(m, begun);
+    }
+
     /// Makes the next move of a game as players of this temperament do.
-    fn play(&mut self, m: Move, temperament: Temperament, chance: &mut Chance) {
+    pub(crate) fn play(&mut self, m: Move, temperament: Temperament, chance: &mut Chance) {
         let ply = plies::ply(&self.position, m);
         let made = self.opponents.play(&ply, temperament, 100, chance);
         self.follow(m, made.begun);

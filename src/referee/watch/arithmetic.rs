@@ -1,0 +1,190 @@
+//! Whether the clock's times fit the time that has passed (2023: 6.10).
+
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::ByColor;
+
+use super::book::{Known, Number};
+use super::{Desk, Noted};
+use crate::laws::{Bonus, ClockCheck, TimeControl};
+use crate::referee::Entry;
+use crate::tracker::{ClockChange, Completion};
+
+/// The board tells whole seconds, up to a second late.
+const TOLERANCE_MS: u64 = 12_000;
+/// A clock that shows at its start what each player has, to within this, was set to it.
+const SET_MS: u64 = 2_000;
+/// From one check to the next.
+const BETWEEN: Duration = Duration::from_secs(20);
+/// So many checks in a row must fail.
+const FAILED: u32 = 2;
+
+/// Keeps account of the time that has passed.
+#[derive(Debug, Default)]
+pub(super) struct Arithmetic {
+    /// What has run on the clocks, in milliseconds, before the last reading.
+    ran_ms: u64,
+    /// The last reading while the clock ran.
+    since: Option<Timestamp>,
+    /// What the clock showed when it was started.
+    begun_with: Option<ByColor<u64>>,
+    /// The arbiter's corrections, as far as the times jumped while the clock stood.
+    adjusted_ms: i64,
+    last: Option<ByColor<u64>>,
+    /// The clock was away, or set anew in a way that cannot be followed.
+    lost: bool,
+    checked: Option<Timestamp>,
+    failed: u32,
+    open: Option<Number>,
+}
+
+impl Arithmetic {
+    pub(super) fn resume(&mut self, known: &Known) {
+        self.open = Some(known.number);
+    }
+
+    pub(super) fn note(&mut self, desk: &mut Desk<'_>, noted: &Noted) {
+        match noted {
+            Noted::Started | Noted::Over => {
+                *self = Self::default();
+            }
+            Noted::Away | Noted::Clock(ClockChange::Disconnected) => self.lost = true,
+            Noted::Times(times) => self.read(desk, *times),
+            Noted::Completed(_, Completion::Press) => self.check(desk),
+            _ => {}
+        }
+    }
+
+    fn read(&mut self, desk: &Desk<'_>, times: ByColor<u64>) {
+        let now = desk.now();
+        let running = desk.view.face.is_some_and(|face| face.running.is_some());
+        if let Some(since) = self.since.take() {
+            let ran = now.saturating_duration_since(since);
+            self.ran_ms = self
+                .ran_ms
+                .saturating_add(u64::try_from(ran.as_millis()).unwrap_or(u64::MAX));
+        } else if let Some(last) = self.last {
+            let sum = |times: ByColor<u64>| {
+                i64::try_from(times.white.saturating_add(times.black)).unwrap_or(i64::MAX)
+            };
+            self.adjusted_ms = self
+                .adjusted_ms
+                .saturating_add(sum(times).saturating_sub(sum(last)));
+        }
+        if running {
+            self.since = Some(now);
+            self.begun_with.get_or_insert(times);
+        }
+        if self.begun_with.is_some() {
+            self.last = Some(times);
+        }
+    }
+
+    fn check(&mut self, desk: &mut Desk<'_>) {
+        let now = desk.now();
+        let Some(control) = desk.view.regulations.time_control.clone() else {
+            return;
+        };
+        let due = self.checked.is_none_or(|at| now >= at + BETWEEN);
+        let (Some(begun), Some(shown)) = (self.begun_with, self.last) else {
+            return;
+        };
+        let moves = completed(desk, |entry| entry.completed.is_some());
+        let pressed = completed(desk, Entry::is_pressed);
+        let first_period = [moves.white, moves.black]
+            .into_iter()
+            .all(|moves| control.standing(moves).period == 0);
+        if !due || self.lost || !first_period || !desk.view.in_play() {
+            return;
+        }
+        let Some(before_first_move) = set_with(&control, begun) else {
+            return;
+        };
+        self.checked = Some(now);
+        let check = ClockCheck {
+            elapsed_ms: self.ran_ms,
+            moves,
+            periods: ByColor::new_with(|_| 1),
+            before_first_move,
+            adjusted_ms: self.adjusted_ms,
+        };
+        // Where no press was seen, there may have been one all the same.
+        let with_presses_seen = ClockCheck {
+            moves: pressed,
+            ..check
+        };
+        let wrong = check
+            .judge(&control, shown, TOLERANCE_MS)
+            .filter(|_| with_presses_seen.judge(&control, shown, TOLERANCE_MS).is_some());
+        match wrong {
+            None => {
+                self.failed = 0;
+                if let Some(number) = self.open.take() {
+                    desk.book.close(now, number, "clock", "restored");
+                }
+            }
+            Some(sight) => {
+                self.failed += 1;
+                if self.failed < FAILED {
+                    return;
+                }
+                let report = desk.report(sight, now);
+                match self.open {
+                    Some(number) => desk.update(number, report),
+                    None => self.open = Some(desk.open(report)),
+                }
+            }
+        }
+    }
+}
+
+/// How many moves of each player count.
+fn completed(desk: &Desk<'_>, counts: impl Fn(&Entry) -> bool) -> ByColor<u32> {
+    ByColor::new_with(|color| {
+        let plies = desk
+            .view
+            .line
+            .iter()
+            .filter(|entry| entry.ply.color == color && counts(entry))
+            .count();
+        u32::try_from(plies).unwrap_or(u32::MAX)
+    })
+}
+
+/// Whether the clock was set to the control's first period, and then whether with the first increment already in it;
+/// `None`: it was set to something else, and nothing can be expected of it.
+fn set_with(control: &TimeControl, begun: ByColor<u64>) -> Option<bool> {
+    let base = control.credited_ms(1);
+    let first = match control.bonus(1) {
+        Bonus::Fischer(seconds) => u64::from(seconds) * 1000,
+        Bonus::None | Bonus::Delay(_) => 0,
+    };
+    let shows =
+        |expected: u64| begun.white.abs_diff(expected) <= SET_MS && begun.black.abs_diff(expected) <= SET_MS;
+    if shows(base) {
+        Some(false)
+    } else if shows(base + first) {
+        Some(true)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn both(ms: u64) -> ByColor<u64> {
+        ByColor::new_with(|_| ms)
+    }
+
+    #[test]
+    fn a_clock_may_have_the_first_increment_before_the_first_move() {
+        let control: TimeControl = "90+30".parse().expect("a time control");
+        let minutes = 60_000;
+        assert_eq!(set_with(&control, both(90 * minutes)), Some(false));
+        assert_eq!(set_with(&control, both(90 * minutes + 30_000)), Some(true));
+        assert_eq!(set_with(&control, both(60 * minutes)), None);
+    }
+}

@@ -1,0 +1,267 @@
+//! The incidents that are open, and what is said of them.
+
+use std::collections::BTreeMap;
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::{Bitboard, Color, Square};
+
+use super::View;
+use super::trace::Trace;
+use crate::event::{Clock, EventKind, Incident, Proof, SquareChange, Word};
+use crate::incidents::{Incidents, offence, player};
+use crate::laws::{Regulations, Sight, text};
+use crate::referee::words::color_text;
+
+/// What is to be told of something seen.
+#[derive(Debug, Clone)]
+pub(super) struct Report {
+    pub(super) sight: Sight,
+    /// Whose it is.
+    pub(super) color: Option<Color>,
+    /// The ply concerned, 0 before the game; `None` where no game is concerned.
+    pub(super) ply: Option<u32>,
+    pub(super) squares: Bitboard,
+    /// It began then.
+    pub(super) from: Timestamp,
+    /// The position to go by.
+    pub(super) fen: Option<String>,
+    pub(super) clock: Option<Clock>,
+    pub(super) changes: Vec<SquareChange>,
+}
+
+impl Report {
+    /// Of what is due now, with what is known at this moment.
+    pub(super) fn new(view: &View<'_>, trace: &Trace, sight: Sight, from: Timestamp) -> Self {
+        Self {
+            sight,
+            color: None,
+            ply: Some(view.due()),
+            squares: Bitboard::EMPTY,
+            from,
+            fen: view.tip().map(|tip| tip.fen()),
+            clock: view.face,
+            changes: trace.told_since(from.saturating_sub(BEFORE)),
+        }
+    }
+
+    pub(super) fn of(mut self, color: Color) -> Self {
+        self.color = Some(color);
+        self
+    }
+
+    pub(super) fn at_ply(mut self, ply: u32) -> Self {
+        self.ply = Some(ply);
+        self
+    }
+
+    pub(super) fn on(mut self, squares: impl Into<Bitboard>) -> Self {
+        self.squares = squares.into();
+        self
+    }
+}
+
+/// What led to something is told from so long before.
+const BEFORE: core::time::Duration = core::time::Duration::from_secs(3);
+
+/// An incident's number, per board and stream, from 1.
+pub(super) type Number = u64;
+
+/// How an incident ends.
+#[derive(Debug)]
+pub(super) struct Closed {
+    pub(super) by: Word,
+    pub(super) reason: Word,
+    pub(super) counts: Option<bool>,
+    pub(super) decision: Option<String>,
+}
+
+/// Why an illegal move is over that can no longer be put right.
+pub(super) const STANDING: Word = "stands";
+
+/// The numbers of incidents, and those that are open.
+#[derive(Debug, Default)]
+pub(super) struct Book {
+    last: Number,
+    open: BTreeMap<Number, Incident>,
+    /// Illegal moves of this game that stand (2023: A.5.2): whether they count is for the arbiter.
+    standing: BTreeMap<Number, Incident>,
+    said: Vec<(Timestamp, EventKind)>,
+}
+
+impl Book {
+    /// Goes on with the number of the last incident, those that were open, and those that stand.
+    pub(super) fn resume(&mut self, incidents: &Incidents) {
+        let by_number = |incident: &Incident| (incident.incident, incident.clone());
+        self.last = incidents.last();
+        self.open = incidents.open().map(by_number).collect();
+        self.standing = incidents.standing().map(by_number).collect();
+    }
+
+    /// Opens an incident and returns its number.
+    pub(super) fn open(&mut self, now: Timestamp, regulations: &Regulations, report: Report) -> Number {
+        self.last += 1;
+        let incident = describe(self.last, now, regulations, report);
+        self.open.insert(self.last, incident.clone());
+        self.said
+            .push((now, EventKind::IncidentOpened(Box::new(incident))));
+        self.last
+    }
+
+    /// Says more of one that is open; nothing where it says no more than was known.
+    pub(super) fn update(
+        &mut self,
+        now: Timestamp,
+        regulations: &Regulations,
+        number: Number,
+        report: Report,
+    ) {
+        let Some(known) = self.open.get_mut(&number) else {
+            return;
+        };
+        let incident = describe(number, now, regulations, report);
+        if incident.case == known.case
+            && incident.squares == known.squares
+            && incident.evidence.values == known.evidence.values
+        {
+            return;
+        }
+        *known = incident.clone();
+        self.said
+            .push((now, EventKind::IncidentUpdated(Box::new(incident))));
+    }
+
+    /// Closes an incident that is open.
+    pub(super) fn close(&mut self, now: Timestamp, number: Number, by: Word, reason: Word) {
+        let closed = Closed {
+            by,
+            reason,
+            counts: None,
+            decision: None,
+        };
+        self.close_as(now, number, closed);
+    }
+
+    /// Closes an incident that is open, or decides one more time on one that stands.
+    pub(super) fn close_as(&mut self, now: Timestamp, number: Number, closed: Closed) {
+        let open = self.open.remove(&number);
+        let Some(incident) = open.or_else(|| self.standing.remove(&number)) else {
+            return;
+        };
+        let event = EventKind::IncidentClosed {
+            incident: number,
+            kind: incident.kind,
+            by: closed.by,
+            reason: closed.reason,
+            counts: closed.counts,
+            decision: closed.decision,
+        };
+        self.said.push((now, event));
+        if closed.reason == STANDING {
+            self.standing.insert(number, incident);
+        }
+    }
+
+    /// An incident that the arbiter can decide: it is open, or it is an illegal move that stands.
+    pub(super) fn undecided(&self, number: Number) -> Option<&Incident> {
+        self.open.get(&number).or_else(|| self.standing.get(&number))
+    }
+
+    /// Whether an incident counts as an offence of its player.
+    pub(super) fn counts(&self, number: Number) -> bool {
+        let counted = |incident: &&Incident| offence(incident) > 0;
+        self.open.get(&number).as_ref().is_some_and(counted)
+    }
+
+    /// The numbers of open incidents of these kinds.
+    pub(super) fn open_of(&self, kinds: &[&str]) -> Vec<Number> {
+        let open = self.open.values();
+        open.filter(|incident| kinds.contains(&incident.kind))
+            .map(|incident| incident.incident)
+            .collect()
+    }
+
+    /// Another game: nothing stands from the one before.
+    pub(super) fn forget_standing(&mut self) {
+        self.standing.clear();
+    }
+
+    /// Opens an incident that is over as soon as it is known.
+    pub(super) fn note(&mut self, now: Timestamp, regulations: &Regulations, report: Report, reason: Word) {
+        let number = self.open(now, regulations, report);
+        self.close(now, number, "board", reason);
+    }
+
+    /// Closes what the end of a game ends.
+    pub(super) fn close_all_but(&mut self, now: Timestamp, kinds: &[&str]) {
+        let over: Vec<Number> = self
+            .open
+            .values()
+            .filter(|incident| !kinds.contains(&incident.kind))
+            .map(|incident| incident.incident)
+            .collect();
+        for number in over {
+            self.close(now, number, "laws", "game_over");
+        }
+    }
+
+    pub(super) fn take_said(&mut self) -> Vec<(Timestamp, EventKind)> {
+        std::mem::take(&mut self.said)
+    }
+}
+
+/// What a watcher needs to go on with an incident that was open when kiebitz was stopped.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) number: Number,
+    pub(super) kind: Word,
+    pub(super) color: Option<Color>,
+    pub(super) ply: u32,
+    pub(super) squares: Bitboard,
+    pub(super) from: Timestamp,
+}
+
+impl Known {
+    pub(super) fn new(incident: &Incident) -> Self {
+        let color = player(incident);
+        Self {
+            number: incident.incident,
+            kind: incident.kind,
+            color,
+            ply: incident.ply.unwrap_or_default(),
+            squares: incident
+                .squares
+                .iter()
+                .filter_map(|square| square.parse::<Square>().ok())
+                .collect(),
+            from: incident.evidence.from,
+        }
+    }
+}
+
+fn describe(number: Number, now: Timestamp, regulations: &Regulations, report: Report) -> Incident {
+    let advice = regulations.rules.advise(&report.sight, report.color);
+    Incident {
+        incident: number,
+        kind: report.sight.kind(),
+        color: report.color.map(color_text),
+        ply: report.ply,
+        severity: advice.severity.name(),
+        article: advice.article,
+        edition: regulations.rules.edition.name(),
+        case: advice.case.to_owned(),
+        advice: text(regulations.language, advice.case, &advice.values),
+        squares: report
+            .squares
+            .into_iter()
+            .map(|square| square.to_string())
+            .collect(),
+        evidence: Proof {
+            from: report.from.min(now),
+            to: now,
+            fen: report.fen,
+            clock: report.clock,
+            changes: report.changes,
+            values: advice.values,
+        },
+    }
+}

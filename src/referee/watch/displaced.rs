@@ -1,0 +1,339 @@
+//! Pieces that stand where no move has put them.
+
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::{Bitboard, Board, Color, Role, Square};
+
+use super::act;
+use super::book::{Known, Number};
+use super::moves::Moves;
+use super::{Desk, Noted};
+use crate::laws::Sight;
+use crate::tracker::{State, difference};
+
+/// Hands put right at once what they have just upset.
+const GRACE: Duration = Duration::from_millis(2600);
+/// A single piece on the square next to its own may be an illegal move that is put right before the press.
+const PUSH_GRACE: Duration = Duration::from_millis(9500);
+/// A piece that is gone may be in the hand of its player, who thinks; or his opponent's, about to be taken.
+const GONE_GRACE: Duration = Duration::from_secs(20);
+/// And if nobody on move has a use for it, it has fallen.
+const FALLEN_GRACE: Duration = Duration::from_secs(8);
+/// Two pieces in one hand, to take one with the other or to castle, are put down sooner.
+const TWO_GRACE: Duration = Duration::from_secs(6);
+/// What a move found displaced when it was made is looked at once more.
+const FOUND_GRACE: Duration = Duration::from_millis(900);
+/// A piece was displaced before a move if it was so long before it was lifted.
+const BEFORE: Duration = Duration::from_millis(300);
+/// The squares are read one after another, in a quarter of a second.
+const ONE_LOOK: Duration = Duration::from_millis(270);
+/// More squares than that are pieces being set up or cleared away.
+const MOST: usize = 10;
+
+/// Follows displaced pieces until they stand where they belong.
+#[derive(Debug, Default)]
+pub(super) struct Displaced {
+    open: Option<Open>,
+    /// Squares that differed before a move was made and still do, with the ply and when it was told.
+    found: Option<(Bitboard, u32, Timestamp)>,
+    /// What looks displaced, how long it has to be put right, and since when it looks so.
+    suspected: Option<(Bitboard, Duration, Timestamp)>,
+    wake: Option<Timestamp>,
+}
+
+#[derive(Debug)]
+struct Open {
+    number: Number,
+    squares: Bitboard,
+    ply: u32,
+    from: Timestamp,
+    found_later: bool,
+}
+
+impl Displaced {
+    /// The squares concerned.
+    pub(super) fn squares(&self) -> Bitboard {
+        self.open.as_ref().map_or(Bitboard::EMPTY, |open| open.squares)
+    }
+
+    pub(super) fn resume(&mut self, known: &Known) {
+        self.open = Some(Open {
+            number: known.number,
+            squares: known.squares,
+            ply: known.ply,
+            from: known.from,
+            found_later: false,
+        });
+    }
+
+    pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
+        self.wake
+    }
+
+    pub(super) fn note(&mut self, desk: &mut Desk<'_>, noted: &Noted, moves: &Moves) {
+        self.wake = None;
+        match noted {
+            Noted::Played(ply, _) => self.played(desk, *ply),
+            Noted::Started | Noted::Over => {
+                self.found = None;
+                if let Some(open) = self.open.take() {
+                    desk.book.close(desk.view.now, open.number, "laws", "game_over");
+                }
+            }
+            Noted::Away => self.found = None,
+            _ => {}
+        }
+        let Some(tip) = desk.view.tip() else { return };
+        let all = difference(desk.trace.board(), tip.board());
+        if let Some(open) = self.open.take_if(|open| (open.squares & all).is_empty()) {
+            desk.book.close(desk.view.now, open.number, "board", "restored");
+        }
+        if desk.sees_play() {
+            let differs = all & !desk.set_aside & !moves.told_squares();
+            self.look(desk, tip, differs);
+        }
+    }
+
+    /// A move was made while something stood elsewhere: nobody put it right on his own time.
+    fn played(&mut self, desk: &mut Desk<'_>, ply: u32) {
+        let Some(entry) = desk.view.entry(ply) else { return };
+        if let Some(open) = self.open.as_mut().filter(|open| !open.found_later) {
+            open.found_later = true;
+            let report = desk
+                .report(Sight::DisplacedPieces { found_later: true }, open.from)
+                .at_ply(open.ply)
+                .on(open.squares);
+            desk.update(open.number, report);
+        }
+        if entry.ply.inferred || self.found.is_some() {
+            return;
+        }
+        let lifted_at = entry.ply.lifted_at;
+        let stale = |square: &Square| desk.trace.changed_at(*square) + BEFORE < lifted_at;
+        let squares: Bitboard = desk
+            .differs()
+            .without(self.squares())
+            .into_iter()
+            .filter(stale)
+            .collect();
+        if !squares.is_empty() && desk.castled_behind_rook().is_none() {
+            self.found = Some((squares, ply, desk.now()));
+        }
+    }
+
+    fn look(&mut self, desk: &mut Desk<'_>, tip: &State, differs: Bitboard) {
+        let now = desk.now();
+        let known = self.squares();
+        let fresh = differs & !known;
+        if let Some((squares, ply, told_at)) = self.found {
+            let still = squares & differs;
+            let pair = strays(tip.board(), desk.trace.board(), still);
+            if pair.is_empty() || desk.castled_behind_rook().is_some() {
+                self.found = None;
+            } else if now >= told_at + found_grace(desk.trace.board(), pair) {
+                self.found = None;
+                self.open(desk, pair, ply, true);
+                return;
+            } else {
+                self.wake_at(told_at + found_grace(desk.trace.board(), pair));
+            }
+        }
+        let Some((squares, grace)) = self.suspects(desk, tip, fresh) else {
+            self.suspected = None;
+            return;
+        };
+        let since = match self.suspected {
+            Some((known, known_grace, since)) if known == squares && known_grace == grace => since,
+            _ => desk.trace.stood_since(squares).max(desk.trace.quiet_since),
+        };
+        self.suspected = Some((squares, grace, since));
+        let due = since + grace;
+        if now < due {
+            self.wake_at(due);
+            return;
+        }
+        let ply = desk.view.due();
+        self.open(desk, squares, ply, false);
+    }
+
+    /// What no move explains, and how long it has to be put right.
+    fn suspects(&self, desk: &Desk<'_>, tip: &State, fresh: Bitboard) -> Option<(Bitboard, Duration)> {
+        if fresh.is_empty() || fresh.count() > MOST {
+            return None;
+        }
+        if let Some(act) = act::read(tip, desk.view.last_before(), desk.trace, fresh) {
+            let push = act.may_be_a_push(desk.trace) && !act.halfway;
+            // What was told as the last move came to be in the same look: both were upset.
+            let last = desk.view.last_before();
+            let told = last.map_or(Bitboard::EMPTY, |last| difference(last.board(), tip.board()));
+            let upset = act.upsets(desk.trace) || (told.any() && at_once(desk, fresh | told));
+            let grace = if upset { GRACE } else { PUSH_GRACE };
+            return push.then_some((act.squares, grace));
+        }
+        let shown = desk.trace.board();
+        if shows_result(shown) || desk.castled_behind_rook().is_some() {
+            return None;
+        }
+        let moves = tip.moves();
+        let reached = moves.iter().map(|candidate| candidate.footprint);
+        // A move that stands and is not told yet, or one of several pieces that has begun.
+        if reached
+            .clone()
+            .any(|footprint| footprint.squares().count() > 2 && footprint.squares().is_superset(fresh))
+        {
+            return None;
+        }
+        let played = reached
+            .filter(|footprint| fresh.is_superset(footprint.squares()) && footprint.fits(shown))
+            .map(|footprint| footprint.squares())
+            .next();
+        // No hand makes a move and pushes another piece in one look at the board.
+        let upset = at_once(desk, fresh) && fresh.count() > 3;
+        let rest = fresh & !played.filter(|_| !upset).unwrap_or(Bitboard::EMPTY);
+        let strays = strays(tip.board(), shown, rest);
+        if let Some(fallen) = strays.single_square() {
+            let color = tip.board().color_at(fallen)?;
+            let wanted = color == tip.turn() || moves.iter().any(|candidate| candidate.m.to() == fallen);
+            let grace = match (
+                knocked(desk, fallen, color),
+                knocked(desk, fallen, !color),
+                wanted,
+            ) {
+                (true, ..) => GRACE,
+                (false, true, _) => TWO_GRACE,
+                (false, false, true) => GONE_GRACE,
+                (false, false, false) => FALLEN_GRACE,
+            };
+            let all = self::strays(tip.board(), shown, fresh);
+            let counts = fresh == strays || grace == GRACE;
+            return (shown.piece_at(fallen).is_none() && counts).then_some((all, grace));
+        }
+        if strays.is_empty() {
+            return None;
+        }
+        if in_hand(tip.board(), shown, strays) {
+            return Some((strays, TWO_GRACE));
+        }
+        // One piece on the square next to its own, and no other has left its square.
+        let gone = |square: &Square| tip.board().piece_at(*square).is_some();
+        let alone = strays.count() == 2 && strays.into_iter().filter(gone).count() == 1;
+        let grace = if alone { PUSH_GRACE } else { GRACE };
+        Some((strays, grace))
+    }
+
+    fn open(&mut self, desk: &mut Desk<'_>, squares: Bitboard, ply: u32, found_later: bool) {
+        let from = desk.trace.stood_since(squares);
+        if let Some(open) = &mut self.open {
+            open.squares |= squares;
+            let report = desk
+                .report(
+                    Sight::DisplacedPieces {
+                        found_later: open.found_later,
+                    },
+                    open.from,
+                )
+                .at_ply(open.ply)
+                .on(open.squares);
+            desk.update(open.number, report);
+            return;
+        }
+        let report = desk
+            .report(Sight::DisplacedPieces { found_later }, from)
+            .at_ply(ply)
+            .on(squares);
+        let number = desk.open(report);
+        self.open = Some(Open {
+            number,
+            squares,
+            ply,
+            from,
+            found_later,
+        });
+    }
+
+    fn wake_at(&mut self, at: Timestamp) {
+        self.wake = Some(self.wake.map_or(at, |wake| wake.min(at)));
+    }
+}
+
+/// Pieces that are gone from their squares, and those of the same kind that stand on others; a piece that stands
+/// somewhere without having left another square was misread.
+fn strays(told: &Board, shown: &Board, differs: Bitboard) -> Bitboard {
+    let mut gone: Bitboard = differs
+        .into_iter()
+        .filter(|square| told.piece_at(*square).is_some())
+        .collect();
+    let mut strays = Bitboard::EMPTY;
+    for square in differs {
+        let Some(piece) = shown.piece_at(square) else {
+            continue;
+        };
+        let from = gone
+            .into_iter()
+            .find(|from| *from != square && told.piece_at(*from) == Some(piece));
+        if let Some(from) = from {
+            gone.discard(from);
+            strays.add(Bitboard::from(from).with(square));
+        }
+    }
+    let fallen = gone
+        .into_iter()
+        .filter(|square| shown.piece_at(*square).is_none());
+    strays | fallen.collect::<Bitboard>()
+}
+
+/// Whether all these squares came to show what they do in one look at the board.
+fn at_once(desk: &Desk<'_>, squares: Bitboard) -> bool {
+    let changed = || squares.into_iter().map(|square| desk.trace.changed_at(square));
+    let (first, last) = (changed().min(), changed().max());
+    first
+        .zip(last)
+        .is_some_and(|(first, last)| last.saturating_duration_since(first) <= ONE_LOOK)
+}
+
+/// Whether another piece of its colour left a square nearby in the same look at the board: no hand lifts two.
+fn knocked(desk: &Desk<'_>, fallen: Square, color: Color) -> bool {
+    let at = desk.trace.changed_at(fallen);
+    desk.trace
+        .since(at.saturating_sub(ONE_LOOK))
+        .take_while(|shown| shown.at <= at + ONE_LOOK)
+        .filter_map(|shown| {
+            shown
+                .before
+                .filter(|_| shown.square != fallen)
+                .map(|piece| (shown.square, piece))
+        })
+        .any(|(square, piece)| piece.color == color && square.distance(fallen) <= 2)
+}
+
+/// A piece that is seen elsewhere was displaced; one that is gone may be a square that was misread.
+fn found_grace(shown: &Board, squares: Bitboard) -> Duration {
+    if (squares & shown.occupied()).any() {
+        FOUND_GRACE
+    } else {
+        FALLEN_GRACE
+    }
+}
+
+/// Whether both kings stand in the centre, as they are put there to show the result.
+fn shows_result(shown: &Board) -> bool {
+    let centre: Bitboard = [Square::D4, Square::E4, Square::D5, Square::E5]
+        .into_iter()
+        .collect();
+    (shown.kings() & centre).count() == 2
+}
+
+/// Whether all that is gone may be in somebody's hand: one piece of each colour, or king and rook.
+fn in_hand(told: &Board, shown: &Board, strays: Bitboard) -> bool {
+    if (strays & shown.occupied()).any() {
+        return false;
+    }
+    Color::ALL.into_iter().all(|color| {
+        let own = strays & told.by_color(color);
+        let castles = own.count() == 2
+            && (own & told.by_role(Role::King)).any()
+            && (own & told.by_role(Role::Rook)).any();
+        own.count() <= 1 || castles
+    })
+}

@@ -1,0 +1,132 @@
+//! Boards and sensors that fail: a square that tells what nobody does, a board that is away.
+
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::{Bitboard, Square};
+
+use super::book::{Known, Number};
+use super::{Desk, Noted};
+use crate::laws::Sight;
+
+/// A faulty square is judged by its changes within this time.
+const WITHIN: Duration = Duration::from_secs(8);
+/// A hand changes a square less often, even where pieces are taken one after the other.
+const CHANGES: usize = 11;
+/// Of these so many bring back what stands there.
+const RETURNS: usize = 5;
+/// A square that has told the same for so long is well again.
+const WELL_AFTER: Duration = Duration::from_secs(10);
+/// From so many changes on others do not count on a square any more.
+const DOUBTFUL: usize = 5;
+
+/// Follows squares that flicker, and the board's absence.
+#[derive(Debug, Default)]
+pub(super) struct Faults {
+    squares: Vec<(Number, Square)>,
+    doubtful: Bitboard,
+    away: Option<Number>,
+    wake: Option<Timestamp>,
+}
+
+impl Faults {
+    /// Squares whose word does not count.
+    pub(super) fn squares(&self) -> Bitboard {
+        let faulty: Bitboard = self.squares.iter().map(|(_, square)| *square).collect();
+        faulty | self.doubtful
+    }
+
+    pub(super) fn resume(&mut self, known: &Known) {
+        match known.squares.single_square() {
+            Some(square) => self.squares.push((known.number, square)),
+            None => self.away = Some(known.number),
+        }
+    }
+
+    pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
+        self.wake
+    }
+
+    pub(super) fn note(&mut self, desk: &mut Desk<'_>, noted: &Noted) {
+        let now = desk.now();
+        match noted {
+            Noted::Away if desk.view.begun && self.away.is_none() => {
+                let report = desk.report(Sight::BoardDisconnected, now);
+                self.away = Some(desk.open(report));
+            }
+            Noted::Squares => self.look(desk),
+            _ => {}
+        }
+        if !matches!(noted, Noted::Away) {
+            self.back(desk, matches!(noted, Noted::Back | Noted::Started));
+        }
+        self.recover(desk);
+    }
+
+    /// The board is back, and what it shows is explained.
+    fn back(&mut self, desk: &mut Desk<'_>, explained: bool) {
+        if let Some(number) = self.away.take_if(|_| explained || !desk.trace.blind) {
+            desk.book.close(desk.view.now, number, "board", "restored");
+        }
+    }
+
+    fn look(&mut self, desk: &mut Desk<'_>) {
+        let now = desk.now();
+        let since = now.saturating_sub(WITHIN);
+        let mut counts = [(0_usize, 0_usize); 64];
+        for shown in desk.trace.since(since) {
+            let (changes, returns) = &mut counts[usize::from(shown.square)];
+            *changes += 1;
+            let rests = desk.view.tip().and_then(|tip| tip.board().piece_at(shown.square));
+            *returns += usize::from(shown.after == rests);
+        }
+        self.doubtful = Square::ALL
+            .into_iter()
+            .filter(|square| {
+                let (changes, returns) = counts[usize::from(*square)];
+                changes >= DOUBTFUL && returns >= 2
+            })
+            .collect();
+        if !desk.sees_play() {
+            return;
+        }
+        for square in Square::ALL {
+            let (changes, returns) = counts[usize::from(square)];
+            let known = self.squares.iter().any(|(_, known)| *known == square);
+            if changes >= CHANGES && returns >= RETURNS && !known {
+                let from = desk
+                    .trace
+                    .since(since)
+                    .find(|shown| shown.square == square)
+                    .map_or(now, |shown| shown.at);
+                let report = desk.report(Sight::SensorFault { square }, from).on(square);
+                let number = desk.open(report);
+                self.squares.push((number, square));
+            }
+        }
+    }
+
+    fn recover(&mut self, desk: &mut Desk<'_>) {
+        let now = desk.now();
+        self.wake = None;
+        for (number, square) in core::mem::take(&mut self.squares) {
+            let well_at = desk.trace.changed_at(square) + WELL_AFTER;
+            if now >= well_at {
+                desk.book.close(now, number, "board", "passed");
+            } else {
+                self.squares.push((number, square));
+                self.wake = Some(self.wake.map_or(well_at, |wake| wake.min(well_at)));
+            }
+        }
+        if self.doubtful.any() && self.squares.is_empty() {
+            // A square is trusted again when it has been quiet.
+            let since = now.saturating_sub(WITHIN);
+            let trace = desk.trace;
+            self.doubtful = self
+                .doubtful
+                .into_iter()
+                .filter(|square| trace.changes_of(*square, since) >= DOUBTFUL)
+                .collect();
+        }
+    }
+}

@@ -1,0 +1,408 @@
+//! Illegal moves, and pawns left on the last rank: made, completed, answered, put right.
+
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::{Bitboard, Color};
+
+use super::act::{self, Act};
+use super::book::{Closed, Known, Number, Report, STANDING};
+use super::{Desk, Noted};
+use crate::laws::{Fault, Sight, Stage};
+use crate::tracker::{Completion, State};
+
+/// An act that stands this long is no rest on the way.
+const STANDS: Duration = Duration::from_millis(1300);
+/// What a legal move begins like has this long to become one.
+const HALFWAY: Duration = Duration::from_secs(7);
+/// A pressed clock is believed when the squares have been read once more.
+const PRESSED: Duration = Duration::from_millis(400);
+/// And what a legal move begins like when its second piece has had the time.
+const PRESSED_HALFWAY: Duration = Duration::from_millis(1200);
+/// A piece put back stays there.
+const RESTORED: Duration = Duration::from_millis(500);
+
+/// The squares are read one after another, in a quarter of a second.
+const ONE_LOOK: Duration = Duration::from_millis(270);
+
+/// Follows what is no legal move from its making to its end.
+#[derive(Debug, Default)]
+pub(super) struct Moves {
+    pending: Option<Pending>,
+    open: Vec<Open>,
+    /// Open since before kiebitz was started, with the ply of each: what the position was then is not known.
+    resumed: Vec<(Number, u32)>,
+    wake: Option<Timestamp>,
+}
+
+/// What stands on the board and is not told yet.
+#[derive(Debug)]
+struct Pending {
+    act: Act,
+    ply: u32,
+    since: Timestamp,
+    /// Its pieces have left where they stood.
+    left_at: Option<Timestamp>,
+    /// Its player pressed the clock.
+    pressed_at: Option<Timestamp>,
+}
+
+#[derive(Debug)]
+struct Open {
+    number: Number,
+    act: Act,
+    ply: u32,
+    since: Timestamp,
+    /// The position to go back to.
+    before: State,
+    stage: Stage,
+    offence: u32,
+    /// It stands again since then.
+    restored_at: Option<Timestamp>,
+}
+
+impl Moves {
+    pub(super) fn resume(&mut self, known: &Known) {
+        self.resumed.push((known.number, known.ply));
+    }
+
+    /// The arbiter has decided it.
+    pub(super) fn forget(&mut self, number: Number) {
+        self.open.retain(|open| open.number != number);
+        self.resumed.retain(|(resumed, _)| *resumed != number);
+    }
+
+    /// Whether something of this player's is being put right, so that a press back is no offence.
+    pub(super) fn concerns(&self, ply: u32) -> bool {
+        self.open.iter().any(|open| open.ply.abs_diff(ply) <= 1) || self.pending.is_some()
+    }
+
+    /// Squares of illegal moves that were told and are not over.
+    pub(super) fn told_squares(&self) -> Bitboard {
+        let open = self.open.iter().map(|open| open.act.squares);
+        open.fold(Bitboard::EMPTY, |all, squares| all | squares)
+    }
+
+    pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
+        self.wake
+    }
+
+    pub(super) fn note(&mut self, desk: &mut Desk<'_>, noted: &Noted) {
+        self.wake = None;
+        match noted {
+            Noted::Started | Noted::Over => {
+                self.pending = None;
+                self.resumed.clear();
+                for open in self.open.drain(..) {
+                    desk.book.close(desk.view.now, open.number, "laws", "game_over");
+                }
+            }
+            Noted::Played(ply, _) => self.played(desk, *ply),
+            Noted::Completed(ply, Completion::Press) => self.completed(desk, *ply),
+            Noted::Pressed(color) => self.pressed(desk, *color),
+            Noted::Away => self.pending = None,
+            _ => {}
+        }
+        if desk.sees_play() {
+            self.look(desk);
+        }
+        self.follow_open(desk);
+    }
+
+    /// Compares the board with the position as told.
+    fn look(&mut self, desk: &mut Desk<'_>) {
+        let Some(tip) = desk.view.tip() else { return };
+        let (now, differs) = (desk.now(), desk.differs());
+        let known = |act: &Act| self.open.iter().any(|open| open.act.squares == act.squares);
+        let last = desk.view.last_before();
+        let act = act::read(tip, last, desk.trace, differs)
+            .or_else(|| desk.castled_behind_rook())
+            .filter(|act| !known(act))
+            .filter(|act| !stood_before(desk, act));
+        match (&mut self.pending, act) {
+            (Some(pending), Some(act)) if pending.act == act => pending.left_at = None,
+            (_, Some(act)) => {
+                let on_move = act.color == tip.turn() || act.fault == Fault::WrongSide;
+                self.pending = Some(Pending {
+                    act,
+                    ply: desk.view.due() - u32::from(!on_move),
+                    since: act.since(desk.trace),
+                    left_at: None,
+                    pressed_at: None,
+                });
+            }
+            (Some(pending), None) if pending.act.squares.is_superset(differs) => {
+                pending.left_at.get_or_insert(now);
+            }
+            (_, None) => self.pending = None,
+        }
+        self.judge(desk, differs);
+    }
+
+    /// Whether what is pending can be told, or has been put right.
+    fn judge(&mut self, desk: &mut Desk<'_>, differs: Bitboard) {
+        let now = desk.now();
+        let Some(pending) = &self.pending else { return };
+        let (act, since) = (pending.act, pending.since);
+        if let Some(left_at) = pending.left_at {
+            if differs.is_empty() && (act.squares & desk.set_aside).any() {
+                self.pending = None;
+            } else if differs.is_empty() {
+                let stood = left_at.saturating_duration_since(since);
+                let told = stood >= STANDS
+                    && (!act.halfway || stood >= HALFWAY)
+                    && !(act.upsets(desk.trace) && act.from.distance(act.to) == 1);
+                let (ply, pressed) = (pending.ply, pending.pressed_at.is_some());
+                self.pending = None;
+                if told && !pressed {
+                    let report = report(desk, &act, ply, since, Stage::Made, 0);
+                    desk.note(report, "restored");
+                }
+            }
+            return;
+        }
+        let due = match pending.pressed_at {
+            Some(at) if act.halfway => at + PRESSED_HALFWAY,
+            Some(at) => at + PRESSED,
+            None if act.unpromoted => return,
+            None if act.halfway || act.shows_result => since + HALFWAY,
+            // It may have been pushed there by accident: what comes next will tell.
+            None if act.may_be_a_push(desk.trace) => return,
+            None => since + STANDS,
+        };
+        if now < due {
+            self.wake = Some(due);
+            return;
+        }
+        let stage = match pending.pressed_at {
+            Some(_) => Stage::Completed,
+            None => Stage::Made,
+        };
+        let ply = pending.ply;
+        self.pending = None;
+        self.open(desk, act, ply, since, stage);
+    }
+
+    fn open(&mut self, desk: &mut Desk<'_>, act: Act, ply: u32, since: Timestamp, stage: Stage) {
+        let made =
+            |open: &&mut Open| open.ply == ply && open.act.color == act.color && open.stage == Stage::Made;
+        if let Some(open) = self.open.iter_mut().find(made) {
+            // The same move has gone further: the rook has followed the king.
+            open.act = act;
+            let (number, said) = (open.number, open.stage);
+            self.advance(desk, number, if stage == Stage::Made { said } else { stage });
+            return;
+        }
+        let Some(before) = desk.view.before(ply).cloned() else {
+            return;
+        };
+        let offence = match stage {
+            Stage::Completed => desk.offences.count(act.color),
+            Stage::Made | Stage::Answered => 0,
+        };
+        let mut report = report(desk, &act, ply, since, stage, offence);
+        report.fen = Some(before.fen());
+        let number = desk.open(report);
+        self.open.push(Open {
+            number,
+            act,
+            ply,
+            since,
+            before,
+            stage,
+            offence,
+            restored_at: None,
+        });
+    }
+
+    /// A player pressed his clock, and no ply of his that was told is completed by it.
+    fn pressed(&mut self, desk: &mut Desk<'_>, color: Color) {
+        let now = desk.now();
+        if let Some(pending) = self.pending.as_mut().filter(|pending| pending.act.color == color) {
+            pending.pressed_at.get_or_insert(now);
+            return;
+        }
+        let made = |open: &&Open| open.stage == Stage::Made && open.act.color == color;
+        let made = self.open.iter().find(made).map(|open| (open.number, open.ply));
+        if let Some((number, _)) = made {
+            self.advance(desk, number, Stage::Completed);
+        }
+    }
+
+    fn completed(&mut self, desk: &mut Desk<'_>, ply: u32) {
+        let pending = self.pending.as_mut().filter(|pending| pending.ply == ply);
+        if let Some(pending) = pending {
+            pending.pressed_at.get_or_insert(desk.view.now);
+        }
+        let made = |open: &&Open| open.stage == Stage::Made && open.ply == ply;
+        if let Some(number) = self.open.iter().find(made).map(|open| open.number) {
+            self.advance(desk, number, Stage::Completed);
+        }
+    }
+
+    fn advance(&mut self, desk: &mut Desk<'_>, number: Number, stage: Stage) {
+        let Some(open) = self.open.iter_mut().find(|open| open.number == number) else {
+            return;
+        };
+        open.stage = stage;
+        if stage == Stage::Completed {
+            open.offence = desk.offences.count(open.act.color);
+        }
+        let mut report = report(desk, &open.act, open.ply, open.since, stage, open.offence);
+        report.fen = Some(open.before.fen());
+        desk.update(number, report);
+    }
+
+    /// A ply was told: what was irregular there is replaced or answered, or it is irregular itself.
+    fn played(&mut self, desk: &mut Desk<'_>, ply: u32) {
+        let Some(entry) = desk.view.entry(ply) else { return };
+        let legal = entry.ply.played.is_some();
+        let now = desk.now();
+        if let Some(pending) = self.pending.take() {
+            let same = entry.ply.color == pending.act.color && pending.ply == ply;
+            if !legal && same {
+                let stage = match pending.pressed_at {
+                    Some(_) => Stage::Completed,
+                    None => Stage::Made,
+                };
+                self.open(desk, pending.act, ply, pending.since, stage);
+            }
+        }
+        if legal {
+            let replaced = self.open.iter().filter(|open| open.ply == ply);
+            let replaced: Vec<Number> = replaced.map(|open| open.number).collect();
+            for number in replaced {
+                desk.book.close(now, number, "board", "replaced");
+            }
+            self.open.retain(|open| open.ply != ply);
+            for (number, _) in self.resumed.extract_if(.., |(_, of)| *of == ply) {
+                desk.book.close(now, number, "board", "replaced");
+            }
+        } else if !self.open.iter().any(|open| open.ply == ply)
+            && let Some(act) = told_as(desk, ply)
+        {
+            let since = act.since(desk.trace);
+            self.open(desk, act, ply, since, Stage::Made);
+        }
+        let answered = self
+            .open
+            .iter()
+            .find(|open| open.ply + 1 == ply && open.stage != Stage::Answered);
+        if let Some(number) = answered.map(|open| open.number) {
+            self.advance(desk, number, Stage::Answered);
+            if desk.view.regulations.rules.stands_once_answered() {
+                self.stands(desk, number);
+            }
+        }
+    }
+
+    /// It can no longer be put right (2023: A.5.2). Whether it counts is an open point of the Laws.
+    fn stands(&mut self, desk: &mut Desk<'_>, number: Number) {
+        let discounted = !desk.view.regulations.rules.standing_counts() && desk.book.counts(number);
+        let open = self.open.iter().find(|open| open.number == number);
+        if let Some(open) = open.filter(|_| discounted) {
+            desk.offences.discount(open.act.color);
+        }
+        let closed = Closed {
+            by: "laws",
+            reason: STANDING,
+            counts: discounted.then_some(false),
+            decision: None,
+        };
+        desk.book.close_as(desk.view.now, number, closed);
+        self.forget(number);
+    }
+
+    /// What is put back is over, unless the clock was pressed: then it is when another move was made.
+    fn follow_open(&mut self, desk: &mut Desk<'_>) {
+        let now = desk.now();
+        let mut over = Vec::new();
+        for open in &mut self.open {
+            let board = desk.trace.board();
+            let back = open
+                .act
+                .squares
+                .into_iter()
+                .all(|square| board.piece_at(square) == open.before.board().piece_at(square));
+            if !back {
+                open.restored_at = None;
+                continue;
+            }
+            let since = *open.restored_at.get_or_insert(now);
+            if open.stage != Stage::Made {
+                continue;
+            }
+            if now >= since + RESTORED {
+                over.push(open.number);
+            } else {
+                let at = since + RESTORED;
+                self.wake = Some(self.wake.map_or(at, |wake| wake.min(at)));
+            }
+        }
+        for number in over {
+            desk.book.close(now, number, "board", "restored");
+            self.open.retain(|open| open.number != number);
+        }
+    }
+}
+
+/// Whether it stood there before the last ply was made: then it is no move of this turn.
+fn stood_before(desk: &Desk<'_>, act: &Act) -> bool {
+    let last = desk.view.line.last();
+    let fresh_at = act
+        .squares
+        .into_iter()
+        .map(|square| desk.trace.changed_at(square))
+        .max();
+    last.zip(fresh_at)
+        .is_some_and(|(last, at)| at + ONE_LOOK < last.ply.lifted_at)
+}
+
+/// The irregular ply that the tracker told, as an act.
+fn told_as(desk: &Desk<'_>, ply: u32) -> Option<Act> {
+    let before = desk.view.before(ply)?;
+    let entry = desk.view.entry(ply)?;
+    let squares = crate::tracker::difference(before.board(), entry.ply.after.board());
+    if let Some(act) = act::told(before, entry.ply.after.board(), squares) {
+        return Some(act);
+    }
+    let mut both = squares.into_iter();
+    Some(Act {
+        color: entry.ply.color,
+        from: both.next()?,
+        to: both.next_back()?,
+        fault: Fault::Several,
+        unpromoted: false,
+        halfway: false,
+        shows_result: false,
+        takes: false,
+        squares,
+    })
+}
+
+fn report(desk: &Desk<'_>, act: &Act, ply: u32, since: Timestamp, stage: Stage, offence: u32) -> Report {
+    let times = desk.clock_times().filter(|_| stage != Stage::Made);
+    let before = desk.view.before(ply).filter(|_| stage != Stage::Made);
+    let opponent_can_mate = desk.opponent_can_mate(before, act.color);
+    let sight = if act.unpromoted {
+        Sight::PromotionNotReplaced {
+            square: act.to,
+            stage,
+            offence,
+            opponent_can_mate,
+            times,
+        }
+    } else {
+        Sight::IllegalMove {
+            fault: act.fault,
+            stage,
+            offence,
+            opponent_can_mate,
+            times,
+        }
+    };
+    desk.report(sight, since)
+        .of(act.color)
+        .at_ply(ply)
+        .on(act.squares)
+}

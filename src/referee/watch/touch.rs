@@ -1,0 +1,313 @@
+//! Pieces touched and not moved, as far as a board can see it: lifted and put back, released and moved on, taken back.
+
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::san::SanPlus;
+use shakmaty::{Bitboard, ByColor, Position, Square};
+
+use super::book::{Known, Number, Report};
+use super::moves::Moves;
+use super::trace::Absence;
+use super::{Desk, Noted};
+use crate::laws::{Sight, Touch};
+use crate::referee::Entry;
+use crate::tracker::{Completion, State, Withdrawal, difference};
+
+/// A piece that is adjusted is back sooner.
+const HELD: Duration = Duration::from_millis(800);
+/// A piece that rests on its way goes on sooner.
+const RELEASED: Duration = Duration::from_millis(1000);
+/// Shorter than that a square may just have been misread for a few scans.
+const OFF_TURN: Duration = Duration::from_millis(800);
+/// A faulty square shows itself by then.
+const JUDGED_AFTER: Duration = Duration::from_millis(1800);
+/// Squares are read one after another: what happens within a scan has no order.
+const SCAN: Duration = Duration::from_millis(260);
+/// Nobody looks further back than that for what a player did in his turn.
+const TURN: Duration = Duration::from_secs(600);
+
+/// Follows pieces that leave their squares and come back.
+#[derive(Debug)]
+pub(super) struct Touches {
+    held: Vec<Held>,
+    open: Vec<(Number, u32)>,
+    pressed_at: ByColor<Option<Timestamp>>,
+    /// A move that was taken back in this ply: where its piece came from, where it stood, and since when.
+    taken_back: Option<(u32, Square, Square, Timestamp)>,
+    /// Nothing before this counts.
+    from: Timestamp,
+    wake: Option<Timestamp>,
+}
+
+#[derive(Debug)]
+struct Held {
+    report: Report,
+    ply: u32,
+    square: Square,
+    due: Timestamp,
+}
+
+impl Default for Touches {
+    fn default() -> Self {
+        Self {
+            held: Vec::new(),
+            open: Vec::new(),
+            pressed_at: ByColor::default(),
+            taken_back: None,
+            from: Timestamp::from_micros(0),
+            wake: None,
+        }
+    }
+}
+
+impl Touches {
+    pub(super) fn resume(&mut self, known: &Known) {
+        self.open.push((known.number, known.ply));
+    }
+
+    pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
+        self.wake
+    }
+
+    pub(super) fn note(&mut self, desk: &mut Desk<'_>, noted: &Noted, moves: &Moves) {
+        match noted {
+            Noted::Completed(ply, Completion::Press) => {
+                if let Some(entry) = desk.view.entry(*ply) {
+                    self.pressed_at[entry.ply.color] = Some(desk.now());
+                }
+            }
+            Noted::Played(ply, before) => {
+                self.close_answered(desk, *ply);
+                self.played(desk, *ply, before.as_deref(), moves);
+            }
+            Noted::Retracted(ply, Withdrawal::Takeback, gone) => self.taken_back(desk, *ply, gone),
+            Noted::Started | Noted::Over | Noted::Away => {
+                self.held.clear();
+                self.taken_back = None;
+                self.pressed_at = ByColor::default();
+            }
+            _ => {}
+        }
+        // What is lifted while something is put right is no touch.
+        if moves.concerns(desk.view.due()) || desk.set_aside.any() || !desk.sees_play() {
+            self.from = desk.now();
+        }
+        self.tell_held(desk);
+    }
+
+    /// The opponent has moved: what he could have complained of is past.
+    fn close_answered(&mut self, desk: &mut Desk<'_>, ply: u32) {
+        let now = desk.now();
+        for (number, of) in core::mem::take(&mut self.open) {
+            if of < ply {
+                desk.book.close(now, number, "laws", "passed");
+            } else {
+                self.open.push((number, of));
+            }
+        }
+    }
+
+    fn played(&mut self, desk: &mut Desk<'_>, ply: u32, before: Option<&Entry>, moves: &Moves) {
+        let Some(entry) = desk.view.entry(ply) else { return };
+        let taken_back = self.taken_back.take().filter(|(of, ..)| *of == ply);
+        let Some(m) = entry.ply.played.filter(|_| !entry.ply.inferred) else {
+            return;
+        };
+        if !desk.sees_play() || moves.concerns(ply) {
+            return;
+        }
+        self.released(desk, ply, entry, before);
+        if let Some((_, from, stood, since)) = taken_back {
+            let touch = if m.from() == Some(from) {
+                Touch::Released { square: stood }
+            } else {
+                Touch::TakenBack { square: from }
+            };
+            self.hold(desk, ply, touch, from, since);
+        }
+        self.lifted(desk, ply, entry);
+    }
+
+    /// Pieces that were lifted and put back in this turn.
+    fn lifted(&mut self, desk: &mut Desk<'_>, ply: u32, entry: &Entry) {
+        let Some(since) = turn_began(desk, ply).map(|began| began.max(self.from)) else {
+            return;
+        };
+        let color = entry.ply.color;
+        let Some(before) = desk.view.before(ply) else {
+            return;
+        };
+        let own_move = difference(before.board(), entry.ply.after.board());
+        let counts = |absence: &Absence| {
+            absence.to <= entry.ply.lifted_at + SCAN
+                && !own_move.contains(absence.square)
+                && !desk.set_aside.contains(absence.square)
+                && !elsewhere(desk, absence)
+        };
+        let own = desk.trace.absences(since, color);
+        let mut touches = Vec::new();
+        for absence in own.iter().filter(|absence| counts(absence)) {
+            let square = absence.square;
+            if absence.lasted() >= HELD {
+                touches.push((Touch::Own { square }, *absence));
+            }
+        }
+        let mut adjusted = Vec::new();
+        for absence in desk
+            .trace
+            .absences(since, !color)
+            .iter()
+            .filter(|absence| counts(absence))
+        {
+            let with_own = own
+                .iter()
+                .any(|own| own.from < absence.to && absence.from < own.to);
+            let square = absence.square;
+            if with_own && absence.lasted() >= HELD {
+                touches.push((Touch::Other { square }, *absence));
+            } else if absence.lasted() >= OFF_TURN
+                && self.pressed_at[!color].is_some_and(|pressed| pressed < absence.from)
+            {
+                adjusted.push(*absence);
+            }
+        }
+        for (touch, absence) in touches {
+            self.hold(desk, ply, touch, absence.square, absence.from);
+        }
+        for absence in adjusted {
+            let square = absence.square;
+            if steady(desk, square, absence.from) {
+                let report = desk
+                    .report(Sight::AdjustedOffTurn { square }, absence.from)
+                    .of(!color)
+                    .at_ply(ply)
+                    .on(square);
+                desk.note(report, "passed");
+            }
+        }
+    }
+
+    /// A piece stood on another square first, and long enough to have been let go.
+    fn released(&mut self, desk: &mut Desk<'_>, ply: u32, entry: &Entry, before: Option<&Entry>) {
+        let Some(first) = before else { return };
+        let (Some(old), Some(new)) = (first.ply.played, entry.ply.played) else {
+            return;
+        };
+        let stood = entry.ply.stood_at.saturating_duration_since(first.ply.stood_at);
+        if old.from() == new.from() && old.to() != new.to() && !old.is_castle() && stood >= RELEASED {
+            let touch = Touch::Released { square: old.to() };
+            self.hold(desk, ply, touch, old.to(), first.ply.stood_at);
+        }
+    }
+
+    fn taken_back(&mut self, desk: &Desk<'_>, ply: u32, gone: &[Entry]) {
+        let [entry] = gone else { return };
+        let Some(m) = entry.ply.played.filter(|m| !m.is_castle()) else {
+            return;
+        };
+        let Some(from) = m.from() else { return };
+        let counts = entry.completed.is_none() && !entry.ply.inferred && entry.ply.stood_at > self.from;
+        if desk.sees_play() && counts {
+            self.taken_back = Some((ply, from, m.to(), entry.ply.stood_at));
+        }
+    }
+
+    fn hold(&mut self, desk: &Desk<'_>, ply: u32, touch: Touch, square: Square, from: Timestamp) {
+        let (Some(before), Some(entry)) = (desk.view.before(ply), desk.view.entry(ply)) else {
+            return;
+        };
+        let of = match touch {
+            Touch::Released { square } => entry.ply.played.and_then(|m| m.from()).unwrap_or(square),
+            Touch::Own { square }
+            | Touch::Other { square }
+            | Touch::Rook { square }
+            | Touch::TakenBack { square } => square,
+        };
+        let sight = Sight::TouchedNotMoved {
+            touch,
+            due: due_with(before, of),
+            played: entry
+                .ply
+                .san
+                .clone()
+                .or_else(|| entry.ply.uci.as_ref().map(ToString::to_string))
+                .unwrap_or_default(),
+        };
+        let mut report = desk
+            .report(sight, from)
+            .of(entry.ply.color)
+            .at_ply(ply)
+            .on(Bitboard::from(square));
+        report.fen = Some(before.fen());
+        self.held.push(Held {
+            report,
+            ply,
+            square,
+            due: desk.now() + JUDGED_AFTER,
+        });
+    }
+
+    fn tell_held(&mut self, desk: &mut Desk<'_>) {
+        let now = desk.now();
+        let mut later = Vec::new();
+        for held in core::mem::take(&mut self.held) {
+            if held.due > now {
+                later.push(held);
+            } else if steady(desk, held.square, held.report.from) && desk.view.entry(held.ply).is_some() {
+                let number = desk.open(held.report);
+                self.open.push((number, held.ply));
+                if desk.view.due() > held.ply + 1 {
+                    self.close_answered(desk, held.ply + 1);
+                }
+            }
+        }
+        self.held = later;
+        self.wake = self.held.iter().map(|held| held.due).min();
+    }
+}
+
+/// When the turn of a ply can have begun: the one before it stood.
+fn turn_began(desk: &Desk<'_>, ply: u32) -> Option<Timestamp> {
+    let earliest = desk.now().saturating_sub(TURN);
+    match ply.checked_sub(1)? {
+        0 => Some(earliest),
+        before => Some(desk.view.entry(before)?.ply.stood_at.max(earliest)),
+    }
+}
+
+/// Whether the piece was shown on another square while it was off its own.
+fn elsewhere(desk: &Desk<'_>, absence: &Absence) -> bool {
+    desk.trace
+        .since(absence.from.saturating_sub(SCAN))
+        .take_while(|shown| shown.at <= absence.to)
+        .any(|shown| shown.after == Some(absence.piece) && shown.square != absence.square)
+}
+
+/// Whether a square changed no more than for one lift, so that it is not the sensor that is at fault.
+fn steady(desk: &Desk<'_>, square: Square, from: Timestamp) -> bool {
+    desk.trace
+        .changes_of(square, from.saturating_sub(Duration::from_secs(5)))
+        <= 3
+        && !desk.set_aside.contains(square)
+}
+
+/// The legal moves of the piece on a square, or captures of it, in SAN.
+fn due_with(before: &State, square: Square) -> Vec<String> {
+    let Some(position) = before.position() else {
+        return Vec::new();
+    };
+    let own = before.board().color_at(square) == Some(position.turn());
+    position
+        .legal_moves()
+        .iter()
+        .filter(|m| {
+            if own {
+                m.from() == Some(square)
+            } else {
+                m.to() == square && !m.is_castle()
+            }
+        })
+        .map(|m| SanPlus::from_move(position.clone(), *m).to_string())
+        .collect()
+}

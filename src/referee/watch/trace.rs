@@ -1,0 +1,178 @@
+//! What the squares have shown of late, as the watchers look at it.
+
+use core::time::Duration;
+use std::collections::VecDeque;
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::{Bitboard, Board, Color, Piece, Square};
+
+use crate::event::SquareChange;
+use crate::tracker::Look;
+
+/// One square that came to show something else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shown {
+    /// When the board told.
+    pub(super) at: Timestamp,
+    pub(super) square: Square,
+    pub(super) before: Option<Piece>,
+    pub(super) after: Option<Piece>,
+    /// A dump showed it, some time after it came to be so.
+    pub(super) dumped: bool,
+}
+
+/// The squares with their recent changes.
+#[derive(Debug)]
+pub(super) struct Trace {
+    board: Board,
+    changed: [Timestamp; 64],
+    recent: VecDeque<Shown>,
+    /// The board was away, or told of a time in its memory, and what it shows has not been explained since.
+    pub(super) blind: bool,
+    /// Nothing of the board was heard before the dump that comes after this.
+    pub(super) away_at: Timestamp,
+    dumped_at: Timestamp,
+    pub(super) quiet_since: Timestamp,
+}
+
+/// Enough for a long turn beside a flickering square.
+const RECENT: usize = 160;
+
+impl Default for Trace {
+    fn default() -> Self {
+        Self {
+            board: Board::empty(),
+            changed: [Timestamp::from_micros(0); 64],
+            recent: VecDeque::new(),
+            blind: true,
+            away_at: Timestamp::from_micros(0),
+            dumped_at: Timestamp::from_micros(0),
+            quiet_since: Timestamp::from_micros(0),
+        }
+    }
+}
+
+impl Trace {
+    pub(super) fn take(&mut self, now: Timestamp, look: &Look) {
+        if look.changes.is_empty() && look.board != self.board {
+            // The board is read the other way round: what was is of no use.
+            self.recent.clear();
+            self.changed = [now; 64];
+        }
+        for change in &look.changes {
+            let before = self.board.piece_at(change.square);
+            match change.after {
+                Some(piece) => self.board.set_piece_at(change.square, piece),
+                None => self.board.discard_piece_at(change.square),
+            }
+            self.changed[usize::from(change.square)] = change.at;
+            if self.recent.len() == RECENT {
+                self.recent.pop_front();
+            }
+            self.recent.push_back(Shown {
+                at: change.at,
+                square: change.square,
+                before,
+                after: change.after,
+                dumped: look.dumped_at == now,
+            });
+        }
+        self.board = look.board.clone();
+        self.quiet_since = now;
+        self.dumped_at = look.dumped_at;
+        if !look.watched {
+            self.recent.clear();
+            self.blind = true;
+        }
+    }
+
+    /// Whether a dump has told every square since the board was away.
+    pub(super) fn is_whole(&self) -> bool {
+        self.dumped_at > self.away_at
+    }
+
+    pub(super) fn board(&self) -> &Board {
+        &self.board
+    }
+
+    pub(super) fn changed_at(&self, square: Square) -> Timestamp {
+        self.changed[usize::from(square)]
+    }
+
+    /// When the last of these squares came to show what it does.
+    pub(super) fn stood_since(&self, squares: Bitboard) -> Timestamp {
+        let at = squares.into_iter().map(|square| self.changed_at(square)).max();
+        at.unwrap_or(Timestamp::from_micros(0))
+    }
+
+    /// The changes from `since` on, oldest first.
+    pub(super) fn since(&self, since: Timestamp) -> impl DoubleEndedIterator<Item = &Shown> {
+        let from = self.recent.partition_point(|shown| shown.at < since);
+        self.recent.range(from..)
+    }
+
+    /// How often this square changed since then.
+    pub(super) fn changes_of(&self, square: Square, since: Timestamp) -> usize {
+        self.since(since).filter(|shown| shown.square == square).count()
+    }
+
+    /// Times between which this square did not show this piece, which stood there before and after, with no other
+    /// piece of that colour shown there.
+    pub(super) fn absences(&self, since: Timestamp, color: Color) -> Vec<Absence> {
+        let mut open: Vec<(Square, Piece, Timestamp)> = Vec::new();
+        let mut absences = Vec::new();
+        for shown in self.since(since) {
+            let known = open.iter().position(|(square, _, _)| *square == shown.square);
+            match (known, shown.before, shown.after) {
+                (None, Some(piece), None) if piece.color == color => {
+                    open.push((shown.square, piece, shown.at));
+                }
+                (Some(at), _, Some(after)) => {
+                    let (square, piece, from) = open.swap_remove(at);
+                    if after == piece && !shown.dumped {
+                        absences.push(Absence {
+                            square,
+                            piece,
+                            from,
+                            to: shown.at,
+                        });
+                    }
+                }
+                _ => {}
+            }
+        }
+        absences.sort_by_key(|absence| absence.from);
+        absences
+    }
+
+    /// The last changes from `since` on, for the evidence of an incident.
+    pub(super) fn told_since(&self, since: Timestamp) -> Vec<SquareChange> {
+        let all: Vec<&Shown> = self.since(since).collect();
+        all.iter()
+            .skip(all.len().saturating_sub(MOST_TOLD))
+            .map(|shown| SquareChange {
+                at: shown.at,
+                square: shown.square.to_string(),
+                piece: shown.after.map(|piece| piece.char().to_string()),
+            })
+            .collect()
+    }
+}
+
+/// So many changes are evidence enough.
+const MOST_TOLD: usize = 32;
+
+/// A piece was off its square for a while.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Absence {
+    pub(super) square: Square,
+    pub(super) piece: Piece,
+    pub(super) from: Timestamp,
+    pub(super) to: Timestamp,
+}
+
+impl Absence {
+    pub(super) fn lasted(&self) -> Duration {
+        self.to.saturating_duration_since(self.from)
+    }
+}

@@ -1,0 +1,145 @@
+//! Players who break the Laws, upset pieces and forget themselves: every incident is told, and no other.
+
+mod acts;
+mod judge;
+mod scene;
+
+use kiebitz_hardware::emulator::hand::{Chance, Setting, Temperament};
+
+use super::games::{Game, Taste};
+use super::play::{Play, Players};
+use super::{hall, verdict};
+use acts::{Act, Plan};
+use judge::{Count, Truth};
+
+/// A game with irregularities, from a seed.
+struct Case {
+    play: Play,
+    truths: Vec<Truth>,
+    game: Game,
+}
+
+impl Case {
+    fn new(seed: u64, temperament: Temperament) -> Self {
+        let mut chance = Chance::new(seed);
+        let taste = if chance.percent(40) {
+            Taste::Special
+        } else {
+            Taste::Any
+        };
+        let start = chance.percent(15).then(|| chance.below(960));
+        let plies = 24 + chance.below(60);
+        let game = Game::random(&mut chance, start, taste, plies);
+        let mut setting = Setting::random(&mut chance);
+        setting.white_side = setting
+            .white_side
+            .or(Some(kiebitz_hardware::emulator::ClockSide::Left));
+        let mut plan = Plan::new(&game, &mut chance);
+        if plan.wants(Act::Flag) {
+            setting.time = std::time::Duration::from_secs(3000);
+        }
+        let hands = Chance::new(chance.bits());
+        let mut players = match plan.swapped() {
+            Some(first) => Players::arrive(&game.start, first, hands),
+            None => Players::sit_down(&game.start, hands),
+        };
+        let truths = plan.act_out(&mut players, &game, &setting, temperament, &mut chance);
+        Self {
+            play: plan.leave(players, &setting),
+            truths,
+            game,
+        }
+    }
+
+    fn events(&self) -> Vec<kiebitz::event::Event> {
+        verdict::events(&hall::record(&self.play))
+    }
+}
+
+fn judged(seeds: core::ops::Range<u64>, temperament: Temperament) -> Count {
+    let mut count = Count::default();
+    for seed in seeds {
+        let case = Case::new(seed, temperament);
+        let events = case.events();
+        count.judge(seed, &case.truths, &events);
+        let (played, told) = (case.game.uci(), verdict::moves_told(&events));
+        if played != told {
+            count.misread.push(seed);
+        }
+    }
+    count
+}
+
+#[test]
+fn what_is_irregular_is_told_and_nothing_else() {
+    for temperament in [Temperament::Calm, Temperament::Drawing] {
+        let count = judged(0..60, temperament);
+        assert!(count.is_good(), "{temperament:?}\n{count}");
+    }
+}
+
+#[test]
+fn legal_play_raises_nothing_but_hints_and_few_of_them() {
+    for temperament in Temperament::ALL {
+        let mut count = Count::default();
+        let mut plies = 0;
+        for seed in 5000..5020 {
+            let case = super::Case::new(seed, temperament, Taste::Any);
+            plies += case.game.moves.len();
+            count.judge(seed, &[], &verdict::events(&case.capture));
+        }
+        assert!(count.graver.is_empty(), "{temperament:?}\n{count}");
+        assert!(
+            count.hints * 12 < plies,
+            "{temperament:?}: {} hints in {plies} plies",
+            count.hints
+        );
+    }
+}
+
+/// `SEEDS=0..1000 cargo test --release --test whole irregular::rates -- --ignored --nocapture`
+#[test]
+#[ignore = "measures, and asserts nothing"]
+fn rates() {
+    for temperament in [Temperament::Calm, Temperament::Drawing] {
+        println!("== irregular, {temperament:?}\n{}", judged(seeds(), temperament));
+    }
+}
+
+fn seeds() -> core::ops::Range<u64> {
+    let seeds = std::env::var("SEEDS").unwrap_or_else(|_| "0..300".to_owned());
+    let (from, to) = seeds.split_once("..").unwrap();
+    from.parse().unwrap()..to.parse().unwrap()
+}
+
+/// `SEEDS=0..1000 cargo test --release --test whole irregular::legal_rates -- --ignored --nocapture`
+#[test]
+#[ignore = "measures, and asserts nothing"]
+fn legal_rates() {
+    for temperament in Temperament::ALL {
+        for taste in [Taste::Any, Taste::Special] {
+            let mut count = Count::default();
+            let mut plies = 0;
+            for seed in seeds() {
+                let case = super::Case::new(seed, temperament, taste);
+                plies += case.game.moves.len();
+                count.judge(seed, &[], &verdict::events(&case.capture));
+            }
+            println!("== legal, {temperament:?} {taste:?}: {plies} plies\n{count}");
+        }
+    }
+}
+
+/// `SEED="3 Calm" cargo test --test whole irregular::one -- --ignored --nocapture`
+#[test]
+#[ignore = "shows one seed"]
+fn one() {
+    let wanted = std::env::var("SEED").expect("SEED names a seed and a temperament");
+    let words: Vec<&str> = wanted.split_whitespace().collect();
+    let temperament = Temperament::ALL
+        .into_iter()
+        .find(|t| format!("{t:?}") == words[1])
+        .unwrap();
+    let case = Case::new(words[0].parse().unwrap(), temperament);
+    println!("{}", judge::show(&case.truths, &case.events(), &case.play));
+}

@@ -1,0 +1,161 @@
+//! What was told against what was irregular.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use kiebitz::event::{Event, EventKind, Incident};
+
+use crate::hands::hall::OPENING;
+use crate::hands::play::Play;
+
+/// Something irregular that was done.
+#[derive(Debug, Clone)]
+pub(super) struct Truth {
+    pub(super) kind: &'static str,
+    pub(super) at: Duration,
+    pub(super) ply: u32,
+    pub(super) color: Option<&'static str>,
+    /// It may be told or not.
+    pub(super) optional: bool,
+}
+
+/// How well seeds came out.
+#[derive(Debug, Default)]
+pub(super) struct Count {
+    kinds: BTreeMap<&'static str, [usize; 3]>,
+    missed: Vec<String>,
+    pub(super) graver: Vec<String>,
+    pub(super) hints: usize,
+    hints_of: BTreeMap<&'static str, usize>,
+    pub(super) misread: Vec<u64>,
+}
+
+/// A report so long after what it is of belongs to it.
+const NEAR: i64 = 8_000_000;
+/// Kinds whose hints count.
+const JUDGED: [&str; 8] = [
+    "illegal_move",
+    "promotion_not_replaced",
+    "clock_pressed_without_move",
+    "displaced_pieces",
+    "piece_touched_not_moved",
+    "wrong_start_position",
+    "flag_fall",
+    "sensor_fault",
+];
+
+impl Count {
+    pub(super) fn judge(&mut self, seed: u64, truths: &[Truth], events: &[Event]) {
+        let mut told: Vec<(i64, &Incident)> = events
+            .iter()
+            .filter_map(|event| match &event.kind {
+                // A piece that rests on its way is no more than a hint, and these players let pieces rest.
+                EventKind::IncidentOpened(incident)
+                    if incident.case != "piece_touched_not_moved.released" =>
+                {
+                    Some((event.ts.as_micros() - OPENING.as_micros(), &**incident))
+                }
+                _ => None,
+            })
+            .collect();
+        for optional in [false, true] {
+            for truth in truths.iter().filter(|truth| truth.optional == optional) {
+                let at = truth.at.as_micros() as i64;
+                let fits = |(when, incident): &&(i64, &Incident)| {
+                    incident.kind == truth.kind
+                        && (incident.color.is_none()
+                            || truth.color.is_none()
+                            || incident.color == truth.color)
+                        && ((when - at).abs() <= NEAR
+                            || incident.ply.is_some_and(|ply| ply.abs_diff(truth.ply) <= 1))
+                };
+                let best = told
+                    .iter()
+                    .filter(fits)
+                    .min_by_key(|(when, _)| (when - at).abs())
+                    .map(|(when, incident)| (*when, incident.incident));
+                let counts = self.kinds.entry(truth.kind).or_default();
+                counts[0] += usize::from(!optional);
+                match best {
+                    Some((when, number)) => {
+                        counts[1] += usize::from(!optional);
+                        told.retain(|(at, incident)| *at != when || incident.incident != number);
+                    }
+                    None if !optional => self.missed.push(format!("{seed}: {truth:?}")),
+                    None => {}
+                }
+            }
+        }
+        for (at, incident) in told {
+            if incident.severity == "info" || ["board_rotated", "time_trouble"].contains(&incident.kind) {
+                continue;
+            }
+            let counts = JUDGED.contains(&incident.kind);
+            if incident.severity == "hint" {
+                self.hints += 1;
+                *self.hints_of.entry(incident.kind).or_default() += 1;
+            }
+            if incident.severity != "hint" || (counts && !truths.is_empty()) {
+                self.kinds.entry(incident.kind).or_default()[2] += 1;
+                self.graver.push(format!(
+                    "{seed}: {:.3} {} {:?} ply {:?} {} {:?}",
+                    at as f64 / 1e6,
+                    incident.kind,
+                    incident.color,
+                    incident.ply,
+                    incident.case,
+                    incident.squares
+                ));
+            }
+        }
+    }
+
+    /// 98 of a hundred of every kind are told, and 98 of a hundred told are true.
+    pub(super) fn is_good(&self) -> bool {
+        self.misread.is_empty()
+            && self
+                .kinds
+                .values()
+                .all(|[truths, found, false_ones]| found * 100 >= truths * 98 && found * 2 >= false_ones * 98)
+    }
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (kind, [truths, found, false_ones]) in &self.kinds {
+            writeln!(
+                f,
+                "{kind:28} true {truths:4} found {found:4} false {false_ones:4}"
+            )?;
+        }
+        writeln!(f, "hints {:?}; misread {:?}", self.hints_of, self.misread)?;
+        for line in self.missed.iter().take(20) {
+            writeln!(f, "missed {line}")?;
+        }
+        for line in self.graver.iter().take(20) {
+            writeln!(f, "false  {line}")?;
+        }
+        Ok(())
+    }
+}
+
+/// What was done and what was told, in the order of time.
+pub(super) fn show(truths: &[Truth], events: &[Event], play: &Play) -> String {
+    let mut lines: Vec<(f64, String)> = Vec::new();
+    for truth in truths {
+        lines.push((truth.at.as_secs_f64(), format!("** {truth:?}")));
+    }
+    for step in &play.steps {
+        lines.push((step.at.as_secs_f64(), format!("      {:?}", step.deed)));
+    }
+    for event in events {
+        let at = (event.ts.as_micros() - OPENING.as_micros()) as f64 / 1e6;
+        let mut words = serde_json::to_string(&event.kind).unwrap();
+        words.truncate(170);
+        lines.push((at, format!("-> {words}")));
+    }
+    lines.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let told = lines.iter().map(|(at, words)| format!("{at:9.3} {words}\n"));
+    told.collect()
+}
