@@ -128,11 +128,17 @@ fn at_once(position: &Chess, side: Color, moves: &MoveList) -> Option<Answer> {
 
 /// Nodes of the first try, before any proof is looked for.
 const FIRST: u64 = 3000;
+/// Nodes of the second try with the same idea.
+const SECOND: u64 = 20_000;
 /// Nodes of the first try of each plan.
 const PLAN: u64 = 1000;
 /// Plans tried again with more nodes.
 const BEST_PLANS: usize = 4;
+/// By how much more nodes each further round has.
 const ROUNDS: [u64; 3] = [10, 100, 1000];
+
+/// What a search takes for near to mate: a cost, the lower the nearer.
+type Idea<'a> = &'a dyn Fn(&Chess) -> usize;
 
 /// Searches one after the other, each with another idea of what is near to mate.
 struct Hunt<'a> {
@@ -158,6 +164,12 @@ impl Hunt<'_> {
         if !nets::conceivable(&Mobility::with_kings(position, side), side) {
             return Some(Answer::Cannot { why: Reason::Kings });
         }
+        // In open positions proofs on the way cost more than they save.
+        for (idea, share) in [(&corner as Idea<'_>, FIRST), (&strip, SECOND)] {
+            if let Some(answer) = self.search(idea, false, share) {
+                return Some(answer);
+            }
+        }
         if let Some(answer) = self.search(&corner, true, FIRST) {
             return Some(answer);
         }
@@ -171,8 +183,7 @@ impl Hunt<'_> {
             }
         }
         for round in ROUNDS {
-            let ideas: [&dyn Fn(&Chess) -> usize; 2] = [&strip, &corner];
-            for idea in ideas {
+            for idea in [&strip as Idea<'_>, &corner] {
                 if let Some(answer) = self.search(idea, true, FIRST * round) {
                     return Some(answer);
                 }
@@ -187,7 +198,7 @@ impl Hunt<'_> {
     }
 
     /// One search with at most so many nodes of those that are left.
-    fn search(&mut self, cost: &dyn Fn(&Chess) -> usize, proves: bool, share: u64) -> Option<Answer> {
+    fn search(&mut self, cost: Idea<'_>, proves: bool, share: u64) -> Option<Answer> {
         let left = self.budget.saturating_sub(self.nodes);
         if left == 0 {
             return None;

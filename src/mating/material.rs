@@ -2,13 +2,18 @@
 
 use shakmaty::{Bitboard, Board, Color};
 
-/// Whether `side` has too little to mate, whatever is played.
+/// Whether `side` has too little to mate, whatever is played (6.9, 5.2.2).
 ///
-/// A king never gives check. A lone knight attacks squares of one colour; the king's flights of that colour next to
-/// his corner can only be taken from him by a man of his own that is no queen (a queen beside her king would take the knight
-/// or interpose). Bishops all on one colour leave every flight of the other colour
-/// to the kings, and the corner's neighbour of the other colour needs a blocker: a pawn, a knight or a
-/// bishop on the other colour can be one; a rook or a queen there guards the square the bishop checks from or interposes.
+/// - A king alone gives no check.
+/// - Bishops all on one colour check a king on that colour only, and never take from him the flights of the other
+///   colour. The winner's king alone takes too few of these; one must be filled by a man of the loser's own. A rook or
+///   a queen there could take the bishop or interpose, and cannot be pinned from a square of the other colour: only a
+///   pawn, a knight or a bishop on the other colour will do.
+/// - One knight attacks squares of one colour at a time, so that too a flight must be filled by the loser's own man; a
+///   queen beside her king could take the knight.
+///
+/// Pawns count as what they may become: a side with a pawn, a queen, a rook or two unlike minor pieces is left to the
+/// search, and so is one knight or bishop against more than the above.
 pub(super) fn too_little(board: &Board, side: Color) -> bool {
     let own = board.by_color(side);
     let other = board.by_color(side.other());

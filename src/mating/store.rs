@@ -134,6 +134,8 @@ impl Packed {
 const CHUNK: usize = 1 << 14;
 /// The most positions kept: 32 bytes each and a table of twice as many places of 4 bytes, 160 MiB in all.
 pub(super) const CAPACITY: usize = 1 << 22;
+/// More than any position has moves.
+const MOVES: usize = 256;
 const NONE: u32 = u32::MAX;
 const PARENT: u32 = (1 << 22) - 1;
 
@@ -178,7 +180,7 @@ impl Store {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.len >= CAPACITY
+        self.len + MOVES > CAPACITY
     }
 
     fn entry(&self, index: u32) -> Option<&Entry> {
@@ -217,7 +219,7 @@ impl Store {
         self.table[place] = index;
         let from =
             origin.parent & PARENT | u32::from(origin.irreversible) << 22 | origin.depth.min(511) << 23;
-        if self.len % CHUNK == 0 {
+        if self.len.is_multiple_of(CHUNK) {
             self.chunks
                 .push(Vec::with_capacity(if self.len == 0 { 64 } else { CHUNK }));
         }

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use shakmaty::{
-    CastlingMode, Chess, Color, EnPassantMode, FromSetup, Position, PositionError, Setup, fen::Fen,
+    Board, CastlingMode, Chess, Color, EnPassantMode, File, FromSetup, Position, PositionError, Setup,
+    Square, fen::Fen,
 };
 
 use super::{Answer, Reason, can_mate, quick};
@@ -62,14 +63,14 @@ fn no_vector_is_contradicted() {
     let mut asked_in_all = 0;
     for (fen, side, expected) in vectors() {
         asked_in_all += 1;
-        match asked(&position(fen), side, 4000) {
+        match asked(&position(fen), side, 1500) {
             Some(answer) => assert_eq!(answer, expected, "{side:?} in {fen}"),
             None => open += 1,
         }
     }
     assert_eq!(asked_in_all, 1806);
-    // So many at four thousand nodes; none at ten million, as the benchmark says.
-    assert!(open <= 400, "{open} undetermined");
+    // 427 at so few nodes; none at ten million, as the benchmark says.
+    assert!(open <= 450, "{open} undetermined");
 }
 
 #[test]
@@ -81,7 +82,7 @@ fn quick_contradicts_no_vector() {
             None => open += 1,
         }
     }
-    assert!(open <= 900, "{open} undetermined");
+    assert!(open <= 800, "{open} undetermined");
 }
 
 #[test]
@@ -184,7 +185,7 @@ fn castling_counts_in_any_start_position() {
     // With the right to castle the rook gets out, and only so.
     for side in Color::ALL {
         for number in [0, 518, 959] {
-            let board = shakmaty::Board::chess960(number);
+            let board = Board::chess960(number);
             let setup = Setup {
                 castling_rights: board.rooks(),
                 board,
@@ -194,6 +195,43 @@ fn castling_counts_in_any_start_position() {
             assert_eq!(asked(&start, side, 1_000_000), Some(true));
         }
     }
+}
+
+#[test]
+fn a_queen_or_a_rook_alone_mates_from_everywhere() {
+    // What the straight run rests on; every 97th position with White's king on one of ten squares.
+    let kings: Vec<Square> = Square::ALL
+        .into_iter()
+        .filter(|at| at.file() <= File::D && (at.rank() as u8) <= at.file() as u8)
+        .collect();
+    assert_eq!(kings.len(), 10);
+    let places = kings
+        .iter()
+        .flat_map(|king| (0..64 * 64 * 2).map(move |rest: u32| (*king, rest)));
+    let mut asked_in_all = 0;
+    for (king, rest) in places.step_by(97) {
+        let piece = if rest % 2 == 0 {
+            Color::White.rook()
+        } else {
+            Color::White.queen()
+        };
+        let mut board = Board::empty();
+        board.set_piece_at(king, Color::White.king());
+        board.set_piece_at(Square::new(rest / 2 % 64), piece);
+        board.set_piece_at(Square::new(rest / 128), Color::Black.king());
+        let setup = Setup {
+            board,
+            ..Setup::empty()
+        };
+        let Ok(position) = Chess::from_setup(setup, CastlingMode::Standard) else {
+            continue;
+        };
+        if position.board().occupied().count() == 3 {
+            asked_in_all += 1;
+            assert_eq!(asked(&position, Color::White, 10_000), Some(true), "{position:?}");
+        }
+    }
+    assert!(asked_in_all > 400, "{asked_in_all}");
 }
 
 /// A position after some plies of legal play.
