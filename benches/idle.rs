@@ -1,7 +1,17 @@
 //! What a daemon costs that has nothing to do: `cargo bench --bench idle`, or with `-- 1` for one minute of it.
 //!
 //! `kiebitz run` as it is built, with a broker, watches for ten minutes: an emulated board on which nobody plays, its clock
-//! stopped; a configured port that is not there; and one whose cable was pulled out.
+//! stopped; a configured port that is not there; and one whose cable was pulled out. On a shared 2-core x86-64 machine,
+//! release build, while others built on both cores:
+//!
+//! | | processor time in 10 minutes | of a core | resident |
+//! | --- | --- | --- | --- |
+//! | idle board | 0.28 s | 0.05 % | 15.4 MB |
+//! | port not there | 0.13 s | 0.02 % | 14.8 MB |
+//! | cable out | 0.15 s | 0.03 % | 15.2 MB |
+//!
+//! Of the memory 13 MB are the program itself and its libraries. A board that is alone and answers as a bus of one is
+//! polled all the time: with games played on it 2.2 s, 0.4 % of a core.
 
 #![expect(clippy::expect_used, reason = "a benchmark of what it made itself may stop")]
 

@@ -10,6 +10,7 @@ use kiebitz::clock::LiveTime;
 use kiebitz::event::{Event, EventKind};
 use kiebitz::journal::Journal;
 use kiebitz_hardware::Timestamp;
+use rumqttc::v5::mqttbytes::v5::Publish;
 
 use super::faults::Plan;
 use super::table::{self, Table};
@@ -97,17 +98,22 @@ impl Soak {
             "one open port a board, none that is gone"
         );
         assert_eq!(daemon.stop(), Some(0));
-        let heard = heard(&listener);
         let journal = Journal::open(&daemon.journal()).unwrap();
-        for nth in 0..BOARDS {
-            let kept = journal
-                .events_after("live", &table::name(nth), 0, usize::MAX >> 1)
-                .unwrap();
-            let told = &heard[&table::name(nth)];
-            // The last word of a board is that kiebitz was stopped; the soak hears on no longer.
-            assert!(kept.len() >= told.len());
-            assert!(kept.iter().zip(told).all(|(kept, told)| kept.payload == *told));
-        }
+        let kept: BTreeMap<String, Vec<String>> = (0..BOARDS)
+            .map(|nth| {
+                let name = table::name(nth);
+                let events = journal.events_after("live", &name, 0, usize::MAX >> 1).unwrap();
+                (name, events.into_iter().map(|event| event.payload).collect())
+            })
+            .collect();
+        // The broker has all, and passes it on.
+        let all: usize = kept.values().map(Vec::len).sum();
+        let told = |heard: &[Publish]| by_board(heard).values().map(Vec::len).sum::<usize>();
+        listener.until("all events", |heard| told(heard) >= all).await;
+        assert!(
+            by_board(&listener.heard()) == kept,
+            "the journal has what the subscriber has"
+        );
         room.all_happened(self.plan());
     }
 
@@ -127,10 +133,10 @@ const SETTLING: Duration = Duration::from_secs(5);
 
 /// The events of every board as a subscriber has them when he drops the numbers that he has already; they count from 1
 /// without gaps, whatever was delivered twice.
-fn heard(listener: &Listener) -> BTreeMap<String, Vec<String>> {
+fn by_board(publishes: &[Publish]) -> BTreeMap<String, Vec<String>> {
     let mut heard: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for publish in listener.heard() {
-        let topic = topic(&publish);
+    for publish in publishes {
+        let topic = topic(publish);
         let Some(board) = topic
             .strip_prefix("boards/")
             .and_then(|rest| rest.strip_suffix("/events"))
@@ -153,7 +159,7 @@ fn heard(listener: &Listener) -> BTreeMap<String, Vec<String>> {
 
 /// The games that are neither right nor said to have a gap, in words.
 fn judge(room: &Room, listener: &Listener) -> Vec<String> {
-    let heard = heard(listener);
+    let heard = by_board(&listener.heard());
     let mut wrong = Vec::new();
     for (nth, table) in room.tables().enumerate() {
         let told = heard.get(&table::name(nth)).map_or(&[][..], Vec::as_slice);
