@@ -57,6 +57,8 @@ pub(crate) struct ClockWatch {
     sure_side: Option<Side>,
     /// The clock was last started then.
     started_at: Option<Timestamp>,
+    /// It was stopped then, or found standing; `None` while it runs.
+    stands_since: Option<Timestamp>,
     /// The turn that the running side's time is ticking for.
     turn: Option<Turn>,
     /// How many readings in a row have shown the lever where it is.
@@ -98,6 +100,11 @@ impl ClockWatch {
         let mut changes = Vec::new();
         let before = self.last.replace((at, times)).map(|(_, times)| times);
         let was_running = before.is_some_and(|t| t.running);
+        if times.running {
+            self.stands_since = None;
+        } else {
+            self.stands_since.get_or_insert(at);
+        }
         if before.is_none() {
             changes.push(ClockChange::Connected);
         }
@@ -167,6 +174,7 @@ impl ClockWatch {
     /// The board says that there is no clock. Returns whether there was one.
     pub(crate) fn lost(&mut self) -> bool {
         self.turn = None;
+        self.stands_since = None;
         self.lever_seen = 0;
         // The next one may be plugged in the other way round: one press will tell.
         self.left_is_white = self.left_is_white.signum();
@@ -182,6 +190,11 @@ impl ClockWatch {
     pub(crate) fn unheard(&mut self) {
         self.missed = true;
         self.lever_seen = 0;
+    }
+
+    /// Since when the clock is known to stand; `None` while it runs, and without a clock.
+    pub(crate) fn stands_since(&self) -> Option<Timestamp> {
+        self.stands_since
     }
 
     /// The last reading, to be put back.

@@ -3,12 +3,12 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::{Bitboard, Color};
+use shakmaty::{Bitboard, Color, Move};
 
 use super::Tracker;
 use super::finding::{Finding, Recovery, Withdrawal};
 use super::gap::{self, Found};
-use super::tree::{NodeId, Played, Tree};
+use super::tree::{NodeId, Played, Standing, Tree};
 
 /// A quiet board that no single move explains is examined for more after this long.
 const EXAMINED_AFTER: Duration = Duration::from_millis(1200);
@@ -219,7 +219,7 @@ impl Tracker {
         let Some(line) = &self.line else { return false };
         let node = line.tree.node(from);
         let turn = node.state.turn();
-        if !self.turn_fits(if plies % 2 == 0 { turn } else { !turn }) {
+        if !self.turn_fits(if plies.is_multiple_of(2) { turn } else { !turn }) {
             return false;
         }
         let (state, since) = (node.state.clone(), node.since);
@@ -241,6 +241,11 @@ impl Tracker {
             }
         };
         let Some(line) = &mut self.line else { return false };
+        // What one look at the board suggested is one of these moves, or none.
+        let mut from = from;
+        while let Some(other) = line.tree.considered_after(from) {
+            from = line.tree.remove(other, from);
+        }
         let mut parent = from;
         for m in moves {
             let played = Played::Move(m);
@@ -266,9 +271,38 @@ impl Tracker {
         true
     }
 
+    /// What was told last before a gap and was not settled by then may have been a piece on its way: nothing confirms
+    /// it any more.
+    fn withdraw_unconfirmed(&mut self, now: Timestamp) {
+        let Some(line) = &mut self.line else { return };
+        let told = line.tree.path(line.tree.tip());
+        let settled = told
+            .iter()
+            .rposition(|id| line.tree.node(*id).standing == Standing::Settled);
+        let Some(first) = told.get(settled.map_or(0, |last| last + 1)).copied() else {
+            return;
+        };
+        let node = line.tree.node(first);
+        // Its piece still stands where it went.
+        let stands = |m: Move| {
+            self.sensors.board().piece_at(m.to()) == node.state.board().piece_at(m.to())
+                && node.state.board().piece_at(m.to()).is_some()
+        };
+        if matches!(node.played, Played::Move(m) if stands(m)) {
+            return;
+        }
+        let ply = node.ply;
+        line.tree.remove(first, line.tree.root());
+        let reason = Withdrawal::Recovered;
+        self.tell(now, Finding::Retracted { ply, reason });
+    }
+
     /// Says what has become of a gap, once.
     pub(super) fn close_gap(&mut self, now: Timestamp, by: Recovery) {
         if let Some(from) = self.gap.take() {
+            if by == Recovery::Undecidable {
+                self.withdraw_unconfirmed(now);
+            }
             self.tell(
                 now,
                 Finding::Recovered {

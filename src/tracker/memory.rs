@@ -3,17 +3,15 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use kiebitz_protocol::{ClockTimes, Dump, Element, FieldUpdate, Piece, SideTime};
+use kiebitz_protocol::{ClockTimes, Element, Field, FieldUpdate, SideTime};
 
+use super::Tracker;
 use super::clock::Side;
-use super::finding::{Finding, Ply, Recovery, Start};
+use super::finding::{Finding, Recovery};
+use super::history::{last_start, missed};
 use super::pace;
 use super::rewind::Checkpoint;
-use super::sensors::{Sensors, difference};
-use super::start;
-use super::state::{Footprint, State};
-use super::tree::{Played, Standing, Tree};
-use super::{Line, Tracker, sensors};
+use super::sensors::Sensors;
 
 /// A gap in what was heard from the board.
 #[derive(Debug)]
@@ -21,7 +19,7 @@ pub(super) struct Gap {
     /// The port went away then.
     closed_at: Timestamp,
     /// What the sensors had shown.
-    before: Sensors,
+    pub(super) before: Sensors,
     /// The side whose clock stood, and its time in seconds.
     halted: Option<(Side, u32)>,
     /// Until when the board's memory is waited for; `None` while the board is away.
@@ -66,8 +64,10 @@ pub(super) struct Playback {
 const ASKED_WITHIN: Duration = Duration::from_secs(1);
 /// A full read takes about 8.3 s on the line.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
-/// The flickering of one piece is merged in the memory: so many squares may be off where the gap begins.
-const MERGED: usize = 3;
+/// Before pieces are set up for another game, or kings are put in the centre.
+const AT_REST: Duration = Duration::from_secs(5);
+/// What was done before or behind it.
+const A_MOMENT: Duration = Duration::from_millis(1);
 /// Castling has four squares under way at most.
 const IN_THE_AIR: usize = 4;
 
@@ -86,61 +86,6 @@ impl Gap {
 }
 
 impl Tracker {
-    /// Goes on with a line of play that was followed until `at`, from its start over each ply, with whether it was
-    /// settled: the daemon's journal has it. What was played since is looked for as behind any other gap.
-    pub fn resume<'s>(
-        &mut self,
-        at: Timestamp,
-        start: &'s Start,
-        plies: impl IntoIterator<Item = (&'s Ply, bool)>,
-        white_side: Option<Side>,
-    ) {
-        let plies: Vec<(&Ply, bool)> = plies.into_iter().collect();
-        let settled = plies
-            .iter()
-            .rposition(|(_, settled)| *settled)
-            .map_or(0, |last| last + 1);
-        let (settled, open) = plies.split_at(settled);
-        let states = settled.iter().map(|(ply, _)| &ply.after);
-        let mut passed: Vec<State> = core::iter::once(&start.state).chain(states).cloned().collect();
-        let Some(last) = passed.pop() else { return };
-        let ply = u32::try_from(passed.len()).unwrap_or(u32::MAX);
-        // What was told last and not settled was perhaps still in the hand.
-        let before = Sensors::showing(at, last.board(), start.turned);
-        *self = Self::new();
-        self.sensors = Sensors::turned_like(start.turned);
-        if let Some(side) = white_side {
-            self.clock.vote_white(side, 1);
-        }
-        let mut tree = Tree::new(last, ply, at);
-        let mut tip = tree.root();
-        for (ply, _) in open {
-            let went = ply.uci.and_then(|uci| Some((uci.from()?, uci.to()?)));
-            let played = ply.played.map_or(Played::Irregular(went), Played::Move);
-            let squares = difference(tree.node(tip).state.board(), ply.after.board());
-            let footprint = Footprint::of_squares(squares, ply.after.board());
-            tip = tree.add(tip, played, ply.after.clone(), footprint, &before, at);
-            let node = tree.node_mut(tip);
-            node.standing = Standing::Told;
-            node.inferred = ply.inferred;
-        }
-        self.line = Some(Line {
-            passed,
-            tree,
-            awaited: false,
-        });
-        self.gap_begins(at);
-        if let Some(gap) = &mut self.missing {
-            gap.before = before;
-        }
-    }
-
-    /// Goes on at a board of which no line of play is known, and that was listened to until `at`.
-    pub fn resume_without_line(&mut self, at: Timestamp) {
-        *self = Self::new();
-        self.gap = Some(at);
-    }
-
     pub(super) fn gap_begins(&mut self, now: Timestamp) {
         self.disturbed = true;
         self.play_late(now);
@@ -250,10 +195,10 @@ impl Tracker {
     /// A board met for the first time remembers how it came to show what it does: a game in progress is taken up from
     /// its start position.
     fn recall(&mut self, now: Timestamp, until: Timestamp, elements: &[Element]) {
-        let Some(at) = elements.iter().rposition(is_start) else {
+        let Some((at, standing)) = last_start(&[None; Field::COUNT], elements) else {
             return;
         };
-        let (tag, since) = (elements[at], &elements[at + 1..]);
+        let since = &elements[at + 1..];
         if self.line.is_some() || since.is_empty() || since.contains(&Element::PowerUp) {
             return;
         }
@@ -267,7 +212,7 @@ impl Tracker {
         });
         let began = self.gap.take();
         self.sensors = Sensors::new();
-        self.sensors.set_all(from, &tagged(tag));
+        self.sensors.set_all(from, &standing);
         self.squares_changed(from);
         self.decide(from);
         self.play_back(from, until, since);
@@ -415,41 +360,48 @@ impl Tracker {
             heard_at: now,
             recovered: true,
         });
-        let began = self.gap.take();
-        if std::env::var("DBG").is_ok() {
-            eprintln!("DBG recover {now:?} rewinds {} {missed:?}", gap.rewinds);
-        }
-        // Pieces that are set up for the next game look like moves of the last one: beside a clock it ends with the
-        // last press before a start position stands.
+        // A gap before this one, of which the memory does not tell, is still open.
+        let began = self.gap.take_if(|began| *began >= from);
+        let standing = self
+            .clock
+            .stands_since()
+            .filter(|since| from < *since && *since < until);
+        let with_clock = gap.halted.is_some()
+            || self.clock.running().is_some()
+            || missed
+                .iter()
+                .any(|element| matches!(element, Element::ClockTime { .. }));
         let next = last_start(self.sensors.fields(), missed);
-        let with_clock = gap.halted.is_some();
-        let (last_game, next_game) = missed.split_at(next.map_or(0, |(at, _)| at));
-        let pressed = last_game
-            .iter()
-            .rposition(|element| matches!(element, Element::ClockTime { .. }));
-        let played = if with_clock {
-            pressed.map_or(&[][..], |pressed| &last_game[..=pressed])
+        if let Some((start, stands)) = next {
+            // Pieces that are set up for the next game look like moves of the last one.
+            let (last_game, next_game) = missed.split_at(start);
+            let half = from + until.saturating_duration_since(from) / 2;
+            let ended = standing.map_or(half, |since| half.min(since));
+            let played = if with_clock {
+                pace::before_the_clock_stopped(last_game, self.sensors.fields())
+            } else {
+                last_game.len()
+            };
+            self.play_to_the_end(from, ended, &last_game[..played]);
+            self.sensors.set_all(half, &stands);
+            self.squares_changed(half);
+            self.play_back(half, until, next_game);
+        } else if let Some(since) = standing {
+            let played = pace::before_the_clock_stopped(missed, self.sensors.fields());
+            let (played, then) = missed.split_at(played);
+            self.play_to_the_end(from, since.saturating_sub(A_MOMENT), played);
+            self.play_back(since + A_MOMENT, until, then);
         } else {
-            last_game
-        };
-        let half = from + until.saturating_duration_since(from) / 2;
-        let (ended, resumed) = if next.is_some() {
-            (half, half)
-        } else {
-            (from, from)
-        };
-        self.play_back(from, ended, played);
-        if let Some((_, standing)) = next {
-            self.sensors.set_all(resumed, &standing);
-            self.squares_changed(resumed);
+            self.play_back(from, until, missed);
         }
-        self.play_back(resumed, until, next_game);
         self.playback = None;
         if dumped {
             self.sensors.set_all(until, &shown);
         }
         // A piece may be in the air; more than that the memory has not told.
-        self.gap = began.filter(|_| stated && self.differs() > IN_THE_AIR);
+        self.gap = self
+            .gap
+            .or_else(|| began.filter(|_| stated && self.differs() > IN_THE_AIR));
         if let Some(reading) = reading {
             self.clock.put_back(reading);
         }
@@ -462,6 +414,15 @@ impl Tracker {
             let best = line.tree.node(line.tree.best());
             self.sensors.differing(best.state.board()).count()
         })
+    }
+
+    /// Plays back what nothing followed for a while: the last move has come to rest.
+    fn play_to_the_end(&mut self, from: Timestamp, to: Timestamp, missed: &[Element]) {
+        let rest = (to.saturating_duration_since(from) / 4).min(AT_REST);
+        self.play_back(from, to.saturating_sub(rest), missed);
+        while let Some(deadline) = self.wake.filter(|deadline| *deadline <= to) {
+            self.decide(deadline);
+        }
     }
 
     /// Plays elements back at times that hands can have needed; the memory has none.
@@ -502,195 +463,5 @@ impl Tracker {
     }
 }
 
-/// The elements after the moment when the board showed `before`; `None` if the memory does not tell: it never shows
-/// that placement, or the board was without power since.
-///
-/// Also on how many squares the memory shows that moment otherwise.
-fn missed<'a>(
-    elements: &'a [Element],
-    before: &Dump,
-    halted: Option<(Side, u32)>,
-) -> Option<(usize, &'a [Element])> {
-    let mut fields: Dump = [None; 64];
-    let mut known = [false; 64];
-    let mut time = None;
-    let mut best = None;
-    for (at, element) in elements.iter().enumerate() {
-        match *element {
-            Element::PieceChange { contents, field, .. } => {
-                fields[usize::from(field.number())] = contents;
-                known[usize::from(field.number())] = true;
-            }
-            Element::ClockTime {
-                left,
-                hours,
-                minutes,
-                seconds,
-            } => {
-                let side = if left { Side::Left } else { Side::Right };
-                time = Some((side, sensors::seconds(hours, minutes, seconds)));
-            }
-            Element::StartPosition
-            | Element::StartPositionTurned
-            | Element::EmptyBoard
-            | Element::PowerUp => {
-                fields = tagged(*element);
-                known = [true; 64];
-                // The clock may have been set anew, which the memory does not tell.
-                time = None;
-            }
-            _ => continue,
-        }
-        let off = (0..64).filter(|i| !known[*i] || fields[*i] != before[*i]).count();
-        // Of equal fits the latest: what came before it was heard.
-        let rank = (off, contradicts(time, halted));
-        if best.is_none_or(|(best, _)| rank <= best) {
-            best = Some((rank, at + 1));
-        }
-    }
-    let ((off, _), from) = best.filter(|((off, _), _)| *off <= MERGED)?;
-    let missed = elements.get(from..)?;
-    (!missed.contains(&Element::PowerUp)).then_some((off, missed))
-}
-
-/// Whether two readings of the halted side's time are of different moments; where one is missing they need not be.
-fn contradicts(a: Option<(Side, u32)>, b: Option<(Side, u32)>) -> bool {
-    a.zip(b)
-        .is_some_and(|((side, a), (other, b))| side != other || a.abs_diff(b) > 1)
-}
-
 /// Since when a board has recorded what it tells first, nobody knows.
 const NEVER: Timestamp = Timestamp::from_micros(0);
-
-fn is_start(element: &Element) -> bool {
-    matches!(element, Element::StartPosition | Element::StartPositionTurned)
-}
-
-/// The last start position that stood after `before`: behind which element, and what stood.
-fn last_start(before: &Dump, elements: &[Element]) -> Option<(usize, Dump)> {
-    let mut fields = *before;
-    let mut last = None;
-    for (at, element) in elements.iter().enumerate() {
-        match *element {
-            Element::PieceChange { field, contents, .. } => fields[field.index()] = contents,
-            Element::StartPosition | Element::StartPositionTurned => {
-                fields = tagged(*element);
-                last = Some((at, fields));
-            }
-            // Chess960, if it is a start position at all.
-            Element::FourRowsFilled if is_start_position(&fields) => last = Some((at, fields)),
-            _ => {}
-        }
-    }
-    last
-}
-
-fn is_start_position(fields: &Dump) -> bool {
-    let mut sensors = Sensors::new();
-    sensors.set_all(NEVER, fields);
-    let board = sensors.board();
-    let mut turned = board.clone();
-    turned.rotate_180();
-    start::recognise(board).is_some() || start::recognise(&turned).is_some()
-}
-
-/// What stands on the board where the memory says so in one byte.
-fn tagged(element: Element) -> Dump {
-    let mut fields: Dump = [None; 64];
-    let turned = match element {
-        Element::StartPosition => false,
-        Element::StartPositionTurned => true,
-        _ => return fields,
-    };
-    for (file, (black, white)) in BACK_RANKS.into_iter().enumerate() {
-        let column = [
-            (0, black),
-            (8, Piece::BlackPawn),
-            (48, Piece::WhitePawn),
-            (56, white),
-        ];
-        for (row, piece) in column {
-            let field = row + file;
-            fields[if turned { 63 - field } else { field }] = Some(piece);
-        }
-    }
-    fields
-}
-
-/// From the a to the h file.
-const BACK_RANKS: [(Piece, Piece); 8] = [
-    (Piece::BlackRook, Piece::WhiteRook),
-    (Piece::BlackKnight, Piece::WhiteKnight),
-    (Piece::BlackBishop, Piece::WhiteBishop),
-    (Piece::BlackQueen, Piece::WhiteQueen),
-    (Piece::BlackKing, Piece::WhiteKing),
-    (Piece::BlackBishop, Piece::WhiteBishop),
-    (Piece::BlackKnight, Piece::WhiteKnight),
-    (Piece::BlackRook, Piece::WhiteRook),
-];
-
-#[cfg(test)]
-mod tests {
-    use kiebitz_protocol::{Contents, Field};
-
-    use super::*;
-
-    fn change(field: u8, contents: Contents) -> Element {
-        let field = Field::new(field).expect("a field");
-        Element::PieceChange {
-            contents,
-            field,
-            quick: false,
-        }
-    }
-
-    #[test]
-    fn what_follows_the_last_placement_seen_was_missed() {
-        let (e2, e4, e7) = (52, 36, 12);
-        let elements = [
-            Element::StartPosition,
-            change(e2, None),
-            change(e4, Some(Piece::WhitePawn)),
-            change(e7, None),
-            Element::End,
-        ];
-        let mut before = tagged(Element::StartPosition);
-        before[52] = None;
-        before[36] = Some(Piece::WhitePawn);
-        assert_eq!(missed(&elements, &before, None), Some((0, &elements[3..])));
-    }
-
-    #[test]
-    fn a_board_that_lost_power_remembers_nothing() {
-        let elements = [
-            Element::StartPosition,
-            change(52, None),
-            Element::PowerUp,
-            Element::End,
-        ];
-        assert_eq!(missed(&elements, &tagged(Element::StartPosition), None), None);
-    }
-
-    #[test]
-    fn the_clock_tells_a_repeated_placement_from_the_one_seen() {
-        let time = |seconds| Element::ClockTime {
-            left: true,
-            hours: 0,
-            minutes: 1,
-            seconds,
-        };
-        let elements = [
-            Element::StartPosition,
-            time(50),
-            change(52, None),
-            change(52, Some(Piece::WhitePawn)),
-            time(40),
-            Element::End,
-        ];
-        let before = tagged(Element::StartPosition);
-        assert_eq!(
-            missed(&elements, &before, Some((Side::Left, 110))),
-            Some((0, &elements[4..]))
-        );
-    }
-}

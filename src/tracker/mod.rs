@@ -11,12 +11,14 @@ mod examine;
 mod finding;
 mod gap;
 mod given;
+mod history;
 mod irregular;
 mod judgement;
 mod memory;
 mod motion;
 mod pace;
 mod patience;
+mod resume;
 mod rewind;
 mod sensors;
 mod signals;
@@ -447,22 +449,22 @@ impl Tracker {
         self.astray = false;
         self.doubt = None;
         let variant = start::recognise(state.board()).map_or(Variant::FromPosition, |(variant, _)| variant);
-        self.begin(now, variant, state);
+        self.begin(now, now, variant, state);
         if let Some(line) = &mut self.line {
             line.awaited = !line.tree.node(line.tree.root()).differs.is_empty();
         }
         self.decide(now);
     }
 
-    /// Begins a new line of play with what stands on the board.
-    fn begin(&mut self, now: Timestamp, variant: Variant, state: State) {
+    /// Begins a new line of play with what has stood on the board since then.
+    fn begin(&mut self, now: Timestamp, since: Timestamp, variant: Variant, state: State) {
         let goes_on = core::mem::take(&mut self.astray) && variant == Variant::FromPosition;
         self.doubt = None;
         self.checkpoint = None;
         self.suspect = None;
         // How the line before it went on in a gap is not found out any more.
         self.close_gap(now, Recovery::Undecidable);
-        let mut tree = Tree::new(state.clone(), 0, now);
+        let mut tree = Tree::new(state.clone(), 0, since);
         tree.update(&self.sensors, now);
         self.line = Some(Line {
             passed: Vec::new(),

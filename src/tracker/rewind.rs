@@ -39,6 +39,9 @@ pub(super) struct Followed {
     findings: usize,
 }
 
+/// A placement of the line, with the ply that led there if it is told anew.
+type Told = (Board, Option<(Timestamp, Box<Ply>)>);
+
 /// What is still not known after so long is not found out by going back.
 const LONGEST: core::time::Duration = core::time::Duration::from_secs(90);
 
@@ -72,9 +75,9 @@ impl Tracker {
         }
     }
 
-    /// Where to go back to when the memory is asked for: to the last checkpoint if reports were lost since.
+    /// Where to go back to when the memory is asked for with the line open, as it is when reports were lost: to the last
+    /// checkpoint.
     pub(super) fn rewinds_to(&self) -> Option<Gap> {
-        self.suspect?;
         let checkpoint = self.checkpoint.as_ref()?;
         let passed = self.line.as_ref()?.passed.len();
         (passed >= checkpoint.passed).then(|| Gap::since(checkpoint))
@@ -132,8 +135,7 @@ impl Tracker {
             .position(|(_, finding)| matches!(finding, Finding::Start(_)))
             .unwrap_or(again.len());
         let index = |ply: u32| usize::try_from(ply.saturating_sub(root + 1)).unwrap_or(usize::MAX);
-        let mut line: Vec<(Board, Option<(Timestamp, Box<Ply>)>)> =
-            then.into_iter().map(|board| (board, None)).collect();
+        let mut line: Vec<Told> = then.into_iter().map(|board| (board, None)).collect();
         let mut others = Vec::new();
         let mut rest = again.into_iter();
         for (at, finding) in rest.by_ref().take(of_line) {

@@ -16,7 +16,7 @@ use super::tree::{NodeId, Played, Standing};
 #[derive(Debug, Default)]
 pub(super) struct Signals {
     /// What stood on a quiet board before a line of play was known.
-    standing: Option<Board>,
+    standing: Option<(Board, Timestamp)>,
     shown: Option<(KnownOutcome, ResultSign)>,
 }
 
@@ -61,7 +61,7 @@ impl Tracker {
             self.sensors.turn();
             self.show_squares(now);
         }
-        self.begin(now, variant, state);
+        self.begin(now, now, variant, state);
         true
     }
 
@@ -73,12 +73,13 @@ impl Tracker {
             return false;
         }
         let board = self.sensors.board();
-        if let Some(standing) = self
+        if let Some((standing, since)) = self
             .signals
             .standing
             .as_ref()
-            .filter(|standing| *standing != board)
+            .filter(|(standing, _)| standing != board)
         {
+            let since = *since;
             let played = |state: &State| {
                 state.moves().iter().any(|candidate| {
                     candidate.footprint.squares() == difference(standing, board)
@@ -96,15 +97,20 @@ impl Tracker {
             if let Some(state) = sides.into_iter().find(played) {
                 self.signals.standing = None;
                 self.close_gap(now, Recovery::Undecidable);
-                self.begin(now, Variant::FromPosition, state);
+                self.begin(now, since, Variant::FromPosition, state);
                 return true;
             }
         }
         let ready = self.quiet_since + POSITION_STANDS;
         if now < ready {
             self.wake_at(ready);
-        } else {
-            self.signals.standing = Some(board.clone());
+        } else if self
+            .signals
+            .standing
+            .as_ref()
+            .is_none_or(|(standing, _)| standing != board)
+        {
+            self.signals.standing = Some((board.clone(), self.quiet_since));
         }
         if self.gap.is_some() {
             let given_up = self.quiet_since + GAP_STANDS;

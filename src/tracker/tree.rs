@@ -347,6 +347,14 @@ impl Tree {
         }
     }
 
+    /// A reading of what followed a node that nothing has been told of.
+    pub(crate) fn considered_after(&self, parent: NodeId) -> Option<NodeId> {
+        (parent..self.nodes.len()).find(|id| {
+            let node = &self.nodes[*id];
+            node.parent == Some(parent) && node.standing == Standing::Considered
+        })
+    }
+
     /// The child that was reached like this, if it is a reading already.
     pub(crate) fn known(&self, parent: NodeId, played: Played) -> Option<NodeId> {
         (parent..self.nodes.len())

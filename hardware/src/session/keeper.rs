@@ -229,8 +229,8 @@ impl Open {
         if asked.tries < most && now.saturating_duration_since(asked.first_at) < LONGEST_ANSWER {
             self.ask(now, asked.command, asked.first_at, asked.tries + 1);
         } else if asked.command == Command::SendBoard && !silent {
-            // It did not answer, and has been heard again since: what it did not say meanwhile a dump shows.
-            self.watch.disturbed_at.get_or_insert(now);
+            // It did not answer, and has been heard again since: what it did not say meanwhile its memory tells.
+            self.watch.missed(now);
             self.free_at = self.free_at.max(now + BETWEEN_COMMANDS);
         } else if silent && expected.vital {
             return Err(self.watch.reason());

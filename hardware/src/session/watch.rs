@@ -21,7 +21,7 @@ pub(super) struct Watch {
     /// A field last changed, and no dump has shown the board since.
     changed_at: Option<Timestamp>,
     /// Bytes were first lost since the last dump.
-    pub(super) disturbed_at: Option<Timestamp>,
+    disturbed_at: Option<Timestamp>,
     /// A dump was last asked for.
     pub(super) dump_asked_at: Option<Timestamp>,
     /// Whether the clock runs; `None` without a clock.
@@ -118,6 +118,14 @@ impl Watch {
         self.fields = Some(*dump);
     }
 
+    /// Reports may have been lost, and a dump may not show all of it.
+    pub(super) fn missed(&mut self, now: Timestamp) {
+        if self.fields.is_some() {
+            self.missed_at.get_or_insert(now);
+            self.disturbed_at.get_or_insert(now);
+        }
+    }
+
     /// When the memory is to be asked for what reports have not told; `None`: nothing is known to be missing.
     pub(super) fn memory_due(&self) -> Option<Timestamp> {
         let due = self.missed_at? + REPORT_FOLLOWS;
@@ -173,7 +181,7 @@ const BETWEEN_DUMPS: Duration = Duration::from_secs(2);
 /// A report that a dump has overtaken comes within a scan, and so does the end of a burst of garbage.
 const REPORT_FOLLOWS: Duration = Duration::from_millis(300);
 /// A line that loses reports again and again shall not be filled with reading the memory.
-const BETWEEN_MEMORIES: Duration = Duration::from_secs(20);
+const BETWEEN_MEMORIES: Duration = Duration::from_secs(10);
 /// Now and then a dump is due even if nothing seems to have been missed: a whole update lost leaves no trace.
 const ROUTINE: Duration = Duration::from_secs(60);
 /// With a running clock a board reports every second, sometimes every other.

@@ -182,3 +182,33 @@ fn a_port_that_goes_again_before_the_memory_came_is_the_same_gap() {
     world.observe(Observation::Memory { elements });
     world.has_told("e4 Memory: e5 Nf3");
 }
+
+/// White has moved, nobody heard it, and Black's reply was heard: the memory has it all, in order.
+#[test]
+fn lost_reports_are_read_from_the_memory_and_the_line_is_followed_again() {
+    let mut world = World::new(START);
+    world.dump().wait(4000);
+    // e2 to e4 is not heard.
+    world.fields[usize::from(E2)] = None;
+    world.fields[usize::from(E4)] = wire('P');
+    world.shows("e7. e5p").wait(1000).dump();
+    world.wait(300).observe(Observation::MemoryAsked);
+    let played = [moved(E2, E4, 'P'), moved(E7, E5, 'p')].concat();
+    let elements = [&[START_TAG][..], &played, &[Element::End]].concat();
+    world.observe(Observation::Memory { elements });
+    // What was told already is not told again.
+    world.wait(3000).has_told("e4 e5 Memory:");
+}
+
+/// A reconstructed line that the next moves do not fit is withdrawn, and the gap is said to be undecidable.
+#[test]
+fn a_line_that_was_inferred_wrongly_is_withdrawn() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(4000);
+    // Black's pawn has moved, and so it seems to be White's turn; but Black moves next.
+    world.misses("rnbqkbnrpppp.ppp............p.......P...........PPPP.PPPRNBQKBNR");
+    world.shows("d7. d6p").wait(6000).shows("b8. c6n").wait(6000);
+    let told = world.told.join(" ");
+    assert!(told.starts_with("e4 Inferred: e5"), "{told}");
+    assert!(told.contains("withdrawn Undecidable:"), "{told}");
+}

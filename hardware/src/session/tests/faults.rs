@@ -406,3 +406,20 @@ proptest! {
         prop_assert!(reported.is_some());
     }
 }
+
+#[test]
+fn the_memory_is_read_when_a_dump_shows_what_was_not_reported() {
+    let mut world = World::kept();
+    world.run(30_000);
+    world.forget();
+    // Nothing that the board sends arrives while a piece goes from e2 to e4.
+    world.cable = false;
+    world.set(52, None);
+    world.set(36, Some(Piece::WhitePawn));
+    world.run(1500);
+    world.cable = true;
+    world.run(30_000);
+    let asked = world.commands();
+    let memories = asked.iter().filter(|asked| **asked == Command::SendEeMoves);
+    assert_eq!(memories.count(), 1, "{asked:?}");
+}

@@ -1,0 +1,198 @@
+//! The board's memory as a record: where in it a gap begins, and what stood then.
+
+use kiebitz_hardware::Timestamp;
+use kiebitz_protocol::{Dump, Element, Piece};
+
+use super::clock::Side;
+use super::sensors::{self, Sensors};
+use super::start;
+
+/// The flickering of one piece is merged in the memory: so many squares may be off where the gap begins.
+const MERGED: usize = 3;
+
+/// The elements after the moment when the board showed `before`; `None` if the memory does not tell: it never shows
+/// that placement, or the board was without power since.
+///
+/// Also on how many squares the memory shows that moment otherwise.
+pub(super) fn missed<'a>(
+    elements: &'a [Element],
+    before: &Dump,
+    halted: Option<(Side, u32)>,
+) -> Option<(usize, &'a [Element])> {
+    let mut fields: Dump = [None; 64];
+    let mut known = [false; 64];
+    let mut time = None;
+    let mut best = None;
+    for (at, element) in elements.iter().enumerate() {
+        match *element {
+            Element::PieceChange { contents, field, .. } => {
+                fields[usize::from(field.number())] = contents;
+                known[usize::from(field.number())] = true;
+            }
+            Element::ClockTime {
+                left,
+                hours,
+                minutes,
+                seconds,
+            } => {
+                let side = if left { Side::Left } else { Side::Right };
+                time = Some((side, sensors::seconds(hours, minutes, seconds)));
+            }
+            Element::StartPosition
+            | Element::StartPositionTurned
+            | Element::EmptyBoard
+            | Element::PowerUp => {
+                fields = tagged(*element);
+                known = [true; 64];
+                // The clock may have been set anew, which the memory does not tell.
+                time = None;
+            }
+            _ => continue,
+        }
+        let off = (0..64).filter(|i| !known[*i] || fields[*i] != before[*i]).count();
+        // Of equal fits the latest: what came before it was heard.
+        let rank = (off, contradicts(time, halted));
+        if best.is_none_or(|(best, _)| rank <= best) {
+            best = Some((rank, at + 1));
+        }
+    }
+    let ((off, _), from) = best.filter(|((off, _), _)| *off <= MERGED)?;
+    let missed = elements.get(from..)?;
+    (!missed.contains(&Element::PowerUp)).then_some((off, missed))
+}
+
+/// Whether two readings of the halted side's time are of different moments; where one is missing they need not be.
+fn contradicts(a: Option<(Side, u32)>, b: Option<(Side, u32)>) -> bool {
+    a.zip(b)
+        .is_some_and(|((side, a), (other, b))| side != other || a.abs_diff(b) > 1)
+}
+
+/// The last start position that stood after `before`: behind which element, and what stood.
+pub(super) fn last_start(before: &Dump, elements: &[Element]) -> Option<(usize, Dump)> {
+    let mut fields = *before;
+    let mut last = None;
+    for (at, element) in elements.iter().enumerate() {
+        match *element {
+            Element::PieceChange { field, contents, .. } => fields[field.index()] = contents,
+            Element::PowerUp | Element::EmptyBoard => fields = tagged(*element),
+            Element::StartPosition | Element::StartPositionTurned => {
+                fields = tagged(*element);
+                last = Some((at, fields));
+            }
+            // Chess960, if it is a start position at all.
+            Element::FourRowsFilled if is_start_position(&fields) => last = Some((at, fields)),
+            _ => {}
+        }
+    }
+    last
+}
+
+fn is_start_position(fields: &Dump) -> bool {
+    let mut sensors = Sensors::new();
+    sensors.set_all(Timestamp::from_micros(0), fields);
+    let board = sensors.board();
+    let mut turned = board.clone();
+    turned.rotate_180();
+    start::recognise(board).is_some() || start::recognise(&turned).is_some()
+}
+
+/// What stands on the board where the memory says so in one byte.
+fn tagged(element: Element) -> Dump {
+    let mut fields: Dump = [None; 64];
+    let turned = match element {
+        Element::StartPosition => false,
+        Element::StartPositionTurned => true,
+        _ => return fields,
+    };
+    for (file, (black, white)) in BACK_RANKS.into_iter().enumerate() {
+        let column = [
+            (0, black),
+            (8, Piece::BlackPawn),
+            (48, Piece::WhitePawn),
+            (56, white),
+        ];
+        for (row, piece) in column {
+            let field = row + file;
+            fields[if turned { 63 - field } else { field }] = Some(piece);
+        }
+    }
+    fields
+}
+
+/// From the a to the h file.
+const BACK_RANKS: [(Piece, Piece); 8] = [
+    (Piece::BlackRook, Piece::WhiteRook),
+    (Piece::BlackKnight, Piece::WhiteKnight),
+    (Piece::BlackBishop, Piece::WhiteBishop),
+    (Piece::BlackQueen, Piece::WhiteQueen),
+    (Piece::BlackKing, Piece::WhiteKing),
+    (Piece::BlackBishop, Piece::WhiteBishop),
+    (Piece::BlackKnight, Piece::WhiteKnight),
+    (Piece::BlackRook, Piece::WhiteRook),
+];
+
+#[cfg(test)]
+mod tests {
+    use kiebitz_protocol::{Contents, Field};
+
+    use super::*;
+
+    fn change(field: u8, contents: Contents) -> Element {
+        let field = Field::new(field).expect("a field");
+        Element::PieceChange {
+            contents,
+            field,
+            quick: false,
+        }
+    }
+
+    #[test]
+    fn what_follows_the_last_placement_seen_was_missed() {
+        let (e2, e4, e7) = (52, 36, 12);
+        let elements = [
+            Element::StartPosition,
+            change(e2, None),
+            change(e4, Some(Piece::WhitePawn)),
+            change(e7, None),
+            Element::End,
+        ];
+        let mut before = tagged(Element::StartPosition);
+        before[52] = None;
+        before[36] = Some(Piece::WhitePawn);
+        assert_eq!(missed(&elements, &before, None), Some((0, &elements[3..])));
+    }
+
+    #[test]
+    fn a_board_that_lost_power_remembers_nothing() {
+        let elements = [
+            Element::StartPosition,
+            change(52, None),
+            Element::PowerUp,
+            Element::End,
+        ];
+        assert_eq!(missed(&elements, &tagged(Element::StartPosition), None), None);
+    }
+
+    #[test]
+    fn the_clock_tells_a_repeated_placement_from_the_one_seen() {
+        let time = |seconds| Element::ClockTime {
+            left: true,
+            hours: 0,
+            minutes: 1,
+            seconds,
+        };
+        let elements = [
+            Element::StartPosition,
+            time(50),
+            change(52, None),
+            change(52, Some(Piece::WhitePawn)),
+            time(40),
+            Element::End,
+        ];
+        let before = tagged(Element::StartPosition);
+        assert_eq!(
+            missed(&elements, &before, Some((Side::Left, 110))),
+            Some((0, &elements[4..]))
+        );
+    }
+}
