@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn boards_keep_their_names_however_they_are_wired() {
-        let names = Names::Configured(Box::new(Config::default()));
+        let names = Names::Configured(Box::default());
         let on_bus = names.of(&identity(Some("01025"), None), "/dev/ttyS0", true);
         assert_eq!(on_bus, "01025");
         for (serial, long_serial) in [

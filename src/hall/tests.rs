@@ -19,7 +19,7 @@ struct World {
 
 impl World {
     fn new(manner: Manner, settings: BoardSettings) -> Self {
-        let mut hall = Hall::new("live", Names::Configured(Box::new(Config::default())));
+        let mut hall = Hall::new("live", Names::Configured(Box::default()));
         let line = hall.add("/dev/ttyUSB0", manner);
         hall.open(START, line);
         Self {

@@ -100,7 +100,14 @@ fn commanded(by: &str, action: &str, error: Option<&str>) -> String {
 
 /// What the arbiter is advised; nothing of what is for the record only.
 fn incident_text(incident: &Incident) -> Option<String> {
-    (incident.severity != "info").then(|| format!("{}: {}", incident.severity, incident.advice))
+    if incident.severity == "info" {
+        return None;
+    }
+    let article = match incident.article.as_str() {
+        "" => String::new(),
+        article => format!(", Art. {article}"),
+    };
+    Some(format!("{}{article}: {}", incident.severity, incident.advice))
 }
 
 fn disconnected(reason: &str, game: Option<&GameSheet>) -> String {

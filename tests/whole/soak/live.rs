@@ -5,6 +5,7 @@ mod room;
 
 use core::time::Duration;
 use std::collections::BTreeMap;
+use std::io::Write as _;
 
 use kiebitz::clock::LiveTime;
 use kiebitz::event::{Event, EventKind};
@@ -90,7 +91,7 @@ impl Soak {
                 room.log()
             );
         }
-        println!("seed {}: {report}", self.seed);
+        writeln!(std::io::stdout(), "seed {}: {report}", self.seed).unwrap();
         assert!(daemon.most_memory < MEMORY, "{report}");
         assert_eq!(
             daemon.ports_open(),
@@ -183,7 +184,7 @@ fn has_gap(table: &Table, events: &[Event], at: Timestamp) -> bool {
         .played
         .iter()
         .rfind(|played| played.at <= at)
-        .or(table.played.first());
+        .or_else(|| table.played.first());
     let Some(game) = game.map(|played| played.game) else {
         return false;
     };

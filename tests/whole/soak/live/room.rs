@@ -195,7 +195,7 @@ impl Room {
             Fault::Heard(nth) => self.tables[nth].player.silence(now, false),
             Fault::Stop => {
                 self.happened[1] += 1;
-                if self.happened[1] % 3 == 0 {
+                if self.happened[1].is_multiple_of(3) {
                     assert_eq!(daemon.stop(), Some(0));
                 } else {
                     daemon.kill();
@@ -208,7 +208,7 @@ impl Room {
 
 /// Every other board keeps its power, and with it its memory, while the cable is out.
 const fn has_own_power(nth: usize) -> bool {
-    nth % 2 == 0
+    nth.is_multiple_of(2)
 }
 
 /// Boards are there before anything goes wrong with them.
