@@ -4,7 +4,6 @@ use kiebitz_hardware::emulator::{BoardSettings, EmulatedBoard, EmulatedClock};
 use kiebitz_protocol::BatteryStatus;
 
 use super::*;
-use crate::config::Config;
 use crate::event::EventKind;
 
 const START: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);

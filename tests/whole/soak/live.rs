@@ -5,7 +5,6 @@ mod room;
 
 use core::time::Duration;
 use std::collections::BTreeMap;
-use std::io::Write as _;
 
 use kiebitz::clock::LiveTime;
 use kiebitz::event::{Event, EventKind};
@@ -63,6 +62,7 @@ async fn longer_on_pseudo_terminals() {
 }
 
 impl Soak {
+    #[expect(clippy::print_stdout, reason = "a run by hand reports")]
     async fn run(self) {
         let mut directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let broker = Mosquitto::start().await;
@@ -91,7 +91,7 @@ impl Soak {
                 room.log()
             );
         }
-        writeln!(std::io::stdout(), "seed {}: {report}", self.seed).unwrap();
+        println!("seed {}: {report}", self.seed);
         assert!(daemon.most_memory < MEMORY, "{report}");
         assert_eq!(
             daemon.ports_open(),
