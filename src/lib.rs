@@ -34,3 +34,4 @@ pub mod run;
 pub mod sheet;
 pub mod terminal;
 pub mod tracker;
+mod wrap;

@@ -225,12 +225,12 @@ impl BoardSheet {
         if self.games.is_empty() {
             writeln!(out, "\nNo game was started.")?;
         }
-        let outside: Vec<String> = self.odd.iter().map(|odd| odd.line(hall)).collect();
-        let dropped: Vec<String> = dropped.into_iter().collect();
+        let outside: Vec<String> = self.odd.iter().flat_map(|odd| odd.lines(hall)).collect();
+        let dropped: Vec<String> = dropped.map(below).into_iter().collect();
         for (heading, lines) in [("Outside of games", outside), ("On the line", dropped)] {
             if !lines.is_empty() {
                 writeln!(out, "\n{heading}")?;
-                lines.iter().try_for_each(|line| writeln!(out, "  {line}"))?;
+                lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
             }
         }
         Ok(())
@@ -286,14 +286,19 @@ impl GameSheet {
     }
 
     fn write_odd(&self, out: &mut impl Write, hall: &Hall) -> io::Result<()> {
-        let mut lines: Vec<String> = self.odd.iter().map(|odd| odd.line(hall)).collect();
-        lines.extend(odd::without_press(self));
+        let mut lines: Vec<String> = self.odd.iter().flat_map(|odd| odd.lines(hall)).collect();
+        lines.extend(odd::without_press(self).map(below));
         if lines.is_empty() {
             return writeln!(out, "Nothing was odd.");
         }
         writeln!(out, "What was odd")?;
-        lines.iter().try_for_each(|line| writeln!(out, "  {line}"))
+        lines.iter().try_for_each(|line| writeln!(out, "{line}"))
     }
+}
+
+/// A line below a heading.
+fn below(line: String) -> String {
+    format!("{}{line}", " ".repeat(odd::INDENT))
 }
 
 /// Whether it changes what is known of a game.

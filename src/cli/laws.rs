@@ -7,6 +7,7 @@ use anyhow::Result;
 use super::failure::Exit;
 use super::request::LawsRequest;
 use crate::laws::{self, Edition, Language, Mode, Regulations, Rules};
+use crate::wrap::wrapped;
 
 /// The widest line, in characters.
 const WIDTH: usize = 100;
@@ -69,8 +70,8 @@ fn explain(kind: &str, regulations: &Regulations, language: Language, out: &mut 
             article => format!("Art. {article}{dagger}"),
         };
         writeln!(out, "\n{}, {article}", advice.severity.name())?;
-        for line in wrapped(&laws::text(language, advice.case, &advice.values)) {
-            writeln!(out, "  {line}")?;
+        for line in wrapped(&laws::text(language, advice.case, &advice.values), WIDTH, 2, 2) {
+            writeln!(out, "{line}")?;
         }
     }
     writeln!(out, "\nNames, squares and times are examples.")?;
@@ -90,21 +91,4 @@ fn heading(rules: &Rules) -> String {
         (_, false) => ", unsupervised",
     };
     format!("{}, {}{supervision}", rules.edition, rules.mode)
-}
-
-/// The text in lines that fit, with their indent.
-fn wrapped(text: &str) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let Some(line) = lines.last_mut() else { break };
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > WIDTH - 2 {
-            lines.push(word.to_owned());
-            continue;
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    lines
 }

@@ -6,6 +6,7 @@ use super::board::Change;
 use super::report::{BatteryReport, BoardReport, ClockReport, PortReport};
 use super::trouble::Trouble;
 use crate::sheet::{self, piece_name};
+use crate::wrap;
 
 /// The port and what is on it, one paragraph per board and trouble.
 pub(super) fn block(report: &PortReport) -> Vec<String> {
@@ -198,25 +199,8 @@ fn counted(count: usize, noun: &str) -> String {
     }
 }
 
-/// The text in lines of at most 80 columns, the first indented by `first`, the others by `rest`. A word that is
-/// longer stays whole: it may be a path.
 fn wrapped(text: &str, first: usize, rest: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut line = " ".repeat(first);
-    let mut empty = true;
-    for word in text.split_whitespace() {
-        if !empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
-            lines.push(core::mem::replace(&mut line, " ".repeat(rest)));
-            empty = true;
-        }
-        if !empty {
-            line.push(' ');
-        }
-        line.push_str(word);
-        empty = false;
-    }
-    lines.push(line);
-    lines
+    wrap::wrapped(text, WIDTH, first, rest)
 }
 
 const WIDTH: usize = 80;
@@ -291,15 +275,5 @@ mod tests {
         );
         assert_eq!(shown("8/8/8/8/8/8/8/8"), "no pieces");
         assert_eq!(shown("4k3/8/8/8/8/8/8/4K3"), "2 pieces, 4k3/8/8/8/8/8/8/4K3");
-    }
-
-    #[test]
-    fn a_word_longer_than_the_line_stays_whole() {
-        let path = "/x".repeat(60);
-        assert_eq!(
-            wrapped(&format!("see {path} there"), 0, 2),
-            ["see", &format!("  {path}"), "  there"]
-        );
-        assert_eq!(wrapped("", 2, 4), ["  "]);
     }
 }

@@ -165,7 +165,7 @@ fn positions() -> Vec<Example> {
     ] {
         examples.push((Sight::WrongStart { drawn, moves }, None));
     }
-    for (quarter, moves) in [(true, 2), (false, 12)] {
+    for (quarter, moves) in [(true, 2), (true, 12), (false, 2)] {
         examples.push((Sight::BoardRotated { quarter, moves }, None));
     }
     for moves in [4, 12] {

@@ -9,8 +9,8 @@ use crate::mating::{self, Answer};
 /// Whether a side can still mate is asked again and again of positions in play: so few nodes take two milliseconds at the
 /// most, ten on a small computer. The same number everywhere gives the same answer everywhere.
 pub(super) const IN_PLAY: u64 = 2_000;
-/// Where a result depends on it, once or twice a game, it may take fifty milliseconds.
-pub(super) const FOR_A_RESULT: u64 = 50_000;
+/// Where a result depends on it, once or twice a game, it may take a tenth of a second.
+pub(super) const FOR_A_RESULT: u64 = 100_000;
 
 /// Whether `side` can mate by any sequence of legal moves; `None`: so many nodes do not tell.
 pub(super) fn can_mate(position: &Chess, side: Color, nodes: u64) -> Option<bool> {

@@ -10,6 +10,7 @@ use super::position::{board, squares};
 use super::view::{GameView, Manner, Mark, View, clock, own_clock, rights, rows, took};
 use super::words::{fill, say};
 use crate::record::MoveRecord;
+use crate::wrap::wrapped;
 
 /// The report as text, in lines of at most 100 characters as far as names and reasons allow.
 #[must_use]
@@ -317,16 +318,10 @@ impl Page<'_> {
         if line.chars().count() + indent <= WIDTH {
             return writeln!(self.text, "{:indent$}{line}", "");
         }
-        let mut row = String::new();
-        for word in line.split(' ') {
-            if !row.is_empty() && indent + row.chars().count() + 1 + word.chars().count() > WIDTH {
-                writeln!(self.text, "{:indent$}{row}", "")?;
-                row.clear();
-            }
-            row.push_str(if row.is_empty() { "" } else { " " });
-            row.push_str(word);
+        for row in wrapped(&line, WIDTH, indent, indent) {
+            writeln!(self.text, "{row}")?;
         }
-        writeln!(self.text, "{:indent$}{row}", "")
+        Ok(())
     }
 }
 

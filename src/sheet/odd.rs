@@ -7,6 +7,12 @@ use super::words::{Hall, Numbering, played};
 use super::{GameSheet, Seen};
 use crate::event::{Event, EventKind, Incident, Move};
 use crate::record::MoveRecord;
+use crate::wrap::wrapped;
+
+/// Lines are no longer than that.
+const WIDTH: usize = 100;
+/// What stands below a heading.
+pub(super) const INDENT: usize = 2;
 
 /// Something odd and when it was noticed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,8 +22,12 @@ pub(super) struct Odd {
 }
 
 impl Odd {
-    pub(super) fn line(&self, hall: &Hall) -> String {
-        format!("{}  {}", hall.time(self.ts), self.text)
+    /// When and what, in lines that fit below a heading.
+    pub(super) fn lines(&self, hall: &Hall) -> Vec<String> {
+        let time = hall.time(self.ts);
+        // The text stands beside the time.
+        let column = INDENT + time.chars().count() + 2;
+        wrapped(&format!("{time}  {}", self.text), WIDTH, INDENT, column)
     }
 }
 

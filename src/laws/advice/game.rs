@@ -46,6 +46,10 @@ impl Draft<'_> {
     }
 
     pub(super) fn rotated(self, quarter: bool, moves: u32) -> Advice {
+        if !quarter {
+            // The board differs by its writing alone, and the record is turned with it.
+            return self.is(Severity::Hint, "board_rotated.half", &[Topic::Rotated]);
+        }
         let limit = self.rules.start_limit();
         let case = if limit.is_some_and(|limit| moves >= limit) {
             "board_rotated.goes_on"
@@ -54,12 +58,8 @@ impl Draft<'_> {
         } else {
             "board_rotated.may_transfer"
         };
-        let draft = self
-            .with("turned", if quarter { "quarter" } else { "half" })
-            .with("moves", moves);
-        // Turned by a half, the board differs by its writing alone, and the record is turned with it.
-        let severity = if quarter { Severity::Advice } else { Severity::Hint };
-        draft.is(severity, case, &[Topic::Rotated, Topic::StartLimit])
+        let topics = [Topic::Rotated, Topic::StartLimit];
+        self.with("moves", moves).is(Severity::Advice, case, &topics)
     }
 
     pub(super) fn reversed(self, moves: u32) -> Advice {
