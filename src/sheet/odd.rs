@@ -26,8 +26,13 @@ impl Odd {
     pub(super) fn lines(&self, hall: &Hall) -> Vec<String> {
         let time = hall.time(self.ts);
         // The text stands beside the time.
-        let column = INDENT + time.chars().count() + 2;
-        wrapped(&format!("{time}  {}", self.text), WIDTH, INDENT, column)
+        let before = format!("{:INDENT$}{time}  ", "");
+        let column = before.chars().count();
+        let mut lines = wrapped(&self.text, WIDTH, column, column);
+        if let Some(first) = lines.first_mut() {
+            *first = format!("{before}{}", first.trim_start());
+        }
+        lines
     }
 }
 
