@@ -237,33 +237,17 @@ impl Collected {
         self.decide(event);
     }
 
-    /// What the arbiter's word changes in the head of the report.
+    /// By whose word the game ended, where it was a person's.
     fn decide(&mut self, event: &Event) {
-        let EventKind::GameAmended {
+        if let EventKind::GameAmended {
             by,
-            result,
+            result: Some(_),
             reason,
-            players,
-            time_control,
             ..
         } = &event.kind
-        else {
-            return;
-        };
-        let record = &mut self.report.record;
-        if let Some(result) = result {
-            record.result.clone_from(result);
-            record.reason = reason.or(record.reason);
-            record.by = Some("arbiter");
-            record.confirmed = true;
-            record.ended = record.ended.or(Some(event.ts));
-            self.report.decided_by = Some(by.clone());
-        }
-        if players.is_some() {
-            record.players.clone_from(players);
-        }
-        if time_control.is_some() {
-            record.time_control.clone_from(time_control);
+        {
+            // Without a reason the game goes on.
+            self.report.decided_by = reason.map(|_| by.clone());
         }
     }
 
