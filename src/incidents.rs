@@ -11,15 +11,28 @@ use crate::event::{Event, EventKind, Incident};
 pub struct Incidents {
     last: u64,
     open: BTreeMap<u64, Incident>,
-    standing: BTreeMap<u64, Incident>,
+    /// Those of the last game that are over: the arbiter may still decide on them.
+    past: BTreeMap<u64, Incident>,
     offences: ByColor<u32>,
 }
 
+/// Where an incident's evidence says which offence it is.
+const OFFENCE: &str = "offence";
+
 /// Which of its player's offences an incident is, from 1; 0: it is none.
 pub(crate) fn offence(incident: &Incident) -> u32 {
-    let number = incident.evidence.values.get("offence");
+    let number = incident.evidence.values.get(OFFENCE);
     let number = number.and_then(serde_json::Value::as_u64);
     number.map_or(0, |number| u32::try_from(number).unwrap_or(u32::MAX))
+}
+
+/// Makes an incident count as an offence, or not.
+pub(crate) fn set_counts(incident: &mut Incident, counts: bool) {
+    let offence = if counts { offence(incident).max(1) } else { 0 };
+    incident
+        .evidence
+        .values
+        .insert(OFFENCE.to_owned(), offence.into());
 }
 
 /// Whose it is.
@@ -41,15 +54,10 @@ impl Incidents {
                 self.open.insert(incident.incident, (**incident).clone());
                 true
             }
-            EventKind::IncidentClosed {
-                incident,
-                reason,
-                counts,
-                ..
-            } => self.close(*incident, reason, *counts),
+            EventKind::IncidentClosed { incident, counts, .. } => self.close(*incident, *counts),
             EventKind::GameStarted { .. } => {
                 self.offences = ByColor::default();
-                self.standing.clear();
+                self.past.clear();
                 false
             }
             _ => false,
@@ -62,13 +70,14 @@ impl Incidents {
         }
     }
 
-    fn close(&mut self, number: u64, reason: &str, counts: Option<bool>) -> bool {
+    fn close(&mut self, number: u64, counts: Option<bool>) -> bool {
         let open = self.open.remove(&number);
         let was_open = open.is_some();
-        let Some(incident) = open.or_else(|| self.standing.remove(&number)) else {
+        let Some(mut incident) = open.or_else(|| self.past.remove(&number)) else {
             return false;
         };
         if let (Some(color), Some(counts)) = (player(&incident), counts) {
+            set_counts(&mut incident, counts);
             let offences = &mut self.offences[color];
             *offences = if counts {
                 offences.saturating_add(1)
@@ -76,9 +85,7 @@ impl Incidents {
                 offences.saturating_sub(1)
             };
         }
-        if reason == "stands" {
-            self.standing.insert(number, incident);
-        }
+        self.past.insert(number, incident);
         was_open
     }
 
@@ -93,9 +100,9 @@ impl Incidents {
         self.open.values()
     }
 
-    /// Illegal moves of the last game that stand, the oldest first.
-    pub fn standing(&self) -> impl Iterator<Item = &Incident> {
-        self.standing.values()
+    /// The incidents of the last game that are over, the oldest first.
+    pub fn past(&self) -> impl Iterator<Item = &Incident> {
+        self.past.values()
     }
 
     /// How many offences of Article 7.5 each player has completed in the last game.

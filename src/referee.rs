@@ -301,7 +301,7 @@ impl Referee {
     }
 
     /// Whether there is an incident of that number for the arbiter to decide.
-    fn has_open_incident(&self, number: u64) -> bool {
+    fn has_incident(&self, number: u64) -> bool {
         self.watch.can_be_decided(number)
     }
 

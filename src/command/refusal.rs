@@ -115,7 +115,7 @@ pub enum Refusal {
         why: String,
     },
     /// An incident that there is not.
-    #[error("there is no open incident {incident} on {board}")]
+    #[error("there is no incident {incident} in the game on {board}")]
     NoIncident {
         /// The board.
         board: String,

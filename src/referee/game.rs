@@ -94,6 +94,7 @@ impl Referee {
         };
         let start = start.state.clone();
         self.previous = None;
+        self.watch.game_begins();
         self.games += 1;
         let began = time_text(now);
         let day = began.split('T').next().unwrap_or_default();

@@ -259,7 +259,7 @@ impl Referee {
     }
 
     fn check_incident(&self, close: &CloseIncident) -> Result<Deed, Refusal> {
-        if self.has_open_incident(close.incident) {
+        if self.has_incident(close.incident) {
             return Ok(Deed::Incident(close.clone()));
         }
         Err(Refusal::NoIncident {

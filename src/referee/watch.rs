@@ -261,6 +261,8 @@ pub(super) struct Watch {
     trace: Trace,
     book: Book,
     offences: Offences,
+    /// The last incident before the pieces were set up for this game.
+    game_since: u64,
     face: Option<ClockFace>,
     /// White's side of the clock is beyond doubt.
     sure: bool,
@@ -336,18 +338,20 @@ impl Watch {
 
     /// Whether there is an incident of that number for the arbiter to decide.
     pub(super) fn can_be_decided(&self, number: u64) -> bool {
-        self.book.undecided(number).is_some()
+        self.book.decidable(number).is_some()
     }
 
     /// The arbiter decides an incident, and whether it counts as an offence; without a word on that it stays as it was.
     pub(super) fn decide(&mut self, now: Timestamp, close: &CloseIncident) -> Vec<(Timestamp, EventKind)> {
         let number = close.incident;
-        let Some(incident) = self.book.undecided(number) else {
+        let Some(incident) = self.book.decidable(number) else {
             return Vec::new();
         };
         let (color, counted) = (player(incident), self.book.counts(number));
         let counts = close.counts.filter(|counts| *counts != counted);
-        match (color, counts) {
+        // The pieces may have been set up for the next game, whose offences begin anew.
+        let of_this_game = counts.filter(|_| number > self.game_since);
+        match (color, of_this_game) {
             (Some(color), Some(true)) => drop(self.offences.count(color)),
             (Some(color), Some(false)) => self.offences.discount(color),
             _ => {}
@@ -361,6 +365,11 @@ impl Watch {
         self.book.close_as(now, number, closed);
         self.moves.forget(number);
         self.book.take_said()
+    }
+
+    /// A game begins: the one before is no longer open to the arbiter.
+    pub(super) fn game_begins(&mut self) {
+        self.book.forget_past();
     }
 
     /// The arbiter has set the position or the moves: what was irregular on the board is decided with it.
@@ -402,7 +411,7 @@ impl Watch {
             }
             Noted::Started => {
                 self.offences = Offences::default();
-                self.book.forget_standing();
+                self.game_since = self.book.last();
                 self.trace.blind = false;
                 self.book.close_all_but(view.now, &OUTLAST_A_GAME);
             }

@@ -137,7 +137,7 @@ fn opened(event: &Event, incident: &Incident, port: Option<String>) -> IncidentR
         board: event.board.clone(),
         opened: event.ts,
         steps: Vec::new(),
-        closed: None,
+        closed: Vec::new(),
         port,
         frames: None,
         changes: changes(incident),
@@ -161,13 +161,19 @@ impl IncidentReport {
                 self.incident = (**incident).clone();
                 self.changes = changes(incident);
             }
-            EventKind::IncidentClosed { by, reason, .. } => {
-                self.closed = Some(Closing {
-                    ts: event.ts,
-                    by,
-                    reason,
-                });
-            }
+            EventKind::IncidentClosed {
+                by,
+                reason,
+                counts,
+                decision,
+                ..
+            } => self.closed.push(Closing {
+                ts: event.ts,
+                by,
+                reason,
+                counts: *counts,
+                decision: decision.clone(),
+            }),
             _ => {}
         }
     }

@@ -84,8 +84,8 @@ pub struct IncidentReport {
     pub opened: Timestamp,
     /// What became of it on the way.
     pub steps: Vec<Step>,
-    /// How it ended; `None`: it is open.
-    pub closed: Option<Closing>,
+    /// How it ended, and what was decided on it later; empty: it is open.
+    pub closed: Vec<Closing>,
     /// The port on which its bytes came in.
     pub port: Option<String>,
     /// Where in the capture it is; `None` without a capture.
@@ -126,7 +126,7 @@ pub struct Step {
 }
 
 /// How an incident ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Closing {
     /// When.
     #[serde(serialize_with = "rfc3339")]
@@ -135,6 +135,10 @@ pub struct Closing {
     pub by: Word,
     /// How.
     pub reason: Word,
+    /// Whether it counts as an offence, where that was decided only then.
+    pub counts: Option<bool>,
+    /// What the arbiter decided, in his words.
+    pub decision: Option<String>,
 }
 
 /// Moves that were withdrawn, and what took their place.

@@ -54,6 +54,8 @@ pub(super) struct Words {
     pub(super) opened: &'static str,
     pub(super) updated: &'static str,
     pub(super) closed: &'static str,
+    pub(super) counts: &'static str,
+    pub(super) counts_not: &'static str,
     pub(super) still_open: &'static str,
     pub(super) at_ply: &'static str,
     pub(super) before_game: &'static str,

@@ -26,7 +26,7 @@ fn a_command_without_its_game_is_refused() {
         ),
         (
             r#""do":"close_incident","incident":3"#,
-            "there is no open incident 3 on board-1",
+            "there is no incident 3 in the game on board-1",
         ),
         (
             r#""do":"set_players","white":"A","game":"g""#,

@@ -8,7 +8,7 @@ use shakmaty::{Bitboard, Color, Square};
 use super::View;
 use super::trace::Trace;
 use crate::event::{Clock, EventKind, Incident, Proof, SquareChange, Word};
-use crate::incidents::{Incidents, offence, player};
+use crate::incidents::{Incidents, offence, player, set_counts};
 use crate::laws::{Regulations, Sight, text};
 use crate::referee::words::color_text;
 
@@ -75,16 +75,13 @@ pub(super) struct Closed {
     pub(super) decision: Option<String>,
 }
 
-/// Why an illegal move is over that can no longer be put right.
-pub(super) const STANDING: Word = "stands";
-
 /// The numbers of incidents, and those that are open.
 #[derive(Debug, Default)]
 pub(super) struct Book {
     last: Number,
     open: BTreeMap<Number, Incident>,
-    /// Illegal moves of this game that stand (2023: A.5.2): whether they count is for the arbiter.
-    standing: BTreeMap<Number, Incident>,
+    /// Those of this game that are over: the arbiter may still decide on them.
+    past: BTreeMap<Number, Incident>,
     said: Vec<(Timestamp, EventKind)>,
 }
 
@@ -94,7 +91,12 @@ impl Book {
         let by_number = |incident: &Incident| (incident.incident, incident.clone());
         self.last = incidents.last();
         self.open = incidents.open().map(by_number).collect();
-        self.standing = incidents.standing().map(by_number).collect();
+        self.past = incidents.past().map(by_number).collect();
+    }
+
+    /// The number of the last incident; 0 before the first.
+    pub(super) fn last(&self) -> Number {
+        self.last
     }
 
     /// Opens an incident and returns its number.
@@ -141,12 +143,15 @@ impl Book {
         self.close_as(now, number, closed);
     }
 
-    /// Closes an incident that is open, or decides one more time on one that stands.
+    /// Closes an incident that is open, or decides on one that is over.
     pub(super) fn close_as(&mut self, now: Timestamp, number: Number, closed: Closed) {
         let open = self.open.remove(&number);
-        let Some(incident) = open.or_else(|| self.standing.remove(&number)) else {
+        let Some(mut incident) = open.or_else(|| self.past.remove(&number)) else {
             return;
         };
+        if let Some(counts) = closed.counts {
+            set_counts(&mut incident, counts);
+        }
         let event = EventKind::IncidentClosed {
             incident: number,
             kind: incident.kind,
@@ -156,20 +161,18 @@ impl Book {
             decision: closed.decision,
         };
         self.said.push((now, event));
-        if closed.reason == STANDING {
-            self.standing.insert(number, incident);
-        }
+        self.past.insert(number, incident);
     }
 
-    /// An incident that the arbiter can decide: it is open, or it is an illegal move that stands.
-    pub(super) fn undecided(&self, number: Number) -> Option<&Incident> {
-        self.open.get(&number).or_else(|| self.standing.get(&number))
+    /// An incident that the arbiter can decide: it is open, or of this game and over.
+    pub(super) fn decidable(&self, number: Number) -> Option<&Incident> {
+        self.open.get(&number).or_else(|| self.past.get(&number))
     }
 
     /// Whether an incident counts as an offence of its player.
     pub(super) fn counts(&self, number: Number) -> bool {
-        let counted = |incident: &&Incident| offence(incident) > 0;
-        self.open.get(&number).as_ref().is_some_and(counted)
+        self.decidable(number)
+            .is_some_and(|incident| offence(incident) > 0)
     }
 
     /// The numbers of open incidents of these kinds.
@@ -180,9 +183,9 @@ impl Book {
             .collect()
     }
 
-    /// Another game: nothing stands from the one before.
-    pub(super) fn forget_standing(&mut self) {
-        self.standing.clear();
+    /// Another game begins: the one before is no longer open to the arbiter.
+    pub(super) fn forget_past(&mut self) {
+        self.past.clear();
     }
 
     /// Opens an incident that is over as soon as it is known.

@@ -6,7 +6,7 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Color};
 
 use super::act::{self, Act};
-use super::book::{Closed, Known, Number, Report, STANDING};
+use super::book::{Closed, Known, Number, Report};
 use super::{Desk, Noted};
 use crate::laws::{Fault, Sight, Stage};
 use crate::tracker::{Completion, State};
@@ -305,7 +305,7 @@ impl Moves {
         }
         let closed = Closed {
             by: "laws",
-            reason: STANDING,
+            reason: "stands",
             counts: discounted.then_some(false),
             decision: None,
         };

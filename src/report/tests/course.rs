@@ -35,7 +35,8 @@ fn incident_has_its_course_and_stands_in_the_score_sheet() {
     };
     assert_eq!(incident.incident.severity, "violation");
     assert_eq!(incident.steps.len(), 1);
-    assert_eq!(incident.closed.map(|closing| closing.reason), Some("replaced"));
+    let reasons: Vec<&str> = incident.closed.iter().map(|closing| closing.reason).collect();
+    assert_eq!(reasons, ["replaced"]);
     assert!(incident.opened < incident.steps[0].ts);
     assert_eq!(incident.port.as_deref(), Some("ttyACM0"));
     assert_eq!(game.plies[1].incidents, [7]);

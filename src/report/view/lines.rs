@@ -6,7 +6,7 @@ use super::{GameView, View, clock, own_clock};
 use crate::event::Incident;
 use crate::laws;
 use crate::report::claims::{ClaimSheet, Countdown, Occurrence, Offer, Repeated};
-use crate::report::model::{Adjournment, Amendment, Correction, IncidentReport, Note, Source};
+use crate::report::model::{Adjournment, Amendment, Closing, Correction, IncidentReport, Note, Source};
 use crate::report::position::fen_before;
 use crate::report::words::{fill, say};
 
@@ -61,17 +61,31 @@ impl View<'_> {
             let severity = say(words.severities, step.severity);
             format!("{}: {}, {severity}", words.updated, self.time(step.ts))
         }));
-        course.push(match entry.closed {
-            Some(closing) => format!(
-                "{}: {}, {} ({})",
-                words.closed,
-                self.time(closing.ts),
-                say(words.closings, closing.reason),
-                say(words.closers, closing.by),
-            ),
-            None => words.still_open.to_owned(),
-        });
+        course.extend(entry.closed.iter().map(|closing| self.closing(closing)));
+        if entry.closed.is_empty() {
+            course.push(words.still_open.to_owned());
+        }
         course
+    }
+
+    fn closing(self, closing: &Closing) -> String {
+        let words = self.words;
+        let mut text = format!(
+            "{}: {}, {} ({})",
+            words.closed,
+            self.time(closing.ts),
+            say(words.closings, closing.reason),
+            say(words.closers, closing.by),
+        );
+        if let Some(counts) = closing.counts {
+            text.push_str("; ");
+            text.push_str(if counts { words.counts } else { words.counts_not });
+        }
+        if let Some(decision) = &closing.decision {
+            text.push_str(": ");
+            text.push_str(decision);
+        }
+        text
     }
 
     /// The advice in this report's language and letters; in the event's own words where no catalogue has its case.

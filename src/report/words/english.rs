@@ -47,6 +47,8 @@ pub(super) const WORDS: Words = Words {
     opened: "Opened",
     updated: "Changed",
     closed: "Closed",
+    counts: "it counts as an offence",
+    counts_not: "it does not count as an offence",
     still_open: "Open when the record ended.",
     at_ply: "move {number}",
     before_game: "before the game",

@@ -47,6 +47,8 @@ pub(super) const WORDS: Words = Words {
     opened: "Beginn",
     updated: "Änderung",
     closed: "Ende",
+    counts: "zählt als Verstoß",
+    counts_not: "zählt nicht als Verstoß",
     still_open: "Beim Ende der Aufzeichnung noch offen.",
     at_ply: "Zug {number}",
     before_game: "vor der Partie",
