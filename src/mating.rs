@@ -223,7 +223,7 @@ pub fn quick(position: &Chess, side: Color) -> Option<bool> {
     if let Some(answer) = at_once(position, side, &moves) {
         return Some(matches!(answer, Answer::Can { .. }));
     }
-    if sprint::mates(position, side, moves) {
+    if sprint::mates(position, side) {
         return Some(true);
     }
     (!nets::conceivable(&Mobility::new(position), side)).then_some(false)

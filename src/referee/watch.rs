@@ -31,7 +31,7 @@ use crate::laws::{ClockTimes, Regulations};
 use crate::tracker::{
     ClockChange, ClockFace, Completion, Finding, Look, Side, Start, State, Withdrawal, difference,
 };
-use book::{Book, Closed, Known};
+use book::{Book, Closed, Known, Offences};
 use trace::Trace;
 
 /// The game as the watchers see it.
@@ -83,6 +83,19 @@ impl View<'_> {
             Some(entry) => Some(&entry.ply.after),
             None => self.start.map(|start| &start.state),
         }
+    }
+
+    /// How many moves each player has completed.
+    fn completed(&self) -> ByColor<u32> {
+        self.completed_as(|entry| entry.completed.is_some())
+    }
+
+    /// How many plies of each player are completed in that way.
+    fn completed_as(&self, counts: impl Fn(&Entry) -> bool) -> ByColor<u32> {
+        ByColor::new_with(|color| {
+            let own = |entry: &&Entry| entry.ply.color == color && counts(entry);
+            u32::try_from(self.line.iter().filter(own).count()).unwrap_or(u32::MAX)
+        })
     }
 
     fn entry(&self, ply: u32) -> Option<&Entry> {
@@ -236,25 +249,6 @@ impl Desk<'_> {
 /// King and rook of one castling are lifted within this time.
 const KING_FOLLOWS: core::time::Duration = core::time::Duration::from_secs(3);
 
-/// How many offences of Article 7.5 each player has completed.
-#[derive(Debug, Default)]
-pub(super) struct Offences {
-    completed: ByColor<u32>,
-}
-
-impl Offences {
-    /// Counts one more and says which it is.
-    fn count(&mut self, color: Color) -> u32 {
-        self.completed[color] = self.completed[color].saturating_add(1);
-        self.completed[color]
-    }
-
-    /// Counts one less: it was none after all.
-    fn discount(&mut self, color: Color) {
-        self.completed[color] = self.completed[color].saturating_sub(1);
-    }
-}
-
 /// All watchers of one board.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
@@ -328,7 +322,7 @@ impl Watch {
                 "displaced_pieces" => self.displaced.resume(&known),
                 "piece_touched_not_moved" => self.touch.resume(&known),
                 "board_disconnected" | "sensor_fault" => self.faults.resume(&known),
-                "board_rotated" | "wrong_start_position" => self.setup.resume(&known),
+                "board_rotated" | "wrong_start_position" => self.setup.resume(incident),
                 "clock_inconsistent" => self.arithmetic.resume(&known),
                 "illegal_position" => self.positions.resume(&known),
                 _ => self.times.resume(&known),
@@ -467,6 +461,7 @@ impl Watch {
             self.moves.poll_deadline(),
             self.press.poll_deadline(),
             self.touch.poll_deadline(),
+            self.times.poll_deadline(),
         ]
         .into_iter()
         .flatten()
@@ -492,3 +487,6 @@ const OUTLAST_A_GAME: [&str; 5] = [
     "clock_disconnected",
     "sensor_fault",
 ];
+
+#[cfg(test)]
+mod tests;

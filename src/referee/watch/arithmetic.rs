@@ -90,8 +90,8 @@ impl Arithmetic {
         let (Some(begun), Some(shown)) = (self.begun_with, self.last) else {
             return;
         };
-        let moves = completed(desk, |entry| entry.completed.is_some());
-        let pressed = completed(desk, Entry::is_pressed);
+        let moves = desk.view.completed();
+        let pressed = desk.view.completed_as(Entry::is_pressed);
         let first_period = [moves.white, moves.black]
             .into_iter()
             .all(|moves| control.standing(moves).period == 0);
@@ -137,19 +137,6 @@ impl Arithmetic {
             }
         }
     }
-}
-
-/// How many moves of each player count.
-fn completed(desk: &Desk<'_>, counts: impl Fn(&Entry) -> bool) -> ByColor<u32> {
-    ByColor::new_with(|color| {
-        let plies = desk
-            .view
-            .line
-            .iter()
-            .filter(|entry| entry.ply.color == color && counts(entry))
-            .count();
-        u32::try_from(plies).unwrap_or(u32::MAX)
-    })
 }
 
 /// Whether the clock was set to the control's first period, and then whether with the first increment already in it;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::{Bitboard, Color, Square};
+use shakmaty::{Bitboard, ByColor, Color, Square};
 
 use super::View;
 use super::trace::Trace;
@@ -209,6 +209,25 @@ impl Book {
 
     pub(super) fn take_said(&mut self) -> Vec<(Timestamp, EventKind)> {
         std::mem::take(&mut self.said)
+    }
+}
+
+/// How many offences of Article 7.5 each player has completed.
+#[derive(Debug, Default)]
+pub(super) struct Offences {
+    pub(super) completed: ByColor<u32>,
+}
+
+impl Offences {
+    /// Counts one more and says which it is.
+    pub(super) fn count(&mut self, color: Color) -> u32 {
+        self.completed[color] = self.completed[color].saturating_add(1);
+        self.completed[color]
+    }
+
+    /// Counts one less: it was none after all.
+    pub(super) fn discount(&mut self, color: Color) {
+        self.completed[color] = self.completed[color].saturating_sub(1);
     }
 }
 

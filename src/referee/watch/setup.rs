@@ -1,44 +1,110 @@
-//! How the pieces are set up before the game: wrongly, or on a board that is turned.
+//! How the pieces are set up before the game: wrongly, or on a board that is turned; and how far play goes from there.
 
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
+use shakmaty::fen::Fen;
 use shakmaty::{Bitboard, Board, ByRole, Color, File, Rank, Role, Square};
 
-use super::book::{Known, Number};
+use super::book::{Known, Number, Report};
 use super::{Desk, Noted};
+use crate::event::Incident;
 use crate::laws::{DrawnStart, Sight};
-use crate::tracker::{Variant, difference};
+use crate::tracker::{ClockChange, Side, Variant, difference};
 
 /// Pieces that have stood like this for so long are set up.
 const STANDS: Duration = Duration::from_millis(3500);
 /// So many squares that differ from what was found wrong are something else.
 const GIVEN_UP: usize = 8;
 
-/// Watches the board before the first move.
+/// Watches the board before the first move, and how far play goes from what was wrong there.
 #[derive(Debug, Default)]
 pub(super) struct Setup {
-    turned: Option<Number>,
-    quarter: Option<Number>,
+    turned: Option<Found>,
+    quarter: Option<Found>,
     wrong: Option<Wrong>,
     wake: Option<Timestamp>,
 }
 
 #[derive(Debug)]
 struct Wrong {
-    number: Number,
+    found: Found,
     board: Board,
 }
 
+/// Something about the start that is wrong.
+#[derive(Debug)]
+struct Found {
+    number: Number,
+    from: Timestamp,
+    squares: Bitboard,
+    gone: Gone,
+    /// How often each side of the clock was pressed since: turned by a quarter, the board tells no moves.
+    presses: (u32, u32),
+}
+
+/// How far play has gone from a wrong start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Gone {
+    /// Both players have not completed a move.
+    Nowhere,
+    Begun,
+    /// It can no longer be put right (2023: A.5.1).
+    TooFar,
+}
+
+impl Found {
+    fn new(number: Number, from: Timestamp, squares: Bitboard) -> Self {
+        Self {
+            number,
+            from,
+            squares,
+            gone: Gone::Nowhere,
+            presses: (0, 0),
+        }
+    }
+
+    fn resumed(incident: &Incident) -> Self {
+        let known = Known::new(incident);
+        let gone = match incident.case.rsplit('.').next() {
+            Some("goes_on") => Gone::TooFar,
+            Some("void" | "void_so_far") => Gone::Begun,
+            _ => Gone::Nowhere,
+        };
+        Self {
+            gone,
+            ..Self::new(known.number, known.from, known.squares)
+        }
+    }
+
+    /// What is to be told now that both players have completed so many moves; `None`: nothing new.
+    fn goes(&mut self, desk: &Desk<'_>, moves: u32) -> Option<Gone> {
+        let limit = desk.view.regulations.rules.start_limit();
+        let gone = match limit {
+            Some(limit) if moves >= limit => Gone::TooFar,
+            _ if moves > 0 => Gone::Begun,
+            _ => Gone::Nowhere,
+        };
+        (gone > self.gone).then(|| {
+            self.gone = gone;
+            gone
+        })
+    }
+}
+
 impl Setup {
-    pub(super) fn resume(&mut self, known: &Known) {
-        if known.kind == "board_rotated" {
-            self.turned = Some(known.number);
-        } else {
-            self.wrong = Some(Wrong {
-                number: known.number,
-                board: Board::empty(),
-            });
+    pub(super) fn resume(&mut self, incident: &Incident) {
+        let found = Found::resumed(incident);
+        let turned = incident.evidence.values.get("turned");
+        match incident.kind {
+            "board_rotated" if turned.is_some_and(|turned| turned == "quarter") => self.quarter = Some(found),
+            "board_rotated" => self.turned = Some(found),
+            _ => {
+                let fen = incident.evidence.fen.as_ref();
+                let fen = fen.and_then(|fen| fen.parse::<Fen>().ok());
+                let board = fen.map_or_else(Board::empty, |fen| fen.into_setup().board);
+                self.wrong = Some(Wrong { found, board });
+            }
         }
     }
 
@@ -48,11 +114,20 @@ impl Setup {
 
     pub(super) fn note(&mut self, desk: &mut Desk<'_>, noted: &Noted) {
         self.wake = None;
-        if matches!(noted, Noted::Started) {
-            self.started(desk);
+        match noted {
+            Noted::Started => self.started(desk),
+            Noted::Completed(..) => self.played_on(desk),
+            Noted::Clock(ClockChange::Pressed(side)) => self.pressed(desk, *side),
+            _ => {}
+        }
+        if desk.view.over
+            && let Some(wrong) = self.wrong.take_if(|wrong| wrong.found.gone > Gone::Nowhere)
+        {
+            desk.book
+                .close(desk.view.now, wrong.found.number, "laws", "game_over");
         }
         let before_play = desk.view.line.is_empty() && (!desk.view.begun || desk.view.start.is_none());
-        if before_play || desk.view.over {
+        if (before_play || desk.view.over) && desk.trace.is_whole() {
             self.look(desk);
         }
     }
@@ -63,46 +138,81 @@ impl Setup {
         let Some(start) = desk.view.start.filter(|start| !start.goes_on) else {
             return;
         };
-        if let Some(number) = self.quarter.take() {
-            desk.book.close(now, number, "board", "restored");
+        if let Some(found) = self.quarter.take() {
+            desk.book.close(now, found.number, "board", "restored");
         }
-        if start.turned && self.turned.is_none() {
-            let sight = Sight::BoardRotated {
-                quarter: false,
-                moves: 0,
-            };
-            let report = desk.report(sight, now).at_ply(0);
-            self.turned = Some(desk.open(report));
-        } else if !start.turned
-            && let Some(number) = self.turned.take()
-        {
-            desk.book.close(now, number, "board", "restored");
+        match (start.turned, &mut self.turned) {
+            (true, Some(found)) => {
+                found.gone = Gone::Nowhere;
+                desk.update(found.number, rotated(desk, found, false, 0));
+            }
+            (true, None) => self.turned = Some(open_rotated(desk, false, now)),
+            (false, _) => {
+                if let Some(found) = self.turned.take() {
+                    desk.book.close(now, found.number, "board", "restored");
+                }
+            }
         }
-        let wrong = wrong_variant(desk, start.variant, start.state.board());
+        let board = start.state.board();
+        let wrong = wrong_variant(desk, start.variant, board);
         match (wrong, self.wrong.take()) {
-            (None, Some(wrong)) => desk.book.close(now, wrong.number, "board", "restored"),
+            // A first move told what the position is: the game is played from there.
+            (None, Some(known))
+                if start.variant == Variant::FromPosition
+                    && difference(&known.board, board).count() <= GIVEN_UP =>
+            {
+                self.wrong = Some(known);
+            }
+            (None, Some(known)) => desk.book.close(now, known.found.number, "board", "restored"),
             (Some(squares), known) => {
                 if let Some(known) = known {
-                    desk.book.close(now, known.number, "board", "restored");
+                    desk.book.close(now, known.found.number, "board", "restored");
                 }
-                let board = start.state.board().clone();
-                self.found_wrong(desk, squares, board);
+                self.found_wrong(desk, squares, board.clone());
             }
             (None, None) => {}
         }
     }
 
     fn found_wrong(&mut self, desk: &mut Desk<'_>, squares: Bitboard, board: Board) {
-        let drawn = desk
-            .view
-            .regulations
-            .drawn_start
-            .clone()
-            .unwrap_or(DrawnStart::Standard);
-        let sight = Sight::WrongStart { drawn, moves: 0 };
-        let report = desk.report(sight, desk.trace.quiet_since).at_ply(0).on(squares);
-        let number = desk.open(report);
-        self.wrong = Some(Wrong { number, board });
+        let from = desk.trace.quiet_since;
+        let found = Found::new(0, from, squares);
+        let number = desk.open(wrong_start(desk, &found, &board, 0));
+        let found = Found { number, ..found };
+        self.wrong = Some(Wrong { found, board });
+    }
+
+    /// A ply was completed.
+    fn played_on(&mut self, desk: &mut Desk<'_>) {
+        if !desk.view.begun {
+            return;
+        }
+        let made = desk.view.completed();
+        let moves = made.white.min(made.black);
+        if let Some(wrong) = &mut self.wrong
+            && wrong.found.goes(desk, moves).is_some()
+        {
+            let report = wrong_start(desk, &wrong.found, &wrong.board, moves);
+            desk.update(wrong.found.number, report);
+        }
+        if let Some(found) = &mut self.turned
+            && found.goes(desk, moves) == Some(Gone::TooFar)
+        {
+            desk.update(found.number, rotated(desk, found, false, moves));
+        }
+    }
+
+    /// Where the board stands turned by a quarter, moves are known by the clock alone.
+    fn pressed(&mut self, desk: &mut Desk<'_>, side: Side) {
+        let Some(found) = &mut self.quarter else { return };
+        match side {
+            Side::Left => found.presses.0 = found.presses.0.saturating_add(1),
+            Side::Right => found.presses.1 = found.presses.1.saturating_add(1),
+        }
+        let moves = found.presses.0.min(found.presses.1);
+        if found.goes(desk, moves) == Some(Gone::TooFar) {
+            desk.update(found.number, rotated(desk, found, true, moves));
+        }
     }
 
     /// Looks at a board that shows no start position.
@@ -113,7 +223,7 @@ impl Setup {
             .wrong
             .take_if(|wrong| difference(&wrong.board, shown).count() > GIVEN_UP)
         {
-            desk.book.close(now, wrong.number, "board", "passed");
+            desk.book.close(now, wrong.found.number, "board", "passed");
         }
         let stands = desk
             .view
@@ -134,13 +244,34 @@ impl Setup {
             let board = shown.clone();
             self.found_wrong(desk, squares, board);
         } else {
-            let sight = Sight::BoardRotated {
-                quarter: true,
-                moves: 0,
-            };
-            let report = desk.report(sight, desk.trace.quiet_since).at_ply(0);
-            self.quarter = Some(desk.open(report));
+            self.quarter = Some(open_rotated(desk, true, desk.trace.quiet_since));
         }
+    }
+}
+
+fn open_rotated(desk: &mut Desk<'_>, quarter: bool, from: Timestamp) -> Found {
+    let found = Found::new(0, from, Bitboard::EMPTY);
+    let number = desk.open(rotated(desk, &found, quarter, 0));
+    Found { number, ..found }
+}
+
+fn rotated(desk: &Desk<'_>, found: &Found, quarter: bool, moves: u32) -> Report {
+    let sight = Sight::BoardRotated { quarter, moves };
+    desk.report(sight, found.from).at_ply(0)
+}
+
+/// The position to go by is the one that the game began from.
+fn wrong_start(desk: &Desk<'_>, found: &Found, board: &Board, moves: u32) -> Report {
+    let drawn = desk.view.regulations.drawn_start.clone();
+    let drawn = drawn.unwrap_or(DrawnStart::Standard);
+    let setup = shakmaty::Setup {
+        board: board.clone(),
+        ..shakmaty::Setup::empty()
+    };
+    let report = desk.report(Sight::WrongStart { drawn, moves }, found.from);
+    Report {
+        fen: Fen::try_from_setup(setup).ok().map(|fen| fen.to_string()),
+        ..report.at_ply(0).on(found.squares)
     }
 }
 

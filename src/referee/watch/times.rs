@@ -1,10 +1,13 @@
 //! What the clock shows: flags, time trouble, a clock that stands or is gone.
 
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
 use shakmaty::{ByColor, Color};
 
 use super::book::{Known, Number};
 use super::{Desk, Noted};
-use crate::laws::Sight;
+use crate::laws::{Sight, TimeControl};
 use crate::tracker::ClockChange;
 
 /// Under so much time nobody need write, without 30 seconds a move (Art. 8.4).
@@ -16,10 +19,18 @@ const PERIOD_MS: u64 = 60 * 1000;
 /// A clock shows whole seconds: it stands at zero for up to a second before the flag falls.
 const LAST_MS: u64 = 1000;
 
+/// Where another period follows, its time appears by then.
+const NEXT_PERIOD: Duration = Duration::from_millis(2000);
+
 /// Follows the clock.
 #[derive(Debug, Default)]
 pub(super) struct Times {
     last: Option<ByColor<u64>>,
+    /// A clock has shown zero since then.
+    zero_since: ByColor<Option<Timestamp>>,
+    wake: Option<Timestamp>,
+    /// How many periods are over by the clock: the next one's time has appeared.
+    over: ByColor<u32>,
     /// Each player had time once in this game.
     had_time: ByColor<bool>,
     /// A player has had more than five minutes.
@@ -47,8 +58,16 @@ impl Times {
         }
     }
 
+    pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
+        self.wake
+    }
+
     pub(super) fn note(&mut self, desk: &mut Desk<'_>, noted: &Noted) {
         let now = desk.now();
+        let due = self.wake.take_if(|wake| *wake <= now).is_some();
+        if let Some(times) = self.last.filter(|_| due && desk.view.in_play()) {
+            self.flags(desk, times, None);
+        }
         match noted {
             Noted::Started | Noted::Over => {
                 let gone = self.gone;
@@ -95,44 +114,91 @@ impl Times {
         if let Some((_, added)) = desk.pressed_times {
             self.increment = Some(self.increment.unwrap_or(0).max(added));
         }
+        self.flags(desk, times, before);
         for color in Color::ALL {
-            self.flag(desk, color, times, before);
             self.trouble(desk, color, times);
         }
-        if let (Some(_), Some(_), None) = (self.flags.white, self.flags.black, self.both) {
-            let sight = Sight::TwoFlags {
-                first: self.first_flag,
-                last_period: true,
-            };
-            let report = desk.report(sight, desk.now());
-            self.both = Some(desk.open(report));
+    }
+
+    fn flags(&mut self, desk: &mut Desk<'_>, times: ByColor<u64>, before: Option<ByColor<u64>>) {
+        let up = self.flags.map(|flag| flag.is_none());
+        for color in Color::ALL {
+            self.flag(desk, color, times, before);
         }
+        match (self.flags.white, self.flags.black) {
+            (Some(_), None) => self.first_flag = Some(Color::White),
+            (None, Some(_)) => self.first_flag = Some(Color::Black),
+            // One reading showed both: nobody knows which was first.
+            (Some(_), Some(_)) if up.white && up.black => self.first_flag = None,
+            _ => {}
+        }
+        if self.flags.white.is_none() || self.flags.black.is_none() || self.both.is_some() {
+            return;
+        }
+        let completed = desk.view.completed();
+        let is_last = |control: &TimeControl| {
+            Color::ALL
+                .into_iter()
+                .all(|color| control.is_last(self.period(control, color, completed[color])))
+        };
+        let control = desk.view.regulations.time_control.as_ref();
+        let sight = Sight::TwoFlags {
+            first: self.first_flag,
+            last_period: control.is_none_or(is_last),
+        };
+        let report = desk.report(sight, desk.now());
+        self.both = Some(desk.open(report));
+    }
+
+    /// Whether a player's clock stands at zero for good: where another period follows, the flag falls when its time
+    /// appears, and a move completed before that is in time.
+    fn ran_out(&mut self, desk: &Desk<'_>, color: Color, shown: u64) -> bool {
+        if shown != 0 || !self.had_time[color] || !runs(desk, color) {
+            self.zero_since[color] = None;
+            return false;
+        }
+        let now = desk.now();
+        let since = *self.zero_since[color].get_or_insert(now);
+        let follows = |control: &TimeControl| !control.is_last(self.over[color]);
+        let control = desk.view.regulations.time_control.as_ref();
+        if !control.is_some_and(follows) || now >= since + NEXT_PERIOD {
+            return true;
+        }
+        self.wake = Some(since + NEXT_PERIOD);
+        false
+    }
+
+    /// The period that a player's time is of, from 0.
+    fn period(&self, control: &TimeControl, color: Color, completed: u32) -> u32 {
+        control.standing(completed).period.max(self.over[color])
     }
 
     fn flag(&mut self, desk: &mut Desk<'_>, color: Color, times: ByColor<u64>, before: Option<ByColor<u64>>) {
         let shown = desk.view.face.and_then(|face| face.flag);
         let mine = color.fold_wb("white", "black");
         let shown = shown.is_some_and(|flag| flag == mine || flag == "both");
-        let ran_out = times[color] == 0 && self.had_time[color] && runs(desk, color);
+        let ran_out = self.ran_out(desk, color, times[color]);
         let jumped = before
             .is_some_and(|before| before[color] <= LAST_MS && times[color] >= before[color] + PERIOD_MS)
             && self.had_time[color];
+        let added = before.is_some_and(|before| times[color] >= before[color].saturating_add(PERIOD_MS));
+        if added && !jumped {
+            // Some clocks count the moves, and give the next period's time with the last of them.
+            self.over[color] = self.over[color].saturating_add(1);
+        }
+        if let Some(number) = self.flags[color].take_if(|_| jumped) {
+            self.next_period(desk, color, number);
+            return;
+        }
         if self.flags[color].is_some() || !(ran_out || jumped || (shown && self.had_time[color])) {
             return;
         }
-        let completed = desk
-            .view
-            .line
-            .iter()
-            .filter(|entry| entry.ply.color == color && entry.completed.is_some())
-            .count();
-        let completed = u32::try_from(completed).unwrap_or(u32::MAX);
+        let completed = desk.view.completed()[color];
         let control = desk.view.regulations.time_control.as_ref();
         // The flag is that of the period before the one whose time has appeared, and else of the one that runs.
-        let period = control.map(|control| {
-            let reached = control.standing(completed).period;
-            let over = reached.checked_sub(1).filter(|_| jumped);
-            over.unwrap_or(reached)
+        let period = control.map(|control| match jumped {
+            true => self.over[color],
+            false => self.period(control, color, completed),
         });
         let known = control.zip(period);
         let sight = Sight::FlagFall {
@@ -143,13 +209,25 @@ impl Times {
         };
         let report = desk.report(sight, desk.now()).of(color);
         let number = desk.open(report);
-        self.flags[color] = Some(number);
-        self.first_flag.get_or_insert(color);
         if jumped {
-            // The next period runs: what the flag means is for the moves made until then.
-            self.flags[color] = None;
-            self.first_flag = None;
-            desk.book.close(desk.view.now, number, "clock", "passed");
+            self.next_period(desk, color, number);
+        } else {
+            self.flags[color] = Some(number);
+        }
+    }
+
+    /// The next period runs: the flag is for the arbiter only if moves of the one before are known to be missing.
+    fn next_period(&mut self, desk: &mut Desk<'_>, color: Color, number: Number) {
+        let now = desk.now();
+        let completed = desk.view.completed()[color];
+        let control = desk.view.regulations.time_control.as_ref();
+        let required = control.and_then(|control| control.required(self.over[color]));
+        self.over[color] = self.over[color].saturating_add(1);
+        if required.is_none_or(|required| completed >= required) {
+            desk.book.close(now, number, "clock", "passed");
+        }
+        if let Some(both) = self.both.take() {
+            desk.book.close(now, both, "clock", "passed");
         }
     }
 
