@@ -388,6 +388,17 @@ pub struct Players {
     pub black: Option<String>,
 }
 
+impl Players {
+    /// The same two with each other's colours.
+    #[must_use]
+    pub fn exchanged(&self) -> Self {
+        Self {
+            white: self.black.clone(),
+            black: self.white.clone(),
+        }
+    }
+}
+
 /// RFC 3339 in UTC with microseconds, as all times in events are written.
 #[must_use]
 pub fn time_text(at: Timestamp) -> String {

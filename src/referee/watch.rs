@@ -27,11 +27,11 @@ use super::{ClockState, Entry};
 use crate::command::CloseIncident;
 use crate::event::{Clock, EventKind};
 use crate::incidents::{Incidents, player};
-use crate::laws::{ClockTimes, Regulations};
+use crate::laws::{ClockTimes, Regulations, Sight};
 use crate::tracker::{
     ClockChange, ClockFace, Completion, Finding, Look, Side, Start, State, Withdrawal, difference,
 };
-use book::{Book, Closed, Known, Offences};
+use book::{Book, Closed, Known, Offences, Report};
 use trace::Trace;
 
 /// The game as the watchers see it.
@@ -137,6 +137,8 @@ pub(super) enum Noted {
     /// What happened while the board was away is known, or given up.
     Back,
     Over,
+    /// The players sit at each other's pieces, after so many moves made by both.
+    Reversed(u32),
     /// A deadline, or that something was found that speaks of the game alone.
     Time,
 }
@@ -205,22 +207,22 @@ impl Desk<'_> {
         self.view.in_play() && !self.trace.blind
     }
 
-    fn open(&mut self, report: book::Report) -> book::Number {
+    fn open(&mut self, report: Report) -> book::Number {
         self.book.open(self.view.now, self.view.regulations, report)
     }
 
-    fn update(&mut self, number: book::Number, report: book::Report) {
+    fn update(&mut self, number: book::Number, report: Report) {
         self.book
             .update(self.view.now, self.view.regulations, number, report);
     }
 
-    fn note(&mut self, report: book::Report, reason: &'static str) {
+    fn note(&mut self, report: Report, reason: &'static str) {
         self.book
             .note(self.view.now, self.view.regulations, report, reason);
     }
 
-    fn report(&self, sight: crate::laws::Sight, from: Timestamp) -> book::Report {
-        book::Report::new(self.view, self.trace, sight, from)
+    fn report(&self, sight: Sight, from: Timestamp) -> Report {
+        Report::new(self.view, self.trace, sight, from)
     }
 
     /// Whether the opponent of `player` can mate from there by any sequence of legal moves (Art. 6.9, 7.5.5); `None`: not
@@ -402,6 +404,11 @@ impl Watch {
             Noted::Away => {
                 self.trace.blind = true;
                 self.trace.away_at = view.now;
+            }
+            Noted::Reversed(moves) => {
+                let sight = Sight::ColorsReversed { moves };
+                let report = Report::new(view, &self.trace, sight, view.now);
+                self.book.open(view.now, view.regulations, report);
             }
             Noted::Started => {
                 self.offences = Offences::default();

@@ -1,6 +1,7 @@
 //! What was checked is done.
 
 use kiebitz_hardware::Timestamp;
+use shakmaty::ByColor;
 
 use super::moves::{Moves, uci};
 use super::{Whose, control_text};
@@ -8,6 +9,7 @@ use crate::event::{EventKind, Players};
 use crate::laws::TimeControl;
 use crate::referee::claims::Offered;
 use crate::referee::history::Placed;
+use crate::referee::watch::Noted;
 use crate::referee::words::move_of;
 use crate::referee::{Entry, Referee, Ruling, Verdict};
 use crate::tracker::{Ply, State};
@@ -18,7 +20,9 @@ impl Referee {
             self.announced = Some(players);
             return;
         };
-        game.players = Some(players.clone());
+        let before = game.players.replace(players.clone());
+        let exchanged =
+            before.is_some_and(|before| before.white != before.black && before == players.exchanged());
         let players = Some(players);
         self.amend(
             now,
@@ -28,6 +32,12 @@ impl Referee {
                 ..Amended::by(by)
             },
         );
+        // Only a person can tell that the players sit at each other's pieces (Art. 7.3): he has just said so.
+        if exchanged && whose == Whose::Current {
+            let made = ByColor::new_with(|color| self.moves_made(color));
+            let moves = self.regulations.rules.reversed_moves(made);
+            self.watch(now, Noted::Reversed(moves));
+        }
     }
 
     pub(super) fn set_time_control(&mut self, now: Timestamp, by: &str, control: TimeControl) {

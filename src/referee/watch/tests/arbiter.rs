@@ -118,3 +118,23 @@ fn the_position_set_by_the_arbiter_ends_what_was_irregular() {
     offends(&mut table);
     assert_eq!(told(&mut table, KIND), ["made", "lost 2"]);
 }
+
+/// 2023: 7.3. Only a person can tell: he exchanges the names. Under ten moves by both it is a new game.
+#[test]
+fn names_exchanged_during_a_game_are_colours_reversed() {
+    for (moves, case) in [(8, "new_game 8"), (10, "goes_on 10")] {
+        let mut table = Table::new(Edition::Fide2023);
+        table.plays(&first(moves));
+        let names = |white, black| format!(r#""do":"set_players","white":"{white}","black":"{black}""#);
+        assert_eq!(table.hears(&names("A", "B")), "");
+        assert_eq!(
+            told(&mut table, "colors_reversed"),
+            [""; 0],
+            "named for the first time"
+        );
+        assert_eq!(table.hears(&names("A", "C")), "");
+        assert_eq!(told(&mut table, "colors_reversed"), [""; 0], "corrected");
+        assert_eq!(table.hears(&names("C", "A")), "");
+        assert_eq!(told(&mut table, "colors_reversed"), [case]);
+    }
+}
