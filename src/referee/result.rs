@@ -29,23 +29,8 @@ pub(super) struct Entered {
 }
 
 impl Referee {
-    /// Whether the opponent of `player` can mate from what stands on the board, by any sequence of legal moves (Art. 6.9,
-    /// 7.5.5); `None`: not known. After an illegal move the position before it counts.
-    #[must_use]
-    pub fn opponent_can_mate(&self, player: Color) -> Option<bool> {
-        let game = self.game.as_ref().or(self.previous.as_ref())?;
-        can_mate(game.last_legal()?, !player, FOR_A_RESULT)
-    }
-
-    /// How many moves of the game a player has completed (Art. 6.2.1).
-    #[must_use]
-    pub fn moves_completed(&self, player: Color) -> u32 {
-        self.count(|entry| entry.ply.color == player && entry.completed.is_some())
-    }
-
     /// How many moves of the game a player has made (Art. 4.7), completed or not.
-    #[must_use]
-    pub fn moves_made(&self, player: Color) -> u32 {
+    pub(super) fn moves_made(&self, player: Color) -> u32 {
         self.count(|entry| entry.ply.color == player)
     }
 
@@ -56,7 +41,7 @@ impl Referee {
 }
 
 impl Running {
-    /// The last position that the Laws know.
+    /// The last position that the Laws know: an illegal move is gone back behind (Art. 7.5.1).
     pub(super) fn last_legal(&self) -> Option<&Chess> {
         let last = self.published.last().map_or(0, |last| last.ply.number);
         let placed = self.placed.last().filter(|placed| placed.ply == last);

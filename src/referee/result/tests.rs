@@ -1,8 +1,15 @@
 use shakmaty::Color;
 
+use super::{FOR_A_RESULT, can_mate};
 use crate::laws::{Edition, Mode};
 use crate::referee::table::{Table, rules};
 use crate::tracker::Completion;
+
+/// Whether the opponent of `player` can mate from the last legal position of the game.
+fn opponent_can_mate(table: &Table, player: Color) -> Option<bool> {
+    let game = table.referee.game.as_ref()?;
+    can_mate(game.last_legal()?, !player, FOR_A_RESULT)
+}
 
 /// Laws part 10, case 6 (constructed); Art. 6.9: White's flag falls after Rxa7, which forces Qxa7, which forces Qxa7 mate.
 /// Black has queen, pawn and rook's corner, and can never mate.
@@ -11,7 +18,7 @@ fn nobody_mates_who_is_forced_to_be_mated() {
     let fen = "kq6/p7/8/8/8/R7/QP2p1PP/R5KB w - - 0 1";
     let mut table = Table::of(fen, rules(Edition::Fide2018, Mode::Standard, true));
     table.makes("Rxa7+").settles();
-    assert_eq!(table.referee.opponent_can_mate(Color::White), Some(false));
+    assert_eq!(opponent_can_mate(&table, Color::White), Some(false));
     let note = table.hears(r#""do":"set_result","result":"0-1","reason":"flag""#);
     assert_eq!(
         note,
@@ -33,7 +40,7 @@ fn little_material_wins_on_time_against_more() {
     ] {
         let mut table = Table::of(fen, rules(Edition::Fide2023, Mode::Blitz, true));
         table.plays("Kd1");
-        assert_eq!(table.referee.opponent_can_mate(Color::White), Some(can), "{fen}");
+        assert_eq!(opponent_can_mate(&table, Color::White), Some(can), "{fen}");
     }
 }
 
@@ -43,7 +50,7 @@ fn the_last_legal_position_counts() {
     let fen = "4k3/8/8/2q5/8/8/P7/4K3 w - - 0 1";
     let mut table = Table::of(fen, rules(Edition::Fide2023, Mode::Standard, true));
     table.makes("a2c5");
-    assert_eq!(table.referee.opponent_can_mate(Color::White), Some(true));
+    assert_eq!(opponent_can_mate(&table, Color::White), Some(true));
 }
 
 /// Laws part 10, case 2; Art. 6.2.1, 6.2.2, 6.9: what was made and not pressed is not completed.
@@ -53,7 +60,8 @@ fn a_move_made_and_not_pressed_is_not_completed() {
     table.plays("e4 e5").makes("Nf3").makes("Nc6");
     let moves = |table: &Table, color| {
         let referee = &table.referee;
-        (referee.moves_made(color), referee.moves_completed(color))
+        let completed = referee.count(|entry| entry.ply.color == color && entry.completed.is_some());
+        (referee.moves_made(color), completed)
     };
     // Black's press came before White's and was void; then White pressed.
     table.completes(3, Completion::Press);
