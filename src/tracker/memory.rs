@@ -9,7 +9,7 @@ use super::Tracker;
 use super::clock::Side;
 use super::finding::{Finding, Recovery};
 use super::history::{last_start, missed};
-use super::pace;
+use super::pace::{self, Hands};
 use super::rewind::Checkpoint;
 use super::sensors::Sensors;
 
@@ -330,7 +330,9 @@ impl Tracker {
                 heard_at: now,
                 recovered: false,
             });
-            self.play_back(not_before.max(self.quiet_since), now, elements);
+            let mut hands = self.hands;
+            self.play_back_by(not_before.max(self.quiet_since), now, elements, &mut hands);
+            self.hands = hands;
             self.playback = None;
         }
     }
@@ -427,7 +429,12 @@ impl Tracker {
 
     /// Plays elements back at times that hands can have needed; the memory has none.
     fn play_back(&mut self, from: Timestamp, to: Timestamp, missed: &[Element]) {
-        let times = pace::times(from, to, missed, self.sensors.fields());
+        self.play_back_by(from, to, missed, &mut Hands::default());
+    }
+
+    /// The same for hands that were under way.
+    fn play_back_by(&mut self, from: Timestamp, to: Timestamp, missed: &[Element], hands: &mut Hands) {
+        let times = pace::times(from, to, missed, self.sensors.fields(), hands);
         for (element, now) in missed.iter().zip(times) {
             while let Some(deadline) = self.wake.filter(|deadline| *deadline <= now) {
                 self.decide(deadline);

@@ -90,6 +90,8 @@ pub struct Tracker {
     late: Option<Late>,
     /// The board tells what changed only when it is asked.
     asked: bool,
+    /// What the hands were doing at the end of its last answer.
+    hands: pace::Hands,
     /// The quiet board has been searched for lines of so many plies.
     examined: usize,
     findings: VecDeque<(Timestamp, Finding)>,
@@ -137,6 +139,7 @@ impl Tracker {
             asked_memory: None,
             late: None,
             asked: false,
+            hands: pace::Hands::default(),
             examined: 0,
             findings: VecDeque::new(),
             wake: None,

@@ -19,9 +19,16 @@ const BEHIND: Duration = Duration::from_millis(700);
 
 /// When each of the elements happened, between `from` and `to`: hands take the time that hands take, and the rest was
 /// spent thinking, behind a press and before the other side's pieces are touched. `before` is what stood on the
-/// board.
-pub(super) fn times(from: Timestamp, to: Timestamp, elements: &[Element], before: &Dump) -> Vec<Timestamp> {
-    let mut steps = steps(elements, before);
+/// board, `hands` what they were doing.
+pub(super) fn times(
+    from: Timestamp,
+    to: Timestamp,
+    elements: &[Element],
+    before: &Dump,
+    hands: &mut Hands,
+) -> Vec<Timestamp> {
+    let goes_on = hands.last.is_some();
+    let mut steps = steps(elements, before, hands);
     let span = to.saturating_duration_since(from);
     let total = |steps: &[Duration], thoughts: bool| -> Duration {
         steps.iter().filter(|step| (**step >= THOUGHT) == thoughts).sum()
@@ -51,7 +58,7 @@ pub(super) fn times(from: Timestamp, to: Timestamp, elements: &[Element], before
     let spare = span.saturating_sub(needed);
     let behind = (spare / (thoughts + 1)).min(BEHIND);
     let each = (spare - behind) / thoughts.max(1);
-    let mut passed = if thoughts == 0 {
+    let mut passed = if thoughts == 0 && !goes_on {
         spare - behind
     } else {
         Duration::ZERO
@@ -76,7 +83,7 @@ pub(super) fn before_the_clock_stopped(elements: &[Element], before: &Dump) -> u
         .iter()
         .rposition(|element| matches!(element, Element::ClockTime { .. }))
         .map_or(0, |press| press + 1);
-    let steps = steps(elements, before);
+    let steps = steps(elements, before, &mut Hands::default());
     let mut fields = *before;
     let mut motions = Vec::new();
     for (at, element) in elements.iter().enumerate() {
@@ -103,11 +110,19 @@ const UNPRESSED: usize = 3;
 /// So much of their time is the least that hands take.
 const QUICKEST: f64 = 0.4;
 
+/// What the hands were doing last.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Hands {
+    /// Whether it was White who touched a piece, and has not pressed since.
+    last: Option<bool>,
+    /// The piece stands.
+    landed: bool,
+}
+
 /// From the element before to each.
-fn steps(elements: &[Element], before: &Dump) -> Vec<Duration> {
+fn steps(elements: &[Element], before: &Dump, hands: &mut Hands) -> Vec<Duration> {
     let mut fields = *before;
-    let mut last: Option<bool> = None;
-    let mut landed = false;
+    let Hands { last, landed } = hands;
     elements
         .iter()
         .enumerate()
@@ -123,9 +138,9 @@ fn steps(elements: &[Element], before: &Dump) -> Vec<Duration> {
                     _ => contents.or(was).is_some_and(is_white),
                 };
                 // A king lifted behind the own last move: it is put where the result is shown.
-                let shows = landed && contents.is_none() && was.is_some_and(is_king);
+                let shows = *landed && contents.is_none() && was.is_some_and(is_king);
                 let other = last.replace(white) != Some(white) || shows;
-                landed = contents.is_some() || (landed && !other);
+                *landed = contents.is_some() || (*landed && !other);
                 match (quick, other) {
                     (true, _) => QUICK,
                     (false, true) => THOUGHT,
@@ -133,14 +148,14 @@ fn steps(elements: &[Element], before: &Dump) -> Vec<Duration> {
                 }
             }
             Element::ClockTime { .. } => {
-                last = None;
+                *last = None;
                 PRESS
             }
             Element::StartPosition
             | Element::StartPositionTurned
             | Element::FourRowsFilled
             | Element::Nothing => {
-                last = None;
+                *last = None;
                 Duration::ZERO
             }
             _ => Duration::ZERO,
@@ -204,7 +219,13 @@ mod tests {
 
     fn seconds(span: u64, elements: &[Element], before: &Dump) -> Vec<f64> {
         let from = Timestamp::from_micros(1_000_000_000);
-        let times = times(from, from + Duration::from_secs(span), elements, before);
+        let times = times(
+            from,
+            from + Duration::from_secs(span),
+            elements,
+            before,
+            &mut Hands::default(),
+        );
         times
             .iter()
             .map(|at| at.saturating_duration_since(from).as_secs_f64())
@@ -228,6 +249,32 @@ mod tests {
         let at = seconds(80, &drawn, &before);
         assert!(at[3] - at[0] < 0.6, "{at:?}");
         assert!(at[4] - at[3] > 20.0, "the rest is thinking: {at:?}");
+    }
+
+    #[test]
+    fn a_hand_that_was_under_way_goes_on_before_the_other_side_thinks() {
+        let (e7, e6, e5) = (12, 20, 28);
+        let mut before = [None; 64];
+        before[e7] = Some(Piece::BlackPawn);
+        let pawn = Some(Piece::BlackPawn);
+        let mut hands = Hands::default();
+        let from = Timestamp::from_micros(1_000_000_000);
+        let first = [change(e7 as u8, None, false), change(e6, pawn, true)];
+        times(from, from + Duration::from_secs(2), &first, &before, &mut hands);
+        before[e7] = None;
+        before[usize::from(e6)] = pawn;
+        let press = Element::ClockTime {
+            left: true,
+            hours: 1,
+            minutes: 59,
+            seconds: 32,
+        };
+        let then = [change(e5, pawn, false), change(e6, None, true), press];
+        let at = times(from, from + Duration::from_secs(8), &then, &before, &mut hands);
+        assert!(
+            at[2].saturating_duration_since(from) < Duration::from_secs(2),
+            "{at:?}"
+        );
     }
 
     #[test]
