@@ -8,6 +8,7 @@ mod error;
 mod event;
 mod values;
 
+use core::time::Duration;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -48,7 +49,7 @@ pub struct Config {
     pub daemon: Daemon,
     /// What is played on all boards that nothing else is said of.
     pub event: Regulations,
-    /// The broker, with the prefix and the daemon's name; `None`: nothing goes out over MQTT.
+    /// The broker, with the prefix, the daemon's name and how long spectators wait; `None`: nothing goes out over MQTT.
     pub mqtt: Option<MqttConfig>,
     /// What is kept of the events.
     pub journal: Journal,
@@ -157,6 +158,8 @@ pub struct NamedBoard {
     pub known_by: KnownBy,
     /// What is played on it.
     pub regulations: Regulations,
+    /// So much later spectators get what is played on it, two hours at most; `None`: as of other boards.
+    pub public_delay: Option<Duration>,
 }
 
 /// How a board is known.
@@ -277,8 +280,19 @@ impl Config {
     /// What is played on the board of that name.
     #[must_use]
     pub fn regulations(&self, name: &str) -> &Regulations {
-        let board = self.boards.iter().find(|board| board.name.as_str() == name);
-        board.map_or(&self.event, |board| &board.regulations)
+        self.board(name).map_or(&self.event, |board| &board.regulations)
+    }
+
+    /// How much later spectators get what is played on the board of that name.
+    #[must_use]
+    pub fn public_delay(&self, name: &str) -> Duration {
+        let usual = self.mqtt.as_ref().map(MqttConfig::public_delay);
+        let own = self.board(name).and_then(|board| board.public_delay);
+        own.or(usual).unwrap_or_default()
+    }
+
+    fn board(&self, name: &str) -> Option<&NamedBoard> {
+        self.boards.iter().find(|board| board.name.as_str() == name)
     }
 }
 

@@ -50,9 +50,6 @@ pub struct GameRecord {
     pub by: Option<&'static str>,
     /// The result stands; false while the Laws want the arbiter's word on it.
     pub confirmed: bool,
-    /// Counts the changes that spectators see, as `revision` counts all.
-    #[serde(skip)]
-    pub public_revision: u64,
     /// Positions from which the arbiter let the game go on, where they were not those of the moves; mostly none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub positions: Vec<PositionRecord>,
@@ -187,7 +184,6 @@ impl GameRecord {
             reason: None,
             by: None,
             confirmed: false,
-            public_revision: 1,
             positions: Vec::new(),
             notes: Vec::new(),
         })
@@ -198,7 +194,6 @@ impl GameRecord {
         if event.game.as_ref() != Some(&self.game) {
             return false;
         }
-        let mut public = !matches!(event.kind, EventKind::MoveSettled { .. });
         let changed = match &event.kind {
             EventKind::MoveMade(played) | EventKind::MoveAmended { played, .. } => {
                 self.withdraw(played.ply);
@@ -214,7 +209,6 @@ impl GameRecord {
                 elapsed_ms,
             } => self.mark(*ply, |entry| {
                 entry.completed = Some(by);
-                public = clock.is_some() && entry.clock != *clock;
                 entry.clock = clock.or(entry.clock);
                 entry.elapsed_ms = *elapsed_ms;
             }),
@@ -248,7 +242,6 @@ impl GameRecord {
         if changed {
             self.fen = self.last_fen().to_owned();
             self.revision += 1;
-            self.public_revision += u64::from(public);
         }
         changed
     }

@@ -55,7 +55,7 @@ pub async fn run(config: Config) -> Result<()> {
     let (mut publisher, deliverer, outbox) = match &config.mqtt {
         Some(mqtt) => {
             let (outbox, task) = Outbox::connect(mqtt.clone())?;
-            let publisher = Publisher::new(outbox.clone(), mqtt, time.now());
+            let publisher = Publisher::new(outbox.clone(), &config, mqtt, time.now());
             (Some(publisher), Some(Deliverer::start(task)), Some(outbox))
         }
         None => (None, None, None),
@@ -66,6 +66,8 @@ pub async fn run(config: Config) -> Result<()> {
             let game = journal.last_game(STREAM, board.name())?;
             publisher.resume(board.name(), connected.as_ref(), game.map(|game| game.record));
             publisher.resume_incidents(board.name(), journal.incidents(STREAM, board.name())?);
+            let until = publisher.public_until(board.name());
+            publisher.resume_public(board.name(), &journal.games_from(STREAM, board.name(), until)?);
         }
         hall.expect(board);
     }

@@ -3,6 +3,7 @@
 use core::fmt::Display;
 use core::ops::Range;
 use core::str::FromStr;
+use core::time::Duration;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -42,10 +43,16 @@ struct MqttTable {
     url: Text<Broker>,
     #[serde(default = "live")]
     prefix: Text<Prefix>,
+    #[serde(default = "none")]
+    public_delay: Text<Delay>,
 }
 
 fn live() -> Text<Prefix> {
     Text(Prefix::live())
+}
+
+const fn none() -> Text<Delay> {
+    Text(Delay(Duration::ZERO))
 }
 
 #[derive(Deserialize)]
@@ -76,6 +83,7 @@ struct BoardTable {
     language: Option<Language>,
     #[serde(default)]
     points: Points,
+    public_delay: Option<Text<Delay>>,
 }
 
 /// A value that is written as text.
@@ -164,6 +172,24 @@ impl FromStr for Budget {
     }
 }
 
+/// How much later spectators get everything.
+struct Delay(Duration);
+
+impl FromStr for Delay {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let delay = text.parse::<jiff::SignedDuration>().ok();
+        let delay = delay.and_then(|delay| Duration::try_from(delay).ok());
+        let delay = delay.ok_or("a delay is a number with a unit, as in \"15 min\" or \"90 s\"")?;
+        let short = (delay <= LONGEST_DELAY).then_some(Self(delay));
+        short.ok_or("spectators wait for \"2 h\" at most")
+    }
+}
+
+/// What they wait for is in the memory; tournaments let them wait for 10 to 30 minutes.
+const LONGEST_DELAY: Duration = Duration::from_secs(2 * 3600);
+
 /// A board with a clock that ticks fills this in two days; with less nothing is left to look things up in.
 const SMALLEST_BUDGET: u64 = 10_000_000;
 
@@ -186,6 +212,7 @@ pub(super) fn parse(text: &str) -> Result<Config, Wrong> {
 
 fn mqtt(table: MqttTable, daemon: &Daemon) -> MqttConfig {
     let broker = table.url.0.0.with_prefix(table.prefix.0);
+    let broker = broker.with_public_delay(table.public_delay.0.0);
     match &daemon.name {
         Some(name) => broker.with_daemon(name.as_str()),
         None => broker,
@@ -241,6 +268,7 @@ fn boards(
             name,
             known_by,
             regulations: played.regulations(event),
+            public_delay: table.public_delay.map(|delay| delay.0.0),
         });
     }
     Ok(boards)

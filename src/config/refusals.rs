@@ -76,7 +76,7 @@ kiebitz.toml:3: unknown key `paht`, did you mean `path`?
     refused(
         "[mqtt]\npassword = \"secret\"\n",
         r#"
-kiebitz.toml:2: unknown key `password`; known here: url, prefix
+kiebitz.toml:2: unknown key `password`; known here: url, prefix, public_delay
   |
 2 | password
   | ^^^^^^^^"#,
@@ -300,6 +300,36 @@ kiebitz.toml:3: a serial number is up to ten digits, as in "01025"; `kiebitz boa
   |
 3 | serial = "DGT01025"
   |          ^^^^^^^^^^"#,
+    );
+}
+
+#[test]
+fn delays_that_make_no_sense_are_refused() {
+    for delay in ["15", "-1 min", "later", "1 month", "9999999999999999999 h"] {
+        refused(
+            &format!("[mqtt]\nurl = \"mqtt://localhost\"\npublic_delay = \"{delay}\"\n"),
+            &format!(
+                "kiebitz.toml:3: a delay is a number with a unit, as in \"15 min\" or \"90 s\"\n  |\n\
+                 3 | public_delay = \"{delay}\"\n  |                {}",
+                "^".repeat(delay.len() + 2)
+            ),
+        );
+    }
+    refused(
+        "[mqtt]\nurl = \"mqtt://localhost\"\npublic_delay = 900\n",
+        r#"
+kiebitz.toml:3: text in quotes belongs here
+  |
+3 | public_delay = 900
+  |                ^^^"#,
+    );
+    refused(
+        "[[board]]\nserial = \"1\"\nname = \"a\"\npublic_delay = \"15 h\"\n",
+        r#"
+kiebitz.toml:4: spectators wait for "2 h" at most
+  |
+4 | public_delay = "15 h"
+  |                ^^^^^^"#,
     );
 }
 

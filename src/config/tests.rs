@@ -90,6 +90,8 @@ fn each_block_of_the_example_can_be_used() {
     assert_eq!(all.board_name(["01026"], "/dev/rfcomm0"), Some("board-2"));
     let modes = ["board-1", "board-2", "board-3"].map(|name| all.regulations(name).rules.mode);
     assert_eq!(modes, [Mode::Rapid, Mode::Standard, Mode::Standard]);
+    let delays = ["board-1", "board-2", "board-3"].map(|name| all.public_delay(name).as_secs());
+    assert_eq!(delays, [1800, 0, 0]);
 }
 
 #[test]
@@ -224,6 +226,19 @@ fn board_plays_what_the_event_does_but_for_what_is_said_of_it() {
     assert_eq!((two.rules, two.language), (changed, Language::English));
     assert_eq!(two.drawn_start, Some(DrawnStart::Standard));
     assert_eq!(two.time_control_text().as_deref(), Some("180+2"));
+}
+
+#[test]
+fn spectators_of_a_board_wait_as_those_of_others_but_for_what_is_said_of_it() {
+    let boards = "[[board]]\nserial = \"1\"\nname = \"one\"\npublic_delay = \"2 h\"\n\
+                  [[board]]\nserial = \"2\"\nname = \"two\"\npublic_delay = \"0 s\"\n\
+                  [[board]]\nserial = \"3\"\nname = \"three\"\n";
+    let config = parsed(&format!(
+        "[mqtt]\nurl = \"mqtt://localhost\"\npublic_delay = \"1 min 30 s\"\n{boards}"
+    ));
+    let delays = ["one", "two", "three", "another"].map(|name| config.public_delay(name).as_secs());
+    assert_eq!(delays, [7200, 0, 90, 90]);
+    assert_eq!(parsed(boards).public_delay("three"), Duration::ZERO);
 }
 
 #[test]

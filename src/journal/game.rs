@@ -74,6 +74,22 @@ impl Journal {
         events.map_err(self.error())
     }
 
+    /// The events of the game that was a board's last at that time, or else of its first one, and of all later games, in
+    /// order.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or holds events that make no sense.
+    pub fn games_from(&self, stream: &str, board: &str, at: Timestamp) -> Result<Vec<Event>, JournalError> {
+        let games = self.games(stream, board)?;
+        let last = games.iter().rposition(|game| game.started <= at);
+        let mut events = Vec::new();
+        for entry in games.iter().skip(last.unwrap_or(0)) {
+            events.extend(self.decoded_events(stream, board, &entry.game)?);
+        }
+        Ok(events)
+    }
+
     /// When a board was last known to be followed: when something was last told of what is played on it, or else of
     /// itself for the first time. `None` where nothing was told of it.
     ///
@@ -118,10 +134,12 @@ impl Journal {
         let Some(game) = game.optional().map_err(self.error())? else {
             return Ok(None);
         };
-        let events = self.game_events(stream, board, &game)?;
-        let events = events.iter().map(|event| event.decoded(&self.path));
-        let events: Vec<Event> = events.collect::<Result<_, _>>()?;
-        Ok(JournaledGame::of(&events))
+        Ok(JournaledGame::of(&self.decoded_events(stream, board, &game)?))
+    }
+
+    fn decoded_events(&self, stream: &str, board: &str, game: &str) -> Result<Vec<Event>, JournalError> {
+        let events = self.game_events(stream, board, game)?;
+        events.iter().map(|event| event.decoded(&self.path)).collect()
     }
 }
 

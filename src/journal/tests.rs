@@ -375,3 +375,38 @@ fn last_event_of_a_type_is_found() {
     assert_eq!(last("clock.battery_low"), Some(4));
     assert_eq!(last("board.connected"), None);
 }
+
+#[test]
+fn games_from_a_time_on_are_the_one_of_then_and_the_later_ones() {
+    let place = Place::new();
+    let mut journal = place.open();
+    let of_game = |seq: u64, game: Option<&str>, kind| Event {
+        game: game.map(str::to_owned),
+        ..event(seq, kind)
+    };
+    let start = || started("start", "standard");
+    let events = [
+        of_game(1, None, EventKind::ClockConnected {}),
+        of_game(2, Some("a"), start()),
+        of_game(3, Some("a"), EventKind::MoveMade(ply(1, "e2e4", "e4"))),
+        of_game(4, Some("b"), start()),
+        of_game(5, Some("b"), ended()),
+        of_game(6, None, EventKind::ClockDisconnected {}),
+        of_game(7, Some("c"), start()),
+    ];
+    journal.append(&events).expect("they are kept");
+    let seqs = |seq: usize| {
+        let at = event(seq as u64, EventKind::ClockConnected {}).ts;
+        let games = journal.games_from("live", "b", at).expect("games");
+        games.iter().map(|event| event.seq).collect::<Vec<_>>()
+    };
+    let all = [2, 3, 4, 5, 7];
+    let from = [0, 0, 0, 0, 2, 2, 2, 4, 4];
+    for (seq, from) in from.into_iter().enumerate() {
+        assert_eq!(seqs(seq), all[from..], "at {seq}");
+    }
+    assert_eq!(
+        journal.games_from("live", "none", events[0].ts).expect("none"),
+        []
+    );
+}

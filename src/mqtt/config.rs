@@ -23,6 +23,7 @@ pub struct MqttConfig {
     pub(crate) daemon: String,
     pub(crate) client_id: Option<String>,
     pub(crate) keep_alive: Duration,
+    pub(crate) public_delay: Duration,
 }
 
 /// What is wrong with a broker's URL.
@@ -122,6 +123,7 @@ impl MqttConfig {
             daemon: host_name(),
             client_id: None,
             keep_alive: KEEP_ALIVE,
+            public_delay: Duration::ZERO,
         })
     }
 
@@ -148,6 +150,13 @@ impl MqttConfig {
         self
     }
 
+    /// The same with everything later by `delay` in the topics for spectators. There is none unless told otherwise.
+    #[must_use]
+    pub fn with_public_delay(mut self, delay: Duration) -> Self {
+        self.public_delay = delay;
+        self
+    }
+
     /// Host and port.
     #[must_use]
     pub fn broker(&self) -> String {
@@ -164,6 +173,12 @@ impl MqttConfig {
     #[must_use]
     pub fn daemon(&self) -> &str {
         &self.daemon
+    }
+
+    /// So much later spectators get everything.
+    #[must_use]
+    pub fn public_delay(&self) -> Duration {
+        self.public_delay
     }
 
     pub(crate) fn client_id(&self) -> String {

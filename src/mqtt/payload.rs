@@ -1,5 +1,7 @@
 //! What the retained topics hold; every one is a full picture.
 
+use core::time::Duration;
+
 use kiebitz_hardware::Timestamp;
 use serde::Serialize;
 use shakmaty::{Bitboard, Board};
@@ -115,6 +117,17 @@ pub struct ClockTimes {
     /// Arrival of the reading.
     #[serde(serialize_with = "rfc3339_option")]
     pub as_of: Option<Timestamp>,
+}
+
+/// What the clock showed, for spectators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct PublicClock {
+    #[serde(flatten)]
+    times: ClockTimes,
+    /// So much later than `as_of` it is told, in milliseconds: a client counts down from `as_of` and this. Absent
+    /// without a delay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delay_ms: Option<u64>,
 }
 
 /// A game for spectators: moves and clocks, and nothing about how they came about.
@@ -283,28 +296,43 @@ impl ClockTimes {
     /// Of what the clock shows.
     #[must_use]
     pub fn new(face: Option<ClockFace>) -> Self {
-        face.map_or_else(Self::default, |face| {
-            let clock = clock_of(face);
-            Self {
-                white_ms: Some(clock.white_ms),
-                black_ms: Some(clock.black_ms),
-                running: clock.running,
-                flag: clock.flag,
-                as_of: Some(face.as_of),
-            }
-        })
+        face.map_or_else(Self::default, |face| Self::told(clock_of(face), face.as_of))
+    }
+
+    /// Of what was told of the clock at a time.
+    #[must_use]
+    pub fn told(clock: Clock, as_of: Timestamp) -> Self {
+        Self {
+            white_ms: Some(clock.white_ms),
+            black_ms: Some(clock.black_ms),
+            running: clock.running,
+            flag: clock.flag,
+            as_of: Some(as_of),
+        }
+    }
+}
+
+impl PublicClock {
+    /// Of what is told so much later.
+    #[must_use]
+    pub fn new(times: ClockTimes, delay: Duration) -> Self {
+        let delay_ms = u64::try_from(delay.as_millis()).ok();
+        Self {
+            times,
+            delay_ms: delay_ms.filter(|ms| *ms > 0),
+        }
     }
 }
 
 impl PublicGame {
-    /// What spectators see of a game.
+    /// What spectators see of a game, of which `record` has all that they are to know.
     #[must_use]
     pub fn of(record: &GameRecord) -> Self {
         Self {
             game: record.game.clone(),
             board: record.board.clone(),
             stream: record.stream.clone(),
-            revision: record.public_revision,
+            revision: record.revision,
             started: record.started,
             ended: record.ended,
             players: record.players.clone(),

@@ -38,6 +38,8 @@ pub struct View<'a> {
 /// A picture is published when its content is another than before, not when only its time is. The clock is
 /// published when the running side changes, when the time of a side that does not run changes, and when a reading is
 /// off by more than two seconds from what a client has that counts down by itself.
+///
+/// Spectators get their pictures later by a delay, if they are to; [`advance`](Self::advance) brings them in time.
 #[derive(Debug)]
 pub struct Projection {
     topics: Topics,
@@ -104,6 +106,13 @@ impl Projection {
         }
     }
 
+    /// The same with everything later by `delay` in the topics for spectators.
+    #[must_use]
+    pub fn with_public_delay(mut self, delay: Duration) -> Self {
+        self.public = self.public.with_delay(delay);
+        self
+    }
+
     /// Goes on at `now` with what the journal has: the board's last `board.connected` and its last game.
     pub fn resume(&mut self, now: Timestamp, connected: Option<&Event>, game: Option<GameRecord>) {
         if let Some(connected) = connected {
@@ -116,6 +125,13 @@ impl Projection {
         // A broker that was restarted as well has forgotten its pictures.
         self.resumed = true;
         self.unheard = true;
+    }
+
+    /// Goes on for spectators with what the journal has: the events of the game that they had at `now`, and of all
+    /// later ones. Returns what they have.
+    pub fn resume_public(&mut self, now: Timestamp, events: &[Event]) -> Vec<Message> {
+        self.public.resume(now, events);
+        self.public.release(now)
     }
 
     /// Goes on with the incidents that the journal has.
@@ -140,6 +156,7 @@ impl Projection {
         let mut game_changed = core::mem::take(&mut self.resumed);
         for event in events {
             messages.push(Message::event(&self.topics.events, event));
+            self.public.hear(now, event);
             game_changed |= self.games.apply(event);
             self.incidents.apply(event);
             self.board.apply(event.ts, &event.kind);
@@ -151,7 +168,24 @@ impl Projection {
             self.project_game(&mut messages);
         }
         self.project_pictures(now, view, &mut messages);
+        messages.extend(self.public.release(now));
         messages
+    }
+
+    /// When [`advance`](Self::advance) is due if the board says nothing before.
+    #[must_use]
+    pub fn poll_deadline(&self) -> Option<Timestamp> {
+        self.public.poll_deadline()
+    }
+
+    /// Time has come to `now`: what spectators have waited for.
+    pub fn advance(&mut self, now: Timestamp) -> Vec<Message> {
+        self.public.release(now)
+    }
+
+    /// The computer's clock was set forward by so much. Spectators wait as long as they would have otherwise.
+    pub fn set_forward(&mut self, by: Duration) {
+        self.public.set_forward(by);
     }
 
     fn project_game(&mut self, messages: &mut Vec<Message>) {
@@ -162,7 +196,6 @@ impl Projection {
             messages.push(Message::pgn(&self.topics.pgn, text.clone()));
             self.told.pgn = Some(text);
         }
-        messages.extend(self.public.project_game(game));
     }
 
     fn project_pictures(&mut self, now: Timestamp, view: View<'_>, messages: &mut Vec<Message>) {
@@ -192,7 +225,7 @@ impl Projection {
         let clock = ClockTimes::new(view.clock);
         if told.clock.is_none_or(|told| differs(&told, &clock)) {
             messages.push(Message::retained(&self.topics.clock, &clock));
-            messages.push(self.public.clock(&clock));
+            self.public.hear_clock(now, &clock);
             told.clock = Some(clock);
         }
     }

@@ -74,13 +74,18 @@ impl Desk {
 
     fn poll_deadline(&self) -> Option<Timestamp> {
         let greeting = self.greeting.poll_deadline();
-        [self.hall.poll_deadline(), greeting].into_iter().flatten().min()
+        let public = self.publisher.as_ref().and_then(Publisher::poll_deadline);
+        let deadlines = [self.hall.poll_deadline(), greeting, public];
+        deadlines.into_iter().flatten().min()
     }
 
     /// Looks for ports, and does what is due each second.
     fn look(&mut self) {
         if let Some(forward) = self.time.keep_up() {
             tracing::warn!("the computer's clock was set forward by {} s", forward.as_secs());
+            if let Some(publisher) = &mut self.publisher {
+                publisher.set_forward(forward);
+            }
         }
         for change in self.ports.look() {
             match change {

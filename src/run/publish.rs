@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use kiebitz_hardware::Timestamp;
 
 use super::STREAM;
+use crate::config::Config;
 use crate::event::Event;
 use crate::hall::Hall;
 use crate::mqtt::{Message, MqttConfig, Outbox, Prefix, Projection, View};
@@ -15,10 +16,15 @@ use crate::record::GameRecord;
 #[derive(Debug)]
 pub(super) struct Publisher {
     outbox: Outbox,
+    config: Config,
     prefix: Prefix,
     host: String,
     started: Timestamp,
     projections: BTreeMap<String, Projection>,
+    /// The boards of which spectators are to get something, and when.
+    waiting: BTreeSet<(Timestamp, String)>,
+    /// What they have had of the former run.
+    resumed: Vec<Message>,
     /// The boards that the daemon was last said to have, and when.
     announced: Option<(Timestamp, Vec<String>)>,
 }
@@ -27,13 +33,16 @@ pub(super) struct Publisher {
 const ANNOUNCED_EVERY: Duration = Duration::from_secs(60);
 
 impl Publisher {
-    pub(super) fn new(outbox: Outbox, config: &MqttConfig, started: Timestamp) -> Self {
+    pub(super) fn new(outbox: Outbox, config: &Config, mqtt: &MqttConfig, started: Timestamp) -> Self {
         Self {
             outbox,
-            prefix: config.prefix().clone(),
-            host: config.daemon().to_owned(),
+            config: config.clone(),
+            prefix: mqtt.prefix().clone(),
+            host: mqtt.daemon().to_owned(),
             started,
             projections: BTreeMap::new(),
+            waiting: BTreeSet::new(),
+            resumed: Vec::new(),
             announced: None,
         }
     }
@@ -43,6 +52,21 @@ impl Publisher {
         let started = self.started;
         if let Some(projection) = self.projection(board) {
             projection.resume(started, connected, game);
+        }
+    }
+
+    /// What was told of a board until then spectators have.
+    pub(super) fn public_until(&self, board: &str) -> Timestamp {
+        self.started.saturating_sub(self.config.public_delay(board))
+    }
+
+    /// Goes on for spectators of a board with the events of the game that they have, and of all later ones.
+    pub(super) fn resume_public(&mut self, board: &str, events: &[Event]) {
+        let started = self.started;
+        if let Some(projection) = self.projection(board) {
+            let messages = projection.resume_public(started, events);
+            self.resumed.extend(messages);
+            self.wait(board);
         }
     }
 
@@ -61,16 +85,47 @@ impl Publisher {
         touched: &BTreeSet<String>,
         hall: &Hall,
     ) -> Vec<Message> {
-        let mut messages = Vec::new();
+        let mut messages = core::mem::take(&mut self.resumed);
         for name in touched {
             let Some(board) = hall.board(name) else { continue };
             let view = View::from(board);
             let events = events.iter().filter(|event| event.board == *name);
             if let Some(projection) = self.projection(name) {
                 messages.extend(projection.project(now, events, view));
+                self.wait(name);
+            }
+        }
+        while self.waiting.first().is_some_and(|(due, _)| *due <= now) {
+            let Some((_, name)) = self.waiting.pop_first() else {
+                break;
+            };
+            if let Some(projection) = self.projection(&name) {
+                messages.extend(projection.advance(now));
+                self.wait(&name);
             }
         }
         messages
+    }
+
+    /// When [`messages`](Self::messages) is due if no board says anything before.
+    pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
+        self.waiting.first().map(|(due, _)| *due)
+    }
+
+    /// The computer's clock was set forward by so much.
+    pub(super) fn set_forward(&mut self, by: Duration) {
+        for projection in self.projections.values_mut() {
+            projection.set_forward(by);
+        }
+    }
+
+    /// Notes when spectators get something of a board next. Where they get it sooner, later or not at all after that,
+    /// it is found out then.
+    fn wait(&mut self, board: &str) {
+        let due = self.projections.get(board).and_then(Projection::poll_deadline);
+        if let Some(due) = due {
+            self.waiting.insert((due, board.to_owned()));
+        }
     }
 
     /// Says which boards there are, when that has changed and now and then.
@@ -90,7 +145,8 @@ impl Publisher {
     fn projection(&mut self, board: &str) -> Option<&mut Projection> {
         if !self.projections.contains_key(board) {
             let topics = self.prefix.board(board).ok()?;
-            let projection = Projection::new(&topics, board, STREAM, &self.host);
+            let projection = Projection::new(&topics, board, STREAM, &self.host)
+                .with_public_delay(self.config.public_delay(board));
             self.projections.insert(board.to_owned(), projection);
         }
         self.projections.get_mut(board)

@@ -270,13 +270,34 @@ fn spectators_revision_goes_on_after_a_restart() {
     };
     let before = value(&World::new().step(kinds()), "public/boards/b/game");
     assert_eq!(before["revision"], 3);
-    let mut record = GameRecord::from_started(&event(1, started("start", "standard"))).expect("a game");
-    for (seq, kind) in (2..).zip(kinds().into_iter().skip(1)) {
-        record.apply(&event(seq, kind));
-    }
+    let events: Vec<Event> = (1..).zip(kinds()).map(|(seq, kind)| event(seq, kind)).collect();
     let mut world = World::new();
-    world.projection.resume(at(9), None, Some(record));
-    assert_eq!(value(&world.step(Vec::new()), "public/boards/b/game"), before);
+    let messages = world.projection.resume_public(at(9), &events);
+    assert_eq!(value(&messages, "public/boards/b/game"), before);
+}
+
+#[test]
+fn spectators_get_everything_later_and_nothing_else_is() {
+    let mut world = World::new();
+    world.projection = world.projection.with_public_delay(Duration::from_secs(900));
+    let made = EventKind::MoveMade(ply(1, "e2e4", "e4"));
+    let messages = world.step(vec![started("start", "standard"), made]);
+    assert!(
+        topics(&messages).contains(&"boards/b/game") && topics(&messages).contains(&"boards/b/clock"),
+        "{messages:?}"
+    );
+    assert!(messages.iter().all(|message| !message.topic.contains("/public/")));
+    assert_eq!(world.projection.poll_deadline(), Some(at(900)));
+    assert_eq!(world.projection.advance(at(899)), []);
+    assert_eq!(
+        topics(&world.projection.advance(at(900))),
+        [
+            "public/boards/b/game",
+            "public/boards/b/pgn",
+            "public/boards/b/clock"
+        ]
+    );
+    assert_eq!(world.projection.poll_deadline(), None);
 }
 
 #[test]
