@@ -28,3 +28,5 @@ mod report;
 mod schema;
 #[cfg(unix)]
 mod soak;
+#[cfg(target_os = "linux")]
+mod spectators;

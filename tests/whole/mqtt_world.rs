@@ -6,8 +6,10 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use kiebitz::clock::LiveTime;
 use kiebitz::mqtt::{Message, MqttConfig, Outbox, Prefix, Projection, View};
 use kiebitz::replay::Replay;
+use kiebitz_hardware::Timestamp;
 use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5::{Packet, Publish};
 use rumqttc::v5::{AsyncClient, Event, MqttOptions};
@@ -107,7 +109,7 @@ impl Publisher {
 
 /// Hears everything under "kiebitz" and remembers it; connects again by itself.
 pub(crate) struct Listener {
-    heard: Arc<Mutex<Vec<Publish>>>,
+    heard: Arc<Mutex<Vec<(Timestamp, Publish)>>>,
     changed: watch::Receiver<u64>,
     subscribed: watch::Receiver<u64>,
     task: JoinHandle<()>,
@@ -123,6 +125,7 @@ impl Listener {
         let (change, changed) = watch::channel(0);
         let (subscription, subscribed) = watch::channel(0);
         let memory = Arc::clone(&heard);
+        let time = LiveTime::start();
         let task = tokio::spawn(async move {
             loop {
                 match events.poll().await {
@@ -133,7 +136,7 @@ impl Listener {
                     }
                     Ok(Event::Incoming(Packet::SubAck(_))) => subscription.send_modify(|count| *count += 1),
                     Ok(Event::Incoming(Packet::Publish(publish))) => {
-                        memory.lock().expect("no panic").push(publish);
+                        memory.lock().expect("no panic").push((time.now(), publish));
                         change.send_modify(|count| *count += 1);
                     }
                     Ok(_) => {}
@@ -163,11 +166,16 @@ impl Listener {
     /// Waits until what it heard is as wanted.
     pub(crate) async fn until(&self, what: &str, wanted: impl Fn(&[Publish]) -> bool) {
         let mut changed = self.changed.clone();
-        let waiting = changed.wait_for(|_| wanted(&self.heard.lock().expect("no panic")));
+        let waiting = changed.wait_for(|_| wanted(&self.heard()));
         in_time(what, waiting).await.expect("it listens");
     }
 
     pub(crate) fn heard(&self) -> Vec<Publish> {
+        self.heard_at().into_iter().map(|(_, publish)| publish).collect()
+    }
+
+    /// The same with the time at which each arrived.
+    pub(crate) fn heard_at(&self) -> Vec<(Timestamp, Publish)> {
         self.heard.lock().expect("no panic").clone()
     }
 

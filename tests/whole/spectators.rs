@@ -1,0 +1,223 @@
+//! Spectators wait: `kiebitz run` with a delay, killed and stopped while there is something that they have not had.
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use kiebitz::event::{Event, EventKind};
+use kiebitz_hardware::Timestamp;
+use rumqttc::v5::mqttbytes::v5::Publish;
+use serde_json::Value;
+
+use crate::mosquitto::Mosquitto;
+use crate::mqtt_world::{Listener, json, topic};
+
+/// As the configuration says it below.
+const DELAY: Duration = Duration::from_secs(5);
+/// The clocks of two processes are read at their starts, each by itself.
+const ACCURACY: Duration = Duration::from_millis(100);
+const GAME: &str = "1. e4 e5 2. Nf3 d6 3. d4 Bg4 4. dxe5 Bxf3 5. Qxf3 dxe5 6. Bc4 Nf6 7. Qb3 Qe7 8. Nc3 c6 \
+                    9. Bg5 b5 10. Nxb5 cxb5 11. Bxb5+ Nbd7 12. O-O-O Rd8 13. Rxd7 Rxd7 14. Rd1 Qe6 \
+                    15. Bxd7+ Nxd7 16. Qb8+ Nxb8 17. Rd8#";
+
+/// A program of this package; it is killed when the test is done with it.
+struct Program(Child);
+
+impl Program {
+    fn start(directory: &Path, args: &[&str]) -> Self {
+        let log = File::options()
+            .append(true)
+            .create(true)
+            .open(directory.join("log"));
+        let child = Command::new(env!("CARGO_BIN_EXE_kiebitz"))
+            .args(args)
+            .current_dir(directory)
+            .env_remove("KIEBITZ_LOG")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log.expect("a log"))
+            .spawn();
+        Self(child.expect("kiebitz runs"))
+    }
+
+    /// Waits until it has stopped in good order.
+    fn stop(mut self) {
+        let sent = Command::new("kill").arg(self.0.id().to_string()).status();
+        assert!(sent.expect("kill runs").success());
+        assert_eq!(self.0.wait().expect("it ends").code(), Some(0));
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // Fails when it has ended, as it should.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn configure(directory: &Path, broker: SocketAddr) -> PathBuf {
+    let (state, port) = (directory.join("state"), directory.join("links/board-1"));
+    let config = format!(
+        "[daemon]\nname = \"hall\"\nstate_directory = {state:?}\n\
+         [mqtt]\nurl = \"mqtt://{broker}\"\npublic_delay = \"5 s\"\n[ports]\nusb = false\n\
+         [[port]]\npath = {port:?}\nmode = \"single\"\n[[board]]\nport = {port:?}\nname = \"board-1\"\n"
+    );
+    let file = directory.join("kiebitz.toml");
+    std::fs::write(&file, config).expect("a configuration");
+    file
+}
+
+#[tokio::test]
+async fn spectators_get_all_and_nothing_too_early_over_restarts() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let broker = Mosquitto::start().await;
+    let listener = Listener::start("spectators", broker.address()).await;
+    let pgn = format!("[White \"Morphy\"]\n[Black \"Allies\"]\n\n{GAME} 1-0\n");
+    std::fs::write(directory.path().join("game.pgn"), pgn).expect("a game");
+    let emulate = [
+        "emulate", "--hands", "blitz", "--pgn", "game.pgn", "--links", "links",
+    ];
+    let config = configure(directory.path(), broker.address());
+    let run = ["run", "--config", config.to_str().expect("UTF-8")];
+
+    let _boards = Program::start(directory.path(), &emulate);
+    let daemon = Program::start(directory.path(), &run);
+    listener.until("four plies", |heard| plies_told(heard) >= 4).await;
+    // SIGKILL, with plies that spectators have not had.
+    drop(daemon);
+    assert!(plies_seen(&listener.heard()) < plies_told(&listener.heard()));
+    let daemon = Program::start(directory.path(), &run);
+    listener.until("ten plies", |heard| plies_told(heard) >= 10).await;
+    daemon.stop();
+    let (seen, told) = (plies_seen(&listener.heard()), plies_told(&listener.heard()));
+    assert!(seen < told, "what is held does not go out with the last words");
+    let daemon = Program::start(directory.path(), &run);
+    listener
+        .until("twenty plies", |heard| plies_told(heard) >= 20)
+        .await;
+    listener
+        .until("twenty plies seen", |heard| plies_seen(heard) >= 20)
+        .await;
+    let told = |heard: &[Publish]| events(heard).iter().any(|event| is_end(&event.kind));
+    listener.until("the end of the game", told).await;
+    let seen = |heard: &[Publish]| public_games(heard).iter().any(|game| game["ended"].is_string());
+    listener.until("its end for spectators", seen).await;
+    daemon.stop();
+
+    let heard = listener.heard_at();
+    nothing_came_too_early(&heard);
+    let all: Vec<Publish> = heard.into_iter().map(|(_, publish)| publish).collect();
+    in_order(&all);
+    let games = public_games(&all);
+    let last = games
+        .iter()
+        .rfind(|game| game["ended"].is_string())
+        .expect("it ended");
+    let of_arbiter: Vec<Value> = on(&all, "boards/board-1/game").map(json).collect();
+    let of_arbiter = of_arbiter
+        .iter()
+        .rfind(|game| game["game"] == last["game"] && game["ended"].is_string());
+    let of_arbiter = of_arbiter.expect("the arbiter has it as well");
+    assert_eq!(moves(last), moves(of_arbiter));
+    assert_eq!((&last["result"], moves(last).len()), (&"1-0".into(), 33));
+}
+
+/// No move, result or reading of the clock was there before its time.
+fn nothing_came_too_early(heard: &[(Timestamp, Publish)]) {
+    let all: Vec<Publish> = heard.iter().map(|(_, publish)| publish.clone()).collect();
+    let events = events(&all);
+    let (mut games, mut clocks) = (0, 0);
+    for (at, publish) in heard {
+        let due = |told: Timestamp| told + DELAY <= *at + ACCURACY;
+        match topic(publish).as_str() {
+            "public/boards/board-1/game" => {
+                games += 1;
+                let game = json(publish);
+                for (ply, uci) in moves(&game) {
+                    let made = |event: &&Event| {
+                        event.game.as_deref() == game["game"].as_str()
+                            && matches!(
+                                &event.kind,
+                                EventKind::MoveMade(played) | EventKind::MoveAmended { played, .. }
+                                    if played.ply == ply && played.uci == uci
+                            )
+                    };
+                    let made = events.iter().find(made).expect("it was told before");
+                    assert!(due(made.ts), "{uci:?} of {:?} at {at:?}", made.ts);
+                }
+                let ended = events.iter().find(|event| is_end(&event.kind));
+                assert!(game["ended"].is_null() || ended.is_some_and(|ended| due(ended.ts)));
+            }
+            "public/boards/board-1/clock" => {
+                clocks += 1;
+                let clock = json(publish);
+                assert_eq!(clock["delay_ms"], 5000);
+                let read = clock["as_of"]
+                    .as_str()
+                    .map(|read| read.parse::<jiff::Timestamp>());
+                let read = read.map(|read| Timestamp::from_micros(read.expect("a time").as_microsecond()));
+                assert!(read.is_none_or(due), "{clock} at {at:?}");
+            }
+            _ => {}
+        }
+    }
+    assert!(games > 30 && clocks > 20, "{games} games, {clocks} clocks");
+}
+
+/// A revision is told again after a restart, but stays what it was, and none goes back.
+fn in_order(heard: &[Publish]) {
+    let mut revisions: BTreeMap<String, (u64, Value)> = BTreeMap::new();
+    for game in public_games(heard) {
+        let revision = game["revision"].as_u64().expect("a number");
+        let id = game["game"].as_str().expect("an id").to_owned();
+        if let Some((before, picture)) = revisions.insert(id, (revision, game.clone())) {
+            assert!(revision > before || picture == game, "{picture} and then {game}");
+        }
+    }
+}
+
+fn on<'h>(heard: &'h [Publish], wanted: &str) -> impl DoubleEndedIterator<Item = &'h Publish> {
+    heard.iter().filter(move |publish| topic(publish) == wanted)
+}
+
+fn public_games(heard: &[Publish]) -> Vec<Value> {
+    on(heard, "public/boards/board-1/game").map(json).collect()
+}
+
+fn events(heard: &[Publish]) -> Vec<Event> {
+    let events = on(heard, "boards/board-1/events");
+    events
+        .map(|publish| serde_json::from_slice(&publish.payload).expect("an event"))
+        .collect()
+}
+
+fn is_end(kind: &EventKind) -> bool {
+    matches!(kind, EventKind::GameEnded { .. })
+}
+
+fn moves(game: &Value) -> Vec<(u32, Option<String>)> {
+    let moves = game["moves"].as_array().expect("moves").iter();
+    moves
+        .map(|entry| {
+            let ply = entry["ply"].as_u64().expect("a number");
+            let uci = entry["uci"].as_str().map(str::to_owned);
+            (u32::try_from(ply).expect("a ply"), uci)
+        })
+        .collect()
+}
+
+/// The plies that the arbiter has by now.
+fn plies_told(heard: &[Publish]) -> usize {
+    on(heard, "boards/board-1/game")
+        .next_back()
+        .map_or(0, |game| moves(&json(game)).len())
+}
+
+/// Those that spectators have.
+fn plies_seen(heard: &[Publish]) -> usize {
+    public_games(heard).last().map_or(0, |game| moves(game).len())
+}
