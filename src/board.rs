@@ -148,7 +148,7 @@ impl Board {
         self.advance(now);
         let checked = self.referee.check(now, &command.order);
         let outcome = checked.as_ref().map(|checked| checked.note().map(str::to_owned));
-        let answer = command.answer(outcome);
+        let answer = command.answer(outcome, self.referee.language());
         let event = EventKind::CommandTaken {
             id: command.id.clone(),
             action: command.action.to_owned(),

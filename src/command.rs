@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::event::Players;
+use crate::laws::Language;
 use crate::tracker::Side;
 pub use file::{CommandFile, Timed};
 pub use refusal::Refusal;
@@ -248,10 +249,10 @@ impl Command {
 
     /// The answer to it.
     #[must_use]
-    pub fn answer(&self, outcome: Result<Option<String>, &Refusal>) -> Answer {
+    pub fn answer(&self, outcome: Result<Option<String>, &Refusal>, language: Language) -> Answer {
         let (note, error) = match outcome {
             Ok(note) => (note, None),
-            Err(refusal) => (None, Some(refusal.to_string())),
+            Err(refusal) => (None, Some(refusal.text(language))),
         };
         Answer {
             id: self.id.clone(),

@@ -318,7 +318,8 @@ impl Hall {
         let Some(asked) = self.boards.get_mut(board) else {
             let boards = self.boards.keys().cloned().collect();
             let board = board.to_owned();
-            return command.answer(Err(&Refusal::NoBoard { board, boards }));
+            let language = self.names.regulations(&board).language;
+            return command.answer(Err(&Refusal::NoBoard { board, boards }), language);
         };
         let answer = asked.command(now, command);
         self.heard(board);

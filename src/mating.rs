@@ -60,25 +60,32 @@ pub enum Answer {
 }
 
 /// Why a side can never mate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     /// The game is over, and not by its mating.
-    #[error("the game is over: the side to move has no legal move")]
     Over,
     /// Too few men, or the wrong ones.
-    #[error("the men on the board do not suffice for a mate, wherever they stand")]
     Material,
     /// Nowhere that its king can get is the other king mated.
-    #[error(
-        "wherever the king can get to behind the locked men, the other side's men never get to where they would mate him"
-    )]
     Walls,
     /// As `Walls`, once it is seen which squares of the kings go together.
-    #[error("the two kings never get to squares where one of them could be mated")]
     Kings,
     /// Every position that can be reached was looked at.
-    #[error("no move order leads to a mate: every line ends or repeats without one")]
     Exhausted,
+}
+
+impl Reason {
+    /// As in the catalogues, which say it in words.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Over => "over",
+            Self::Material => "material",
+            Self::Walls => "walls",
+            Self::Kings => "kings",
+            Self::Exhausted => "exhausted",
+        }
+    }
 }
 
 /// An answer and what it cost.
@@ -214,6 +221,46 @@ impl Hunt<'_> {
             Outcome::Spent => None,
         }
     }
+}
+
+/// Whether `side` has mating material in the sense of the blitz rules of 1997 (C.4): whether legal moves by both, the
+/// opponent helping, can lead to a position in which the opponent has the move and cannot avoid being mated in one.
+///
+/// Two knights against a bare king mate only where he lets them, and are too little. With other small forces, one that
+/// needs the opponent's own men in their king's way, the line that is found must end so; where it does not, the answer
+/// is `None`, as it is when the `budget` of nodes is spent.
+pub fn has_mating_material(position: &Chess, side: Color, budget: u64) -> Option<bool> {
+    let board = position.board();
+    let line = match can_mate(position, side, budget).answer {
+        Answer::Can { line } => line,
+        Answer::Cannot { .. } => return Some(false),
+        Answer::Undetermined => return None,
+    };
+    if material::is_ample(board, side) {
+        return Some(true);
+    }
+    if material::faces_bare_king(board, side) {
+        return Some(false);
+    }
+    let mut end = position.clone();
+    for mv in line.get(..line.len().checked_sub(2)?)? {
+        end.play_unchecked(*mv);
+    }
+    mated_next(&end).then_some(true)
+}
+
+/// Whether whatever is played here is answered by mate.
+fn mated_next(position: &Chess) -> bool {
+    let replies_with_mate = |mv| {
+        let mut answered = position.clone();
+        answered.play_unchecked(mv);
+        answered.legal_moves().into_iter().any(|reply| {
+            let mut end = answered.clone();
+            end.play_unchecked(reply);
+            end.is_checkmate()
+        })
+    };
+    position.legal_moves().into_iter().all(replies_with_mate)
 }
 
 /// The same question at a glance: by the material and the walls, and by a straight run for a mate. `None` where it

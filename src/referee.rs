@@ -21,7 +21,7 @@ use shakmaty::{ByColor, Color, KnownOutcome};
 use crate::command::CloseIncident;
 use crate::event::{Clock, EventKind, Players};
 use crate::incidents::Incidents;
-use crate::laws::Regulations;
+use crate::laws::{Language, Regulations};
 use crate::resume::Resumed;
 use crate::tracker::{ClockChange, Completion, Finding, Ply, ResultSign, Side, Start, State, Withdrawal};
 use claims::Offered;
@@ -213,6 +213,12 @@ impl Referee {
     /// Goes on with the incidents that the journal has.
     pub fn resume_incidents(&mut self, incidents: &Incidents) {
         self.watch.resume(incidents);
+    }
+
+    /// The language that the arbiter is told things in.
+    #[must_use]
+    pub fn language(&self) -> Language {
+        self.regulations.language
     }
 
     /// Takes in what the tracker has found.

@@ -1,12 +1,15 @@
 //! Why a command was not done.
 
-use thiserror::Error;
+use std::collections::BTreeMap;
 
-/// Why a command was not done; the message is for who gave it.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+use serde_json::Value;
+
+use crate::laws::{self, Language};
+
+/// Why a command was not done.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     /// Nobody knows the board.
-    #[error("there is no board {board}{}", known(.boards))]
     NoBoard {
         /// The board.
         board: String,
@@ -14,13 +17,11 @@ pub enum Refusal {
         boards: Vec<String>,
     },
     /// Nothing is being played.
-    #[error("no game is being played on {board}")]
     NoGame {
         /// The board.
         board: String,
     },
     /// There was no game yet, or the next one has begun.
-    #[error("there is no game {game} on {board} that could still be changed")]
     NotThatGame {
         /// The board.
         board: String,
@@ -28,22 +29,16 @@ pub enum Refusal {
         game: String,
     },
     /// There was no game, and none is being played.
-    #[error("there is no game on {board} that could be changed")]
     NothingToChange {
         /// The board.
         board: String,
     },
     /// It would have to be done between games.
-    #[error("a game is being played on {board}")]
     GameOn {
         /// The board.
         board: String,
     },
     /// The game was over by the Laws before.
-    #[error(
-        "the game was over with {result} by {over_by}: {reason} after that changes nothing; if it is to be overruled, \
-         the reason is \"arbiter\""
-    )]
     AlreadyOver {
         /// Its result.
         result: String,
@@ -53,7 +48,6 @@ pub enum Refusal {
         reason: &'static str,
     },
     /// It cannot be set back: the game is over.
-    #[error("the game is over with {result} by {over_by}; to go on with it, set its result to \"*\" first")]
     Over {
         /// Its result.
         result: String,
@@ -61,13 +55,11 @@ pub enum Refusal {
         over_by: &'static str,
     },
     /// A result that is none.
-    #[error("{given:?} is no result: 1-0, 0-1, 1/2-1/2, or * for a game that goes on")]
     NoResult {
         /// What was given.
         given: String,
     },
     /// A reason that is none.
-    #[error("{given:?} is no reason that a game ends for: {}", .known.join(", "))]
     NoReason {
         /// What was given.
         given: String,
@@ -75,7 +67,6 @@ pub enum Refusal {
         known: &'static [&'static str],
     },
     /// A reason that does not go with the result.
-    #[error("{reason} does not go with the result {result}")]
     NoSuchEnd {
         /// The reason.
         reason: &'static str,
@@ -83,15 +74,16 @@ pub enum Refusal {
         result: &'static str,
     },
     /// A position that is none.
-    #[error("{fen:?} is no position that a game can go on from: {why}")]
-    NoPosition {
+    NoFen {
         /// What was given.
         fen: String,
-        /// What is wrong.
-        why: &'static str,
+    },
+    /// A position that no game can have.
+    NoLegalPosition {
+        /// What was given.
+        fen: String,
     },
     /// A move that is none.
-    #[error("{given:?}, ply {ply}, is no legal move in {fen}")]
     NoMove {
         /// What was given.
         given: String,
@@ -101,7 +93,6 @@ pub enum Refusal {
         fen: String,
     },
     /// More was asked to be kept than there is.
-    #[error("the game has {plies} plies: the moves cannot go on from ply {from}")]
     NoSuchPly {
         /// How many there are.
         plies: usize,
@@ -109,31 +100,81 @@ pub enum Refusal {
         from: u32,
     },
     /// A time control that is none.
-    #[error("{why}")]
     NoTimeControl {
         /// What is wrong.
         why: String,
     },
     /// An incident that there is not.
-    #[error("there is no incident {incident} in the game on {board}")]
     NoIncident {
         /// The board.
         board: String,
         /// Its number.
         incident: u64,
     },
-    /// Nothing would change.
-    #[error("nothing to be changed: {what}")]
-    Nothing {
-        /// What is so already.
-        what: &'static str,
-    },
+    /// The game has these moves already.
+    SameMoves,
 }
 
-fn known(boards: &[String]) -> String {
-    if boards.is_empty() {
-        String::new()
-    } else {
-        format!("; there are {}", boards.join(", "))
+impl Refusal {
+    /// What who gave the command is told.
+    #[must_use]
+    pub fn text(&self, language: Language) -> String {
+        let (name, values) = self.wording();
+        let values = values
+            .into_iter()
+            .map(|(placeholder, value)| (placeholder.to_owned(), value));
+        laws::answer(language, name, &values.collect())
     }
+
+    /// Its text in the catalogues, and what is filled in there.
+    fn wording(&self) -> (&'static str, Values) {
+        let on = |board: &str| BTreeMap::from([("board", board.into())]);
+        let given = |given: &str| BTreeMap::from([("given", given.into())]);
+        match self {
+            Self::NoBoard { board, boards } => ("no_board", with(on(board), "boards", boards.join(", "))),
+            Self::NoGame { board } => ("no_game", on(board)),
+            Self::NotThatGame { board, game } => ("not_that_game", with(on(board), "game", game.as_str())),
+            Self::NothingToChange { board } => ("nothing_to_change", on(board)),
+            Self::GameOn { board } => ("game_on", on(board)),
+            Self::AlreadyOver {
+                result,
+                over_by,
+                reason,
+            } => ("already_over", with(over(result, over_by), "given", *reason)),
+            Self::Over { result, over_by } => ("over", over(result, over_by)),
+            Self::NoResult { given: result } => ("no_result", given(&format!("{result:?}"))),
+            Self::NoReason { given: reason, known } => {
+                let reason = given(&format!("{reason:?}"));
+                ("no_reason", with(reason, "known", known.join(", ")))
+            }
+            Self::NoSuchEnd { reason, result } => ("no_such_end", with(given(reason), "result", *result)),
+            Self::NoFen { fen } => ("no_fen", given(&format!("{fen:?}"))),
+            Self::NoLegalPosition { fen } => ("no_legal_position", given(&format!("{fen:?}"))),
+            Self::NoMove { given: mv, ply, fen } => {
+                let values = with(given(&format!("{mv:?}")), "ply", *ply);
+                ("no_move", with(values, "fen", fen.as_str()))
+            }
+            Self::NoSuchPly { plies, from } => (
+                "no_such_ply",
+                BTreeMap::from([("plies", (*plies).into()), ("ply", (*from).into())]),
+            ),
+            Self::NoTimeControl { why } => (
+                "no_time_control",
+                BTreeMap::from([("problem", why.as_str().into())]),
+            ),
+            Self::NoIncident { board, incident } => ("no_incident", with(on(board), "incident", *incident)),
+            Self::SameMoves => ("same_moves", BTreeMap::new()),
+        }
+    }
+}
+
+type Values = BTreeMap<&'static str, Value>;
+
+fn with(mut values: Values, placeholder: &'static str, value: impl Into<Value>) -> Values {
+    values.insert(placeholder, value.into());
+    values
+}
+
+fn over(result: &str, by: &str) -> Values {
+    BTreeMap::from([("result", result.into()), ("over_by", by.into())])
 }

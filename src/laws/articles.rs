@@ -157,7 +157,7 @@ static ROWS: &[Row] = &[
     row(Topic::Illegal, ALL, &[(Fide1997, "3"), (Fide2009, "3.10c†"), (Fide2014, "3.10c"), (Fide2017, "3.10.3")]),
     row(Topic::IllegalMove, BLITZ, &[(Fide1997, "C.3"), (Fide2009, "")]),
     row(Topic::IllegalMove, ALL, &[(Fide1997, "7.4"), (Fide2009, "7.4a"), (Fide2014, "7.5a"), (Fide2017, "7.5.1")]),
-    row(Topic::Penalty, BLITZ, &[(Fide1997, "C.3"), (Fide2009, "")]),
+    row(Topic::Penalty, BLITZ, &[(Fide1997, "C.3, C.4"), (Fide2009, "")]),
     row(Topic::Penalty, RAPID, &[(Fide1997, "10.3, B.5"), (Fide2009, "")]),
     row(Topic::Penalty, &[Rs], &[(Fide2023, "7.5.5, A.3")]),
     row(Topic::Penalty, &[Ru], &[(Fide2009, "7.4b, A4c"), (Fide2014, "A.4b"), (Fide2017, "A.4.2"), (Fide2018, "7.5.5, A.4.2"),

@@ -67,6 +67,8 @@ pub struct NoLanguage {
 struct Catalogue {
     /// By kind of incident and by what follows the dot in the case's name.
     cases: BTreeMap<String, BTreeMap<String, String>>,
+    /// By what is answered.
+    answers: BTreeMap<String, String>,
     /// By placeholder and value.
     words: BTreeMap<String, BTreeMap<String, String>>,
 }
@@ -90,9 +92,14 @@ pub fn text(language: Language, case: &str, values: &BTreeMap<String, Value>) ->
     let template = case
         .split_once('.')
         .and_then(|(kind, rest)| catalogue.cases.get(kind)?.get(rest));
-    let filled = template.map_or_else(String::new, |template| catalogue.fill(template, values, DEEPEST));
-    let words: Vec<&str> = filled.split_whitespace().collect();
-    words.join(" ")
+    catalogue.filled(template, values)
+}
+
+/// What an arbiter who has given a command is answered; as [`text`].
+#[must_use]
+pub fn answer(language: Language, name: &str, values: &BTreeMap<String, Value>) -> String {
+    let catalogue = language.catalogue();
+    catalogue.filled(catalogue.answers.get(name), values)
 }
 
 /// What a kind of incident is called, as in "Illegal move"; its name where there is no such kind.
@@ -110,6 +117,12 @@ impl Catalogue {
     /// What the file says. The tests hold that each can be read; one that could not would leave advice without words.
     fn read(file: &str) -> Self {
         toml::from_str(file).unwrap_or_default()
+    }
+
+    fn filled(&self, template: Option<&String>, values: &BTreeMap<String, Value>) -> String {
+        let filled = template.map_or_else(String::new, |template| self.fill(template, values, DEEPEST));
+        let words: Vec<&str> = filled.split_whitespace().collect();
+        words.join(" ")
     }
 
     fn fill(&self, template: &str, values: &BTreeMap<String, Value>, depth: usize) -> String {

@@ -46,3 +46,21 @@ pub(super) fn too_little(board: &Board, side: Color) -> bool {
     }
     false
 }
+
+/// Whether `side` has forces that can drive any king into a mate that he cannot avoid, with his opponent's help: a
+/// pawn, a rook, a queen, bishops on both colours, bishop and knight, or three knights.
+pub(super) fn is_ample(board: &Board, side: Color) -> bool {
+    let own = board.by_color(side);
+    let knights = own & board.knights();
+    let bishops = own & board.bishops();
+    let both_colors = (bishops & Bitboard::LIGHT_SQUARES).any() && (bishops & Bitboard::DARK_SQUARES).any();
+    (own & (board.pawns() | board.rooks_and_queens())).any()
+        || both_colors
+        || (knights.any() && bishops.any())
+        || knights.count() > 2
+}
+
+/// Whether the opponent of `side` has nothing but his king.
+pub(super) fn faces_bare_king(board: &Board, side: Color) -> bool {
+    board.by_color(side.other()).count() == 1
+}

@@ -217,7 +217,7 @@ impl Referee {
                 reason,
             });
         }
-        let entered = game.entered(result, reason, &self.regulations.rules);
+        let entered = game.entered(result, reason, &self.regulations);
         Ok(Checked {
             deed: Deed::Result(whose, Verdict::arbiter(entered.result, reason)),
             note: entered.note,
@@ -327,18 +327,14 @@ impl Referee {
 
 /// A position to go on from: the Laws must know it.
 fn position(fen: &str) -> Result<State, Refusal> {
-    let refused = |why| Refusal::NoPosition {
-        fen: fen.to_owned(),
-        why,
-    };
     let read = |mode| State::from_fen(fen, mode);
     let states = [CastlingMode::Standard, CastlingMode::Chess960].map(read);
     let mut states = states.into_iter().flatten().peekable();
     if states.peek().is_none() {
-        return Err(refused("it is no FEN"));
+        return Err(Refusal::NoFen { fen: fen.to_owned() });
     }
     let legal = states.find(|state| state.position().is_some());
-    legal.ok_or_else(|| refused("no legal play leads to it"))
+    legal.ok_or_else(|| Refusal::NoLegalPosition { fen: fen.to_owned() })
 }
 
 /// A time control as PGN writes it, where it can.

@@ -1,10 +1,13 @@
 //! What the Laws make of a result: whether somebody can still mate, and how many moves are completed.
 
+use std::collections::BTreeMap;
+
 use shakmaty::{Chess, Color};
 
+use super::words::color_text;
 use super::{Referee, Running};
-use crate::laws::{Rules, Topic};
-use crate::mating::{self, Answer};
+use crate::laws::{Regulations, Rules, Topic, answer};
+use crate::mating::{self, Answer, Reason};
 
 /// Whether a side can still mate is asked again and again of positions in play: so few nodes take two milliseconds at the
 /// most, ten on a small computer. The same number everywhere gives the same answer everywhere.
@@ -19,6 +22,15 @@ pub(super) fn can_mate(position: &Chess, side: Color, nodes: u64) -> Option<bool
         Answer::Cannot { .. } => Some(false),
         Answer::Undetermined => None,
     })
+}
+
+/// Whether `side` may win on time or by the opponent's illegal move: whether it can mate (Art. 6.9, 7.5.5), or has
+/// mating material where the Laws ask for that (1997: C.4); `None`: so many nodes do not tell.
+pub(super) fn may_win(position: &Chess, side: Color, rules: &Rules, nodes: u64) -> Option<bool> {
+    if rules.needs_mating_material() {
+        return mating::has_mating_material(position, side, nodes);
+    }
+    can_mate(position, side, nodes)
 }
 
 /// A result as entered, and as the Laws have it.
@@ -57,8 +69,9 @@ impl Running {
 
     /// What the Laws make of a result that rests on a resignation, a flag or illegal moves: a draw where the winner could
     /// not have mated. Where that cannot be found out in time, the result stands as entered.
-    pub(super) fn entered(&self, result: &'static str, reason: &str, rules: &Rules) -> Entered {
+    pub(super) fn entered(&self, result: &'static str, reason: &str, regulations: &Regulations) -> Entered {
         let as_entered = Entered { result, note: None };
+        let rules = &regulations.rules;
         let winner = match result {
             "1-0" => Color::White,
             "0-1" => Color::Black,
@@ -67,30 +80,53 @@ impl Running {
         let (spares, topic) = match reason {
             "resignation" => (rules.resignation_spares(), Topic::Resignation),
             "flag" => (true, Topic::Flag),
-            "illegal_moves" => (rules.penalty_spares(), Topic::Penalty),
+            "illegal_moves" => (
+                rules.penalty_spares() || rules.needs_mating_material(),
+                Topic::Penalty,
+            ),
             _ => return as_entered,
         };
         let Some(position) = self.last_legal().filter(|_| spares) else {
             return as_entered;
         };
-        let article = rules.article(topic);
-        let name = winner.fold_wb("White", "Black");
-        match can_mate(position, winner, FOR_A_RESULT) {
-            Some(true) => as_entered,
-            Some(false) => Entered {
-                result: "1/2-1/2",
-                note: Some(format!(
-                    "a draw: {name} cannot mate by any sequence of legal moves (Art. {article})"
-                )),
-            },
-            None => Entered {
-                note: Some(format!(
-                    "a draw instead if {name} cannot mate by any sequence of legal moves (Art. {article}): that was \
-                     not found out"
-                )),
-                ..as_entered
-            },
+        let Some(doubt) = doubt(position, winner, rules) else {
+            return as_entered;
+        };
+        let mut values = BTreeMap::from([
+            ("color".to_owned(), color_text(winner).into()),
+            ("article".to_owned(), rules.article(topic).into()),
+        ]);
+        if let Some(why) = doubt.why {
+            values.insert("why".to_owned(), why.name().into());
         }
+        Entered {
+            result: if doubt.certain { "1/2-1/2" } else { result },
+            note: Some(answer(regulations.language, doubt.answer, &values)),
+        }
+    }
+}
+
+/// That somebody may not win.
+struct Doubt {
+    answer: &'static str,
+    certain: bool,
+    why: Option<Reason>,
+}
+
+/// Whether the winner of a game could not have mated, or that this is not known.
+fn doubt(position: &Chess, winner: Color, rules: &Rules) -> Option<Doubt> {
+    let doubt = |answer, certain, why| Some(Doubt { answer, certain, why });
+    if rules.needs_mating_material() {
+        return match mating::has_mating_material(position, winner, FOR_A_RESULT) {
+            Some(true) => None,
+            Some(false) => doubt("no_material", true, None),
+            None => doubt("unknown_material", false, None),
+        };
+    }
+    match mating::can_mate(position, winner, FOR_A_RESULT).answer {
+        Answer::Can { .. } => None,
+        Answer::Cannot { why } => doubt("no_mate", true, Some(why)),
+        Answer::Undetermined => doubt("unknown_mate", false, None),
     }
 }
 

@@ -156,7 +156,7 @@ impl Table {
                 }
                 note
             }
-            Err(refusal) => refusal.to_string(),
+            Err(refusal) => refusal.text(self.referee.language()),
         }
     }
 

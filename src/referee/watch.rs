@@ -21,7 +21,7 @@ mod trace;
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, ByColor, Color};
 
-use super::result::{IN_PLAY, can_mate};
+use super::result::{IN_PLAY, may_win};
 use super::words::clock_of;
 use super::{ClockState, Entry};
 use crate::command::CloseIncident;
@@ -225,10 +225,10 @@ impl Desk<'_> {
         Report::new(self.view, self.trace, sight, from)
     }
 
-    /// Whether the opponent of `player` can mate from there by any sequence of legal moves (Art. 6.9, 7.5.5); `None`: not
+    /// Whether the opponent of `player` can mate from there, as far as the Laws ask for it (Art. 6.9, 7.5.5); `None`: not
     /// known.
     fn opponent_can_mate(&self, from: Option<&State>, player: Color) -> Option<bool> {
-        can_mate(from?.position()?, !player, IN_PLAY)
+        may_win(from?.position()?, !player, &self.view.regulations.rules, IN_PLAY)
     }
 
     /// What the clocks showed around an irregularity.

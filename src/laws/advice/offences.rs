@@ -215,8 +215,11 @@ impl Draft<'_> {
 
     /// What a loss becomes when the opponent cannot mate, where that spares the player anything.
     pub(super) fn mate(self, opponent_can_mate: Option<bool>, spares: bool) -> Self {
+        let material = self.rules.needs_mating_material();
         let mate = match opponent_can_mate {
-            _ if self.rules.needs_mating_material() => "material",
+            Some(true) if material => "material",
+            Some(false) if material => "no_material",
+            None if material => "unknown_material",
             _ if !spares => "plain",
             Some(true) => "can",
             Some(false) => "cannot",

@@ -17,7 +17,10 @@ fn placeholders(mut text: &str) -> BTreeSet<&str> {
 /// Every text with where it stands, and its placeholders.
 fn shape(catalogue: &Catalogue) -> BTreeMap<(&str, &str, &str), BTreeSet<&str>> {
     let sections = [("cases", &catalogue.cases), ("words", &catalogue.words)];
-    let mut shape = BTreeMap::new();
+    let answers = catalogue.answers.iter();
+    let mut shape: BTreeMap<_, _> = answers
+        .map(|(name, text)| (("answers", name.as_str(), ""), placeholders(text)))
+        .collect();
     for (section, tables) in sections {
         for (table, texts) in tables {
             for (key, text) in texts {

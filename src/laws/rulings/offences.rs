@@ -226,12 +226,15 @@ fn arbiter_waits_for_claims_in_old_rapid_games() {
 /// 1997, C.4: a win in blitz needs mating material.
 #[test]
 fn win_in_blitz_of_1997_needs_mating_material() {
-    let advice = rules(Edition::Fide1997, Play::Bu).advise(&illegal(Stage::Completed, 1, Some(true)), WHITE);
-    assert!(
-        english(&advice).contains("mating material"),
-        "{}",
-        english(&advice)
-    );
+    for (has, told) in [
+        (Some(true), "Black wins: he has mating material."),
+        (Some(false), "It is a draw, since Black has no mating material"),
+        (None, "Black wins if he has mating material"),
+    ] {
+        let advice = rules(Edition::Fide1997, Play::Bu).advise(&illegal(Stage::Completed, 1, has), WHITE);
+        assert!(english(&advice).contains(told), "{}", english(&advice));
+        assert_eq!(advice.article, "C.3, C.4");
+    }
 }
 
 fn pawn(stage: Stage) -> Sight {

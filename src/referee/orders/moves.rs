@@ -70,9 +70,7 @@ impl Running {
             entered.push(ply(now, number, before, text)?);
         }
         if entered.is_empty() && stay == plies {
-            return Err(Refusal::Nothing {
-                what: "the game has these moves",
-            });
+            return Err(Refusal::SameMoves);
         }
         Ok(Moves {
             stay,

@@ -1,4 +1,5 @@
-use crate::laws::{Edition, Mode};
+use crate::command::Refusal;
+use crate::laws::{Edition, Language, Mode};
 use crate::referee::table::{STANDARD, Table, WHITE_WINS, rules};
 use crate::tracker::State;
 use shakmaty::{CastlingMode, Color};
@@ -46,6 +47,30 @@ fn a_command_without_its_game_is_refused() {
         table.hears(r#""do":"identify""#),
         "a game is being played on board-1"
     );
+}
+
+#[test]
+fn the_arbiter_is_answered_in_his_language() {
+    let mut table = table();
+    table.referee.regulations.language = Language::German;
+    assert_eq!(
+        table.hears(r#""do":"end_game""#),
+        "an board-1 wird keine Partie gespielt"
+    );
+    assert_eq!(
+        table.hears(r#""do":"set_position","fen":"4k3""#),
+        "\"4k3\" ist keine Stellung, aus der eine Partie weitergehen kann: Es ist kein FEN"
+    );
+    let every = [
+        Refusal::NoBoard {
+            board: "b".to_owned(),
+            boards: vec!["c".to_owned()],
+        },
+        Refusal::SameMoves,
+    ];
+    for refusal in every {
+        assert_ne!(refusal.text(Language::German), refusal.text(Language::English));
+    }
 }
 
 #[test]
@@ -133,7 +158,8 @@ fn a_resignation_against_a_bare_king_is_a_draw() {
         let mut table = Table::of(fen, rules(edition, Mode::Standard, true));
         table.plays("e4");
         let note = table.hears(r#""do":"set_result","result":"0-1","reason":"resignation""#);
-        let expected = "a draw: Black cannot mate by any sequence of legal moves (Art. 5.1.2)";
+        let expected = "a draw: Black cannot mate by any series of legal moves (Art. 5.1.2): the men do not suffice, \
+            wherever they stand";
         assert_eq!(
             note,
             if edition == Edition::Fide2023 {

@@ -22,7 +22,8 @@ fn nobody_mates_who_is_forced_to_be_mated() {
     let note = table.hears(r#""do":"set_result","result":"0-1","reason":"flag""#);
     assert_eq!(
         note,
-        "a draw: Black cannot mate by any sequence of legal moves (Art. 6.9)"
+        "a draw: Black cannot mate by any series of legal moves (Art. 6.9): every line of play ends or repeats without a \
+         mate"
     );
     assert_eq!(table.said(), ["1/2-1/2 flag by arbiter"]);
 }
@@ -42,6 +43,36 @@ fn little_material_wins_on_time_against_more() {
         table.plays("Kd1");
         assert_eq!(opponent_can_mate(&table, Color::White), Some(can), "{fen}");
     }
+}
+
+/// 1997, C.4: in blitz nobody wins without mating material, on time or by an illegal move. Two knights against a king are
+/// none, a rook against a knight is; a knight against a rook's pawn is where the pawn has to lock its own king in.
+#[test]
+fn blitz_of_1997_is_won_with_mating_material_only() {
+    let drawn = |article| format!("a draw: Black has no mating material (Art. {article})");
+    let set = |fen, first, edition, reason| {
+        let mut table = Table::of(fen, rules(edition, Mode::Blitz, true));
+        table.plays(first);
+        let note = table.hears(&format!(
+            r#""do":"set_result","result":"0-1","reason":"{reason}""#
+        ));
+        (table.said().pop().unwrap_or_default(), note)
+    };
+    let knights = "4k3/8/8/2nn4/8/8/8/4K3 w - - 0 1";
+    for (reason, article) in [("flag", "B.6, C.4"), ("illegal_moves", "C.3, C.4")] {
+        let said = set(knights, "Kd1", Edition::Fide1997, reason);
+        assert_eq!(
+            said,
+            (format!("1/2-1/2 {reason} by arbiter"), drawn(article)),
+            "{reason}"
+        );
+    }
+    let won = |by| (format!("0-1 {by} by arbiter"), String::new());
+    assert_eq!(set(knights, "Kd1", Edition::Fide2009, "flag"), won("flag"));
+    let rook = "4k3/8/8/2r5/8/8/8/4K1N1 w - - 0 1";
+    assert_eq!(set(rook, "Kd1", Edition::Fide1997, "flag"), won("flag"));
+    let locked = "7K/5k2/4n2P/8/8/8/8/8 b - - 0 1";
+    assert_eq!(set(locked, "Nf8", Edition::Fide1997, "flag"), won("flag"));
 }
 
 /// An illegal move is gone back behind before anybody asks who can mate (Art. 7.5.1).
