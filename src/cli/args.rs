@@ -294,6 +294,9 @@ pub(super) struct ReportArguments {
     /// Journal, and what is played [default: /etc/kiebitz.toml for a game]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["laws", "mode", "unsupervised", "time_control"])]
     pub(super) config: Option<PathBuf>,
+    /// Commands of an arbiter to be given in a capture, one JSON object per line
+    #[arg(long, value_name = "FILE")]
+    pub(super) commands: Option<PathBuf>,
     #[command(flatten)]
     help: Help,
     #[command(flatten, next_help_heading = PLAYED_IN_CAPTURE)]

@@ -13,7 +13,7 @@ use super::publish::{Connection, Publisher, until_interrupted};
 use super::request::{CaptureRequest, ReplayRequest, Told};
 use crate::board::Said;
 use crate::clock::{self, Pace, Speed};
-use crate::command::CommandFile;
+use crate::command::{Answer, CommandFile};
 use crate::config::{Config, ConfigError};
 use crate::hall::Names;
 use crate::mqtt::MqttConfig;
@@ -131,6 +131,16 @@ async fn publish<W: Write>(
     running.end(printer)
 }
 
+/// What a command could not do is no failure of the replay, but somebody wants to know.
+pub(super) fn tell_refused(file: &CommandFile, answers: Vec<(usize, Answer)>) {
+    for (line, answer) in answers {
+        if let Some(error) = answer.error {
+            let place = format!("{}:{line}", file.path().display());
+            failure::warn(Path::new(&place), &error);
+        }
+    }
+}
+
 /// Decides whether to go on after a capture.
 fn after(done: Result<()>, exit: Exit) -> Result<Exit> {
     match done {
@@ -188,14 +198,9 @@ impl<'c> Running<'c> {
         }
     }
 
-    /// What a command could not do is no failure of the replay, but somebody wants to know.
     fn tell_refusals(&mut self) {
-        let Some(file) = self.commands else { return };
-        for (line, answer) in self.replay.take_answers() {
-            if let Some(error) = answer.error {
-                let place = format!("{}:{line}", file.path().display());
-                failure::warn(Path::new(&place), &error);
-            }
+        if let Some(file) = self.commands {
+            tell_refused(file, self.replay.take_answers());
         }
     }
 

@@ -10,6 +10,7 @@ use super::failure::{self, Exit};
 use super::replay;
 use super::request::{Form, ReportRequest, Told};
 use crate::clock;
+use crate::command::CommandFile;
 use crate::config::Config;
 use crate::event::{Event, EventKind};
 use crate::hall::Names;
@@ -34,8 +35,12 @@ pub(super) fn run(request: &ReportRequest, out: &mut impl Write) -> Result<Exit>
         }
     };
     let language = request.language.unwrap_or(config.event.language);
+    let commands = request.commands.as_deref().map(CommandFile::read).transpose()?;
+    if commands.is_some() && !of_file {
+        bail!("--commands goes with a capture: a game in the journal has its commands");
+    }
     let (report, exit) = if of_file {
-        report_of_file(&request.subject, config)?
+        report_of_file(&request.subject, config, commands.as_ref())?
     } else {
         (report_of_game(&request.subject, &config)?, Exit::Fine)
     };
@@ -60,7 +65,7 @@ pub(super) fn run(request: &ReportRequest, out: &mut impl Write) -> Result<Exit>
 }
 
 /// The report of a capture, or of events as `kiebitz replay --json` prints them.
-fn report_of_file(path: &Path, config: Config) -> Result<(Report, Exit)> {
+fn report_of_file(path: &Path, config: Config, commands: Option<&CommandFile>) -> Result<(Report, Exit)> {
     let open = || File::open(path).with_context(|| format!("cannot open {}", path.display()));
     let mut events = Vec::new();
     let mut source = Source {
@@ -68,13 +73,17 @@ fn report_of_file(path: &Path, config: Config) -> Result<(Report, Exit)> {
         cut_at: None,
     };
     if holds_events(BufReader::new(open()?))? {
+        if commands.is_some() {
+            bail!("--commands goes with a capture: in a file of events they have been given");
+        }
         read_events(BufReader::new(open()?), &mut events)
             .with_context(|| format!("cannot read {}", path.display()))?;
         let mut report = Report::from_events(&events);
         report.source = Some(source);
         return Ok((report, Exit::Fine));
     }
-    let broken = replayed(path, config, &mut events, &mut source)?;
+    let replay = Replay::open(path, "replay")?.named(Names::RecordedAs(Box::new(config)));
+    let broken = replayed(replay, commands, &mut events, &mut source);
     let mut report = Report::from_events(&events);
     report.source = Some(source);
     report.locate(&Frames::read(BufReader::new(open()?))?);
@@ -113,20 +122,23 @@ fn read_events(file: impl BufRead, events: &mut Vec<Event>) -> Result<()> {
 
 /// The events of a capture, through the same door as `kiebitz replay`. Returns what broke it off.
 fn replayed(
-    path: &Path,
-    config: Config,
+    replay: Replay<BufReader<File>>,
+    commands: Option<&CommandFile>,
     events: &mut Vec<Event>,
     source: &mut Source,
-) -> Result<Option<anyhow::Error>> {
-    let mut replay = Replay::open(path, "replay")?.named(Names::RecordedAs(Box::new(config)));
+) -> Option<anyhow::Error> {
+    let mut replay = replay.with_commands(commands.map_or(&[], CommandFile::commands));
     while replay.next_at().is_some() {
         match replay.step() {
             Ok(said) => events.extend(said.into_iter().map(|said| said.event)),
-            Err(error) => return Ok(Some(error)),
+            Err(error) => return Some(error),
+        }
+        if let Some(file) = commands {
+            replay::tell_refused(file, replay.take_answers());
         }
     }
     source.cut_at = replay.truncated();
-    Ok(None)
+    None
 }
 
 /// The report of a game in the journal.
@@ -192,7 +204,16 @@ fn game_events(journal: &Journal, board: &str, game: &str, before: Option<&str>)
                 return Ok(events);
             }
             if own || (event.game.is_none() && !ended) {
-                ended |= matches!(event.kind, EventKind::GameEnded { .. });
+                match &event.kind {
+                    EventKind::GameEnded { .. } => ended = true,
+                    // The arbiter lets it go on.
+                    EventKind::GameAmended {
+                        result: Some(_),
+                        reason,
+                        ..
+                    } => ended = reason.is_some(),
+                    _ => {}
+                }
                 events.push(event);
             }
         }

@@ -73,6 +73,8 @@ pub(super) struct ReportRequest {
     pub(super) letters: Option<&'static Letters>,
     /// Who tells what is played in a capture; a configuration also where the journal is.
     pub(super) played: Told,
+    /// A file of an arbiter's commands, for a capture.
+    pub(super) commands: Option<PathBuf>,
 }
 
 /// What a report comes out as.
@@ -203,6 +205,7 @@ impl Request {
             language,
             notation,
             config,
+            commands,
             rules,
             ..
         } = arguments;
@@ -218,6 +221,7 @@ impl Request {
             language,
             letters: notation.as_deref().map(letters).transpose()?,
             played: told(config, rules),
+            commands,
         })))
     }
 }

@@ -37,6 +37,7 @@ fn scratch(name: &str) -> PathBuf {
 /// The events are written by hand around those of a capture.
 const INCIDENTS: &str = "tests/whole/report/incidents.jsonl";
 const GAP: &str = "tests/captures/gap-read-back.pcapng";
+const DEMO: &str = "src/demo/game.pcapng";
 
 #[test]
 fn page_of_incidents_is_whole_in_a_browser() {
@@ -194,6 +195,74 @@ fn game_is_found_in_the_journal_of_the_configuration() {
     assert_eq!(output.status.code(), Some(1));
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(told.contains("its last games are 2026-07-12-board-1-1"), "{told}");
+}
+
+/// A file of commands that end a game of 33 plies before its mate, let it go on, and end it once more.
+fn reopened() -> String {
+    let command = |id: u32, at: &str, order: &str| {
+        format!("{{\"id\":\"{id}\",\"board\":\"board-1\",\"at\":\"2026-08-05T{at}Z\",{order}}}\n")
+    };
+    let text = [
+        command(
+            1,
+            "07:27:57",
+            r#""do":"set_players","white":"Adams, A.","black":"Baker, B.""#,
+        ),
+        command(
+            2,
+            "07:30:45",
+            r#""do":"set_result","by":"A. Meier","result":"0-1","reason":"resignation""#,
+        ),
+        command(3, "07:30:47", r#""do":"set_result","by":"A. Meier","result":"*""#),
+        command(4, "07:40:00", r#""do":"annotate","text":"both signed""#),
+        command(5, "07:40:01", r#""do":"end_game""#),
+    ];
+    let path = scratch("commands").join("reopened.jsonl");
+    std::fs::write(&path, text.concat()).expect("a scratch file");
+    path.to_str().expect("UTF-8").to_owned()
+}
+
+#[test]
+fn arbiters_commands_count_in_the_report_of_a_capture() {
+    let output = kiebitz(&["report", "--text", "--commands", &reopened(), DEMO]);
+    assert_eq!(output.status.code(), Some(0));
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        told.ends_with("reopened.jsonl:5: no game is being played on board-1\n"),
+        "{told}"
+    );
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    for line in ["Adams, A.", "A. Meier", "both signed", "Qc7#", "1-0"] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    let output = kiebitz(&["report", "--commands", &reopened(), "2026-08-05-board-1-1"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--commands goes with a capture"));
+}
+
+/// A game of the journal that the arbiter lets go on after a result is reported to its end.
+#[test]
+fn game_let_go_on_is_found_whole_in_the_journal() {
+    let state = scratch("reopened").join("state");
+    let _ = std::fs::remove_dir_all(&state);
+    let config = scratch("reopened").join("kiebitz.toml");
+    let settings = format!("[daemon]\nstate_directory = {:?}\n", state.display().to_string());
+    std::fs::write(&config, settings).expect("a configuration");
+    let file = kiebitz::command::CommandFile::read(reopened().as_ref()).expect("commands");
+    let replay = kiebitz::replay::Replay::open(DEMO.as_ref(), "live").expect("a capture");
+    let mut replay = replay.with_commands(file.commands());
+    let mut journal = kiebitz::journal::Journal::open(&state.join("journal.sqlite")).expect("a journal");
+    while replay.next_at().is_some() {
+        let said = replay.step().expect("the capture is whole");
+        journal.append(said.iter().map(|said| &said.event)).expect("kept");
+    }
+    drop(journal);
+    let config = config.to_str().expect("UTF-8");
+    let of_journal = printed(&["report", "--text", "--config", config, "2026-08-05-board-1-1"]);
+    assert!(
+        of_journal.contains("Qc7#") && of_journal.contains("both signed"),
+        "{of_journal}"
+    );
 }
 
 #[test]
