@@ -15,7 +15,7 @@ pub struct GameEntry {
     pub game: String,
     /// When it was started.
     pub started: Timestamp,
-    /// When it ended; `None`: it is in play, or was when kiebitz was stopped.
+    /// When it ended; `None`: it is in play, or was when kiebitz was stopped. The arbiter may have let it go on.
     pub ended: Option<Timestamp>,
 }
 
@@ -41,19 +41,19 @@ impl Journal {
         let edges = select.query_map([stream, board], |row| {
             let edge: String = row.get(0)?;
             let at = Timestamp::from_micros(row.get(2)?);
-            Ok((edge, row.get::<_, String>(1)?, at))
+            Ok((edge, row.get::<_, String>(1)?, at, row.get::<_, bool>(3)?))
         });
         let edges: Vec<_> = edges.and_then(Iterator::collect).map_err(self.error())?;
         let mut games: Vec<GameEntry> = Vec::new();
-        for (edge, game, at) in edges {
+        for (edge, game, at, over) in edges {
             if edge == "game.started" {
                 games.push(GameEntry {
                     game,
                     started: at,
                     ended: None,
                 });
-            } else if let Some(entry) = games.last_mut().filter(|entry| entry.game == game) {
-                entry.ended = Some(at);
+            } else if let Some(entry) = games.iter_mut().rfind(|entry| entry.game == game) {
+                entry.ended = over.then(|| entry.ended.unwrap_or(at));
             }
         }
         Ok(games)
@@ -168,10 +168,26 @@ pub(super) fn whole_games(
     keep: u64,
 ) -> rusqlite::Result<u64> {
     let edge = connection.query_row(EDGE_BEFORE, params![stream, board, keep], |row| {
-        let edge: String = row.get(0)?;
-        Ok((edge == "game.started").then_some(row.get(1)?))
+        Ok((
+            row.get::<_, String>(0)?,
+            row.get::<_, u64>(1)?,
+            row.get::<_, String>(2)?,
+        ))
     });
-    Ok(edge.optional()?.flatten().unwrap_or(keep))
+    Ok(match edge.optional()? {
+        Some((edge, started, _)) if edge == "game.started" => started,
+        Some((_, ended, game)) => {
+            let over = connection.query_row(OVER_AFTER, params![stream, board, ended, keep, game], |row| {
+                row.get(0)
+            });
+            if over.optional()?.unwrap_or(true) {
+                return Ok(keep);
+            }
+            let started = connection.query_row(STARTED, [stream, board, &game], |row| row.get(0));
+            started.optional()?.unwrap_or(keep)
+        }
+        None => keep,
+    })
 }
 
 fn game_events(
@@ -193,10 +209,17 @@ fn game_events(
     rows.collect()
 }
 
+/// Where games begin and end, with what the arbiter made of it: a result without a reason lets a game go on.
+const EDGES: &str =
+    "SELECT type, game, ts, type = 'game.ended' OR payload ->> 'reason' IS NOT NULL FROM event
+    WHERE stream = ?1 AND board = ?2 AND (type IN ('game.started', 'game.ended')
+    OR (type = 'game.amended' AND payload ->> 'result' IS NOT NULL)) ORDER BY seq";
+/// Whether a game that ended is over, by what the arbiter said last of it.
+const OVER_AFTER: &str = "SELECT payload ->> 'reason' IS NOT NULL FROM event
+    WHERE stream = ?1 AND board = ?2 AND seq > ?3 AND seq < ?4 AND game = ?5 AND type = 'game.amended'
+    AND payload ->> 'result' IS NOT NULL ORDER BY seq DESC LIMIT 1";
 // SQLite would not take the index by itself: it cannot know how few events it holds.
-const EDGES: &str = "SELECT type, game, ts FROM event INDEXED BY game_edge
-    WHERE stream = ?1 AND board = ?2 AND type IN ('game.started', 'game.ended') ORDER BY seq";
-const EDGE_BEFORE: &str = "SELECT type, seq FROM event INDEXED BY game_edge
+const EDGE_BEFORE: &str = "SELECT type, seq, game FROM event INDEXED BY game_edge
     WHERE stream = ?1 AND board = ?2 AND seq < ?3 AND type IN ('game.started', 'game.ended')
     ORDER BY seq DESC LIMIT 1";
 const STARTED: &str = "SELECT seq FROM event INDEXED BY game_edge

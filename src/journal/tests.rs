@@ -347,6 +347,45 @@ fn game_in_play_is_never_forgotten() {
     assert_eq!((game.number, game.record.moves.len()), (2, 1));
 }
 
+/// What the arbiter says of the result of the game before, in event 4.
+fn amended(result: &str, reason: Option<&'static str>) -> Event {
+    let kind = EventKind::GameAmended {
+        by: "arbiter".to_owned(),
+        result: Some(result.to_owned()),
+        reason,
+        players: None,
+        time_control: None,
+        moves: None,
+        position: None,
+        note: None,
+    };
+    in_game(4, "day-b-1", kind)
+}
+
+#[test]
+fn game_that_the_arbiter_lets_go_on_is_in_play() {
+    for (amended, over) in [(amended("*", None), false), (amended("0-1", Some("flag")), true)] {
+        let mut journal = Place::new().open();
+        let mut events = two_games();
+        events.truncate(3);
+        events.push(amended);
+        let battery = Event {
+            game: None,
+            ..event(5, EventKind::ClockBatteryLow {})
+        };
+        events.push(battery);
+        journal.append(&events).expect("room");
+        let list = journal.games("live", "b").expect("readable");
+        let ended = list.iter().map(|entry| entry.ended).collect::<Vec<_>>();
+        assert_eq!(ended, [over.then_some(events[2].ts)]);
+        let game = journal.last_game("live", "b").expect("readable").expect("a game");
+        assert_eq!(game.record.ended.is_some(), over);
+        let far = Timestamp::from_micros(i64::MAX);
+        let forgotten = journal.forget_before("live", far).expect("room");
+        assert_eq!(forgotten, if over { 4 } else { 0 });
+    }
+}
+
 #[test]
 fn count_goes_on_when_everything_else_is_forgotten() {
     let place = Place::new();
