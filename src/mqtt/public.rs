@@ -155,11 +155,10 @@ impl PublicProjection {
     /// that they see.
     fn left_of(&self, mut event: Event) -> Option<Event> {
         let later = || {
-            let held = self.held.iter().filter_map(|(_, held)| match held {
+            self.held.iter().filter_map(|(_, held)| match held {
                 Held::Event(later) if later.game == event.game => Some(&later.kind),
                 _ => None,
-            });
-            held
+            })
         };
         let replaced = |result: &str| later().any(|kind| new_result(kind).is_some_and(|new| new != result));
         match &mut event.kind {
