@@ -2,6 +2,7 @@
 
 use kiebitz_hardware::{Observed, Timestamp};
 
+use crate::announced::Announced;
 use crate::command::{Answer, Command};
 use crate::event::{Event, EventKind};
 use crate::incidents::Incidents;
@@ -88,6 +89,13 @@ impl Board {
     #[must_use]
     pub fn with_incidents(mut self, incidents: &Incidents) -> Self {
         self.referee.resume_incidents(incidents);
+        self
+    }
+
+    /// Goes on with what the journal has of the next game and of the round.
+    #[must_use]
+    pub fn with_announced(mut self, announced: &Announced) -> Self {
+        self.referee.resume_announced(announced);
         self
     }
 

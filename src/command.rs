@@ -6,6 +6,7 @@
 mod file;
 mod refusal;
 
+use kiebitz_hardware::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -57,6 +58,8 @@ pub enum Order {
     Identify,
     /// This side of the clock is White's.
     SyncClockSides(SyncClockSides),
+    /// The round begins.
+    StartRound(StartRound),
 }
 
 /// `set_players`.
@@ -163,6 +166,15 @@ pub struct SyncClockSides {
     pub white: Side,
 }
 
+/// `start_round`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StartRound {
+    /// When; without it now.
+    #[serde(default, deserialize_with = "some_time")]
+    pub begins: Option<Timestamp>,
+}
+
 /// A text that is no command.
 #[derive(Debug, Error)]
 pub enum NoCommand {
@@ -206,7 +218,7 @@ pub struct Answer {
 /// Who says so where nobody is named.
 const ARBITER: &str = "arbiter";
 
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 12] = [
     "set_players",
     "set_time_control",
     "set_result",
@@ -218,6 +230,7 @@ const NAMES: [&str; 11] = [
     "end_game",
     "identify",
     "sync_clock_sides",
+    "start_round",
 ];
 
 impl Command {
@@ -313,6 +326,7 @@ fn order(action: &'static str, arguments: &Value) -> Result<Order, NoCommand> {
         "new_game" => Order::NewGame(read(action, arguments)?),
         "end_game" => Order::EndGame(read(action, arguments)?),
         "sync_clock_sides" => Order::SyncClockSides(read(action, arguments)?),
+        "start_round" => Order::StartRound(read(action, arguments)?),
         _ => read::<Nothing>(action, arguments).map(|Nothing {}| Order::Identify)?,
     })
 }
@@ -334,6 +348,16 @@ fn side<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Side, D::Er
             "{other:?} is no side of the clock: left, right"
         ))),
     }
+}
+
+fn some_time<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let at: jiff::Timestamp = text.parse().map_err(|error| {
+        serde::de::Error::custom(format!(
+            "\"begins\" is no time as in 2026-11-21T14:15:00Z: {error}"
+        ))
+    })?;
+    Ok(Some(Timestamp::from_micros(at.as_microsecond())))
 }
 
 #[cfg(test)]

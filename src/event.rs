@@ -114,6 +114,12 @@ pub enum EventKind {
         players: Option<Players>,
         /// The time control as in the PGN tag, or as arbiters write it where PGN cannot; null until it is told.
         time_control: Option<String>,
+        /// The name of the event that it is played in; absent where nobody told.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        event: Option<String>,
+        /// Where that takes place; absent where nobody told.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        site: Option<String>,
     },
     /// A ply is credible.
     #[serde(rename = "move.made")]

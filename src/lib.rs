@@ -1,5 +1,6 @@
 //! The daemon's parts, from observations to events.
 
+pub mod announced;
 pub mod board;
 #[cfg(feature = "demo-broker")]
 pub mod broker;

@@ -47,8 +47,8 @@ fn tags(record: &GameRecord) -> String {
     let name = |of: Option<&String>| of.cloned().unwrap_or_else(|| UNKNOWN.to_owned());
     let players = record.players.as_ref();
     let mut tags = vec![
-        ("Event", UNKNOWN.to_owned()),
-        ("Site", UNKNOWN.to_owned()),
+        ("Event", name(record.event.as_ref())),
+        ("Site", name(record.site.as_ref())),
         ("Date", date(record)),
         ("Round", UNKNOWN.to_owned()),
         ("White", name(players.and_then(|players| players.white.as_ref()))),

@@ -26,6 +26,12 @@ pub struct GameRecord {
     pub players: Option<Players>,
     /// The time control, once told.
     pub time_control: Option<String>,
+    /// The name of the event that it is played in, where told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event: Option<String>,
+    /// Where that takes place, where told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub site: Option<String>,
     /// The start position.
     pub start_fen: String,
     /// standard, chess960 or from_position.
@@ -158,6 +164,8 @@ impl GameRecord {
             mode,
             players,
             time_control,
+            event: name,
+            site,
             ..
         } = &event.kind
         else {
@@ -172,6 +180,8 @@ impl GameRecord {
             ended: None,
             players: players.clone(),
             time_control: time_control.clone(),
+            event: name.clone(),
+            site: site.clone(),
             start_fen: start_fen.clone(),
             variant,
             orientation,

@@ -18,6 +18,7 @@ mod words;
 use kiebitz_hardware::Timestamp;
 use shakmaty::{ByColor, Color, KnownOutcome};
 
+use crate::announced::Announced;
 use crate::command::CloseIncident;
 use crate::event::{Clock, EventKind, Players};
 use crate::incidents::Incidents;
@@ -191,6 +192,7 @@ impl Referee {
         self.start = Some(resumed.start);
         self.white_side = resumed.white_side;
         self.games = resumed.number;
+        self.watch.resume_game(resumed.started, resumed.verdict.is_none());
         self.game = Some(Running {
             id: Game {
                 number: resumed.number,
@@ -219,6 +221,14 @@ impl Referee {
     #[must_use]
     pub fn language(&self) -> Language {
         self.regulations.language
+    }
+
+    /// Goes on with what was said of the next game and of the round.
+    pub fn resume_announced(&mut self, announced: &Announced) {
+        self.announced = announced.players().cloned();
+        if let Some(begins) = announced.round() {
+            self.regulations.rounds.tell(begins);
+        }
     }
 
     /// Takes in what the tracker has found.
@@ -331,6 +341,7 @@ impl Referee {
         let view = View {
             now,
             start: self.start.as_ref(),
+            given: self.given,
             line: &self.line,
             begun: ended == Some(false),
             over: ended == Some(true),

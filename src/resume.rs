@@ -27,7 +27,8 @@ pub fn boards(journal: &Journal, stream: &str, names: &Names) -> Result<Vec<Boar
         let followed = journal.last_followed(stream, &name)?;
         let board = Board::new(&name, stream, names.regulations(&name));
         let incidents = journal.incidents(stream, &name)?;
-        boards.push(board.resumed(last_seq, followed, game).with_incidents(&incidents));
+        let board = board.resumed(last_seq, followed, game).with_incidents(&incidents);
+        boards.push(board.with_announced(&journal.announced(stream, &name)?));
     }
     Ok(boards)
 }
@@ -39,6 +40,8 @@ pub struct Resumed {
     pub id: String,
     /// Its number on the board, from 1.
     pub number: u32,
+    /// When it began.
+    pub started: Timestamp,
     /// When its last event was decided.
     pub last_ts: Timestamp,
     /// Where it started.
@@ -80,6 +83,7 @@ impl Resumed {
         Some(Self {
             id: record.game.clone(),
             number: game.number,
+            started: record.started,
             last_ts: game.last_ts,
             start: Start {
                 variant,

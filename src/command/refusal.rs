@@ -104,6 +104,11 @@ pub enum Refusal {
         /// What is wrong.
         why: String,
     },
+    /// A round that is too far off.
+    FarOff {
+        /// When it was to begin.
+        begins: String,
+    },
     /// An incident that there is not.
     NoIncident {
         /// The board.
@@ -162,6 +167,7 @@ impl Refusal {
                 "no_time_control",
                 BTreeMap::from([("problem", why.as_str().into())]),
             ),
+            Self::FarOff { begins } => ("far_off", given(begins)),
             Self::NoIncident { board, incident } => ("no_incident", with(on(board), "incident", *incident)),
             Self::SameMoves => ("same_moves", BTreeMap::new()),
         }

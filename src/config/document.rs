@@ -14,12 +14,12 @@ use toml::Spanned;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
 use super::error::{Wrong, line_of};
-use super::event::{Played, Points, told};
+use super::event::{Played, Points, rounds, told};
 use super::values::{Name, NoUsbId, Serial, UsbId};
 use super::{
     ClockMessages, Config, Daemon, Ignored, Journal, KnownBy, NamedBoard, Port, PortMode, Ports, Recorder,
 };
-use crate::laws::{DrawnStart, Edition, Language, Mode, Regulations, TimeControl};
+use crate::laws::{DefaultTime, DrawnStart, Edition, Language, Mode, Regulations, Rounds, TimeControl};
 use crate::mqtt::{MqttConfig, Prefix, UrlError};
 
 /// The whole file.
@@ -81,6 +81,10 @@ struct BoardTable {
     start: Option<DrawnStart>,
     #[serde(default, deserialize_with = "told")]
     language: Option<Language>,
+    #[serde(default, deserialize_with = "rounds")]
+    rounds: Option<Rounds>,
+    #[serde(default, deserialize_with = "told")]
+    default_time: Option<DefaultTime>,
     #[serde(default)]
     points: Points,
     public_delay: Option<Text<Delay>>,
@@ -254,6 +258,11 @@ fn boards(
             time_control: table.time_control,
             start: table.start,
             language: table.language,
+            rounds: table.rounds,
+            default_time: table.default_time,
+            // Boards have names of their own; the event is the same for all.
+            name: None,
+            site: None,
             points: table.points,
         };
         let (span, known_by) = known_by(span, table.serial, table.port, ports)?;

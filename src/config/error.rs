@@ -99,9 +99,17 @@ fn in_words(message: &str) -> String {
 }
 
 /// What the parser says of the mistakes that people make most, and how that reads here.
-const WORDS: [(&str, &str); 5] = [
+const WORDS: [(&str, &str); 7] = [
     ("expected a boolean", "true or false belongs here, without quotes"),
     ("expected a string", "text in quotes belongs here"),
+    (
+        "expected times in brackets",
+        "times belong here in brackets, as in [2026-11-21T14:00:00+01:00]",
+    ),
+    (
+        "expected a time",
+        "a time as in 2026-11-21T14:00:00+01:00 belongs here",
+    ),
     ("expected u32", "a whole number belongs here, without quotes"),
     (
         "string values must be quoted, expected literal string",

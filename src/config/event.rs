@@ -1,14 +1,17 @@
 //! What is played: the keys of `[event]`, and of `[[board]]` where a board differs.
 
-use core::fmt::Display;
+use core::fmt::{self, Display};
 use core::str::FromStr;
 
-use serde::de::Error;
+use kiebitz_hardware::Timestamp;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use toml::value::Datetime;
 
 use crate::laws::{
-    DrawnStart, Edition, Language, Mode, OpenPoints, Penalties1997, Regulations, ReversedLimit, Rules,
-    TimeControl, Told,
+    DefaultTime, DrawnStart, Edition, Language, Mode, OpenPoints, Penalties1997, Regulations, ReversedLimit,
+    Rounds, Rules, TimeControl, Told,
 };
 
 /// What is said of what is played. What is left out holds as for the event, or by default.
@@ -26,6 +29,14 @@ pub(crate) struct Played {
     pub(crate) start: Option<DrawnStart>,
     #[serde(deserialize_with = "told")]
     pub(crate) language: Option<Language>,
+    #[serde(deserialize_with = "rounds")]
+    pub(crate) rounds: Option<Rounds>,
+    #[serde(deserialize_with = "told")]
+    pub(crate) default_time: Option<DefaultTime>,
+    #[serde(deserialize_with = "words")]
+    pub(crate) name: Option<String>,
+    #[serde(deserialize_with = "words")]
+    pub(crate) site: Option<String>,
     pub(crate) points: Points,
 }
 
@@ -64,6 +75,10 @@ impl Played {
             },
             time_control: self.time_control.or_else(|| event.time_control.clone()),
             drawn_start: self.start.or_else(|| event.drawn_start.clone()),
+            rounds: self.rounds.unwrap_or_else(|| event.rounds.clone()),
+            default_time: self.default_time.or(event.default_time),
+            event: self.name.or_else(|| event.event.clone()),
+            site: self.site.or_else(|| event.site.clone()),
             language: self.language.unwrap_or(event.language),
         }
     }
@@ -97,4 +112,84 @@ pub(super) fn told<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(
 ) -> Result<Option<T>, D::Error> {
     let text = String::deserialize(deserializer)?;
     text.parse().map(Some).map_err(D::Error::custom)
+}
+
+/// A name for people.
+fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    if text.trim().is_empty() || text.contains(char::is_control) {
+        return Err(D::Error::custom("text in one line belongs here"));
+    }
+    Ok(Some(text.trim().to_owned()))
+}
+
+/// The beginnings of rounds, in their order.
+pub(super) fn rounds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Rounds>, D::Error> {
+    deserializer.deserialize_seq(Plan).map(Some)
+}
+
+/// Reads the beginnings of rounds.
+struct Plan;
+
+impl<'de> Visitor<'de> for Plan {
+    type Value = Rounds;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("times in brackets")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Rounds, A::Error> {
+        let mut times = Vec::new();
+        while let Some(time) = list.next_element_seed(After(times.last().copied()))? {
+            times.push(time);
+        }
+        Ok(Rounds::planned(times))
+    }
+}
+
+/// Reads the beginning of a round, which comes after that of the one before.
+struct After(Option<Timestamp>);
+
+impl After {
+    fn read<E: Error>(&self, text: &str) -> Result<Timestamp, E> {
+        let time: jiff::Timestamp = text.parse().map_err(|_| {
+            E::custom(format!(
+                "{text:?} does not say when a round begins: day, time and the difference from UTC, as in \
+                 2026-11-21T14:00:00+01:00"
+            ))
+        })?;
+        let time = Timestamp::from_micros(time.as_microsecond());
+        match self.0 {
+            Some(before) if time <= before => {
+                Err(E::custom("this round does not begin after the one before it"))
+            }
+            _ => Ok(time),
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for After {
+    type Value = Timestamp;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Timestamp, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+/// TOML has times of its own; in quotes they are understood as well.
+impl<'de> Visitor<'de> for After {
+    type Value = Timestamp;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a time")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Timestamp, E> {
+        self.read(text)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Timestamp, A::Error> {
+        let time = Datetime::deserialize(MapAccessDeserializer::new(map))?;
+        self.read(&time.to_string())
+    }
 }

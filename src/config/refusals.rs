@@ -454,3 +454,64 @@ kiebitz.toml:2: "krbqnbnr" is no start position: "standard", "chess960", or the 
   |         ^^^^^^^^^^"#,
     );
 }
+
+#[test]
+fn rounds_that_nobody_can_keep_are_refused() {
+    refused(
+        "[event]\nrounds = [2026-11-21T14:00:00]\n",
+        r#"
+kiebitz.toml:2: "2026-11-21T14:00:00" does not say when a round begins: day, time and the difference from UTC, as in 2026-11-21T14:00:00+01:00
+  |
+2 | rounds = [2026-11-21T14:00:00
+  |           ^^^^^^^^^^^^^^^^^^^"#,
+    );
+    refused(
+        "[event]\nrounds = [\n  2026-11-21T14:00:00+01:00,\n  \"soon\",\n]\n",
+        r#"
+kiebitz.toml:4: "soon" does not say when a round begins: day, time and the difference from UTC, as in 2026-11-21T14:00:00+01:00
+  |
+4 |   "soon"
+  |   ^^^^^^"#,
+    );
+    // The same moment.
+    refused(
+        "[[board]]\nserial = \"1\"\nname = \"a\"\nrounds = [2026-11-21T14:00:00+01:00, 2026-11-21T13:00:00Z]\n",
+        r#"
+kiebitz.toml:4: this round does not begin after the one before it
+  |
+4 | rounds = [2026-11-21T14:00:00+01:00, 2026-11-21T13:00:00Z
+  |                                      ^^^^^^^^^^^^^^^^^^^^"#,
+    );
+    refused(
+        "[event]\nrounds = 2026-11-21T14:00:00+01:00\n",
+        r#"
+kiebitz.toml:2: times belong here in brackets, as in [2026-11-21T14:00:00+01:00]
+  |
+2 | rounds = 2026-11-21T14:00:00+01:00
+  |          ^^^^^^^^^^^^^^^^^^^^^^^^^"#,
+    );
+    refused(
+        "[event]\nrounds = [14]\n",
+        r#"
+kiebitz.toml:2: a time as in 2026-11-21T14:00:00+01:00 belongs here
+  |
+2 | rounds = [14
+  |           ^^"#,
+    );
+    refused(
+        "[event]\ndefault_time = \"half an hour\"\n",
+        r#"
+kiebitz.toml:2: "half an hour" is no default time: whole minutes, a day at most, as in "30 min", "1 h" or "0 min"
+  |
+2 | default_time = "half an hour"
+  |                ^^^^^^^^^^^^^^"#,
+    );
+    refused(
+        "[event]\nname = \" \"\n",
+        r#"
+kiebitz.toml:2: text in one line belongs here
+  |
+2 | name = " "
+  |        ^^^"#,
+    );
+}

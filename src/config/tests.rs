@@ -1,7 +1,8 @@
 use super::*;
 use crate::laws::{
-    DrawnStart, Edition, Language, Mode, OpenPoints, Penalties1997, ReversedLimit, Rules, Told,
+    DrawnStart, Edition, Language, Mode, OpenPoints, Penalties1997, ReversedLimit, Rounds, Rules, Told,
 };
+use kiebitz_hardware::Timestamp;
 
 const EXAMPLE: &str = include_str!("../../systemd/kiebitz.toml");
 
@@ -53,6 +54,12 @@ fn each_line_of_the_example_says_what_holds_without_it() {
             let config = parsed(&format!("{}\n{key}", block[0]));
             checked += 1;
             match key.split(' ').next().expect("a key") {
+                "name" if block[0] == "[event]" => {
+                    assert_eq!(config.event.event.as_deref(), Some("Club championship 2026"));
+                }
+                "site" => assert_eq!(config.event.site.as_deref(), Some("Bremen")),
+                "rounds" => assert_ne!(config.event.rounds, Rounds::default()),
+                "default_time" => assert_eq!(config.event.default_minutes(), Some(30)),
                 "name" => assert_eq!(config.daemon.name.expect("a name").as_str(), "hall-2"),
                 "state_directory" => assert_eq!(
                     config.state_directory_beside(None),
@@ -68,7 +75,7 @@ fn each_line_of_the_example_says_what_holds_without_it() {
             }
         }
     }
-    assert_eq!(checked, 24);
+    assert_eq!(checked, 28);
 }
 
 #[test]
@@ -172,6 +179,10 @@ fn board_plays_what_the_event_does_but_for_what_is_said_of_it() {
         time_control = "2 h/40 + 1 h"
         start = "bbqnnrkr"
         language = "de"
+        name = "Landesliga Süd"
+        site = "Ulm"
+        rounds = [2026-11-21T14:00:00+01:00, "2026-11-22T08:00:00Z"]
+        default_time = "30 min"
         [event.points]
         blitz_2023_minutes = 2
         penalties_1997 = "always"
@@ -190,6 +201,8 @@ fn board_plays_what_the_event_does_but_for_what_is_said_of_it() {
         supervised = true
         start = "standard"
         language = "en"
+        rounds = [2026-11-21 15:00:00Z]
+        default_time = "1 h"
         [board.points]
         blitz_2023_minutes = 1
         "#,
@@ -226,6 +239,15 @@ fn board_plays_what_the_event_does_but_for_what_is_said_of_it() {
     assert_eq!((two.rules, two.language), (changed, Language::English));
     assert_eq!(two.drawn_start, Some(DrawnStart::Standard));
     assert_eq!(two.time_control_text().as_deref(), Some("180+2"));
+    let round = |hours: i64| Timestamp::from_micros((1_795_219_200 + hours * 3600) * 1_000_000);
+    assert_eq!(config.event.rounds, Rounds::planned([round(13), round(32)]));
+    assert_eq!(two.rounds, Rounds::planned([round(15)]));
+    let minutes = [&config.event, two].map(Regulations::default_minutes);
+    assert_eq!(minutes, [Some(30), Some(60)]);
+    for regulations in [&config.event, two] {
+        assert_eq!(regulations.event.as_deref(), Some("Landesliga Süd"));
+        assert_eq!(regulations.site.as_deref(), Some("Ulm"));
+    }
 }
 
 #[test]

@@ -1,10 +1,14 @@
 use core::time::Duration;
 
 use kiebitz_hardware::emulator::{BoardSettings, EmulatedBoard, EmulatedClock};
-use kiebitz_protocol::BatteryStatus;
+use kiebitz_protocol::{BatteryStatus, Field, Piece, SerialNumber};
+use serde_json::{Value, json};
 
 use super::*;
+use crate::config::Config;
 use crate::event::EventKind;
+use crate::journal::Journal;
+use crate::resume;
 
 const START: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
 
@@ -18,7 +22,14 @@ struct World {
 
 impl World {
     fn new(manner: Manner, settings: BoardSettings) -> Self {
-        let mut hall = Hall::new("live", Names::Configured(Box::default()));
+        Self::of(
+            Hall::new("live", Names::Configured(Box::default())),
+            manner,
+            settings,
+        )
+    }
+
+    fn of(mut hall: Hall, manner: Manner, settings: BoardSettings) -> Self {
         let line = hall.add("/dev/ttyUSB0", manner);
         hall.open(START, line);
         Self {
@@ -115,4 +126,105 @@ fn boards_that_are_new_count_from_where_a_damaged_journal_was_given_up() {
     world.pass(Duration::from_secs(10));
     let said = world.hall.take_said();
     assert_eq!(said.first().map(|said| said.event.seq), Some(1_789_000_000_124));
+}
+
+/// The hall of a kiebitz that is started with that journal, and the line of the same board as before.
+fn started_again(world: &mut World, journal: &Journal, names: &Names) {
+    let mut hall = Hall::new("live", names.clone());
+    for board in resume::boards(journal, "live", names).expect("boards") {
+        hall.expect(board);
+    }
+    world.line = hall.add("/dev/ttyUSB0", Manner::Live(LineMode::Single));
+    hall.open(world.now, world.line);
+    world.hall = hall;
+}
+
+/// Events of these types, in order; those kept in the journal are all.
+fn kept(world: &mut World, journal: &mut Journal, of: &[&str]) -> Vec<Value> {
+    let said: Vec<_> = world
+        .hall
+        .take_said()
+        .into_iter()
+        .map(|said| said.event)
+        .collect();
+    journal.append(&said).expect("room");
+    let values = said
+        .iter()
+        .map(|event| serde_json::to_value(event).expect("JSON"));
+    values
+        .filter(|event| event["type"].as_str().is_some_and(|kind| of.contains(&kind)))
+        .collect()
+}
+
+fn hears(world: &mut World, command: &str) {
+    let command = Command::parse(command).expect("a command");
+    let answer = world.hall.command(world.now, "00042", &command);
+    assert!(answer.ok, "{answer:?}");
+}
+
+/// The pieces set up for a game.
+fn set_up(board: &mut EmulatedBoard) {
+    let black = "rnbqkbnrpppppppp";
+    let white = "PPPPPPPPRNBQKBNR";
+    let placed = Field::all().take(16).zip(black.chars());
+    for (field, letter) in placed.chain(Field::all().skip(48).zip(white.chars())) {
+        let code = "PRNBKQprnbkq"
+            .find(letter)
+            .and_then(|at| u8::try_from(at + 1).ok());
+        let piece = code.and_then(Piece::from_code).flatten();
+        board.set(START, field, piece);
+    }
+}
+
+/// What was said before a game begins holds over a restart, and a late start is told once: the players, the beginning of
+/// the round, and that the clock stands.
+#[test]
+fn what_was_said_before_the_game_outlives_a_restart() {
+    let place = tempfile::tempdir().expect("a directory");
+    let mut journal = Journal::open(&place.path().join("journal.sqlite")).expect("a journal");
+    let config = "[event]\nname = \"Club championship\"\nsite = \"Bremen\"\ndefault_time = \"15 min\"\n";
+    let config = Config::parse("kiebitz.toml".as_ref(), config).expect("a configuration");
+    let names = Names::Configured(Box::new(config));
+    let serial = SerialNumber::new(*b"00042").expect("digits");
+    let settings = BoardSettings {
+        serial: Some(serial),
+        ..BoardSettings::default()
+    };
+    let hall = Hall::new("live", names.clone());
+    let mut world = World::of(hall, Manner::Live(LineMode::Single), settings);
+    world
+        .board
+        .plug_clock(START, Some(EmulatedClock::new(Duration::from_secs(300))));
+    set_up(&mut world.board);
+    let incidents = ["incident.opened", "incident.updated", "incident.closed"];
+
+    world.pass(Duration::from_secs(10));
+    hears(
+        &mut world,
+        r#"{"id":"1","do":"set_players","white":"Adams","black":"Baker"}"#,
+    );
+    hears(&mut world, r#"{"id":"2","do":"start_round"}"#);
+    kept(&mut world, &mut journal, &[]);
+    started_again(&mut world, &journal, &names);
+    world.pass(Duration::from_secs(140));
+    let told = kept(&mut world, &mut journal, &incidents);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(told[0]["case"], "late_start.not_running");
+
+    started_again(&mut world, &journal, &names);
+    world.pass(Duration::from_secs(140));
+    assert_eq!(kept(&mut world, &mut journal, &incidents), [Value::Null; 0]);
+    let now = world.now;
+    world.board.clock_mut(now).expect("a clock").start(now);
+    world.pass(Duration::from_secs(5));
+    let told = kept(&mut world, &mut journal, &["incident.closed", "game.started"]);
+    let [started, closed] = told.as_slice() else {
+        panic!("{told:?}")
+    };
+    assert_eq!(closed["kind"], "late_start");
+    assert_eq!(started["players"], json!({"white": "Adams", "black": "Baker"}));
+    assert_eq!(
+        (&started["event"], &started["site"]),
+        (&json!("Club championship"), &json!("Bremen"))
+    );
 }

@@ -4,6 +4,7 @@ use kiebitz_hardware::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{Journal, JournalError, JournaledEvent, journaled};
+use crate::announced::Announced;
 use crate::event::Event;
 use crate::incidents::Incidents;
 use crate::record::GameRecord;
@@ -81,11 +82,12 @@ impl Journal {
     ///
     /// When the file cannot be read, or holds events that make no sense.
     pub fn games_from(&self, stream: &str, board: &str, at: Timestamp) -> Result<Vec<Event>, JournalError> {
-        let games = self.games(stream, board)?;
-        let last = games.iter().rposition(|game| game.started <= at);
+        let mut select = self.connection.prepare(STARTED_FROM).map_err(self.error())?;
+        let games = select.query_map(params![stream, board, at.as_micros()], |row| row.get(0));
+        let games: Vec<String> = games.and_then(Iterator::collect).map_err(self.error())?;
         let mut events = Vec::new();
-        for entry in games.iter().skip(last.unwrap_or(0)) {
-            events.extend(self.decoded_events(stream, board, &entry.game)?);
+        for game in games {
+            events.extend(self.decoded_events(stream, board, &game)?);
         }
         Ok(events)
     }
@@ -121,6 +123,22 @@ impl Journal {
             incidents.apply(&row.decoded(&self.path)?);
         }
         Ok(incidents)
+    }
+
+    /// What persons have said of a board's next game and of its round.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or holds events that make no sense.
+    pub fn announced(&self, stream: &str, board: &str) -> Result<Announced, JournalError> {
+        let mut select = self.connection.prepare(ANNOUNCED).map_err(self.error())?;
+        let rows = select.query_map([stream, board], journaled);
+        let rows: Vec<JournaledEvent> = rows.and_then(Iterator::collect).map_err(self.error())?;
+        let mut announced = Announced::default();
+        for row in rows {
+            announced.apply(&row.decoded(&self.path)?);
+        }
+        Ok(announced)
     }
 
     /// The last game of a board, ended or not; `None` where it has had none.
@@ -233,10 +251,18 @@ const LAST_FOLLOWED: &str = "SELECT ts FROM event WHERE stream = ?1 AND board = 
     AND type NOT IN ('board.connected', 'board.disconnected', 'clock.connected', 'clock.disconnected')
     ORDER BY seq DESC LIMIT 1";
 const FIRST: &str = "SELECT ts FROM event WHERE stream = ?1 AND board = ?2 ORDER BY seq LIMIT 1";
+const STARTED_FROM: &str = "SELECT game FROM event INDEXED BY game_edge
+    WHERE stream = ?1 AND board = ?2 AND type IN ('game.started', 'game.ended') AND type = 'game.started'
+    AND seq >= ifnull((SELECT seq FROM event INDEXED BY game_edge
+        WHERE stream = ?1 AND board = ?2 AND type IN ('game.started', 'game.ended') AND type = 'game.started'
+        AND ts <= ?3 ORDER BY seq DESC LIMIT 1), 0)
+    ORDER BY seq";
 const NEXT_STARTED: &str = "SELECT seq FROM event INDEXED BY game_edge
     WHERE stream = ?1 AND board = ?2 AND seq > ?3 AND type IN ('game.started', 'game.ended')
     AND type = 'game.started' ORDER BY seq LIMIT 1";
 const INCIDENTS: &str = "SELECT seq, payload FROM event WHERE stream = ?1 AND board = ?2
     AND type IN ('incident.opened', 'incident.updated', 'incident.closed', 'game.started') ORDER BY seq";
+const ANNOUNCED: &str = "SELECT seq, payload FROM event WHERE stream = ?1 AND board = ?2
+    AND type IN ('command.taken', 'game.started', 'game.amended', 'game.ended') ORDER BY seq";
 const EVENTS: &str = "SELECT seq, payload FROM event
     WHERE stream = ?1 AND board = ?2 AND seq >= ?3 AND seq < ?4 AND game = ?5 ORDER BY seq";

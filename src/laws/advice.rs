@@ -117,7 +117,11 @@ impl Rules {
                 should,
             } => draft.inconsistent(*missing_s, *increments_of, *should),
             Sight::TimeTrouble { players } => draft.time_trouble(*players),
-            Sight::LateStart { minutes, defaulted } => draft.late(*minutes, *defaulted),
+            Sight::LateStart {
+                minutes,
+                default_time,
+                defaulted,
+            } => draft.late(*minutes, *default_time, *defaulted),
             Sight::ClockStopped => draft.clock_stopped(),
             Sight::ContinuedAfterEnd => draft.continued_after_end(),
             Sight::DrawClaimable {

@@ -106,8 +106,12 @@ pub enum Topic {
     ClockStopped,
     /// Writing the moves, and when a player need not.
     Writing,
+    /// White's clock is started when the round begins.
+    RoundBegins,
     /// Default time.
     DefaultTime,
+    /// Neither player is there when the round begins.
+    NobodyThere,
     /// Penalties at the arbiter's discretion.
     Discretion,
     /// What the arbiter keeps to himself.
@@ -237,7 +241,9 @@ static ROWS: &[Row] = &[
     row(Topic::Reset, ALL, &[(Fide1997, "6.13"), (Fide2014, "7.1†"), (Fide2017, "7.1")]),
     row(Topic::ClockStopped, ALL, &[(Fide1997, "6.12"), (Fide2009, "6.12b†"), (Fide2014, "6.12†"), (Fide2017, "6.11.2, 6.11.4")]),
     row(Topic::Writing, ALL, &[(Fide1997, "8.4")]),
+    row(Topic::RoundBegins, ALL, &[(Fide1997, "6.5†"), (Fide2014, "6.6†"), (Fide2017, "6.6")]),
     row(Topic::DefaultTime, ALL, &[(Fide1997, "6.6"), (Fide2009, "6.6a†"), (Fide2014, "6.7†"), (Fide2017, "6.7.1")]),
+    row(Topic::NobodyThere, ALL, &[(Fide2009, "6.6b†"), (Fide2014, "6.7†"), (Fide2017, "6.7.2")]),
 
     // The arbiter.
     row(Topic::Discretion, ALL, &[(Fide1997, "13.4"), (Fide2014, "12.9")]),

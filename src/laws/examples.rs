@@ -206,6 +206,14 @@ fn clocks() -> Vec<Example> {
         };
         (sight, None)
     };
+    let late = |minutes, default_time, missing: Option<Color>| {
+        let sight = Sight::LateStart {
+            minutes,
+            default_time,
+            defaulted: default_time.is_some_and(|default_time| minutes >= default_time),
+        };
+        (sight, missing)
+    };
     let should = ByColor {
         white: 4_560_000,
         black: 3_360_000,
@@ -243,19 +251,9 @@ fn clocks() -> Vec<Example> {
         trouble(true, true),
         (Sight::ClockStopped, None),
         (Sight::ClockDisconnected, None),
-        (
-            Sight::LateStart {
-                minutes: 2,
-                defaulted: false,
-            },
-            None,
-        ),
-        (
-            Sight::LateStart {
-                minutes: 30,
-                defaulted: true,
-            },
-            None,
-        ),
+        late(2, None, None),
+        late(2, Some(30), None),
+        late(30, Some(30), None),
+        late(35, Some(30), Some(Color::White)),
     ]
 }

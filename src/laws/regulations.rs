@@ -1,4 +1,4 @@
-//! What applies at a board: the rules, the time control, the start, and the language of the advice.
+//! What applies at a board: the rules, the time control, the start, the rounds, and the language of the advice.
 
 use core::str::FromStr;
 
@@ -6,6 +6,7 @@ use shakmaty::{Bitboard, Board, Color, Role, Square};
 use thiserror::Error;
 
 use super::catalogue::Language;
+use super::rounds::{DefaultTime, Rounds};
 use super::rules::Rules;
 use super::sight::DrawnStart;
 use super::time_control::TimeControl;
@@ -19,6 +20,14 @@ pub struct Regulations {
     pub time_control: Option<TimeControl>,
     /// The position that games begin from; `None`: nobody told, and any start position will do.
     pub drawn_start: Option<DrawnStart>,
+    /// When rounds begin; none: nobody told.
+    pub rounds: Rounds,
+    /// How late a player may come; `None`: the rules of the event do not say it.
+    pub default_time: Option<DefaultTime>,
+    /// The name of the event, for files and reports; `None`: nobody told.
+    pub event: Option<String>,
+    /// Where it takes place; `None`: nobody told.
+    pub site: Option<String>,
     /// The language that the arbiter is advised in.
     pub language: Language,
 }
@@ -29,6 +38,14 @@ impl Regulations {
     pub fn time_control_text(&self) -> Option<String> {
         let control = self.time_control.as_ref()?;
         Some(control.pgn().unwrap_or_else(|| control.to_string()))
+    }
+
+    /// How late a player may come, in minutes: by the rules of the event, and by the edition where they do not say it
+    /// (2023: 6.7.1). `None`: the edition wants them to say it.
+    #[must_use]
+    pub fn default_minutes(&self) -> Option<u32> {
+        self.rules
+            .default_minutes(self.default_time.map(DefaultTime::minutes))
     }
 }
 

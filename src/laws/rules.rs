@@ -236,6 +236,13 @@ impl Rules {
         table::exempt_for_period(self.edition)
     }
 
+    /// How many minutes after the start of the round a player may arrive (2023: 6.7.1), where the rules of the event say
+    /// so many; `None`: the edition leaves it to them, and they do not say it.
+    #[must_use]
+    pub fn default_minutes(&self, of_event: Option<u32>) -> Option<u32> {
+        of_event.or_else(|| table::default_minutes(self.edition))
+    }
+
     /// The mode of play and its supervision.
     #[must_use]
     pub fn play(&self) -> Play {

@@ -154,11 +154,13 @@ pub enum Sight {
         /// Which.
         square: Square,
     },
-    /// The game has not begun although the clock should run.
+    /// The round has begun and the game has not: the clock stands, or it runs and a player has not made his first move.
     LateStart {
-        /// Minutes since the round began.
+        /// Whole minutes since the round began.
         minutes: u32,
-        /// The default time has passed.
+        /// How late a player may come by the rules of the event, in minutes; `None`: they do not say it.
+        default_time: Option<u32>,
+        /// The default time has passed. Whose the incident is says whose first move is missing; nobody's: the clock stands.
         defaulted: bool,
     },
 }

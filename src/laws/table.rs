@@ -359,6 +359,16 @@ pub(super) fn exempt_for_period(edition: Edition) -> bool {
     since(false, &[(Fide2017, true)], edition)
 }
 
+/// How many minutes after the start of the round a player may arrive, where the rules of the event do not say it; `None`:
+/// they have to.
+pub(super) fn default_minutes(edition: Edition) -> Option<u32> {
+    since(
+        Some(60),
+        &[(Fide2009, Some(0)), (Fide2014, None), (Fide2017, Some(0))],
+        edition,
+    )
+}
+
 /// What a game is in which a player has so many seconds for sixty moves.
 pub(super) fn mode(edition: Edition, seconds: u64) -> Mode {
     // From which second on it is rapid, and from which one standard: 1997 counts a whole hour to rapid.

@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use super::edition::{Edition, Mode};
 use super::table;
+pub(super) use read::minutes;
 
 /// What time each player has for which moves (2023: 6.3.1).
 ///

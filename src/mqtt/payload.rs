@@ -143,6 +143,10 @@ pub struct PublicGame {
     ended: Option<Timestamp>,
     players: Option<Players>,
     time_control: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    site: Option<String>,
     start_fen: String,
     variant: &'static str,
     moves: Vec<PublicMove>,
@@ -337,6 +341,8 @@ impl PublicGame {
             ended: record.ended,
             players: record.players.clone(),
             time_control: record.time_control.clone(),
+            event: record.event.clone(),
+            site: record.site.clone(),
             start_fen: record.start_fen.clone(),
             variant: record.variant,
             moves: record.moves.iter().map(PublicMove::of).collect(),

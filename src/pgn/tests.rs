@@ -295,10 +295,14 @@ fn tag_values_cannot_break_out() {
         mode,
         players,
         time_control,
+        event: Some("Club \"Kiebitz\"".to_owned()),
+        site: Some("Bremen GER".to_owned()),
     };
     games.apply(&event(1, kind));
     let read = read(&pgn(record(&games)));
     assert_eq!(read.tags["White"], "O\"Brien\\ \"][Result \"0-1");
     assert_eq!(read.tags["Black"], "Müller, Jürgen");
     assert_eq!(read.tags["Result"], "*");
+    assert_eq!(read.tags["Event"], "Club \"Kiebitz\"");
+    assert_eq!(read.tags["Site"], "Bremen GER");
 }

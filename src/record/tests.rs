@@ -27,6 +27,8 @@ pub(crate) fn started(start_fen: &str, variant: &'static str) -> EventKind {
         mode: None,
         players: None,
         time_control: None,
+        event: None,
+        site: None,
     }
 }
 

@@ -91,6 +91,8 @@ impl Referee {
             mode: Some(self.regulations.rules.mode.name().to_owned()),
             players: self.announced.clone(),
             time_control: self.regulations.time_control_text(),
+            event: self.regulations.event.clone(),
+            site: self.regulations.site.clone(),
         };
         let start = start.state.clone();
         self.previous = None;

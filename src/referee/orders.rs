@@ -3,15 +3,18 @@
 mod doing;
 mod moves;
 
+use core::time::Duration;
+
 use kiebitz_hardware::Timestamp;
 use shakmaty::CastlingMode;
 
+use super::watch::Noted;
 use super::{Referee, Running, Verdict};
 use crate::command::{
     Annotate, CloseIncident, CorrectMoves, EndGame, NewGame, Order, Refusal, SetPlayers, SetPosition,
-    SetResult,
+    SetResult, StartRound,
 };
-use crate::event::Players;
+use crate::event::{Players, time_text};
 use crate::laws::{NoTimeControl, TimeControl};
 use crate::tracker::{Given, Side, State};
 use moves::Moves;
@@ -37,6 +40,7 @@ enum Deed {
     End(&'static str),
     Identify,
     WhiteSide(Side),
+    Round(Timestamp),
 }
 
 /// Which game is meant.
@@ -87,6 +91,8 @@ const ONLY_IN_PLAY: &[&str] = &[
     "claim",
     "default",
 ];
+/// A round is not told of earlier or later than this.
+const FURTHEST_ROUND: Duration = Duration::from_secs(24 * 60 * 60);
 /// Reasons for a game without a result.
 const UNFINISHED: &[&str] = &["arbiter", "void", "adjourned"];
 
@@ -127,6 +133,7 @@ impl Referee {
             }
             Order::Identify => Deed::Identify,
             Order::SyncClockSides(sync) => Deed::WhiteSide(sync.white),
+            Order::StartRound(start) => check_round(now, start)?,
         };
         Ok(deed.into())
     }
@@ -153,7 +160,10 @@ impl Referee {
         match checked.deed {
             Deed::Players(whose, players) => self.set_players(now, by, whose, players),
             Deed::TimeControl(control) => self.set_time_control(now, by, control),
-            Deed::Result(whose, verdict) => self.set_result(now, by, whose, verdict),
+            Deed::Result(whose, verdict) => {
+                self.set_result(now, by, whose, verdict);
+                self.watch(now, Noted::Time);
+            }
             Deed::GoOn => self.go_on(now, by),
             Deed::Position(state) => {
                 self.board_is_set(now);
@@ -168,7 +178,11 @@ impl Referee {
             Deed::Incident(close) => self.close_incident(now, &close),
             Deed::Note(whose, text) => self.annotate(now, by, whose, text),
             Deed::Start(_, players) => self.begin_anew(now, players),
-            Deed::End(reason) => self.end(now, None, Verdict::arbiter("*", reason)),
+            Deed::End(reason) => {
+                self.end(now, None, Verdict::arbiter("*", reason));
+                self.watch(now, Noted::Time);
+            }
+            Deed::Round(begins) => self.start_round(now, begins),
             Deed::Identify | Deed::WhiteSide(_) => {}
         }
     }
@@ -323,6 +337,19 @@ impl Referee {
             Whose::Next => None,
         }
     }
+}
+
+fn check_round(now: Timestamp, start: &StartRound) -> Result<Deed, Refusal> {
+    let begins = start.begins.unwrap_or(now);
+    let off = [
+        begins.saturating_duration_since(now),
+        now.saturating_duration_since(begins),
+    ];
+    if off.iter().any(|off| *off > FURTHEST_ROUND) {
+        let begins = time_text(begins);
+        return Err(Refusal::FarOff { begins });
+    }
+    Ok(Deed::Round(begins))
 }
 
 /// A position to go on from: the Laws must know it.

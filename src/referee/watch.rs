@@ -10,7 +10,9 @@ mod book;
 mod castling;
 mod displaced;
 mod faults;
+mod late;
 mod moves;
+mod noted;
 mod position;
 mod press;
 mod setup;
@@ -28,10 +30,9 @@ use crate::command::CloseIncident;
 use crate::event::{Clock, EventKind};
 use crate::incidents::{Incidents, player};
 use crate::laws::{ClockTimes, Regulations, Sight};
-use crate::tracker::{
-    ClockChange, ClockFace, Completion, Finding, Look, Side, Start, State, Withdrawal, difference,
-};
+use crate::tracker::{ClockChange, ClockFace, Completion, Look, Side, Start, State, difference};
 use book::{Book, Closed, Known, Offences, Report};
+pub(super) use noted::Noted;
 use trace::Trace;
 
 /// The game as the watchers see it.
@@ -39,6 +40,8 @@ use trace::Trace;
 pub(super) struct View<'a> {
     pub(super) now: Timestamp,
     pub(super) start: Option<&'a Start>,
+    /// The start position was given by word.
+    pub(super) given: bool,
     pub(super) line: &'a [Entry],
     /// A game has begun and is not over.
     pub(super) begun: bool,
@@ -113,57 +116,6 @@ impl View<'_> {
     /// Whether pieces are moved in play: the clock runs, or there is none.
     pub(super) fn in_play(&self) -> bool {
         self.begun && (!self.clock.connected || self.clock.running)
-    }
-}
-
-/// What is new, for the watchers.
-#[derive(Debug)]
-pub(super) enum Noted {
-    /// A line of play begins.
-    Started,
-    /// This ply was told, or told anew instead of the one that is handed on.
-    Played(u32, Option<Box<Entry>>),
-    /// From this ply on all is withdrawn: these plies.
-    Retracted(u32, Withdrawal, Vec<Entry>),
-    /// A ply was completed.
-    Completed(u32, Completion),
-    /// A player pressed his clock, and no ply of his that was told earlier is completed by it.
-    Pressed(Color),
-    Clock(ClockChange),
-    /// A reading of the clock.
-    Times(ByColor<u64>),
-    Squares,
-    Away,
-    /// What happened while the board was away is known, or given up.
-    Back,
-    Over,
-    /// The players sit at each other's pieces, after so many moves made by both.
-    Reversed(u32),
-    /// A deadline, or that something was found that speaks of the game alone.
-    Time,
-}
-
-impl Noted {
-    /// What a finding says to the watchers; the line is still as it was before it.
-    pub(super) fn of(finding: &Finding, line: &[Entry]) -> Option<Self> {
-        let at = |ply: u32| usize::try_from(ply).unwrap_or(usize::MAX).saturating_sub(1);
-        Some(match finding {
-            Finding::Start(_) => Self::Started,
-            Finding::Made(ply) => Self::Played(ply.number, None),
-            Finding::Amended { ply, .. } => {
-                Self::Played(ply.number, line.get(at(ply.number)).cloned().map(Box::new))
-            }
-            Finding::Retracted { ply, reason } => {
-                Self::Retracted(*ply, *reason, line.get(at(*ply)..).unwrap_or_default().to_vec())
-            }
-            Finding::Completed { ply, by, .. } => Self::Completed(*ply, *by),
-            Finding::Clock(change) => Self::Clock(*change),
-            Finding::Away => Self::Away,
-            Finding::Recovered { .. } => Self::Back,
-            // What the game makes of them is what counts.
-            Finding::Settled { .. } | Finding::ResultShown { .. } | Finding::WhiteSide(_) => Self::Time,
-            Finding::Times { .. } | Finding::Squares(_) => return None,
-        })
     }
 }
 
@@ -269,6 +221,7 @@ pub(super) struct Watch {
     wake: Option<Timestamp>,
     setup: setup::Setup,
     faults: faults::Faults,
+    late: late::Late,
     displaced: displaced::Displaced,
     moves: moves::Moves,
     press: press::Presses,
@@ -316,6 +269,9 @@ impl Watch {
     pub(super) fn resume(&mut self, incidents: &Incidents) {
         self.book.resume(incidents);
         self.offences.completed = incidents.offences();
+        for incident in incidents.past().filter(|past| past.kind == "late_start") {
+            self.late.resume_past(incident);
+        }
         for incident in incidents.open() {
             let known = Known::new(incident);
             match incident.kind {
@@ -325,11 +281,17 @@ impl Watch {
                 "piece_touched_not_moved" => self.touch.resume(&known),
                 "board_disconnected" | "sensor_fault" => self.faults.resume(&known),
                 "board_rotated" | "wrong_start_position" => self.setup.resume(incident),
+                "late_start" => self.late.resume(incident),
                 "clock_inconsistent" => self.arithmetic.resume(&known),
                 "illegal_position" => self.positions.resume(&known),
                 _ => self.times.resume(&known),
             }
         }
+    }
+
+    /// Goes on with a game of the journal that began then.
+    pub(super) fn resume_game(&mut self, began: Timestamp, playing: bool) {
+        self.late.resume_game(began, playing);
     }
 
     /// Whether there is an incident of that number for the arbiter to decide.
@@ -360,6 +322,7 @@ impl Watch {
         };
         self.book.close_as(now, number, closed);
         self.moves.forget(number);
+        self.late.forget(number);
         self.book.take_said()
     }
 
@@ -448,6 +411,7 @@ impl Watch {
         };
         self.setup.note(&mut desk, noted);
         self.faults.note(&mut desk, noted);
+        self.late.note(&mut desk, noted);
         desk.set_aside = self.faults.squares();
         self.displaced.note(&mut desk, noted, &self.moves);
         desk.set_aside |= self.displaced.squares();
@@ -464,6 +428,7 @@ impl Watch {
         [
             self.setup.poll_deadline(),
             self.faults.poll_deadline(),
+            self.late.poll_deadline(),
             self.displaced.poll_deadline(),
             self.moves.poll_deadline(),
             self.press.poll_deadline(),
@@ -486,8 +451,9 @@ const ON_THE_BOARD: [&str; 6] = [
     "illegal_position",
 ];
 
-/// What is not over with a game.
-const OUTLAST_A_GAME: [&str; 5] = [
+/// What is not over with a game, or closed by its own watcher.
+const OUTLAST_A_GAME: [&str; 6] = [
+    "late_start",
     "board_rotated",
     "wrong_start_position",
     "board_disconnected",

@@ -19,6 +19,7 @@ pub(super) struct Words {
     pub(super) game: &'static str,
     pub(super) continues: &'static str,
     pub(super) event: &'static str,
+    pub(super) site: &'static str,
     pub(super) white: &'static str,
     pub(super) black: &'static str,
     pub(super) white_s: &'static str,

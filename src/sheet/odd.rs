@@ -105,6 +105,7 @@ fn commanded(by: &str, action: &str, error: Option<&str>) -> String {
         "new_game" => "began a new game",
         "end_game" => "broke the game off",
         "sync_clock_sides" => "said which side of the clock is White's",
+        "start_round" => "said when the round begins",
         _ => "asked which board this is",
     };
     match error {

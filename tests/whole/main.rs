@@ -21,6 +21,7 @@ mod doctor;
 #[cfg(unix)]
 mod emulate;
 mod hands;
+mod late;
 mod mosquitto;
 mod mqtt;
 mod mqtt_world;

@@ -41,6 +41,7 @@ fn events_of_commands_are_valid() {
         r#""annotate","text":"n""#,
         r#""identify""#,
         r#""sync_clock_sides","white":"left""#,
+        r#""start_round","begins":"2026-08-05T07:20:00Z""#,
         r#""close_incident","incident":99"#,
         r#""correct_moves","from":16,"moves":["Bd6"]"#,
         r#""set_position","fen":"4k3/8/8/8/8/8/4P3/4K3 w - - 0 1""#,

@@ -86,14 +86,35 @@ impl Draft<'_> {
         draft.is(Severity::Advice, case, &[Topic::Writing])
     }
 
-    pub(super) fn late(self, minutes: u32, defaulted: bool) -> Advice {
-        let (severity, case) = if defaulted {
-            (Severity::Advice, "late_start.default_time")
-        } else {
-            (Severity::Hint, "late_start.not_running")
+    /// Who sits at the board it cannot see: what it sees is that the clock stands, or that no move was made.
+    pub(super) fn late(self, minutes: u32, default_time: Option<u32>, defaulted: bool) -> Advice {
+        let default_time = self.rules.default_minutes(default_time);
+        let (default, allowed) = match default_time {
+            None => ("unstated", 0),
+            Some(0) => ("zero", 0),
+            Some(minutes) => ("later", minutes),
         };
-        self.with("minutes", minutes)
-            .is(severity, case, &[Topic::DefaultTime])
+        // Where the default time is zero, nobody who comes later has any time to lose (2023: 6.7.2).
+        let counts = allowed > 0 && !self.rules.article(Topic::NobodyThere).is_empty();
+        let whose = self.color;
+        let draft = self
+            .with("minutes", minutes)
+            .with("default", default)
+            .with("allowed", allowed)
+            .with("nobody", if counts { "white" } else { "none" });
+        let nobody = counts.then_some(Topic::NobodyThere);
+        let topics = |first: &[Topic]| -> Vec<Topic> { first.iter().copied().chain(nobody).collect() };
+        match (defaulted, whose) {
+            (false, _) => {
+                let topics = topics(&[Topic::RoundBegins, Topic::DefaultTime]);
+                draft.is(Severity::Hint, "late_start.not_running", &topics)
+            }
+            (true, None) => {
+                let topics = topics(&[Topic::DefaultTime]);
+                draft.is(Severity::Advice, "late_start.default_time", &topics)
+            }
+            (true, Some(_)) => draft.is(Severity::Hint, "late_start.no_first_move", &[Topic::DefaultTime]),
+        }
     }
 
     pub(super) fn clock_stopped(self) -> Advice {

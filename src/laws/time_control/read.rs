@@ -84,6 +84,13 @@ enum Token<'t> {
     Sign(char),
 }
 
+/// A time in whole minutes, as in "30 min" or "1 h 30 min"; a mere number is minutes. `None` where it is none.
+pub(in crate::laws) fn minutes(text: &str) -> Option<u32> {
+    let mut reader = Reader::new(text).ok()?;
+    let (seconds, _) = reader.time().ok()?;
+    (reader.at_end() && seconds.is_multiple_of(60)).then_some(seconds / 60)
+}
+
 /// Units of time with the words for them.
 const UNITS: [(u32, &[&str]); 3] = [
     (3600, &["h", "hour", "hours", "std", "stunde", "stunden"]),

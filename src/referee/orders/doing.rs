@@ -56,6 +56,12 @@ impl Referee {
         }
     }
 
+    /// Whether a game is late is seen from this round on.
+    pub(super) fn start_round(&mut self, now: Timestamp, begins: Timestamp) {
+        self.regulations.rounds.tell(begins);
+        self.watch(now, Noted::Time);
+    }
+
     pub(super) fn set_result(&mut self, now: Timestamp, by: &str, whose: Whose, verdict: Verdict) {
         let Some(game) = self.game_of_mut(whose) else {
             return;

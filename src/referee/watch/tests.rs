@@ -2,6 +2,7 @@
 
 mod arbiter;
 mod clock;
+mod late;
 
 use serde_json::json;
 use shakmaty::{Board, ByColor, CastlingMode, Color};
@@ -64,6 +65,21 @@ fn told(table: &mut Table, kind: &str) -> Vec<String> {
         _ => None,
     };
     rulings.iter().filter_map(|ruling| short(&ruling.event)).collect()
+}
+
+/// All that was said is written down, as a journal has it.
+fn journaled(table: &mut Table, incidents: &mut Incidents) {
+    for ruling in table.referee.take_rulings() {
+        let head =
+            json!({"v": 1, "stream": "live", "seq": 1, "ts": "2026-11-21T14:03:07.412345Z", "board": "b"});
+        let mut event = serde_json::to_value(&ruling.event).expect("JSON");
+        for (key, value) in head.as_object().expect("fields") {
+            event[key] = value.clone();
+        }
+        if let Ok(event) = serde_json::from_value::<Event>(event) {
+            incidents.apply(&event);
+        }
+    }
 }
 
 /// The number of the incident of that kind that was opened last.

@@ -216,7 +216,7 @@ impl GameView<'_> {
         let (white, black) = self.view.players(record.players.as_ref());
         let untold = || words.untold.to_owned();
         let mut head = vec![
-            (words.event, String::new()),
+            (words.event, record.event.clone().unwrap_or_default()),
             (words.white, white),
             (words.black, black),
             (words.board, record.board.clone()),
@@ -240,6 +240,9 @@ impl GameView<'_> {
                 record.time_control.clone().unwrap_or_else(untold),
             ),
         ];
+        if let Some(site) = &record.site {
+            head.insert(1, (words.site, site.clone()));
+        }
         if record.start_fen != STANDARD {
             let variant = if record.variant == "chess960" {
                 "Chess960: "

@@ -12,6 +12,7 @@ pub(super) const WORDS: Words = Words {
     game: "Game",
     continues: "Goes on with game {game}, which a gap cut off.",
     event: "Event",
+    site: "Site",
     white: "White",
     black: "Black",
     white_s: "White's clock",
@@ -219,6 +220,7 @@ pub(super) const WORDS: Words = Words {
         ("end_game", "end of the game"),
         ("identify", "identify the board"),
         ("sync_clock_sides", "sides of the clock"),
+        ("start_round", "start of the round"),
     ],
     roles: ["pawn", "knight", "bishop", "rook", "queen", "king"],
 };

@@ -12,6 +12,7 @@ pub(super) const WORDS: Words = Words {
     game: "Partie",
     continues: "Setzt die Partie {game} fort, die eine Lücke abgeschnitten hat.",
     event: "Turnier",
+    site: "Ort",
     white: "Weiß",
     black: "Schwarz",
     white_s: "Uhr Weiß",
@@ -223,6 +224,7 @@ pub(super) const WORDS: Words = Words {
         ("end_game", "Ende der Partie"),
         ("identify", "Brett suchen"),
         ("sync_clock_sides", "Seiten der Uhr"),
+        ("start_round", "Beginn der Runde"),
     ],
     roles: ["Bauer", "Springer", "Läufer", "Turm", "Dame", "König"],
 };

@@ -10,19 +10,9 @@ fn offends(table: &mut Table) {
     table.completes(table.last(), Completion::Press);
 }
 
-/// All that was said is written down as well, as a journal has it, and what it tells after a restart is told.
+/// What a journal has of what was said is told to the referee again after a restart.
 fn restarted(table: &mut Table, incidents: &mut Incidents) {
-    for ruling in table.referee.take_rulings() {
-        let head =
-            json!({"v": 1, "stream": "live", "seq": 1, "ts": "2026-11-21T14:03:07.412345Z", "board": "b"});
-        let mut event = serde_json::to_value(&ruling.event).expect("JSON");
-        for (key, value) in head.as_object().expect("fields") {
-            event[key] = value.clone();
-        }
-        if let Ok(event) = serde_json::from_value::<Event>(event) {
-            incidents.apply(&event);
-        }
-    }
+    journaled(table, incidents);
     table.referee.resume_incidents(incidents);
 }
 

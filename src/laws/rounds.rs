@@ -1,0 +1,190 @@
+//! When rounds begin, and how late a player may come.
+
+use core::str::FromStr;
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+use thiserror::Error;
+
+use super::time_control::minutes;
+
+/// When rounds begin: as planned, and as an arbiter has told instead.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rounds {
+    /// Ascending.
+    planned: Vec<Timestamp>,
+    told: Option<Timestamp>,
+}
+
+/// How late a player may come (2023: 6.7.1), as in "30 min", "1 h" or "0 min".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DefaultTime {
+    minutes: u32,
+}
+
+/// A text that is no default time.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{text:?} is no default time: whole minutes, a day at most, as in \"30 min\", \"1 h\" or \"0 min\"")]
+pub struct NoDefaultTime {
+    /// The text.
+    pub text: String,
+}
+
+/// A round that begins so much earlier than the plan has it is still that round.
+const BROUGHT_FORWARD: Duration = Duration::from_secs(30 * 60);
+const MINUTES_OF_A_DAY: u32 = 24 * 60;
+
+impl Rounds {
+    /// Rounds that are to begin at these times.
+    #[must_use]
+    pub fn planned(times: impl IntoIterator<Item = Timestamp>) -> Self {
+        let mut planned: Vec<Timestamp> = times.into_iter().collect();
+        planned.sort_unstable();
+        Self { planned, told: None }
+    }
+
+    /// A round begins at that time. It takes the place of what was told before, of all that was planned up to then, and of
+    /// the next one planned if that is the nearest, and within half an hour.
+    pub fn tell(&mut self, begins: Timestamp) {
+        self.told = Some(begins);
+    }
+
+    /// The last round that has begun by `now`.
+    #[must_use]
+    pub fn last(&self, now: Timestamp) -> Option<Timestamp> {
+        self.all().take_while(|begins| *begins <= now).last()
+    }
+
+    /// The first round that begins after `now`.
+    #[must_use]
+    pub fn next(&self, now: Timestamp) -> Option<Timestamp> {
+        self.all().find(|begins| *begins > now)
+    }
+
+    /// All that count, ascending.
+    fn all(&self) -> impl Iterator<Item = Timestamp> {
+        let counts = self.told.map_or(0, |told| self.replaced(told));
+        let planned = self.planned.get(counts..).unwrap_or_default();
+        self.told.into_iter().chain(planned.iter().copied())
+    }
+
+    /// How many of the planned rounds one told takes the place of.
+    fn replaced(&self, told: Timestamp) -> usize {
+        let before = self.planned.partition_point(|begins| *begins <= told);
+        let to_next = self
+            .planned
+            .get(before)
+            .map(|next| next.saturating_duration_since(told));
+        let from_last = before.checked_sub(1).and_then(|last| self.planned.get(last));
+        let from_last = from_last.map(|last| told.saturating_duration_since(*last));
+        let is_next = to_next.is_some_and(|to_next| {
+            to_next <= BROUGHT_FORWARD && from_last.is_none_or(|from_last| to_next < from_last)
+        });
+        before + usize::from(is_next)
+    }
+}
+
+impl DefaultTime {
+    /// In minutes, at most those of a day.
+    #[must_use]
+    pub const fn minutes(self) -> u32 {
+        self.minutes
+    }
+}
+
+impl FromStr for DefaultTime {
+    type Err = NoDefaultTime;
+
+    fn from_str(text: &str) -> Result<Self, NoDefaultTime> {
+        let minutes = minutes(text).filter(|minutes| *minutes <= MINUTES_OF_A_DAY);
+        let minutes = minutes.ok_or_else(|| NoDefaultTime {
+            text: text.to_owned(),
+        })?;
+        Ok(Self { minutes })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A time of that day, in minutes.
+    fn at(minutes: i64) -> Timestamp {
+        Timestamp::from_micros(1_795_269_600_000_000 + minutes * 60_000_000)
+    }
+
+    /// The rounds that count for a plan and what is told, in the order in which they come.
+    fn counting(planned: &[i64], told: &[i64]) -> Vec<i64> {
+        let mut rounds = Rounds::planned(planned.iter().copied().map(at));
+        told.iter().for_each(|told| rounds.tell(at(*told)));
+        let mut counting = Vec::new();
+        let mut now = at(-1000);
+        while let Some(next) = rounds.next(now) {
+            assert_eq!(rounds.last(next), Some(next));
+            counting.push((next.as_micros() - at(0).as_micros()) / 60_000_000);
+            now = next;
+        }
+        counting
+    }
+
+    #[test]
+    fn last_and_next_round_of_a_plan() {
+        let rounds = Rounds::planned([at(240), at(0)]);
+        assert_eq!((rounds.last(at(-1)), rounds.next(at(-1))), (None, Some(at(0))));
+        assert_eq!(
+            (rounds.last(at(0)), rounds.next(at(0))),
+            (Some(at(0)), Some(at(240)))
+        );
+        assert_eq!(
+            (rounds.last(at(999)), rounds.next(at(999))),
+            (Some(at(240)), None)
+        );
+        assert_eq!(Rounds::default().next(at(0)), None);
+    }
+
+    #[test]
+    fn a_round_told_takes_the_place_of_the_one_planned() {
+        for (planned, told, counts, what) in [
+            (&[0, 240][..], &[15][..], &[15, 240][..], "later"),
+            (&[0, 240], &[-10], &[-10, 240], "earlier"),
+            (&[0, 240], &[230], &[230], "the second one earlier"),
+            (&[0, 240], &[150], &[150, 240], "one between them"),
+            (&[0, 30, 60], &[10], &[10, 30, 60], "a short one later"),
+            (&[0, 30, 60], &[20], &[20, 60], "a short one earlier"),
+            (&[0, 240], &[15, 20], &[20, 240], "told twice"),
+            (&[0, 240], &[15, 5], &[5, 240], "told twice, earlier"),
+            (&[], &[7], &[7], "without a plan"),
+        ] {
+            assert_eq!(counting(planned, told), counts, "{what}");
+        }
+    }
+
+    #[test]
+    fn default_time_is_written_in_minutes_or_hours() {
+        let minutes = |text: &str| text.parse::<DefaultTime>().ok().map(DefaultTime::minutes);
+        for (text, expected) in [
+            ("30 min", 30),
+            ("1 h", 60),
+            ("1 h 30 min", 90),
+            ("0 min", 0),
+            ("0", 0),
+            ("15", 15),
+            ("120 s", 2),
+            ("1 Stunde", 60),
+        ] {
+            assert_eq!(minutes(text), Some(expected), "{text}");
+        }
+        for text in [
+            "",
+            "soon",
+            "-5 min",
+            "90 s",
+            "30 min/40",
+            "25 h",
+            "30 min + 5 s",
+            "99999999999 h",
+        ] {
+            assert_eq!(minutes(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! The round has begun, and the game on this board has not: the clock stands, or a player's first move is missing.
+//!
+//! Only a board is judged that waits for its game: the pieces stand as it begins, and none was begun for this round. Who
+//! sits there it cannot see.
+
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::fen::Fen;
+use shakmaty::{Board, ByColor, Color};
+
+use super::book::{Known, Number, Report};
+use super::{Desk, Noted};
+use crate::event::Incident;
+use crate::laws::Sight;
+use crate::tracker::{ClockChange, Variant, difference};
+
+/// Clocks are started one after the other.
+const GRACE: Duration = Duration::from_secs(120);
+/// A game that began so long before its round is of it.
+const EARLY: Duration = Duration::from_secs(10 * 60);
+/// Nobody who is there thinks longer about his first move.
+const THINKS: Duration = Duration::from_secs(5 * 60);
+/// Where no game has begun so long after the default time, there is none in this round.
+const GIVEN_UP: Duration = Duration::from_secs(60 * 60);
+/// So many squares that differ from the start position are another position, or the pieces being put away.
+const PUT_AWAY: usize = 8;
+
+/// Watches for games that do not begin with their round.
+#[derive(Debug, Default)]
+pub(super) struct Late {
+    open: Option<Open>,
+    /// The round in which it was told that the clock stands: once is enough.
+    stood: Option<Timestamp>,
+    /// The round in which a player's first move was missed, likewise.
+    missed: ByColor<Option<Timestamp>>,
+    /// The last game on this board began then.
+    began: Option<Timestamp>,
+    /// It is being played.
+    playing: bool,
+    /// The board has been looked at since then.
+    seen: Option<Timestamp>,
+    /// The start position was set up then.
+    set_up: Option<Timestamp>,
+    /// The clock was last started then.
+    started: Option<Timestamp>,
+    wake: Option<Timestamp>,
+}
+
+#[derive(Debug)]
+struct Open {
+    number: Number,
+    /// The beginning of its round.
+    round: Timestamp,
+    /// Whose first move is missing; `None`: the clock stands.
+    color: Option<Color>,
+    defaulted: bool,
+    /// The position that the game begins from.
+    board: Board,
+}
+
+impl Late {
+    /// A game of the journal began then, and may still be played.
+    pub(super) fn resume_game(&mut self, began: Timestamp, playing: bool) {
+        self.began = Some(began);
+        self.playing = playing;
+    }
+
+    /// Goes on with an incident that is open.
+    pub(super) fn resume(&mut self, incident: &Incident) {
+        let known = Known::new(incident);
+        self.resume_past(incident);
+        // Whoever opened it looked at the board.
+        self.seen = Some(known.from);
+        let fen = incident.evidence.fen.as_ref();
+        let fen = fen.and_then(|fen| fen.parse::<Fen>().ok());
+        self.open = Some(Open {
+            number: known.number,
+            round: known.from,
+            color: known.color,
+            defaulted: !incident.case.ends_with(".not_running"),
+            board: fen.map_or_else(Board::new, |fen| fen.into_setup().board),
+        });
+    }
+
+    /// What was told in a round is not told again.
+    pub(super) fn resume_past(&mut self, incident: &Incident) {
+        let known = Known::new(incident);
+        match known.color {
+            Some(color) => self.missed[color] = Some(known.from),
+            None => self.stood = Some(known.from),
+        }
+    }
+
+    /// The arbiter has decided.
+    pub(super) fn forget(&mut self, number: Number) {
+        self.open.take_if(|open| open.number == number);
+    }
+
+    pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
+        self.wake
+    }
+
+    pub(super) fn note(&mut self, desk: &mut Desk<'_>, noted: &Noted) {
+        let (now, rounds) = (desk.now(), &desk.view.regulations.rounds);
+        self.wake = rounds.next(now);
+        self.follow(desk, noted);
+        let round = rounds.last(now).filter(|round| now < given_up(desk, *round));
+        self.close(desk, noted, round);
+        let Some(round) = round else { return };
+        self.wake_at(given_up(desk, round));
+        if self.waits_for_game(desk, round) {
+            self.look_at_clock(desk, round);
+        } else {
+            self.look_for_first_move(desk, round);
+        }
+    }
+
+    fn follow(&mut self, desk: &Desk<'_>, noted: &Noted) {
+        let now = desk.now();
+        match noted {
+            Noted::Started => self.set_up = Some(now),
+            Noted::Clock(ClockChange::Started) => self.started = Some(now),
+            _ => {}
+        }
+        if desk.trace.is_whole() {
+            self.seen.get_or_insert(now);
+        }
+        let playing = desk.view.begun;
+        if playing && !core::mem::replace(&mut self.playing, playing) {
+            self.began = Some(now);
+        }
+        self.playing = playing;
+    }
+
+    fn close(&mut self, desk: &mut Desk<'_>, noted: &Noted, round: Option<Timestamp>) {
+        let Some(open) = &self.open else { return };
+        let view = desk.view;
+        let ends_game =
+            matches!(noted, Noted::Over) || (open.color.is_some() && matches!(noted, Noted::Started));
+        let begun = match open.color {
+            Some(color) => has_moved(desk, color),
+            None => view.begun && !view.line.is_empty(),
+        };
+        let put_away = open.color.is_none()
+            && !view.begun
+            && desk.trace.is_whole()
+            && difference(&open.board, desk.trace.board()).count() > PUT_AWAY;
+        let (by, reason) = if ends_game {
+            ("laws", "game_over")
+        } else if open.color.is_none() && view.clock.running {
+            ("clock", "passed")
+        } else if begun || put_away {
+            ("board", "passed")
+        } else if open.color.is_none() && round != Some(open.round) {
+            ("laws", "passed")
+        } else {
+            return;
+        };
+        desk.book.close(view.now, open.number, by, reason);
+        self.open = None;
+    }
+
+    /// Whether the pieces stand as a game begins, and none was begun for this round.
+    fn waits_for_game(&self, desk: &Desk<'_>, round: Timestamp) -> bool {
+        let view = desk.view;
+        let begun = self.began.is_some_and(|began| of_round(began, round));
+        let stands = view
+            .start
+            .is_some_and(|start| start.state.board() == desk.trace.board());
+        let waits = !view.begun && !view.over && !begun && view.line.is_empty();
+        waits && stands && desk.trace.is_whole() && is_beginning(desk)
+    }
+
+    /// The clock of a board that waits for its game should run.
+    fn look_at_clock(&mut self, desk: &mut Desk<'_>, round: Timestamp) {
+        let (now, clock) = (desk.now(), desk.view.clock);
+        if !clock.connected || clock.running {
+            return;
+        }
+        let ready = self.set_up.or(self.seen).unwrap_or(now);
+        let due = round.max(ready) + GRACE;
+        if now < due {
+            self.wake_at(due);
+            return;
+        }
+        let passes = default_at(desk, round).filter(|passes| self.watched(*passes, round));
+        let defaulted = passes.is_some_and(|passes| now >= passes);
+        if let Some(passes) = passes.filter(|_| !defaulted) {
+            self.wake_at(passes);
+        }
+        match &mut self.open {
+            Some(open) if open.defaulted == defaulted => {}
+            Some(open) => {
+                open.defaulted = defaulted;
+                let number = open.number;
+                desk.update(number, late(desk, round, defaulted).at_ply(0));
+            }
+            None if self.stood == Some(round) => {}
+            None => {
+                let number = desk.open(late(desk, round, defaulted).at_ply(0));
+                self.stood = Some(round);
+                self.opened(desk, number, round, None, defaulted);
+            }
+        }
+    }
+
+    /// Whether the board was looked at when the default time passed: nobody knows what was there before.
+    fn watched(&self, passes: Timestamp, round: Timestamp) -> bool {
+        self.seen.is_some_and(|seen| seen <= passes.max(round + GRACE))
+    }
+
+    /// A clock runs and nobody makes the first move that is due.
+    fn look_for_first_move(&mut self, desk: &mut Desk<'_>, round: Timestamp) {
+        let (now, view) = (desk.now(), desk.view);
+        let began = self.began.filter(|began| of_round(*began, round));
+        let (Some(began), Some(tip), Some(passes)) = (began, view.tip(), default_at(desk, round)) else {
+            return;
+        };
+        let color = tip.turn();
+        if !view.begun || !view.clock.running || !is_beginning(desk) || has_moved(desk, color) {
+            return;
+        }
+        let last = view.line.last();
+        // Before the press it may still be the opponent's clock that runs.
+        if last.is_some_and(|last| last.completed.is_none()) || self.missed[color] == Some(round) {
+            return;
+        }
+        let turn = last.map_or(began, |last| last.told_at);
+        let due = passes.max(self.started.map_or(turn, |started| started.max(turn)) + THINKS);
+        if now < due {
+            self.wake_at(due);
+            return;
+        }
+        let report = late(desk, round, true).of(color);
+        let number = desk.open(report);
+        self.missed[color] = Some(round);
+        self.opened(desk, number, round, Some(color), true);
+    }
+
+    fn opened(
+        &mut self,
+        desk: &Desk<'_>,
+        number: Number,
+        round: Timestamp,
+        color: Option<Color>,
+        defaulted: bool,
+    ) {
+        let start = desk.view.start.map(|start| start.state.board().clone());
+        self.open = Some(Open {
+            number,
+            round,
+            color,
+            defaulted,
+            board: start.unwrap_or_default(),
+        });
+    }
+
+    fn wake_at(&mut self, at: Timestamp) {
+        self.wake = Some(self.wake.map_or(at, |wake| wake.min(at)));
+    }
+}
+
+/// What is to be told of a round that began then.
+fn late(desk: &Desk<'_>, round: Timestamp, defaulted: bool) -> Report {
+    let passed = desk.now().saturating_duration_since(round).as_secs() / 60;
+    let sight = Sight::LateStart {
+        minutes: u32::try_from(passed).unwrap_or(u32::MAX),
+        default_time: desk.view.regulations.default_time.map(|time| time.minutes()),
+        defaulted,
+    };
+    desk.report(sight, round)
+}
+
+/// Whether a game that began then is of the round that begins there, or of an earlier one.
+fn of_round(began: Timestamp, round: Timestamp) -> bool {
+    began + EARLY >= round
+}
+
+/// When the default time of a round passes; `None`: nobody has said how long it is.
+fn default_at(desk: &Desk<'_>, round: Timestamp) -> Option<Timestamp> {
+    let minutes = desk.view.regulations.default_minutes()?;
+    Some(round + Duration::from_secs(u64::from(minutes) * 60))
+}
+
+/// When a board that waits for its game is taken to have none in a round.
+fn given_up(desk: &Desk<'_>, round: Timestamp) -> Timestamp {
+    default_at(desk, round).unwrap_or(round) + GIVEN_UP
+}
+
+/// Whether the line of play begins where the game does, and not where it was found in progress.
+fn is_beginning(desk: &Desk<'_>) -> bool {
+    desk.view
+        .start
+        .is_some_and(|start| !start.goes_on && (start.variant != Variant::FromPosition || desk.view.given))
+}
+
+fn has_moved(desk: &Desk<'_>, color: Color) -> bool {
+    desk.view.line.iter().any(|entry| entry.ply.color == color)
+}

@@ -1,0 +1,428 @@
+//! Games that do not begin with their round (2023: 6.6, 6.7).
+
+use super::*;
+use crate::laws::{DefaultTime, Rounds, Severity};
+use core::time::Duration;
+use kiebitz_hardware::Timestamp;
+
+const KIND: &str = "late_start";
+/// When the tables of these tests are set up, and their rounds begin ten minutes later.
+const ROUND: u64 = 600;
+
+/// A time in the test, in seconds from when the table was set up.
+fn at(table: &Table, seconds: u64) -> Timestamp {
+    table.now + Duration::from_secs(seconds)
+}
+
+/// A board at which the pieces and the clock are ready for a round in ten minutes.
+fn ready(edition: Edition, default_time: Option<&str>) -> Table {
+    let mut table = Table::new(edition);
+    let rounds = [at(&table, ROUND), at(&table, 4 * 3600)];
+    table.referee.regulations.rounds = Rounds::planned(rounds);
+    table.referee.regulations.default_time = default_time.map(|text| text.parse().expect("a time"));
+    stands_ready(&mut table);
+    table
+}
+
+/// The board tells what stands on it and that there is a clock, which stands.
+fn stands_ready(table: &mut Table) {
+    shows(table, &Board::new());
+    table.finds(Finding::Clock(ClockChange::Connected));
+}
+
+fn starts_clock(table: &mut Table) {
+    table.finds(Finding::Clock(ClockChange::Started));
+    reads(table, 600, 600, Some(Color::White));
+}
+
+fn late(table: &mut Table) -> Vec<String> {
+    told(table, KIND)
+}
+
+const NOTHING: [&str; 0] = [];
+
+#[test]
+fn a_clock_that_stands_is_told_two_minutes_after_the_round_began() {
+    let mut table = ready(Edition::Fide2023, Some("30 min"));
+    table.passes(ROUND + 119);
+    assert_eq!(late(&mut table), NOTHING);
+    table.passes(1);
+    assert_eq!(late(&mut table), ["not_running"]);
+    starts_clock(&mut table);
+    assert_eq!(late(&mut table), ["-passed"]);
+    table.passes(60).plays("e4").passes(60);
+    table.plays("e5").passes(3600).plays("Nf3 Nc6");
+    assert_eq!(late(&mut table), NOTHING);
+}
+
+#[test]
+fn a_clock_that_runs_in_time_is_nothing() {
+    for begins in [ROUND - 300, ROUND, ROUND + 100] {
+        let mut table = ready(Edition::Fide2023, Some("30 min"));
+        table.passes(begins);
+        starts_clock(&mut table);
+        table.passes(10).plays("e4 e5").passes(1800).plays("Nf3 Nc6");
+        assert_eq!(late(&mut table), NOTHING, "{begins}");
+    }
+}
+
+/// By edition: 1997 allows an hour, 2009 and those since 2017 nothing, unless the rules of the event say it; 2014 wants
+/// them to say it.
+#[test]
+fn default_time_is_that_of_the_event_or_of_the_edition() {
+    let first = |edition, default_time, minutes: u64| {
+        let mut table = ready(edition, default_time);
+        table.passes(ROUND + minutes * 60);
+        late(&mut table)
+    };
+    for edition in Edition::ALL {
+        assert_eq!(first(*edition, Some("15 min"), 14), ["not_running"], "{edition}");
+        assert_eq!(
+            first(*edition, Some("15 min"), 15),
+            ["not_running", "default_time"],
+            "{edition}"
+        );
+        assert_eq!(first(*edition, Some("0 min"), 2), ["default_time"], "{edition}");
+    }
+    for edition in [
+        Edition::Fide2009,
+        Edition::Fide2017,
+        Edition::Fide2018,
+        Edition::Fide2023,
+    ] {
+        assert_eq!(first(edition, None, 1), NOTHING, "{edition}");
+        assert_eq!(first(edition, None, 2), ["default_time"], "{edition}");
+    }
+    assert_eq!(first(Edition::Fide1997, None, 59), ["not_running"]);
+    assert_eq!(
+        first(Edition::Fide1997, None, 60),
+        ["not_running", "default_time"]
+    );
+    assert_eq!(first(Edition::Fide2014, None, 59), ["not_running"]);
+    // An hour later nothing is expected any more.
+    assert_eq!(first(Edition::Fide2014, None, 60), ["not_running", "-passed"]);
+}
+
+/// 1997: 6.6; 2009: 6.6a; 2014: 6.7; 2018 and 2023: 6.6, 6.7.1 and, where neither is there, 6.7.2.
+#[test]
+fn articles_of_each_edition() {
+    let articles = |edition: Edition| {
+        let mut table = ready(edition, Some("30 min"));
+        table.passes(ROUND + 1800);
+        let rulings = table.referee.take_rulings();
+        let incident = |event: &EventKind| match event {
+            EventKind::IncidentOpened(incident) | EventKind::IncidentUpdated(incident) => {
+                assert_eq!(incident.edition, edition.name());
+                Some((incident.severity, incident.article.clone()))
+            }
+            _ => None,
+        };
+        let found = rulings.iter().filter_map(|ruling| incident(&ruling.event));
+        found.collect::<Vec<(&str, String)>>()
+    };
+    let (hint, advice) = (Severity::Hint.name(), Severity::Advice.name());
+    for (edition, stands, passed) in [
+        (Edition::Fide1997, "6.5, 6.6", None),
+        (Edition::Fide2009, "6.5, 6.6a, 6.6b", Some("6.6a, 6.6b")),
+        (Edition::Fide2014, "6.6, 6.7", Some("6.7")),
+        (Edition::Fide2017, "6.6, 6.7.1, 6.7.2", Some("6.7.1, 6.7.2")),
+        (Edition::Fide2018, "6.6, 6.7.1, 6.7.2", Some("6.7.1, 6.7.2")),
+        (Edition::Fide2023, "6.6, 6.7.1, 6.7.2", Some("6.7.1, 6.7.2")),
+    ] {
+        let passed = passed.unwrap_or("6.6");
+        let expected = [(hint, stands.to_owned()), (advice, passed.to_owned())];
+        assert_eq!(articles(edition), expected, "{edition}");
+    }
+}
+
+/// White's clock runs and nobody moves; then Black's. Nobody is asked about who has yet to think.
+#[test]
+fn a_first_move_that_is_missing_after_the_default_time_asks_for_that_player() {
+    let mut table = ready(Edition::Fide2023, Some("15 min"));
+    table.passes(ROUND);
+    starts_clock(&mut table);
+    table.passes(15 * 60 - 1);
+    assert_eq!(late(&mut table), NOTHING);
+    table.passes(1);
+    let rulings = table.referee.take_rulings();
+    let [ruling] = rulings.as_slice() else {
+        panic!("one incident: {rulings:?}")
+    };
+    let EventKind::IncidentOpened(incident) = &ruling.event else {
+        panic!("an incident: {ruling:?}")
+    };
+    assert_eq!(incident.case, "late_start.no_first_move");
+    assert_eq!((incident.color, incident.ply), (Some("white"), Some(1)));
+    assert_eq!((incident.severity, incident.article.as_str()), ("hint", "6.7.1"));
+    assert!(ruling.game.is_some());
+    table.plays("e4");
+    assert_eq!(late(&mut table), ["-passed"]);
+    // Black's clock runs from now on.
+    table.passes(298);
+    assert_eq!(late(&mut table), NOTHING);
+    table.passes(2);
+    assert_eq!(late(&mut table), ["no_first_move"]);
+    let number = number_of(&table, KIND);
+    assert_eq!(
+        table.referee.watch.book.decidable(number).and_then(|i| i.color),
+        Some("black")
+    );
+    table.plays("e5");
+    assert_eq!(late(&mut table), ["-passed"]);
+    table.passes(1800).plays("Nf3");
+    assert_eq!(late(&mut table), NOTHING);
+}
+
+/// Where the default time is zero, a player at the board is not suspected for thinking.
+#[test]
+fn a_first_move_is_thought_over_for_five_minutes() {
+    let mut table = ready(Edition::Fide2023, None);
+    table.passes(ROUND + 30);
+    starts_clock(&mut table);
+    table.passes(290).plays("d4").passes(290);
+    table.plays("d5").passes(900).plays("c4");
+    assert_eq!(late(&mut table), NOTHING);
+}
+
+#[test]
+fn a_game_ended_before_its_first_move_ends_the_question() {
+    let mut table = ready(Edition::Fide2023, Some("15 min"));
+    table.passes(ROUND);
+    starts_clock(&mut table);
+    table.passes(900);
+    assert_eq!(late(&mut table), ["no_first_move"]);
+    assert_eq!(
+        table.hears(r#""do":"set_result","result":"0-1","reason":"default""#),
+        ""
+    );
+    table.passes(60);
+    assert_eq!(late(&mut table), ["-game_over"]);
+}
+
+/// A board without a game in this round: it is told once, and given up an hour after the default time.
+#[test]
+fn a_board_that_nobody_plays_on_is_not_told_of_for_ever() {
+    let mut table = ready(Edition::Fide2023, Some("30 min"));
+    table.passes(ROUND + 90 * 60 - 1);
+    assert_eq!(late(&mut table), ["not_running", "default_time"]);
+    table.passes(1);
+    assert_eq!(late(&mut table), ["-passed"]);
+    table.passes(3600);
+    assert_eq!(late(&mut table), NOTHING);
+}
+
+/// No pieces, the pieces of the last game, pieces that are put away, no clock, no round, a board that is away: nothing
+/// says that a game should begin there.
+#[test]
+fn a_board_that_is_not_ready_for_a_game_is_nothing() {
+    let all = |prepare: &dyn Fn(&mut Table)| {
+        let mut table = ready(Edition::Fide2023, Some("30 min"));
+        prepare(&mut table);
+        table.passes(2 * 3600);
+        late(&mut table)
+    };
+    assert_eq!(all(&|_| {}), ["not_running", "default_time", "-passed"]);
+    assert_eq!(all(&|table| shows(table, &Board::empty())), NOTHING);
+    let middle = state("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1");
+    assert_eq!(
+        all(&|table| {
+            table.set_up(middle.clone());
+            shows(table, middle.board());
+        }),
+        NOTHING
+    );
+    assert_eq!(
+        all(&|table| {
+            table.finds(Finding::Clock(ClockChange::Disconnected));
+        }),
+        NOTHING
+    );
+    assert_eq!(
+        all(&|table| {
+            table.finds(Finding::Away);
+        }),
+        NOTHING
+    );
+    assert_eq!(
+        all(&|table| table.referee.regulations.rounds = Rounds::default()),
+        NOTHING
+    );
+    let mut table = ready(Edition::Fide2023, Some("30 min"));
+    table.passes(ROUND + 200);
+    assert_eq!(late(&mut table), ["not_running"]);
+    shows(&mut table, &Board::empty());
+    assert_eq!(late(&mut table), ["-passed"]);
+    table.passes(3600);
+    assert_eq!(late(&mut table), NOTHING);
+}
+
+/// A position that the arbiter gave is a game's beginning like any other.
+#[test]
+fn a_game_set_up_from_a_position_is_waited_for() {
+    let mut table = ready(Edition::Fide2023, Some("30 min"));
+    let fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
+    assert_eq!(table.hears(&format!(r#""do":"new_game","fen":"{fen}""#)), "");
+    shows(&mut table, state(fen).board());
+    table.passes(ROUND + 200);
+    assert_eq!(late(&mut table), ["not_running"]);
+}
+
+/// Pieces that are set up again after a game of the round are not a game that is late; those of a game of the round before
+/// are, when it has ended.
+#[test]
+fn a_game_is_of_one_round() {
+    for (begins, told) in [(ROUND + 30, &[][..]), (ROUND - 590, &[]), (0, &["not_running"])] {
+        let mut table = Table::new(Edition::Fide2023);
+        let round = at(&table, 3600 + ROUND);
+        table.referee.regulations.rounds = Rounds::planned([round]);
+        table.referee.regulations.default_time = "1 h".parse().ok();
+        stands_ready(&mut table);
+        let begins = if begins == 0 { 0 } else { 3600 + begins };
+        table.passes(begins);
+        starts_clock(&mut table);
+        table.plays("e4 e5");
+        let passed = begins + 2;
+        table.passes(3600 + ROUND + 240 - passed);
+        table.finds(Finding::Clock(ClockChange::Stopped));
+        table.shows(crate::referee::table::WHITE_WINS);
+        table.set_up(state(STANDARD));
+        shows(&mut table, &Board::new());
+        table.passes(1200);
+        assert_eq!(late(&mut table), told, "{begins}");
+    }
+}
+
+/// The round begins at another time than planned, by an arbiter's word.
+#[test]
+fn the_arbiter_says_when_the_round_begins() {
+    let mut table = ready(Edition::Fide2023, Some("30 min"));
+    table.passes(ROUND + 150);
+    assert_eq!(late(&mut table), ["not_running"]);
+    let begins = crate::event::time_text(at(&table, 600));
+    assert_eq!(
+        table.hears(&format!(r#""do":"start_round","begins":"{begins}""#)),
+        ""
+    );
+    assert_eq!(late(&mut table), ["-passed"]);
+    table.passes(718);
+    assert_eq!(late(&mut table), NOTHING);
+    table.passes(1);
+    assert_eq!(late(&mut table), ["not_running"]);
+    table.passes(28 * 60);
+    assert_eq!(late(&mut table), ["default_time"]);
+    // Another one begins now, earlier than a typing mistake would have it.
+    let begins = crate::event::time_text(at(&table, 25 * 3600));
+    assert_eq!(
+        table.hears(&format!(r#""do":"start_round","begins":"{begins}""#)),
+        format!("a round is told of within a day of its beginning; {begins} is further off")
+    );
+    assert_eq!(table.hears(r#""do":"start_round""#), "");
+    assert_eq!(late(&mut table), ["-passed"]);
+    table.passes(120);
+    assert_eq!(late(&mut table), ["not_running"]);
+}
+
+/// A round without a plan, by word alone.
+#[test]
+fn a_round_needs_no_plan() {
+    let mut table = Table::new(Edition::Fide2023);
+    table.referee.regulations.default_time = "30 min".parse().ok();
+    stands_ready(&mut table);
+    assert_eq!(table.hears(r#""do":"start_round""#), "");
+    table.passes(120);
+    assert_eq!(late(&mut table), ["not_running"]);
+}
+
+#[test]
+fn the_arbiter_closes_it_for_this_round() {
+    let mut table = ready(Edition::Fide2023, Some("30 min"));
+    table.passes(ROUND + 150);
+    let number = number_of(&table, KIND);
+    assert_eq!(
+        table.hears(&format!(
+            r#""do":"close_incident","incident":{number},"decision":"no game here""#
+        )),
+        ""
+    );
+    assert_eq!(late(&mut table), ["not_running", "-decided"]);
+    table.passes(7200);
+    assert_eq!(late(&mut table), NOTHING);
+    // The next round is another one.
+    table.passes(4 * 3600 - 7200 - 150 - ROUND + 200);
+    assert_eq!(late(&mut table), ["not_running"]);
+}
+
+/// What was told is not told again when kiebitz is started again, and goes on; what is over stays over.
+#[test]
+fn a_restart_within_the_round_goes_on() {
+    for closed in [false, true] {
+        let mut table = ready(Edition::Fide2023, Some("30 min"));
+        let regulations = table.referee.regulations.clone();
+        table.passes(ROUND + 150);
+        if closed {
+            let number = number_of(&table, KIND);
+            table.hears(&format!(r#""do":"close_incident","incident":{number}"#));
+        }
+        let mut incidents = Incidents::default();
+        journaled(&mut table, &mut incidents);
+        assert_eq!(incidents.open().count(), usize::from(!closed));
+
+        let now = at(&table, 20);
+        let mut again = Table::new(Edition::Fide2023);
+        again.referee.take_rulings();
+        again.referee = crate::referee::Referee::new("board-1", regulations);
+        again.referee.resume_incidents(&incidents);
+        again.now = now;
+        again.set_up(state(STANDARD));
+        stands_ready(&mut again);
+        again.passes(600);
+        assert_eq!(late(&mut again), NOTHING, "{closed}");
+        again.passes(1200);
+        let expected: &[&str] = if closed { &[] } else { &["default_time"] };
+        assert_eq!(late(&mut again), expected, "{closed}");
+        starts_clock(&mut again);
+        let expected: &[&str] = if closed { &[] } else { &["-passed"] };
+        assert_eq!(late(&mut again), expected, "{closed}");
+    }
+}
+
+/// A kiebitz that is started in the middle of a round tells of a clock that stands, and nothing of a default time at the
+/// end of which it did not look.
+#[test]
+fn a_start_in_the_middle_of_the_round_claims_nothing_of_before() {
+    let mut table = Table::new(Edition::Fide2023);
+    let round = table.now.saturating_sub(Duration::from_secs(2400));
+    table.referee.regulations.rounds = Rounds::planned([round]);
+    table.referee.regulations.default_time = "30 min".parse().ok();
+    stands_ready(&mut table);
+    table.passes(119);
+    assert_eq!(late(&mut table), NOTHING);
+    table.passes(600);
+    assert_eq!(late(&mut table), ["not_running"]);
+}
+
+#[test]
+fn default_time_is_told_in_minutes() {
+    let mut table = ready(Edition::Fide2023, Some("30 min"));
+    table.passes(ROUND + 1800);
+    let rulings = table.referee.take_rulings();
+    let EventKind::IncidentUpdated(incident) = &rulings.last().expect("an update").event else {
+        panic!("an update: {rulings:?}")
+    };
+    assert_eq!((incident.color, incident.ply), (None, Some(0)));
+    let values = &incident.evidence.values;
+    assert_eq!((&values["minutes"], &values["allowed"]), (&json!(30), &json!(30)));
+    assert_eq!(DefaultTime::minutes("30 min".parse().expect("a time")), 30);
+    assert!(
+        incident.advice.contains("The round began 30 minutes ago"),
+        "{}",
+        incident.advice
+    );
+    assert!(
+        incident
+            .advice
+            .contains("more than 30 minutes after the beginning of the round loses"),
+        "{}",
+        incident.advice
+    );
+}
