@@ -73,11 +73,10 @@ impl Board {
         self.seq = last_seq;
         if let Some(game) = game {
             let followed = followed.unwrap_or(game.last_ts);
-            let plies = game
-                .plies
-                .iter()
-                .map(|(ply, record)| (ply, record.settled.is_some()));
-            self.tracker.resume(followed, &game.start, plies, game.white_side);
+            let (start, line) = game.line();
+            let settled = game.plies.iter().map(|(_, record)| record.settled.is_some());
+            let plies = line.iter().zip(settled);
+            self.tracker.resume(followed, &start, plies, game.white_side);
             self.referee.resume(game);
         } else if let Some(followed) = followed {
             self.tracker.resume_without_line(followed);
@@ -103,6 +102,12 @@ impl Board {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// What is played on it.
+    #[must_use]
+    pub fn regulations(&self) -> &Regulations {
+        self.referee.regulations()
     }
 
     /// What is known of the pieces.
@@ -156,7 +161,7 @@ impl Board {
         self.advance(now);
         let checked = self.referee.check(now, &command.order);
         let outcome = checked.as_ref().map(|checked| checked.note().map(str::to_owned));
-        let answer = command.answer(outcome, self.referee.language());
+        let answer = command.answer(outcome, self.referee.regulations().language);
         let event = EventKind::CommandTaken {
             id: command.id.clone(),
             action: command.action.to_owned(),

@@ -22,7 +22,7 @@ use crate::announced::Announced;
 use crate::command::CloseIncident;
 use crate::event::{Clock, EventKind, Players};
 use crate::incidents::Incidents;
-use crate::laws::{Language, Regulations};
+use crate::laws::Regulations;
 use crate::resume::Resumed;
 use crate::tracker::{ClockChange, Completion, Finding, Ply, ResultSign, Side, Start, State, Withdrawal};
 use claims::Offered;
@@ -173,6 +173,7 @@ impl Referee {
 
     /// Goes on with a game that the journal has.
     pub fn resume(&mut self, resumed: Resumed) {
+        let (start, line) = resumed.line();
         let entries = resumed.plies.into_iter().map(|(ply, record)| Entry {
             ply: Box::new(ply),
             told_at: resumed.last_ts,
@@ -180,26 +181,35 @@ impl Referee {
             completed: record.completed.map(|by| (by, record.clock, record.elapsed_ms)),
             offered: Offered::default(),
         });
-        self.line = entries.collect();
+        let published: Vec<Entry> = entries.collect();
+        let due = line.into_iter().zip(&published);
+        self.line = due
+            .map(|(ply, entry)| Entry {
+                ply: Box::new(ply),
+                ..entry.clone()
+            })
+            .collect();
         // A clock that is found standing was stopped.
-        self.clock.ran = self.line.iter().any(|entry| {
+        self.clock.ran = published.iter().any(|entry| {
             entry
                 .completed
                 .as_ref()
                 .is_some_and(|(_, clock, _)| clock.is_some())
         });
-        let start = resumed.start.state.clone();
-        self.start = Some(resumed.start);
+        self.start = Some(start);
         self.white_side = resumed.white_side;
         self.games = resumed.number;
         self.watch.resume_game(resumed.started, resumed.verdict.is_none());
+        if resumed.time_control.is_some() {
+            self.regulations.time_control = resumed.time_control;
+        }
         self.game = Some(Running {
             id: Game {
                 number: resumed.number,
                 id: resumed.id,
             },
-            start,
-            published: self.line.clone(),
+            start: resumed.start.state,
+            published,
             ended: resumed.verdict.is_some(),
             shown_at: None,
             verdict: resumed.verdict,
@@ -217,10 +227,10 @@ impl Referee {
         self.watch.resume(incidents);
     }
 
-    /// The language that the arbiter is told things in.
+    /// What applies at the board.
     #[must_use]
-    pub fn language(&self) -> Language {
-        self.regulations.language
+    pub fn regulations(&self) -> &Regulations {
+        &self.regulations
     }
 
     /// Goes on with what was said of the next game and of the round.
@@ -568,7 +578,7 @@ mod tests {
             let event = json!({
                 "v": 1, "stream": "live", "seq": number, "ts": time, "board": "b", "type": "incident.opened",
                 "incident": number, "kind": kind, "color": null, "ply": 4, "severity": "advice", "article": "",
-                "edition": "fide-2023", "case": "c", "advice": "a", "squares": ["e4"],
+                "edition": "fide-2023", "case": format!("{kind}.half"), "advice": "a", "squares": ["e4"],
                 "evidence": {
                     "from": time, "to": time, "fen": null, "clock": null, "changes": [], "values": {},
                 },

@@ -9,6 +9,7 @@ use crate::board::Board;
 use crate::event::Players;
 use crate::hall::Names;
 use crate::journal::{Journal, JournalError, JournaledGame};
+use crate::laws::TimeControl;
 use crate::record::{GameRecord, MoveRecord};
 use crate::referee::Verdict;
 use crate::tracker::{Evidence, Ply, Side, Start, State, Variant};
@@ -56,6 +57,8 @@ pub struct Resumed {
     pub players: Option<Players>,
     /// Positions that the arbiter set, each with the number of the ply before it.
     pub placed: Vec<(u32, State)>,
+    /// The time control that the arbiter has set during the game.
+    pub time_control: Option<TimeControl>,
 }
 
 impl Resumed {
@@ -75,7 +78,7 @@ impl Resumed {
         let mut before = state.clone();
         let mut plies = Vec::new();
         for entry in &record.moves {
-            let set = placed.iter().rfind(|(ply, _)| ply + 1 == entry.ply);
+            let set = placed.iter().rfind(|(ply, _)| ply.saturating_add(1) == entry.ply);
             let ply = ply(record, entry, set.map_or(&before, |(_, state)| state), mode)?;
             before = ply.after.clone();
             plies.push((ply, entry.clone()));
@@ -104,7 +107,26 @@ impl Resumed {
             }),
             players: record.players.clone(),
             placed,
+            time_control: game.time_control.as_ref().and_then(|set| set.parse().ok()),
         })
+    }
+
+    /// The start and the plies as they are due on the board: where the arbiter has set a position, with that.
+    #[must_use]
+    pub fn line(&self) -> (Start, Vec<Ply>) {
+        let stood = |ply: u32, state: &State| {
+            let set = self.placed.iter().rfind(|(at, _)| *at == ply);
+            set.map_or(state, |(_, state)| state).clone()
+        };
+        let start = Start {
+            state: stood(0, &self.start.state),
+            ..self.start.clone()
+        };
+        let plies = self.plies.iter().map(|(ply, _)| Ply {
+            after: stood(ply.number, &ply.after),
+            ..ply.clone()
+        });
+        (start, plies.collect())
     }
 }
 

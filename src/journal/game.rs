@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{Journal, JournalError, JournaledEvent, journaled};
 use crate::announced::Announced;
-use crate::event::Event;
+use crate::event::{Event, EventKind};
 use crate::incidents::Incidents;
 use crate::record::GameRecord;
 
@@ -29,6 +29,8 @@ pub struct JournaledGame {
     pub number: u32,
     /// When its last event was decided.
     pub last_ts: Timestamp,
+    /// The time control that the arbiter has set during the game, if he has.
+    pub time_control: Option<String>,
 }
 
 impl Journal {
@@ -169,11 +171,16 @@ impl JournaledGame {
         for event in rest {
             record.apply(event);
         }
+        let set = rest.iter().rev().find_map(|event| match &event.kind {
+            EventKind::GameAmended { time_control, .. } => time_control.clone(),
+            _ => None,
+        });
         let number = record.game.rsplit('-').next()?;
         Some(Self {
             number: number.parse().unwrap_or(0),
             record,
             last_ts: events.last()?.ts,
+            time_control: set,
         })
     }
 }

@@ -156,7 +156,7 @@ impl Table {
                 }
                 note
             }
-            Err(refusal) => refusal.text(self.referee.language()),
+            Err(refusal) => refusal.text(self.referee.regulations.language),
         }
     }
 

@@ -26,6 +26,8 @@ mod mosquitto;
 mod mqtt;
 mod mqtt_world;
 mod report;
+#[cfg(unix)]
+mod restart;
 mod schema;
 #[cfg(unix)]
 mod soak;

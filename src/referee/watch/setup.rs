@@ -39,7 +39,8 @@ struct Found {
     from: Timestamp,
     squares: Bitboard,
     gone: Gone,
-    /// How often each side of the clock was pressed since: turned by a quarter, the board tells no moves.
+    /// How often each side of the clock was pressed since: turned by a quarter, the board tells no moves. It begins anew
+    /// with a restart, so that the limit may be told late.
     presses: (u32, u32),
 }
 
@@ -95,10 +96,9 @@ impl Found {
 impl Setup {
     pub(super) fn resume(&mut self, incident: &Incident) {
         let found = Found::resumed(incident);
-        let turned = incident.evidence.values.get("turned");
         match incident.kind {
-            "board_rotated" if turned.is_some_and(|turned| turned == "quarter") => self.quarter = Some(found),
-            "board_rotated" => self.turned = Some(found),
+            "board_rotated" if incident.case == "board_rotated.half" => self.turned = Some(found),
+            "board_rotated" => self.quarter = Some(found),
             _ => {
                 let fen = incident.evidence.fen.as_ref();
                 let fen = fen.and_then(|fen| fen.parse::<Fen>().ok());

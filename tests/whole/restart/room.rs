@@ -1,0 +1,245 @@
+//! A board with a clock, a daemon that watches it, and its journal. In virtual time.
+
+use core::time::Duration;
+
+use kiebitz::command::Command;
+use kiebitz::config::Config;
+use kiebitz::emulate::plies;
+use kiebitz::event::{Event, EventKind};
+use kiebitz::hall::{Hall, LineId, Manner, Names};
+use kiebitz::journal::Journal;
+use kiebitz::record::GameRecord;
+use kiebitz::resume;
+use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::capture::LineMode;
+use kiebitz_hardware::emulator::{BoardSettings, ClockSide, EmulatedBoard, EmulatedClock};
+use shakmaty::{Board, Square};
+
+/// The usual set-up.
+pub(super) const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
+
+const OPENING: Timestamp = Timestamp::from_micros(1_795_269_600_000_000);
+/// A hand puts a piece down this long after it took it, and presses the clock this long after that.
+const HAND: Duration = Duration::from_millis(500);
+const WHITE: ClockSide = ClockSide::Left;
+
+pub(super) struct Room {
+    hall: Hall,
+    line: LineId,
+    board: EmulatedBoard,
+    now: Timestamp,
+    names: Names,
+    journal: Journal,
+    told: usize,
+    white_moves: bool,
+    _directory: tempfile::TempDir,
+}
+
+impl Room {
+    /// Pieces stand on a board that kiebitz watches, with these settings besides the board's name.
+    pub(super) fn new(placement: &str, settings: &str) -> Self {
+        let pieces: Board = placement.parse().unwrap();
+        let mut board = EmulatedBoard::with_pieces(OPENING, BoardSettings::default(), &plies::dump(&pieces));
+        let clock = EmulatedClock::new(Duration::from_secs(5400)).with_lever_high(WHITE);
+        board.plug_clock(OPENING, Some(clock));
+        let settings = format!("{settings}\n[[board]]\nserial = \"00042\"\nname = \"b\"\n");
+        let config = Config::parse("kiebitz.toml".as_ref(), &settings).unwrap();
+        let names = Names::Configured(Box::new(config));
+        let directory = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&directory.path().join("journal.sqlite")).unwrap();
+        let mut hall = Hall::new("live", names.clone());
+        let line = hall.add(PORT, Manner::Live(LineMode::Single));
+        hall.open(OPENING, line);
+        let mut room = Self {
+            hall,
+            line,
+            board,
+            now: OPENING,
+            names,
+            journal,
+            told: 0,
+            white_moves: true,
+            _directory: directory,
+        };
+        room.pass(Duration::from_secs(10));
+        room
+    }
+
+    /// Time passes.
+    pub(super) fn pass(&mut self, lasting: Duration) {
+        let end = self.now + lasting;
+        while self.now < end {
+            self.hall.advance(self.now);
+            while let Some((line, bytes)) = self.hall.poll_write(self.now) {
+                self.board.handle_bytes(self.now, &bytes);
+                self.hall.sent(self.now, line, &bytes);
+            }
+            self.now = self.now + Duration::from_millis(1);
+            while let Some((_, bytes)) = self.board.poll_transmit(self.now) {
+                self.hall.receive(self.now, self.line, &bytes);
+            }
+        }
+        self.keep();
+    }
+
+    fn keep(&mut self) {
+        let said = self.hall.take_said();
+        self.journal.append(said.iter().map(|said| &said.event)).unwrap();
+    }
+
+    pub(super) fn starts_clock(&mut self) {
+        self.board.clock_mut(self.now).unwrap().start(self.now);
+        self.pass(Duration::from_secs(1));
+    }
+
+    pub(super) fn stops_clock(&mut self) {
+        self.board.clock_mut(self.now).unwrap().stop(self.now);
+        self.pass(Duration::from_secs(1));
+    }
+
+    /// The arbiter lays the lever over while the clock stands: the other side is on move.
+    pub(super) fn hands_over(&mut self) {
+        let side = self.board.clock().unwrap().lever_high();
+        self.board.clock_mut(self.now).unwrap().press(self.now, side);
+        self.white_moves = !self.white_moves;
+        self.pass(Duration::from_secs(1));
+    }
+
+    /// Pieces are put from square to square, and the clock is pressed each time.
+    pub(super) fn plays(&mut self, moves: &str) {
+        for played in moves.split_whitespace() {
+            self.puts(played);
+            let side = if self.white_moves { WHITE } else { WHITE.other() };
+            self.board.clock_mut(self.now).unwrap().press(self.now, side);
+            self.white_moves = !self.white_moves;
+            self.pass(Duration::from_secs(4));
+        }
+    }
+
+    /// Pieces are put from square to square; what stood there is taken away before.
+    pub(super) fn puts(&mut self, moves: &str) {
+        for (from, to) in squares(moves) {
+            let piece = self.board.contents(from);
+            self.board.set(self.now, from, None);
+            self.pass(HAND);
+            self.board.set(self.now, to, None);
+            self.board.set(self.now, to, piece);
+            self.pass(HAND);
+        }
+    }
+
+    /// All pieces are set up.
+    pub(super) fn set_up(&mut self, placement: &str) {
+        let pieces = plies::dump(&placement.parse().unwrap());
+        for (field, piece) in kiebitz_protocol::Field::all().zip(pieces) {
+            self.board.set(self.now, field, piece);
+            self.pass(Duration::from_millis(20));
+        }
+    }
+
+    /// The arbiter gives a command, which is taken.
+    pub(super) fn says(&mut self, command: &str) {
+        self.pass(Duration::from_secs(1));
+        let command = Command::parse(&format!(r#"{{"id":"1",{command}}}"#)).unwrap();
+        let answer = self.hall.command(self.now, "b", &command);
+        assert!(answer.ok, "{answer:?}");
+        self.pass(Duration::from_secs(1));
+    }
+
+    /// The daemon is killed, and started again after so long.
+    pub(super) fn restarts(&mut self, down: Duration) {
+        self.restarts_while(down, "");
+    }
+
+    /// The same, while pieces are moved.
+    pub(super) fn restarts_while(&mut self, down: Duration, moves: &str) {
+        self.keep();
+        let half = self.now + down / 2;
+        self.board.advance(half);
+        for (nth, (from, to)) in (0..).zip(squares(moves)) {
+            let at = half + HAND * nth;
+            let piece = self.board.contents(from);
+            self.board.set(at, from, None);
+            self.board.set(at, to, piece);
+        }
+        self.now = self.now + down;
+        while self.board.poll_transmit(self.now).is_some() {}
+        self.hall = Hall::new("live", self.names.clone());
+        for board in resume::boards(&self.journal, "live", &self.names).unwrap() {
+            self.hall.expect(board);
+        }
+        self.line = self.hall.add(PORT, Manner::Live(LineMode::Single));
+        self.hall.open(self.now, self.line);
+        self.pass(Duration::from_secs(10));
+    }
+
+    /// What was told since this was last asked.
+    pub(super) fn told(&mut self) -> Vec<Event> {
+        let told = self.events().split_off(self.told);
+        self.told += told.len();
+        told
+    }
+
+    fn events(&self) -> Vec<Event> {
+        let events = self
+            .journal
+            .events_after("live", "b", 0, usize::MAX >> 1)
+            .unwrap();
+        let events = events.iter().map(|event| serde_json::from_str(&event.payload));
+        events.collect::<Result<_, _>>().unwrap()
+    }
+
+    /// The last game.
+    pub(super) fn game(&self) -> GameRecord {
+        self.journal.last_game("live", "b").unwrap().unwrap().record
+    }
+
+    /// The moves of the last game.
+    pub(super) fn moves(&self) -> Vec<String> {
+        let moves = self.game().moves;
+        moves
+            .into_iter()
+            .map(|played| played.san.unwrap_or(played.fen))
+            .collect()
+    }
+
+    /// The kinds of incidents that were opened, but for boards and clocks that come and go.
+    pub(super) fn opened(&self) -> Vec<&'static str> {
+        let kinds = self.events().into_iter().filter_map(|event| match event.kind {
+            EventKind::IncidentOpened(incident) => Some(incident.kind),
+            _ => None,
+        });
+        kinds.filter(|kind| !LINES.contains(kind)).collect()
+    }
+
+    /// The incidents that are open, by case, with the number of the offence.
+    pub(super) fn open(&self) -> Vec<String> {
+        let incidents = self.journal.incidents("live", "b").unwrap();
+        let open = incidents
+            .open()
+            .filter(|incident| !LINES.contains(&incident.kind));
+        let open = open.map(|incident| match incident.evidence.values.get("offence") {
+            Some(offence) => format!("{} {offence}", incident.case),
+            None => incident.case.clone(),
+        });
+        open.collect()
+    }
+
+    /// The time control that the daemon goes by.
+    pub(super) fn time_control(&self) -> Option<String> {
+        self.hall
+            .board("b")
+            .and_then(|board| board.regulations().time_control_text())
+    }
+}
+
+const PORT: &str = "/dev/ttyUSB0";
+/// Not of interest here.
+const LINES: [&str; 3] = ["board_disconnected", "clock_disconnected", "clock_stopped"];
+
+fn squares(moves: &str) -> impl Iterator<Item = (kiebitz_protocol::Field, kiebitz_protocol::Field)> {
+    moves.split_whitespace().map(|uci| {
+        let square = |at| plies::field(uci[at..at + 2].parse::<Square>().unwrap());
+        (square(0), square(2))
+    })
+}
