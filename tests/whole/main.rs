@@ -13,6 +13,8 @@ mod bus;
 #[cfg(unix)]
 mod captures;
 mod cli;
+#[cfg(unix)]
+mod clocks;
 mod commands;
 #[cfg(feature = "demo-broker")]
 mod demo_broker;
@@ -28,6 +30,8 @@ mod mqtt_world;
 mod report;
 #[cfg(unix)]
 mod restart;
+#[cfg(unix)]
+mod room;
 mod schema;
 #[cfg(unix)]
 mod soak;

@@ -1,11 +1,10 @@
 //! Restarts of the daemon: what the arbiter has said, and what was open, is as it was.
 
-mod room;
-
 use core::time::Duration;
 
 use kiebitz::event::EventKind;
-use room::{Room, STANDARD};
+
+use crate::room::{Room, STANDARD};
 
 /// 1. e4 e5 2. Nf3 Nc6, with the clock stopped.
 fn room() -> Room {

@@ -11,25 +11,27 @@ use kiebitz::journal::Journal;
 use kiebitz::record::GameRecord;
 use kiebitz::resume;
 use kiebitz_hardware::Timestamp;
-use kiebitz_hardware::capture::LineMode;
+use kiebitz_hardware::capture::{CaptureWriter, Direction, Interface, LineMode};
 use kiebitz_hardware::emulator::{BoardSettings, ClockSide, EmulatedBoard, EmulatedClock};
 use shakmaty::{Board, Square};
 
 /// The usual set-up.
-pub(super) const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
+pub(crate) const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
 
 const OPENING: Timestamp = Timestamp::from_micros(1_795_269_600_000_000);
 /// A hand puts a piece down this long after it took it, and presses the clock this long after that.
 const HAND: Duration = Duration::from_millis(500);
 const WHITE: ClockSide = ClockSide::Left;
 
-pub(super) struct Room {
+pub(crate) struct Room {
     hall: Hall,
     line: LineId,
     board: EmulatedBoard,
     now: Timestamp,
     names: Names,
     journal: Journal,
+    /// What went over the line.
+    capture: CaptureWriter<Vec<u8>>,
     told: usize,
     white_moves: bool,
     _directory: tempfile::TempDir,
@@ -37,11 +39,16 @@ pub(super) struct Room {
 
 impl Room {
     /// Pieces stand on a board that kiebitz watches, with these settings besides the board's name.
-    pub(super) fn new(placement: &str, settings: &str) -> Self {
+    pub(crate) fn new(placement: &str, settings: &str) -> Self {
+        let clock = EmulatedClock::new(Duration::from_secs(5400));
+        Self::with_clock(placement, settings, clock)
+    }
+
+    /// The same with a clock of its own.
+    pub(crate) fn with_clock(placement: &str, settings: &str, clock: EmulatedClock) -> Self {
         let pieces: Board = placement.parse().unwrap();
         let mut board = EmulatedBoard::with_pieces(OPENING, BoardSettings::default(), &plies::dump(&pieces));
-        let clock = EmulatedClock::new(Duration::from_secs(5400)).with_lever_high(WHITE);
-        board.plug_clock(OPENING, Some(clock));
+        board.plug_clock(OPENING, Some(clock.with_lever_high(WHITE)));
         let settings = format!("{settings}\n[[board]]\nserial = \"00042\"\nname = \"b\"\n");
         let config = Config::parse("kiebitz.toml".as_ref(), &settings).unwrap();
         let names = Names::Configured(Box::new(config));
@@ -57,6 +64,7 @@ impl Room {
             now: OPENING,
             names,
             journal,
+            capture: capture(),
             told: 0,
             white_moves: true,
             _directory: directory,
@@ -66,17 +74,25 @@ impl Room {
     }
 
     /// Time passes.
-    pub(super) fn pass(&mut self, lasting: Duration) {
+    pub(crate) fn pass(&mut self, lasting: Duration) {
         let end = self.now + lasting;
         while self.now < end {
             self.hall.advance(self.now);
             while let Some((line, bytes)) = self.hall.poll_write(self.now) {
                 self.board.handle_bytes(self.now, &bytes);
                 self.hall.sent(self.now, line, &bytes);
+                self.capture
+                    .write_bytes(self.now, 0, Direction::Outbound, &bytes)
+                    .unwrap();
             }
-            self.now = self.now + Duration::from_millis(1);
+            let due = [self.hall.poll_deadline(), self.board.poll_deadline()];
+            let due = due.into_iter().flatten().min().unwrap_or(end);
+            self.now = due.max(self.now + Duration::from_millis(1)).min(end);
             while let Some((_, bytes)) = self.board.poll_transmit(self.now) {
                 self.hall.receive(self.now, self.line, &bytes);
+                self.capture
+                    .write_bytes(self.now, 0, Direction::Inbound, &bytes)
+                    .unwrap();
             }
         }
         self.keep();
@@ -87,18 +103,18 @@ impl Room {
         self.journal.append(said.iter().map(|said| &said.event)).unwrap();
     }
 
-    pub(super) fn starts_clock(&mut self) {
+    pub(crate) fn starts_clock(&mut self) {
         self.board.clock_mut(self.now).unwrap().start(self.now);
         self.pass(Duration::from_secs(1));
     }
 
-    pub(super) fn stops_clock(&mut self) {
+    pub(crate) fn stops_clock(&mut self) {
         self.board.clock_mut(self.now).unwrap().stop(self.now);
         self.pass(Duration::from_secs(1));
     }
 
     /// The arbiter lays the lever over while the clock stands: the other side is on move.
-    pub(super) fn hands_over(&mut self) {
+    pub(crate) fn hands_over(&mut self) {
         let side = self.board.clock().unwrap().lever_high();
         self.board.clock_mut(self.now).unwrap().press(self.now, side);
         self.white_moves = !self.white_moves;
@@ -106,7 +122,7 @@ impl Room {
     }
 
     /// Pieces are put from square to square, and the clock is pressed each time.
-    pub(super) fn plays(&mut self, moves: &str) {
+    pub(crate) fn plays(&mut self, moves: &str) {
         for played in moves.split_whitespace() {
             self.puts(played);
             let side = if self.white_moves { WHITE } else { WHITE.other() };
@@ -117,7 +133,7 @@ impl Room {
     }
 
     /// Pieces are put from square to square; what stood there is taken away before.
-    pub(super) fn puts(&mut self, moves: &str) {
+    pub(crate) fn puts(&mut self, moves: &str) {
         for (from, to) in squares(moves) {
             let piece = self.board.contents(from);
             self.board.set(self.now, from, None);
@@ -129,7 +145,7 @@ impl Room {
     }
 
     /// All pieces are set up.
-    pub(super) fn set_up(&mut self, placement: &str) {
+    pub(crate) fn set_up(&mut self, placement: &str) {
         let pieces = plies::dump(&placement.parse().unwrap());
         for (field, piece) in kiebitz_protocol::Field::all().zip(pieces) {
             self.board.set(self.now, field, piece);
@@ -138,7 +154,7 @@ impl Room {
     }
 
     /// The arbiter gives a command, which is taken.
-    pub(super) fn says(&mut self, command: &str) {
+    pub(crate) fn says(&mut self, command: &str) {
         self.pass(Duration::from_secs(1));
         let command = Command::parse(&format!(r#"{{"id":"1",{command}}}"#)).unwrap();
         let answer = self.hall.command(self.now, "b", &command);
@@ -147,12 +163,12 @@ impl Room {
     }
 
     /// The daemon is killed, and started again after so long.
-    pub(super) fn restarts(&mut self, down: Duration) {
+    pub(crate) fn restarts(&mut self, down: Duration) {
         self.restarts_while(down, "");
     }
 
     /// The same, while pieces are moved.
-    pub(super) fn restarts_while(&mut self, down: Duration, moves: &str) {
+    pub(crate) fn restarts_while(&mut self, down: Duration, moves: &str) {
         self.keep();
         let half = self.now + down / 2;
         self.board.advance(half);
@@ -173,8 +189,13 @@ impl Room {
         self.pass(Duration::from_secs(10));
     }
 
+    /// All that went over the line, as a capture of a board "b".
+    pub(crate) fn recorded(self) -> Vec<u8> {
+        self.capture.into_inner()
+    }
+
     /// What was told since this was last asked.
-    pub(super) fn told(&mut self) -> Vec<Event> {
+    pub(crate) fn told(&mut self) -> Vec<Event> {
         let told = self.events().split_off(self.told);
         self.told += told.len();
         told
@@ -190,12 +211,12 @@ impl Room {
     }
 
     /// The last game.
-    pub(super) fn game(&self) -> GameRecord {
+    pub(crate) fn game(&self) -> GameRecord {
         self.journal.last_game("live", "b").unwrap().unwrap().record
     }
 
     /// The moves of the last game.
-    pub(super) fn moves(&self) -> Vec<String> {
+    pub(crate) fn moves(&self) -> Vec<String> {
         let moves = self.game().moves;
         moves
             .into_iter()
@@ -204,7 +225,7 @@ impl Room {
     }
 
     /// The kinds of incidents that were opened, but for boards and clocks that come and go.
-    pub(super) fn opened(&self) -> Vec<&'static str> {
+    pub(crate) fn opened(&self) -> Vec<&'static str> {
         let kinds = self.events().into_iter().filter_map(|event| match event.kind {
             EventKind::IncidentOpened(incident) => Some(incident.kind),
             _ => None,
@@ -213,7 +234,7 @@ impl Room {
     }
 
     /// The incidents that are open, by case, with the number of the offence.
-    pub(super) fn open(&self) -> Vec<String> {
+    pub(crate) fn open(&self) -> Vec<String> {
         let incidents = self.journal.incidents("live", "b").unwrap();
         let open = incidents
             .open()
@@ -226,11 +247,22 @@ impl Room {
     }
 
     /// The time control that the daemon goes by.
-    pub(super) fn time_control(&self) -> Option<String> {
+    pub(crate) fn time_control(&self) -> Option<String> {
         self.hall
             .board("b")
             .and_then(|board| board.regulations().time_control_text())
     }
+}
+
+fn capture() -> CaptureWriter<Vec<u8>> {
+    let mut capture = CaptureWriter::new(Vec::new()).unwrap();
+    let board = Interface {
+        name: "b".to_owned(),
+        mode: LineMode::Single,
+    };
+    let interface = capture.add_interface(&board).unwrap();
+    capture.write_opened(OPENING, interface).unwrap();
+    capture
 }
 
 const PORT: &str = "/dev/ttyUSB0";
