@@ -94,21 +94,16 @@ impl Journal {
         Ok(events)
     }
 
-    /// When a board was last known to be followed: when something was last told of what is played on it, or else of
-    /// itself for the first time. `None` where nothing was told of it.
+    /// When a board was last known to be followed: when its last event was decided or, if nothing has been told yet of
+    /// what became of a gap, when that gap began. `None` where nothing was told of it.
     ///
     /// # Errors
     ///
     /// When the file cannot be read.
     pub fn last_followed(&self, stream: &str, board: &str) -> Result<Option<Timestamp>, JournalError> {
-        for select in [LAST_FOLLOWED, FIRST] {
-            let mut select = self.connection.prepare(select).map_err(self.error())?;
-            let at = select.query_row([stream, board], |row| row.get::<_, i64>(0));
-            if let Some(at) = at.optional().map_err(self.error())? {
-                return Ok(Some(Timestamp::from_micros(at)));
-            }
-        }
-        Ok(None)
+        let mut select = self.connection.prepare(LAST_FOLLOWED).map_err(self.error())?;
+        let at = select.query_row([stream, board], |row| row.get::<_, Option<i64>>(0));
+        Ok(at.map_err(self.error())?.map(Timestamp::from_micros))
     }
 
     /// The incidents of a board.
@@ -253,17 +248,25 @@ const STARTED: &str = "SELECT seq FROM event INDEXED BY game_edge
 const LAST_STARTED: &str = "SELECT game FROM event INDEXED BY game_edge
     WHERE stream = ?1 AND board = ?2 AND type IN ('game.started', 'game.ended')
     AND type = 'game.started' ORDER BY seq DESC LIMIT 1";
-/// That a board or a clock comes or goes does not tell what is played.
-const LAST_FOLLOWED: &str = "SELECT ts FROM event WHERE stream = ?1 AND board = ?2
-    AND type NOT IN ('board.connected', 'board.disconnected', 'clock.connected', 'clock.disconnected')
-    ORDER BY seq DESC LIMIT 1";
-const FIRST: &str = "SELECT ts FROM event WHERE stream = ?1 AND board = ?2 ORDER BY seq LIMIT 1";
 const STARTED_FROM: &str = "SELECT game FROM event INDEXED BY game_edge
     WHERE stream = ?1 AND board = ?2 AND type IN ('game.started', 'game.ended') AND type = 'game.started'
     AND seq >= ifnull((SELECT seq FROM event INDEXED BY game_edge
         WHERE stream = ?1 AND board = ?2 AND type IN ('game.started', 'game.ended') AND type = 'game.started'
         AND ts <= ?3 ORDER BY seq DESC LIMIT 1), 0)
     ORDER BY seq";
+/// A gap is open from where a board goes, or comes back to a daemon that was away, until its recovery is told or a new
+/// line of play begins. Whatever else is told meanwhile says nothing of what was played in it: it began with the board's
+/// going, or behind the last event of the daemon that was.
+const LAST_FOLLOWED: &str = "WITH
+    told (seq) AS (SELECT COALESCE(MAX(seq), 0) FROM event WHERE stream = ?1 AND board = ?2
+        AND type IN ('board.recovered', 'game.started')),
+    gap (seq) AS (SELECT MIN(seq) FROM event WHERE stream = ?1 AND board = ?2
+        AND seq > (SELECT seq FROM told) AND type IN ('board.connected', 'board.disconnected'))
+    SELECT COALESCE(
+        (SELECT ts FROM event WHERE stream = ?1 AND board = ?2
+            AND seq < (SELECT seq FROM gap) + (type = 'board.disconnected') ORDER BY seq DESC LIMIT 1),
+        (SELECT ts FROM event WHERE stream = ?1 AND board = ?2 AND seq = (SELECT seq FROM gap)),
+        (SELECT ts FROM event WHERE stream = ?1 AND board = ?2 ORDER BY seq DESC LIMIT 1))";
 const NEXT_STARTED: &str = "SELECT seq FROM event INDEXED BY game_edge
     WHERE stream = ?1 AND board = ?2 AND seq > ?3 AND type IN ('game.started', 'game.ended')
     AND type = 'game.started' ORDER BY seq LIMIT 1";

@@ -449,3 +449,54 @@ fn games_from_a_time_on_are_the_one_of_then_and_the_later_ones() {
         []
     );
 }
+
+/// What is said between a board's going and the word on the gap does not tell what was played in it.
+#[test]
+fn a_gap_is_open_until_something_is_told_of_it() {
+    let gone = || EventKind::BoardDisconnected {
+        reason: "unplugged".to_owned(),
+    };
+    let back = || EventKind::BoardConnected {
+        port: "/dev/ttyACM0".to_owned(),
+        serial: None,
+        version: None,
+        orientation: None,
+    };
+    let recovered = || EventKind::BoardRecovered {
+        by: "undecidable",
+        changes: 0,
+        from: Timestamp::from_micros(0),
+        to: Timestamp::from_micros(0),
+    };
+    let noted = || EventKind::ClockBatteryLow {};
+    let followed = |kinds: &[EventKind]| {
+        let mut journal = Place::new().open();
+        let events: Vec<Event> = (1..)
+            .zip(kinds)
+            .map(|(seq, kind)| Event {
+                ts: Timestamp::from_micros(i64::try_from(seq).expect("small")),
+                ..event(seq, kind.clone())
+            })
+            .collect();
+        journal.append(&events).expect("room");
+        let at = journal.last_followed("live", "b").expect("readable");
+        at.map(Timestamp::as_micros)
+    };
+    assert_eq!(followed(&[]), None);
+    assert_eq!(followed(&[back()]), Some(1));
+    let started = || started("start", "standard");
+    assert_eq!(followed(&[back(), started(), noted()]), Some(3));
+    assert_eq!(
+        followed(&[back(), started(), noted(), gone(), noted(), back(), noted()]),
+        Some(4)
+    );
+    // The daemon was away: nobody told of the board's going.
+    assert_eq!(
+        followed(&[back(), started(), noted(), back(), noted(), gone()]),
+        Some(3)
+    );
+    assert_eq!(
+        followed(&[started(), gone(), back(), noted(), recovered()]),
+        Some(5)
+    );
+}
