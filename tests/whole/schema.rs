@@ -217,6 +217,8 @@ fn events_with_a_wrong_value_are_refused() {
         ("game.started", "white_side", json!("front")),
         ("game.started", "players", json!(["A", "B"])),
         ("game.started", "players", json!({"white": "A"})),
+        ("game.started", "event", json!(null)),
+        ("game.started", "site", json!("")),
         ("incident.opened", "severity", json!("fatal")),
         ("incident.opened", "squares", json!(["e9"])),
         ("incident.opened", "incident", json!(0)),
