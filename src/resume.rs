@@ -71,7 +71,10 @@ impl Resumed {
             "chess960" => (Variant::Chess960, CastlingMode::Chess960),
             _ => (Variant::FromPosition, castling_mode(&record.start_fen)?),
         };
-        let state = State::from_fen(&record.start_fen, mode)?;
+        let mut state = State::from_fen(&record.start_fen, mode)?;
+        if variant == Variant::FromPosition {
+            state = state.with_unknown_past();
+        }
         let placed = record.positions.iter();
         let placed = placed.map(|set| Some((set.ply, State::from_fen(&set.fen, mode)?)));
         let placed: Vec<(u32, State)> = placed.collect::<Option<_>>()?;
@@ -140,14 +143,14 @@ fn ply(record: &GameRecord, entry: &MoveRecord, before: &State, mode: CastlingMo
     let uci: Option<UciMove> = entry.uci.as_ref().and_then(|uci| uci.parse().ok());
     let played = uci
         .zip(before.position())
-        .and_then(|(uci, position)| uci.to_move(position).ok());
+        .and_then(|(uci, position)| uci.to_move(position).ok().or_else(|| before.legal_move(&uci)));
     Some(Ply {
         number: entry.ply,
         color: Color::from_white(entry.color == "white"),
         played: played.filter(|_| entry.legal),
         uci,
         san: entry.san.clone(),
-        after: State::from_fen(&entry.fen, mode)?,
+        after: State::from_fen(&entry.fen, mode)?.following(before),
         captured: entry
             .captured
             .as_ref()

@@ -1,6 +1,6 @@
 //! Several plies between two looks at the board: which legal line leads from one placement to another.
 
-use shakmaty::{Bitboard, Board, Color, Move, Position};
+use shakmaty::{Bitboard, Board, Color, Move};
 
 use super::sensors::difference;
 use super::state::State;
@@ -64,8 +64,8 @@ impl Search<'_> {
         if self.several || !self.in_reach(state, differs, plies) {
             return;
         }
-        let Some(position) = state.position() else { return };
-        for m in position.legal_moves() {
+        let Some(moves) = state.legal_moves() else { return };
+        for m in moves {
             let leaves = m.from().is_some_and(|from| differs.contains(from));
             // Most moves have nothing to do with what differs.
             if !leaves && !differs.contains(m.to()) && !m.is_castle() {

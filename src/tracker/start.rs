@@ -93,7 +93,7 @@ fn position_of(board: &Board, turn: Color, castling_rights: Bitboard, mode: Cast
         ..Setup::empty()
     };
     let position = Chess::from_setup(setup, mode).ok()?;
-    Some(State::legal(position, mode))
+    Some(State::legal(position, mode).with_unknown_past())
 }
 
 fn has_start_shape(board: &Board) -> bool {

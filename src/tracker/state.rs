@@ -4,7 +4,7 @@ use shakmaty::fen::Fen;
 use shakmaty::san::SanPlus;
 use shakmaty::uci::UciMove;
 use shakmaty::{
-    Bitboard, Board, CastlingMode, Chess, Color, EnPassantMode, FromSetup, Move, Piece, Position,
+    Bitboard, Board, CastlingMode, Chess, Color, EnPassantMode, File, FromSetup, Move, Piece, Position,
     PositionError, Rank, Role, Setup, Square, attacks,
 };
 
@@ -15,6 +15,9 @@ pub struct State {
     turn: Color,
     position: Option<Chess>,
     mode: CastlingMode,
+    /// Rooks that nobody knows whether they may castle, for the game was found in the middle. The position claims no
+    /// right for them.
+    may_castle: Bitboard,
 }
 
 impl State {
@@ -24,7 +27,37 @@ impl State {
             turn: position.turn(),
             position: Some(position),
             mode,
+            may_castle: Bitboard::EMPTY,
         }
+    }
+
+    /// The same where nobody knows what has been played before: whatever king and rook stand on their first rank may
+    /// castle, in some game of Chess960 at least. That they do proves that they may.
+    #[must_use]
+    pub fn with_unknown_past(mut self) -> Self {
+        let claimed = self
+            .position
+            .as_ref()
+            .map_or(Bitboard::EMPTY, |position| position.castles().castling_rights());
+        let rooks = |color: Color| {
+            let rank = Bitboard::from(color.fold_wb(Rank::First, Rank::Eighth));
+            let king = self.board.king_of(color).filter(|king| rank.contains(*king));
+            king.map_or(Bitboard::EMPTY, |_| {
+                rank & self.board.by_piece(Role::Rook.of(color))
+            })
+        };
+        self.may_castle = (rooks(Color::White) | rooks(Color::Black)).without(claimed);
+        self
+    }
+
+    /// The same behind `before`: what was not known there of castling still is not, where king and rook have not moved.
+    #[must_use]
+    pub fn following(mut self, before: &Self) -> Self {
+        let stays = |color: Color| self.board.king_of(color) == before.board.king_of(color);
+        let kept = Color::ALL.into_iter().filter(|color| stays(*color));
+        let rooks = kept.map(|color| self.board.by_piece(Role::Rook.of(color)));
+        self.may_castle = before.may_castle & rooks.fold(Bitboard::EMPTY, |all, rooks| all | rooks);
+        self
     }
 
     /// The usual start position.
@@ -46,6 +79,7 @@ impl State {
             turn,
             position,
             mode,
+            may_castle: Bitboard::EMPTY,
         })
     }
 
@@ -71,7 +105,9 @@ impl State {
             turn,
             position,
             mode: before.mode,
+            may_castle: Bitboard::EMPTY,
         }
+        .following(before)
     }
 
     /// What should stand on the board.
@@ -116,13 +152,40 @@ impl State {
             m,
             footprint: footprint(&self.board, m),
         };
-        match &self.position {
-            Some(position) => position.legal_moves().iter().copied().map(candidate).collect(),
+        match self.legal_moves() {
+            Some(moves) => moves.into_iter().map(candidate).collect(),
             None => unruled_moves(&self.board, self.turn)
                 .into_iter()
                 .map(candidate)
                 .collect(),
         }
+    }
+
+    /// The legal moves, castling among them where it may be one; `None` where the Laws know no such position.
+    pub(crate) fn legal_moves(&self) -> Option<Vec<Move>> {
+        let position = self.position.as_ref()?;
+        let mut moves: Vec<Move> = position.legal_moves().into_iter().collect();
+        let castling_rights = self.may_castle & self.board.by_color(self.turn);
+        if castling_rights.any() {
+            let setup = Setup {
+                castling_rights,
+                ..position.to_setup(EnPassantMode::Legal)
+            };
+            let entitled = Chess::from_setup(setup, CastlingMode::Chess960)
+                .or_else(PositionError::ignore_invalid_castling_rights)
+                .or_else(PositionError::ignore_impossible_check)
+                .or_else(PositionError::ignore_too_much_material);
+            let castling = |entitled: Chess| entitled.legal_moves().into_iter().filter(|m| m.is_castle());
+            moves.extend(entitled.into_iter().flat_map(castling));
+        }
+        Some(moves)
+    }
+
+    /// The legal move that UCI writes so.
+    #[must_use]
+    pub fn legal_move(&self, uci: &UciMove) -> Option<Move> {
+        let mut moves = self.legal_moves()?.into_iter();
+        moves.find(|m| self.uci(*m) == *uci)
     }
 
     /// Whether the piece on `from` goes to `to` by the way it moves, whoever is to move, check or no check: castling
@@ -147,14 +210,21 @@ impl State {
             position.play_unchecked(m);
             next.board = position.board().clone();
             next.turn = position.turn();
-            return next;
+            return next.following(self);
         }
         footprint(&self.board, m).make(&mut next.board);
         Self::irregular(next.board, !self.turn, self)
     }
 
     pub(crate) fn uci(&self, m: Move) -> UciMove {
-        m.to_uci(self.mode)
+        let at_home = |king: Square, rook: Square| {
+            king.file() == File::E && (rook.file() == File::A || rook.file() == File::H)
+        };
+        match m {
+            // It is found out to be Chess960.
+            Move::Castle { king, rook } if !at_home(king, rook) => m.to_uci(CastlingMode::Chess960),
+            _ => m.to_uci(self.mode),
+        }
     }
 
     pub(crate) fn san(&self, m: Move) -> Option<String> {

@@ -212,3 +212,37 @@ fn a_line_that_was_inferred_wrongly_is_withdrawn() {
     assert!(told.starts_with("e4 Inferred: e5"), "{told}");
     assert!(told.contains("withdrawn Undecidable:"), "{told}");
 }
+
+/// King and rook on the first rank may have the right to castle: that they do shows that they had.
+#[test]
+fn castling_in_a_game_found_in_the_middle_is_castling() {
+    let mut world = World::new("....k...ppp..ppp................................PPP..PPP...K...R");
+    world.wait(3000).shows("g7. g6p").wait(3000);
+    let claims_nothing = world
+        .tracker
+        .line
+        .as_ref()
+        .map(|line| line.tree.node(0).state.fen());
+    assert_eq!(
+        claims_nothing.as_deref(),
+        Some("4k3/ppp2ppp/8/8/8/8/PPP2PPP/3K3R b - - 0 1")
+    );
+    world.shows("h1. f1R").wait(1500).shows("d1. g1K").wait(4000);
+    world.has_told("g6 O-O");
+}
+
+/// What is not known of castling is not lost with the daemon, and goes with the king.
+#[test]
+fn castling_that_may_be_one_is_known_by_its_uci_until_the_king_moves() {
+    let found = State::from_fen("3k4/8/8/8/8/8/8/R2K3R w - - 0 1", CastlingMode::Standard);
+    let found = found.expect("a FEN").with_unknown_past();
+    let uci = |uci: &str| uci.parse().expect("UCI");
+    let castling = found.legal_move(&uci("d1h1")).expect("may be legal");
+    assert_eq!(found.after(castling).fen(), "3k4/8/8/8/8/8/8/R4RK1 b - - 1 1");
+    let mut walked = found;
+    for step in ["d1e1", "d8e8", "e1d1", "e8d8"] {
+        let step = walked.legal_move(&uci(step)).expect("legal");
+        walked = walked.after(step);
+    }
+    assert_eq!(walked.legal_move(&uci("d1h1")), None);
+}
