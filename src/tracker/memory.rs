@@ -358,6 +358,7 @@ impl Tracker {
         let dumped = gap.dumped;
         let stated = dumped || gap.rewinds;
         self.sensors = gap.before;
+        self.suspect = None;
         self.playback = Some(Playback {
             heard_at: now,
             recovered: true,
@@ -397,6 +398,7 @@ impl Tracker {
             self.play_back(from, until, missed);
         }
         self.playback = None;
+        self.set_checkpoint(until);
         if dumped {
             self.sensors.set_all(until, &shown);
         }

@@ -52,14 +52,20 @@ impl Tracker {
             self.suspect = None;
             self.checkpoint = None;
         }
-        if !agrees {
+        // What the first dump behind a gap shows was not reported, but nobody listened.
+        if !agrees && self.gap.is_none() && self.missing.is_none() {
             self.suspect.get_or_insert(now);
         }
         if self.suspect.is_some() || self.gap.is_some() || self.missing.is_some() || self.asked {
             return;
         }
+        self.set_checkpoint(now);
+    }
+
+    /// All that was played until `at` is known.
+    pub(super) fn set_checkpoint(&mut self, at: Timestamp) {
         self.checkpoint = self.line.as_ref().map(|line| Checkpoint {
-            at: now,
+            at,
             sensors: self.sensors.clone(),
             halted: self.clock.halted(),
             tree: line.tree.clone(),

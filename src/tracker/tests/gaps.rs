@@ -137,6 +137,12 @@ const E7: u8 = 12;
 const E5: u8 = 28;
 const G1: u8 = 62;
 const F3: u8 = 45;
+const B8: u8 = 1;
+const C6: u8 = 18;
+const D2: u8 = 51;
+const D3: u8 = 43;
+const D7: u8 = 11;
+const D6: u8 = 19;
 
 #[test]
 fn reports_that_waited_behind_the_memory_are_told_in_their_order() {
@@ -198,6 +204,37 @@ fn lost_reports_are_read_from_the_memory_and_the_line_is_followed_again() {
     world.observe(Observation::Memory { elements });
     // What was told already is not told again.
     world.wait(3000).has_told("e4 e5 Memory:");
+}
+
+/// The dump behind a gap shows what was not reported; that speaks of the gap, not of the line since.
+#[test]
+fn reports_lost_soon_after_a_gap_are_read_from_the_memory_as_well() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(4000).observe(Observation::Closed {
+        reason: "unplugged".to_owned(),
+    });
+    world.wait(20_000).observe(Observation::Opened);
+    for (field, letter) in [(E7, '.'), (E5, 'p')] {
+        world.fields[usize::from(field)] = wire(letter);
+    }
+    world.dump().observe(Observation::MemoryAsked);
+    let remembered = |world: &mut World, played: &[[Element; 2]]| {
+        let elements = [&[START_TAG][..], &played.concat(), &[Element::End]].concat();
+        world.observe(Observation::Memory { elements });
+    };
+    let mut played = vec![moved(E2, E4, 'P'), moved(E7, E5, 'p')];
+    remembered(&mut world, &played);
+    world.wait(3000);
+    // White's and Black's knights are not heard; the pawns that follow could have gone before them.
+    for (field, letter) in [(G1, '.'), (F3, 'N'), (B8, '.'), (C6, 'n')] {
+        world.fields[usize::from(field)] = wire(letter);
+    }
+    world.shows("d2. d3P d7. d6p").wait(300).dump();
+    world.wait(300).observe(Observation::MemoryAsked);
+    played.extend([moved(G1, F3, 'N'), moved(B8, C6, 'n')]);
+    played.extend([moved(D2, D3, 'P'), moved(D7, D6, 'p')]);
+    remembered(&mut world, &played);
+    world.has_told("e4 Memory: e5 d3 d6 Nf3 Nc6 no, Nf3 Nc6 d3 Memory: d6");
 }
 
 /// A reconstructed line that the next moves do not fit is withdrawn, and the gap is said to be undecidable.
