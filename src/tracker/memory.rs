@@ -398,7 +398,9 @@ impl Tracker {
             self.play_back(from, until, missed);
         }
         self.playback = None;
-        self.set_checkpoint(until);
+        if !self.asked {
+            self.set_checkpoint(until);
+        }
         if dumped {
             self.sensors.set_all(until, &shown);
         }

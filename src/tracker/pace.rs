@@ -137,8 +137,9 @@ fn steps(elements: &[Element], before: &Dump, hands: &mut Hands) -> Vec<Duration
                     (None, Some(lifted)) => lifted_by_white(lifted, field, &elements[at + 1..]),
                     _ => contents.or(was).is_some_and(is_white),
                 };
-                // A king lifted behind the own last move: it is put where the result is shown.
-                let shows = *landed && contents.is_none() && was.is_some_and(is_king);
+                // A king lifted behind the own last move: it is put where the result is shown, unless it castles.
+                let king = was.filter(|was| *landed && contents.is_none() && is_king(*was));
+                let shows = king.is_some_and(|king| !goes_to_an_edge(king, &elements[at + 1..]));
                 let other = last.replace(white) != Some(white) || shows;
                 *landed = contents.is_some() || (*landed && !other);
                 match (quick, other) {
@@ -161,6 +162,19 @@ fn steps(elements: &[Element], before: &Dump, hands: &mut Hands) -> Vec<Duration
             _ => Duration::ZERO,
         })
         .collect()
+}
+
+/// Whether the piece is next placed in the first or the last row, as a king is that castles.
+fn goes_to_an_edge(piece: Piece, then: &[Element]) -> bool {
+    let placed = then.iter().take(ONE_MOTION).find_map(|element| match *element {
+        Element::PieceChange {
+            contents: Some(placed),
+            field,
+            ..
+        } if placed == piece => Some(field),
+        _ => None,
+    });
+    placed.is_some_and(|field| matches!(field.index() / 8, 0 | 7))
 }
 
 /// Whose hand took a piece off its field: the opponent's, where a piece of his comes to stand there next.
@@ -275,6 +289,21 @@ mod tests {
             at[2].saturating_duration_since(from) < Duration::from_secs(2),
             "{at:?}"
         );
+    }
+
+    #[test]
+    fn a_king_that_follows_its_rook_castles_at_once() {
+        let (e1, f1, g1, h1) = (60, 61, 62, 63);
+        let mut before = [None; 64];
+        (before[e1], before[h1]) = (Some(Piece::WhiteKing), Some(Piece::WhiteRook));
+        let castled = [
+            change(h1 as u8, None, false),
+            change(f1 as u8, Some(Piece::WhiteRook), false),
+            change(e1 as u8, None, false),
+            change(g1 as u8, Some(Piece::WhiteKing), false),
+        ];
+        let at = seconds(40, &castled, &before);
+        assert!(at[3] - at[0] < 1.5, "{at:?}");
     }
 
     #[test]
