@@ -102,8 +102,8 @@ impl Journal {
     /// When the file cannot be read.
     pub fn last_followed(&self, stream: &str, board: &str) -> Result<Option<Timestamp>, JournalError> {
         let mut select = self.connection.prepare(LAST_FOLLOWED).map_err(self.error())?;
-        let at = select.query_row([stream, board], |row| row.get::<_, Option<i64>>(0));
-        Ok(at.map_err(self.error())?.map(Timestamp::from_micros))
+        let at = select.query_row([stream, board], |row| row.get::<_, i64>(0));
+        Ok(at.optional().map_err(self.error())?.map(Timestamp::from_micros))
     }
 
     /// The incidents of a board.
@@ -254,19 +254,19 @@ const STARTED_FROM: &str = "SELECT game FROM event INDEXED BY game_edge
         WHERE stream = ?1 AND board = ?2 AND type IN ('game.started', 'game.ended') AND type = 'game.started'
         AND ts <= ?3 ORDER BY seq DESC LIMIT 1), 0)
     ORDER BY seq";
-/// A gap is open from where a board goes, or comes back to a daemon that was away, until its recovery is told or a new
-/// line of play begins. Whatever else is told meanwhile says nothing of what was played in it: it began with the board's
-/// going, or behind the last event of the daemon that was.
+/// A gap is open from where a board goes, or comes back to a daemon that was away, until its recovery is told; a board
+/// that is met for the first time opens none. Whatever else is told meanwhile says nothing of what was played in it: it
+/// began with the board's going, or behind the last event of the daemon that was.
 const LAST_FOLLOWED: &str = "WITH
-    told (seq) AS (SELECT COALESCE(MAX(seq), 0) FROM event WHERE stream = ?1 AND board = ?2
-        AND type IN ('board.recovered', 'game.started')),
-    gap (seq) AS (SELECT MIN(seq) FROM event WHERE stream = ?1 AND board = ?2
-        AND seq > (SELECT seq FROM told) AND type IN ('board.connected', 'board.disconnected'))
-    SELECT COALESCE(
-        (SELECT ts FROM event WHERE stream = ?1 AND board = ?2
-            AND seq < (SELECT seq FROM gap) + (type = 'board.disconnected') ORDER BY seq DESC LIMIT 1),
-        (SELECT ts FROM event WHERE stream = ?1 AND board = ?2 AND seq = (SELECT seq FROM gap)),
-        (SELECT ts FROM event WHERE stream = ?1 AND board = ?2 ORDER BY seq DESC LIMIT 1))";
+    told (seq) AS (SELECT COALESCE(
+        (SELECT MAX(seq) FROM event WHERE stream = ?1 AND board = ?2 AND type = 'board.recovered'),
+        (SELECT MIN(seq) FROM event WHERE stream = ?1 AND board = ?2))),
+    gap (seq, type) AS (SELECT seq, type FROM event WHERE stream = ?1 AND board = ?2
+        AND seq > (SELECT seq FROM told) AND type IN ('board.connected', 'board.disconnected')
+        ORDER BY seq LIMIT 1),
+    followed (seq) AS (SELECT seq - (type = 'board.connected') FROM gap)
+    SELECT ts FROM event WHERE stream = ?1 AND board = ?2
+        AND seq <= COALESCE((SELECT seq FROM followed), 9223372036854775807) ORDER BY seq DESC LIMIT 1";
 const NEXT_STARTED: &str = "SELECT seq FROM event INDEXED BY game_edge
     WHERE stream = ?1 AND board = ?2 AND seq > ?3 AND type IN ('game.started', 'game.ended')
     AND type = 'game.started' ORDER BY seq LIMIT 1";
