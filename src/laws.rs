@@ -22,7 +22,7 @@ mod time_control;
 
 pub use advice::{Advice, Severity};
 pub use articles::Topic;
-pub use catalogue::{Language, NoLanguage, answer, text, title};
+pub use catalogue::{Language, NoLanguage, answer, text, title, word};
 pub use clock_check::ClockCheck;
 pub use edition::{Edition, Mode, NoEdition, NoMode, Play};
 pub use examples::kinds;

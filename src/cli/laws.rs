@@ -59,6 +59,7 @@ fn list(language: Language, out: &mut impl Write) -> Result<()> {
 
 fn explain(kind: &str, regulations: &Regulations, language: Language, out: &mut impl Write) -> Result<()> {
     let rules = &regulations.rules;
+    let said = |name| laws::word(language, "explained", name);
     writeln!(out, "{} ({kind})", laws::title(language, kind))?;
     writeln!(out, "{}", heading(rules))?;
     let mut unchecked = false;
@@ -66,20 +67,18 @@ fn explain(kind: &str, regulations: &Regulations, language: Language, out: &mut 
         unchecked |= !advice.checked;
         let dagger = if advice.checked { "" } else { " †" };
         let article = match advice.article.as_str() {
-            "" => "no article".to_owned(),
+            "" => said("no_article").to_owned(),
             article => format!("Art. {article}{dagger}"),
         };
-        writeln!(out, "\n{}, {article}", advice.severity.name())?;
+        let severity = laws::word(language, "severity", advice.severity.name());
+        writeln!(out, "\n{severity}, {article}")?;
         for line in wrapped(&laws::text(language, advice.case, &advice.values), WIDTH, 2, 2) {
             writeln!(out, "{line}")?;
         }
     }
-    writeln!(out, "\nNames, squares and times are examples.")?;
+    writeln!(out, "\n{}", said("examples"))?;
     if unchecked {
-        writeln!(
-            out,
-            "† Not every number here was checked against the text of this edition."
-        )?;
+        writeln!(out, "{}", said("unchecked"))?;
     }
     Ok(())
 }

@@ -104,10 +104,17 @@ pub fn answer(language: Language, name: &str, values: &BTreeMap<String, Value>) 
 
 /// What a kind of incident is called, as in "Illegal move"; its name where there is no such kind.
 #[must_use]
-pub fn title(language: Language, kind: &str) -> String {
-    let titles = language.catalogue().words.get("kind");
-    let title = titles.and_then(|titles| titles.get(kind));
-    title.map_or(kind, String::as_str).to_owned()
+pub fn title<'w>(language: Language, kind: &'w str) -> &'w str {
+    word(language, "kind", kind)
+}
+
+/// A word of the contract in a language, as in "hint" of "severity"; as it is where there is no such word.
+#[must_use]
+pub fn word<'w>(language: Language, of: &str, name: &'w str) -> &'w str {
+    let words = language.catalogue().words.get(of);
+    words
+        .and_then(|words| words.get(name))
+        .map_or(name, String::as_str)
 }
 
 /// Words may have placeholders in them, whose words may have some in turn.

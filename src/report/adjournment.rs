@@ -2,11 +2,11 @@
 
 use super::model::{Adjournment, TimeUsed};
 use super::position::{Numbering, QuietPlies};
-use crate::event::Word;
+use crate::event::{Clock, Word};
 use crate::record::GameRecord;
 
-/// The record of a game that is not over; `None` once it is.
-pub(super) fn of(record: &GameRecord) -> Option<Adjournment> {
+/// The record of a game that is not over, when the clock last showed that; `None` once it is.
+pub(super) fn of(record: &GameRecord, shown: Option<Clock>) -> Option<Adjournment> {
     if record.ended.is_some() {
         return None;
     }
@@ -20,15 +20,14 @@ pub(super) fn of(record: &GameRecord) -> Option<Adjournment> {
         move_number,
         unsettled: last.is_some_and(|entry| entry.settled.is_none()),
         time_control: record.time_control.clone(),
-        white: used(record, "white"),
-        black: used(record, "black"),
+        white: used(record, shown, "white"),
+        black: used(record, shown, "black"),
         half_moves: QuietPlies::of(record).after(played),
     })
 }
 
-fn used(record: &GameRecord, color: Word) -> TimeUsed {
-    let clock = record.moves.iter().rev().find_map(|entry| entry.clock);
-    let left_ms = clock.map(|clock| match color {
+fn used(record: &GameRecord, shown: Option<Clock>, color: Word) -> TimeUsed {
+    let left_ms = shown.map(|clock| match color {
         "white" => clock.white_ms,
         _ => clock.black_ms,
     });

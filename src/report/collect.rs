@@ -11,7 +11,7 @@ use super::model::{
     Withdrawn,
 };
 use super::position::{Numbering, fen_before, is_en_passant};
-use crate::event::{Event, EventKind, Incident, Move};
+use crate::event::{Clock, Event, EventKind, Incident, Move};
 use crate::record::{GameRecord, MoveRecord};
 
 impl Report {
@@ -55,6 +55,10 @@ struct Collected {
     /// When each ply came to stand, and whether its place is certain.
     made: BTreeMap<u32, (Timestamp, bool)>,
     told: Vec<Told>,
+    /// What the clock showed last.
+    shown: Option<Clock>,
+    /// Who gave the last command.
+    person: Option<String>,
 }
 
 impl Collector {
@@ -72,7 +76,10 @@ impl Collector {
         if let EventKind::IncidentOpened(incident) = &event.kind {
             let incident = opened(event, incident, board.port.clone());
             match game(&mut self.games, board, event) {
-                Some(game) => game.report.incidents.push(incident),
+                Some(game) => {
+                    game.shown = incident.incident.evidence.clock.or(game.shown);
+                    game.report.incidents.push(incident);
+                }
                 None => board.waiting.push(incident),
             }
             return;
@@ -227,6 +234,8 @@ impl Collected {
             report,
             made: BTreeMap::new(),
             told: Vec::new(),
+            shown: None,
+            person: None,
         }
     }
 
@@ -235,6 +244,12 @@ impl Collected {
             let made = event.at.unwrap_or(event.ts);
             self.made.insert(played.ply, (made, played.order_certain));
         }
+        self.shown = match &event.kind {
+            EventKind::MoveMade(played) | EventKind::MoveAmended { played, .. } => played.clock,
+            EventKind::MoveCompleted { clock, .. } => *clock,
+            _ => None,
+        }
+        .or(self.shown);
         self.report.corrections.extend(self.correction(event));
         self.report.notes.extend(self.note(event, seen));
         self.told.extend(told(event));
@@ -245,15 +260,19 @@ impl Collected {
 
     /// By whose word the game ended, where it was a person's.
     fn decide(&mut self, event: &Event) {
-        if let EventKind::GameAmended {
-            by,
-            result: Some(_),
-            reason,
-            ..
-        } = &event.kind
-        {
+        match &event.kind {
+            EventKind::CommandTaken { by, .. } => self.person = Some(by.clone()),
+            EventKind::GameEnded { by, .. } => {
+                self.report.decided_by = self.person.clone().filter(|_| *by == "arbiter");
+            }
             // Without a reason the game goes on.
-            self.report.decided_by = reason.map(|_| by.clone());
+            EventKind::GameAmended {
+                by,
+                result: Some(_),
+                reason,
+                ..
+            } => self.report.decided_by = reason.map(|_| by.clone()),
+            _ => {}
         }
     }
 
@@ -309,6 +328,8 @@ impl Collected {
             mut report,
             made,
             told,
+            shown,
+            ..
         } = self;
         let numbering = Numbering::of(&report.record.start_fen);
         report
@@ -335,7 +356,7 @@ impl Collected {
         };
         report.plies = report.record.moves.iter().map(note).collect();
         report.claims = claims::of(&report.record, &report.plies, &told);
-        report.adjournment = adjournment::of(&report.record);
+        report.adjournment = adjournment::of(&report.record, shown);
         report
     }
 }

@@ -11,7 +11,7 @@ use shakmaty::Bitboard;
 use super::claims::ClaimSheet;
 use super::model::{Adjournment, Amendment, IncidentReport, Report, Source};
 use super::position::squares;
-use super::view::{GameView, Manner, Mark, View, clock, own_clock, rows, took};
+use super::view::{GameView, Manner, Mark, Told, View, clock, own_clock, rows, took};
 use super::words::{fill, say};
 use crate::record::MoveRecord;
 
@@ -230,7 +230,8 @@ fn incident(
     let words = view.words;
     let known = &entry.incident;
     let drawn = known.evidence.fen.as_deref();
-    let drawn = drawn.and_then(|fen| diagram::figure(view, words.diagram, fen, squares(&known.squares)));
+    let drawn = drawn
+        .and_then(|fen| diagram::figure(view, view.diagram_caption(entry), fen, squares(&known.squares)));
     let game_view = game.map(|(game, _)| game);
     let id = match game {
         Some((_, number)) => anchor_id(Some(number), known.incident),
@@ -243,7 +244,7 @@ fn incident(
                 @if let Some(drawn) = drawn { (drawn) }
                 div class="told" {
                     p class="rule" {
-                        span class="severity" { (say(words.severities, known.severity)) } " "
+                        span class="severity" { (view.severity(known.severity)) } " "
                         (view.articles(&known.article, known.edition))
                     }
                     p class="advice" { strong { (words.advice) ": " } (view.advice(game_view, entry)) }
@@ -295,11 +296,13 @@ fn changes(view: View<'_>, entry: &IncidentReport) -> Markup {
         div class="changes" {
             h5 { (words.changes) }
             ol {
-                @for change in &entry.changes {
+                @for (change, told) in view.changes(entry) {
                     li {
                         span class="n" { (view.time_exactly(change.change.at)) } " "
-                        b { (change.change.square) } " "
-                        (view.piece(change.change.piece.as_deref()))
+                        @match told {
+                            Told::AtOnce(squares) => { (squares) }
+                            Told::One(piece) => { b { (change.change.square) } " " (piece) }
+                        }
                         @if let Some(frame) = change.frame {
                             span class="frame" { " (" (words.frame) " " (frame.number) ")" }
                         }
@@ -386,7 +389,7 @@ fn amendments(game: GameView<'_>) -> Markup {
     let rows = game.game.amendments.iter().map(|amendment| {
         let (Amendment::Command { ts, by, .. } | Amendment::Game { ts, by, .. }) = amendment;
         let what = game.view.amendment(amendment).join("; ");
-        [game.view.time(*ts), by.clone(), what]
+        [game.view.time(*ts), game.view.person(by), what]
     });
     list(
         words.amendments,

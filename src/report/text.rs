@@ -7,7 +7,7 @@ use shakmaty::{Bitboard, File, Rank, Square};
 use super::claims::ClaimSheet;
 use super::model::{Adjournment, Amendment, Correction, IncidentReport, Report};
 use super::position::{board, squares};
-use super::view::{GameView, Manner, Mark, View, clock, own_clock, rights, rows, took};
+use super::view::{GameView, Manner, Mark, Told, View, clock, own_clock, rights, rows, took};
 use super::words::{fill, say};
 use crate::record::MoveRecord;
 use crate::wrap::wrapped;
@@ -129,7 +129,7 @@ impl Page<'_> {
         }
         self.line(2, &format!("{}: {}", words.advice, view.advice(game, entry)))?;
         if let Some(fen) = &incident.evidence.fen {
-            self.diagram(words.diagram, fen, squares(&incident.squares))?;
+            self.diagram(view.diagram_caption(entry), fen, squares(&incident.squares))?;
         }
         if !incident.squares.is_empty() {
             let marked = fill(words.marked, &[("squares", &incident.squares.join(", "))]);
@@ -141,17 +141,16 @@ impl Page<'_> {
         if !entry.changes.is_empty() {
             self.line(2, &format!("{}:", words.changes))?;
         }
-        for change in &entry.changes {
-            let piece = view.piece(change.change.piece.as_deref());
+        for (change, told) in view.changes(entry) {
+            let what = match told {
+                Told::AtOnce(squares) => squares,
+                Told::One(piece) => format!("{}  {piece}", change.change.square),
+            };
             let frame = change
                 .frame
                 .map(|frame| format!("   {} {}", words.frame, frame.number));
             let time = view.time_exactly(change.change.at);
-            let square = &change.change.square;
-            self.line(
-                4,
-                &format!("{time}  {square}  {piece}{}", frame.unwrap_or_default()),
-            )?;
+            self.line(4, &format!("{time}  {what}{}", frame.unwrap_or_default()))?;
         }
         for line in view.incident_places(report.source.as_ref(), entry) {
             self.line(2, &line)?;
@@ -284,6 +283,7 @@ impl Page<'_> {
         for amendment in &game.game.amendments {
             let (Amendment::Command { ts, by, .. } | Amendment::Game { ts, by, .. }) = amendment;
             let what = self.view.amendment(amendment).join("; ");
+            let by = self.view.person(by);
             self.line(0, &format!("{}  {by}: {what}", self.view.time(*ts)))?;
         }
         Ok(())

@@ -7,7 +7,7 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::san::SanPlus;
 use shakmaty::{Board, Color, Role};
 
-use super::model::{GameReport, IncidentReport, TimeUsed, Withdrawn};
+use super::model::{Change, GameReport, IncidentReport, TimeUsed, Withdrawn};
 use super::position::{Numbering, en_passant_text, fen_before, is_en_passant, setup};
 use super::words::{Words, fill, say};
 use crate::event::{Clock, Players};
@@ -42,7 +42,42 @@ pub(super) struct GameView<'v> {
     pub(super) numbering: Numbering,
 }
 
+/// What squares told at a time.
+pub(super) enum Told {
+    /// So many of them, as when a board is looked at for the first time.
+    AtOnce(String),
+    /// A piece on one, or that it is empty.
+    One(String),
+}
+
+/// So many squares at once are no move.
+const AT_ONCE: usize = 12;
+
 impl<'v> View<'v> {
+    /// What the squares told of an incident. Very many at once are told together.
+    pub(super) fn changes(self, entry: &IncidentReport) -> Vec<(&Change, Told)> {
+        let together = |at| {
+            entry
+                .changes
+                .iter()
+                .filter(|change| change.change.at == at)
+                .count()
+        };
+        let mut told: Vec<(&Change, Told)> = Vec::new();
+        for change in &entry.changes {
+            let at = change.change.at;
+            let squares = together(at);
+            if squares < AT_ONCE {
+                let piece = self.piece(change.change.piece.as_deref());
+                told.push((change, Told::One(piece)));
+            } else if told.last().is_none_or(|(last, _)| last.change.at != at) {
+                let squares = fill(self.words.squares_at_once, &[("n", &squares.to_string())]);
+                told.push((change, Told::AtOnce(squares)));
+            }
+        }
+        told
+    }
+
     pub(super) fn new(manner: &'v Manner) -> Self {
         Self {
             words: Words::of(manner.language),
@@ -247,8 +282,10 @@ impl GameView<'_> {
         };
         let mut parts = vec![say(words.endings, reason).to_owned()];
         parts.push(match (record.by, &self.game.decided_by) {
-            (Some("arbiter"), Some(person)) => format!("{} ({person})", words.by_arbiter),
-            (Some("arbiter"), None) => words.by_arbiter.to_owned(),
+            (Some("arbiter"), Some(person)) if person != "arbiter" => {
+                format!("{} ({person})", words.by_arbiter)
+            }
+            (Some("arbiter"), _) => words.by_arbiter.to_owned(),
             (Some("laws"), _) => words.by_laws.to_owned(),
             _ => words.by_board.to_owned(),
         });

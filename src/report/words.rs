@@ -70,8 +70,13 @@ pub(super) struct Words {
     pub(super) flag: &'static str,
     pub(super) both_flags: &'static str,
     pub(super) in_capture: &'static str,
+    pub(super) packet: &'static str,
+    pub(super) packets: &'static str,
     pub(super) on_port: &'static str,
+    pub(super) until: &'static str,
     pub(super) diagram: &'static str,
+    pub(super) set_up: &'static str,
+    pub(super) squares_at_once: &'static str,
     pub(super) marked: &'static str,
     pub(super) to_move_white: &'static str,
     pub(super) to_move_black: &'static str,
@@ -126,6 +131,7 @@ pub(super) struct Words {
     pub(super) command: &'static str,
     pub(super) refused: &'static str,
     pub(super) changed_result: &'static str,
+    pub(super) goes_on: &'static str,
     pub(super) changed_players: &'static str,
     pub(super) changed_time_control: &'static str,
     pub(super) changed_moves: &'static str,
@@ -152,7 +158,6 @@ pub(super) struct Words {
     /// Months, then how a day is written with them.
     pub(super) months: [&'static str; 12],
     pub(super) day: &'static str,
-    pub(super) severities: &'static [Word],
     pub(super) modes: &'static [Word],
     /// Who or what closed an incident.
     pub(super) closers: &'static [Word],
@@ -162,6 +167,10 @@ pub(super) struct Words {
     /// Why games ended.
     pub(super) endings: &'static [Word],
     pub(super) actions: &'static [Word],
+    /// What commands say besides.
+    pub(super) arguments: &'static [Word],
+    /// Those who give commands without a name.
+    pub(super) people: &'static [Word],
     pub(super) roles: [&'static str; 6],
 }
 

@@ -105,6 +105,26 @@ fn capture_is_reported_with_its_gap() {
     }
 }
 
+/// A board that is seen for the first time is no list of moves, and a wrong set-up is no position to go by.
+#[test]
+fn wrong_set_up_is_shown_as_it_stood() {
+    let text = printed(&["report", "--text", "tests/captures/king-and-queen-swapped.pcapng"]);
+    assert!(
+        text.contains("As the pieces were set up: rnb") && text.contains("32 squares at once"),
+        "{text}"
+    );
+}
+
+/// The envelope has what the clock showed last, not what it showed after the last move.
+#[test]
+fn envelope_has_the_clock_as_it_was_seen_last() {
+    let text = printed(&["report", "--text", "tests/captures/flag-falls.pcapng"]);
+    let (_, envelope) = text
+        .split_once("If the game is adjourned")
+        .expect("a game without a result");
+    assert!(envelope.contains("On the clock, White: 0:00:00"), "{envelope}");
+}
+
 #[test]
 fn notation_is_that_asked_for() {
     let french = printed(&["report", "--text", "--notation", "fr", GAP]);
@@ -234,6 +254,23 @@ fn arbiters_commands_count_in_the_report_of_a_capture() {
     let text = String::from_utf8(output.stdout).expect("UTF-8");
     for line in ["Adams, A.", "A. Meier", "both signed", "Qc7#", "1-0"] {
         assert!(text.contains(line), "{line}\n{text}");
+    }
+    let output = kiebitz(&[
+        "report",
+        "--text",
+        "--language",
+        "de",
+        "--commands",
+        &reopened(),
+        DEMO,
+    ]);
+    let german = String::from_utf8(output.stdout).expect("UTF-8");
+    for line in [
+        "Schiedsrichter: Anweisung: Spieler; Weiß: Adams, A.; Schwarz: Baker, B.",
+        "A. Meier: Anweisung: Ergebnis; Ergebnis: 0-1; warum: Aufgabe",
+        "A. Meier: Ergebnis zurückgenommen: Die Partie geht weiter",
+    ] {
+        assert!(german.contains(line), "{line}\n{german}");
     }
     let output = kiebitz(&["report", "--commands", &reopened(), "2026-08-05-board-1-1"]);
     assert_eq!(output.status.code(), Some(1));

@@ -1,5 +1,7 @@
 //! The curve of both clocks over the game.
 
+use std::collections::BTreeMap;
+
 use maud::{Markup, html};
 
 use crate::report::view::{GameView, clock};
@@ -180,20 +182,30 @@ impl Chart {
     }
 
     fn incidents(&self, game: GameView<'_>) -> Markup {
-        let marks = game
-            .game
-            .incidents
-            .iter()
-            .filter_map(|entry| Some((entry.incident.incident, entry.incident.ply?)));
+        let mut marks: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+        for entry in &game.game.incidents {
+            if let Some(ply) = entry.incident.ply {
+                let number = format!("#{}", entry.incident.incident);
+                marks.entry(self.x(ply)).or_default().push(number);
+            }
+        }
+        let mut labels: Vec<(u64, String, bool)> = Vec::new();
+        for (x, numbers) in marks {
+            let close = labels.last().is_some_and(|(last, ..)| x - last < LABEL);
+            let raised = labels.last().is_none_or(|(.., raised)| !(close && *raised));
+            labels.push((x, numbers.join(" "), raised));
+        }
         html! {
-            @for (number, ply) in marks {
-                line class="incident" x1=(self.x(ply)) x2=(self.x(ply)) y1=(TOP - 6) y2=(HEIGHT - BOTTOM) {}
-                text class="number" x=(self.x(ply)) y=(TOP - 9) { "#" (number) }
+            @for (x, numbers, raised) in labels {
+                line class="incident" x1=(x) x2=(x) y1=(TOP - 6) y2=(HEIGHT - BOTTOM) {}
+                text class="number" x=(x.min(WIDTH - LABEL / 2)) y=(if raised { TOP - 9 } else { TOP + 5 }) { (numbers) }
             }
         }
     }
 }
 
+/// So much room has a label; one that is closer to the last stands lower.
+const LABEL: u64 = 40;
 /// Lines of the grid above zero, at most.
 const LINES: u64 = 6;
 /// What lies between two lines: from five seconds to six hours, in milliseconds.

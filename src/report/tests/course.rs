@@ -71,7 +71,7 @@ fn incident_before_the_game_goes_with_it_and_one_after_it_with_none() {
     assert_eq!(numbers(&report.games[0].incidents), [1]);
     assert_eq!(numbers(&report.outside), [2]);
     let text = text(&report, &manner(Language::English));
-    assert!(text.contains("#1 Illegal move, Black, before the game"), "{text}");
+    assert!(text.contains("#1 Illegal move: Black, before the game"), "{text}");
     assert!(text.contains("Incidents outside of games"), "{text}");
 }
 

@@ -3,7 +3,7 @@
 use shakmaty::san::SanPlus;
 
 use super::{GameView, View, clock, own_clock};
-use crate::event::Incident;
+use crate::event::{Incident, Word};
 use crate::laws;
 use crate::report::claims::{ClaimSheet, Countdown, Occurrence, Offer, Repeated};
 use crate::report::model::{Adjournment, Amendment, Closing, Correction, IncidentReport, Note, Source};
@@ -14,26 +14,40 @@ use crate::report::words::{fill, say};
 const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
 impl View<'_> {
-    /// "#3 Illegal move, White, at 12.Nf3".
+    /// "#3 Illegal move: White, move 12".
     pub(in crate::report) fn incident_title(
         self,
         game: Option<GameView<'_>>,
         entry: &IncidentReport,
     ) -> String {
         let incident = &entry.incident;
-        let mut parts = vec![laws::title(self.manner.language, incident.kind)];
+        let title = laws::title(self.manner.language, incident.kind);
+        let mut parts: Vec<String> = Vec::new();
         parts.extend(incident.color.map(|color| self.words.color(color).to_owned()));
         let place = game.map(|game| game.place(entry)).unwrap_or_default();
         parts.extend((!place.is_empty()).then_some(place));
         if game.is_none() {
             parts.push(format!("{} {}", self.words.board, entry.board));
         }
-        format!("#{} {}", incident.incident, parts.join(", "))
+        let whose = if parts.is_empty() { "" } else { ": " };
+        format!("#{} {title}{whose}{}", incident.incident, parts.join(", "))
+    }
+
+    /// What the diagram of an incident shows.
+    pub(in crate::report) fn diagram_caption(self, entry: &IncidentReport) -> &'static str {
+        match entry.incident.kind {
+            "wrong_start_position" => self.words.set_up,
+            _ => self.words.diagram,
+        }
+    }
+
+    pub(in crate::report) fn severity(self, severity: Word) -> &'static str {
+        laws::word(self.manner.language, "severity", severity)
     }
 
     /// Severity, article and edition.
     pub(in crate::report) fn incident_rule(self, entry: &IncidentReport) -> String {
-        let severity = say(self.words.severities, entry.incident.severity);
+        let severity = self.severity(entry.incident.severity);
         let articles = self.articles(&entry.incident.article, entry.incident.edition);
         if articles.is_empty() {
             severity.to_owned()
@@ -58,7 +72,7 @@ impl View<'_> {
         let words = self.words;
         let mut course = vec![format!("{}: {}", words.opened, self.time(entry.opened))];
         course.extend(entry.steps.iter().map(|step| {
-            let severity = say(words.severities, step.severity);
+            let severity = self.severity(step.severity);
             format!("{}: {}, {severity}", words.updated, self.time(step.ts))
         }));
         course.extend(entry.closed.iter().map(|closing| self.closing(closing)));
@@ -118,25 +132,61 @@ impl View<'_> {
         let mut lines: Vec<String> = Vec::new();
         lines.extend(entry.port.as_ref().map(|port| {
             let times = [self.time_exactly(evidence.from), self.time_exactly(evidence.to)];
-            let [from, to] = &times;
-            fill(words.on_port, &[("port", port), ("from", from), ("to", to)])
+            let times = match &times {
+                [from, to] if from == to => from.clone(),
+                [from, to] => fill(words.until, &[("from", from), ("to", to)]),
+            };
+            fill(words.on_port, &[("port", port), ("times", &times)])
         }));
         if let Some((source, span)) = source.zip(entry.frames) {
             let (first, last) = (span.first.number.to_string(), span.last.number.to_string());
-            let filter = format!("frame.number >= {first} && frame.number <= {last}");
+            let (packets, filter) = if first == last {
+                (words.packet, format!("frame.number == {first}"))
+            } else {
+                (
+                    words.packets,
+                    format!("frame.number >= {first} && frame.number <= {last}"),
+                )
+            };
+            let packets = fill(packets, &[("first", &first), ("last", &last)]);
             let offset = span.first.offset.to_string();
             lines.push(fill(
                 words.in_capture,
                 &[
                     ("file", &source.file),
-                    ("first", &first),
-                    ("last", &last),
+                    ("packets", &packets),
                     ("offset", &offset),
                     ("filter", &filter),
                 ],
             ));
         }
         lines
+    }
+
+    /// Who gave a command.
+    pub(in crate::report) fn person(self, by: &str) -> String {
+        say(self.words.people, by).to_owned()
+    }
+
+    /// What a command said beside its name.
+    fn told(self, arguments: &serde_json::Value) -> Vec<String> {
+        let known = self.words.arguments;
+        let plain = |value: &serde_json::Value| match value {
+            serde_json::Value::String(text) => text.clone(),
+            other => say(known, &other.to_string()).to_owned(),
+        };
+        let place = |name: &str| known.iter().position(|(word, _)| *word == name);
+        let mut fields: Vec<_> = arguments.as_object().into_iter().flatten().collect();
+        fields.sort_by_key(|(name, _)| place(name));
+        let told = fields.into_iter().map(|(name, value)| {
+            let value = match (name.as_str(), value) {
+                ("reason", serde_json::Value::String(reason)) => say(self.words.endings, reason).to_owned(),
+                (_, serde_json::Value::Array(list)) => list.iter().map(plain).collect::<Vec<_>>().join(" "),
+                (_, value) => plain(value),
+            };
+            format!("{}: {value}", say(known, name))
+        });
+        told.collect()
     }
 
     /// What a person asked for or changed, one line for each thing.
@@ -150,7 +200,7 @@ impl View<'_> {
                 ..
             } => {
                 let mut lines = vec![fill(words.command, &[("action", say(words.actions, action))])];
-                lines.extend(told(arguments));
+                lines.extend(self.told(arguments));
                 lines.extend(
                     error
                         .as_ref()
@@ -170,6 +220,9 @@ impl View<'_> {
             } => {
                 let mut lines: Vec<String> = Vec::new();
                 lines.extend(result.as_ref().map(|result| {
+                    if result == "*" && reason.is_none() {
+                        return words.goes_on.to_owned();
+                    }
                     let why = reason.map(|reason| format!(": {}", say(words.endings, reason)));
                     fill(words.changed_result, &[("result", result)]) + &why.unwrap_or_default()
                 }));
@@ -181,8 +234,8 @@ impl View<'_> {
                     (words.changed_time_control, "control", time_control.clone()),
                     (
                         words.changed_moves,
-                        "moves",
-                        moves.as_ref().map(|moves| moves.join(" ")),
+                        "n",
+                        moves.as_ref().map(|moves| moves.len().to_string()),
                     ),
                     (words.changed_position, "fen", position.clone()),
                     (words.changed_note, "note", note.clone()),
@@ -194,15 +247,6 @@ impl View<'_> {
                 lines
             }
         }
-    }
-}
-
-/// What a command said beside its name, as it was said.
-fn told(arguments: &serde_json::Value) -> Option<String> {
-    match arguments {
-        serde_json::Value::Null => None,
-        serde_json::Value::Object(fields) if fields.is_empty() => None,
-        other => Some(other.to_string()),
     }
 }
 
