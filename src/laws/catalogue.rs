@@ -104,7 +104,7 @@ pub fn answer(language: Language, name: &str, values: &BTreeMap<String, Value>) 
 
 /// What a kind of incident is called, as in "Illegal move"; its name where there is no such kind.
 #[must_use]
-pub fn title<'w>(language: Language, kind: &'w str) -> &'w str {
+pub fn title(language: Language, kind: &str) -> &str {
     word(language, "kind", kind)
 }
 
