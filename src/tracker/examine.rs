@@ -89,9 +89,11 @@ impl Tracker {
         true
     }
 
-    /// Whether the clock, where one runs, says that it is the turn of the side that would be to move.
+    /// Whether the clock, where one runs whose sides are beyond doubt, says that it is the turn of the side that would be
+    /// to move.
     fn turn_fits(&self, turn: Color) -> bool {
-        let runs = self.clock.turn().filter(|_| self.clock.running() == Some(true));
+        let sure = self.clock.running() == Some(true) && self.clock.is_sure();
+        let runs = self.clock.turn().filter(|_| sure);
         runs.and_then(|side| self.clock.color_of(side))
             .is_none_or(|color| color == turn)
     }
@@ -219,9 +221,7 @@ impl Tracker {
         let Some(line) = &self.line else { return false };
         let node = line.tree.node(from);
         let turn = node.state.turn();
-        if !self.turn_fits(if plies.is_multiple_of(2) { turn } else { !turn }) {
-            return false;
-        }
+        let fits = self.turn_fits(if plies.is_multiple_of(2) { turn } else { !turn });
         let (state, since) = (node.state.clone(), node.since);
         // While somebody looked, no piece can have left or reached a square that showed no change.
         let within = if self.gap.is_some() || self.lost {
@@ -234,12 +234,13 @@ impl Tracker {
             Found::Only(moves) => (moves, false),
             Found::AnyOrder(moves) => (moves, true),
             Found::Nothing => return false,
-            Found::Several => {
-                // No longer line from here is more credible than these.
-                self.examined = self.examined.next_multiple_of(MOST_PLIES_UNSEEN);
-                return false;
-            }
+            Found::Several => (Vec::new(), false),
         };
+        if moves.is_empty() || !fits {
+            // No longer line from here is more credible than these. A press may still come, or was forgotten.
+            self.examined = self.examined.next_multiple_of(MOST_PLIES_UNSEEN);
+            return false;
+        }
         let Some(line) = &mut self.line else { return false };
         // What one look at the board suggested is one of these moves, or none.
         let mut from = from;

@@ -217,14 +217,15 @@ impl State {
     }
 
     pub(crate) fn uci(&self, m: Move) -> UciMove {
-        let at_home = |king: Square, rook: Square| {
-            king.file() == File::E && (rook.file() == File::A || rook.file() == File::H)
+        let Move::Castle { king, rook } = m else {
+            return m.to_uci(self.mode);
         };
-        match m {
-            // It is found out to be Chess960.
-            Move::Castle { king, rook } if !at_home(king, rook) => m.to_uci(CastlingMode::Chess960),
-            _ => m.to_uci(self.mode),
+        if !self.may_castle.contains(rook) {
+            return m.to_uci(self.mode);
         }
+        let standard = king.file() == File::E && (rook.file() == File::A || rook.file() == File::H);
+        // Elsewhere it is found out to be Chess960.
+        m.to_uci(CastlingMode::from_chess960(!standard))
     }
 
     pub(crate) fn san(&self, m: Move) -> Option<String> {
