@@ -55,6 +55,7 @@ pub(super) fn reason_text(reason: Withdrawal) -> &'static str {
         Withdrawal::Takeback => "takeback",
         Withdrawal::IllegalRestored => "illegal_restored",
         Withdrawal::Kings => "kings",
+        Withdrawal::SetUp => "set_up",
         Withdrawal::Recovered => "recovered",
     }
 }

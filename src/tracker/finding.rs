@@ -209,6 +209,8 @@ pub enum Withdrawal {
     IllegalRestored,
     /// The kings were being put in the centre to show the result.
     Kings,
+    /// The pieces were being set up for the next game.
+    SetUp,
     /// Later evidence showed another line.
     Recovered,
 }

@@ -1,7 +1,7 @@
 //! The board's memory as a record: where in it a gap begins, and what stood then.
 
 use kiebitz_hardware::Timestamp;
-use kiebitz_protocol::{Dump, Element, Piece};
+use kiebitz_protocol::{Contents, Dump, Element, Field, Piece};
 
 use super::clock::Side;
 use super::sensors::{self, Sensors};
@@ -16,9 +16,11 @@ const MERGED: usize = 3;
 /// Also on how many squares the memory shows that moment otherwise.
 pub(super) fn missed<'a>(
     elements: &'a [Element],
-    before: &Dump,
+    sensors: &Sensors,
     halted: Option<(Side, u32)>,
 ) -> Option<(usize, &'a [Element])> {
+    let before = sensors.fields();
+    let heard: Vec<(Field, Contents)> = sensors.heard().collect();
     let mut fields: Dump = [None; 64];
     let mut known = [false; 64];
     let mut time = None;
@@ -50,15 +52,28 @@ pub(super) fn missed<'a>(
             _ => continue,
         }
         let off = (0..64).filter(|i| !known[*i] || fields[*i] != before[*i]).count();
-        // Of equal fits the latest: what came before it was heard.
-        let rank = (off, contradicts(time, halted));
+        // Of equal fits the one behind what was heard last, then the latest: what came before it was heard.
+        let again = usize::MAX - heard_again(&heard, &elements[..=at]);
+        let rank = (off, contradicts(time, halted), again);
         if best.is_none_or(|(best, _)| rank <= best) {
             best = Some((rank, at + 1));
         }
     }
-    let ((off, _), from) = best.filter(|((off, _), _)| *off <= MERGED)?;
+    let ((off, ..), from) = best.filter(|((off, ..), _)| *off <= MERGED)?;
     let missed = elements.get(from..)?;
     (!missed.contains(&Element::PowerUp)).then_some((off, missed))
+}
+
+/// How many of the changes that were heard last, the latest first, the memory tells there as well.
+fn heard_again(heard: &[(Field, Contents)], elements: &[Element]) -> usize {
+    let changes = elements.iter().rev().filter_map(|element| match *element {
+        Element::PieceChange { field, contents, .. } => Some((field, contents)),
+        _ => None,
+    });
+    changes
+        .zip(heard)
+        .take_while(|(told, heard)| told == *heard)
+        .count()
 }
 
 /// Whether two readings of the halted side's time are of different moments; where one is missing they need not be.
@@ -69,22 +84,27 @@ fn contradicts(a: Option<(Side, u32)>, b: Option<(Side, u32)>) -> bool {
 
 /// The last start position that stood after `before`: behind which element, and what stood.
 pub(super) fn last_start(before: &Dump, elements: &[Element]) -> Option<(usize, Dump)> {
+    starts(before, elements).pop()
+}
+
+/// The start positions that stood after `before`, each with the number of its element.
+pub(super) fn starts(before: &Dump, elements: &[Element]) -> Vec<(usize, Dump)> {
     let mut fields = *before;
-    let mut last = None;
+    let mut starts = Vec::new();
     for (at, element) in elements.iter().enumerate() {
         match *element {
             Element::PieceChange { field, contents, .. } => fields[field.index()] = contents,
             Element::PowerUp | Element::EmptyBoard => fields = tagged(*element),
             Element::StartPosition | Element::StartPositionTurned => {
                 fields = tagged(*element);
-                last = Some((at, fields));
+                starts.push((at, fields));
             }
             // Chess960, if it is a start position at all.
-            Element::FourRowsFilled if is_start_position(&fields) => last = Some((at, fields)),
+            Element::FourRowsFilled if is_start_position(&fields) => starts.push((at, fields)),
             _ => {}
         }
     }
-    last
+    starts
 }
 
 fn is_start_position(fields: &Dump) -> bool {
@@ -97,7 +117,7 @@ fn is_start_position(fields: &Dump) -> bool {
 }
 
 /// What stands on the board where the memory says so in one byte.
-fn tagged(element: Element) -> Dump {
+pub(super) fn tagged(element: Element) -> Dump {
     let mut fields: Dump = [None; 64];
     let turned = match element {
         Element::StartPosition => false,
@@ -133,8 +153,6 @@ const BACK_RANKS: [(Piece, Piece); 8] = [
 
 #[cfg(test)]
 mod tests {
-    use kiebitz_protocol::{Contents, Field};
-
     use super::*;
 
     fn change(field: u8, contents: Contents) -> Element {
@@ -144,6 +162,37 @@ mod tests {
             field,
             quick: false,
         }
+    }
+
+    fn showing(fields: &Dump) -> Sensors {
+        let mut sensors = Sensors::new();
+        sensors.set_all(Timestamp::from_micros(0), fields);
+        sensors
+    }
+
+    #[test]
+    fn what_was_heard_last_tells_the_first_game_from_the_next() {
+        let (e2, pawn) = (52, Some(Piece::WhitePawn));
+        let elements = [
+            change(e2, None),
+            change(e2, pawn),
+            Element::StartPosition,
+            change(55, None),
+            change(39, pawn),
+            change(39, None),
+            change(55, pawn),
+            Element::StartPosition,
+            Element::End,
+        ];
+        let mut before = showing(&tagged(Element::StartPosition));
+        for (millis, contents) in [(1, None), (2, pawn)] {
+            before.set_field(
+                Timestamp::from_micros(millis),
+                Field::new(e2).expect("a field"),
+                contents,
+            );
+        }
+        assert_eq!(missed(&elements, &before, None), Some((0, &elements[3..])));
     }
 
     #[test]
@@ -159,6 +208,7 @@ mod tests {
         let mut before = tagged(Element::StartPosition);
         before[52] = None;
         before[36] = Some(Piece::WhitePawn);
+        let before = showing(&before);
         assert_eq!(missed(&elements, &before, None), Some((0, &elements[3..])));
     }
 
@@ -170,7 +220,8 @@ mod tests {
             Element::PowerUp,
             Element::End,
         ];
-        assert_eq!(missed(&elements, &tagged(Element::StartPosition), None), None);
+        let before = showing(&tagged(Element::StartPosition));
+        assert_eq!(missed(&elements, &before, None), None);
     }
 
     #[test]
@@ -189,7 +240,7 @@ mod tests {
             time(40),
             Element::End,
         ];
-        let before = tagged(Element::StartPosition);
+        let before = showing(&tagged(Element::StartPosition));
         assert_eq!(
             missed(&elements, &before, Some((Side::Left, 110))),
             Some((0, &elements[4..]))

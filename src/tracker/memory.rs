@@ -3,12 +3,13 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use kiebitz_protocol::{ClockTimes, Element, Field, FieldUpdate, SideTime};
+use kiebitz_protocol::{ClockTimes, Dump, Element, Field, FieldUpdate, SideTime};
 
 use super::Tracker;
 use super::clock::Side;
 use super::finding::{Finding, Recovery};
-use super::history::{last_start, missed};
+use super::history::{last_start, missed, starts, tagged};
+use super::over;
 use super::pace::{self, Hands};
 use super::rewind::Checkpoint;
 use super::sensors::Sensors;
@@ -66,6 +67,8 @@ const ASKED_WITHIN: Duration = Duration::from_secs(1);
 const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
 /// Before pieces are set up for another game, or kings are put in the centre.
 const AT_REST: Duration = Duration::from_secs(5);
+/// Before the first move pieces stand in their start position for as long.
+const START_STOOD: Duration = Duration::from_secs(1);
 /// What was done before or behind it.
 const A_MOMENT: Duration = Duration::from_millis(1);
 /// Castling has four squares under way at most.
@@ -96,7 +99,11 @@ impl Tracker {
         self.asked = false;
         self.clock.unheard();
         self.gap.get_or_insert(now);
-        // A port that opens and closes again before the memory has come is still the same gap.
+        // A port that opens and closes again before the memory has come is still the same gap. What a dump has shown
+        // meanwhile is not judged without it.
+        if let Some(gap) = &self.missing {
+            self.sensors = gap.before.clone();
+        }
         let (before, halted) = (&self.sensors, self.clock.halted());
         let gap = self.missing.get_or_insert_with(|| Gap {
             closed_at: now,
@@ -160,8 +167,7 @@ impl Tracker {
             self.recall(now, until, elements);
             return;
         };
-        let heard =
-            missed(elements, gap.before.fields(), gap.halted).filter(|(_, missed)| !missed.is_empty());
+        let heard = missed(elements, &gap.before, gap.halted).filter(|(_, missed)| !missed.is_empty());
         if let (Some((1.., _)), Some(checkpoint), false) = (heard, &self.checkpoint, gap.rewinds) {
             // What was heard last never stood like that: reports were lost before the line went away.
             let before = Gap {
@@ -169,7 +175,7 @@ impl Tracker {
                 dumped: true,
                 ..Gap::since(checkpoint)
             };
-            let since = missed(elements, before.before.fields(), before.halted);
+            let since = missed(elements, &before.before, before.halted);
             if let Some((0, since)) = since.filter(|(_, since)| !since.is_empty()) {
                 let followed = self.rewind();
                 self.recover(now, until, before, since);
@@ -302,6 +308,13 @@ impl Tracker {
                 heard_at: now,
                 recovered: false,
             });
+            let first = late.changes.first();
+            let goes_on =
+                matches!(first, Some(Element::PieceChange { field, .. }) if self.sensors.put_last(*field));
+            if !goes_on {
+                // What stands may have stood for long enough by now.
+                self.decide(late.since);
+            }
             self.play_back(late.since, now, &late.changes);
             self.playback = None;
         }
@@ -374,29 +387,7 @@ impl Tracker {
             || missed
                 .iter()
                 .any(|element| matches!(element, Element::ClockTime { .. }));
-        let next = last_start(self.sensors.fields(), missed);
-        if let Some((start, stands)) = next {
-            // Pieces that are set up for the next game look like moves of the last one.
-            let (last_game, next_game) = missed.split_at(start);
-            let half = from + until.saturating_duration_since(from) / 2;
-            let ended = standing.map_or(half, |since| half.min(since));
-            let played = if with_clock {
-                pace::before_the_clock_stopped(last_game, self.sensors.fields())
-            } else {
-                last_game.len()
-            };
-            self.play_to_the_end(from, ended, &last_game[..played]);
-            self.sensors.set_all(half, &stands);
-            self.squares_changed(half);
-            self.play_back(half, until, next_game);
-        } else if let Some(since) = standing {
-            let played = pace::before_the_clock_stopped(missed, self.sensors.fields());
-            let (played, then) = missed.split_at(played);
-            self.play_to_the_end(from, since.saturating_sub(A_MOMENT), played);
-            self.play_back(since + A_MOMENT, until, then);
-        } else {
-            self.play_back(from, until, missed);
-        }
+        self.play_back_games(from, until, missed, standing, with_clock);
         self.playback = None;
         if !self.asked {
             self.set_checkpoint(until);
@@ -414,6 +405,63 @@ impl Tracker {
         self.squares_changed(until);
     }
 
+    /// Plays back one game after another. The clock stands since `standing`.
+    fn play_back_games(
+        &mut self,
+        from: Timestamp,
+        until: Timestamp,
+        missed: &[Element],
+        standing: Option<Timestamp>,
+        with_clock: bool,
+    ) {
+        let starts = starts(self.sensors.fields(), missed);
+        let is_press = |element: &Element| matches!(element, Element::ClockTime { .. });
+        let last_game = starts.last().map_or(missed, |(start, _)| &missed[*start..]);
+        let standing = standing.filter(|_| starts.is_empty() || last_game.iter().any(is_press));
+        let span = standing.unwrap_or(until).saturating_duration_since(from);
+        let (mut begun, mut at) = (0, from);
+        for (start, stands) in &starts {
+            // Pieces that are set up for the next game look like moves of the last one.
+            let game = &missed[begun..*start];
+            let played = over::played(game, self.sensors.fields(), stands, with_clock);
+            let ended = from + span.mul_f64((*start + 1) as f64 / missed.len().max(1) as f64);
+            let stood = ended.saturating_sub(START_STOOD).max(at);
+            self.play_to_the_end(at, stood, &game[..played]);
+            self.sensors.set_all(stood, stands);
+            self.squares_changed(stood);
+            self.decide(ended);
+            (begun, at) = (*start, ended);
+        }
+        if let Some(since) = standing {
+            let usual = self.usual_start();
+            let played = over::played(last_game, self.sensors.fields(), &usual, true);
+            let (played, then) = last_game.split_at(played);
+            self.play_to_the_end(at, since.saturating_sub(A_MOMENT), played);
+            self.play_back(since + A_MOMENT, until, then);
+        } else {
+            let played = if with_clock {
+                last_game.len()
+            } else {
+                over::until_set_up(last_game, self.sensors.fields(), &self.usual_start())
+            };
+            self.play_back(at, until, &last_game[..played]);
+            for element in &last_game[played..] {
+                if let Element::PieceChange { field, contents, .. } = *element {
+                    self.sensors.set_field(until, field, contents);
+                }
+            }
+        }
+    }
+
+    /// What the next game most likely starts from.
+    fn usual_start(&self) -> Dump {
+        tagged(if self.sensors.turned() {
+            Element::StartPositionTurned
+        } else {
+            Element::StartPosition
+        })
+    }
+
     /// On how many squares the board differs from the reading that fits it best.
     fn differs(&self) -> usize {
         self.line.as_ref().map_or(0, |line| {
@@ -424,8 +472,13 @@ impl Tracker {
 
     /// Plays back what nothing followed for a while: the last move has come to rest.
     fn play_to_the_end(&mut self, from: Timestamp, to: Timestamp, missed: &[Element]) {
-        let rest = (to.saturating_duration_since(from) / 4).min(AT_REST);
+        let rest = (to.saturating_duration_since(from) / 3).min(AT_REST);
         self.play_back(from, to.saturating_sub(rest), missed);
+        self.decide_when_due(to);
+    }
+
+    /// Draws the conclusions that fall due until `to`.
+    fn decide_when_due(&mut self, to: Timestamp) {
         while let Some(deadline) = self.wake.filter(|deadline| *deadline <= to) {
             self.decide(deadline);
         }
@@ -440,9 +493,7 @@ impl Tracker {
     fn play_back_by(&mut self, from: Timestamp, to: Timestamp, missed: &[Element], hands: &mut Hands) {
         let times = pace::times(from, to, missed, self.sensors.fields(), hands);
         for (element, now) in missed.iter().zip(times) {
-            while let Some(deadline) = self.wake.filter(|deadline| *deadline <= now) {
-                self.decide(deadline);
-            }
+            self.decide_when_due(now);
             match *element {
                 Element::PieceChange { field, contents, .. } => {
                     self.sensors.set_field(now, field, contents);
@@ -468,9 +519,7 @@ impl Tracker {
             }
             self.decide(now);
         }
-        while let Some(deadline) = self.wake.filter(|deadline| *deadline <= to) {
-            self.decide(deadline);
-        }
+        self.decide_when_due(to);
     }
 }
 

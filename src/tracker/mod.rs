@@ -16,6 +16,7 @@ mod irregular;
 mod judgement;
 mod memory;
 mod motion;
+mod over;
 mod pace;
 mod patience;
 mod resume;
@@ -462,6 +463,9 @@ impl Tracker {
     /// Begins a new line of play with what has stood on the board since then.
     fn begin(&mut self, now: Timestamp, since: Timestamp, variant: Variant, state: State) {
         let goes_on = core::mem::take(&mut self.astray) && variant == Variant::FromPosition;
+        if variant != Variant::FromPosition {
+            self.withdraw_setting_up(now);
+        }
         self.doubt = None;
         self.checkpoint = None;
         self.suspect = None;

@@ -75,38 +75,6 @@ pub(super) fn times(
         .collect()
 }
 
-/// How many of the elements were play where the clock stood at the end of them: those until the last press, and a few
-/// moves behind it of which no press is recorded, if nothing follows or both kings are lifted then. What is more is the
-/// pieces being set up or analysed with.
-pub(super) fn before_the_clock_stopped(elements: &[Element], before: &Dump) -> usize {
-    let pressed = elements
-        .iter()
-        .rposition(|element| matches!(element, Element::ClockTime { .. }))
-        .map_or(0, |press| press + 1);
-    let steps = steps(elements, before, &mut Hands::default());
-    let mut fields = *before;
-    let mut motions = Vec::new();
-    for (at, element) in elements.iter().enumerate() {
-        let Element::PieceChange { field, contents, .. } = *element else {
-            continue;
-        };
-        let was = core::mem::replace(&mut fields[field.index()], contents);
-        if at == pressed || (at > pressed && steps[at] >= THOUGHT) {
-            motions.push((at, contents.is_none() && was.is_some_and(is_king)));
-        }
-    }
-    let moves = motions.iter().take_while(|(_, king)| !king).count();
-    match motions.get(moves..) {
-        _ if motions.len() <= 1 => elements.len(),
-        Some([]) if moves <= UNPRESSED => elements.len(),
-        Some([(shown, true), (_, true), ..]) if moves <= UNPRESSED => *shown,
-        _ => pressed,
-    }
-}
-
-/// Presses that come fast are not all recorded, and the last of a game may be forgotten.
-const UNPRESSED: usize = 3;
-
 /// So much of their time is the least that hands take.
 const QUICKEST: f64 = 0.4;
 

@@ -18,6 +18,8 @@ pub(crate) struct Sensors {
     /// The last dump came then.
     dumped_at: Timestamp,
     recent: VecDeque<Change>,
+    /// The last reports of fields.
+    heard: VecDeque<(Field, Contents)>,
     /// How many of the recent changes were not taken by [`take_changes`](Self::take_changes) yet.
     fresh: usize,
     turned: bool,
@@ -60,6 +62,9 @@ pub struct Change {
 /// Enough for the longest scramble between two settled plies; a bound, so that a flickering square costs nothing.
 const RECENT: usize = 96;
 
+/// So many of the last reports tell one moment from another at which the same stood on the board.
+const HEARD: usize = 12;
+
 impl Sensors {
     pub(crate) fn new() -> Self {
         Self {
@@ -69,6 +74,7 @@ impl Sensors {
             changed: [Since::at(Timestamp::from_micros(0)); 64],
             dumped_at: Timestamp::from_micros(0),
             recent: VecDeque::with_capacity(RECENT),
+            heard: VecDeque::with_capacity(HEARD),
             fresh: 0,
             turned: false,
             known: false,
@@ -89,6 +95,7 @@ impl Sensors {
                 sensors.set_field(at, field, Some(wire_piece(piece)));
             }
         }
+        sensors.heard.clear();
         sensors
     }
 
@@ -138,6 +145,18 @@ impl Sensors {
         self.recent.iter()
     }
 
+    /// Whether the piece on a field is the one that was put down last.
+    pub(crate) fn put_last(&self, field: Field) -> bool {
+        let mut put = self.recent.iter().rev().filter(|change| change.after.is_some());
+        put.next()
+            .is_some_and(|change| change.square == square_of(field, self.turned))
+    }
+
+    /// What was reported of the fields, the latest first, as far as it is remembered: since a dump showed something else.
+    pub(crate) fn heard(&self) -> impl Iterator<Item = (Field, Contents)> {
+        self.heard.iter().rev().copied()
+    }
+
     /// The changes since this was asked last, oldest first, as far as they are remembered.
     pub(crate) fn take_changes(&mut self) -> Vec<Change> {
         let from = self.recent.len().saturating_sub(core::mem::take(&mut self.fresh));
@@ -176,7 +195,13 @@ impl Sensors {
 
     /// One field's contents. Returns whether anything changed.
     pub(crate) fn set_field(&mut self, at: Timestamp, field: Field, contents: Contents) -> bool {
-        self.fields[usize::from(field.number())] = contents;
+        let before = core::mem::replace(&mut self.fields[field.index()], contents);
+        if before != contents {
+            if self.heard.len() == HEARD {
+                self.heard.pop_front();
+            }
+            self.heard.push_back((field, contents));
+        }
         self.set(at, square_of(field, self.turned), contents)
     }
 
@@ -194,6 +219,9 @@ impl Sensors {
             }
         }
         self.dumped_at = at;
+        if changed {
+            self.heard.clear();
+        }
         changed
     }
 

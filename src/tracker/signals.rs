@@ -175,6 +175,38 @@ impl Tracker {
         Some((outcome, ResultSign::Kings))
     }
 
+    /// Takes back the last plies if the clock stood before them: pieces were put back to where the next game wants them.
+    pub(super) fn withdraw_setting_up(&mut self, now: Timestamp) {
+        let since = self.clock.stands_since().filter(|_| !self.recovering());
+        let (Some(since), Some(line)) = (since, &mut self.line) else {
+            return;
+        };
+        let tree = &mut line.tree;
+        let told = tree.path(tree.tip());
+        let made = |id: &NodeId| {
+            let node = tree.node(*id);
+            node.lifted_at > since && !node.completed
+        };
+        let played = told.iter().rposition(|id| !made(id));
+        // A clock that did not run for the ply before says nothing.
+        let ran = |at: Timestamp| self.clock.ran_at(at) && at <= since;
+        let Some(last) = played.filter(|last| ran(tree.node(told[*last]).since)) else {
+            return;
+        };
+        let Some(first) = told.get(last + 1).copied() else {
+            return;
+        };
+        let ply = tree.node(first).ply;
+        let certain = tree.node(first).standing == Standing::Settled;
+        tree.remove(first, tree.root());
+        let reason = if certain {
+            Withdrawal::Recovered
+        } else {
+            Withdrawal::SetUp
+        };
+        self.tell(now, Finding::Retracted { ply, reason });
+    }
+
     /// Takes back the last plies if they were kings on their way to show the result.
     fn withdraw_king_walks(&mut self, now: Timestamp) {
         let Some(line) = &mut self.line else { return };

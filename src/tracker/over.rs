@@ -1,0 +1,158 @@
+//! Where play was over, in what the board's memory tells: what comes behind are kings in the centre, and the pieces of
+//! the next game being set up.
+
+use kiebitz_protocol::{Dump, Element, Piece};
+
+/// How many of the elements were play. `before` is what stood on the board, `next` what the pieces are set up for.
+///
+/// With a clock, play goes on until the last press and a few moves behind it of which no press is recorded, or until
+/// kings show the result. Pieces that are put where `next` wants them, one after the other, are being set up.
+pub(super) fn played(elements: &[Element], before: &Dump, next: &Dump, with_clock: bool) -> usize {
+    let press = |element: &Element| matches!(element, Element::ClockTime { .. });
+    let last = elements.iter().rposition(press).filter(|_| with_clock);
+    let pressed = last.map_or(0, |press| press + 1);
+    let landings = landings(elements, before);
+    let in_hand = elements[..pressed]
+        .iter()
+        .rposition(|element| matches!(element, Element::PieceChange { .. }));
+    let shown = shown(&landings, pressed);
+    let end = shown.unwrap_or(landings.len());
+    let is_play = |landing: &Landing| {
+        let from_the_hand = landing.lifted.is_some() && landing.lifted == in_hand;
+        shown.is_some() || from_the_hand || next[landing.field] != Some(landing.piece)
+    };
+    let behind = landings[..end].iter().filter(|landing| landing.at >= pressed);
+    let moves: Vec<&Landing> = behind.collect();
+    let Some(last) = moves.iter().rposition(|landing| is_play(landing)) else {
+        return pressed;
+    };
+    // A piece that is drawn lands more than once.
+    let mut motions: Vec<Piece> = moves[..=last]
+        .iter()
+        .filter(|landing| is_play(landing))
+        .map(|landing| landing.piece)
+        .collect();
+    motions.dedup();
+    if with_clock && shown.is_none() && motions.len() > UNPRESSED {
+        return pressed;
+    }
+    moves[last].until
+}
+
+/// The same without a clock, where the pieces may be in the middle of being set up: so many of them as no player would
+/// move home one after the other.
+pub(super) fn until_set_up(elements: &[Element], before: &Dump, next: &Dump) -> usize {
+    let landings = landings(elements, before);
+    let home = |landing: &&Landing| next[landing.field] == Some(landing.piece);
+    if landings.iter().rev().take_while(home).count() < SET_UP {
+        return elements.len();
+    }
+    played(elements, before, next, false)
+}
+
+/// Pieces put home in a row are being set up for the next game.
+const SET_UP: usize = 4;
+
+/// Presses that come fast are not all recorded, and the last of a game may be forgotten. More than that is analysis.
+const UNPRESSED: usize = 4;
+
+/// A piece that is drawn is seen on so many fields, perhaps as another one.
+const ONE_MOTION: usize = 3;
+
+/// A piece that came to stand somewhere.
+#[derive(Debug)]
+struct Landing {
+    /// Which element it is.
+    at: usize,
+    field: usize,
+    piece: Piece,
+    /// The element that told that it was lifted, if that came before.
+    lifted: Option<usize>,
+    /// What comes behind is no part of this motion.
+    until: usize,
+    /// Both kings stand in the centre then.
+    kings: bool,
+}
+
+fn landings(elements: &[Element], before: &Dump) -> Vec<Landing> {
+    let mut fields = *before;
+    let mut landings: Vec<Landing> = Vec::new();
+    let mut lifted: Vec<(usize, Piece)> = Vec::new();
+    for (at, element) in elements.iter().enumerate() {
+        let Element::PieceChange { field, contents, .. } = *element else {
+            continue;
+        };
+        let field = field.index();
+        let was = core::mem::replace(&mut fields[field], contents);
+        match (contents, was) {
+            (Some(piece), _) => {
+                let own = lifted
+                    .iter()
+                    .find(|(_, other)| *other == piece)
+                    .map(|(at, _)| *at);
+                lifted.clear();
+                landings.push(Landing {
+                    at,
+                    field,
+                    piece,
+                    lifted: own,
+                    until: at + 1,
+                    kings: both_kings_in_the_centre(&fields),
+                });
+            }
+            (None, Some(was)) => {
+                let mut before = landings.iter().rev().skip(1).take(ONE_MOTION);
+                let crossed = before.any(|landing| landing.field == field);
+                let then = elements.get(at + 1);
+                let belongs = |landing: &&mut Landing| {
+                    landing.until == at && (crossed || leaves_with(landing, field, was, then))
+                };
+                match landings.last_mut().filter(belongs) {
+                    Some(landing) => landing.until = at + 1,
+                    None => lifted.push((at, was)),
+                }
+            }
+            (None, None) => {}
+        }
+    }
+    landings
+}
+
+/// Whether a field that is emptied behind a landing belongs to it: the one that the piece came from, read late, or that
+/// of a pawn taken in passing.
+fn leaves_with(landing: &Landing, field: usize, was: Piece, then: Option<&Element>) -> bool {
+    if was == landing.piece {
+        return landing.lifted.is_none() && field != landing.field;
+    }
+    let passed = field.abs_diff(landing.field) == 8;
+    let pawns = matches!(
+        (landing.piece, was),
+        (Piece::WhitePawn, Piece::BlackPawn) | (Piece::BlackPawn, Piece::WhitePawn)
+    );
+    let another = matches!(then, Some(Element::PieceChange { contents: Some(_), field: on, .. }) if on.index() == field);
+    pawns && passed && !another
+}
+
+/// The landing with which kings begin to show the result behind the last press.
+fn shown(landings: &[Landing], pressed: usize) -> Option<usize> {
+    let complete = landings
+        .iter()
+        .position(|landing| landing.at >= pressed && landing.kings && is_king(landing.piece))?;
+    let arrives = |landing: &&Landing| {
+        landing.at >= pressed && is_king(landing.piece) && CENTRE.contains(&landing.field)
+    };
+    let others = landings[..complete].iter().rev().take_while(arrives).count();
+    Some(complete - others)
+}
+
+/// The fields d5, e5, d4 and e4, whichever way round the board stands.
+const CENTRE: [usize; 4] = [27, 28, 35, 36];
+
+fn both_kings_in_the_centre(fields: &Dump) -> bool {
+    let stands = |king: Piece| CENTRE.iter().any(|field| fields[*field] == Some(king));
+    stands(Piece::WhiteKing) && stands(Piece::BlackKing)
+}
+
+fn is_king(piece: Piece) -> bool {
+    matches!(piece, Piece::WhiteKing | Piece::BlackKing)
+}
