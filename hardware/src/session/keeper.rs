@@ -226,8 +226,16 @@ impl Open {
         } else {
             expected.tries.min(2)
         };
-        if asked.tries < most && now.saturating_duration_since(asked.first_at) < LONGEST_ANSWER {
-            self.ask(now, asked.command, asked.first_at, asked.tries + 1);
+        // Without its number a board would be taken for another one: an answer that may have been garbled is asked for
+        // again.
+        let says_who = matches!(
+            asked.command,
+            Command::ReturnSerialNumber | Command::ReturnLongSerialNumber
+        );
+        let garbled = says_who && self.watch.garbage_at.is_some_and(|at| at >= asked.at);
+        let again = asked.tries < most || garbled;
+        if again && now.saturating_duration_since(asked.first_at) < LONGEST_ANSWER {
+            self.ask(now, asked.command, asked.first_at, asked.tries.saturating_add(1));
         } else if asked.command == Command::SendBoard && !silent {
             // It did not answer, and has been heard again since: what it did not say meanwhile its memory tells.
             self.watch.missed(now);

@@ -20,6 +20,8 @@ pub(super) struct Watch {
     pub(super) busy_at: Timestamp,
     /// A field last changed, and no dump has shown the board since.
     changed_at: Option<Timestamp>,
+    /// Bytes that made no message last came then.
+    pub(super) garbage_at: Option<Timestamp>,
     /// Bytes were first lost since the last dump.
     disturbed_at: Option<Timestamp>,
     /// A dump was last asked for.
@@ -44,6 +46,7 @@ impl Watch {
             noise: false,
             busy_at: now,
             changed_at: None,
+            garbage_at: None,
             disturbed_at: None,
             dump_asked_at: None,
             clock_runs: None,
@@ -60,6 +63,7 @@ impl Watch {
             Ok(Message::Unknown { .. }) | Err(_) => {
                 self.noise = true;
                 self.busy_at = now;
+                self.garbage_at = Some(now);
                 self.disturbed_at.get_or_insert(now);
                 return;
             }

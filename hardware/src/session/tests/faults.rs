@@ -226,6 +226,26 @@ fn a_question_that_was_lost_is_put_again() {
     assert!(world.first(|o| matches!(o, Observation::Board { .. })).is_some());
 }
 
+/// Both numbers are asked for in a burst of garbage: without one of them the board would pass for another.
+#[test]
+fn a_board_says_who_it_is_before_it_is_shown_whatever_the_line_does() {
+    let mut world = World::new(BoardSettings::default(), SessionSettings::default());
+    world.open();
+    while !world.commands().contains(&Command::ReturnSerialNumber) {
+        world.run(1);
+    }
+    world.cable = false;
+    for _ in 0..40 {
+        world.disturb(&[0xff, 0x7f]);
+        world.run(100);
+    }
+    world.cable = true;
+    world.run(8000);
+    let said = |o: &Observation| matches!(o, Observation::Identified(who) if who.serial.is_some());
+    let shown = world.first(|o| matches!(o, Observation::Board { .. }));
+    assert!(world.first(said).is_some_and(|said| Some(said) < shown));
+}
+
 #[test]
 fn an_answer_that_comes_late_is_taken() {
     let board = BoardSettings {
