@@ -69,8 +69,14 @@ impl Tracker {
     /// whose turn it was: the game goes on from there. Returns whether a line began.
     pub(super) fn look_for_position(&mut self, now: Timestamp) -> bool {
         let lost = self.astray || self.line.is_none();
-        if !lost || self.disturbed || !self.sensors.known() {
+        // How long anything stood that is played back nobody knows.
+        if !lost || self.disturbed || !self.sensors.known() || self.playback.is_some() {
             return false;
+        }
+        if self.line.is_none() && start::seems_turned(self.sensors.board()) {
+            self.sensors.turn();
+            self.signals.standing = None;
+            self.show_squares(now);
         }
         let board = self.sensors.board();
         if let Some((standing, since)) = self

@@ -85,6 +85,18 @@ pub(crate) fn after_gap(board: &Board, turn: Color, last: &State) -> Option<Stat
     position_of(board, turn, rights & rooks, last.mode())
 }
 
+/// Whether a placement of which nobody knows how White sits is read the wrong way round: each side's pieces stand mostly
+/// on its own half of the board.
+pub(crate) fn seems_turned(board: &Board) -> bool {
+    let height = |color: Color| {
+        let ranks = board.by_color(color).into_iter();
+        ranks.map(|square| u32::from(square.rank())).sum::<u32>() as usize
+    };
+    let count = |color: Color| board.by_color(color).count();
+    // Averages, multiplied out.
+    height(Color::White) * count(Color::Black) > height(Color::Black) * count(Color::White)
+}
+
 fn position_of(board: &Board, turn: Color, castling_rights: Bitboard, mode: CastlingMode) -> Option<State> {
     let setup = Setup {
         board: board.clone(),
