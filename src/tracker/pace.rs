@@ -35,22 +35,16 @@ pub(super) fn times(
     };
     let (hands, thinking) = (total(&steps, false), total(&steps, true));
     let thoughts = u32::try_from(steps.iter().filter(|step| **step >= THOUGHT).count()).unwrap_or(u32::MAX);
-    if hands + thinking > span && !hands.is_zero() {
-        // Players without time: the hands are quick, and then there is less to think.
-        let quick = span
-            .saturating_sub(thinking)
-            .as_secs_f64()
-            .max(hands.as_secs_f64() * QUICKEST)
-            / hands.as_secs_f64();
+    let whole = (hands + thinking).as_secs_f64();
+    if hands + thinking > span {
+        // Players without time: the hands are quick, but not more so than hands can be, and then there is less to think.
+        let quick = (span.as_secs_f64() / whole).max(QUICKEST);
         for step in steps.iter_mut().filter(|step| **step < THOUGHT) {
             *step = step.mul_f64(quick);
         }
-        let left = span.saturating_sub(total(&steps, false)).as_secs_f64();
-        if !thinking.is_zero() {
-            let share = (left / thinking.as_secs_f64()).min(1.0);
-            for step in steps.iter_mut().filter(|step| **step >= THOUGHT) {
-                *step = step.mul_f64(share);
-            }
+        let left = span.saturating_sub(hands.mul_f64(quick)).as_secs_f64();
+        for step in steps.iter_mut().filter(|step| **step >= THOUGHT) {
+            *step = step.mul_f64((left / thinking.as_secs_f64()).min(1.0));
         }
     }
     let needed: Duration = steps.iter().sum();
@@ -110,7 +104,9 @@ fn steps(elements: &[Element], before: &Dump, hands: &mut Hands) -> Vec<Duration
                 let shows = king.is_some_and(|king| !goes_to_an_edge(king, &elements[at + 1..]));
                 let other = last.replace(white) != Some(white) || shows;
                 *landed = contents.is_some() || (*landed && !other);
-                match (quick, other) {
+                // A field that is emptied twice has held a piece between, and flickering is merged in the memory.
+                let merged = contents == was;
+                match (quick && !merged, other) {
                     (true, _) => QUICK,
                     (false, true) => THOUGHT,
                     (false, false) => HAND,
