@@ -85,16 +85,21 @@ pub(crate) fn after_gap(board: &Board, turn: Color, last: &State) -> Option<Stat
     position_of(board, turn, rights & rooks, last.mode())
 }
 
-/// Whether a placement of which nobody knows how White sits is read the wrong way round: each side's pieces stand mostly
-/// on its own half of the board.
+/// Whether a placement of which nobody knows how White sits is read the wrong way round: in a game the white pawns stand
+/// below the black ones, as long as none has got far.
 pub(crate) fn seems_turned(board: &Board) -> bool {
-    let height = |color: Color| {
-        let ranks = board.by_color(color).into_iter();
-        ranks.map(|square| u32::from(square.rank())).sum::<u32>() as usize
+    let mut turned = board.clone();
+    turned.rotate_180();
+    let could_be = |turn: Color| without_history(&turned, turn).is_some();
+    // A sum of ranks and over how many pawns.
+    let pawns = |color: Color| {
+        let pawns = board.by_piece(Role::Pawn.of(color));
+        let ranks = pawns.into_iter().map(|at| usize::from(at.rank())).sum::<usize>();
+        (ranks, pawns.count())
     };
-    let count = |color: Color| board.by_color(color).count();
-    // Averages, multiplied out.
-    height(Color::White) * count(Color::Black) > height(Color::Black) * count(Color::White)
+    let ((white, whites), (black, blacks)) = (pawns(Color::White), pawns(Color::Black));
+    let apart = white * blacks > black * whites;
+    apart && Color::ALL.into_iter().any(could_be)
 }
 
 fn position_of(board: &Board, turn: Color, castling_rights: Bitboard, mode: CastlingMode) -> Option<State> {
