@@ -91,7 +91,11 @@ pub async fn run(config: Config) -> Result<()> {
         archive,
         publisher,
     };
-    tracing::info!(state = %config.state_directory().display(), "kiebitz watches");
+    let state = config.state_directory();
+    tracing::info!(
+        "kiebitz watches; journal and recordings are in {}",
+        state.display()
+    );
     // Without systemd nobody asks.
     let _ = sd_notify::notify(&[sd_notify::NotifyState::Ready]);
     desk.work(from_ports, stopped()).await;

@@ -111,7 +111,7 @@ impl Outbox {
             progress.unread += count;
         });
         if self.inbox.send(messages).is_err() {
-            warn!(count, "messages for the MQTT broker come after the end");
+            warn!(count, "{count} messages for the MQTT broker come after the end");
         }
     }
 
@@ -184,7 +184,8 @@ impl OutboxTask {
                 step = phase.step() => match step {
                     Step::Open => phase = self.open(&will),
                     Step::Link(LinkEvent::Connected(limits)) => {
-                        info!(broker = self.config.broker(), failed_attempts = attempts.failed, "connected");
+                        let broker = self.config.broker();
+                        info!(broker, failed_attempts = attempts.failed, "connected to the MQTT broker {broker}");
                         attempts.failed = 0;
                         self.queue.restart(stopping.is_none().then(|| self.greeting()));
                         self.report(ConnectionState::Connected);
@@ -196,7 +197,7 @@ impl OutboxTask {
                     }
                     Step::Link(LinkEvent::Refused(ticket, reason)) => {
                         if let Some(message) = self.acknowledge(ticket) {
-                            error!(topic = &*message.topic, ?reason, "the broker refuses a message");
+                            error!(topic = &*message.topic, ?reason, "the broker refuses a message to {}: {reason:?}", message.topic);
                         }
                     }
                     Step::Link(LinkEvent::Closed) => break,
@@ -216,9 +217,10 @@ impl OutboxTask {
             }
         }
         if !self.queue.is_empty() {
+            let messages = self.queue.len();
             warn!(
-                messages = self.queue.len(),
-                "stopped before the broker had everything"
+                messages,
+                "stopped before the broker had everything: {messages} messages are left"
             );
         }
         self.report(ConnectionState::Stopped);
@@ -237,9 +239,10 @@ impl OutboxTask {
         let pause = attempts.pause;
         let broker = self.config.broker();
         if attempts.failed == 1 {
-            warn!(broker, %reason, queued = self.queue.len(), "no connection; will try again");
+            let queued = self.queue.len();
+            warn!(broker, %reason, queued, "no MQTT broker at {broker}: {reason}; will try again");
         } else {
-            debug!(broker, %reason, attempt = attempts.failed, ?pause, "no connection");
+            debug!(broker, %reason, attempt = attempts.failed, ?pause, "no MQTT broker at {broker}: {reason}");
         }
         attempts.pause = (pause * 2).min(LONGEST_PAUSE);
         self.queue.rewind();
@@ -281,9 +284,10 @@ impl OutboxTask {
             };
             let bytes = message.topic.len() + message.payload.len() + PACKET_OVERHEAD;
             if bytes > limits.packet_bytes {
+                let topic = &*message.topic;
                 error!(
-                    topic = &*message.topic,
-                    bytes, "a message is larger than the broker allows"
+                    topic,
+                    bytes, "a message to {topic} is larger than the broker allows: {bytes} bytes"
                 );
                 self.acknowledge(ticket);
             } else if !link.publish(ticket, message) {

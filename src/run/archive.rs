@@ -198,7 +198,7 @@ impl Keeper {
         let before = self.time.now().saturating_sub(self.keep);
         match self.journal.forget_before(STREAM, before) {
             Ok(0) => {}
-            Ok(events) => tracing::info!(events, "old games were removed from the journal"),
+            Ok(events) => tracing::info!("{events} events of old games were removed from the journal"),
             Err(error) => tracing::warn!("old games are not removed: {error}"),
         }
     }

@@ -5,7 +5,7 @@ use core::time::Duration;
 use std::collections::BTreeMap;
 
 use kiebitz_hardware::Timestamp;
-use kiebitz_hardware::capture::{Content, Direction};
+use kiebitz_hardware::capture::{Content, Direction, LineMode};
 use kiebitz_hardware::port::SCAN_INTERVAL;
 use tokio::sync::mpsc;
 use tokio::time::MissedTickBehavior;
@@ -155,11 +155,15 @@ impl Desk {
             if let Some(seat) = self.seat(line) {
                 let reason = "probed".to_owned();
                 if let Some(tape) = &self.tape {
-                    let probed = kiebitz_hardware::capture::LineMode::Bus;
+                    let probed = LineMode::Bus;
                     tape.record(now, &seat.name, probed, Content::Closed { reason });
                     tape.record(now, &seat.name, mode, Content::Opened);
                 }
-                tracing::info!("{}: {mode:?}", seat.name);
+                let found = match mode {
+                    LineMode::Single => "one board",
+                    LineMode::Bus => "boards in bus mode",
+                };
+                tracing::info!("{}: {found}", seat.name);
             }
         }
         for (board, text) in self.greeting.due(now, |name| self.hall.board(name)) {

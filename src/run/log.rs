@@ -1,7 +1,8 @@
 //! The daemon's log: to the journal of systemd where that started it, else to stderr.
 
 use tracing::{debug, info, warn};
-use tracing_subscriber::filter::Targets;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::{Targets, filter_fn};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
@@ -16,50 +17,65 @@ pub(crate) fn start(targets: Targets) {
     let _ = match journald {
         Some(journald) => registry.with(journald).try_init(),
         None => {
+            // The words name the board as its span does.
+            let words = filter_fn(|data| data.is_event());
             let stderr = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
-            registry.with(stderr).try_init()
+            registry.with(stderr.with_filter(words)).try_init()
         }
     };
 }
 
-/// Logs an event in its board's span: comings, goings and games; moves for those who want to know more.
+/// Logs an event in its board's span: comings, goings and games; moves for those who want to know more. A line says in
+/// words which board it is about, since the journal of systemd shows words alone; the fields are for programs.
 pub(super) fn event(event: &Event) {
-    let _span = tracing::info_span!("board", name = %event.board).entered();
+    let board = &*event.board;
+    let game = event.game.as_deref().unwrap_or_default();
+    let _span = tracing::info_span!("board", name = board).entered();
     match &event.kind {
         EventKind::BoardConnected { port, serial, .. } => {
-            info!(port, serial, "connected");
+            info!(port, serial, "{board}: connected");
         }
-        EventKind::BoardDisconnected { reason } => warn!("disconnected: {reason}"),
-        EventKind::BoardRecovered { by, changes, .. } => info!(by, changes, "a gap is closed"),
-        EventKind::ClockConnected {} => info!("clock connected"),
-        EventKind::ClockDisconnected {} => info!("clock disconnected"),
-        EventKind::ClockBatteryLow {} => warn!("the clock's battery is low"),
-        EventKind::GameStarted { variant, .. } => info!(game = event.game, variant, "a game has started"),
+        EventKind::BoardDisconnected { reason } => warn!("{board}: disconnected: {reason}"),
+        EventKind::BoardRecovered { by, changes, .. } => info!(by, changes, "{board}: a gap is closed"),
+        EventKind::ClockConnected {} => info!("{board}: clock connected"),
+        EventKind::ClockDisconnected {} => info!("{board}: clock disconnected"),
+        EventKind::ClockBatteryLow {} => warn!("{board}: the clock's battery is low"),
+        EventKind::GameStarted { variant, .. } => info!(game, variant, "{board}: game {game} has started"),
         EventKind::GameEnded { result, reason, .. } => {
-            info!(game = event.game, result, reason, "the game has ended");
-        }
-        EventKind::MoveMade(played) => debug!(ply = played.ply, san = played.san, uci = played.uci),
-        EventKind::MoveAmended { played, reason, .. } => {
             info!(
-                ply = played.ply,
-                san = played.san,
-                reason,
-                "a move was another one"
+                game,
+                result, reason, "{board}: game {game} has ended, {result}, {reason}"
             );
         }
-        EventKind::MoveRetracted { ply, reason } => info!(ply, reason, "withdrawn from this ply on"),
+        EventKind::MoveMade(played) => {
+            let (ply, uci) = (played.ply, played.uci.as_deref().unwrap_or_default());
+            debug!(ply, uci, san = played.san, "{board}: ply {ply} {uci}");
+        }
+        EventKind::MoveAmended { played, reason, .. } => {
+            let (ply, uci) = (played.ply, played.uci.as_deref().unwrap_or_default());
+            info!(
+                ply,
+                uci,
+                san = played.san,
+                reason,
+                "{board}: ply {ply} was another move, {uci}"
+            );
+        }
+        EventKind::MoveRetracted { ply, reason } => {
+            info!(ply, reason, "{board}: withdrawn from ply {ply} on, {reason}");
+        }
         EventKind::IncidentOpened(incident) | EventKind::IncidentUpdated(incident) => {
             let (kind, ply, advice) = (incident.kind, incident.ply, &incident.advice);
             match incident.severity {
-                "advice" | "violation" => warn!(kind, ply, "{advice}"),
-                _ => debug!(kind, ply, "{advice}"),
+                "advice" | "violation" => warn!(kind, ply, "{board}: {advice}"),
+                _ => debug!(kind, ply, "{board}: {advice}"),
             }
         }
-        EventKind::IncidentClosed { kind, reason, .. } => debug!(kind, reason, "over"),
+        EventKind::IncidentClosed { kind, reason, .. } => debug!(kind, reason, "{board}: {kind} is over"),
         EventKind::CommandTaken {
             action, by, error, ..
-        } => info!(action, by, error, "a command"),
-        EventKind::GameAmended { by, .. } => info!(game = event.game, by, "the game was amended"),
+        } => info!(action, by, error, "{board}: the command {action}"),
+        EventKind::GameAmended { by, .. } => info!(game, by, "{board}: game {game} was amended"),
         EventKind::ClaimAvailable { .. }
         | EventKind::MoveSettled { .. }
         | EventKind::MoveCompleted { .. } => {}
