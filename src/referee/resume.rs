@@ -1,0 +1,139 @@
+//! Going on where the journal ends: the game in play, the incidents that are open, and what was announced.
+
+use super::claims::Offered;
+use super::history::Placed;
+use super::{Entry, Game, Referee, Running};
+use crate::announced::Announced;
+use crate::incidents::Incidents;
+use crate::resume::Resumed;
+
+impl Referee {
+    /// Counts the board's games from the one after that number.
+    pub fn count_after(&mut self, games: u32) {
+        self.games = games;
+    }
+
+    /// Goes on with a game that the journal has.
+    pub fn resume(&mut self, resumed: Resumed) {
+        let (start, line) = resumed.line();
+        let entries = resumed.plies.into_iter().map(|(ply, record)| Entry {
+            ply: Box::new(ply),
+            told_at: resumed.last_ts,
+            settled: record.settled,
+            completed: record.completed.map(|by| (by, record.clock, record.elapsed_ms)),
+            offered: Offered::default(),
+        });
+        let published: Vec<Entry> = entries.collect();
+        let due = line.into_iter().zip(&published);
+        self.line = due
+            .map(|(ply, entry)| Entry {
+                ply: Box::new(ply),
+                ..entry.clone()
+            })
+            .collect();
+        // A clock that is found standing was stopped.
+        self.clock.ran = published.iter().any(|entry| {
+            entry
+                .completed
+                .as_ref()
+                .is_some_and(|(_, clock, _)| clock.is_some())
+        });
+        self.start = Some(start);
+        self.white_side = resumed.white_side;
+        self.games = resumed.number;
+        self.watch.resume_game(resumed.started, resumed.verdict.is_none());
+        if resumed.time_control.is_some() {
+            self.regulations.time_control = resumed.time_control;
+        }
+        self.game = Some(Running {
+            id: Game {
+                number: resumed.number,
+                id: resumed.id,
+            },
+            start: resumed.start.state,
+            published,
+            ended: resumed.verdict.is_some(),
+            shown_at: None,
+            verdict: resumed.verdict,
+            players: resumed.players,
+            placed: resumed
+                .placed
+                .into_iter()
+                .map(|(ply, state)| Placed { ply, state })
+                .collect(),
+        });
+    }
+
+    /// Goes on with the incidents that the journal has.
+    pub fn resume_incidents(&mut self, incidents: &Incidents) {
+        self.watch.resume(incidents);
+    }
+
+    /// Goes on with what was said of the next game and of the round.
+    pub fn resume_announced(&mut self, announced: &Announced) {
+        self.announced = announced.players().cloned();
+        if let Some(begins) = announced.round() {
+            self.regulations.rounds.tell(begins);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use shakmaty::{CastlingMode, Chess};
+
+    use kiebitz_hardware::Timestamp;
+
+    use super::*;
+    use crate::event::{Event, EventKind};
+    use crate::laws::Regulations;
+    use crate::referee::Ruling;
+    use crate::tracker::{Finding, Start, State, Variant};
+
+    /// An incident of a game that a restart cut off is closed when the next game begins, and its number is not given
+    /// again; that the board stands turned goes on.
+    #[test]
+    fn incidents_of_the_journal_are_closed_with_their_game_and_numbers_go_on() {
+        let opened = |number: u64, kind: &str| -> Event {
+            let time = "2026-11-21T14:03:07.412345Z";
+            let event = json!({
+                "v": 1, "stream": "live", "seq": number, "ts": time, "board": "b", "type": "incident.opened",
+                "incident": number, "kind": kind, "color": null, "ply": 4, "severity": "advice", "article": "",
+                "edition": "fide-2023", "case": format!("{kind}.half"), "advice": "a", "squares": ["e4"],
+                "evidence": {
+                    "from": time, "to": time, "fen": null, "clock": null, "changes": [], "values": {},
+                },
+            });
+            serde_json::from_value(event).expect("an event")
+        };
+        let mut incidents = Incidents::default();
+        for (number, kind) in [(7, "displaced_pieces"), (8, "illegal_move"), (9, "board_rotated")] {
+            incidents.apply(&opened(number, kind));
+        }
+        let mut referee = Referee::new("b", Regulations::default());
+        referee.resume_incidents(&incidents);
+        let start = |turned| {
+            Finding::Start(Start {
+                variant: Variant::Standard,
+                state: State::legal(Chess::new(), CastlingMode::Standard),
+                turned,
+                goes_on: false,
+            })
+        };
+        let now = Timestamp::from_micros(1_795_269_600_000_000);
+        let mut told = |turned| {
+            referee.handle(now, start(turned));
+            let rulings = referee.take_rulings();
+            let number = |ruling: &Ruling| match &ruling.event {
+                EventKind::IncidentClosed { incident, .. } => Some(-(*incident as i64)),
+                EventKind::IncidentOpened(incident) => Some(incident.incident as i64),
+                _ => None,
+            };
+            rulings.iter().filter_map(number).collect::<Vec<i64>>()
+        };
+        assert_eq!(told(true), [-7, -8], "the board stands turned as before");
+        assert_eq!(told(false), [-9]);
+        assert_eq!(told(true), [10]);
+    }
+}
