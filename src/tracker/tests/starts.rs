@@ -31,6 +31,15 @@ fn a_game_found_in_the_middle_is_followed_from_there() {
     world.wait(3000).shows("e8. g8k h8. f8r").has_told("O-O");
 }
 
+/// White sits with the connector on his right: what the board calls d1 and a1 are Black's e8 and h8.
+#[test]
+fn a_game_found_in_the_middle_is_read_the_way_its_pieces_stand() {
+    let turned: String = CASTLING.chars().rev().collect();
+    let mut world = World::new(&turned);
+    world.wait(3000).shows("d1. b1k a1. c1r").has_told("O-O");
+    assert_eq!(world.tracker.orientation(), Some("turned"));
+}
+
 const ENDING: &str = "8/8/4k3/8/8/3PK3/8/8 w - - 0 1";
 
 #[test]
