@@ -33,7 +33,7 @@ pub(super) struct Followed {
     root: u32,
     /// The placements behind it.
     told: Vec<Board>,
-    /// The same at the checkpoint.
+    /// Those of them that had been told by the checkpoint.
     then: Vec<Board>,
     /// How many findings had been told.
     findings: usize,
@@ -112,9 +112,15 @@ impl Tracker {
             told.push(line.tree.node(line.tree.root()).state.board().clone());
         }
         told.extend(states(&line.tree));
-        let then = states(&checkpoint.tree);
+        let mut then = states(&checkpoint.tree);
         line.passed.truncate(checkpoint.passed);
         line.tree = checkpoint.tree;
+        // What was withdrawn since then is told again where it was right after all.
+        then.truncate(common(&then, &told));
+        let path = line.tree.path(line.tree.tip());
+        if let Some(withdrawn) = path.get(then.len()) {
+            line.tree.withdraw(*withdrawn);
+        }
         self.pressed = checkpoint.pressed;
         self.doubt = None;
         self.gap = Some(checkpoint.at);
@@ -158,11 +164,8 @@ impl Tracker {
                 other => others.push((at, other)),
             }
         }
-        let common = line
-            .iter()
-            .zip(&told)
-            .take_while(|((board, _), told)| board == *told)
-            .count();
+        let boards: Vec<Board> = line.iter().map(|(board, _)| board.clone()).collect();
+        let common = common(&boards, &told);
         let mut withdraws = told.len() > common;
         let now = others.last().map(|(at, _)| *at);
         for (_, ply) in line.into_iter().skip(common) {
@@ -183,6 +186,11 @@ impl Tracker {
         self.findings.extend(others);
         self.findings.extend(rest);
     }
+}
+
+/// How many placements two lines begin with alike.
+fn common(a: &[Board], b: &[Board]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
 /// The ply that a mark is of.

@@ -206,6 +206,22 @@ fn lost_reports_are_read_from_the_memory_and_the_line_is_followed_again() {
     world.wait(3000).has_told("e4 e5 Memory:");
 }
 
+/// Nobody heard Black's move between White's two: his knight seems to have been put back.
+#[test]
+fn a_ply_that_was_withdrawn_wrongly_is_told_again() {
+    let mut world = World::new(START);
+    world.shows("g1. f3N").wait(4000).dump().wait(4000);
+    for (field, letter) in [(E7, '.'), (E5, 'p')] {
+        world.fields[usize::from(field)] = wire(letter);
+    }
+    world.shows("f3. g1N").wait(3000).dump();
+    world.wait(300).observe(Observation::MemoryAsked);
+    let played = [moved(G1, F3, 'N'), moved(E7, E5, 'p'), moved(F3, G1, 'N')].concat();
+    let elements = [&[START_TAG][..], &played, &[Element::End]].concat();
+    world.observe(Observation::Memory { elements });
+    world.has_told("Nf3 taken back Nf3 e5 Ng1 Memory:");
+}
+
 /// The dump behind a gap shows what was not reported; that speaks of the gap, not of the line since.
 #[test]
 fn reports_lost_soon_after_a_gap_are_read_from_the_memory_as_well() {
