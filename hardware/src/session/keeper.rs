@@ -29,6 +29,8 @@ struct Open {
     agenda: VecDeque<Command>,
     /// The question whose answer is waited for.
     asked: Option<Asked>,
+    /// The board's numbers that it has not told when it was asked.
+    untold: Vec<Command>,
     /// What the board's buffer could not take at once of a long command.
     rest: Vec<u8>,
     /// What the driver is to write.
@@ -68,6 +70,7 @@ impl Keeper {
                 .filter(|command| memory || *command != Command::SendEeMoves)
                 .collect(),
             asked: None,
+            untold: Vec::new(),
             rest: Vec::new(),
             outbox: None,
             free_at: now + BETWEEN_COMMANDS,
@@ -236,6 +239,10 @@ impl Open {
         let again = asked.tries < most || garbled;
         if again && now.saturating_duration_since(asked.first_at) < LONGEST_ANSWER {
             self.ask(now, asked.command, asked.first_at, asked.tries.saturating_add(1));
+        } else if says_who && !self.untold.contains(&asked.command) {
+            self.untold.push(asked.command);
+            self.ask_who_again(asked.command);
+            self.free_at = self.free_at.max(now + BETWEEN_COMMANDS);
         } else if asked.command == Command::SendBoard && !silent {
             // It did not answer, and has been heard again since: what it did not say meanwhile its memory tells.
             self.watch.missed(now);
@@ -246,6 +253,18 @@ impl Open {
             self.free_at = self.free_at.max(now + BETWEEN_COMMANDS);
         }
         Ok(())
+    }
+
+    /// Not every board knows its numbers, but each knows its version: when it has told that, the line is not dead, and
+    /// the number is asked for once more.
+    fn ask_who_again(&mut self, number: Command) {
+        let mode = self.agenda.iter().position(|next| *next == Command::UpdateNice);
+        let mut rest = self.agenda.split_off(mode.unwrap_or(0));
+        if !self.agenda.contains(&Command::SendVersion) {
+            self.agenda.push_back(Command::SendVersion);
+        }
+        self.agenda.push_back(number);
+        self.agenda.append(&mut rest);
     }
 
     /// Puts on the empty agenda what the time has come for.

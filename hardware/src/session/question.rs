@@ -48,10 +48,9 @@ pub(super) fn expected(command: &Command) -> Option<Expected> {
         // The description asks for up to 2 s between clock messages that are not acknowledged.
         Command::Clock(_) => (2000, 1, false),
         // Old boards do not know all of them.
-        Command::ReturnSerialNumber
-        | Command::ReturnLongSerialNumber
-        | Command::SendTrademark
-        | Command::SendBatteryStatus => (500, 2, false),
+        Command::SendTrademark | Command::SendBatteryStatus => (500, 2, false),
+        // Put again behind a question that every board answers.
+        Command::ReturnSerialNumber | Command::ReturnLongSerialNumber => (500, 1, false),
         _ => return None,
     };
     Some(Expected {

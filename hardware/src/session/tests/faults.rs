@@ -246,6 +246,28 @@ fn a_board_says_who_it_is_before_it_is_shown_whatever_the_line_does() {
     assert!(world.first(said).is_some_and(|said| Some(said) < shown));
 }
 
+/// The line is dead for a while when both numbers are asked for.
+#[test]
+fn a_number_that_was_not_told_is_asked_for_once_the_line_is_alive() {
+    for dead in [600, 1100, 1500, 3000, 9000] {
+        let mut world = World::new(BoardSettings::default(), SessionSettings::default());
+        world.open();
+        while !world.commands().contains(&Command::ReturnSerialNumber) {
+            world.run(1);
+        }
+        world.cable = false;
+        world.run(dead);
+        world.cable = true;
+        world.run(8000);
+        let said = |o: &Observation| matches!(o, Observation::Identified(who) if who.serial.is_some());
+        let shown = world.first(|o| matches!(o, Observation::Board { .. }));
+        assert!(
+            world.first(said).is_some_and(|said| Some(said) < shown),
+            "{dead} ms"
+        );
+    }
+}
+
 #[test]
 fn an_answer_that_comes_late_is_taken() {
     let board = BoardSettings {
@@ -300,7 +322,8 @@ fn a_board_that_reports_without_answering_is_neither_given_up_nor_pressed() {
             .filter(|command| *command == wanted)
             .count()
     };
-    assert_eq!(asked(Command::SendVersion), 2);
+    // Twice, and twice more before its numbers are asked for again.
+    assert_eq!(asked(Command::SendVersion), 4);
     assert!(asked(Command::SendBoard) < 10, "{}", asked(Command::SendBoard));
 }
 
