@@ -160,9 +160,12 @@ pub(super) fn not_stated(board: usize, table: &Table, events: &[Event]) -> Vec<W
         .collect();
     let stated = |at: Timestamp| gaps.iter().any(|(from, to)| (*from..=*to).contains(&at));
     let told: Vec<(Timestamp, Move)> = games(events).into_iter().flat_map(|game| game.moves).collect();
-    let (untold, unplayed) = differences(&table.played, &told);
+    let (untold, unplayed) = differences(
+        (&table.played, |played: &Played| stated(played.at)),
+        (&told, |(at, m): &(Timestamp, Move)| m.inferred && stated(*at)),
+    );
     let mut wrong = Vec::new();
-    for played in untold.iter().filter(|played| !stated(played.at)) {
+    for played in untold {
         let words = format!(
             "[{}] game {} ply {} {} is not told",
             table.describe(played.game),
@@ -176,7 +179,7 @@ pub(super) fn not_stated(board: usize, table: &Table, events: &[Event]) -> Vec<W
             words,
         });
     }
-    for (at, m) in unplayed.iter().filter(|(at, m)| !(m.inferred && stated(*at))) {
+    for (at, m) in unplayed {
         let words = format!(
             "ply {} {:?} was not played, inferred: {}",
             m.ply, m.uci, m.inferred
@@ -191,40 +194,47 @@ pub(super) fn not_stated(board: usize, table: &Table, events: &[Event]) -> Vec<W
     wrong
 }
 
-/// What was played and not told, and what was told and not played (longest common subsequence).
+/// What was played and not told, and what was told and not played, where no statement excuses it: of all ways to set
+/// one against the other the one that is kindest, for games begin alike.
 fn differences<'a>(
-    played: &'a [Played],
-    told: &'a [(Timestamp, Move)],
+    (played, untold_is_stated): (&'a [Played], impl Fn(&Played) -> bool),
+    (told, unplayed_is_stated): (&'a [(Timestamp, Move)], impl Fn(&(Timestamp, Move)) -> bool),
 ) -> (Vec<&'a Played>, Vec<&'a (Timestamp, Move)>) {
     let same = |a: usize, b: usize| {
         let (played, told) = (&played[a], &told[b].1);
         told.uci.as_ref() == Some(&played.uci) && placement(&told.fen) == played.placement
     };
-    let mut common = vec![vec![0u32; told.len() + 1]; played.len() + 1];
-    for a in (0..played.len()).rev() {
-        for b in (0..told.len()).rev() {
-            common[a][b] = if same(a, b) {
-                common[a + 1][b + 1] + 1
-            } else {
-                common[a + 1][b].max(common[a][b + 1])
-            };
+    let without: Vec<u32> = played
+        .iter()
+        .map(|one| u32::from(!untold_is_stated(one)))
+        .collect();
+    let beyond: Vec<u32> = told
+        .iter()
+        .map(|one| u32::from(!unplayed_is_stated(one)))
+        .collect();
+    let mut wrong = vec![vec![0u32; told.len() + 1]; played.len() + 1];
+    for a in (0..=played.len()).rev() {
+        for b in (0..=told.len()).rev() {
+            let untold = (a < played.len()).then(|| wrong[a + 1][b] + without[a]);
+            let unplayed = (b < told.len()).then(|| wrong[a][b + 1] + beyond[b]);
+            let both = (a < played.len() && b < told.len() && same(a, b)).then(|| wrong[a + 1][b + 1]);
+            wrong[a][b] = [untold, unplayed, both].into_iter().flatten().min().unwrap_or(0);
         }
     }
     let (mut a, mut b) = (0, 0);
     let (mut untold, mut unplayed) = (Vec::new(), Vec::new());
-    while a < played.len() && b < told.len() {
-        if same(a, b) {
+    while a < played.len() || b < told.len() {
+        let here = wrong[a][b];
+        if a < played.len() && b < told.len() && same(a, b) && here == wrong[a + 1][b + 1] {
             (a, b) = (a + 1, b + 1);
-        } else if common[a + 1][b] >= common[a][b + 1] {
-            untold.push(&played[a]);
+        } else if a < played.len() && here == wrong[a + 1][b] + without[a] {
+            untold.extend((without[a] > 0).then_some(&played[a]));
             a += 1;
         } else {
-            unplayed.push(&told[b]);
+            unplayed.extend((beyond[b] > 0).then_some(&told[b]));
             b += 1;
         }
     }
-    untold.extend(&played[a..]);
-    unplayed.extend(&told[b..]);
     (untold, unplayed)
 }
 
