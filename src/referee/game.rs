@@ -3,10 +3,10 @@
 use kiebitz_hardware::Timestamp;
 
 use super::claims::Offered;
-use super::words::{index, move_of, side_text};
+use super::words::{index, move_of, reason_text, side_text};
 use super::{Entry, FROM_POSITION, Game, Referee, Running, WITHOUT_CLOCK};
 use crate::event::{Clock, EventKind, time_text};
-use crate::tracker::{Ply, Variant};
+use crate::tracker::{Ply, Variant, Withdrawal};
 
 impl Referee {
     /// Whether a ply may be part of the game: not if it was begun while the clock stood still.
@@ -50,10 +50,13 @@ impl Referee {
         let same = |(old, new): &(&Entry, &Entry)| old.ply.uci == new.ply.uci && old.told_at == new.told_at;
         let common = game.published.iter().zip(&self.line).take_while(same).count();
         // Pieces being set up or cleared away can look like another line; what is certain stands until the clock runs.
+        // What the memory tells was played before it stood.
+        let remembered = reason == reason_text(Withdrawal::Recovered)
+            && self.line.get(common).is_some_and(|entry| entry.ply.inferred);
         let certain = game
             .published
             .get(common)
-            .is_some_and(|entry| entry.settled.is_some());
+            .is_some_and(|entry| entry.settled.is_some() && !remembered);
         if standing_still && (certain || (common < game.published.len() && common >= counted)) {
             return;
         }
@@ -248,5 +251,29 @@ impl Referee {
         if let Some(entry) = published.and_then(|published| published.get_mut(index(ply))) {
             entry.completed = Some((by, clock, None));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::laws::Edition;
+    use crate::referee::table::Table;
+    use crate::tracker::{ClockChange, Finding};
+
+    /// Reports of White's last move were lost, and then the clock was stopped: the memory tells what was played before.
+    #[test]
+    fn what_the_memory_tells_counts_though_the_clock_stands() {
+        let mut table = Table::new(Edition::Fide2023);
+        table.finds(Finding::Clock(ClockChange::Connected));
+        table.finds(Finding::Clock(ClockChange::Started));
+        table.plays("e4 e5 d3").passes(1);
+        table.finds(Finding::Clock(ClockChange::Stopped));
+        table.passes(3).remembers("Nf3");
+        let published = &table.referee.game.as_ref().expect("a game").published;
+        let sans: Vec<_> = published
+            .iter()
+            .filter_map(|entry| entry.ply.san.clone())
+            .collect();
+        assert_eq!(sans, ["e4", "e5", "Nf3"]);
     }
 }

@@ -128,6 +128,19 @@ impl Table {
         self
     }
 
+    /// The board's memory tells that the last ply, a while ago, was another one.
+    pub(super) fn remembers(&mut self, name: &str) -> &mut Self {
+        self.states.pop();
+        let ply = Ply {
+            lifted_at: self.now.saturating_sub(Duration::from_secs(10)),
+            inferred: true,
+            ..self.ply(name)
+        };
+        self.states.push(ply.after.clone());
+        let (ply, reason) = (Box::new(ply), Withdrawal::Recovered);
+        self.finds(Finding::Amended { ply, reason })
+    }
+
     pub(super) fn takes_back(&mut self) -> &mut Self {
         let (ply, reason) = (self.last(), Withdrawal::Takeback);
         self.states.pop();
