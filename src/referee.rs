@@ -17,7 +17,7 @@ mod watch;
 mod words;
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::{ByColor, Color, KnownOutcome};
+use shakmaty::{Bitboard, Board, ByColor, Color, KnownOutcome, Rank, Role};
 
 use crate::command::CloseIncident;
 use crate::event::{Clock, EventKind, Players};
@@ -388,14 +388,17 @@ impl Referee {
         }
     }
 
-    /// Whether pieces stand there that were taken in the last game.
+    /// Whether pieces stand there that were taken in the last game, or pawns where they had moved away.
     fn set_up_anew(&self, start: &Start) -> bool {
         let last = self.game.as_ref().and_then(|game| game.published.last());
         let Some(last) = last else { return false };
         let (now, then) = (start.state.board(), last.ply.after.board());
-        Color::ALL
-            .into_iter()
-            .any(|color| now.by_color(color).count() > then.by_color(color).count())
+        Color::ALL.into_iter().any(|color| {
+            let home = Bitboard::from(color.fold_wb(Rank::Second, Rank::Seventh));
+            let at_home = |board: &Board| home & board.by_piece(Role::Pawn.of(color));
+            now.by_color(color).count() > then.by_color(color).count()
+                || !at_home(then).is_superset(at_home(now))
+        })
     }
 
     fn clock_changed(&mut self, now: Timestamp, change: ClockChange) {
