@@ -298,6 +298,16 @@ impl Tracker {
         self.tell(now, Finding::Retracted { ply, reason });
     }
 
+    /// The board stands as it did before a gap. If that is no moment of a motion, nothing was played in it.
+    pub(super) fn nothing_was_missed(&mut self, now: Timestamp) {
+        let stood = self.quiet_since + GAP_EXAMINED_AFTER;
+        if now >= stood || self.sensors.dumped_at() == now {
+            self.close_gap(now, Recovery::Inferred);
+        } else if self.gap.is_some() {
+            self.wake_at(stood);
+        }
+    }
+
     /// Says what has become of a gap, once.
     pub(super) fn close_gap(&mut self, now: Timestamp, by: Recovery) {
         if let Some(from) = self.gap.take() {

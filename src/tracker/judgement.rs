@@ -10,7 +10,7 @@ use shakmaty::{Bitboard, Color};
 
 use super::Tracker;
 use super::examine::withdrawal_of;
-use super::finding::{Caution, Completion, Finding, Grounds, Recovery, Settlement, Withdrawal};
+use super::finding::{Caution, Completion, Finding, Grounds, Settlement, Withdrawal};
 use super::patience::can_take;
 use super::tree::{Node, NodeId, Played, SCAN, Standing};
 
@@ -73,8 +73,7 @@ impl Tracker {
         if !self.disturbed && tip == best && tree.node(tip).differs.is_empty() {
             self.lost = false;
             self.astray = false;
-            // Nothing was played in a gap behind which the board stands as it did.
-            self.close_gap(now, Recovery::Inferred);
+            self.nothing_was_missed(now);
         }
         self.weigh_doubt();
         let Some(line) = &self.line else { return false };
