@@ -69,7 +69,19 @@ impl Tracker {
             self.wake_at(at);
             return false;
         }
-        self.doubt = None;
+        self.refute(now)
+    }
+
+    /// Withdraws a reconstructed line if `ply` is one of it: the board does not stand as it should behind that.
+    pub(super) fn refutes(&mut self, now: Timestamp, ply: u32) -> bool {
+        let doubted = |doubt: Doubt| (doubt.first..=doubt.last).contains(&ply);
+        self.gap.is_none() && self.doubt.is_some_and(doubted) && self.refute(now)
+    }
+
+    fn refute(&mut self, now: Timestamp) -> bool {
+        let (Some(doubt), Some(line)) = (self.doubt.take(), &mut self.line) else {
+            return false;
+        };
         let told = line.tree.path(line.tree.tip());
         let Some(first) = told.into_iter().find(|id| line.tree.node(*id).ply == doubt.first) else {
             return false;
@@ -190,6 +202,10 @@ impl Tracker {
                 return false;
             };
             let ply = line.tree.node(first).ply;
+            if self.refutes(now, ply) {
+                return true;
+            }
+            let Some(line) = &mut self.line else { return false };
             let reason = withdrawal_of(&line.tree.node(first).played);
             line.tree.remove(first, line.tree.root());
             self.tell(now, Finding::Retracted { ply, reason });

@@ -204,6 +204,9 @@ impl Tracker {
         } else {
             Grounds::Reply
         };
+        if self.refutes(now, self.ply_of(told)) {
+            return true;
+        }
         let Some(ply) = self.describe(now, instead, grounds) else {
             return false;
         };
@@ -244,9 +247,17 @@ impl Tracker {
             return false;
         }
         let (ply, reason) = (node.ply, withdrawal_of(&node.played));
+        if self.refutes(now, ply) {
+            return true;
+        }
+        let Some(line) = &mut self.line else { return false };
         line.tree.remove(told, best);
         self.tell(now, Finding::Retracted { ply, reason });
         true
+    }
+
+    fn ply_of(&self, id: NodeId) -> u32 {
+        self.line.as_ref().map_or(0, |line| line.tree.node(id).ply)
     }
 
     /// When `instead` has stood long enough to replace `told`.
