@@ -492,6 +492,9 @@ impl Tracker {
                 1,
             );
         }
+        if !self.asked && self.playback.is_none() {
+            self.set_checkpoint(now);
+        }
         let turned = self.sensors.turned();
         self.tell(
             now,
