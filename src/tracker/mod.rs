@@ -166,6 +166,9 @@ impl Tracker {
                 let known = self.sensors.known();
                 let changed = self.sensors.set_all(now, dump);
                 self.lost |= known && changed && self.gap.is_none();
+                if changed {
+                    self.nothing_stands();
+                }
                 self.checked(now, known && !changed);
                 changed
             }

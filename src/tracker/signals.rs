@@ -129,6 +129,11 @@ impl Tracker {
         false
     }
 
+    /// Reports were lost: what stood may have been a piece on its way.
+    pub(super) fn nothing_stands(&mut self) {
+        self.signals.standing = None;
+    }
+
     /// Looks for a result shown on the board. Returns whether that changed the line.
     pub(super) fn look_for_result(&mut self, now: Timestamp) -> bool {
         let Some((outcome, by)) = self.result_on_board() else {
