@@ -147,7 +147,7 @@ impl Tracker {
             return true;
         }
         self.missing = None;
-        self.squares_changed(now);
+        self.squares_are_judged(now);
         false
     }
 
@@ -194,8 +194,15 @@ impl Tracker {
                 }
             }
             Some(missed) => self.recover(now, until, gap, missed),
-            None => self.squares_changed(now),
+            None => self.squares_are_judged(now),
         }
+    }
+
+    /// Nothing is known of a gap but what the board has shown since.
+    fn squares_are_judged(&mut self, now: Timestamp) {
+        self.squares_changed(now);
+        let last = self.sensors.recent().next_back().map(|change| change.at);
+        self.quiet_since = last.map_or(now, |last| last.min(now));
     }
 
     /// A board met for the first time remembers how it came to show what it does: a game in progress is taken up from
