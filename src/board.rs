@@ -76,7 +76,8 @@ impl Board {
             let (start, line) = game.line();
             let settled = game.plies.iter().map(|(_, record)| record.settled.is_some());
             let plies = line.iter().zip(settled);
-            self.tracker.resume(followed, &start, plies, game.white_side);
+            let (side, doubt) = (game.white_side, game.doubt);
+            self.tracker.resume(followed, &start, plies, side, doubt);
             self.referee.resume(game);
         } else if let Some(followed) = followed {
             self.tracker.resume_without_line(followed);

@@ -12,7 +12,7 @@ use crate::journal::{Journal, JournalError, JournaledGame};
 use crate::laws::TimeControl;
 use crate::record::{GameRecord, MoveRecord};
 use crate::referee::Verdict;
-use crate::tracker::{Evidence, Ply, Side, Start, State, Variant};
+use crate::tracker::{Doubt, Evidence, Ply, Side, Start, State, Variant};
 
 /// The boards that the journal knows, each with its last game: what a daemon that starts goes on with. `names` says what
 /// is played on them.
@@ -59,6 +59,8 @@ pub struct Resumed {
     pub placed: Vec<(u32, State)>,
     /// The time control that the arbiter has set during the game.
     pub time_control: Option<TimeControl>,
+    /// Plies that were found by reconstruction and that nothing had confirmed.
+    pub doubt: Option<Doubt>,
 }
 
 impl Resumed {
@@ -111,6 +113,7 @@ impl Resumed {
             players: record.players.clone(),
             placed,
             time_control: game.time_control.as_ref().and_then(|set| set.parse().ok()),
+            doubt: game.doubt,
         })
     }
 

@@ -26,14 +26,21 @@ const MOST_POSITIONS: usize = 1400;
 const BETWEEN_SEARCHES: Duration = Duration::from_millis(2);
 
 /// Plies found by reconstruction, which what is played later may show to be wrong.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Doubt {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Doubt {
     /// Reports were missed from then on.
-    from: Timestamp,
+    pub from: Timestamp,
     /// Number of the first of these plies.
-    first: u32,
+    pub first: u32,
     /// Number of the last of them.
-    last: u32,
+    pub last: u32,
+}
+
+impl Doubt {
+    /// Whether the ply of that number, once the board has shown exactly what stood behind it, proves the line.
+    pub(crate) fn is_dispelled_by(self, ply: u32) -> bool {
+        ply >= self.last + PLIES_CONFIRMING
+    }
 }
 
 /// So many plies behind a reconstructed line that the board has shown exactly prove it.
@@ -48,11 +55,11 @@ impl Tracker {
             return;
         };
         let tree = &line.tree;
-        let exact = |id: &NodeId| {
-            let node = tree.node(*id);
-            node.exact && node.ply >= doubt.last + PLIES_CONFIRMING
-        };
-        if tree.path(tree.tip()).iter().any(exact) {
+        let exact = |id: NodeId| tree.node(id).exact && doubt.is_dispelled_by(tree.node(id).ply);
+        if core::iter::once(tree.root())
+            .chain(tree.path(tree.tip()))
+            .any(exact)
+        {
             self.doubt = None;
         }
     }

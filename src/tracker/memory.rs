@@ -21,6 +21,8 @@ pub(super) struct Gap {
     closed_at: Timestamp,
     /// What the sensors had shown.
     pub(super) before: Sensors,
+    /// What else they may have shown, for what was told last was not certain.
+    pub(super) perhaps: Vec<Sensors>,
     /// The side whose clock stood, and its time in seconds.
     halted: Option<(Side, u32)>,
     /// Until when the board's memory is waited for; `None` while the board is away.
@@ -80,11 +82,23 @@ impl Gap {
         Self {
             closed_at: checkpoint.at,
             before: checkpoint.sensors.clone(),
+            perhaps: Vec::new(),
             halted: checkpoint.halted,
             wait_until: None,
             rewinds: true,
             dumped: false,
         }
+    }
+
+    /// The same where the memory shows what the sensors had shown: the last that it can have been.
+    fn as_remembered(mut self, elements: &[Element]) -> Self {
+        let halted = self.halted;
+        let off = |shown: &Sensors| missed(elements, shown, halted).map_or(usize::MAX, |(off, _)| off);
+        let likeliest = self.perhaps.drain(..).rev().min_by_key(off);
+        if let Some(likeliest) = likeliest.filter(|other| off(other) <= off(&self.before)) {
+            self.before = likeliest;
+        }
+        self
     }
 }
 
@@ -108,6 +122,7 @@ impl Tracker {
         let gap = self.missing.get_or_insert_with(|| Gap {
             closed_at: now,
             before: before.clone(),
+            perhaps: Vec::new(),
             halted,
             wait_until: None,
             rewinds: false,
@@ -378,6 +393,10 @@ impl Tracker {
         let dumped = gap.dumped;
         let stated = dumped || gap.rewinds;
         self.sensors = gap.before;
+        self.quiet_since = from;
+        if let Some(line) = &mut self.line {
+            line.tree.update(&self.sensors, from);
+        }
         self.suspect = None;
         self.playback = Some(Playback {
             heard_at: now,

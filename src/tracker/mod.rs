@@ -35,7 +35,7 @@ use shakmaty::{Bitboard, Board, ByColor, Color};
 
 use clock::ClockWatch;
 pub use clock::{ClockChange, ClockFace, Side};
-use examine::Doubt;
+pub use examine::Doubt;
 pub use finding::{
     Caution, Completion, Evidence, Finding, Grounds, Look, Ply, Recovery, ResultSign, Rival, Settlement,
     Start, Withdrawal,

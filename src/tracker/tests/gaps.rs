@@ -5,7 +5,7 @@ use kiebitz_protocol::{Element, Field};
 use shakmaty::{CastlingMode, Color};
 
 use super::{START, World, wire};
-use crate::tracker::{Evidence, Ply, Start, State, Variant};
+use crate::tracker::{Doubt, Evidence, Ply, Start, State, Variant};
 
 #[test]
 fn plies_behind_a_lost_line_are_found_where_only_one_line_leads() {
@@ -65,9 +65,8 @@ fn a_board_that_is_asked_tells_what_happened_since() {
     world.has_told("e4 e5");
 }
 
-#[test]
-fn a_game_is_taken_up_where_the_journal_has_it() {
-    let mut world = World::new(START);
+/// The usual start, and 1.e4 e5 as the journal has them.
+fn journaled(world: &World) -> (Start, [Ply; 2]) {
     let state = |fen| State::from_fen(fen, CastlingMode::Standard).expect("a FEN");
     let start = Start {
         variant: Variant::Standard,
@@ -75,14 +74,13 @@ fn a_game_is_taken_up_where_the_journal_has_it() {
         turned: false,
         goes_on: false,
     };
-    let played = state("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1");
-    let e4 = Ply {
-        number: 1,
-        color: Color::White,
+    let ply = |number, color, uci: &str, san: &str, fen| Ply {
+        number,
+        color,
         played: None,
-        uci: "e2e4".parse().ok(),
-        san: Some("e4".to_owned()),
-        after: played,
+        uci: uci.parse().ok(),
+        san: Some(san.to_owned()),
+        after: state(fen),
         captured: None,
         lifted_at: world.now,
         stood_at: world.now,
@@ -91,11 +89,78 @@ fn a_game_is_taken_up_where_the_journal_has_it() {
         clock: None,
         evidence: Evidence::default(),
     };
-    world.tracker.resume(world.now, &start, [(&e4, true)], None);
+    let e4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
+    let e5 = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2";
+    let plies = [
+        ply(1, Color::White, "e2e4", "e4", e4),
+        ply(2, Color::Black, "e7e5", "e5", e5),
+    ];
+    (start, plies)
+}
+
+#[test]
+fn a_game_is_taken_up_where_the_journal_has_it() {
+    let mut world = World::new(START);
+    let (start, [e4, _]) = journaled(&world);
+    world.tracker.resume(world.now, &start, [(&e4, true)], None, None);
     world.misses("rnbqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R");
     world.has_told("Inferred: e5 Nf3");
     let numbers = world.tracker.line.map(|line| line.tree.node(line.tree.tip()).ply);
     assert_eq!(numbers, Some(3));
+}
+
+/// The daemon was stopped while nothing had confirmed yet what it had found over a gap; Black moves again.
+#[test]
+fn a_doubt_is_not_lost_with_the_daemon() {
+    let mut world = World::new(START);
+    let (start, [e4, e5]) = journaled(&world);
+    let doubt = Doubt {
+        from: world.now,
+        first: 2,
+        last: 2,
+    };
+    let plies = [(&e4, true), (&e5, true)];
+    world.tracker.resume(world.now, &start, plies, None, Some(doubt));
+    world.misses("rnbqkbnrpppp.ppp............p.......P...........PPPP.PPPRNBQKBNR");
+    world.wait(4000).shows("d7. d6p");
+    world.has_told("Inferred: withdrawn Undecidable:");
+}
+
+/// Black's reply was told and not certain when the daemon was stopped: the memory shows it standing.
+#[test]
+fn the_memory_tells_that_what_was_told_last_stood() {
+    let mut world = World::new(START);
+    let (start, [e4, e5]) = journaled(&world);
+    let plies = [(&e4, true), (&e5, false)];
+    world.tracker.resume(world.now, &start, plies, None, None);
+    for (field, letter) in [(E2, '.'), (E4, 'P'), (E7, '.'), (E5, 'p'), (G1, '.'), (F3, 'N')] {
+        world.fields[usize::from(field)] = wire(letter);
+    }
+    world.wait(20_000).observe(Observation::Opened);
+    world.dump().observe(Observation::MemoryAsked);
+    let played = [moved(E2, E4, 'P'), moved(E7, E5, 'p'), moved(G1, F3, 'N')].concat();
+    let elements = [&[START_TAG][..], &played, &[Element::End]].concat();
+    world.observe(Observation::Memory { elements });
+    world.has_told("Memory: Nf3");
+}
+
+/// In a gap the bishop went to e2 and Black lost a move; now it is drawn over c4, where it had stood, to b5.
+#[test]
+fn a_piece_that_passes_where_it_stood_before_a_gap_has_moved_in_it() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(2000).shows("e7. e5p").wait(2000);
+    world.shows("f1. c4B").wait(4000).shows("b8. c6n").wait(4000);
+    world.told.clear();
+    world.observe(Observation::Closed {
+        reason: "unplugged".to_owned(),
+    });
+    world.wait(60_000);
+    let (c4, e2) = (34, 52);
+    world.fields.swap(c4, e2);
+    world.observe(Observation::Opened);
+    world.dump().wait(900).shows("e2. c4B").wait(100);
+    assert_eq!(world.told.join(" "), "");
+    world.shows("c4. b5B").has_told("Inferred: Bb5");
 }
 
 #[test]
