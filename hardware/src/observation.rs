@@ -72,6 +72,9 @@ pub enum Observation {
         /// the first changes after it was found. They may reach back to the last question of a daemon before a
         /// restart, or to the power-up, which then is one of the elements.
         not_before: Timestamp,
+        /// All of it happened before this time: when the board made up its answer. That can be long before it was
+        /// heard, if it was damaged and had to be repeated.
+        not_after: Timestamp,
     },
     /// The state of the board's battery (BATTERY_STATUS).
     Battery(BatteryStatus),

@@ -348,25 +348,33 @@ impl Tracker {
     }
 
     /// What changed on a board that is asked instead of reporting by itself, since it was asked last.
-    pub(super) fn changed_since(&mut self, now: Timestamp, elements: &[Element], not_before: Timestamp) {
+    pub(super) fn changed_between(
+        &mut self,
+        now: Timestamp,
+        elements: &[Element],
+        not_before: Timestamp,
+        not_after: Timestamp,
+    ) {
         self.clock.presses_are_remembered();
         self.asked = true;
+        self.known_until = not_after;
         if let Some(gap) = self.missing.take() {
             // The first answer after a gap holds all of it.
             if elements.contains(&Element::PowerUp) || elements.is_empty() {
-                self.squares_changed(now);
+                self.squares_changed(not_after);
             } else {
-                self.recover(now, now, gap, elements);
+                self.recover(now, not_after, gap, elements);
             }
         } else if not_before == NEVER {
-            self.recall(now, now, elements);
+            self.recall(now, not_after, elements);
         } else {
             self.playback = Some(Playback {
                 heard_at: now,
                 recovered: false,
             });
             let mut hands = self.hands;
-            self.play_back_by(not_before.max(self.quiet_since), now, elements, &mut hands);
+            let from = not_before.max(self.quiet_since);
+            self.play_back_by(from, not_after.max(from), elements, &mut hands);
             self.hands = hands;
             self.playback = None;
         }

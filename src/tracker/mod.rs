@@ -91,6 +91,10 @@ pub struct Tracker {
     late: Option<Late>,
     /// The board tells what changed only when it is asked.
     asked: bool,
+    /// What it did until then it has told.
+    known_until: Timestamp,
+    /// The last observation; nothing is told before.
+    observed_at: Timestamp,
     /// What the hands were doing at the end of its last answer.
     hands: pace::Hands,
     /// The quiet board has been searched for lines of so many plies.
@@ -140,6 +144,8 @@ impl Tracker {
             asked_memory: None,
             late: None,
             asked: false,
+            known_until: Timestamp::from_micros(0),
+            observed_at: Timestamp::from_micros(0),
             hands: pace::Hands::default(),
             examined: 0,
             findings: VecDeque::new(),
@@ -150,6 +156,7 @@ impl Tracker {
     /// Takes in an observation.
     pub fn observe(&mut self, observed: &Observed) {
         let now = observed.at;
+        self.observed_at = now;
         let changed = match &observed.observation {
             Observation::Field { update, .. } => {
                 let late = self.is_late(now, *update);
@@ -162,6 +169,7 @@ impl Tracker {
             Observation::Board { dump, .. } => {
                 self.play_late(now);
                 self.disturbed = false;
+                self.known_until = now;
                 self.gap_dumped(now);
                 let known = self.sensors.known();
                 let changed = self.sensors.set_all(now, dump);
@@ -208,8 +216,12 @@ impl Tracker {
                 self.remember(now, elements);
                 false
             }
-            Observation::Changes { elements, not_before } => {
-                self.changed_since(now, elements, *not_before);
+            Observation::Changes {
+                elements,
+                not_before,
+                not_after,
+            } => {
+                self.changed_between(now, elements, *not_before, *not_after);
                 false
             }
             _ => false,
@@ -217,7 +229,7 @@ impl Tracker {
         if changed && self.missing.is_none() {
             self.squares_changed(now);
         }
-        self.decide(now);
+        self.conclude(now);
     }
 
     /// Measures the readings against what the sensors show now.
@@ -255,7 +267,14 @@ impl Tracker {
 
     /// Time has passed without an observation.
     pub fn handle_deadline(&mut self, now: Timestamp) {
-        self.decide(now);
+        self.observed_at = now;
+        self.conclude(now);
+    }
+
+    /// Draws conclusions from all that is known at `now`: of a board that is asked, what it had to tell when it was.
+    fn conclude(&mut self, now: Timestamp) {
+        let asked = self.hears_when_asked();
+        self.decide(if asked { self.known_until } else { now });
     }
 
     /// The next finding and the time that decided it.
@@ -309,7 +328,9 @@ impl Tracker {
     }
 
     fn tell(&mut self, at: Timestamp, finding: Finding) {
-        let at = self.playback.map_or(at, |playback| playback.heard_at);
+        let at = self
+            .playback
+            .map_or(at.max(self.observed_at), |playback| playback.heard_at);
         self.findings.push_back((at, finding));
     }
 

@@ -307,11 +307,17 @@ impl Listener {
         if let Told::New {
             elements,
             not_before,
+            not_after,
             dropped,
         } = told
         {
             // That nothing has changed is news as well: the board is quiet.
-            self.tell(now, address, Observation::Changes { elements, not_before });
+            let changes = Observation::Changes {
+                elements,
+                not_before,
+                not_after: not_after.min(now),
+            };
+            self.tell(now, address, changes);
             if dropped > 0 {
                 self.tell(now, address, Observation::Disturbed { bytes: dropped });
             }

@@ -300,7 +300,7 @@ const fn command(kind: BusCommandKind, address: BusAddress) -> BusCommand {
 }
 
 /// A board that has not begun to answer by then will not: 20 ms at most, and the time on the line.
-const TIME_OUT: Duration = Duration::from_millis(80);
+pub(super) const TIME_OUT: Duration = Duration::from_millis(80);
 /// An answer goes on without such a gap; a board that writes its memory takes 20 ms between two answers, a converter
 /// 16 ms.
 const GAP: Duration = Duration::from_millis(50);

@@ -4,6 +4,7 @@ use core::time::Duration;
 
 use kiebitz_protocol::{ClockReport, Contents, Element, Field, eeprom};
 
+use super::poller::TIME_OUT;
 use crate::time::Timestamp;
 
 /// One board, there or not.
@@ -62,10 +63,11 @@ pub(super) enum Told {
     Unasked,
     /// What has been told before, or what somebody else was told.
     Known,
-    /// Changes, oldest first, all after this time; and how many bytes could not be read.
+    /// Changes, oldest first, all between these times; and how many bytes could not be read.
     New {
         elements: Vec<Element>,
         not_before: Timestamp,
+        not_after: Timestamp,
         dropped: usize,
     },
 }
@@ -152,6 +154,7 @@ impl Seat {
         Told::New {
             elements,
             not_before,
+            not_after: owed.since + TIME_OUT,
             dropped,
         }
     }
@@ -211,7 +214,9 @@ mod tests {
     #[test]
     fn what_was_lost_is_told_when_it_is_repeated() {
         let mut seat = owing(false, true);
-        assert!(matches!(seat.take_changes(&[0x40, 12]), Told::New { .. }));
+        // However late it comes: it happened before the board was first asked for it.
+        let told = seat.take_changes(&[0x40, 12]);
+        assert!(matches!(told, Told::New { not_after, .. } if not_after == T + TIME_OUT));
         assert_eq!(seat.told_until, T.saturating_sub(SCAN_AGE));
         assert_eq!(seat.take_changes(&[0x40, 12]), Told::Unasked);
     }

@@ -1,8 +1,10 @@
 //! Nobody listened for a while.
 
+use core::time::Duration;
+
 use kiebitz_hardware::Observation;
 use kiebitz_protocol::{Element, Field};
-use shakmaty::{CastlingMode, Color};
+use shakmaty::{CastlingMode, Color, Square};
 
 use super::{START, World, wire};
 use crate::tracker::{Doubt, Evidence, Ply, Start, State, Variant};
@@ -42,27 +44,66 @@ fn a_board_that_is_asked_tells_what_happened_since() {
     let mut world = World::new(START);
     world.clock(true, true);
     let asked = world.now;
-    let change = |field: u8, letter: char| Element::PieceChange {
-        contents: wire(letter),
-        field: Field::new(field).expect("a field"),
-        quick: false,
-    };
+    world.wait(3000).observe(Observation::Changes {
+        elements: elements("e2. e4P R e7. e5p L"),
+        not_before: asked,
+        not_after: asked + Duration::from_secs(3),
+    });
+    assert_eq!(world.told.join(" "), "e4 e5");
+    assert_eq!(world.tracker.clock().map(|face| face.white_ms), Some(290_000));
+    world.has_told("e4 e5");
+}
+
+#[test]
+fn an_answer_that_came_late_was_made_up_in_time() {
+    let mut world = World::new(START);
+    world.clock(true, true);
+    let asked = world.now;
+    let after = |seconds| asked + Duration::from_secs(seconds);
+    // The first answer was damaged, and the next is asked for as soon as it has been repeated.
+    let answers = [
+        (6000, "e2. e4P R", 2),
+        (
+            50,
+            "g8. f6n b1. c3N f6. g8n c3. b1N b8. c6n g1. f3N c6. b8n f3. g1N R",
+            6,
+        ),
+        (2000, "", 8),
+    ];
+    for (waited, told, seconds) in answers {
+        world.wait(waited).observe(Observation::Changes {
+            elements: elements(told),
+            not_before: after(seconds).saturating_sub(Duration::from_secs(4)),
+            not_after: after(seconds),
+        });
+    }
+    world.has_told("e4 Nf6 Nc3 Ng8 Nb1 Nc6 Nf3 Nb8 Ng1");
+}
+
+/// Squares and what they came to show; R and L for presses on the right and on the left.
+fn elements(text: &str) -> Vec<Element> {
     let pressed = |left: bool| Element::ClockTime {
         left,
         hours: 0,
         minutes: 4,
         seconds: 50,
     };
-    let (e2, e4, e7, e5) = (52, 36, 12, 28);
-    let played = [change(e2, '.'), change(e4, 'P'), pressed(false)];
-    let replied = [change(e7, '.'), change(e5, 'p'), pressed(true)];
-    world.wait(3000).observe(Observation::Changes {
-        elements: [played, replied].concat(),
-        not_before: asked,
-    });
-    assert_eq!(world.told.join(" "), "e4 e5");
-    assert_eq!(world.tracker.clock().map(|face| face.white_ms), Some(290_000));
-    world.has_told("e4 e5");
+    let change = |word: &str| {
+        let (square, letter) = word.split_at(2);
+        let square: Square = square.parse().expect("a square");
+        Element::PieceChange {
+            contents: wire(letter.chars().next().expect("a piece")),
+            field: Field::new(square.flip_vertical() as u8).expect("a field"),
+            quick: false,
+        }
+    };
+    text.split_whitespace()
+        .map(|word| match word {
+            "R" => pressed(false),
+            "L" => pressed(true),
+            word => change(word),
+        })
+        .collect()
 }
 
 /// The usual start, and 1.e4 e5 as the journal has them.

@@ -83,10 +83,15 @@ fn in_words(deed: Deed) -> String {
 
 fn heard(observation: &Observation, turned: bool) -> Option<String> {
     match observation {
-        Observation::Changes { elements, not_before } => {
+        Observation::Changes {
+            elements,
+            not_before,
+            not_after,
+        } => {
             let words: Vec<String> = elements.iter().map(|element| change(element, turned)).collect();
             let words = words.join(", ");
-            Some(format!("board since {:.3}: {words}", since_opening(*not_before)))
+            let (from, to) = (since_opening(*not_before), since_opening(*not_after));
+            Some(format!("board from {from:.3} to {to:.3}: {words}"))
         }
         Observation::Clock { times, .. } => Some(format!(
             "clock {} left {} right {} {}",

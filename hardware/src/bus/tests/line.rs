@@ -105,17 +105,19 @@ fn what_changes_is_told_with_the_time_since_when() {
     let told: Vec<_> = world
         .of(7)
         .filter_map(|observed| match &observed.observation {
-            Observation::Changes { elements, not_before } if !elements.is_empty() => {
-                Some((observed.at, *not_before))
-            }
+            Observation::Changes {
+                elements,
+                not_before,
+                not_after,
+            } if !elements.is_empty() => Some((*not_after, *not_before)),
             _ => None,
         })
         .collect();
     assert_eq!(told.len(), 2, "power-up and the change");
     assert_eq!(told[0].1.as_micros(), 0, "nobody knows since when");
-    let (at, not_before) = told[1];
-    assert!(not_before < lifted_at && lifted_at < at);
-    assert!(at.saturating_duration_since(not_before) < Duration::from_millis(1000));
+    let (not_after, not_before) = told[1];
+    assert!(not_before < lifted_at && lifted_at < not_after);
+    assert!(not_after.saturating_duration_since(not_before) < Duration::from_millis(1000));
 }
 
 #[test]
