@@ -5,17 +5,48 @@ use core::time::Duration;
 use kiebitz_hardware::Timestamp;
 use kiebitz_protocol::{Dump, Element, Field, Piece};
 
-/// A change less than a quarter of a second after the one before.
-const QUICK: Duration = Duration::from_millis(80);
+/// A change that is not marked as quick came so long after the one before, or later; one that is, sooner.
+const NOT_QUICK: Duration = Duration::from_millis(250);
+/// One change follows another without haste, but without a pause.
+const QUICK: Step = Step::hand(80, 32);
+/// The same by the other player's hand.
+const QUICK_REPLY: Step = Step::hand(150, 110);
 /// Another one by the same hand: a piece in the air, or drawn on.
-const HAND: Duration = Duration::from_millis(380);
+const HAND: Step = Step::hand(380, 250);
 /// From a move to the press.
-const PRESS: Duration = Duration::from_millis(400);
+const PRESS: Step = Step::hand(400, 100);
+/// The same where a reply comes within a quarter of a second of the move.
+const QUICK_PRESS: Step = Step::hand(100, 40);
 /// A player thinks for longer than that, if there is time.
-const THOUGHT: Duration = Duration::from_millis(1500);
+const THOUGHT: Step = Step {
+    usual: Duration::from_millis(1500),
+    least: NOT_QUICK,
+    thought: true,
+};
 
 /// Behind the last change.
 const BEHIND: Duration = Duration::from_millis(700);
+
+/// From one element to the next.
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    /// What it takes players with time.
+    usual: Duration,
+    /// What it takes any.
+    least: Duration,
+    /// It is spent thinking: there may be any time for it.
+    thought: bool,
+}
+
+impl Step {
+    const fn hand(usual: u64, least: u64) -> Self {
+        Self {
+            usual: Duration::from_millis(usual),
+            least: Duration::from_millis(least),
+            thought: false,
+        }
+    }
+}
 
 /// When each of the elements happened, between `from` and `to`: hands take the time that hands take, and the rest was
 /// spent thinking, behind a press and before the other side's pieces are touched. `before` is what stood on the
@@ -28,28 +59,12 @@ pub(super) fn times(
     hands: &mut Hands,
 ) -> Vec<Timestamp> {
     let goes_on = hands.last.is_some();
-    let mut steps = steps(elements, before, hands);
+    let steps = steps(elements, before, hands);
     let span = to.saturating_duration_since(from);
-    let total = |steps: &[Duration], thoughts: bool| -> Duration {
-        steps.iter().filter(|step| (**step >= THOUGHT) == thoughts).sum()
-    };
-    let (hands, thinking) = (total(&steps, false), total(&steps, true));
-    let thoughts = u32::try_from(steps.iter().filter(|step| **step >= THOUGHT).count()).unwrap_or(u32::MAX);
-    let whole = (hands + thinking).as_secs_f64();
-    if hands + thinking > span {
-        // Players without time: the hands are quick, but not more so than hands can be, and then there is less to think.
-        let quick = (span.as_secs_f64() / whole).max(QUICKEST);
-        for step in steps.iter_mut().filter(|step| **step < THOUGHT) {
-            *step = step.mul_f64(quick);
-        }
-        let left = span.saturating_sub(hands.mul_f64(quick)).as_secs_f64();
-        for step in steps.iter_mut().filter(|step| **step >= THOUGHT) {
-            *step = step.mul_f64((left / thinking.as_secs_f64()).min(1.0));
-        }
-    }
-    let needed: Duration = steps.iter().sum();
+    let lengths = lengths(&steps, span);
     // The last change may be the beginning of what comes next: not much is concluded from the time behind it.
-    let spare = span.saturating_sub(needed);
+    let spare = span.saturating_sub(lengths.iter().sum());
+    let thoughts = steps.iter().filter(|step| step.thought).count() as u32;
     let behind = (spare / (thoughts + 1)).min(BEHIND);
     let each = (spare - behind) / thoughts.max(1);
     let mut passed = if thoughts == 0 && !goes_on {
@@ -57,11 +72,12 @@ pub(super) fn times(
     } else {
         Duration::ZERO
     };
-    steps
+    lengths
         .iter()
-        .map(|step| {
-            passed += *step;
-            if *step >= THOUGHT {
+        .zip(&steps)
+        .map(|(length, step)| {
+            passed += *length;
+            if step.thought {
                 passed += each;
             }
             from + passed.min(span)
@@ -69,8 +85,35 @@ pub(super) fn times(
         .collect()
 }
 
-/// So much of their time is the least that hands take.
-const QUICKEST: f64 = 0.4;
+/// How long each step took, at most so long together.
+fn lengths(steps: &[Step], span: Duration) -> Vec<Duration> {
+    let usual: Duration = steps.iter().map(|step| step.usual).sum();
+    if usual <= span {
+        return steps.iter().map(|step| step.usual).collect();
+    }
+    // Players without time: the hands are quick, but not more so than hands can be, and then there is less to think.
+    let quick = span.as_secs_f64() / usual.as_secs_f64();
+    let hand = |step: &Step| step.usual.mul_f64(quick).max(step.least);
+    let sum = |of: &dyn Fn(&Step) -> Duration, thoughts: bool| -> f64 {
+        let steps = steps.iter().filter(|step| step.thought == thoughts);
+        steps.map(|step| of(step).as_secs_f64()).sum()
+    };
+    let (hands, least) = (sum(&hand, false), sum(&|step| step.least, true));
+    let longer = sum(&|step| step.usual, true) - least;
+    let left = (span.as_secs_f64() - hands - least).max(0.0);
+    let share = if longer > 0.0 {
+        (left / longer).min(1.0)
+    } else {
+        0.0
+    };
+    // Nothing is as exact as that.
+    let fits = (span.as_secs_f64() / (hands + least)).min(1.0);
+    let length = |step: &Step| match step.thought {
+        true => step.least + (step.usual - step.least).mul_f64(share),
+        false => hand(step),
+    };
+    steps.iter().map(|step| length(step).mul_f64(fits)).collect()
+}
 
 /// What the hands were doing last.
 #[derive(Debug, Clone, Copy, Default)]
@@ -82,7 +125,7 @@ pub(super) struct Hands {
 }
 
 /// From the element before to each.
-fn steps(elements: &[Element], before: &Dump, hands: &mut Hands) -> Vec<Duration> {
+fn steps(elements: &[Element], before: &Dump, hands: &mut Hands) -> Vec<Step> {
     let mut fields = *before;
     let Hands { last, landed } = hands;
     elements
@@ -107,23 +150,28 @@ fn steps(elements: &[Element], before: &Dump, hands: &mut Hands) -> Vec<Duration
                 // A field that is emptied twice has held a piece between, and flickering is merged in the memory.
                 let merged = contents == was;
                 match (quick && !merged, other) {
-                    (true, _) => QUICK,
+                    (true, true) => QUICK_REPLY,
+                    (true, false) => QUICK,
                     (false, true) => THOUGHT,
                     (false, false) => HAND,
                 }
             }
             Element::ClockTime { .. } => {
                 *last = None;
-                PRESS
+                let quick = elements[at + 1..].iter().find_map(|element| match element {
+                    Element::PieceChange { quick, .. } => Some(*quick),
+                    _ => None,
+                });
+                if quick == Some(true) { QUICK_PRESS } else { PRESS }
             }
             Element::StartPosition
             | Element::StartPositionTurned
             | Element::FourRowsFilled
             | Element::Nothing => {
                 *last = None;
-                Duration::ZERO
+                Step::hand(0, 0)
             }
-            _ => Duration::ZERO,
+            _ => Step::hand(0, 0),
         })
         .collect()
 }

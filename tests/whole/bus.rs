@@ -27,11 +27,18 @@ fn thirty_boards_with_damaged_answers_tell_every_game_as_it_was_played() {
     assert_eq!(world.games(), 60);
 }
 
-/// `cargo test --test whole bus::rates -- --ignored --nocapture`; `BUS_SEEDS=100..110` for others.
+/// `cargo test --test whole bus::rates -- --ignored --nocapture`; `BUS_SEEDS=100..110` for others, `BUS_HANDS=Blitz` for
+/// one kind of hands.
 #[test]
 #[ignore = "measures, and asserts nothing"]
 fn rates() {
-    for hands in Temperament::ALL {
+    let wanted = std::env::var("BUS_HANDS").ok();
+    let are_wanted = |hands: &Temperament| {
+        wanted
+            .as_ref()
+            .is_none_or(|wanted| *wanted == format!("{hands:?}"))
+    };
+    for hands in Temperament::ALL.into_iter().filter(are_wanted) {
         for taste in [Taste::Any, Taste::Special] {
             let bus = Bus {
                 hands: &[hands],
