@@ -31,8 +31,11 @@ impl Tracker {
         let pressed = self.pressed[before.turn()];
         let stood_at = |squares: Bitboard| squares.into_iter().map(|s| self.sensors.changed_at(s)).max();
         let own = act(&before, board, fresh).filter(|act| stood_at(act.footprint.squares()) < pressed);
+        // How long anything stood between two questions nobody knows: only a press proves it.
+        let polled = self.asked && self.playback.is_some();
         let found = match own {
             Some(act) => Some((act, None)),
+            None if polled => None,
             None => replied_to(&before, board, fresh, |square| self.sensors.changed_at(square)),
         };
         let Some((act, reply)) = found else { return false };

@@ -419,7 +419,9 @@ impl Tracker {
             let node = tree.node(*id);
             !node.completed && (own_is_last || self.clock.ran_at(node.since))
         };
-        let own_pending = own.map(|own| told[own]).filter(waits);
+        // Presses alternate: where the reply has been pressed, the press before it is not still to come.
+        let replied = |own: &usize| told.get(own + 1).is_some_and(|reply| tree.node(*reply).completed);
+        let own_pending = own.filter(|own| !replied(own)).map(|own| told[own]).filter(waits);
         if for_untold || own_is_last || own_pending.is_none() {
             self.pressed[color] = Some(now);
         }

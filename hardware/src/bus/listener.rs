@@ -260,6 +260,11 @@ impl Listener {
             (BusData::Board(dump), Some(BusCommandKind::Board | BusCommandKind::ChangesClockBoard)) => {
                 let since = self.asked_since(now, address);
                 let seat = self.answered(now, address, true);
+                if seat.owed.is_some() {
+                    // It shows what the changes before it have yet to tell: it is asked for again behind them.
+                    seat.board_wanted = true;
+                    return;
+                }
                 seat.board_at = Some(now);
                 seat.board_wanted = false;
                 let not_before = since.saturating_sub(SCAN_AGE);

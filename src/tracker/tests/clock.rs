@@ -1,8 +1,11 @@
 //! The clock beside the board.
 
+use core::time::Duration;
+
 use kiebitz_hardware::Observation;
 use shakmaty::Color;
 
+use super::gaps::elements;
 use super::{START, World};
 
 #[test]
@@ -116,5 +119,23 @@ fn a_clock_plugged_in_late_or_the_other_way_round_is_understood() {
     assert_eq!(
         world.tracker.clock().and_then(|face| face.running),
         Some(Color::White)
+    );
+}
+
+#[test]
+fn a_press_is_not_that_of_a_move_whose_reply_was_pressed() {
+    let mut world = World::new(START);
+    world.clock(true, false).clock(true, true);
+    let asked = world.now;
+    // White's first press was missed in the board's record, as quick ones are.
+    world.wait(1500).observe(Observation::Changes {
+        elements: elements("e2. e4P e7. e5p L g1. f3N R"),
+        not_before: asked,
+        not_after: asked + Duration::from_millis(1500),
+    });
+    world.has_told("e4 e5 Nf3");
+    assert_eq!(
+        world.pressed.iter().map(|(ply, _)| *ply).collect::<Vec<_>>(),
+        [2, 3]
     );
 }

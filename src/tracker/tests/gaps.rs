@@ -81,7 +81,7 @@ fn an_answer_that_came_late_was_made_up_in_time() {
 }
 
 /// Squares and what they came to show; R and L for presses on the right and on the left.
-fn elements(text: &str) -> Vec<Element> {
+pub(super) fn elements(text: &str) -> Vec<Element> {
     let pressed = |left: bool| Element::ClockTime {
         left,
         hours: 0,

@@ -1,5 +1,10 @@
 //! Play that the Laws do not allow.
 
+use core::time::Duration;
+
+use kiebitz_hardware::Observation;
+
+use super::gaps::elements;
 use super::{START, World, castling};
 
 #[test]
@@ -32,6 +37,24 @@ fn an_irregular_move_is_followed_once_answered() {
     world.has_told("e2e5 d6");
     world.shows("e5. d6P").wait(300).shows("c7. d6p");
     world.has_told("e2e5 d6 exd6 cxd6");
+}
+
+#[test]
+fn what_stood_between_two_questions_is_not_known_to_have_rested() {
+    // Quiet until the next question, or only until the pieces are cleared away, at some time before it.
+    for (then, told) in [("", "e2e5 d6"), ("g1.", "")] {
+        let mut world = World::new(START);
+        let asked = world.now;
+        let after = |seconds| asked + Duration::from_secs(seconds);
+        for (seconds, text) in [(2, "e2. e5P d7. d6p"), (4, then), (6, "")] {
+            world.wait(2000).observe(Observation::Changes {
+                elements: elements(text),
+                not_before: after(seconds - 2),
+                not_after: after(seconds),
+            });
+        }
+        world.has_told(told);
+    }
 }
 
 #[test]

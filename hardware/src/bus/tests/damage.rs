@@ -70,6 +70,26 @@ fn difference(world: &World, happened: &BTreeMap<BusAddress, Vec<(Field, Content
     })
 }
 
+/// How often a dump was told before the changes that led to it.
+fn told_behind_a_dump(world: &World) -> usize {
+    let mut dumped = BTreeMap::new();
+    let mut behind = 0;
+    for (address, observed) in &world.observed {
+        match &observed.observation {
+            Observation::Board { .. } => {
+                dumped.insert(*address, observed.at);
+            }
+            Observation::Changes {
+                elements, not_after, ..
+            } if !elements.is_empty() => {
+                behind += usize::from(dumped.get(address).is_some_and(|dumped| not_after < dumped));
+            }
+            _ => {}
+        }
+    }
+    behind
+}
+
 #[test]
 fn two_in_a_hundred_damaged_answers_lose_and_double_nothing() {
     let settings = EmulatedBusSettings {
@@ -82,6 +102,7 @@ fn two_in_a_hundred_damaged_answers_lose_and_double_nothing() {
     let figures = world.line.figures();
     assert!(figures.damaged > 500 && figures.silent > 200, "{figures:?}");
     assert_eq!(difference(&world, &happened), None);
+    assert_eq!(told_behind_a_dump(&world), 0);
     assert!(figures.longest_round < Duration::from_secs(3), "{figures:?}");
     let left = world
         .observed
