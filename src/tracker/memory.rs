@@ -330,10 +330,7 @@ impl Tracker {
                 heard_at: now,
                 recovered: false,
             });
-            let first = late.changes.first();
-            let goes_on =
-                matches!(first, Some(Element::PieceChange { field, .. }) if self.sensors.put_last(*field));
-            if !goes_on {
+            if !self.goes_on(&late.changes) {
                 // What stands may have stood for long enough by now.
                 self.decide(late.since);
             }
@@ -344,6 +341,28 @@ impl Tracker {
             for change in self.clock.read(now, times) {
                 self.clock_changed(now, change);
             }
+        }
+    }
+
+    /// Whether these changes go on with the piece that was put down last: it is lifted, or is shown on another field
+    /// before it is gone from its own.
+    fn goes_on(&self, changes: &[Element]) -> bool {
+        let shown = |field: Field| self.sensors.fields()[field.index()];
+        match changes {
+            [
+                Element::PieceChange {
+                    contents: Some(piece),
+                    ..
+                },
+                Element::PieceChange {
+                    contents: None,
+                    field,
+                    ..
+                },
+                ..,
+            ] if shown(*field) == Some(*piece) => self.sensors.put_last(*field),
+            [Element::PieceChange { field, .. }, ..] => self.sensors.put_last(*field),
+            _ => false,
         }
     }
 
