@@ -182,6 +182,7 @@ impl Tracker {
             self.recall(now, until, elements);
             return;
         };
+        let gap = gap.as_remembered(elements);
         let heard = missed(elements, &gap.before, gap.halted).filter(|(_, missed)| !missed.is_empty());
         if let (Some((1.., _)), Some(checkpoint), false) = (heard, &self.checkpoint, gap.rewinds) {
             // What was heard last never stood like that: reports were lost before the line went away.
@@ -425,6 +426,8 @@ impl Tracker {
             line.tree.update(&self.sensors, from);
         }
         self.suspect = None;
+        // The memory has what the reports lacked.
+        self.lost = false;
         self.playback = Some(Playback {
             heard_at: now,
             recovered: true,
