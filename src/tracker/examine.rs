@@ -67,7 +67,7 @@ impl Tracker {
     /// Whether what stands on the board speaks against a reconstructed line: then it is withdrawn, and the gap is open
     /// again. Returns whether it was.
     fn refuted(&mut self, now: Timestamp) -> bool {
-        let (Some(doubt), Some(line)) = (self.doubt, &mut self.line) else {
+        let (Some(doubt), Some(line)) = (self.doubt, &self.line) else {
             return false;
         };
         let played_on = line.tree.node(line.tree.tip()).ply >= doubt.last + PLIES_REFUTING;
@@ -129,7 +129,14 @@ impl Tracker {
             return false;
         }
         let differs = tree.node(tip).differs.count();
-        let at = self.quiet_since + if gap { GAP_EXAMINED_AFTER } else { EXAMINED_AFTER };
+        // A piece that was seen to move since the first look may be on its way still.
+        let seen_at_once = gap && self.quiet_since <= self.sensors.dumped_at();
+        let rest = if seen_at_once {
+            GAP_EXAMINED_AFTER
+        } else {
+            EXAMINED_AFTER
+        };
+        let at = self.quiet_since + rest;
         if now < at {
             self.wake_at(at);
             return false;
@@ -150,7 +157,7 @@ impl Tracker {
                 return false;
             }
             self.examined += 1;
-            if (back == 0 && plies == 1 && self.restored(now)) || self.unseen(now, from, plies) {
+            if (back == 0 && plies == 1 && !gap && self.restored(now)) || self.unseen(now, from, plies) {
                 return true;
             }
             // Lines of one more ply are looked for at another moment, so that no single one takes long.
@@ -159,6 +166,10 @@ impl Tracker {
         }
         if self.doubt.is_some() && !gap {
             return self.refuted(now);
+        }
+        // In a gap a position is more credibly played again than restored.
+        if gap && self.restored(now) {
+            return true;
         }
         if gap && !self.astray {
             // Looked at once more, for a position from which play goes on.

@@ -204,6 +204,18 @@ fn a_piece_that_passes_where_it_stood_before_a_gap_has_moved_in_it() {
     world.shows("c4. b5B").has_told("Inferred: Bb5");
 }
 
+/// The knights have gone out and back, the last of them in a gap: nothing was taken back.
+#[test]
+fn a_position_that_comes_back_in_a_gap_was_played() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(2000).shows("e7. e5p").wait(2000);
+    world.shows("g1. f3N").wait(2000).shows("b8. c6n").wait(2000);
+    world.shows("f3. g1N").wait(5000);
+    world.told.clear();
+    world.misses("rnbqkbnrpppp.ppp............p.......P...........PPPP.PPPRNBQKBNR");
+    world.has_told("Inferred: Nb8");
+}
+
 #[test]
 fn a_game_that_began_before_anybody_listened_is_read_from_the_memory() {
     let mut world = World::new("rnbqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R");
