@@ -182,7 +182,14 @@ impl Tracker {
             self.recall(now, until, elements);
             return;
         };
+        let uncertain = !gap.perhaps.is_empty();
         let gap = gap.as_remembered(elements);
+        if let Some(line) = self.line.as_mut().filter(|_| uncertain) {
+            line.tree.update(&gap.before, gap.closed_at);
+            self.quiet_since = gap.closed_at;
+            // What stood for long before anything followed is certain.
+            self.wake = Some(gap.closed_at);
+        }
         let heard = missed(elements, &gap.before, gap.halted).filter(|(_, missed)| !missed.is_empty());
         if let (Some((1.., _)), Some(checkpoint), false) = (heard, &self.checkpoint, gap.rewinds) {
             // What was heard last never stood like that: reports were lost before the line went away.
@@ -421,10 +428,6 @@ impl Tracker {
         let dumped = gap.dumped;
         let stated = dumped || gap.rewinds;
         self.sensors = gap.before;
-        self.quiet_since = from;
-        if let Some(line) = &mut self.line {
-            line.tree.update(&self.sensors, from);
-        }
         self.suspect = None;
         // The memory has what the reports lacked.
         self.lost = false;
