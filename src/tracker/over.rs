@@ -102,10 +102,11 @@ fn landings(elements: &[Element], before: &Dump) -> Vec<Landing> {
             }
             (None, Some(was)) => {
                 let mut before = landings.iter().rev().skip(1).take(ONE_MOTION);
-                let crossed = before.any(|landing| landing.field == field);
+                let crossed = before.any(|crossed| crossed.field == field);
                 let then = elements.get(at + 1);
                 let belongs = |landing: &&mut Landing| {
-                    landing.until == at && (crossed || leaves_with(landing, field, was, then))
+                    let elsewhere = landing.until == at && landing.field != field;
+                    elsewhere && (crossed || leaves_with(landing, field, was, then))
                 };
                 match landings.last_mut().filter(belongs) {
                     Some(landing) => landing.until = at + 1,
@@ -122,7 +123,7 @@ fn landings(elements: &[Element], before: &Dump) -> Vec<Landing> {
 /// of a pawn taken in passing.
 fn leaves_with(landing: &Landing, field: usize, was: Piece, then: Option<&Element>) -> bool {
     if was == landing.piece {
-        return landing.lifted.is_none() && field != landing.field;
+        return landing.lifted.is_none();
     }
     let passed = field.abs_diff(landing.field) == 8;
     let pawns = matches!(
@@ -155,4 +156,108 @@ fn both_kings_in_the_centre(fields: &Dump) -> bool {
 
 fn is_king(piece: Piece) -> bool {
     matches!(piece, Piece::WhiteKing | Piece::BlackKing)
+}
+
+#[cfg(test)]
+mod tests {
+    use kiebitz_protocol::Field;
+
+    use super::super::history::tagged;
+    use super::*;
+
+    const PRESS: Element = Element::ClockTime {
+        left: true,
+        hours: 1,
+        minutes: 0,
+        seconds: 0,
+    };
+
+    /// "e2." for a field that is emptied, "e4P" for a pawn on it, "|" for a press.
+    fn told(words: &str) -> Vec<Element> {
+        let change = |word: &str| {
+            let [file, rank, letter] = *word.as_bytes() else {
+                return PRESS;
+            };
+            let at = ".PRNBKQprnbkq".find(char::from(letter)).expect("a piece");
+            let field = Field::new((b'8' - rank) * 8 + (file - b'a'));
+            Element::PieceChange {
+                contents: u8::try_from(at).ok().and_then(Piece::from_code).flatten(),
+                field: field.expect("a field"),
+                quick: false,
+            }
+        };
+        words.split_whitespace().map(change).collect()
+    }
+
+    /// What stands after it, on a board that was in its start position.
+    fn after(words: &str) -> Dump {
+        let mut fields = start();
+        for element in told(words) {
+            if let Element::PieceChange { field, contents, .. } = element {
+                fields[field.index()] = contents;
+            }
+        }
+        fields
+    }
+
+    fn start() -> Dump {
+        tagged(Element::StartPosition)
+    }
+
+    /// That much of it is play.
+    #[track_caller]
+    fn is_play(before: &str, play: &str, then: &str) {
+        let elements = told(&format!("{play} {then}"));
+        let played = played(&elements, &after(before), &start(), true);
+        assert_eq!(elements[..played], told(play)[..], "{play} before {then}");
+    }
+
+    const TWO_KNIGHTS: &str = "e2. e4P g1. f3N b8. c6n";
+    const PUT_HOME: &str = "c6. b8n f3. g1N e4. e2P";
+
+    #[test]
+    fn pieces_put_home_behind_the_last_press_are_no_moves() {
+        is_play(TWO_KNIGHTS, "f3. e5N |", "c6. b8n e5. g1N e4. e2P");
+        is_play(TWO_KNIGHTS, "", PUT_HOME);
+    }
+
+    #[test]
+    fn a_last_move_without_a_press_is_play() {
+        is_play(TWO_KNIGHTS, "d2. d4P | c6. d4. d4n", "d4. b8n f3. g1N e4. e2P");
+        // A knight that goes home with the last press is lifted before it, and lands behind.
+        is_play(TWO_KNIGHTS, "f3. | g1N", "c6. b8n e4. e2P");
+        // A square that the hand leaves late belongs to the move.
+        is_play(TWO_KNIGHTS, "d2. d4P | e5n c6.", "e5. b8n f3. g1N e4. e2P");
+    }
+
+    #[test]
+    fn analysis_behind_the_last_press_is_no_play() {
+        let analysis = "c6. d4n f3. d4. d4N c7. c5p d4. f5N g7. g6p";
+        is_play(TWO_KNIGHTS, "d2. d3P |", analysis);
+    }
+
+    #[test]
+    fn kings_in_the_centre_end_the_game() {
+        let kings = "e1. e4. e4K e8. d5k";
+        is_play(TWO_KNIGHTS, "d2. d3P |", &format!("{kings} {PUT_HOME}"));
+        // A move home that nobody pressed for is play where a result is shown behind it.
+        is_play(TWO_KNIGHTS, "d2. d3P | c6. b8n", kings);
+    }
+
+    #[test]
+    fn a_pawn_taken_in_passing_may_be_read_late() {
+        let before = "e2. e4P e4. e5P d7. d5p";
+        is_play(before, "a7. a6p | e5. d6P d5.", "d6. e2P d7p a6. a7p");
+        // Not so the square that another piece comes to.
+        is_play(before, "a7. a6p | e5. d6P", "d5. d5K e1. e8. e4k");
+    }
+
+    #[test]
+    fn without_a_clock_many_pieces_put_home_are_no_moves() {
+        let until = |words: &str| until_set_up(&told(words), &after(TWO_KNIGHTS), &start());
+        let three = format!("d2. d3P {PUT_HOME}");
+        assert_eq!(until(&three), told(&three).len());
+        let four = format!("{three} d3. d2P");
+        assert_eq!(until(&four), 2);
+    }
 }

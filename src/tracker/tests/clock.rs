@@ -138,4 +138,28 @@ fn a_press_is_not_that_of_a_move_whose_reply_was_pressed() {
         world.pressed.iter().map(|(ply, _)| *ply).collect::<Vec<_>>(),
         [2, 3]
     );
+fn pieces_put_home_behind_a_clock_that_was_stopped_are_withdrawn() {
+    let game = |clock: bool| {
+        let mut world = World::new(START);
+        let press = |world: &mut World, turn: bool, running: bool| {
+            if clock {
+                world.clock(turn, running);
+            }
+            world.wait(1500);
+        };
+        press(&mut world, true, false);
+        press(&mut world, true, true);
+        let moves = ["e2. e4P", "e7. e5p", "g1. f3N", "g8. f6n"];
+        for (squares, turn) in moves.into_iter().zip([false, true].into_iter().cycle()) {
+            world.shows(squares).wait(1500);
+            press(&mut world, turn, true);
+        }
+        press(&mut world, true, false);
+        world.shows("f3. g1N").wait(1500).shows("f6. g8n").wait(1500);
+        world.shows("e5. e7p e4. e2P");
+        world.wait(4000).told.join(" ")
+    };
+    assert_eq!(game(true), "e4 e5 Nf3 Nf6 Ng1 Ng8 withdrawn");
+    // Without a clock, nothing says that they were not played.
+    assert_eq!(game(false), "e4 e5 Nf3 Nf6 Ng1 Ng8");
 }
