@@ -249,6 +249,11 @@ impl Open {
             self.free_at = self.free_at.max(now + BETWEEN_COMMANDS);
         } else if silent && expected.vital {
             return Err(self.watch.reason());
+        } else if asked.command == Command::SendEeMoves && silent {
+            // It said nothing at all meanwhile: once it is heard again, it is asked again.
+            self.watch.missed(now);
+            self.watch.memory_asked_at = None;
+            self.free_at = self.free_at.max(now + BETWEEN_COMMANDS);
         } else {
             self.free_at = self.free_at.max(now + BETWEEN_COMMANDS);
         }

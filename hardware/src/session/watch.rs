@@ -130,9 +130,10 @@ impl Watch {
         }
     }
 
-    /// When the memory is to be asked for what reports have not told; `None`: nothing is known to be missing.
+    /// When the memory is to be asked for what reports have not told; `None`: nothing is known to be missing, or the board
+    /// has not been heard since.
     pub(super) fn memory_due(&self) -> Option<Timestamp> {
-        let due = self.missed_at? + REPORT_FOLLOWS;
+        let due = self.missed_at.filter(|missed| self.heard_at >= *missed)? + REPORT_FOLLOWS;
         Some(
             self.memory_asked_at
                 .map_or(due, |at| due.max(at + BETWEEN_MEMORIES)),

@@ -208,6 +208,23 @@ fn a_memory_that_came_damaged_is_asked_for_again_at_once() {
 }
 
 #[test]
+fn a_memory_that_a_silent_board_did_not_send_is_asked_for_once_it_is_heard() {
+    let mut world = World::new(BoardSettings::default(), SessionSettings::default());
+    world.open();
+    while world.first(|o| matches!(o, Observation::MemoryAsked)).is_none() {
+        world.run(1);
+    }
+    world.cable = false;
+    world.run(5000);
+    world.cable = true;
+    let answered = |world: &World| world.first(|o| matches!(o, Observation::Memory { .. })).is_some();
+    assert!(!answered(&world));
+    world.set(52, None);
+    world.run(3000);
+    assert!(answered(&world));
+}
+
+#[test]
 fn a_question_that_was_lost_is_put_again() {
     let mut world = World::new(BoardSettings::default(), SessionSettings::default());
     world.cable = false;
