@@ -4,6 +4,7 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_protocol::{Contents, Dump, Element, Field, Piece};
 
 use super::clock::Side;
+use super::pace;
 use super::sensors::{self, Sensors};
 use super::start;
 
@@ -116,6 +117,53 @@ fn is_start_position(fields: &Dump) -> bool {
     start::recognise(board).is_some() || start::recognise(&turned).is_some()
 }
 
+/// The elements, with the pieces that stood somewhere too briefly for the memory to tell: of two changes of a field
+/// within a moment it keeps the second. A field that is emptied and was empty has held the piece that was in a hand.
+pub(super) fn unmerged(elements: &[Element], before: &Dump) -> Vec<Element> {
+    let mut fields = *before;
+    let mut in_hand: Vec<(usize, Piece)> = Vec::new();
+    let mut all = Vec::with_capacity(elements.len());
+    for (at, element) in elements.iter().enumerate() {
+        if let Element::PieceChange { contents, field, .. } = *element {
+            let was = core::mem::replace(&mut fields[field.index()], contents);
+            match (was, contents) {
+                (None, None) => {
+                    let held = held(&in_hand, field).or_else(|| lifted_next(&elements[at + 1..], &fields));
+                    all.extend(held.map(|piece| Element::PieceChange {
+                        contents: Some(piece),
+                        field,
+                        quick: false,
+                    }));
+                }
+                (Some(was), None) => in_hand.push((field.index(), was)),
+                (_, Some(piece)) => in_hand.retain(|(from, other)| {
+                    *from != field.index() && pace::is_white(*other) != pace::is_white(piece)
+                }),
+            }
+        }
+        all.push(*element);
+    }
+    all
+}
+
+/// The piece in a hand that was on the field for a moment: the one that was lifted last, if not the one that it took there.
+fn held(in_hand: &[(usize, Piece)], field: Field) -> Option<Piece> {
+    let taken = in_hand.iter().rfind(|(from, _)| *from == field.index());
+    let takes = |other: Piece| taken.is_none_or(|(_, taken)| pace::is_white(*taken) != pace::is_white(other));
+    let held = in_hand.iter().rfind(|(_, other)| takes(*other));
+    held.map(|(_, piece)| *piece)
+}
+
+/// The piece that is lifted next, if nothing is put down before.
+fn lifted_next(then: &[Element], fields: &Dump) -> Option<Piece> {
+    then.iter().find_map(|element| match *element {
+        Element::PieceChange { contents, field, .. } => {
+            Some(fields[field.index()].filter(|_| contents.is_none()))
+        }
+        _ => None,
+    })?
+}
+
 /// What stands on the board where the memory says so in one byte.
 pub(super) fn tagged(element: Element) -> Dump {
     let mut fields: Dump = [None; 64];
@@ -210,6 +258,24 @@ mod tests {
         before[36] = Some(Piece::WhitePawn);
         let before = showing(&before);
         assert_eq!(missed(&elements, &before, None), Some((0, &elements[3..])));
+    }
+
+    #[test]
+    fn a_piece_that_was_taken_at_once_has_stood_there() {
+        let (d7, b5, c4) = (11, 25, 34);
+        let (bishop, pawn) = (Some(Piece::BlackBishop), Some(Piece::WhitePawn));
+        let mut before = [None; 64];
+        (before[usize::from(d7)], before[usize::from(c4)]) = (bishop, pawn);
+        let [lifted, emptied] = [change(d7, None), change(b5, None)];
+        let taken = [change(c4, None), change(b5, pawn)];
+        let stood = change(b5, bishop);
+        for order in [[lifted, emptied], [emptied, lifted]] {
+            let told = unmerged(&[&order[..], &taken[..]].concat(), &before);
+            let mut expected = [&order[..], &taken[..]].concat();
+            let at = expected.iter().position(|element| *element == emptied);
+            expected.insert(at.expect("b5 is emptied"), stood);
+            assert_eq!(told, expected);
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use kiebitz_protocol::{ClockTimes, Dump, Element, Field, FieldUpdate, SideTime};
 use super::Tracker;
 use super::clock::Side;
 use super::finding::{Finding, Recovery};
-use super::history::{last_start, missed, starts, tagged};
+use super::history::{last_start, missed, starts, tagged, unmerged};
 use super::over;
 use super::pace::{self, Hands};
 use super::rewind::Checkpoint;
@@ -550,6 +550,7 @@ impl Tracker {
 
     /// The same for hands that were under way.
     fn play_back_by(&mut self, from: Timestamp, to: Timestamp, missed: &[Element], hands: &mut Hands) {
+        let missed = &unmerged(missed, self.sensors.fields());
         let times = pace::times(from, to, missed, self.sensors.fields(), hands);
         for (element, now) in missed.iter().zip(times) {
             self.decide_when_due(now);

@@ -217,7 +217,7 @@ fn is_king(piece: Piece) -> bool {
     matches!(piece, Piece::WhiteKing | Piece::BlackKing)
 }
 
-fn is_white(piece: Piece) -> bool {
+pub(super) fn is_white(piece: Piece) -> bool {
     matches!(
         piece,
         Piece::WhitePawn
