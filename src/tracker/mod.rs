@@ -490,7 +490,7 @@ impl Tracker {
     fn begin(&mut self, now: Timestamp, since: Timestamp, variant: Variant, state: State) {
         let goes_on = core::mem::take(&mut self.astray) && variant == Variant::FromPosition;
         if variant != Variant::FromPosition {
-            self.withdraw_setting_up(now);
+            self.withdraw_setting_up(now, state.board());
         }
         self.doubt = None;
         self.checkpoint = None;

@@ -28,6 +28,8 @@ const RESULT_STANDS: Duration = Duration::from_millis(700);
 const POSITION_STANDS: Duration = Duration::from_secs(2);
 /// What a gap left behind counts as undecidable when nothing has moved for this long.
 const GAP_STANDS: Duration = Duration::from_secs(10);
+/// Hands that set pieces up rest for less.
+const SET_UP_RESTS: Duration = Duration::from_millis(1500);
 /// The four centre squares, on which kings show a result.
 const CENTRE: [Square; 4] = [Square::D4, Square::E4, Square::D5, Square::E5];
 
@@ -186,27 +188,21 @@ impl Tracker {
         Some((outcome, ResultSign::Kings))
     }
 
-    /// Takes back the last plies if the clock stood before them: pieces were put back to where the next game wants them.
-    pub(super) fn withdraw_setting_up(&mut self, now: Timestamp) {
-        let since = self.clock.stands_since().filter(|_| !self.recovering());
-        let (Some(since), Some(line)) = (since, &mut self.line) else {
+    /// Takes back the last plies if pieces were put back to where the next game wants them: the clock stood before them,
+    /// or, without a clock, all was put home in one go to this start position.
+    pub(super) fn withdraw_setting_up(&mut self, now: Timestamp, start: &Board) {
+        if self.recovering() {
+            return;
+        }
+        let first = match self.clock.stands_since() {
+            Some(since) => self.made_behind(since),
+            None if self.clock.running().is_none() => self.put_home_to(start),
+            None => None,
+        };
+        let (Some(first), Some(line)) = (first, &mut self.line) else {
             return;
         };
         let tree = &mut line.tree;
-        let told = tree.path(tree.tip());
-        let made = |id: &NodeId| {
-            let node = tree.node(*id);
-            node.lifted_at > since && !node.completed
-        };
-        let played = told.iter().rposition(|id| !made(id));
-        // A clock that did not run for the ply before says nothing.
-        let ran = |at: Timestamp| self.clock.ran_at(at) && at <= since;
-        let Some(last) = played.filter(|last| ran(tree.node(told[*last]).since)) else {
-            return;
-        };
-        let Some(first) = told.get(last + 1).copied() else {
-            return;
-        };
         let ply = tree.node(first).ply;
         let certain = tree.node(first).standing == Standing::Settled;
         tree.remove(first, tree.root());
@@ -216,6 +212,43 @@ impl Tracker {
             Withdrawal::SetUp
         };
         self.tell(now, Finding::Retracted { ply, reason });
+    }
+
+    /// The first of the last plies that were made behind a clock that stood since then.
+    fn made_behind(&self, since: Timestamp) -> Option<NodeId> {
+        let tree = &self.line.as_ref()?.tree;
+        let told = tree.path(tree.tip());
+        let made = |id: &NodeId| {
+            let node = tree.node(*id);
+            node.lifted_at > since && !node.completed
+        };
+        let last = told.iter().rposition(|id| !made(id))?;
+        // A clock that did not run for the ply before says nothing.
+        let before = tree.node(told[last]).since;
+        let ran = self.clock.ran_at(before) && before <= since;
+        told.get(last + 1).copied().filter(|_| ran)
+    }
+
+    /// The first of the last plies that put a piece where it stands in the start position, without a rest before the others
+    /// were put there as well.
+    fn put_home_to(&self, start: &Board) -> Option<NodeId> {
+        let tree = &self.line.as_ref()?.tree;
+        let mut since: Option<Timestamp> = None;
+        for change in self.sensors.recent().rev() {
+            if since.is_some_and(|since| since > change.at + SET_UP_RESTS) {
+                break;
+            }
+            since = Some(change.at);
+        }
+        let since = since?;
+        let put_home = |id: &NodeId| {
+            let node = tree.node(*id);
+            let home = |m: shakmaty::Move| start.piece_at(m.to()) == Some(m.role().of(node.mover()));
+            node.lifted_at >= since && matches!(node.played, Played::Move(m) if home(m))
+        };
+        let told = tree.path(tree.tip());
+        let last = told.iter().rev().take_while(|id| put_home(id)).count();
+        told.get(told.len() - last).copied()
     }
 
     /// Takes back the last plies if they were kings on their way to show the result.

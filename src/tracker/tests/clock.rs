@@ -160,6 +160,22 @@ fn pieces_put_home_behind_a_clock_that_was_stopped_are_withdrawn() {
         world.wait(4000).told.join(" ")
     };
     assert_eq!(game(true), "e4 e5 Nf3 Nf6 Ng1 Ng8 withdrawn");
-    // Without a clock, nothing says that they were not played.
+    // Without a clock, nothing says that they were not played: the hands rested between them.
     assert_eq!(game(false), "e4 e5 Nf3 Nf6 Ng1 Ng8");
+}
+
+#[test]
+fn without_a_clock_pieces_put_home_in_one_go_are_withdrawn() {
+    let mut world = World::new(START);
+    for squares in ["e2. e4P", "e7. e5p", "g1. f3N", "g8. f6n", "b1. c3N"] {
+        world.shows(squares).wait(1500);
+    }
+    world
+        .wait(2000)
+        .shows("f6. g8n")
+        .wait(1200)
+        .shows("f3. g1N")
+        .wait(1200);
+    world.shows("e5. e7p e4. e2P c3. b1N");
+    world.has_told("e4 e5 Nf3 Nf6 Nc3 Ng8 Ng1 withdrawn");
 }
