@@ -164,12 +164,14 @@ fn steps(elements: &[Element], before: &Dump, hands: &mut Hands) -> Vec<Step> {
                 });
                 if quick == Some(true) { QUICK_PRESS } else { PRESS }
             }
-            Element::StartPosition
-            | Element::StartPositionTurned
-            | Element::FourRowsFilled
-            | Element::Nothing => {
+            Element::StartPosition | Element::StartPositionTurned | Element::FourRowsFilled => {
                 *last = None;
                 Step::hand(0, 0)
+            }
+            // The clock was stopped.
+            Element::Nothing => {
+                *last = None;
+                THOUGHT
             }
             _ => Step::hand(0, 0),
         })

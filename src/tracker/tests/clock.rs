@@ -138,6 +138,9 @@ fn a_press_is_not_that_of_a_move_whose_reply_was_pressed() {
         world.pressed.iter().map(|(ply, _)| *ply).collect::<Vec<_>>(),
         [2, 3]
     );
+}
+
+#[test]
 fn pieces_put_home_behind_a_clock_that_was_stopped_are_withdrawn() {
     let game = |clock: bool| {
         let mut world = World::new(START);
