@@ -65,8 +65,8 @@ pub(super) struct Playback {
 
 /// After the first dump the host is given this long to ask for the memory.
 const ASKED_WITHIN: Duration = Duration::from_secs(1);
-/// A full read takes about 8.3 s on the line.
-const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
+/// A full read takes about 8.3 s on the line; one that comes damaged is asked for again within 12 s.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(13);
 /// Before pieces are set up for another game, or kings are put in the centre.
 const AT_REST: Duration = Duration::from_secs(5);
 /// Before the first move pieces stand in their start position for as long.
@@ -190,33 +190,16 @@ impl Tracker {
             // What stood for long before anything followed is certain.
             self.wake = Some(gap.closed_at);
         }
-        let heard = missed(elements, &gap.before, gap.halted).filter(|(_, missed)| !missed.is_empty());
-        if let (Some((1.., _)), Some(checkpoint), false) = (heard, &self.checkpoint, gap.rewinds) {
-            // What was heard last never stood like that: reports were lost before the line went away.
-            let before = Gap {
-                wait_until: gap.wait_until,
-                dumped: true,
-                ..Gap::since(checkpoint)
-            };
-            let since = missed(elements, &before.before, before.halted);
-            if let Some((0, since)) = since.filter(|(_, since)| !since.is_empty()) {
-                let followed = self.rewind();
-                self.recover(now, until, before, since);
-                if let Some(followed) = followed {
-                    self.set_against(followed);
-                }
-                return;
-            }
-        }
-        match heard.map(|(_, missed)| missed) {
-            Some(missed) if gap.rewinds => {
+        let gap = self.reaching_back(gap, elements);
+        match missed(elements, &gap.before, gap.halted).filter(|(_, missed)| !missed.is_empty()) {
+            Some((_, missed)) if gap.rewinds => {
                 let followed = self.rewind();
                 self.recover(now, until, gap, missed);
                 if let Some(followed) = followed {
                     self.set_against(followed);
                 }
             }
-            Some(missed) => self.recover(now, until, gap, missed),
+            Some((_, missed)) => self.recover(now, until, gap, missed),
             None => self.squares_are_judged(now),
         }
     }
@@ -226,6 +209,37 @@ impl Tracker {
         self.squares_changed(now);
         let last = self.sensors.recent().next_back().map(|change| change.at);
         self.quiet_since = last.map_or(now, |last| last.min(now));
+    }
+
+    /// What was heard last never stood like that, was in doubt, or makes no sense: reports were lost before the line went
+    /// away, and the gap reaches back to where the line and the memory agree.
+    fn reaching_back(&mut self, gap: Gap, elements: &[Element]) -> Gap {
+        let heard = missed(elements, &gap.before, gap.halted);
+        let shown = heard.is_some_and(|(off, _)| off == 0);
+        let agrees = shown && self.suspect.is_none() && self.makes_sense();
+        if agrees || gap.rewinds {
+            return gap;
+        }
+        let has = |checkpoint: &Checkpoint| {
+            let since = missed(elements, &checkpoint.sensors, checkpoint.halted);
+            let told = |since: &[Element]| {
+                let change = |element: &Element| matches!(element, Element::PieceChange { .. });
+                since.iter().any(change)
+            };
+            since.is_some_and(|(off, since)| off == 0 && told(since))
+        };
+        if !self.checkpoint.as_ref().is_some_and(has) {
+            let Some(agreed) = self.earlier(gap.closed_at).find(has) else {
+                return gap;
+            };
+            self.checkpoint = Some(agreed);
+        }
+        let since = self.checkpoint.as_ref().map(|checkpoint| Gap {
+            wait_until: gap.wait_until,
+            dumped: true,
+            ..Gap::since(checkpoint)
+        });
+        since.unwrap_or(gap)
     }
 
     /// A board met for the first time remembers how it came to show what it does: a game in progress is taken up from
@@ -437,15 +451,13 @@ impl Tracker {
         });
         // A gap before this one, of which the memory does not tell, is still open.
         let began = self.gap.take_if(|began| *began >= from);
-        let standing = self
-            .clock
-            .stands_since()
-            .filter(|since| from < *since && *since < until);
-        let with_clock = gap.halted.is_some()
-            || self.clock.running().is_some()
-            || missed
-                .iter()
-                .any(|element| matches!(element, Element::ClockTime { .. }));
+        let pressed = missed
+            .iter()
+            .any(|element| matches!(element, Element::ClockTime { .. }));
+        // It may have stood all the time, if nobody pressed it.
+        let standing = self.clock.stands_since().map(|since| since.max(from));
+        let standing = standing.filter(|since| *since < until && !(pressed && *since == from));
+        let with_clock = gap.halted.is_some() || self.clock.running().is_some() || pressed;
         self.play_back_games(from, until, missed, standing, with_clock);
         self.playback = None;
         if !self.asked {
@@ -476,16 +488,21 @@ impl Tracker {
         let starts = starts(self.sensors.fields(), missed);
         let is_press = |element: &Element| matches!(element, Element::ClockTime { .. });
         let last_game = starts.last().map_or(missed, |(start, _)| &missed[*start..]);
-        let standing = standing.filter(|_| starts.is_empty() || last_game.iter().any(is_press));
         let span = standing.unwrap_or(until).saturating_duration_since(from);
+        // A clock that has not run since the last start position has stood since the game before it.
+        let ended_before = standing.filter(|_| !starts.is_empty() && !last_game.iter().any(is_press));
+        let standing = standing.filter(|_| ended_before.is_none());
         let (mut begun, mut at) = (0, from);
-        for (start, stands) in &starts {
+        for (nth, (start, stands)) in starts.iter().enumerate() {
             // Pieces that are set up for the next game look like moves of the last one.
             let game = &missed[begun..*start];
             let played = over::played(game, self.sensors.fields(), stands, with_clock);
-            let ended = from + span.mul_f64((*start + 1) as f64 / missed.len().max(1) as f64);
+            let share = span.mul_f64((*start + 1) as f64 / missed.len().max(1) as f64);
+            let over = ended_before.filter(|_| nth + 1 == starts.len());
+            let ended = over.map_or(from + share, |_| until);
             let stood = ended.saturating_sub(START_STOOD).max(at);
-            self.play_to_the_end(at, stood, &game[..played]);
+            let over = over.map_or(stood, |over| over.saturating_sub(A_MOMENT));
+            self.play_to_the_end(at, over, &game[..played]);
             self.sensors.set_all(stood, stands);
             self.squares_changed(stood);
             self.decide(ended);
@@ -496,18 +513,26 @@ impl Tracker {
             let played = over::played(last_game, self.sensors.fields(), &usual, true);
             let (played, then) = last_game.split_at(played);
             self.play_to_the_end(at, since.saturating_sub(A_MOMENT), played);
-            self.play_back(since + A_MOMENT, until, then);
+            let (result, set_up) = then.split_at(over::until_shown(then, self.sensors.fields()));
+            self.play_to_the_end(since + A_MOMENT, until, result);
+            self.find_set_up(until, set_up);
         } else {
             let played = if with_clock {
                 last_game.len()
             } else {
                 over::until_set_up(last_game, self.sensors.fields(), &self.usual_start())
             };
-            self.play_back(at, until, &last_game[..played]);
-            for element in &last_game[played..] {
-                if let Element::PieceChange { field, contents, .. } = *element {
-                    self.sensors.set_field(until, field, contents);
-                }
+            let (played, set_up) = last_game.split_at(played);
+            self.play_back(at, until, played);
+            self.find_set_up(until, set_up);
+        }
+    }
+
+    /// What was set up is found as it stands: nobody played it.
+    fn find_set_up(&mut self, now: Timestamp, elements: &[Element]) {
+        for element in elements {
+            if let Element::PieceChange { field, contents, .. } = *element {
+                self.sensors.set_field(now, field, contents);
             }
         }
     }
@@ -519,6 +544,15 @@ impl Tracker {
         } else {
             Element::StartPosition
         })
+    }
+
+    /// Whether the line leads to what stands on the board, but for pieces that are in the air.
+    pub(super) fn makes_sense(&self) -> bool {
+        let unexplained = self
+            .line
+            .as_ref()
+            .map_or(0, |line| line.tree.node(line.tree.best()).differs.count());
+        unexplained <= IN_THE_AIR
     }
 
     /// On how many squares the board differs from the reading that fits it best.

@@ -15,6 +15,10 @@ pub(super) fn played(elements: &[Element], before: &Dump, next: &Dump, with_cloc
     let in_hand = elements[..pressed]
         .iter()
         .rposition(|element| matches!(element, Element::PieceChange { .. }));
+    if pressed == 0 && both_kings_in_the_centre(before) {
+        // The result was shown before.
+        return 0;
+    }
     let shown = shown(&landings, pressed);
     let end = shown.unwrap_or(landings.len());
     let is_play = |landing: &Landing| {
@@ -23,7 +27,12 @@ pub(super) fn played(elements: &[Element], before: &Dump, next: &Dump, with_cloc
     };
     let behind = landings[..end].iter().filter(|landing| landing.at >= pressed);
     let moves: Vec<&Landing> = behind.collect();
-    let Some(last) = moves.iter().rposition(|landing| is_play(landing)) else {
+    let play = moves.iter().rposition(|landing| is_play(landing));
+    let behind = play.map_or(0, |last| last + 1);
+    let home = moves
+        .get(behind)
+        .filter(|landing| rests(landing, elements, with_clock));
+    let Some(last) = home.map(|_| behind).or(play) else {
         return pressed;
     };
     // A piece that is drawn lands more than once.
@@ -48,6 +57,27 @@ pub(super) fn until_set_up(elements: &[Element], before: &Dump, next: &Dump) -> 
         return elements.len();
     }
     played(elements, before, next, false)
+}
+
+/// Whether the hands rest behind a piece that was put home: then it may have been a move, for pieces are set up in one
+/// go. The memory is rarely read in the middle of it; without a clock a moment must do.
+fn rests(landing: &Landing, elements: &[Element], with_clock: bool) -> bool {
+    let mut then = elements[landing.until..].iter();
+    let next = then.find(|element| matches!(element, Element::PieceChange { .. } | Element::Downloaded));
+    match next {
+        Some(Element::Downloaded) => true,
+        Some(Element::PieceChange { quick, .. }) => !with_clock && !quick,
+        _ => false,
+    }
+}
+
+/// Behind how many of the elements kings show the result; 0 if they do not.
+pub(super) fn until_shown(elements: &[Element], before: &Dump) -> usize {
+    let landings = landings(elements, before);
+    let shown = landings
+        .iter()
+        .find(|landing| landing.kings && is_king(landing.piece));
+    shown.map_or(0, |landing| landing.at + 1)
 }
 
 /// Pieces put home in a row are being set up for the next game.
@@ -172,18 +202,21 @@ mod tests {
         seconds: 0,
     };
 
-    /// "e2." for a field that is emptied, "e4P" for a pawn on it, "|" for a press.
+    /// "e2." for a field that is emptied, "e4P" for a pawn on it, "e4P'" at once, "|" for a press, "READ" for a reading.
     fn told(words: &str) -> Vec<Element> {
         let change = |word: &str| {
-            let [file, rank, letter] = *word.as_bytes() else {
+            let [file, rank, letter, ref rest @ ..] = *word.as_bytes() else {
                 return PRESS;
             };
+            if word == "READ" {
+                return Element::Downloaded;
+            }
             let at = ".PRNBKQprnbkq".find(char::from(letter)).expect("a piece");
             let field = Field::new((b'8' - rank) * 8 + (file - b'a'));
             Element::PieceChange {
                 contents: u8::try_from(at).ok().and_then(Piece::from_code).flatten(),
                 field: field.expect("a field"),
-                quick: false,
+                quick: !rest.is_empty(),
             }
         };
         words.split_whitespace().map(change).collect()
@@ -255,9 +288,25 @@ mod tests {
     #[test]
     fn without_a_clock_many_pieces_put_home_are_no_moves() {
         let until = |words: &str| until_set_up(&told(words), &after(TWO_KNIGHTS), &start());
-        let three = format!("d2. d3P {PUT_HOME}");
-        assert_eq!(until(&three), told(&three).len());
-        let four = format!("{three} d3. d2P");
-        assert_eq!(until(&four), 2);
+        let three = "d2. d3P c6. b8n f3.' g1N e4. e2P";
+        assert_eq!(until(three), told(three).len());
+        assert_eq!(until(&format!("{three} d3. d2P")), 2);
+    }
+
+    #[test]
+    fn a_move_home_is_told_by_the_rest_behind_it() {
+        let until = |words: &str| until_set_up(&told(words), &after(TWO_KNIGHTS), &start());
+        assert_eq!(until("d2. d3P c6. b8n f3. g1N e4. e2P d3. d2P"), 4);
+        let set_up = "f3. g1N e4. e2P d3. d2P";
+        is_play(TWO_KNIGHTS, "d2. d3P | c6. b8n", &format!("READ {set_up}"));
+        is_play(TWO_KNIGHTS, "d2. d3P |", &format!("c6. b8n {set_up} READ"));
+    }
+
+    #[test]
+    fn behind_a_result_that_was_shown_nothing_is_played() {
+        let shown = format!("{TWO_KNIGHTS} e1. e3K e8. d5k e3. e5K");
+        is_play(&shown, "", "e5. e1K d5. c5k c5. e8k c6. b8n");
+        let kings = told("e1. e4. e4K e8. d5k e4. e1K");
+        assert_eq!(until_shown(&kings, &after(TWO_KNIGHTS)), 5);
     }
 }

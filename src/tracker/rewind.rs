@@ -45,6 +45,9 @@ type Told = (Board, Option<(Timestamp, Box<Ply>)>);
 /// What is still not known after so long is not found out by going back.
 const LONGEST: core::time::Duration = core::time::Duration::from_secs(90);
 
+/// So many plies are the most that are told wrongly before it is seen.
+const EARLIER: usize = 12;
+
 impl Tracker {
     /// A dump has come. `agrees`: it showed nothing that had not been reported.
     pub(super) fn checked(&mut self, now: Timestamp, agrees: bool) {
@@ -56,10 +59,11 @@ impl Tracker {
         if !agrees && self.gap.is_none() && self.missing.is_none() {
             self.suspect.get_or_insert(now);
         }
-        if self.suspect.is_some() || self.gap.is_some() || self.missing.is_some() || self.asked {
-            return;
+        let open = self.gap.is_some() || self.missing.is_some() || self.asked;
+        // Where the line makes no sense, it may have been left before.
+        if self.suspect.is_none() && !open && self.makes_sense() {
+            self.set_checkpoint(now);
         }
-        self.set_checkpoint(now);
     }
 
     /// All that was played until `at` is known.
@@ -87,6 +91,26 @@ impl Tracker {
         let checkpoint = self.checkpoint.as_ref()?;
         let passed = self.line.as_ref()?.passed.len();
         (passed >= checkpoint.passed).then(|| Gap::since(checkpoint))
+    }
+
+    /// Where the line has been, the latest first, as far as it is beyond doubt. Not its start position, which may be that
+    /// of the next game.
+    pub(super) fn earlier(&self, at: Timestamp) -> impl Iterator<Item = Checkpoint> {
+        let turned = self.sensors.turned();
+        let passed = self.line.iter().flat_map(move |line| {
+            let root = line.tree.node(line.tree.root()).ply;
+            (1..root)
+                .zip(line.passed.iter().enumerate().skip(1).rev())
+                .map(move |(back, (passed, state))| Checkpoint {
+                    at,
+                    sensors: Sensors::showing(at, state.board(), turned),
+                    halted: None,
+                    tree: Tree::new(state.clone(), root - back, at),
+                    passed,
+                    pressed: ByColor::default(),
+                })
+        });
+        passed.take(EARLIER)
     }
 
     /// Goes back to the checkpoint. What is told from now on is set against what was told already, in

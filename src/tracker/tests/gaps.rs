@@ -371,6 +371,102 @@ fn reports_lost_soon_after_a_gap_are_read_from_the_memory_as_well() {
     world.has_told("e4 Memory: e5 d3 d6 Nf3 Nc6 no, Nf3 Nc6 d3 Memory: d6");
 }
 
+/// The dump before the line went away shows what was lost; what nobody heard of it the memory tells, in order.
+#[test]
+fn reports_lost_before_a_gap_are_read_from_the_memory_with_it() {
+    let mut world = World::new(START);
+    world.dump().wait(4000);
+    for (field, letter) in [(G1, '.'), (F3, 'N'), (B8, '.'), (C6, 'n'), (D2, '.'), (D3, 'P')] {
+        world.fields[usize::from(field)] = wire(letter);
+    }
+    world.dump().wait(50).observe(Observation::Closed {
+        reason: "unplugged".to_owned(),
+    });
+    world.wait(20_000).observe(Observation::Opened);
+    world.dump().observe(Observation::MemoryAsked);
+    let played = [moved(D2, D3, 'P'), moved(B8, C6, 'n'), moved(G1, F3, 'N')].concat();
+    let elements = [&[START_TAG][..], &played, &[Element::End]].concat();
+    world.observe(Observation::Memory { elements });
+    world.has_told("d3 Nc6 Nf3 Memory:");
+}
+
+/// The daemon was stopped before it knew that a report was lost: what it had told of the last ply was wrong.
+#[test]
+fn what_the_journal_has_otherwise_than_the_memory_is_corrected() {
+    let mut world = World::new(START);
+    let state = |fen| State::from_fen(fen, CastlingMode::Standard).expect("a FEN");
+    let start = Start {
+        variant: Variant::Standard,
+        state: state("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"),
+        turned: false,
+        goes_on: false,
+    };
+    let ply = |number: u32, uci: &str, san: &str, after| Ply {
+        number,
+        color: Color::from_white(number % 2 == 1),
+        played: None,
+        uci: uci.parse().ok(),
+        san: Some(san.to_owned()),
+        after: state(after),
+        captured: None,
+        lifted_at: world.now,
+        stood_at: world.now,
+        inferred: false,
+        any_order: false,
+        clock: None,
+        evidence: Evidence::default(),
+    };
+    let plies = [
+        ply(
+            1,
+            "e2e4",
+            "e4",
+            "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1",
+        ),
+        ply(
+            2,
+            "e7e5",
+            "e5",
+            "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2",
+        ),
+    ];
+    let settled = plies.iter().map(|ply| (ply, true));
+    world.tracker.resume(world.now, &start, settled, None, None);
+    for (field, letter) in [(E2, '.'), (E4, 'P'), (D7, '.'), (D6, 'p'), (G1, '.'), (F3, 'N')] {
+        world.fields[usize::from(field)] = wire(letter);
+    }
+    world.wait(20_000).observe(Observation::Opened);
+    world.dump().observe(Observation::MemoryAsked);
+    let played = [moved(E2, E4, 'P'), moved(D7, D6, 'p'), moved(G1, F3, 'N')].concat();
+    let elements = [&[START_TAG][..], &played, &[Element::End]].concat();
+    world.observe(Observation::Memory { elements });
+    world.has_told("no, d6 Nf3 Memory:");
+}
+
+/// The clock stood before the line went away, and nobody has pressed it since.
+#[test]
+fn pieces_put_home_in_a_gap_while_the_clock_stands_are_no_moves() {
+    let mut world = World::new(START);
+    world.clock(true, false).clock(true, true).wait(2000);
+    world.shows("e2. e4P").wait(1500).clock(false, true).wait(1500);
+    world.shows("b8. c6n").wait(1500).clock(true, true).wait(1500);
+    world.shows("g1. f3N").wait(1500).clock(false, true).wait(1500);
+    world.clock(false, false).wait(2000).observe(Observation::Closed {
+        reason: "unplugged".to_owned(),
+    });
+    for (field, letter) in [(C6, '.'), (B8, 'n'), (F3, '.'), (G1, 'N')] {
+        world.fields[usize::from(field)] = wire(letter);
+    }
+    world.wait(20_000).observe(Observation::Opened);
+    world.clock(false, false);
+    world.dump().observe(Observation::MemoryAsked);
+    let played = [moved(E2, E4, 'P'), moved(B8, C6, 'n'), moved(G1, F3, 'N')].concat();
+    let home = [moved(C6, B8, 'n'), moved(F3, G1, 'N')].concat();
+    let elements = [&[START_TAG][..], &played, &home, &[Element::End]].concat();
+    world.observe(Observation::Memory { elements });
+    assert_eq!(world.told.join(" "), "e4 Nc6 Nf3 Memory:");
+}
+
 /// A reconstructed line that the next moves do not fit is withdrawn, and the gap is said to be undecidable.
 #[test]
 fn a_line_that_was_inferred_wrongly_is_withdrawn() {
