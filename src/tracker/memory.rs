@@ -91,7 +91,7 @@ impl Gap {
     }
 
     /// The same where the memory shows what the sensors had shown: the last that it can have been.
-    fn as_remembered(mut self, elements: &[Element]) -> Self {
+    fn remembered_by(mut self, elements: &[Element]) -> Self {
         let halted = self.halted;
         let off = |shown: &Sensors| missed(elements, shown, halted).map_or(usize::MAX, |(off, _)| off);
         let likeliest = self.perhaps.drain(..).rev().min_by_key(off);
@@ -183,7 +183,7 @@ impl Tracker {
             return;
         };
         let uncertain = !gap.perhaps.is_empty();
-        let gap = gap.as_remembered(elements);
+        let gap = gap.remembered_by(elements);
         if let Some(line) = self.line.as_mut().filter(|_| uncertain) {
             line.tree.update(&gap.before, gap.closed_at);
             self.quiet_since = gap.closed_at;

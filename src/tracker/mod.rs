@@ -330,7 +330,7 @@ impl Tracker {
     fn tell(&mut self, at: Timestamp, finding: Finding) {
         let at = self
             .playback
-            .map_or(at.max(self.observed_at), |playback| playback.heard_at);
+            .map_or_else(|| at.max(self.observed_at), |playback| playback.heard_at);
         self.findings.push_back((at, finding));
     }
 
