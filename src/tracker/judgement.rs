@@ -34,7 +34,8 @@ const RESTS_PUSHED_ASIDE: Duration = Duration::from_millis(1300);
 const PLIES_PROVING: usize = 3;
 /// Alternatives are kept for so many of the last plies.
 const PLIES_OPEN: usize = 3;
-/// A ply is not told, and none is told otherwise, while so many squares more are not what they should be: pieces are being set up or cleared away.
+/// A ply is not told, and none is told otherwise, while so many squares more are not what they should be: pieces are
+/// being set up or cleared away.
 const MOST_UNEXPLAINED: usize = 6;
 /// More is never concluded from one observation; a bound, so that nothing on a board can hold the daemon up.
 const MOST_CONCLUSIONS: usize = 100;
@@ -180,11 +181,7 @@ impl Tracker {
 
     /// The best reading is not what was told: from `told` on it is `instead`, or nothing yet.
     fn reconsider(&mut self, now: Timestamp, told: NodeId, instead: Option<NodeId>, best: NodeId) -> bool {
-        let unexplained = self
-            .line
-            .as_ref()
-            .map_or(0, |line| line.tree.node(best).differs.count());
-        if unexplained > MOST_UNEXPLAINED {
+        if self.unexplained() > MOST_UNEXPLAINED {
             return false;
         }
         let Some(instead) = instead else {

@@ -14,6 +14,7 @@ mod given;
 mod history;
 mod irregular;
 mod judgement;
+mod late;
 mod memory;
 mod motion;
 mod over;
@@ -41,7 +42,8 @@ pub use finding::{
     Start, Withdrawal,
 };
 pub(crate) use given::Given;
-use memory::{Gap, Late, Playback};
+use late::Late;
+use memory::{Gap, Playback};
 use motion::Habits;
 use rewind::Checkpoint;
 pub use sensors::Change;

@@ -394,42 +394,7 @@ fn reports_lost_before_a_gap_are_read_from_the_memory_with_it() {
 #[test]
 fn what_the_journal_has_otherwise_than_the_memory_is_corrected() {
     let mut world = World::new(START);
-    let state = |fen| State::from_fen(fen, CastlingMode::Standard).expect("a FEN");
-    let start = Start {
-        variant: Variant::Standard,
-        state: state("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"),
-        turned: false,
-        goes_on: false,
-    };
-    let ply = |number: u32, uci: &str, san: &str, after| Ply {
-        number,
-        color: Color::from_white(number % 2 == 1),
-        played: None,
-        uci: uci.parse().ok(),
-        san: Some(san.to_owned()),
-        after: state(after),
-        captured: None,
-        lifted_at: world.now,
-        stood_at: world.now,
-        inferred: false,
-        any_order: false,
-        clock: None,
-        evidence: Evidence::default(),
-    };
-    let plies = [
-        ply(
-            1,
-            "e2e4",
-            "e4",
-            "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1",
-        ),
-        ply(
-            2,
-            "e7e5",
-            "e5",
-            "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2",
-        ),
-    ];
+    let (start, plies) = journaled(&world);
     let settled = plies.iter().map(|ply| (ply, true));
     world.tracker.resume(world.now, &start, settled, None, None);
     for (field, letter) in [(E2, '.'), (E4, 'P'), (D7, '.'), (D6, 'p'), (G1, '.'), (F3, 'N')] {
