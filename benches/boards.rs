@@ -14,8 +14,8 @@ use core::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::{Duration, Instant};
 
-use kiebitz::emulate::plies;
 use kiebitz::hall::{Hall, LineId, Manner, Names};
+use kiebitz::tools::emulate::plies;
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::LineMode;
 use kiebitz_hardware::emulator::hand::{

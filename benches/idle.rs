@@ -23,9 +23,9 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use kiebitz::broker::Broker;
-use kiebitz::clock::LiveTime;
-use kiebitz::emulate::{Port, plies};
+use kiebitz::system_time::LiveTime;
+use kiebitz::tools::broker::Broker;
+use kiebitz::tools::emulate::{Port, plies};
 use kiebitz_hardware::emulator::{BoardSettings, EmulatedBoard, EmulatedClock};
 
 /// By then the board has been asked all, and the cable is out.

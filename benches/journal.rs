@@ -12,7 +12,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use kiebitz::event::Event;
+use kiebitz::events::Event;
 use kiebitz::journal::Journal;
 use kiebitz::replay::Replay;
 use kiebitz_hardware::Timestamp;

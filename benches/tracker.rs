@@ -76,7 +76,7 @@ fn timed(work: impl FnOnce()) -> Duration {
 }
 
 fn recorded() -> Vec<Observed> {
-    let capture: &[u8] = include_bytes!("../src/demo/game.pcapng");
+    let capture: &[u8] = include_bytes!("../src/tools/demo/game.pcapng");
     let mut reader = CaptureReader::new(capture).expect("the bundled capture");
     let mut session = Session::new();
     let mut observations = Vec::new();

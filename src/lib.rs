@@ -1,38 +1,23 @@
-//! The daemon's parts, from observations to events.
+//! The daemon's parts, from observations to events and to what is made of them.
+//!
+//! Bytes become observations in `kiebitz-protocol` and `kiebitz-hardware`. From there on the stations are [`hall`],
+//! [`tracker`], [`referee`] with [`laws`], [`events`], [`journal`] and [`output`]. [`daemon`], [`replay`] and [`tools`]
+//! drive them; [`cli`] and [`config`] say what to do.
 
-pub mod announced;
-pub mod board;
-#[cfg(feature = "demo-broker")]
-pub mod broker;
 pub mod cli;
-pub mod clock;
-pub mod command;
 pub mod config;
-pub mod demo;
 #[cfg(target_os = "linux")]
-pub mod doctor;
-#[cfg(unix)]
-pub mod emulate;
-pub mod event;
+pub mod daemon;
+pub mod events;
+mod exit;
 pub mod hall;
-pub mod incidents;
 pub mod journal;
 pub mod laws;
-pub mod mating;
-pub mod mqtt;
-pub mod notation;
-pub mod pgn;
-mod presence;
-pub mod record;
-#[cfg(target_os = "linux")]
-pub mod recording;
+pub mod output;
 pub mod referee;
 pub mod replay;
-pub mod report;
-pub mod resume;
-#[cfg(target_os = "linux")]
-pub mod run;
-pub mod sheet;
-pub mod terminal;
+pub mod system_time;
+pub mod tools;
 pub mod tracker;
-mod wrap;
+
+pub use exit::Exit;

@@ -12,13 +12,13 @@ use clap::error::ErrorKind;
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand};
 
 use super::request::Request;
-use crate::clock::Speed;
 use crate::config::Played;
 #[cfg(target_os = "linux")]
 use crate::config::PortMode;
-#[cfg(unix)]
-use crate::emulate::{Fault, Hands, Share};
 use crate::laws::{Edition, Language, Mode, TimeControl};
+use crate::system_time::Speed;
+#[cfg(unix)]
+use crate::tools::emulate::{Fault, Hands, Share};
 
 /// Watches games of chess on electronic boards: moves, clocks and irregularities, live over MQTT
 #[derive(Debug, Parser)]

@@ -4,10 +4,10 @@ use std::io::Write;
 
 use anyhow::Result;
 
-use super::failure::Exit;
 use super::request::LawsRequest;
+use crate::Exit;
 use crate::laws::{self, Edition, Language, Mode, Regulations, Rules};
-use crate::wrap::wrapped;
+use crate::output::wrap::wrapped;
 
 /// The widest line, in characters.
 const WIDTH: usize = 100;

@@ -6,11 +6,11 @@ use std::path::Path;
 use anyhow::Result;
 use jiff::tz::TimeZone;
 
-use crate::board::Said;
-use crate::pgn::pgn;
-use crate::record::GameRecord;
+use crate::events::Said;
+use crate::events::record::GameRecord;
+use crate::output::pgn::pgn;
+use crate::output::sheet::{AtEnd, Detail, Sheet};
 use crate::replay::Replay;
-use crate::sheet::{Detail, Sheet};
 
 /// What is printed of a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +89,12 @@ impl<'w, W: Write> Printer<'w, W> {
         match self.output {
             Output::Events => {}
             Output::Sheet | Output::Explanation => {
-                self.sheet.write(self.out, replay.hall(), replay.truncated())?;
+                let hall = replay.hall();
+                let at_end = |name: &str| AtEnd {
+                    white_side: hall.board(name).and_then(|board| board.tracker().white_side()),
+                    counters: hall.counters(name),
+                };
+                self.sheet.write(self.out, at_end, replay.truncated())?;
             }
             Output::Pgn => {
                 for game in self.games.drain(..) {

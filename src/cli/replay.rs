@@ -7,17 +7,18 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use kiebitz_hardware::Timestamp;
 
-use super::failure::{self, Exit};
+use super::failure;
 use super::printer::Printer;
-use super::publish::{Connection, Publisher, until_interrupted};
 use super::request::{CaptureRequest, ReplayRequest, Told};
-use crate::board::Said;
-use crate::clock::{self, Pace, Speed};
-use crate::command::{Answer, CommandFile};
+use crate::Exit;
 use crate::config::{Config, ConfigError};
+use crate::events::Said;
 use crate::hall::Names;
-use crate::mqtt::MqttConfig;
+use crate::output::mqtt::MqttConfig;
+use crate::referee::command::{Answer, CommandFile};
 use crate::replay::Replay;
+use crate::replay::publish::{self, Connection, Publisher, until_interrupted};
+use crate::system_time::{self, Pace, Speed};
 
 /// Replays what is asked for. A capture that fails does not keep the others from being replayed.
 pub(super) fn run(request: &ReplayRequest, out: &mut impl Write) -> Result<Exit> {
@@ -34,7 +35,7 @@ pub(super) fn run(request: &ReplayRequest, out: &mut impl Write) -> Result<Exit>
         commands: commands.as_ref(),
     };
     let live = request.speed != Speed::Max;
-    let mut printer = Printer::new(out, request.output, live, clock::local_zone());
+    let mut printer = Printer::new(out, request.output, live, system_time::local_zone());
     let Some(config) = &request.mqtt else {
         return print_all(request, &given, &mut printer);
     };
@@ -145,7 +146,7 @@ pub(super) fn tell_refused(file: &CommandFile, answers: Vec<(usize, Answer)>) {
 fn after(done: Result<()>, exit: Exit) -> Result<Exit> {
     match done {
         Ok(()) => Ok(exit),
-        Err(error) if error.is::<Unprinted>() || error.is::<super::publish::Undelivered>() => Err(error),
+        Err(error) if error.is::<Unprinted>() || error.is::<publish::Undelivered>() => Err(error),
         Err(error) => Ok(failure::report(&error)),
     }
 }

@@ -6,18 +6,19 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use super::failure::{self, Exit};
+use super::failure;
 use super::replay;
 use super::request::{Form, ReportRequest, Told};
-use crate::clock;
-use crate::command::CommandFile;
+use crate::Exit;
 use crate::config::Config;
-use crate::event::{Event, EventKind};
+use crate::events::{Event, EventKind};
 use crate::hall::Names;
 use crate::journal::Journal;
-use crate::notation::Letters;
+use crate::output::notation::Letters;
+use crate::output::report::{Frames, Manner, Report, Source, html, text};
+use crate::referee::command::CommandFile;
 use crate::replay::Replay;
-use crate::report::{Frames, Manner, Report, Source, html, text};
+use crate::system_time;
 
 /// Makes the report that is asked for.
 pub(super) fn run(request: &ReportRequest, out: &mut impl Write) -> Result<Exit> {
@@ -48,7 +49,7 @@ pub(super) fn run(request: &ReportRequest, out: &mut impl Write) -> Result<Exit>
     let manner = Manner {
         language,
         letters: letters.context("a language of the texts without piece letters")?,
-        zone: clock::local_zone(),
+        zone: system_time::local_zone(),
     };
     let printed = match request.form {
         Form::Html => html(&report, &manner),

@@ -11,21 +11,21 @@ use super::args::{BoardsArguments, RecordArguments};
 use super::args::{DemoArguments, LawsArguments, ReplayArguments, ReportArguments, RulesArguments};
 use super::logging::Logging;
 use super::printer::Output;
-use crate::clock::Speed;
-use crate::demo::Demo;
-#[cfg(unix)]
-use crate::emulate::{Boards, Emulation, Lines};
 use crate::laws::{Language, Regulations};
-use crate::mqtt::{MqttConfig, Prefix};
-use crate::notation::{LETTERS, Letters};
+use crate::output::mqtt::{MqttConfig, Prefix};
+use crate::output::notation::{LETTERS, Letters};
+use crate::system_time::Speed;
+use crate::tools::demo::Demo;
+#[cfg(unix)]
+use crate::tools::emulate::{Boards, Emulation, Lines};
 #[cfg(target_os = "linux")]
-use crate::{doctor, recording::Recording};
+use crate::tools::{boards, record::Recording};
 
 /// What is to be done.
 #[derive(Debug)]
 pub(super) enum Request {
     #[cfg(target_os = "linux")]
-    Boards(doctor::Options),
+    Boards(boards::Options),
     Demo(Demo),
     #[cfg(unix)]
     Emulate(Emulation),
@@ -288,7 +288,7 @@ impl From<LawsArguments> for LawsRequest {
 }
 
 #[cfg(target_os = "linux")]
-impl From<BoardsArguments> for doctor::Options {
+impl From<BoardsArguments> for boards::Options {
     fn from(arguments: BoardsArguments) -> Self {
         let BoardsArguments {
             port: ports,

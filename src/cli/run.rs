@@ -4,7 +4,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use super::failure::{self, Exit};
+use super::failure;
+use crate::Exit;
 use crate::config::Config;
 
 /// Runs the daemon until it is asked to stop.
@@ -17,10 +18,10 @@ pub(super) fn run(config: Option<&Path>) -> Result<Exit> {
             return Ok(Exit::Usage);
         }
     };
-    crate::run::start_logging(config.daemon.log.clone());
+    crate::daemon::start_logging(config.daemon.log.clone());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime
         .context("cannot start")?
-        .block_on(crate::run::run(config))?;
+        .block_on(crate::daemon::run(config))?;
     Ok(Exit::Fine)
 }

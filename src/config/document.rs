@@ -20,7 +20,7 @@ use super::{
     ClockMessages, Config, Daemon, Ignored, Journal, KnownBy, NamedBoard, Port, PortMode, Ports, Recorder,
 };
 use crate::laws::{DefaultTime, DrawnStart, Edition, Language, Mode, Regulations, Rounds, TimeControl};
-use crate::mqtt::{MqttConfig, Prefix, UrlError};
+use crate::output::mqtt::{MqttConfig, Prefix, UrlError};
 
 /// The whole file.
 #[derive(Deserialize, Default)]

@@ -1,3 +1,5 @@
+mod refusals;
+
 use super::*;
 use crate::laws::{
     DrawnStart, Edition, Language, Mode, OpenPoints, Penalties1997, ReversedLimit, Rounds, Rules, Told,

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::config::Config;
-use crate::event::EventKind;
+use crate::events::EventKind;
+use crate::hall::resume;
 use crate::journal::Journal;
-use crate::resume;
 
 const START: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
 

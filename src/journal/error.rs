@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::ErrorCode;
 use thiserror::Error;
 
-use crate::event::Event;
+use crate::events::Event;
 
 /// A journal that cannot be used.
 #[derive(Debug, Error)]

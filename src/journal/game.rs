@@ -4,11 +4,8 @@ use kiebitz_hardware::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{Journal, JournalError, JournaledEvent, journaled};
-use crate::announced::Announced;
-use crate::event::{Event, EventKind};
-use crate::incidents::Incidents;
-use crate::record::GameRecord;
-use crate::tracker::Doubt;
+use crate::events::incidents::Incidents;
+use crate::events::{Event, ResumableGame};
 
 /// A game in the list of a board's games.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,21 +16,6 @@ pub struct GameEntry {
     pub started: Timestamp,
     /// When it ended; `None`: it is in play, or was when kiebitz was stopped. The arbiter may have let it go on.
     pub ended: Option<Timestamp>,
-}
-
-/// A game as the journal has it: what is needed to go on with it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct JournaledGame {
-    /// The game, with what was amended and withdrawn as it stands after its last event.
-    pub record: GameRecord,
-    /// Its number on the board, from 1, as at the end of its id; 0 where the id has none.
-    pub number: u32,
-    /// When its last event was decided.
-    pub last_ts: Timestamp,
-    /// The time control that the arbiter has set during the game, if he has.
-    pub time_control: Option<String>,
-    /// Plies that were found by reconstruction and that nothing had confirmed.
-    pub doubt: Option<Doubt>,
 }
 
 impl Journal {
@@ -125,20 +107,16 @@ impl Journal {
         Ok(incidents)
     }
 
-    /// What persons have said of a board's next game and of its round.
+    /// The events that tell what was announced of a board's next game and of its round, in order.
     ///
     /// # Errors
     ///
     /// When the file cannot be read, or holds events that make no sense.
-    pub fn announced(&self, stream: &str, board: &str) -> Result<Announced, JournalError> {
+    pub fn announcements(&self, stream: &str, board: &str) -> Result<Vec<Event>, JournalError> {
         let mut select = self.connection.prepare(ANNOUNCED).map_err(self.error())?;
         let rows = select.query_map([stream, board], journaled);
         let rows: Vec<JournaledEvent> = rows.and_then(Iterator::collect).map_err(self.error())?;
-        let mut announced = Announced::default();
-        for row in rows {
-            announced.apply(&row.decoded(&self.path)?);
-        }
-        Ok(announced)
+        rows.iter().map(|row| row.decoded(&self.path)).collect()
     }
 
     /// The last game of a board, ended or not; `None` where it has had none.
@@ -146,71 +124,19 @@ impl Journal {
     /// # Errors
     ///
     /// When the file cannot be read, or holds events that make no sense.
-    pub fn last_game(&self, stream: &str, board: &str) -> Result<Option<JournaledGame>, JournalError> {
+    pub fn last_game(&self, stream: &str, board: &str) -> Result<Option<ResumableGame>, JournalError> {
         let mut select = self.connection.prepare(LAST_STARTED).map_err(self.error())?;
         let game = select.query_row([stream, board], |row| row.get::<_, String>(0));
         let Some(game) = game.optional().map_err(self.error())? else {
             return Ok(None);
         };
-        Ok(JournaledGame::of(&self.decoded_events(stream, board, &game)?))
+        Ok(ResumableGame::of(&self.decoded_events(stream, board, &game)?))
     }
 
     fn decoded_events(&self, stream: &str, board: &str, game: &str) -> Result<Vec<Event>, JournalError> {
         let events = self.game_events(stream, board, game)?;
         events.iter().map(|event| event.decoded(&self.path)).collect()
     }
-}
-
-impl JournaledGame {
-    /// The game of these events; `None` where they do not begin with its start.
-    fn of(events: &[Event]) -> Option<Self> {
-        let (first, rest) = events.split_first()?;
-        let mut record = GameRecord::from_started(first)?;
-        for event in rest {
-            record.apply(event);
-        }
-        let set = rest.iter().rev().find_map(|event| match &event.kind {
-            EventKind::GameAmended { time_control, .. } => time_control.clone(),
-            _ => None,
-        });
-        let number = record.game.rsplit('-').next()?;
-        Some(Self {
-            number: number.parse().unwrap_or(0),
-            record,
-            last_ts: events.last()?.ts,
-            time_control: set,
-            doubt: doubt(rest),
-        })
-    }
-}
-
-/// The plies that were in doubt behind these events of a game.
-fn doubt(events: &[Event]) -> Option<Doubt> {
-    let mut doubt: Option<Doubt> = None;
-    // What is found over a gap is told together with what became of it.
-    let mut inferred = None;
-    for event in events {
-        match &event.kind {
-            EventKind::BoardRecovered { by, from, .. } => {
-                inferred = (*by == "inferred").then_some((event.ts, *from));
-            }
-            EventKind::MoveMade(played) | EventKind::MoveAmended { played, .. } => {
-                let (ply, found) = (
-                    played.ply,
-                    inferred.filter(|(at, _)| played.inferred && *at == event.ts),
-                );
-                if let Some((_, from)) = found {
-                    let (first, last) = (doubt.map_or(ply, |doubt| doubt.first), ply);
-                    let from = doubt.map_or(from, |doubt| doubt.from);
-                    doubt = Some(Doubt { from, first, last });
-                }
-                doubt = doubt.filter(|doubt| !doubt.is_dispelled_by(ply));
-            }
-            EventKind::MoveRetracted { ply, .. } => doubt = doubt.filter(|doubt| doubt.first < *ply),
-            _ => {}
-        }
-    }
-    doubt
 }
 
 /// The seq from which on to keep events so that no game is cut in two.
@@ -309,56 +235,3 @@ const ANNOUNCED: &str = "SELECT seq, payload FROM event WHERE stream = ?1 AND bo
     AND type IN ('command.taken', 'game.started', 'game.amended', 'game.ended') ORDER BY seq";
 const EVENTS: &str = "SELECT seq, payload FROM event
     WHERE stream = ?1 AND board = ?2 AND seq >= ?3 AND seq < ?4 AND game = ?5 ORDER BY seq";
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::event::Move;
-    use crate::record::tests::{event, ply};
-
-    /// What was found over a gap is in doubt until two plies have been seen behind it, or until it is withdrawn.
-    #[test]
-    fn plies_found_over_a_gap_are_in_doubt_until_play_goes_on() {
-        let at = |micros| Timestamp::from_micros(micros);
-        let recovered = |by| EventKind::BoardRecovered {
-            by,
-            changes: 0,
-            from: at(5),
-            to: at(6),
-        };
-        let found = |number| {
-            EventKind::MoveMade(Move {
-                inferred: true,
-                ..ply(number, "e2e4", "e4")
-            })
-        };
-        let seen = |number| EventKind::MoveMade(ply(number, "e2e4", "e4"));
-        let in_doubt = |by, later: &[EventKind]| {
-            let over_gap = [recovered(by), found(2), found(3)];
-            let later = later.iter().map(|kind| Event {
-                ts: at(20),
-                ..event(2, kind.clone())
-            });
-            let told: Vec<Event> = over_gap
-                .into_iter()
-                .map(|kind| event(1, kind))
-                .chain(later)
-                .collect();
-            doubt(&told).map(|doubt| (doubt.from, doubt.first, doubt.last))
-        };
-        assert_eq!(in_doubt("memory", &[]), None);
-        assert_eq!(in_doubt("inferred", &[]), Some((at(5), 2, 3)));
-        assert_eq!(in_doubt("inferred", &[seen(4)]), Some((at(5), 2, 3)));
-        assert_eq!(in_doubt("inferred", &[seen(4), seen(5)]), None);
-        let retracted = |ply| EventKind::MoveRetracted {
-            ply,
-            reason: "recovered",
-        };
-        assert_eq!(in_doubt("inferred", &[retracted(3)]), Some((at(5), 2, 3)));
-        assert_eq!(in_doubt("inferred", &[retracted(2)]), None);
-        assert_eq!(
-            in_doubt("inferred", &[recovered("inferred"), found(4)]),
-            Some((at(5), 2, 4))
-        );
-    }
-}

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::error::{JournalError, damaged};
-use crate::event::Event;
+use crate::events::Event;
 
 /// An event as it was kept.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,11 +1,13 @@
+mod damage;
+
 use std::fs;
 
 use tempfile::TempDir;
 
 use super::*;
-use crate::event::EventKind;
-use crate::record::Games;
-use crate::record::tests::{clock, event, ply, started};
+use crate::events::EventKind;
+use crate::events::record::Games;
+use crate::events::record::tests::{clock, event, ply, started};
 use crate::replay::Replay;
 
 /// A directory for a journal, removed in the end.

@@ -1,5 +1,7 @@
 //! Every edition, every way of playing, every sight: what is advised exists and says all it names.
 
+mod rulings;
+
 use std::collections::BTreeSet;
 
 use shakmaty::Color;

@@ -7,7 +7,7 @@ use shakmaty::{Chess, Move, Position};
 use super::history::History;
 use super::words::color_text;
 use super::{Entry, Referee};
-use crate::event::EventKind;
+use crate::events::EventKind;
 use crate::laws::Topic;
 
 /// The same position for the third time (Art. 9.2).

@@ -8,7 +8,7 @@ use shakmaty::{Chess, Color, KnownOutcome, Position};
 use super::history::History;
 use super::result::{IN_PLAY, can_mate};
 use super::{Entry, Referee, Verdict};
-use crate::event::EventKind;
+use crate::events::{Clock, EventKind};
 use crate::laws::{Fivefold, Rules, SeventyFive};
 
 /// 75 moves by each player without a pawn move or capture.
@@ -57,7 +57,7 @@ impl Referee {
             return;
         };
         let stood_at = last.ply.stood_at;
-        let clock = last.ply.clock.map(super::clock_of);
+        let clock = last.ply.clock.map(Clock::from);
         let uncompleted = last.completed.is_none();
         if ending.made {
             self.withdraw_after(now, ply);

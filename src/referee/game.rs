@@ -5,7 +5,7 @@ use kiebitz_hardware::Timestamp;
 use super::claims::Offered;
 use super::words::{index, move_of, reason_text, side_text};
 use super::{Entry, FROM_POSITION, Game, Referee, Running, WITHOUT_CLOCK};
-use crate::event::{Clock, EventKind, time_text};
+use crate::events::{Clock, EventKind, time_text};
 use crate::tracker::{Ply, Variant, Withdrawal};
 
 impl Referee {
@@ -257,7 +257,7 @@ impl Referee {
 #[cfg(test)]
 mod tests {
     use crate::laws::Edition;
-    use crate::referee::table::Table;
+    use crate::referee::tests::table::Table;
     use crate::tracker::{ClockChange, Finding};
 
     /// Reports of White's last move were lost, and then the clock was stopped: the memory tells what was played before.

@@ -10,12 +10,12 @@ use shakmaty::CastlingMode;
 
 use super::watch::Noted;
 use super::{Referee, Running, Verdict};
-use crate::command::{
+use crate::events::{Players, time_text};
+use crate::laws::{NoTimeControl, TimeControl};
+use crate::referee::command::{
     Annotate, CloseIncident, CorrectMoves, EndGame, NewGame, Order, Refusal, SetPlayers, SetPosition,
     SetResult, StartRound,
 };
-use crate::event::{Players, time_text};
-use crate::laws::{NoTimeControl, TimeControl};
 use crate::tracker::{Given, Side, State};
 use moves::Moves;
 

@@ -6,8 +6,8 @@ use shakmaty::{Chess, Color};
 
 use super::words::color_text;
 use super::{Referee, Running};
+use crate::laws::mating::{self, Answer, Reason};
 use crate::laws::{Regulations, Rules, Topic, answer};
-use crate::mating::{self, Answer, Reason};
 
 /// Whether a side can still mate is asked again and again of positions in play: so few nodes take two milliseconds at the
 /// most, ten on a small computer. The same number everywhere gives the same answer everywhere.

@@ -2,10 +2,9 @@
 
 use super::claims::Offered;
 use super::history::Placed;
-use super::{Entry, Game, Referee, Running};
-use crate::announced::Announced;
-use crate::incidents::Incidents;
-use crate::resume::Resumed;
+use super::{Entry, Game, Referee, Resumed, Running};
+use crate::events::incidents::Incidents;
+use crate::referee::command::Announced;
 
 impl Referee {
     /// Counts the board's games from the one after that number.
@@ -86,7 +85,7 @@ mod tests {
     use kiebitz_hardware::Timestamp;
 
     use super::*;
-    use crate::event::{Event, EventKind};
+    use crate::events::{Event, EventKind};
     use crate::laws::Regulations;
     use crate::referee::Ruling;
     use crate::tracker::{Finding, Start, State, Variant};

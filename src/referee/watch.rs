@@ -24,12 +24,11 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, ByColor, Color};
 
 use super::result::{IN_PLAY, may_win};
-use super::words::clock_of;
 use super::{ClockState, Entry};
-use crate::command::CloseIncident;
-use crate::event::{Clock, EventKind};
-use crate::incidents::{Incidents, player};
+use crate::events::incidents::{Incidents, player};
+use crate::events::{Clock, EventKind};
 use crate::laws::{ClockTimes, Regulations, Sight};
+use crate::referee::command::CloseIncident;
 use crate::tracker::{ClockChange, ClockFace, Completion, Look, Side, Start, State, difference};
 use book::{Book, Closed, Known, Offences, Report};
 pub(super) use noted::Noted;
@@ -235,7 +234,7 @@ pub(super) struct Watch {
 impl Watch {
     /// What the clock shows.
     pub(super) fn face(&self) -> Option<Clock> {
-        self.face.map(clock_of)
+        self.face.map(Clock::from)
     }
 
     /// When the watchers want to be called again.

@@ -2,8 +2,8 @@
 
 use shakmaty::{Color, Role};
 
-use crate::event::{Clock, Move};
-use crate::tracker::{ClockFace, Completion, Ply, Recovery, Settlement, Side, Withdrawal};
+use crate::events::{Clock, Move};
+use crate::tracker::{Completion, Ply, Recovery, Settlement, Side, Withdrawal};
 
 pub(super) fn index(ply: u32) -> usize {
     usize::try_from(ply).unwrap_or(usize::MAX).saturating_sub(1)
@@ -17,24 +17,10 @@ pub(super) fn move_of(ply: &Ply) -> Move {
         san: ply.san.clone(),
         fen: ply.after.fen(),
         captured: ply.captured.map(|role: Role| role.char().to_string()),
-        clock: ply.clock.map(clock_of),
+        clock: ply.clock.map(Clock::from),
         legal: ply.played.is_some(),
         inferred: ply.inferred,
         order_certain: !ply.any_order,
-    }
-}
-
-pub(crate) fn clock_of(face: ClockFace) -> Clock {
-    Clock {
-        white_ms: face.white_ms,
-        black_ms: face.black_ms,
-        running: face.running.map(color_text),
-        flag: match (face.flags.white, face.flags.black) {
-            (false, false) => None,
-            (true, false) => Some("white"),
-            (false, true) => Some("black"),
-            (true, true) => Some("both"),
-        },
     }
 }
 

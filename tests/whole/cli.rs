@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-const CAPTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/demo/game.pcapng");
+const CAPTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tools/demo/game.pcapng");
 
 fn kiebitz(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kiebitz"));
@@ -428,7 +428,7 @@ fn broker_that_is_not_there_fails() {
 #[cfg(feature = "demo-broker")]
 #[test]
 fn replay_is_published_while_it_prints_the_sheet() {
-    let broker = kiebitz::broker::Broker::start(([127, 0, 0, 1], 0).into()).expect("a broker");
+    let broker = kiebitz::tools::broker::Broker::start(([127, 0, 0, 1], 0).into()).expect("a broker");
     let url = format!("mqtt://{}", broker.addr());
     let output = run(&["replay", "-v", "--mqtt", &url, "--prefix", "club/replay", CAPTURE]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use kiebitz::command::CommandFile;
+use kiebitz::referee::command::CommandFile;
 use kiebitz::replay::Replay;
 use serde_json::Value;
 
 /// A game of 33 plies that ends with mate at 07:32:26.
-const CAPTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/demo/game.pcapng");
+const CAPTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tools/demo/game.pcapng");
 
 /// A file of commands, each with its time of that day, in the file's order.
 fn file(name: &str, commands: &[(&str, &str)]) -> PathBuf {
@@ -223,18 +223,18 @@ fn notes_and_claims_do_not_reach_the_public() {
     );
     let mut record = None;
     for line in library(&commands).lines() {
-        let event: kiebitz::event::Event = serde_json::from_str(line).expect("an event");
-        match kiebitz::record::GameRecord::from_started(&event) {
+        let event: kiebitz::events::Event = serde_json::from_str(line).expect("an event");
+        match kiebitz::events::record::GameRecord::from_started(&event) {
             Some(started) => record = Some(started),
             None => {
                 record
                     .as_mut()
-                    .map(|record: &mut kiebitz::record::GameRecord| record.apply(&event));
+                    .map(|record: &mut kiebitz::events::record::GameRecord| record.apply(&event));
             }
         }
     }
     let record = record.expect("a game");
     assert_eq!(record.notes[0].text, "a secret");
-    let shown = kiebitz::pgn::public_pgn(&record);
+    let shown = kiebitz::output::pgn::public_pgn(&record);
     assert!(!shown.contains("secret") && shown.contains("Qc7#"), "{shown}");
 }

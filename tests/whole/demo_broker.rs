@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use kiebitz::broker::{Broker, BrokerError};
+use kiebitz::tools::broker::{Broker, BrokerError};
 
 use crate::mqtt_world::{Listener, Publisher, event_seqs, json, replayed_game, seqs};
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
-use kiebitz::clock::LiveTime;
+use kiebitz::system_time::LiveTime;
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::CaptureReader;
 use kiebitz_hardware::emulator::{BoardSettings, ClockSide, EmulatedBoard, EmulatedClock};

@@ -7,9 +7,9 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use kiebitz::clock::LiveTime;
-use kiebitz::event::EventKind;
+use kiebitz::events::EventKind;
 use kiebitz::hall::{Hall, Manner, Names};
+use kiebitz::system_time::LiveTime;
 use kiebitz_hardware::capture::LineMode;
 use kiebitz_protocol::{Decoder, Message};
 use rustix::fs::{Mode, OFlags};

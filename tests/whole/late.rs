@@ -9,7 +9,7 @@ use kiebitz_hardware::capture::{CaptureReader, CaptureWriter, Packet};
 use serde_json::Value;
 
 /// A game whose clock is started at 07:28:00; pieces and clock are ready from 07:27:56 on.
-const CAPTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/demo/game.pcapng");
+const CAPTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tools/demo/game.pcapng");
 /// 07:27:59 on that day.
 const READY: Timestamp = Timestamp::from_micros(1_785_914_879_000_000);
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::Cursor;
 
-use kiebitz::mqtt::{ConnectionState, MqttConfig, Outbox};
+use kiebitz::output::mqtt::{ConnectionState, MqttConfig, Outbox};
 use rumqttc::v5::mqttbytes::v5::Publish;
 use serde_json::json;
 

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kiebitz::clock::LiveTime;
-use kiebitz::mqtt::{Message, MqttConfig, Outbox, Prefix, Projection, View};
+use kiebitz::output::mqtt::{Message, MqttConfig, Outbox, Prefix, Projection, View};
 use kiebitz::replay::Replay;
+use kiebitz::system_time::LiveTime;
 use kiebitz_hardware::Timestamp;
 use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5::{Packet, Publish};
@@ -40,7 +40,7 @@ pub(crate) fn replayed_game() -> Vec<Vec<Message>> {
             let topics = Prefix::live().board("board-1").expect("a name");
             Projection::new(&topics, board.name(), "replay", "pi")
         });
-        let messages = projection.project(now, &events, View::from(board));
+        let messages = projection.project(now, &events, View::new(board.tracker(), board.battery()));
         if !messages.is_empty() {
             steps.push(messages);
         }

@@ -37,7 +37,7 @@ fn scratch(name: &str) -> PathBuf {
 /// The events are written by hand around those of a capture.
 const INCIDENTS: &str = "tests/whole/report/incidents.jsonl";
 const GAP: &str = "tests/captures/gap-read-back.pcapng";
-const DEMO: &str = "src/demo/game.pcapng";
+const DEMO: &str = "src/tools/demo/game.pcapng";
 
 #[test]
 fn page_of_incidents_is_whole_in_a_browser() {
@@ -199,7 +199,7 @@ fn game_is_found_in_the_journal_of_the_configuration() {
 
     let mut journal = kiebitz::journal::Journal::open(&state.join("journal.sqlite")).expect("a journal");
     let events = printed(&["replay", "--json", "--stream", "live", GAP]);
-    let events: Vec<kiebitz::event::Event> = events
+    let events: Vec<kiebitz::events::Event> = events
         .lines()
         .map(|line| serde_json::from_str(line).expect("an event"))
         .collect();
@@ -285,7 +285,7 @@ fn game_let_go_on_is_found_whole_in_the_journal() {
     let config = scratch("reopened").join("kiebitz.toml");
     let settings = format!("[daemon]\nstate_directory = {:?}\n", state.display().to_string());
     std::fs::write(&config, settings).expect("a configuration");
-    let file = kiebitz::command::CommandFile::read(reopened().as_ref()).expect("commands");
+    let file = kiebitz::referee::command::CommandFile::read(reopened().as_ref()).expect("commands");
     let replay = kiebitz::replay::Replay::open(DEMO.as_ref(), "live").expect("a capture");
     let mut replay = replay.with_commands(file.commands());
     let mut journal = kiebitz::journal::Journal::open(&state.join("journal.sqlite")).expect("a journal");

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use kiebitz::event::EventKind;
+use kiebitz::events::EventKind;
 
 use crate::room::{Room, STANDARD};
 

@@ -2,14 +2,14 @@
 
 use core::time::Duration;
 
-use kiebitz::command::Command;
 use kiebitz::config::Config;
-use kiebitz::emulate::plies;
-use kiebitz::event::{Event, EventKind};
+use kiebitz::events::record::GameRecord;
+use kiebitz::events::{Event, EventKind};
+use kiebitz::hall::resume;
 use kiebitz::hall::{Hall, LineId, Manner, Names};
 use kiebitz::journal::Journal;
-use kiebitz::record::GameRecord;
-use kiebitz::resume;
+use kiebitz::referee::command::Command;
+use kiebitz::tools::emulate::plies;
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::{CaptureWriter, Direction, Interface, LineMode};
 use kiebitz_hardware::emulator::{BoardSettings, ClockSide, EmulatedBoard, EmulatedClock};

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 use jsonschema::Validator;
-use kiebitz::command::CommandFile;
+use kiebitz::referee::command::CommandFile;
 use kiebitz::replay::Replay;
 use kiebitz_hardware::capture::{CaptureReader, CaptureWriter, Content, Direction};
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ fn events_of_commands_are_valid() {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("every-command.jsonl");
     fs::write(&path, lines).expect("a scratch file");
     let file = CommandFile::read(&path).expect("commands");
-    let capture = fs::read(root().join("src/demo/game.pcapng")).expect("the capture");
+    let capture = fs::read(root().join("src/tools/demo/game.pcapng")).expect("the capture");
     let replay = Replay::new(capture.as_slice(), "replay").expect("a capture");
     let events = events(&told(replay.with_commands(file.commands())));
     for event in &events {

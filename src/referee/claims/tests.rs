@@ -1,5 +1,5 @@
 use crate::laws::{Edition, Mode, OpenPoints, Rules};
-use crate::referee::table::{Table, rules};
+use crate::referee::tests::table::{Table, rules};
 use crate::tracker::{Completion, Finding, Settlement};
 
 const KNIGHTS: &str = "Nf3 Nf6 Ng1 Ng8";
@@ -174,7 +174,7 @@ fn a_position_put_back_is_no_new_occurrence() {
             ..OpenPoints::default()
         };
         let mut table = Table::of(
-            crate::referee::table::STANDARD,
+            crate::referee::tests::table::STANDARD,
             Rules {
                 points,
                 ..Rules::default()

@@ -1,7 +1,7 @@
 use shakmaty::KnownOutcome;
 
 use crate::laws::{Edition, Mode};
-use crate::referee::table::{STANDARD, Table, WHITE_WINS, rules};
+use crate::referee::tests::table::{STANDARD, Table, WHITE_WINS, rules};
 use crate::tracker::Completion;
 
 const KNIGHTS: &str = "Nf3 Nf6 Ng1 Ng8";

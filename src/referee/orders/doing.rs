@@ -5,7 +5,7 @@ use shakmaty::ByColor;
 
 use super::moves::{Moves, uci};
 use super::{Whose, control_text};
-use crate::event::{EventKind, Players};
+use crate::events::{EventKind, Players};
 use crate::laws::TimeControl;
 use crate::referee::claims::Offered;
 use crate::referee::history::Placed;

@@ -4,8 +4,8 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::san::San;
 use shakmaty::uci::UciMove;
 
-use crate::command::{CorrectMoves, Refusal};
 use crate::referee::Running;
+use crate::referee::command::{CorrectMoves, Refusal};
 use crate::referee::words::index;
 use crate::tracker::{Evidence, Ply, State};
 

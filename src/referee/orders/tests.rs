@@ -1,6 +1,6 @@
-use crate::command::Refusal;
 use crate::laws::{Edition, Language, Mode};
-use crate::referee::table::{STANDARD, Table, WHITE_WINS, rules};
+use crate::referee::command::Refusal;
+use crate::referee::tests::table::{STANDARD, Table, WHITE_WINS, rules};
 use crate::tracker::State;
 use shakmaty::{CastlingMode, Color};
 

@@ -2,7 +2,7 @@ use shakmaty::Color;
 
 use super::{FOR_A_RESULT, can_mate};
 use crate::laws::{Edition, Mode};
-use crate::referee::table::{Table, rules};
+use crate::referee::tests::table::{Table, rules};
 use crate::tracker::Completion;
 
 /// Whether the opponent of `player` can mate from the last legal position of the game.

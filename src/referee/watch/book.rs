@@ -7,8 +7,8 @@ use shakmaty::{Bitboard, ByColor, Color, Square};
 
 use super::View;
 use super::trace::Trace;
-use crate::event::{Clock, EventKind, Incident, Proof, SquareChange, Word};
-use crate::incidents::{Incidents, offence, player, set_counts};
+use crate::events::incidents::{Incidents, offence, player, set_counts};
+use crate::events::{Clock, EventKind, Incident, Proof, SquareChange, Word};
 use crate::laws::{Regulations, Sight, text};
 use crate::referee::words::color_text;
 

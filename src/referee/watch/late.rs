@@ -11,7 +11,7 @@ use shakmaty::{Board, ByColor, Color};
 
 use super::book::{Known, Number, Report};
 use super::{Desk, Noted};
-use crate::event::Incident;
+use crate::events::Incident;
 use crate::laws::Sight;
 use crate::tracker::{ClockChange, Variant, difference};
 

@@ -8,7 +8,7 @@ use shakmaty::{Bitboard, Board, ByRole, Color, File, Rank, Role, Square};
 
 use super::book::{Known, Number, Report};
 use super::{Desk, Noted};
-use crate::event::Incident;
+use crate::events::Incident;
 use crate::laws::{DrawnStart, Sight};
 use crate::tracker::{ClockChange, Side, Variant, difference};
 

@@ -7,10 +7,10 @@ mod late;
 use serde_json::json;
 use shakmaty::{Board, ByColor, CastlingMode, Color};
 
-use crate::event::{Event, EventKind};
-use crate::incidents::Incidents;
+use crate::events::incidents::Incidents;
+use crate::events::{Event, EventKind};
 use crate::laws::{Edition, Mode};
-use crate::referee::table::{STANDARD, Table, rules};
+use crate::referee::tests::table::{STANDARD, Table, rules};
 use crate::tracker::{ClockChange, ClockFace, Completion, Finding, Look, Side, Start, State, Variant};
 
 /// Black's king and queen on each other's squares.
@@ -122,7 +122,7 @@ fn a_wrong_start_is_void_for_the_whole_game_under_supervision() {
     table.plays(MOVES);
     assert_eq!(told(&mut table, "wrong_start_position"), ["void 1"]);
     shows(&mut table, &Board::empty());
-    table.shows(crate::referee::table::WHITE_WINS);
+    table.shows(crate::referee::tests::table::WHITE_WINS);
     table.passes(1);
     assert_eq!(told(&mut table, "wrong_start_position"), ["-game_over"]);
 }

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Board, Color, Piece, Square};
 
-use crate::event::SquareChange;
+use crate::events::SquareChange;
 use crate::tracker::Look;
 
 /// One square that came to show something else.

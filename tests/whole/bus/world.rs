@@ -3,10 +3,10 @@
 use core::time::Duration;
 use std::collections::BTreeMap;
 
-use kiebitz::board::Said;
-use kiebitz::emulate::plies;
-use kiebitz::event::{Event, EventKind};
+use kiebitz::events::Said;
+use kiebitz::events::{Event, EventKind};
 use kiebitz::hall::{Hall, LineId, Manner, Names};
+use kiebitz::tools::emulate::plies;
 use kiebitz_hardware::capture::LineMode;
 use kiebitz_hardware::emulator::hand::{
     Chance, Deed, Ending, Script, Setting, Sitting, SittingSettings, Temperament, ms,

@@ -1,6 +1,6 @@
 //! Events in a reduced form for people: one per line, what was said and why, without times.
 
-use kiebitz::event::Event;
+use kiebitz::events::Event;
 use serde_json::Value;
 
 /// What is told of an event, in this order, where it has it.

@@ -3,7 +3,7 @@
 mod irregular;
 mod timing;
 
-use kiebitz::emulate::plies;
+use kiebitz::tools::emulate::plies;
 use kiebitz_hardware::emulator::ClockSide;
 use kiebitz_hardware::emulator::hand::{
     Castling, Chance, Deed, EnPassant, Manner, Pace, Promoting, Setting, Taking, ms,

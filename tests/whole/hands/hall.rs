@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use kiebitz::emulate::plies;
+use kiebitz::tools::emulate::plies;
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::{CaptureWriter, Direction, Interface, LineMode};
 use kiebitz_hardware::emulator::{BoardSettings, EmulatedBoard};

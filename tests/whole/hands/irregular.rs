@@ -51,7 +51,7 @@ impl Case {
         }
     }
 
-    fn events(&self) -> Vec<kiebitz::event::Event> {
+    fn events(&self) -> Vec<kiebitz::events::Event> {
         verdict::events(&hall::record(&self.play))
     }
 }

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use kiebitz::event::Event;
+use kiebitz::events::Event;
 use kiebitz::hall::{Hall, LineId, Manner, Names};
 use kiebitz::tracker::Tracker;
 use kiebitz_hardware::Timestamp;

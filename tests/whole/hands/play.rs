@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use kiebitz::emulate::plies;
+use kiebitz::tools::emulate::plies;
 use kiebitz_hardware::emulator::hand::{Chance, Hand, Manner, Opponents, Setting, Step, Temperament};
 use kiebitz_protocol::Dump;
 use shakmaty::{Chess, Move, Position};

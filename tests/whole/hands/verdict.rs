@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use kiebitz::event::{Event, EventKind};
+use kiebitz::events::{Event, EventKind};
 use kiebitz::replay::Replay;
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::{CaptureReader, Content, Direction};

@@ -6,9 +6,9 @@ mod room;
 use core::time::Duration;
 use std::collections::BTreeMap;
 
-use kiebitz::clock::LiveTime;
-use kiebitz::event::{Event, EventKind};
+use kiebitz::events::{Event, EventKind};
 use kiebitz::journal::Journal;
+use kiebitz::system_time::LiveTime;
 use kiebitz_hardware::Timestamp;
 use rumqttc::v5::mqttbytes::v5::Publish;
 

@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::fmt::Write;
 
-use kiebitz::event::{Event, EventKind, Move};
+use kiebitz::events::{Event, EventKind, Move};
 use kiebitz_hardware::Timestamp;
 
 use super::table::{self, Played, Table, placement, start_placement};

@@ -4,10 +4,10 @@ use core::time::Duration;
 use std::collections::VecDeque;
 
 use kiebitz::config::Config;
-use kiebitz::event::Event;
+use kiebitz::events::Event;
+use kiebitz::hall::resume;
 use kiebitz::hall::{Hall, LineId, Manner, Names};
 use kiebitz::journal::Journal;
-use kiebitz::resume;
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::LineMode;
 use kiebitz_hardware::emulator::hand::Chance;

@@ -284,7 +284,7 @@ fn a_game_is_of_one_round() {
         let passed = begins + 2;
         table.passes(3600 + ROUND + 240 - passed);
         table.finds(Finding::Clock(ClockChange::Stopped));
-        table.shows(crate::referee::table::WHITE_WINS);
+        table.shows(crate::referee::tests::table::WHITE_WINS);
         table.set_up(state(STANDARD));
         shows(&mut table, &Board::new());
         table.passes(1200);
@@ -298,7 +298,7 @@ fn the_arbiter_says_when_the_round_begins() {
     let mut table = ready(Edition::Fide2023, Some("30 min"));
     table.passes(ROUND + 150);
     assert_eq!(late(&mut table), ["not_running"]);
-    let begins = crate::event::time_text(at(&table, 600));
+    let begins = crate::events::time_text(at(&table, 600));
     assert_eq!(
         table.hears(&format!(r#""do":"start_round","begins":"{begins}""#)),
         ""
@@ -311,7 +311,7 @@ fn the_arbiter_says_when_the_round_begins() {
     table.passes(28 * 60);
     assert_eq!(late(&mut table), ["default_time"]);
     // Another one begins now, earlier than a typing mistake would have it.
-    let begins = crate::event::time_text(at(&table, 25 * 3600));
+    let begins = crate::events::time_text(at(&table, 25 * 3600));
     assert_eq!(
         table.hears(&format!(r#""do":"start_round","begins":"{begins}""#)),
         format!("a round is told of within a day of its beginning; {begins} is further off")

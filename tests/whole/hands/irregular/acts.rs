@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kiebitz::emulate::plies;
+use kiebitz::tools::emulate::plies;
 use kiebitz_hardware::emulator::hand::{self, Chance, Deed, Manner, Setting, Step, Temperament, ms};
 use kiebitz_protocol::{Dump, Field};
 use shakmaty::{Chess, Color, Position, Role, Square};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use kiebitz::event::{Event, EventKind, Incident};
+use kiebitz::events::{Event, EventKind, Incident};
 
 use crate::hands::hall::OPENING;
 use crate::hands::play::Play;

@@ -1,6 +1,6 @@
 //! One irregular act, before a ply of a game.
 
-use kiebitz::emulate::plies;
+use kiebitz::tools::emulate::plies;
 use kiebitz_hardware::emulator::hand::{self, Chance, Deed, Manner, Step, ms};
 use kiebitz_protocol::Piece as WirePiece;
 use shakmaty::{Bitboard, Color, Move, Position, Role, Square, attacks};

@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use kiebitz::clock::LiveTime;
-use kiebitz::emulate::Port;
+use kiebitz::system_time::LiveTime;
+use kiebitz::tools::emulate::Port;
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::emulator::hand::Chance;
 

@@ -1,0 +1,74 @@
+//! The command line: arguments, checked requests, and what carries them out.
+//!
+//! Nothing below this module sees a flag.
+
+mod args;
+mod failure;
+mod laws;
+mod logging;
+mod printer;
+mod replay;
+mod report;
+mod request;
+#[cfg(target_os = "linux")]
+mod run;
+
+use std::ffi::OsString;
+use std::io::{BufWriter, Write};
+
+use crate::Exit;
+use crate::output::terminal;
+use crate::tools::demo::Venue;
+use request::Request;
+
+/// Reads the arguments and does what they say.
+#[must_use]
+pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
+    let request = match args::parse(args) {
+        Ok(request) => request,
+        Err(error) => return usage(&error),
+    };
+    let mut out = BufWriter::with_capacity(BUFFER, std::io::stdout().lock());
+    let done = match request {
+        #[cfg(target_os = "linux")]
+        Request::Boards(options) => crate::tools::boards::run(&options, &mut out),
+        Request::Demo(demo) => crate::tools::demo::run(&demo, venue(), &mut out),
+        #[cfg(unix)]
+        Request::Emulate(emulation) => crate::tools::emulate::run(&emulation, &mut out),
+        Request::Laws(request) => laws::run(&request, &mut out),
+        #[cfg(target_os = "linux")]
+        Request::Record(recording) => crate::tools::record::run(&recording),
+        Request::Replay(request) => replay::run(&request, &mut out),
+        Request::Report(request) => report::run(&request, &mut out),
+        #[cfg(target_os = "linux")]
+        Request::Run(config) => run::run(config.as_deref()),
+    };
+    let done = done.and_then(|exit| {
+        out.flush()?;
+        Ok(exit)
+    });
+    done.unwrap_or_else(|error| failure::report(&error))
+}
+
+fn venue() -> Venue {
+    if terminal::can_redraw() {
+        Venue::Screen {
+            colors: terminal::wants_colors(),
+        }
+    } else {
+        Venue::Paper
+    }
+}
+
+/// Help and version go to stdout and are no failure.
+fn usage(error: &clap::Error) -> Exit {
+    // Nobody is left to be told when this cannot be printed.
+    let _ = error.print();
+    if error.use_stderr() {
+        Exit::Usage
+    } else {
+        Exit::Fine
+    }
+}
+
+const BUFFER: usize = 1 << 16;

@@ -1,0 +1,371 @@
+//! The configuration: one TOML file, every key of it optional.
+//!
+//! systemd/kiebitz.toml is the example: it explains each key and shows its default. What is wrong in a file is refused
+//! with its name, the line, and the line's text.
+
+mod document;
+mod error;
+mod event;
+mod values;
+
+use core::time::Duration;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+#[cfg(target_os = "linux")]
+use kiebitz_hardware::port::PortSettings;
+use serde::Deserialize;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+
+use crate::laws::Regulations;
+use crate::output::mqtt::MqttConfig;
+
+pub use error::{ConfigError, Mistake};
+pub(crate) use event::Played;
+pub use values::{Name, NameError, NoSerial, NoUsbId, Serial, UsbId};
+
+/// What the daemon is told to do.
+///
+/// ```
+/// use kiebitz::config::{Config, PortMode};
+///
+/// let text = r#"
+/// [[port]]
+/// path = "/dev/ttyS0"
+/// mode = "bus"
+///
+/// [[board]]
+/// serial = "01025"
+/// name = "board-1"
+/// "#;
+/// let config = Config::parse("kiebitz.toml".as_ref(), text)?;
+/// assert_eq!(config.ports.listed[0].mode, PortMode::Bus);
+/// assert_eq!(config.board_name(["0000001025"], "/dev/ttyS0"), Some("board-1"));
+/// # Ok::<(), kiebitz::config::ConfigError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Config {
+    /// The daemon itself.
+    pub daemon: Daemon,
+    /// What is played on all boards that nothing else is said of.
+    pub event: Regulations,
+    /// The broker, with the prefix, the daemon's name and how long spectators wait; `None`: nothing goes out over MQTT.
+    pub mqtt: Option<MqttConfig>,
+    /// What is kept of the events.
+    pub journal: Journal,
+    /// The recording of all bytes.
+    pub recorder: Recorder,
+    /// Where boards are looked for.
+    pub ports: Ports,
+    /// Boards with names of their own. No two have the same name, serial number or port.
+    pub boards: Vec<NamedBoard>,
+    /// What the clocks' displays show between games.
+    pub clock_messages: ClockMessages,
+}
+
+/// The daemon itself.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Daemon {
+    /// Its name in the topics; `None`: the machine's host name.
+    #[serde(deserialize_with = "document::name")]
+    pub name: Option<Name>,
+    /// Where its files are, absolute; `None`: see [`Config::state_directory`].
+    #[serde(deserialize_with = "document::path")]
+    pub state_directory: Option<PathBuf>,
+    /// What is logged.
+    #[serde(deserialize_with = "document::log")]
+    pub log: Targets,
+}
+
+/// What is kept of the events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Journal {
+    /// So many days, at least one.
+    #[serde(deserialize_with = "document::days")]
+    pub keep_days: u32,
+}
+
+/// The recording of all bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Recorder {
+    /// Whether there is any.
+    pub enabled: bool,
+    /// Where to, absolute; `None`: see [`Config::recordings`].
+    #[serde(deserialize_with = "document::path")]
+    pub directory: Option<PathBuf>,
+    /// So many bytes may all recordings have together, at least 10 MB.
+    #[serde(deserialize_with = "document::budget")]
+    pub budget: u64,
+}
+
+/// Where boards are looked for.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Ports {
+    /// Whether boards on USB are found by themselves.
+    pub usb: bool,
+    /// USB ids that are boards, beside those that kiebitz knows.
+    #[serde(deserialize_with = "document::usb_ids")]
+    pub usb_ids: Vec<UsbId>,
+    /// Ports that are never opened.
+    #[serde(deserialize_with = "document::ignored")]
+    pub ignore: Vec<Ignored>,
+    /// Ports that are opened, whatever is on them. No two have the same path, and none is ignored by it.
+    #[serde(skip)]
+    pub listed: Vec<Port>,
+}
+
+/// A port that is never opened, even where it is found or listed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ignored {
+    /// By its path, absolute, or its name in /dev/serial/by-id or /dev.
+    Path(PathBuf),
+    /// By what it says of itself on USB: all ports of such devices.
+    Usb(UsbId),
+}
+
+/// A port that is opened, whatever is on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Port {
+    /// Its path, absolute, as in "/dev/serial/by-id/usb-DGT-if00".
+    pub path: PathBuf,
+    /// How the boards on it speak.
+    pub mode: PortMode,
+}
+
+/// How the boards on a port speak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PortMode {
+    /// To be found out.
+    #[default]
+    Auto,
+    /// One board.
+    Single,
+    /// Many boards in bus mode.
+    Bus,
+}
+
+/// A board with a name of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedBoard {
+    /// Its name in topics, events and files.
+    pub name: Name,
+    /// How it is known.
+    pub known_by: KnownBy,
+    /// What is played on it.
+    pub regulations: Regulations,
+    /// So much later spectators get what is played on it, two hours at most; `None`: as of other boards.
+    pub public_delay: Option<Duration>,
+}
+
+/// How a board is known.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum KnownBy {
+    /// By its serial number, wherever it is plugged in.
+    Serial(Serial),
+    /// By where it is plugged in, absolute; the port is none in bus mode.
+    Port(PathBuf),
+}
+
+/// What the clocks' displays show between games.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ClockMessages {
+    /// Whether anything is shown.
+    pub enabled: bool,
+    /// What is, one after the other.
+    pub show: Vec<ClockText>,
+}
+
+/// A text on a clock's display.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClockText {
+    /// The board's name.
+    Name,
+    /// That kiebitz watches.
+    Ok,
+    /// Where White sits.
+    WhiteSide,
+}
+
+/// Where the configuration is if none is named.
+const CONFIGURATION: &str = "/etc/kiebitz.toml";
+/// Where the daemon's files are without a configuration and outside systemd.
+const STATE_DIRECTORY: &str = "/var/lib/kiebitz";
+
+impl Config {
+    /// The configuration of a file.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or says what makes no sense; the message names file and line.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Unreadable {
+            path: path.to_owned(),
+            source,
+        })?;
+        Self::parse(path, &text)
+    }
+
+    /// The configuration of the file named, else of /etc/kiebitz.toml, and without that one the defaults.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read).
+    pub fn read_or_default(path: Option<&Path>) -> Result<Self, ConfigError> {
+        let usual = Path::new(CONFIGURATION);
+        match path {
+            Some(path) => Self::read(path),
+            None if usual.exists() => Self::read(usual),
+            None => Ok(Self::default()),
+        }
+    }
+
+    /// The configuration that `text` says; `path` is its file's name, for the errors.
+    ///
+    /// # Errors
+    ///
+    /// When it says what makes no sense; the message names file and line.
+    pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
+        document::parse(text).map_err(|wrong| ConfigError::Wrong(Mistake::new(path, text, wrong)))
+    }
+
+    /// Where the daemon's files are: as configured, else where systemd says (`$STATE_DIRECTORY`), else
+    /// /var/lib/kiebitz.
+    #[must_use]
+    pub fn state_directory(&self) -> PathBuf {
+        self.state_directory_beside(std::env::var_os("STATE_DIRECTORY"))
+    }
+
+    fn state_directory_beside(&self, systemd: Option<OsString>) -> PathBuf {
+        let configured = self.daemon.state_directory.clone();
+        let systemd = systemd.filter(|directory| !directory.is_empty());
+        configured
+            .or_else(|| systemd.map(PathBuf::from))
+            .unwrap_or_else(|| STATE_DIRECTORY.into())
+    }
+
+    /// The journal's file.
+    #[must_use]
+    pub fn journal_file(&self) -> PathBuf {
+        self.state_directory().join("journal.sqlite")
+    }
+
+    /// The directory of the recordings: as configured, else "recordings" in the state directory.
+    #[must_use]
+    pub fn recordings(&self) -> PathBuf {
+        let configured = self.recorder.directory.clone();
+        configured.unwrap_or_else(|| self.state_directory().join("recordings"))
+    }
+
+    /// The name of the board with these serial numbers, as the board tells them, on that port. A name given to the
+    /// first number goes before one given to the next, and all before one given to the port. `None`: it has no name of
+    /// its own.
+    #[must_use]
+    pub fn board_name<'s>(&self, serials: impl IntoIterator<Item = &'s str>, port: &str) -> Option<&str> {
+        let serials = serials.into_iter().filter_map(|serial| serial.parse().ok());
+        let known_by = |known: &KnownBy| self.boards.iter().find(|board| board.known_by == *known);
+        let found = serials
+            .map(KnownBy::Serial)
+            .find_map(|serial| known_by(&serial))
+            .or_else(|| known_by(&KnownBy::Port(port.into())));
+        found.map(|board| board.name.as_str())
+    }
+
+    /// What is played on the board of that name.
+    #[must_use]
+    pub fn regulations(&self, name: &str) -> &Regulations {
+        self.board(name).map_or(&self.event, |board| &board.regulations)
+    }
+
+    /// How much later spectators get what is played on the board of that name.
+    #[must_use]
+    pub fn public_delay(&self, name: &str) -> Duration {
+        let usual = self.mqtt.as_ref().map(MqttConfig::public_delay);
+        let own = self.board(name).and_then(|board| board.public_delay);
+        own.or(usual).unwrap_or_default()
+    }
+
+    fn board(&self, name: &str) -> Option<&NamedBoard> {
+        self.boards.iter().find(|board| board.name.as_str() == name)
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Ports {
+    /// What the system's ports are looked through for.
+    #[must_use]
+    pub fn settings(&self) -> PortSettings {
+        let usb = |id: &UsbId| kiebitz_hardware::port::UsbId {
+            vendor: id.vendor,
+            product: id.product,
+        };
+        let mut settings = PortSettings {
+            search: self.usb,
+            usb: self.usb_ids.iter().map(usb).collect(),
+            paths: self.listed.iter().map(|port| port.path.clone()).collect(),
+            ..PortSettings::default()
+        };
+        for ignored in &self.ignore {
+            match ignored {
+                Ignored::Path(path) => settings.ignore.push(path.clone()),
+                Ignored::Usb(id) => settings.ignore_usb.push(usb(id)),
+            }
+        }
+        settings
+    }
+}
+
+impl Default for Daemon {
+    fn default() -> Self {
+        Self {
+            name: None,
+            state_directory: None,
+            log: Targets::new().with_default(LevelFilter::INFO),
+        }
+    }
+}
+
+impl Default for Journal {
+    fn default() -> Self {
+        Self { keep_days: 365 }
+    }
+}
+
+impl Default for Recorder {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            directory: None,
+            budget: 2_000_000_000,
+        }
+    }
+}
+
+impl Default for Ports {
+    fn default() -> Self {
+        Self {
+            usb: true,
+            usb_ids: Vec::new(),
+            ignore: Vec::new(),
+            listed: Vec::new(),
+        }
+    }
+}
+
+impl Default for ClockMessages {
+    fn default() -> Self {
+        Self {
+            enabled: false,
+            show: vec![ClockText::Name, ClockText::Ok, ClockText::WhiteSide],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,517 @@
+//! What is refused, and in which words.
+
+use std::path::Path;
+
+use crate::config::Config;
+
+/// Holds that a configuration is refused with this message.
+#[track_caller]
+fn refused(text: &str, message: &str) {
+    let error = Config::parse(Path::new("kiebitz.toml"), text).expect_err(text);
+    assert_eq!(error.to_string(), message.trim_start_matches('\n'));
+}
+
+#[test]
+fn what_is_no_toml_is_refused() {
+    refused(
+        "[daemon\n",
+        r#"
+kiebitz.toml:1: unclosed table, expected `]`
+  |
+1 | [daemon
+  |        ^"#,
+    );
+    refused(
+        "[recorder]\nbudget = \"2 GB\n",
+        r#"
+kiebitz.toml:2: invalid basic string, expected `"`
+  |
+2 | budget = "2 GB
+  |               ^"#,
+    );
+    refused(
+        "[recorder]\nenabled = yes\n",
+        r#"
+kiebitz.toml:2: true, false, a number, or text in quotes belongs here
+  |
+2 | enabled = yes
+  |           ^^^"#,
+    );
+    refused(
+        "[recorder]\nenabled = true\nenabled = false\n",
+        r#"
+kiebitz.toml:3: duplicate key
+  |
+3 | enabled
+  | ^^^^^^^"#,
+    );
+    refused(
+        "[[board]]\nserial = 01025\n",
+        r#"
+kiebitz.toml:2: a number begins with no zero; a serial number is text, in quotes
+  |
+2 | serial = 0
+  |          ^"#,
+    );
+}
+
+#[test]
+fn unknown_keys_are_refused_with_the_nearest_known_one() {
+    refused(
+        "[recoder]\n",
+        r#"
+kiebitz.toml:1: unknown key `recoder`, did you mean `recorder`?
+  |
+1 | [recoder
+  |  ^^^^^^^"#,
+    );
+    refused(
+        "\n[[port]]\npaht = \"/dev/ttyS0\"\n",
+        r#"
+kiebitz.toml:3: unknown key `paht`, did you mean `path`?
+  |
+3 | paht
+  | ^^^^"#,
+    );
+    refused(
+        "[mqtt]\npassword = \"secret\"\n",
+        r#"
+kiebitz.toml:2: unknown key `password`; known here: url, prefix, public_delay
+  |
+2 | password
+  | ^^^^^^^^"#,
+    );
+    refused(
+        "[ports]\nlisted = []\n",
+        r#"
+kiebitz.toml:2: unknown key `listed`; known here: usb, usb_ids, ignore
+  |
+2 | listed
+  | ^^^^^^"#,
+    );
+}
+
+#[test]
+fn values_of_another_kind_are_refused() {
+    refused(
+        "[ports]\nusb = \"yes\"\n",
+        r#"
+kiebitz.toml:2: true or false belongs here, without quotes
+  |
+2 | usb = "yes"
+  |       ^^^^^"#,
+    );
+    refused(
+        "[[board]]\nname = \"a\"\nserial = 1025\n",
+        r#"
+kiebitz.toml:3: text in quotes belongs here
+  |
+3 | serial = 1025
+  |          ^^^^"#,
+    );
+    refused(
+        "[[port]]\npath = \"/dev/ttyS0\"\nmode = \"buss\"\n",
+        r#"
+kiebitz.toml:3: unknown value `buss`, did you mean `bus`?
+  |
+3 | mode = "buss"
+  |        ^^^^^^"#,
+    );
+    refused(
+        "[clock_messages]\nshow = [\"name\", \"smiley\"]\n",
+        r#"
+kiebitz.toml:2: unknown value `smiley`; possible: name, ok, white_side
+  |
+2 | show = ["name", "smiley"
+  |                 ^^^^^^^^"#,
+    );
+    refused(
+        "[journal]\nkeep_days = -3\n",
+        r#"
+kiebitz.toml:2: a whole number belongs here, without quotes
+  |
+2 | keep_days = -3
+  |             ^^"#,
+    );
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    refused(
+        "[mqtt]\nprefix = \"club\"\n",
+        r#"
+kiebitz.toml:1: `url` is missing
+  |
+1 | [mqtt]
+  | ^^^^^^"#,
+    );
+    refused(
+        "[[port]]\nmode = \"bus\"\n",
+        r#"
+kiebitz.toml:1: `path` is missing
+  |
+1 | [[port]]
+  | ^^^^^^^^"#,
+    );
+    refused(
+        "[[board]]\nserial = \"01025\"\n",
+        r#"
+kiebitz.toml:1: `name` is missing
+  |
+1 | [[board]]
+  | ^^^^^^^^^"#,
+    );
+    refused(
+        "[daemon]\n\n[[board]]\nname = \"board-1\"\n",
+        r#"
+kiebitz.toml:3: which board is that? `serial` or `port` is missing
+  |
+3 | [[board]]
+  | ^^^^^^^^^"#,
+    );
+}
+
+#[test]
+fn names_paths_and_levels_that_cannot_be_are_refused() {
+    refused(
+        "[daemon]\nname = \"hall 2\"\n",
+        r#"
+kiebitz.toml:2: the name "hall 2" has ' ' in it: it is part of MQTT topics and file names, which allow no spaces and none of + # / $
+  |
+2 | name = "hall 2"
+  |        ^^^^^^^^"#,
+    );
+    refused(
+        "[daemon]\nstate_directory = \"kiebitz\"\n",
+        r#"
+kiebitz.toml:2: a path is written in full here, beginning with "/"
+  |
+2 | state_directory = "kiebitz"
+  |                   ^^^^^^^^^"#,
+    );
+    refused(
+        "[daemon]\nlog = \"loud\"\n",
+        r#"
+kiebitz.toml:2: the log's level is off, error, warn, info, debug or trace; by module it is "info,kiebitz=debug"
+  |
+2 | log = "loud"
+  |       ^^^^^^"#,
+    );
+    refused(
+        "[[board]]\nname = \"board/1\"\nserial = \"01025\"\n",
+        r#"
+kiebitz.toml:2: the name "board/1" has '/' in it: it is part of MQTT topics and file names, which allow no spaces and none of + # / $
+  |
+2 | name = "board/1"
+  |        ^^^^^^^^^"#,
+    );
+    refused(
+        "[[port]]\npath = \"ttyUSB0\"\n",
+        r#"
+kiebitz.toml:2: a path is written in full here, beginning with "/"
+  |
+2 | path = "ttyUSB0"
+  |        ^^^^^^^^^"#,
+    );
+}
+
+#[test]
+fn brokers_that_cannot_be_are_refused_and_no_password_is_shown() {
+    refused(
+        "[mqtt]\nurl = \"http://broker.example\"\n",
+        r#"
+kiebitz.toml:2: a broker's URL begins with mqtt://, not http://
+  |
+2 | url = "http://broker.example"
+  |       ^^^^^^^^^^^^^^^^^^^^^^^"#,
+    );
+    refused(
+        "[mqtt]\nurl = \"mqtts://club:secret@broker.example\"\n",
+        r#"
+kiebitz.toml:2: mqtts:// is an encrypted connection, which this build of kiebitz cannot make; use mqtt://
+  |
+2 | url = "*******************@broker.example"
+  |       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^"#,
+    );
+    refused(
+        "[mqtt]\nurl = \"mqtt://localhost\"\nprefix = \"club/#\"\n",
+        r#"
+kiebitz.toml:3: "club/#" has '#' in it, which MQTT topics cannot have
+  |
+3 | prefix = "club/#"
+  |          ^^^^^^^^"#,
+    );
+}
+
+#[test]
+fn numbers_that_make_no_sense_are_refused() {
+    refused(
+        "[journal]\nkeep_days = 0\n",
+        r#"
+kiebitz.toml:2: events are kept for 1 day at least
+  |
+2 | keep_days = 0
+  |             ^"#,
+    );
+    refused(
+        "[recorder]\nbudget = \"plenty\"\n",
+        r#"
+kiebitz.toml:2: a size is a number with a unit, as in "500 MB" or "2 GB"
+  |
+2 | budget = "plenty"
+  |          ^^^^^^^^"#,
+    );
+    refused(
+        "[recorder]\nbudget = \"2\"\n",
+        r#"
+kiebitz.toml:2: recordings need "10 MB" at least
+  |
+2 | budget = "2"
+  |          ^^^"#,
+    );
+    refused(
+        "[ports]\nusb_ids = [\"0403:6015\", \"403:6001\"]\n",
+        r#"
+kiebitz.toml:2: "403:6001" is no USB id: `lsusb` shows them, four hexadecimal digits and four as in "0403:6015"
+  |
+2 | usb_ids = ["0403:6015", "403:6001"]
+  |           ^^^^^^^^^^^^^^^^^^^^^^^^^"#,
+    );
+    refused(
+        "[ports]\nignore = [\"/dev/ttyS3\", \"403:6001\"]\n",
+        r#"
+kiebitz.toml:2: "403:6001" is no USB id: `lsusb` shows them, four hexadecimal digits and four as in "0403:6015"
+  |
+2 | ignore = ["/dev/ttyS3", "403:6001"]
+  |          ^^^^^^^^^^^^^^^^^^^^^^^^^^"#,
+    );
+    refused(
+        "[ports]\nignore = [\"serial/ttyS3\"]\n",
+        r#"
+kiebitz.toml:2: "serial/ttyS3" names no port: a port is a path in full as in "/dev/ttyS0", a name in /dev/serial/by-id, or a USB id as in "0403:6015"
+  |
+2 | ignore = ["serial/ttyS3"]
+  |          ^^^^^^^^^^^^^^^^"#,
+    );
+    refused(
+        "[[board]]\nname = \"board-1\"\nserial = \"DGT01025\"\n",
+        r#"
+kiebitz.toml:3: a serial number is up to ten digits, as in "01025"; `kiebitz boards` shows it
+  |
+3 | serial = "DGT01025"
+  |          ^^^^^^^^^^"#,
+    );
+}
+
+#[test]
+fn delays_that_make_no_sense_are_refused() {
+    for delay in ["15", "-1 min", "later", "1 month", "9999999999999999999 h"] {
+        refused(
+            &format!("[mqtt]\nurl = \"mqtt://localhost\"\npublic_delay = \"{delay}\"\n"),
+            &format!(
+                "kiebitz.toml:3: a delay is a number with a unit, as in \"15 min\" or \"90 s\"\n  |\n\
+                 3 | public_delay = \"{delay}\"\n  |                {}",
+                "^".repeat(delay.len() + 2)
+            ),
+        );
+    }
+    refused(
+        "[mqtt]\nurl = \"mqtt://localhost\"\npublic_delay = 900\n",
+        r#"
+kiebitz.toml:3: text in quotes belongs here
+  |
+3 | public_delay = 900
+  |                ^^^"#,
+    );
+    refused(
+        "[[board]]\nserial = \"1\"\nname = \"a\"\npublic_delay = \"15 h\"\n",
+        r#"
+kiebitz.toml:4: spectators wait for "2 h" at most
+  |
+4 | public_delay = "15 h"
+  |                ^^^^^^"#,
+    );
+}
+
+#[test]
+fn what_contradicts_itself_is_refused() {
+    refused(
+        "[ports]\nignore = [\"/dev/ttyS0\"]\n[[port]]\npath = \"/dev/ttyS0\"\n",
+        r#"
+kiebitz.toml:4: this port is among those to `ignore`
+  |
+4 | path = "/dev/ttyS0"
+  |        ^^^^^^^^^^^^"#,
+    );
+    let two = |a: &str, b: &str| format!("[[board]]\n{a}\n\n[[board]]\n{b}\n");
+    refused(
+        &two(
+            "name = \"a\"\nserial = \"01025\"",
+            "name = \"a\"\nserial = \"01026\"",
+        ),
+        r#"
+kiebitz.toml:6: the name "a" is given in line 2 already
+  |
+6 | name = "a"
+  |        ^^^"#,
+    );
+    refused(
+        &two(
+            "name = \"a\"\nserial = \"01025\"",
+            "name = \"b\"\nserial = \"0000001025\"",
+        ),
+        r#"
+kiebitz.toml:7: this board has a name in line 3 already
+  |
+7 | serial = "0000001025"
+  |          ^^^^^^^^^^^^"#,
+    );
+    refused(
+        &two(
+            "name = \"a\"\nport = \"/dev/rfcomm0\"",
+            "name = \"b\"\nport = \"/dev/rfcomm0\"",
+        ),
+        r#"
+kiebitz.toml:7: this board has a name in line 3 already
+  |
+7 | port = "/dev/rfcomm0"
+  |        ^^^^^^^^^^^^^^"#,
+    );
+    refused(
+        "[[board]]\nname = \"a\"\nserial = \"01025\"\nport = \"/dev/rfcomm0\"\n",
+        r#"
+kiebitz.toml:4: a board is known by its `serial` or by its `port`, not by both
+  |
+4 | port = "/dev/rfcomm0"
+  |        ^^^^^^^^^^^^^^"#,
+    );
+    refused(
+        "[[port]]\npath = \"/dev/ttyS0\"\n[[port]]\npath = \"/dev/ttyS0\"\nmode = \"bus\"\n",
+        r#"
+kiebitz.toml:4: this port is in line 2 already
+  |
+4 | path = "/dev/ttyS0"
+  |        ^^^^^^^^^^^^"#,
+    );
+    refused(
+        "[[port]]\npath = \"/dev/ttyS0\"\nmode = \"bus\"\n[[board]]\nport = \"/dev/ttyS0\"\nname = \"a\"\n",
+        r#"
+kiebitz.toml:5: this port is in bus mode, with many boards on it: name each by its `serial`
+  |
+5 | port = "/dev/ttyS0"
+  |        ^^^^^^^^^^^^"#,
+    );
+}
+
+#[test]
+fn what_the_laws_do_not_know_is_refused() {
+    refused(
+        "[event]\nlaws = \"fide-2020\"\n",
+        r#"
+kiebitz.toml:2: "fide-2020" is no edition of the Laws: fide-1997, fide-2009, fide-2014, fide-2017, fide-2018, fide-2023
+  |
+2 | laws = "fide-2020"
+  |        ^^^^^^^^^^^"#,
+    );
+    refused(
+        "[event]\ntime_control = \"90 min/40 + fast\"\n",
+        r#"
+kiebitz.toml:2: in the time control "90 min/40 + fast": "fast" where a time belongs
+  |
+2 | time_control = "90 min/40 + fast"
+  |                ^^^^^^^^^^^^^^^^^^"#,
+    );
+    refused(
+        "[[board]]\nserial = \"1\"\nname = \"a\"\nmode = \"bullet\"\n",
+        r#"
+kiebitz.toml:4: "bullet" is no mode of play: standard, rapid, blitz
+  |
+4 | mode = "bullet"
+  |        ^^^^^^^^"#,
+    );
+    refused(
+        "[event.points]\nreversed_limit = \"ten\"\n",
+        r#"
+kiebitz.toml:2: unknown value `ten`; possible: both, either
+  |
+2 | reversed_limit = "ten"
+  |                  ^^^^^"#,
+    );
+    refused(
+        "[event.points]\nblitz_2023_minutes = 3\n",
+        r#"
+kiebitz.toml:2: it is 1 minute or 2
+  |
+2 | blitz_2023_minutes = 3
+  |                      ^"#,
+    );
+    refused(
+        "[event]\nstart = \"krbqnbnr\"\n",
+        r#"
+kiebitz.toml:2: "krbqnbnr" is no start position: "standard", "chess960", or the pieces of a Chess960 start from a to h, as in "bbqnnrkr"
+  |
+2 | start = "krbqnbnr"
+  |         ^^^^^^^^^^"#,
+    );
+}
+
+#[test]
+fn rounds_that_nobody_can_keep_are_refused() {
+    refused(
+        "[event]\nrounds = [2026-11-21T14:00:00]\n",
+        r#"
+kiebitz.toml:2: "2026-11-21T14:00:00" does not say when a round begins: day, time and the difference from UTC, as in 2026-11-21T14:00:00+01:00
+  |
+2 | rounds = [2026-11-21T14:00:00
+  |           ^^^^^^^^^^^^^^^^^^^"#,
+    );
+    refused(
+        "[event]\nrounds = [\n  2026-11-21T14:00:00+01:00,\n  \"soon\",\n]\n",
+        r#"
+kiebitz.toml:4: "soon" does not say when a round begins: day, time and the difference from UTC, as in 2026-11-21T14:00:00+01:00
+  |
+4 |   "soon"
+  |   ^^^^^^"#,
+    );
+    // The same moment.
+    refused(
+        "[[board]]\nserial = \"1\"\nname = \"a\"\nrounds = [2026-11-21T14:00:00+01:00, 2026-11-21T13:00:00Z]\n",
+        r#"
+kiebitz.toml:4: this round does not begin after the one before it
+  |
+4 | rounds = [2026-11-21T14:00:00+01:00, 2026-11-21T13:00:00Z
+  |                                      ^^^^^^^^^^^^^^^^^^^^"#,
+    );
+    refused(
+        "[event]\nrounds = 2026-11-21T14:00:00+01:00\n",
+        r#"
+kiebitz.toml:2: times belong here in brackets, as in [2026-11-21T14:00:00+01:00]
+  |
+2 | rounds = 2026-11-21T14:00:00+01:00
+  |          ^^^^^^^^^^^^^^^^^^^^^^^^^"#,
+    );
+    refused(
+        "[event]\nrounds = [14]\n",
+        r#"
+kiebitz.toml:2: a time as in 2026-11-21T14:00:00+01:00 belongs here
+  |
+2 | rounds = [14
+  |           ^^"#,
+    );
+    refused(
+        "[event]\ndefault_time = \"half an hour\"\n",
+        r#"
+kiebitz.toml:2: "half an hour" is no default time: whole minutes, a day at most, as in "30 min", "1 h" or "0 min"
+  |
+2 | default_time = "half an hour"
+  |                ^^^^^^^^^^^^^^"#,
+    );
+    refused(
+        "[event]\nname = \" \"\n",
+        r#"
+kiebitz.toml:2: text in one line belongs here
+  |
+2 | name = " "
+  |        ^^^"#,
+    );
+}

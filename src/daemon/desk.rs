@@ -1,0 +1,225 @@
+//! The desk: the one task that owns all boards and gives everything its time.
+
+use core::future::Future;
+use core::time::Duration;
+use std::collections::BTreeMap;
+
+use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::capture::{Content, Direction, LineMode};
+use kiebitz_hardware::port::SCAN_INTERVAL;
+use tokio::sync::mpsc;
+use tokio::time::MissedTickBehavior;
+
+use super::archive::{Archive, Batch};
+use super::greeting::Greeting;
+use super::log;
+use super::port::{Input, Order};
+use super::ports::{Change, PortId, Ports};
+use super::publish::Publisher;
+use super::tape::Tape;
+use crate::hall::{Hall, LineId};
+use crate::system_time::LiveTime;
+
+/// Owns the hall and everything that goes in and out.
+#[derive(Debug)]
+pub(super) struct Desk {
+    pub(super) time: LiveTime,
+    pub(super) hall: Hall,
+    pub(super) ports: Ports,
+    pub(super) archive: Archive,
+    /// `None`: nothing is recorded.
+    pub(super) tape: Option<Tape>,
+    /// `None`: nothing goes out.
+    pub(super) publisher: Option<Publisher>,
+    pub(super) greeting: Greeting,
+    pub(super) lines: BTreeMap<PortId, Seat>,
+}
+
+/// A port and its line in the hall.
+#[derive(Debug)]
+pub(super) struct Seat {
+    line: LineId,
+    /// For files.
+    name: String,
+}
+
+/// Without anything to wait for.
+const LONG: Duration = Duration::from_secs(3600);
+
+impl Desk {
+    /// Works until `stop`. What is under way is finished and kept.
+    pub(super) async fn work(
+        mut self,
+        mut inputs: mpsc::Receiver<(PortId, Input)>,
+        stop: impl Future<Output = ()>,
+    ) {
+        let mut stop = core::pin::pin!(stop);
+        let mut scan = tokio::time::interval(SCAN_INTERVAL);
+        scan.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            let due = self.poll_deadline().unwrap_or_else(|| self.time.now() + LONG);
+            tokio::select! {
+                biased;
+                () = &mut stop => break,
+                _ = scan.tick() => self.look(),
+                Some((port, input)) = inputs.recv() => self.take(port, input),
+                () = self.time.until(due) => {}
+            }
+            let now = self.time.now();
+            self.hall.advance(now);
+            self.settle(now);
+        }
+        self.close();
+    }
+
+    fn poll_deadline(&self) -> Option<Timestamp> {
+        let greeting = self.greeting.poll_deadline();
+        let public = self.publisher.as_ref().and_then(Publisher::poll_deadline);
+        let deadlines = [self.hall.poll_deadline(), greeting, public];
+        deadlines.into_iter().flatten().min()
+    }
+
+    /// Looks for ports, and does what is due each second.
+    fn look(&mut self) {
+        if let Some(forward) = self.time.keep_up() {
+            tracing::warn!("the computer's clock was set forward by {} s", forward.as_secs());
+            if let Some(publisher) = &mut self.publisher {
+                publisher.set_forward(forward);
+            }
+        }
+        for change in self.ports.look() {
+            match change {
+                Change::Come {
+                    id,
+                    path,
+                    name,
+                    manner,
+                } => {
+                    let line = self.hall.add(&path, manner);
+                    self.lines.insert(id, Seat { line, name });
+                }
+                Change::Gone(id) => {
+                    if let Some(seat) = self.lines.remove(&id) {
+                        self.gone(&seat, "unplugged");
+                    }
+                }
+            }
+        }
+        if let Some(publisher) = &mut self.publisher {
+            publisher.announce(self.time.now(), &self.hall);
+        }
+        // Without systemd nobody asks.
+        let _ = sd_notify::notify(&[sd_notify::NotifyState::Watchdog]);
+    }
+
+    /// Takes in what a port tells.
+    fn take(&mut self, port: PortId, input: Input) {
+        let Some(seat) = self.lines.get(&port) else { return };
+        let (now, line) = (self.time.now(), seat.line);
+        // Deadlines up to now come before what came now, as in a replay.
+        self.hall.advance(now);
+        let bytes = |direction, bytes: &[u8]| Content::Bytes {
+            direction,
+            bytes: bytes.to_vec(),
+        };
+        match input {
+            Input::Opened => {
+                self.hall.open(now, line);
+                self.record(now, seat, Content::Opened);
+            }
+            Input::Received(chunk) => {
+                self.record(now, seat, bytes(Direction::Inbound, &chunk));
+                self.hall.receive(now, line, &chunk);
+            }
+            Input::Written(chunk) => {
+                self.record(now, seat, bytes(Direction::Outbound, &chunk));
+                self.hall.sent(now, line, &chunk);
+            }
+            Input::Closed(reason) => {
+                self.record(
+                    now,
+                    seat,
+                    Content::Closed {
+                        reason: reason.clone(),
+                    },
+                );
+                self.hall.close(now, line, &reason);
+            }
+        }
+    }
+
+    /// Does what follows from what came in: orders to the ports, events and pictures to the archive.
+    fn settle(&mut self, now: Timestamp) {
+        while let Some((line, mode)) = self.hall.poll_found_out() {
+            // In the recording the line begins anew as what it was found to be.
+            if let Some(seat) = self.seat(line) {
+                let reason = "probed".to_owned();
+                if let Some(tape) = &self.tape {
+                    let probed = LineMode::Bus;
+                    tape.record(now, &seat.name, probed, Content::Closed { reason });
+                    tape.record(now, &seat.name, mode, Content::Opened);
+                }
+                let found = match mode {
+                    LineMode::Single => "one board",
+                    LineMode::Bus => "boards in bus mode",
+                };
+                tracing::info!("{}: {found}", seat.name);
+            }
+        }
+        for (board, text) in self.greeting.due(now, |name| self.hall.board(name)) {
+            self.hall.show(now, &board, &text);
+        }
+        while let Some((line, bytes)) = self.hall.poll_write(now) {
+            self.order(line, Order::Write(bytes));
+        }
+        while let Some((line, reason)) = self.hall.poll_close() {
+            self.order(line, Order::Close(reason));
+        }
+        let touched = self.hall.take_touched();
+        let events: Vec<_> = self.hall.take_said().into_iter().map(|said| said.event).collect();
+        for event in &events {
+            log::event(event);
+            self.greeting.apply(event);
+        }
+        let messages = self.publisher.as_mut().map_or_else(Vec::new, |publisher| {
+            publisher.messages(now, &events, &touched, &self.hall)
+        });
+        if !events.is_empty() || !messages.is_empty() {
+            self.archive.keep(Batch { events, messages });
+        }
+    }
+
+    fn seat(&self, line: LineId) -> Option<&Seat> {
+        self.lines.values().find(|seat| seat.line == line)
+    }
+
+    fn order(&self, line: LineId, order: Order) {
+        let port = self.lines.iter().find(|(_, seat)| seat.line == line);
+        if let Some((port, _)) = port {
+            self.ports.order(*port, order);
+        }
+    }
+
+    fn record(&self, now: Timestamp, seat: &Seat, content: Content) {
+        if let (Some(tape), Some(mode)) = (&self.tape, self.hall.mode(seat.line)) {
+            tape.record(now, &seat.name, mode, content);
+        }
+    }
+
+    fn gone(&mut self, seat: &Seat, reason: &str) {
+        let now = self.time.now();
+        if self.hall.is_open(seat.line) {
+            let reason = reason.to_owned();
+            self.record(now, seat, Content::Closed { reason });
+        }
+        self.hall.remove(now, seat.line, reason);
+    }
+
+    /// Closes all lines; what is said of it is kept before this returns.
+    fn close(mut self) {
+        for (_, seat) in core::mem::take(&mut self.lines) {
+            self.gone(&seat, "kiebitz was stopped");
+        }
+        self.settle(self.time.now());
+    }
+}

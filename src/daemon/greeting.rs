@@ -1,0 +1,85 @@
+//! What clocks show while nobody plays.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+
+use crate::config::{ClockMessages, ClockText};
+use crate::events::{Event, EventKind};
+use crate::hall::Board;
+
+/// Texts for the clocks' displays, one after the other, and none during a game.
+#[derive(Debug)]
+pub(super) struct Greeting {
+    settings: ClockMessages,
+    /// By board: what is still to be shown, and when the next is.
+    waiting: BTreeMap<String, (Timestamp, VecDeque<ClockText>)>,
+}
+
+/// From one text to the next: a clock shows each for five seconds.
+const EACH: Duration = Duration::from_secs(6);
+
+impl Greeting {
+    pub(super) fn new(settings: ClockMessages) -> Self {
+        Self {
+            settings,
+            waiting: BTreeMap::new(),
+        }
+    }
+
+    /// A clock that comes is greeted, and one whose game begins is left alone.
+    pub(super) fn apply(&mut self, event: &Event) {
+        match event.kind {
+            EventKind::ClockConnected {} if self.settings.enabled => {
+                let texts = self.settings.show.iter().copied().collect();
+                self.waiting.insert(event.board.clone(), (event.ts, texts));
+            }
+            EventKind::GameStarted { .. } | EventKind::ClockDisconnected {} => {
+                self.waiting.remove(&event.board);
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
+        self.waiting.values().map(|(due, _)| *due).min()
+    }
+
+    /// The texts that are due, with their boards.
+    pub(super) fn due<'b>(
+        &mut self,
+        now: Timestamp,
+        board: impl Fn(&str) -> Option<&'b Board>,
+    ) -> Vec<(String, String)> {
+        let mut shown = Vec::new();
+        for (name, (due, texts)) in &mut self.waiting {
+            if *due > now {
+                continue;
+            }
+            *due = now + EACH;
+            let board = board(name).filter(|board| board.is_idle());
+            match board.and_then(|board| Some(text(texts.pop_front()?, board))) {
+                Some(text) => shown.extend(text.map(|text| (name.clone(), text))),
+                None => texts.clear(),
+            }
+        }
+        self.waiting.retain(|_, (_, texts)| !texts.is_empty());
+        shown
+    }
+}
+
+/// At most eight characters; `None`: not known.
+fn text(text: ClockText, board: &Board) -> Option<String> {
+    match text {
+        ClockText::Name => Some(board.name().to_owned()),
+        ClockText::Ok => Some("kiebitz".to_owned()),
+        ClockText::WhiteSide => {
+            let side = match board.tracker().white_side()? {
+                crate::tracker::Side::Left => "left",
+                crate::tracker::Side::Right => "right",
+            };
+            Some(format!("w {side}"))
+        }
+    }
+}

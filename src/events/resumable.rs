@@ -1,0 +1,128 @@
+//! A game as its events leave it, to be taken up again.
+
+use kiebitz_hardware::Timestamp;
+
+use super::record::GameRecord;
+use super::{Event, EventKind};
+use crate::tracker::Doubt;
+
+/// A game as its events leave it: what is needed to go on with it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResumableGame {
+    /// The game, with what was amended and withdrawn as it stands after its last event.
+    pub record: GameRecord,
+    /// Its number on the board, from 1, as at the end of its id; 0 where the id has none.
+    pub number: u32,
+    /// When its last event was decided.
+    pub last_ts: Timestamp,
+    /// The time control that the arbiter has set during the game, if he has.
+    pub time_control: Option<String>,
+    /// Plies that were found by reconstruction and that nothing had confirmed.
+    pub doubt: Option<Doubt>,
+}
+
+impl ResumableGame {
+    /// The game of these events; `None` where they do not begin with its start.
+    #[must_use]
+    pub fn of(events: &[Event]) -> Option<Self> {
+        let (first, rest) = events.split_first()?;
+        let mut record = GameRecord::from_started(first)?;
+        for event in rest {
+            record.apply(event);
+        }
+        let set = rest.iter().rev().find_map(|event| match &event.kind {
+            EventKind::GameAmended { time_control, .. } => time_control.clone(),
+            _ => None,
+        });
+        let number = record.game.rsplit('-').next()?;
+        Some(Self {
+            number: number.parse().unwrap_or(0),
+            record,
+            last_ts: events.last()?.ts,
+            time_control: set,
+            doubt: doubt(rest),
+        })
+    }
+}
+
+/// The plies that were in doubt behind these events of a game.
+fn doubt(events: &[Event]) -> Option<Doubt> {
+    let mut doubt: Option<Doubt> = None;
+    // What is found over a gap is told together with what became of it.
+    let mut inferred = None;
+    for event in events {
+        match &event.kind {
+            EventKind::BoardRecovered { by, from, .. } => {
+                inferred = (*by == "inferred").then_some((event.ts, *from));
+            }
+            EventKind::MoveMade(played) | EventKind::MoveAmended { played, .. } => {
+                let (ply, found) = (
+                    played.ply,
+                    inferred.filter(|(at, _)| played.inferred && *at == event.ts),
+                );
+                if let Some((_, from)) = found {
+                    let (first, last) = (doubt.map_or(ply, |doubt| doubt.first), ply);
+                    let from = doubt.map_or(from, |doubt| doubt.from);
+                    doubt = Some(Doubt { from, first, last });
+                }
+                doubt = doubt.filter(|doubt| !doubt.is_dispelled_by(ply));
+            }
+            EventKind::MoveRetracted { ply, .. } => doubt = doubt.filter(|doubt| doubt.first < *ply),
+            _ => {}
+        }
+    }
+    doubt
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::Move;
+    use crate::events::record::tests::{event, ply};
+
+    /// What was found over a gap is in doubt until two plies have been seen behind it, or until it is withdrawn.
+    #[test]
+    fn plies_found_over_a_gap_are_in_doubt_until_play_goes_on() {
+        let at = |micros| Timestamp::from_micros(micros);
+        let recovered = |by| EventKind::BoardRecovered {
+            by,
+            changes: 0,
+            from: at(5),
+            to: at(6),
+        };
+        let found = |number| {
+            EventKind::MoveMade(Move {
+                inferred: true,
+                ..ply(number, "e2e4", "e4")
+            })
+        };
+        let seen = |number| EventKind::MoveMade(ply(number, "e2e4", "e4"));
+        let in_doubt = |by, later: &[EventKind]| {
+            let over_gap = [recovered(by), found(2), found(3)];
+            let later = later.iter().map(|kind| Event {
+                ts: at(20),
+                ..event(2, kind.clone())
+            });
+            let told: Vec<Event> = over_gap
+                .into_iter()
+                .map(|kind| event(1, kind))
+                .chain(later)
+                .collect();
+            doubt(&told).map(|doubt| (doubt.from, doubt.first, doubt.last))
+        };
+        assert_eq!(in_doubt("memory", &[]), None);
+        assert_eq!(in_doubt("inferred", &[]), Some((at(5), 2, 3)));
+        assert_eq!(in_doubt("inferred", &[seen(4)]), Some((at(5), 2, 3)));
+        assert_eq!(in_doubt("inferred", &[seen(4), seen(5)]), None);
+        let retracted = |ply| EventKind::MoveRetracted {
+            ply,
+            reason: "recovered",
+        };
+        assert_eq!(in_doubt("inferred", &[retracted(3)]), Some((at(5), 2, 3)));
+        assert_eq!(in_doubt("inferred", &[retracted(2)]), None);
+        assert_eq!(
+            in_doubt("inferred", &[recovered("inferred"), found(4)]),
+            Some((at(5), 2, 4))
+        );
+    }
+}

@@ -1,0 +1,260 @@
+//! One board from observations to events: tracker and referee in a row.
+
+use kiebitz_hardware::{Observed, Timestamp};
+
+use super::presence::Presence;
+use crate::events::incidents::Incidents;
+use crate::events::{Event, EventKind, Said};
+use crate::laws::Regulations;
+use crate::referee::command::Announced;
+use crate::referee::command::{Answer, Command};
+use crate::referee::{Referee, Resumed, Ruling};
+use crate::tracker::Tracker;
+
+/// The pipeline of one board. Live operation and replay drive it the same way: before what was learned at a time is
+/// taken in, every deadline up to then fires with the deadline as its time.
+#[derive(Debug)]
+pub struct Board {
+    name: String,
+    stream: String,
+    seq: u64,
+    presence: Presence,
+    tracker: Tracker,
+    referee: Referee,
+    said: Vec<Said>,
+    /// The board has been connected.
+    met: bool,
+    /// What was found out before the board counted as connected, and is told when it does.
+    early: Vec<Ruling>,
+}
+
+impl Board {
+    /// A board of that name, not plugged in yet, whose events form `stream`; `regulations` apply to its games.
+    #[must_use]
+    pub fn new(name: &str, stream: &str, regulations: Regulations) -> Self {
+        Self {
+            name: name.to_owned(),
+            stream: stream.to_owned(),
+            seq: 0,
+            presence: Presence::new(),
+            tracker: Tracker::new(),
+            referee: Referee::new(name, regulations),
+            said: Vec::new(),
+            met: false,
+            early: Vec::new(),
+        }
+    }
+
+    /// Begins to count after that number, of which [`Journal::begins_after`](crate::journal::Journal::begins_after)
+    /// tells. Its games are counted anew as well, from a number that is as safe.
+    #[must_use]
+    pub fn begun_after(mut self, seq: u64) -> Self {
+        self.seq = seq;
+        // A second and more for a game.
+        self.referee
+            .count_after(u32::try_from(seq / 1000).unwrap_or(u32::MAX - 1));
+        self
+    }
+
+    /// Goes on where the journal ends: with the number of the board's last event, when the board was last `followed`,
+    /// and its last game.
+    #[must_use]
+    pub fn resumed(mut self, last_seq: u64, followed: Option<Timestamp>, game: Option<Resumed>) -> Self {
+        self.seq = last_seq;
+        if let Some(game) = game {
+            let followed = followed.unwrap_or(game.last_ts);
+            let (start, line) = game.line();
+            let settled = game.plies.iter().map(|(_, record)| record.settled.is_some());
+            let plies = line.iter().zip(settled);
+            let (side, doubt) = (game.white_side, game.doubt);
+            self.tracker.resume(followed, &start, plies, side, doubt);
+            self.referee.resume(game);
+        } else if let Some(followed) = followed {
+            self.tracker.resume_without_line(followed);
+        }
+        self
+    }
+
+    /// Goes on with the incidents of the journal.
+    #[must_use]
+    pub fn with_incidents(mut self, incidents: &Incidents) -> Self {
+        self.referee.resume_incidents(incidents);
+        self
+    }
+
+    /// Goes on with what the journal has of the next game and of the round.
+    #[must_use]
+    pub fn with_announced(mut self, announced: &Announced) -> Self {
+        self.referee.resume_announced(announced);
+        self
+    }
+
+    /// The board's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What is played on it.
+    #[must_use]
+    pub fn regulations(&self) -> &Regulations {
+        self.referee.regulations()
+    }
+
+    /// What is known of the pieces.
+    #[must_use]
+    pub fn tracker(&self) -> &Tracker {
+        &self.tracker
+    }
+
+    /// Charge of the board's own battery in percent, 0 to 100; `None`: it has none, or does not tell.
+    #[must_use]
+    pub fn battery(&self) -> Option<u8> {
+        self.presence.battery()
+    }
+
+    /// The board is plugged in there from now on.
+    pub fn sit(&mut self, port: &str) {
+        self.presence.sit(port);
+    }
+
+    /// Takes in what was learned of the board. Every deadline up to that time fires first, as its own time.
+    pub fn observe(&mut self, observed: &Observed) {
+        self.advance(observed.at);
+        let presence = self.presence.observe(&observed.observation);
+        // The first dump may show which way round the board stands.
+        self.tracker.observe(observed);
+        if let Some(event) = presence {
+            let event = self.oriented(event);
+            let game = self.referee.game().cloned();
+            self.say(Ruling {
+                ts: observed.at,
+                at: None,
+                game,
+                event,
+                ply: None,
+            });
+        }
+        if self.presence.is_connected() {
+            self.met = true;
+            for ruling in core::mem::take(&mut self.early) {
+                self.say(Ruling {
+                    ts: observed.at,
+                    ..ruling
+                });
+            }
+        }
+        self.rule();
+    }
+
+    /// Does what a person asks for, if it can be done. Every deadline up to that time fires first, as its own time.
+    pub fn command(&mut self, now: Timestamp, command: &Command) -> Answer {
+        self.advance(now);
+        let checked = self.referee.check(now, &command.order);
+        let outcome = checked.as_ref().map(|checked| checked.note().map(str::to_owned));
+        let answer = command.answer(outcome, self.referee.regulations().language);
+        let event = EventKind::CommandTaken {
+            id: command.id.clone(),
+            action: command.action.to_owned(),
+            by: command.by.clone(),
+            arguments: command.arguments.clone(),
+            error: answer.error.clone(),
+            note: answer.note.clone(),
+        };
+        let game = self.referee.game().cloned();
+        self.say(Ruling {
+            ts: now,
+            at: None,
+            game,
+            event,
+            ply: None,
+        });
+        if let Ok(checked) = checked {
+            if let Some(given) = self.referee.given(&checked) {
+                self.tracker.hear(now, given);
+            }
+            self.referee.act(now, &command.by, checked);
+            self.rule();
+        }
+        answer
+    }
+
+    /// When [`advance`](Self::advance) is due if nothing arrives before.
+    #[must_use]
+    pub fn poll_deadline(&self) -> Option<Timestamp> {
+        let deadlines = [self.tracker.poll_deadline(), self.referee.poll_deadline()];
+        deadlines.into_iter().flatten().min()
+    }
+
+    /// Whether no game is being played.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.referee.game().is_none()
+    }
+
+    /// Time has come to `now`: every deadline up to it fires, each with its own time.
+    pub fn advance(&mut self, now: Timestamp) {
+        while let Some(deadline) = self.poll_deadline().filter(|deadline| *deadline <= now) {
+            // What is found comes before what is made of it.
+            if self.tracker.poll_deadline() == Some(deadline) {
+                self.tracker.handle_deadline(deadline);
+            } else {
+                self.referee.handle_deadline(deadline);
+            }
+            self.rule();
+        }
+    }
+
+    /// What there is to tell, in order.
+    pub fn take_said(&mut self) -> Vec<Said> {
+        std::mem::take(&mut self.said)
+    }
+
+    fn rule(&mut self) {
+        while let Some((now, finding)) = self.tracker.poll_finding() {
+            self.referee.handle(now, finding);
+        }
+        for ruling in self.referee.take_rulings() {
+            if self.is_early(&ruling.event) {
+                self.early.push(ruling);
+            } else {
+                self.say(ruling);
+            }
+        }
+    }
+
+    /// Whether the board has to be told of first: what a board brings with it when it is met, and a clock whenever.
+    /// What was last played before a cable was pulled out does not wait until it is plugged in again.
+    fn is_early(&self, event: &EventKind) -> bool {
+        let of_clock = matches!(
+            event,
+            EventKind::ClockConnected {} | EventKind::ClockDisconnected {} | EventKind::ClockBatteryLow {}
+        );
+        !self.presence.is_connected() && (of_clock || !self.met)
+    }
+
+    fn say(&mut self, ruling: Ruling) {
+        self.seq += 1;
+        let event = Event {
+            v: 1,
+            stream: self.stream.clone(),
+            seq: self.seq,
+            ts: ruling.ts,
+            at: ruling.at,
+            board: self.name.clone(),
+            game: ruling.game.map(|game| game.id),
+            kind: ruling.event,
+        };
+        self.said.push(Said {
+            event,
+            ply: ruling.ply,
+        });
+    }
+
+    fn oriented(&self, mut event: EventKind) -> EventKind {
+        if let EventKind::BoardConnected { orientation, .. } = &mut event {
+            *orientation = self.tracker.orientation();
+        }
+        event
+    }
+}

@@ -1,0 +1,437 @@
+//! All boards and all lines that they are on: bytes in, events out.
+//!
+//! The live daemon and a replay drive it the same way. Nothing here opens a port or reads a clock: the driver says what
+//! came in and when, asks what is to be written, and hands that back once it is.
+
+mod board;
+mod line;
+mod names;
+mod presence;
+pub mod resume;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kiebitz_hardware::capture::LineMode;
+#[cfg(target_os = "linux")]
+use kiebitz_hardware::port::PortKind;
+use kiebitz_hardware::{Observation, Timestamp};
+use kiebitz_protocol::Counters;
+
+#[cfg(target_os = "linux")]
+use crate::config::PortMode;
+use crate::events::Said;
+use crate::referee::command::{Answer, Command, Order, Refusal};
+pub use board::Board;
+use line::{Line, Place, Seat};
+pub use names::Names;
+pub(crate) use names::serials;
+
+/// A line of the hall.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LineId(usize);
+
+/// How the boards on a line speak, and what kiebitz does about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Manner {
+    /// A recorded line: what it said is listened to, nothing is written.
+    Recorded(LineMode),
+    /// One board or a bus, kept answering.
+    Live(LineMode),
+    /// One board on a Bluetooth link, kept answering and asked for its battery as well.
+    Bluetooth,
+    /// To be found out, by a bus ping before any byte that a bus would take amiss.
+    Unknown,
+}
+
+#[cfg(target_os = "linux")]
+impl Manner {
+    /// How a port of that kind is kept answering, where it is said so how its boards speak.
+    #[must_use]
+    pub fn of(kind: PortKind, mode: PortMode) -> Self {
+        match mode {
+            PortMode::Bus => Self::Live(LineMode::Bus),
+            PortMode::Auto if kind.needs_probe() => Self::Unknown,
+            PortMode::Auto | PortMode::Single if kind == PortKind::Bluetooth => Self::Bluetooth,
+            PortMode::Auto | PortMode::Single => Self::Live(LineMode::Single),
+        }
+    }
+}
+
+/// The boards of a hall and the lines they are on.
+#[derive(Debug)]
+pub struct Hall {
+    stream: String,
+    names: Names,
+    /// The number after which boards begin to count.
+    begins_after: u64,
+    /// By name. A board that has been unplugged keeps its place until it comes back, on whatever line.
+    boards: BTreeMap<String, Board>,
+    lines: BTreeMap<LineId, Line>,
+    added: usize,
+    /// The boards of which something was learned since that was last asked.
+    touched: BTreeSet<String>,
+    agenda: Agenda,
+    /// Lines that may have something to be written, since nobody has asked them since they were last handled.
+    to_write: BTreeSet<LineId>,
+    /// Lines that may be given up, likewise.
+    to_close: BTreeSet<LineId>,
+    /// Lines of which it may have been found out how their boards speak, likewise.
+    to_tell: BTreeSet<LineId>,
+    /// Boards that may have something to say, likewise.
+    speaking: BTreeSet<String>,
+}
+
+/// Who is to be woken when. With a thousand boards nobody can be asked for nothing.
+#[derive(Debug, Default)]
+struct Agenda {
+    due: BTreeSet<(Timestamp, Who)>,
+    at: BTreeMap<Who, Timestamp>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Who {
+    Board(String),
+    Line(LineId),
+}
+
+impl Agenda {
+    fn put(&mut self, who: Who, at: Option<Timestamp>) {
+        let before = self.at.get(&who).copied();
+        if before == at {
+            return;
+        }
+        if let Some(before) = before {
+            self.due.remove(&(before, who.clone()));
+        }
+        match at {
+            Some(at) => {
+                self.due.insert((at, who.clone()));
+                self.at.insert(who, at);
+            }
+            None => {
+                self.at.remove(&who);
+            }
+        }
+    }
+
+    fn first(&self) -> Option<Timestamp> {
+        self.due.first().map(|(at, _)| *at)
+    }
+
+    fn first_board(&self) -> Option<Timestamp> {
+        let mut due = self.due.iter();
+        due.find(|(_, who)| matches!(who, Who::Board(_)))
+            .map(|(at, _)| *at)
+    }
+
+    /// Who is to be woken by `now`: boards by name, then lines.
+    fn due(&self, now: Timestamp) -> BTreeSet<Who> {
+        let due = self.due.iter().take_while(|(at, _)| *at <= now);
+        due.map(|(_, who)| who.clone()).collect()
+    }
+}
+
+impl Hall {
+    /// A hall without boards, whose events form `stream`.
+    #[must_use]
+    pub fn new(stream: &str, names: Names) -> Self {
+        Self {
+            stream: stream.to_owned(),
+            names,
+            begins_after: 0,
+            boards: BTreeMap::new(),
+            lines: BTreeMap::new(),
+            added: 0,
+            touched: BTreeSet::new(),
+            agenda: Agenda::default(),
+            to_write: BTreeSet::new(),
+            to_close: BTreeSet::new(),
+            to_tell: BTreeSet::new(),
+            speaking: BTreeSet::new(),
+        }
+    }
+
+    /// Boards that are met for the first time begin to count after that number.
+    pub fn begin_after(&mut self, seq: u64) {
+        self.begins_after = seq;
+    }
+
+    /// With these names for the boards that come from now on.
+    #[must_use]
+    pub fn named(mut self, names: Names) -> Self {
+        self.names = names;
+        self
+    }
+
+    /// The boards met so far, by name.
+    pub fn boards(&self) -> impl Iterator<Item = &Board> {
+        self.boards.values()
+    }
+
+    /// A board by its name.
+    #[must_use]
+    pub fn board(&self, name: &str) -> Option<&Board> {
+        self.boards.get(name)
+    }
+
+    /// Gives a board its place before it is plugged in: the journal knows it.
+    pub fn expect(&mut self, board: Board) {
+        let name = board.name().to_owned();
+        self.boards.insert(name.clone(), board);
+        self.heard(&name);
+    }
+
+    /// How the boards on a line speak, as far as is known; a line that is being probed is spoken to as a bus.
+    #[must_use]
+    pub fn mode(&self, line: LineId) -> Option<LineMode> {
+        self.lines.get(&line).map(Line::mode)
+    }
+
+    /// What was decoded and dropped on the line of a board that is alone on it.
+    #[must_use]
+    pub fn counters(&self, board: &str) -> Option<&Counters> {
+        self.lines.values().find_map(|line| line.counters(board))
+    }
+
+    /// A line that is not open yet.
+    pub fn add(&mut self, port: &str, manner: Manner) -> LineId {
+        let id = LineId(self.added);
+        self.added += 1;
+        self.lines.insert(id, Line::new(port, manner));
+        id
+    }
+
+    /// The port was opened.
+    pub fn open(&mut self, now: Timestamp, line: LineId) {
+        self.at(now, line, |line| line.handle_opened(now));
+    }
+
+    /// The port is gone; it may be opened again.
+    pub fn close(&mut self, now: Timestamp, line: LineId, reason: &str) {
+        self.at(now, line, |line| line.handle_closed(now, reason));
+    }
+
+    /// The port is gone for good.
+    pub fn remove(&mut self, now: Timestamp, line: LineId, reason: &str) {
+        self.close(now, line, reason);
+        self.lines.remove(&line);
+        self.agenda.put(Who::Line(line), None);
+    }
+
+    /// Bytes came from the line.
+    pub fn receive(&mut self, now: Timestamp, line: LineId, bytes: &[u8]) {
+        self.at(now, line, |line| line.handle_bytes(now, bytes));
+    }
+
+    /// Bytes were written to the line.
+    pub fn sent(&mut self, now: Timestamp, line: LineId, bytes: &[u8]) {
+        self.at(now, line, |line| line.handle_sent(now, bytes));
+    }
+
+    /// The next bytes to be written, and where to. They are handed back with [`sent`](Self::sent) once they are.
+    pub fn poll_write(&mut self, now: Timestamp) -> Option<(LineId, Vec<u8>)> {
+        for who in self.agenda.due(now) {
+            if let Who::Line(id) = who {
+                self.to_write.insert(id);
+            }
+        }
+        while let Some(id) = self.to_write.first().copied() {
+            if let Some(bytes) = self.poll_write_to(now, id) {
+                return Some((id, bytes));
+            }
+            self.to_write.remove(&id);
+        }
+        None
+    }
+
+    /// The next bytes to be written to one line.
+    pub fn poll_write_to(&mut self, now: Timestamp, line: LineId) -> Option<Vec<u8>> {
+        let bytes = self.lines.get_mut(&line)?.poll_write(now);
+        self.handled(line);
+        bytes
+    }
+
+    /// A line that is given up: the driver closes its port and says so with this reason.
+    pub fn poll_close(&mut self) -> Option<(LineId, String)> {
+        let Self { lines, to_close, .. } = self;
+        let mut asked = core::iter::from_fn(|| to_close.pop_first());
+        asked.find_map(|id| Some((id, lines.get_mut(&id)?.poll_close()?)))
+    }
+
+    /// A line of which it was just found out how its boards speak.
+    pub fn poll_found_out(&mut self) -> Option<(LineId, LineMode)> {
+        let Self { lines, to_tell, .. } = self;
+        let mut asked = core::iter::from_fn(|| to_tell.pop_first());
+        asked.find_map(|id| Some((id, lines.get_mut(&id)?.poll_found_out()?)))
+    }
+
+    /// When [`advance`](Self::advance) is due if nothing comes before.
+    #[must_use]
+    pub fn poll_deadline(&self) -> Option<Timestamp> {
+        self.agenda.first()
+    }
+
+    /// When a board, lines aside, wants to be advanced.
+    #[must_use]
+    pub fn poll_board_deadline(&self) -> Option<Timestamp> {
+        self.agenda.first_board()
+    }
+
+    /// Time has come to `now`: every deadline up to it fires, each with its own time.
+    pub fn advance(&mut self, now: Timestamp) {
+        for who in self.agenda.due(now) {
+            match who {
+                Who::Board(name) => {
+                    if let Some(board) = self.boards.get_mut(&name) {
+                        board.advance(now);
+                    }
+                    self.heard(&name);
+                }
+                Who::Line(id) => self.at(now, id, |_| {}),
+            }
+        }
+    }
+
+    /// What there is to tell, board by board and of each in order.
+    pub fn take_said(&mut self) -> Vec<Said> {
+        let mut said = Vec::new();
+        while let Some(name) = self.speaking.pop_first() {
+            if let Some(board) = self.boards.get_mut(&name) {
+                said.append(&mut board.take_said());
+            }
+        }
+        said
+    }
+
+    /// The boards of which something was learned, or decided, since this was last asked.
+    pub fn take_touched(&mut self) -> BTreeSet<String> {
+        core::mem::take(&mut self.touched)
+    }
+
+    /// Shows a text on the display of a board's clock. Nothing of the kind may be done during a game.
+    pub fn show(&mut self, now: Timestamp, board: &str, text: &str) {
+        let line = self.lines.iter().find(|(_, line)| line.has(board));
+        if let Some(id) = line.map(|(id, _)| *id) {
+            self.at(now, id, |line| line.show(now, text));
+        }
+    }
+
+    /// Does what a person asks of a board, if it can be done.
+    pub fn command(&mut self, now: Timestamp, board: &str, command: &Command) -> Answer {
+        self.advance(now);
+        let Some(asked) = self.boards.get_mut(board) else {
+            let boards = self.boards.keys().cloned().collect();
+            let board = board.to_owned();
+            let language = self.names.regulations(&board).language;
+            return command.answer(Err(&Refusal::NoBoard { board, boards }), language);
+        };
+        let answer = asked.command(now, command);
+        self.heard(board);
+        if answer.ok && command.order == Order::Identify {
+            self.show(now, board, board);
+        }
+        answer
+    }
+
+    /// Whether a line's port is open.
+    #[must_use]
+    pub fn is_open(&self, line: LineId) -> bool {
+        self.lines.get(&line).is_some_and(Line::is_open)
+    }
+
+    /// Lets the deadlines of a line and its boards fire, then does something with the line and hears what it says.
+    fn at(&mut self, now: Timestamp, id: LineId, act: impl FnOnce(&mut Line)) {
+        let Some(line) = self.lines.get_mut(&id) else {
+            return;
+        };
+        line.advance(now);
+        act(line);
+        self.listen(id);
+        self.handled(id);
+    }
+
+    /// A line was handled: it may want another deadline, and have something to be written or told.
+    fn handled(&mut self, id: LineId) {
+        let Some(line) = self.lines.get(&id) else { return };
+        self.agenda.put(Who::Line(id), line.poll_deadline());
+        self.to_write.insert(id);
+        self.to_close.insert(id);
+        self.to_tell.insert(id);
+    }
+
+    /// A board was handled, likewise.
+    fn heard(&mut self, name: &str) {
+        let Some(board) = self.boards.get(name) else {
+            return;
+        };
+        self.agenda
+            .put(Who::Board(name.to_owned()), board.poll_deadline());
+        self.speaking.insert(name.to_owned());
+        self.touched.insert(name.to_owned());
+    }
+
+    /// Hands what a line has learned to its boards.
+    fn listen(&mut self, id: LineId) {
+        while let Some((place, observed)) = self.lines.get_mut(&id).and_then(Line::poll_observation) {
+            let Some(line) = self.lines.get_mut(&id) else {
+                return;
+            };
+            let seat = line.seats.entry(place).or_default();
+            if let Some(board) = seat.board.as_ref().and_then(|name| self.boards.get_mut(name)) {
+                board.observe(&observed);
+                let name = board.name().to_owned();
+                if matches!(observed.observation, Observation::Closed { .. }) {
+                    // Another board may come in its place.
+                    *seat = Seat::default();
+                }
+                self.heard(&name);
+                continue;
+            }
+            let shown = matches!(observed.observation, Observation::Board { .. });
+            seat.hear(observed);
+            // A board says who it is before it shows what stands on it; on a bus its address says it.
+            if shown || self.names.known_beforehand() || matches!(place, Place::At(_)) {
+                self.introduce(id, place);
+            }
+        }
+    }
+
+    /// Finds out which board is at a place, and hands it what was heard so far.
+    fn introduce(&mut self, id: LineId, place: Place) {
+        let Some(line) = self.lines.get(&id) else { return };
+        let Some(seat) = line.seats.get(&place).filter(|seat| !seat.heard.is_empty()) else {
+            return;
+        };
+        let port = line.port.clone();
+        let mut name = match place {
+            Place::Alone => self.names.of(&seat.identity, &port, false),
+            // It need not say who it is.
+            Place::At(address) => self.names.of(&line::identity_at(address), &port, true),
+        };
+        if self.is_seated(&name) {
+            name = Names::another(&name, &port);
+        }
+        let new =
+            || Board::new(&name, &self.stream, self.names.regulations(&name)).begun_after(self.begins_after);
+        let board = self.boards.entry(name.clone()).or_insert_with(new);
+        board.sit(&port);
+        let seat = self
+            .lines
+            .get_mut(&id)
+            .and_then(|line| line.seats.get_mut(&place));
+        let Some(seat) = seat else { return };
+        for observed in seat.heard.drain(..) {
+            board.observe(&observed);
+        }
+        seat.board = Some(name.clone());
+        self.heard(&name);
+    }
+
+    fn is_seated(&self, name: &str) -> bool {
+        let mut seats = self.lines.values().flat_map(|line| line.seats.values());
+        seats.any(|seat| seat.board.as_deref() == Some(name))
+    }
+}
+
+#[cfg(test)]
+mod tests;

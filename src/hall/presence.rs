@@ -1,0 +1,82 @@
+//! Whether a board is there, and which.
+
+use kiebitz_hardware::{Identity, Observation};
+use kiebitz_protocol::BatteryStatus;
+
+use crate::events::EventKind;
+
+/// Follows the coming and going of the board on one port.
+#[derive(Debug)]
+pub(crate) struct Presence {
+    port: String,
+    identity: Identity,
+    connected: bool,
+    /// Charge of the board's own battery in percent; `None`: it has none, or does not tell.
+    battery: Option<u8>,
+}
+
+impl Presence {
+    pub(crate) fn new() -> Self {
+        Self {
+            port: String::new(),
+            identity: Identity::default(),
+            connected: false,
+            battery: None,
+        }
+    }
+
+    /// The board is on that port from now on.
+    pub(crate) fn sit(&mut self, port: &str) {
+        port.clone_into(&mut self.port);
+    }
+
+    /// A board counts as connected once it has told its placement: by then it has told who it is, if it was asked.
+    pub(crate) fn observe(&mut self, observation: &Observation) -> Option<EventKind> {
+        match observation {
+            Observation::Identified(identity) => {
+                self.identity.clone_from(identity);
+                None
+            }
+            Observation::Battery(status) => {
+                self.battery = (status.percent != BatteryStatus::UNKNOWN).then_some(status.percent);
+                None
+            }
+            Observation::Board { .. } if !self.connected => {
+                self.connected = true;
+                Some(EventKind::BoardConnected {
+                    port: self.port.clone(),
+                    serial: self.serial().map(str::to_owned),
+                    version: self
+                        .identity
+                        .version
+                        .map(|(major, minor)| format!("{major}.{minor}")),
+                    orientation: None,
+                })
+            }
+            Observation::Closed { reason } => {
+                self.battery = None;
+                core::mem::take(&mut self.connected).then(|| EventKind::BoardDisconnected {
+                    reason: reason.clone(),
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the board is there and has told what stands on it.
+    pub(crate) const fn is_connected(&self) -> bool {
+        self.connected
+    }
+
+    /// Charge of the board's own battery in percent, 0 to 100; `None`: it has none, or does not tell.
+    pub(crate) const fn battery(&self) -> Option<u8> {
+        self.battery
+    }
+
+    fn serial(&self) -> Option<&str> {
+        self.identity
+            .long_serial
+            .as_deref()
+            .or(self.identity.serial.as_deref())
+    }
+}

@@ -1,0 +1,249 @@
+//! Power cuts, damaged files, files of others, full disks.
+
+use std::fs;
+
+use super::*;
+use crate::events::EventKind;
+use crate::events::record::tests::event;
+
+impl Place {
+    /// Puts a file where the journal should be.
+    fn with(bytes: &[u8]) -> Self {
+        let place = Self::new();
+        fs::create_dir(place.path().parent().expect("a directory")).expect("a directory");
+        fs::write(place.path(), bytes).expect("a file");
+        place
+    }
+
+    fn refusal(&self) -> JournalError {
+        Journal::open(&self.path()).expect_err("no journal")
+    }
+}
+
+/// The files of an open journal as a power cut leaves them, with the log cut off after so many bytes.
+fn cut_off(place: &Place, log: usize) -> Place {
+    let cut = Place::with(&fs::read(place.path()).expect("the file"));
+    let mut bytes = fs::read(with_suffix(&place.path(), "-wal")).expect("the log");
+    bytes.truncate(log);
+    fs::write(with_suffix(&cut.path(), "-wal"), bytes).expect("a file");
+    cut
+}
+
+#[test]
+fn power_cut_leaves_what_was_committed_and_no_half_commit() {
+    let place = Place::new();
+    let mut journal = place.open();
+    let mut seq = 0;
+    let mut commits = Vec::new();
+    let log = with_suffix(&place.path(), "-wal");
+    for size in [1, 3, 2, 30, 1] {
+        let events: Vec<Event> = (0..size)
+            .map(|n| event(seq + 1 + n, EventKind::ClockConnected {}))
+            .collect();
+        journal.append(&events).expect("room");
+        seq += size;
+        commits.push((fs::metadata(&log).expect("the log").len() as usize, seq));
+    }
+    let (made, _) = commits[0];
+    for cut in (made..=commits[4].0).step_by(500).chain([commits[4].0]) {
+        let whole = commits
+            .iter()
+            .rev()
+            .find(|(length, _)| *length <= cut)
+            .expect("a commit")
+            .1;
+        let mut found = cut_off(&place, cut).open();
+        assert_eq!(
+            found.last_seq("live", "b").expect("a number"),
+            whole,
+            "cut at {cut}"
+        );
+        found
+            .append([&event(whole + 1, EventKind::ClockConnected {})])
+            .expect("room");
+    }
+}
+
+#[test]
+fn file_left_empty_by_a_power_cut_becomes_a_journal() {
+    let place = Place::with(b"");
+    place.open().append(&two_games()).expect("room");
+    assert_eq!(place.open().last_seq("live", "b").expect("a number"), 7);
+}
+
+#[test]
+fn damaged_file_says_so_and_can_be_put_aside() {
+    let place = Place::with(&b"no database at all, and long enough to have a header".repeat(40));
+    let error = place.refusal();
+    assert!(error.is_damaged());
+    let path = place.path();
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "the journal {} is damaged (file is not a database): move it away, together with the files beside it whose \
+             names begin like it, and kiebitz begins a new one",
+            path.display()
+        )
+    );
+    fs::write(with_suffix(&path, "-wal"), "left").expect("a file");
+    let aside = Journal::put_aside(&path, Timestamp::from_micros(77_000)).expect("renamed");
+    assert_eq!(aside, with_suffix(&path, ".damaged-77000"));
+    assert_eq!(fs::read(with_suffix(&aside, "-wal")).expect("the log"), b"left");
+    assert_eq!(place.open().last_seq("live", "b").expect("a number"), 0);
+}
+
+#[test]
+fn numbers_of_a_damaged_journal_are_never_given_again() {
+    let place = Place::with(&b"no database at all, and long enough to have a header".repeat(40));
+    let path = place.path();
+    for micros in [5_000_000, 7_000_000, 6_000_000] {
+        fs::write(
+            with_suffix(&path, &format!(".damaged-{micros}")),
+            "left by others",
+        )
+        .expect("a file");
+    }
+    let aside = Journal::put_aside(&path, Timestamp::from_micros(9_000_000)).expect("renamed");
+    // That of the log beside it.
+    fs::write(with_suffix(&aside, "-wal"), "left").expect("a file");
+    assert_eq!(place.open().begins_after().expect("a number"), 9000);
+    // Also when somebody has taken it away to look into it.
+    fs::remove_file(aside).expect("there");
+    assert_eq!(place.open().begins_after().expect("a number"), 9000);
+}
+
+#[test]
+fn first_journal_begins_with_one() {
+    let place = Place::new();
+    let journal = place.open();
+    assert_eq!(journal.begins_after().expect("a number"), 0);
+    // As an older kiebitz has made it.
+    journal
+        .connection
+        .execute_batch("DROP TABLE begun")
+        .expect("there");
+    assert_eq!(place.open().begins_after().expect("a number"), 0);
+}
+
+#[test]
+fn no_damage_whatever_brings_the_program_down() {
+    let place = Place::new();
+    place.open().append(&two_games()).expect("room");
+    let whole = fs::read(place.path()).expect("the file");
+    let mut refused = 0;
+    for at in (0..100).step_by(3).chain((100..whole.len()).step_by(331)) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0xff;
+        let damaged = Place::with(&bytes);
+        refused += usize::from(use_all(&damaged).is_err());
+    }
+    for length in (1..whole.len()).step_by(1009) {
+        refused += usize::from(use_all(&Place::with(&whole[..length])).is_err());
+    }
+    assert!(refused > 20);
+}
+
+fn use_all(place: &Place) -> Result<(), JournalError> {
+    let mut journal = Journal::open(&place.path())?;
+    journal.last_seq("live", "b")?;
+    journal.games("live", "b")?;
+    journal.last_game("live", "b")?;
+    journal.unsent("mqtt", "live")?;
+    journal.append([&event(8, ended())])?;
+    journal.acknowledge("mqtt", "live", [("b", 8)])?;
+    journal.events_after("live", "b", 0, 99)?;
+    journal.forget_before("live", Timestamp::from_micros(i64::MAX))?;
+    Ok(())
+}
+
+#[test]
+fn journal_of_a_newer_kiebitz_is_left_alone() {
+    let place = Place::new();
+    place
+        .open()
+        .connection
+        .pragma_update(None, "user_version", 7)
+        .expect("written");
+    let path = place.path();
+    assert_eq!(
+        place.refusal().to_string(),
+        format!(
+            "the journal {} was written by a newer kiebitz (format 7, this one knows 1): install the newer one again, \
+             or move the journal away",
+            path.display()
+        )
+    );
+}
+
+#[test]
+fn database_of_another_program_is_left_alone() {
+    let place = Place::with(b"");
+    let other = Connection::open(place.path()).expect("a database");
+    other
+        .execute_batch("CREATE TABLE photos (name TEXT)")
+        .expect("a table");
+    drop(other);
+    let error = place.refusal();
+    assert!(matches!(error, JournalError::Foreign { .. }), "{error}");
+}
+
+#[test]
+fn place_that_cannot_be_written_is_told_with_the_systems_reason() {
+    let place = Place::new();
+    fs::create_dir_all(place.path()).expect("a directory");
+    let error = place.refusal();
+    assert_eq!(
+        error.to_string(),
+        format!("cannot open the journal {}", place.path().display())
+    );
+    let source = std::error::Error::source(&error).expect("a reason");
+    assert!(source.to_string().contains("directory"), "{source}");
+}
+
+#[test]
+fn full_disk_loses_nothing_that_was_taken_and_takes_the_rest_later() {
+    let place = Place::new();
+    let mut journal = place.open();
+    let pages: u32 = journal
+        .connection
+        .pragma_query_value(None, "page_count", |row| row.get(0))
+        .expect("pages");
+    let limit = |journal: &Journal, pages: u32| {
+        let set = journal
+            .connection
+            .pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()));
+        set.expect("a limit");
+    };
+    limit(&journal, pages + 2);
+    let batch = |number: u64| -> Vec<Event> {
+        (0..10)
+            .map(|n| event(number * 10 + n + 1, EventKind::ClockConnected {}))
+            .collect()
+    };
+    let full = (0..)
+        .find(|number| journal.append(&batch(*number)).is_err())
+        .expect("a full disk");
+    let error = journal.append(&batch(full)).expect_err("a full disk");
+    assert!(matches!(error, JournalError::Full { .. }), "{error}");
+    assert_eq!(journal.last_seq("live", "b").expect("a number"), full * 10);
+    limit(&journal, 1000);
+    journal.append(&batch(full)).expect("room");
+    assert_eq!(journal.last_seq("live", "b").expect("a number"), full * 10 + 10);
+}
+
+#[test]
+fn journal_that_another_program_writes_to_is_busy() {
+    let place = Place::new();
+    let mut journal = place.open();
+    journal
+        .connection
+        .busy_timeout(core::time::Duration::ZERO)
+        .expect("set");
+    let other = place.open();
+    other
+        .connection
+        .execute_batch("BEGIN IMMEDIATE")
+        .expect("the lock");
+    let error = journal.append(&two_games()).expect_err("the file is held");
+    assert!(matches!(error, JournalError::Busy { .. }), "{error}");
+}

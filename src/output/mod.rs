@@ -1,0 +1,10 @@
+//! What is made of the events: topics, files, pages and text for people. Each is a projection that can be thrown away and
+//! made again; none knows another, but those that use the same notation or line breaks.
+
+pub mod mqtt;
+pub mod notation;
+pub mod pgn;
+pub mod report;
+pub mod sheet;
+pub mod terminal;
+pub(crate) mod wrap;

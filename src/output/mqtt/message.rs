@@ -1,0 +1,109 @@
+//! One message on its way to the broker.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde::Serialize;
+
+use crate::events::Event;
+
+/// A message to publish; all are QoS 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// Where to.
+    pub topic: Arc<str>,
+    /// The content.
+    pub payload: Bytes,
+    /// What the payload is.
+    pub content: Content,
+    /// What the broker and the outbox owe to it.
+    pub delivery: Delivery,
+}
+
+/// What a payload is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    /// JSON in UTF-8.
+    Json,
+    /// A game in PGN.
+    Pgn,
+}
+
+/// What the broker and the outbox owe to a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Delivery {
+    /// An event: it must arrive, and in its place.
+    Event {
+        /// The board's name.
+        board: Arc<str>,
+        /// Its number in the board's stream.
+        seq: u64,
+    },
+    /// A full picture, retained by the broker: a later one on the same topic replaces it.
+    Retained,
+}
+
+impl Message {
+    /// An event for the events topic.
+    #[must_use]
+    pub fn event(topic: &Arc<str>, event: &Event) -> Self {
+        let delivery = Delivery::Event {
+            board: event.board.as_str().into(),
+            seq: event.seq,
+        };
+        Self {
+            topic: Arc::clone(topic),
+            payload: json(event),
+            content: Content::Json,
+            delivery,
+        }
+    }
+
+    /// A full picture in JSON.
+    pub fn retained(topic: &Arc<str>, content: &impl Serialize) -> Self {
+        Self {
+            topic: Arc::clone(topic),
+            payload: json(content),
+            content: Content::Json,
+            delivery: Delivery::Retained,
+        }
+    }
+
+    /// A game in PGN.
+    #[must_use]
+    pub fn pgn(topic: &Arc<str>, pgn: String) -> Self {
+        Self {
+            topic: Arc::clone(topic),
+            payload: pgn.into(),
+            content: Content::Pgn,
+            delivery: Delivery::Retained,
+        }
+    }
+
+    /// Whether the broker retains it.
+    #[must_use]
+    pub fn is_retained(&self) -> bool {
+        self.delivery == Delivery::Retained
+    }
+}
+
+impl Content {
+    /// The MQTT 5 content type.
+    #[must_use]
+    pub fn media_type(self) -> &'static str {
+        match self {
+            Self::Json => "application/json",
+            Self::Pgn => "application/vnd.chess-pgn",
+        }
+    }
+}
+
+#[expect(
+    clippy::expect_used,
+    reason = "payloads are structs of text and numbers: they have a JSON form"
+)]
+fn json(content: &impl Serialize) -> Bytes {
+    serde_json::to_vec(content)
+        .expect("payloads have a JSON form")
+        .into()
+}

@@ -1,0 +1,369 @@
+//! What the retained topics hold; every one is a full picture.
+
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+use serde::Serialize;
+use shakmaty::{Bitboard, Board};
+
+use crate::events::record::{GameRecord, MoveRecord};
+use crate::events::{Clock, EventKind, Players, rfc3339, rfc3339_option};
+use crate::tracker::ClockFace;
+
+/// Of a daemon: whether it is there, and what it serves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DaemonState {
+    /// online or offline.
+    pub state: &'static str,
+    /// The machine it runs on.
+    pub host: String,
+    /// Its version.
+    pub version: &'static str,
+    /// What it told when it was last online; absent in the last will, which the broker says for it.
+    #[serde(flatten)]
+    pub online: Option<Online>,
+}
+
+/// What a daemon tells while it is there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Online {
+    /// When it was started.
+    #[serde(serialize_with = "rfc3339")]
+    pub started: Timestamp,
+    /// When this was told.
+    #[serde(serialize_with = "rfc3339")]
+    pub as_of: Timestamp,
+    /// Seconds between the two.
+    pub uptime_s: u64,
+    /// Names of its boards.
+    pub boards: Vec<String>,
+}
+
+/// Of a board: whether it is there, and what it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BoardState {
+    /// Its name.
+    pub board: String,
+    /// The stream of its events.
+    pub stream: String,
+    /// The daemon's host: when that daemon is offline, nobody knows about the board.
+    pub daemon: String,
+    /// It answers.
+    pub connected: bool,
+    /// Since when that is so; `None` before the first sign of it.
+    #[serde(serialize_with = "rfc3339_option")]
+    pub since: Option<Timestamp>,
+    /// Why it is not connected, once it was.
+    pub reason: Option<String>,
+    /// Where it is or was plugged in.
+    pub port: Option<String>,
+    /// Its serial number, the long one where it has one.
+    pub serial: Option<String>,
+    /// Firmware version, major.minor.
+    pub version: Option<String>,
+    /// Where White sits: "normal" with the connector on White's left, else "turned".
+    pub orientation: Option<&'static str>,
+    /// Charge of its own battery in percent, 0 to 100; `None`: it has none, does not tell, or is not connected.
+    pub battery: Option<u8>,
+    /// The clock beside it; none while the board is not connected.
+    pub clock: ClockPresence,
+    /// The clock as it was told of: one that is there is not told of again when the board comes back.
+    #[serde(skip)]
+    told_clock: ClockPresence,
+}
+
+/// Whether a board has a clock.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct ClockPresence {
+    /// One answers.
+    pub present: bool,
+    /// Its battery is low.
+    pub battery_low: bool,
+}
+
+/// What stands on the board, and where the game expects something else.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Placement {
+    /// The pieces on the board, as the first field of a FEN.
+    pub placement: String,
+    /// The pieces after the last ply told; `None` before a start position was set up.
+    pub game_placement: Option<String>,
+    /// Squares that differ; a piece in somebody's hand is among them.
+    pub differs: Vec<String>,
+}
+
+/// A content with the time it is true for, which by itself is no change.
+#[derive(Debug, Serialize)]
+pub(crate) struct Dated<'a, T> {
+    #[serde(flatten)]
+    pub(crate) content: &'a T,
+    #[serde(serialize_with = "rfc3339")]
+    pub(crate) as_of: Timestamp,
+}
+
+/// What the clock shows. A client counts down the running side by itself from `as_of`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct ClockTimes {
+    /// White's time; `None` without a clock, or before White's side of it is known.
+    pub white_ms: Option<u64>,
+    /// Black's time.
+    pub black_ms: Option<u64>,
+    /// white, black, or `None` when nobody's time runs.
+    pub running: Option<&'static str>,
+    /// Whose flag is shown as fallen: white, black, both; absent while none is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flag: Option<&'static str>,
+    /// Arrival of the reading.
+    #[serde(serialize_with = "rfc3339_option")]
+    pub as_of: Option<Timestamp>,
+}
+
+/// What the clock showed, for spectators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct PublicClock {
+    #[serde(flatten)]
+    times: ClockTimes,
+    /// So much later than `as_of` it is told, in milliseconds: a client counts down from `as_of` and this. Absent
+    /// without a delay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delay_ms: Option<u64>,
+}
+
+/// A game for spectators: moves and clocks, and nothing about how they came about.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PublicGame {
+    game: String,
+    board: String,
+    stream: String,
+    revision: u64,
+    #[serde(serialize_with = "rfc3339")]
+    started: Timestamp,
+    #[serde(serialize_with = "rfc3339_option")]
+    ended: Option<Timestamp>,
+    players: Option<Players>,
+    time_control: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    site: Option<String>,
+    start_fen: String,
+    variant: &'static str,
+    moves: Vec<PublicMove>,
+    fen: String,
+    result: String,
+    reason: Option<&'static str>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct PublicMove {
+    ply: u32,
+    color: &'static str,
+    uci: Option<String>,
+    san: Option<String>,
+    fen: String,
+    captured: Option<String>,
+    clock: Option<Clock>,
+}
+
+impl DaemonState {
+    /// Of a daemon that is there.
+    #[must_use]
+    pub fn online(host: &str, started: Timestamp, as_of: Timestamp, boards: Vec<String>) -> Self {
+        let uptime_s = as_of.saturating_duration_since(started).as_secs();
+        let online = Some(Online {
+            started,
+            as_of,
+            uptime_s,
+            boards,
+        });
+        Self {
+            state: "online",
+            host: host.to_owned(),
+            version: VERSION,
+            online,
+        }
+    }
+
+    /// Of a daemon that is there and has not told more yet.
+    #[must_use]
+    pub fn just_online(host: &str) -> Self {
+        Self {
+            state: "online",
+            host: host.to_owned(),
+            version: VERSION,
+            online: None,
+        }
+    }
+
+    /// Of a daemon that is gone: its last word, or the last will.
+    #[must_use]
+    pub fn offline(host: &str) -> Self {
+        Self {
+            state: "offline",
+            host: host.to_owned(),
+            version: VERSION,
+            online: None,
+        }
+    }
+}
+
+impl BoardState {
+    /// Of a board that nothing is known of yet.
+    #[must_use]
+    pub fn unknown(board: &str, stream: &str, daemon: &str) -> Self {
+        Self {
+            board: board.to_owned(),
+            stream: stream.to_owned(),
+            daemon: daemon.to_owned(),
+            connected: false,
+            since: None,
+            reason: None,
+            port: None,
+            serial: None,
+            version: None,
+            orientation: None,
+            battery: None,
+            clock: ClockPresence::default(),
+            told_clock: ClockPresence::default(),
+        }
+    }
+
+    /// Takes in an event of the board.
+    pub fn apply(&mut self, ts: Timestamp, kind: &EventKind) {
+        match kind {
+            EventKind::BoardConnected {
+                port,
+                serial,
+                version,
+                orientation,
+            } => {
+                self.connected = true;
+                self.since = Some(ts);
+                self.reason = None;
+                self.port = Some(port.clone());
+                self.serial.clone_from(serial);
+                self.version.clone_from(version);
+                self.orientation = *orientation;
+            }
+            EventKind::BoardDisconnected { reason } => {
+                self.connected = false;
+                self.since = Some(ts);
+                self.reason = Some(reason.clone());
+            }
+            EventKind::ClockConnected {} => {
+                self.told_clock = ClockPresence {
+                    present: true,
+                    battery_low: false,
+                }
+            }
+            EventKind::ClockDisconnected {} => self.told_clock = ClockPresence::default(),
+            EventKind::ClockBatteryLow {} => self.told_clock.battery_low = true,
+            EventKind::BoardRecovered { .. }
+            | EventKind::ClaimAvailable { .. }
+            | EventKind::CommandTaken { .. }
+            | EventKind::GameAmended { .. }
+            | EventKind::GameEnded { .. }
+            | EventKind::GameStarted { .. }
+            | EventKind::IncidentClosed { .. }
+            | EventKind::IncidentOpened(_)
+            | EventKind::IncidentUpdated(_)
+            | EventKind::MoveAmended { .. }
+            | EventKind::MoveCompleted { .. }
+            | EventKind::MoveMade(_)
+            | EventKind::MoveRetracted { .. }
+            | EventKind::MoveSettled { .. } => {}
+        }
+        self.clock = if self.connected {
+            self.told_clock
+        } else {
+            ClockPresence::default()
+        };
+    }
+}
+
+impl Placement {
+    /// Of what the sensors show and what the game expects.
+    #[must_use]
+    pub fn new(physical: &Board, expected: Option<(&Board, Bitboard)>) -> Self {
+        Self {
+            placement: physical.to_string(),
+            game_placement: expected.map(|(game, _)| game.to_string()),
+            differs: expected
+                .map(|(_, differs)| differs.into_iter().map(|square| square.to_string()).collect())
+                .unwrap_or_default(),
+        }
+    }
+}
+
+impl ClockTimes {
+    /// Of what the clock shows.
+    #[must_use]
+    pub fn new(face: Option<ClockFace>) -> Self {
+        face.map_or_else(Self::default, |face| Self::told(face.into(), face.as_of))
+    }
+
+    /// Of what was told of the clock at a time.
+    #[must_use]
+    pub fn told(clock: Clock, as_of: Timestamp) -> Self {
+        Self {
+            white_ms: Some(clock.white_ms),
+            black_ms: Some(clock.black_ms),
+            running: clock.running,
+            flag: clock.flag,
+            as_of: Some(as_of),
+        }
+    }
+}
+
+impl PublicClock {
+    /// Of what is told so much later.
+    #[must_use]
+    pub fn new(times: ClockTimes, delay: Duration) -> Self {
+        let delay_ms = u64::try_from(delay.as_millis()).ok();
+        Self {
+            times,
+            delay_ms: delay_ms.filter(|ms| *ms > 0),
+        }
+    }
+}
+
+impl PublicGame {
+    /// What spectators see of a game, of which `record` has all that they are to know.
+    #[must_use]
+    pub fn of(record: &GameRecord) -> Self {
+        Self {
+            game: record.game.clone(),
+            board: record.board.clone(),
+            stream: record.stream.clone(),
+            revision: record.revision,
+            started: record.started,
+            ended: record.ended,
+            players: record.players.clone(),
+            time_control: record.time_control.clone(),
+            event: record.event.clone(),
+            site: record.site.clone(),
+            start_fen: record.start_fen.clone(),
+            variant: record.variant,
+            moves: record.moves.iter().map(PublicMove::of).collect(),
+            fen: record.fen.clone(),
+            result: record.result.clone(),
+            reason: record.reason,
+        }
+    }
+}
+
+impl PublicMove {
+    fn of(entry: &MoveRecord) -> Self {
+        Self {
+            ply: entry.ply,
+            color: entry.color,
+            uci: entry.uci.clone(),
+            san: entry.san.clone(),
+            fen: entry.fen.clone(),
+            captured: entry.captured.clone(),
+            clock: entry.clock,
+        }
+    }
+}
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");

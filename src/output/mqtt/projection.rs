@@ -1,0 +1,273 @@
+//! From one board's events, and what stands on it, to messages.
+
+use core::time::Duration;
+use std::sync::Arc;
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::Bitboard;
+
+use super::message::Message;
+use super::payload::{BoardState, ClockTimes, Dated, Placement};
+use super::public::PublicProjection;
+use super::topics::BoardTopics;
+use crate::events::incidents::Incidents;
+use crate::events::record::{GameRecord, Games};
+use crate::events::{Event, EventKind, Incident};
+use crate::output::pgn::pgn;
+use crate::tracker::{ClockFace, Tracker};
+
+/// What stands on a board and its clock at a moment.
+#[derive(Debug, Clone, Copy)]
+pub struct View<'a> {
+    /// What the sensors show.
+    pub placement: &'a shakmaty::Board,
+    /// The placement after the last ply told, and the squares that differ from it.
+    pub expected: Option<(&'a shakmaty::Board, Bitboard)>,
+    /// What the clock shows.
+    pub clock: Option<ClockFace>,
+    /// How White sits.
+    pub orientation: Option<&'static str>,
+    /// Charge of the board's own battery in percent.
+    pub battery: Option<u8>,
+}
+
+/// Turns what happens on one board into messages: every event in order, and behind the events the full pictures that
+/// they changed.
+///
+/// A picture is published when its content is another than before, not when only its time is. The clock is
+/// published when the running side changes, when the time of a side that does not run changes, and when a reading is
+/// off by more than two seconds from what a client has that counts down by itself.
+///
+/// Spectators get their pictures later by a delay, if they are to; [`advance`](Self::advance) brings them in time.
+#[derive(Debug)]
+pub struct Projection {
+    topics: Topics,
+    games: Games,
+    incidents: Incidents,
+    board: BoardState,
+    told: Told,
+    public: PublicProjection,
+    /// The game was taken from the journal and not published yet.
+    resumed: bool,
+    /// The board has not shown what stands on it since kiebitz was started again. Until then the broker's pictures of
+    /// pieces and clock are the last that there are.
+    unheard: bool,
+}
+
+/// The topics as the messages carry them.
+#[derive(Debug)]
+struct Topics {
+    state: Arc<str>,
+    placement: Arc<str>,
+    clock: Arc<str>,
+    game: Arc<str>,
+    pgn: Arc<str>,
+    events: Arc<str>,
+    incidents: Arc<str>,
+}
+
+/// What was told last, of each picture.
+#[derive(Debug, Default)]
+struct Told {
+    board: Option<BoardState>,
+    placement: Option<Placement>,
+    clock: Option<ClockTimes>,
+    pgn: Option<String>,
+    incidents: Option<Vec<Incident>>,
+}
+
+/// Why a board is not connected that kiebitz has not heard of since it was started again.
+const STARTED_AGAIN: &str = "kiebitz was started again";
+/// The board tells whole seconds, and up to a second late: only beyond this a clock was set or corrected.
+const JUMP: Duration = Duration::from_secs(2);
+
+impl Projection {
+    /// Of a board that has not told anything. `host` is the daemon's.
+    #[must_use]
+    pub fn new(topics: &BoardTopics, board: &str, stream: &str, host: &str) -> Self {
+        Self {
+            topics: Topics {
+                state: topics.state().into(),
+                placement: topics.placement().into(),
+                clock: topics.clock().into(),
+                game: topics.game().into(),
+                pgn: topics.pgn().into(),
+                events: topics.events().into(),
+                incidents: topics.incidents().into(),
+            },
+            games: Games::new(),
+            incidents: Incidents::default(),
+            board: BoardState::unknown(board, stream, host),
+            told: Told::default(),
+            public: PublicProjection::new(topics),
+            resumed: false,
+            unheard: false,
+        }
+    }
+
+    /// The same with everything later by `delay` in the topics for spectators.
+    #[must_use]
+    pub fn with_public_delay(mut self, delay: Duration) -> Self {
+        self.public = self.public.with_delay(delay);
+        self
+    }
+
+    /// Goes on at `now` with what the journal has: the board's last `board.connected` and its last game.
+    pub fn resume(&mut self, now: Timestamp, connected: Option<&Event>, game: Option<GameRecord>) {
+        if let Some(connected) = connected {
+            self.board.apply(connected.ts, &connected.kind);
+            // Whoever has a picture of it from before must learn that nobody has heard of it since.
+            let reason = STARTED_AGAIN.to_owned();
+            self.board.apply(now, &EventKind::BoardDisconnected { reason });
+        }
+        self.games = game.map_or_else(Games::new, Games::with);
+        // A broker that was restarted as well has forgotten its pictures.
+        self.resumed = true;
+        self.unheard = true;
+    }
+
+    /// Goes on for spectators with what the journal has: the events of the game that they had at `now`, and of all
+    /// later ones. Returns what they have.
+    pub fn resume_public(&mut self, now: Timestamp, events: &[Event]) -> Vec<Message> {
+        self.public.resume(now, events);
+        self.public.release(now)
+    }
+
+    /// Goes on with the incidents that the journal has.
+    pub fn resume_incidents(&mut self, incidents: Incidents) {
+        self.incidents = incidents;
+    }
+
+    /// The board's games.
+    #[must_use]
+    pub fn games(&self) -> &Games {
+        &self.games
+    }
+
+    /// Takes in the events of one step, which may be none, and how the board is after it.
+    pub fn project<'e>(
+        &mut self,
+        now: Timestamp,
+        events: impl IntoIterator<Item = &'e Event>,
+        view: View<'_>,
+    ) -> Vec<Message> {
+        let mut messages = Vec::new();
+        let mut game_changed = core::mem::take(&mut self.resumed);
+        for event in events {
+            messages.push(Message::event(&self.topics.events, event));
+            self.public.hear(now, event);
+            game_changed |= self.games.apply(event);
+            self.incidents.apply(event);
+            self.board.apply(event.ts, &event.kind);
+            self.unheard &= !matches!(event.kind, EventKind::BoardConnected { .. });
+        }
+        self.board.orientation = view.orientation.or(self.board.orientation);
+        self.board.battery = view.battery;
+        if game_changed {
+            self.project_game(&mut messages);
+        }
+        self.project_pictures(now, view, &mut messages);
+        messages.extend(self.public.release(now));
+        messages
+    }
+
+    /// When [`advance`](Self::advance) is due if the board says nothing before.
+    #[must_use]
+    pub fn poll_deadline(&self) -> Option<Timestamp> {
+        self.public.poll_deadline()
+    }
+
+    /// Time has come to `now`: what spectators have waited for.
+    pub fn advance(&mut self, now: Timestamp) -> Vec<Message> {
+        self.public.release(now)
+    }
+
+    /// The computer's clock was set forward by so much. Spectators wait as long as they would have otherwise.
+    pub fn set_forward(&mut self, by: Duration) {
+        self.public.set_forward(by);
+    }
+
+    fn project_game(&mut self, messages: &mut Vec<Message>) {
+        let Some(game) = self.games.current() else { return };
+        messages.push(Message::retained(&self.topics.game, game));
+        let text = pgn(game);
+        if self.told.pgn.as_ref() != Some(&text) {
+            messages.push(Message::pgn(&self.topics.pgn, text.clone()));
+            self.told.pgn = Some(text);
+        }
+    }
+
+    fn project_pictures(&mut self, now: Timestamp, view: View<'_>, messages: &mut Vec<Message>) {
+        let told = &mut self.told;
+        if told.board.as_ref() != Some(&self.board) {
+            messages.push(Message::retained(&self.topics.state, &self.board));
+            told.board = Some(self.board.clone());
+        }
+        let open = self.incidents.open();
+        if told.incidents.as_ref().is_none_or(|told| !open.eq(told.iter())) {
+            let open: Vec<Incident> = self.incidents.open().cloned().collect();
+            messages.push(Message::retained(&self.topics.incidents, &open));
+            told.incidents = Some(open);
+        }
+        if self.unheard {
+            return;
+        }
+        let placement = Placement::new(view.placement, view.expected);
+        if told.placement.as_ref() != Some(&placement) {
+            let dated = Dated {
+                content: &placement,
+                as_of: now,
+            };
+            messages.push(Message::retained(&self.topics.placement, &dated));
+            told.placement = Some(placement);
+        }
+        let clock = ClockTimes::new(view.clock);
+        if told.clock.is_none_or(|told| differs(&told, &clock)) {
+            messages.push(Message::retained(&self.topics.clock, &clock));
+            self.public.hear_clock(now, &clock);
+            told.clock = Some(clock);
+        }
+    }
+}
+
+impl<'a> View<'a> {
+    /// Of a board that `tracker` follows, with the charge of its own battery.
+    #[must_use]
+    pub fn new(tracker: &'a Tracker, battery: Option<u8>) -> Self {
+        Self {
+            placement: tracker.placement(),
+            expected: tracker.expected(),
+            clock: tracker.clock(),
+            orientation: tracker.orientation(),
+            battery,
+        }
+    }
+}
+
+/// Whether a client that counts down from `told` shows something else than the reading says.
+fn differs(told: &ClockTimes, reading: &ClockTimes) -> bool {
+    if told.running != reading.running || told.flag != reading.flag {
+        return true;
+    }
+    let elapsed = match (told.as_of, reading.as_of) {
+        (Some(told), Some(reading)) => reading.saturating_duration_since(told),
+        (None, None) => return false,
+        _ => return true,
+    };
+    let side_differs = |runs: bool, told: Option<u64>, reading: Option<u64>| {
+        let (Some(told), Some(reading)) = (told, reading) else {
+            return told != reading;
+        };
+        if runs {
+            let shown = Duration::from_millis(told).saturating_sub(elapsed);
+            shown.abs_diff(Duration::from_millis(reading)) > JUMP
+        } else {
+            told != reading
+        }
+    };
+    side_differs(told.running == Some("white"), told.white_ms, reading.white_ms)
+        || side_differs(told.running == Some("black"), told.black_ms, reading.black_ms)
+}
+
+#[cfg(test)]
+mod tests;

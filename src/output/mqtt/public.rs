@@ -1,0 +1,241 @@
+//! What spectators get of one board: the game, its PGN and the clock, later than the arbiter by a delay.
+//!
+//! It stands apart because nothing but moves and clocks may pass here: no incidents, no presses, nothing of how certain
+//! a move is.
+//!
+//! What is told is held until it is due, and then taken in by a game of the spectators' own. So nothing is seen before
+//! its time, and what is seen is as it was told then, with one exception: a move or a result that was withdrawn while it
+//! was held is left out. Nobody learns anything early by that, only that nothing was played yet; and a broadcaster is
+//! spared a move that he would have to take back. What spectators have seen already goes when its withdrawal is due.
+
+use core::time::Duration;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use kiebitz_hardware::Timestamp;
+
+use super::message::Message;
+use super::payload::{ClockTimes, PublicClock, PublicGame};
+use super::topics::BoardTopics;
+use crate::events::record::Games;
+use crate::events::{Event, EventKind, Move};
+use crate::output::pgn::public_pgn;
+
+/// Holds what spectators are to have, and remembers what they have.
+#[derive(Debug)]
+pub(crate) struct PublicProjection {
+    game_topic: Arc<str>,
+    pgn_topic: Arc<str>,
+    clock_topic: Arc<str>,
+    delay: Duration,
+    /// What is not due yet with the time at which it is, in the order in which it was told.
+    held: VecDeque<(Timestamp, Held)>,
+    /// The games as far as they are due.
+    games: Games,
+    /// They have changed, and nobody has heard of it.
+    changed: bool,
+    pgn: Option<String>,
+    /// A clock that is due, and that nobody has heard of.
+    clock: Option<ClockTimes>,
+}
+
+#[derive(Debug)]
+enum Held {
+    Event(Box<Event>),
+    Clock(ClockTimes),
+}
+
+impl PublicProjection {
+    /// Of a board that has not told anything; without a delay.
+    pub(crate) fn new(topics: &BoardTopics) -> Self {
+        Self {
+            game_topic: topics.public_game().into(),
+            pgn_topic: topics.public_pgn().into(),
+            clock_topic: topics.public_clock().into(),
+            delay: Duration::ZERO,
+            held: VecDeque::new(),
+            games: Games::new(),
+            changed: false,
+            pgn: None,
+            clock: None,
+        }
+    }
+
+    pub(crate) fn with_delay(self, delay: Duration) -> Self {
+        Self { delay, ..self }
+    }
+
+    /// Goes on at `now` with what the journal has: the events of the game that was due then, and of all later ones.
+    ///
+    /// It does not have the clock's readings, but that of every press. The last one that is due is told only where
+    /// nobody can have told it before: what the former run had read after it may be newer.
+    pub(crate) fn resume(&mut self, now: Timestamp, events: &[Event]) {
+        for event in events {
+            self.hear(now, event);
+            if let Some(clock) = clock_told_by(event) {
+                self.hear_clock(event.ts.min(now), &clock);
+            }
+        }
+        if let Some(last) = events.last() {
+            self.pass(last.ts.min(now));
+        }
+        self.clock = None;
+        // A broker that was restarted as well has forgotten its pictures.
+        self.changed = true;
+        self.pass(now);
+    }
+
+    /// Takes in what was told by `now`.
+    pub(crate) fn hear(&mut self, now: Timestamp, event: &Event) {
+        if is_public(&event.kind) {
+            // A computer without a clock of its own may have told the last events before its restart in what is now
+            // the future.
+            self.hold(event.ts.min(now), Held::Event(Box::new(event.clone())));
+        }
+    }
+
+    /// Takes in what the clock shows at `now`.
+    pub(crate) fn hear_clock(&mut self, now: Timestamp, clock: &ClockTimes) {
+        self.hold(now, Held::Clock(*clock));
+    }
+
+    fn hold(&mut self, at: Timestamp, held: Held) {
+        // What was due before was due without knowing this: so it is after a restart as well.
+        self.pass(at);
+        self.held.push_back((at + self.delay, held));
+    }
+
+    /// When [`release`](Self::release) has something to tell next.
+    pub(crate) fn poll_deadline(&self) -> Option<Timestamp> {
+        self.held.front().map(|(due, _)| *due)
+    }
+
+    /// The pictures that are others for spectators by `now`.
+    pub(crate) fn release(&mut self, now: Timestamp) -> Vec<Message> {
+        self.pass(now);
+        let mut messages = Vec::new();
+        if let Some(record) = self.games.current().filter(|_| self.changed) {
+            messages.push(Message::retained(&self.game_topic, &PublicGame::of(record)));
+            let text = public_pgn(record);
+            if self.pgn.as_ref() != Some(&text) {
+                messages.push(Message::pgn(&self.pgn_topic, text.clone()));
+                self.pgn = Some(text);
+            }
+        }
+        self.changed = false;
+        if let Some(clock) = self.clock.take() {
+            let clock = PublicClock::new(clock, self.delay);
+            messages.push(Message::retained(&self.clock_topic, &clock));
+        }
+        messages
+    }
+
+    /// The computer's clock was set forward: what is held is due by so much later, for no time has passed.
+    pub(crate) fn set_forward(&mut self, by: Duration) {
+        for (due, _) in &mut self.held {
+            *due = *due + by;
+        }
+    }
+
+    /// Takes in what is due by `now`.
+    fn pass(&mut self, now: Timestamp) {
+        while let Some((_, held)) = self.held.pop_front_if(|(due, _)| *due <= now) {
+            match held {
+                Held::Event(event) => {
+                    if let Some(event) = self.left_of(*event) {
+                        self.changed |= self.games.apply(&event);
+                    }
+                }
+                Held::Clock(clock) => self.clock = Some(clock),
+            }
+        }
+    }
+
+    /// What spectators are to hear of an event that is due: not what was withdrawn while it was held. `None`: nothing
+    /// that they see.
+    fn left_of(&self, mut event: Event) -> Option<Event> {
+        let later = || {
+            self.held.iter().filter_map(|(_, held)| match held {
+                Held::Event(later) if later.game == event.game => Some(&later.kind),
+                _ => None,
+            })
+        };
+        let replaced = |result: &str| later().any(|kind| new_result(kind).is_some_and(|new| new != result));
+        match &mut event.kind {
+            EventKind::MoveMade(Move { ply, .. })
+            | EventKind::MoveAmended {
+                played: Move { ply, .. },
+                ..
+            } => {
+                let ply = *ply;
+                if later().any(|kind| withdrawn_from(kind).is_some_and(|from| from <= ply)) {
+                    // What stood there before is gone all the same.
+                    let reason = "moved_on";
+                    event.kind = EventKind::MoveRetracted { ply, reason };
+                }
+            }
+            EventKind::MoveCompleted { ply, clock, .. } => {
+                let moves = self.games.current().map_or(&[][..], |game| &game.moves);
+                let entry = moves.iter().rfind(|entry| entry.ply == *ply)?;
+                if clock.is_none() || entry.clock == *clock {
+                    return None;
+                }
+            }
+            EventKind::GameEnded { result, .. } if replaced(result) => return None,
+            EventKind::GameAmended {
+                result, reason, note, ..
+            } => {
+                *note = None;
+                if result.as_deref().is_some_and(replaced) {
+                    (*result, *reason) = (None, None);
+                }
+            }
+            _ => {}
+        }
+        Some(event)
+    }
+}
+
+/// Whether spectators may see something of it.
+const fn is_public(kind: &EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::GameStarted { .. }
+            | EventKind::MoveMade(_)
+            | EventKind::MoveAmended { .. }
+            | EventKind::MoveRetracted { .. }
+            | EventKind::MoveCompleted { .. }
+            | EventKind::GameEnded { .. }
+            | EventKind::GameAmended { .. }
+    )
+}
+
+/// The ply from which on what was told before is withdrawn.
+const fn withdrawn_from(kind: &EventKind) -> Option<u32> {
+    match kind {
+        EventKind::MoveRetracted { ply, .. } => Some(*ply),
+        EventKind::MoveAmended { played, .. } => Some(played.ply),
+        _ => None,
+    }
+}
+
+/// The result that an arbiter puts in the place of what was told before.
+fn new_result(kind: &EventKind) -> Option<&str> {
+    match kind {
+        EventKind::GameAmended { result, .. } => result.as_deref(),
+        _ => None,
+    }
+}
+
+/// What the clock showed when the event was told.
+fn clock_told_by(event: &Event) -> Option<ClockTimes> {
+    let clock = match &event.kind {
+        EventKind::MoveMade(played) | EventKind::MoveAmended { played, .. } => played.clock,
+        EventKind::MoveCompleted { clock, .. } => *clock,
+        _ => None,
+    };
+    clock.map(|clock| ClockTimes::told(clock, event.ts))
+}
+
+#[cfg(test)]
+mod tests;

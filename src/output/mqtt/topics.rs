@@ -1,0 +1,283 @@
+//! The topic tree, one function per topic.
+
+use core::fmt;
+use core::str::FromStr;
+
+/// The first levels of all topics, as in "kiebitz" or "club/kiebitz".
+///
+/// ```
+/// use kiebitz::output::mqtt::Prefix;
+///
+/// let prefix: Prefix = "club/kiebitz".parse()?;
+/// assert_eq!(prefix.board("board-1")?.events(), "club/kiebitz/boards/board-1/events");
+/// assert!("club/#".parse::<Prefix>().is_err());
+/// # Ok::<(), kiebitz::output::mqtt::TopicError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prefix(String);
+
+/// The topics of one board.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BoardTopics {
+    own: String,
+    public: String,
+}
+
+/// A name that cannot be part of a topic.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TopicError {
+    /// It has no characters, or one of its levels has none.
+    #[error("{name:?} leaves a level of an MQTT topic empty")]
+    Empty {
+        /// The name.
+        name: String,
+    },
+    /// It has a wildcard or a control character in it.
+    #[error("{name:?} has {character:?} in it, which MQTT topics cannot have")]
+    Character {
+        /// The name.
+        name: String,
+        /// The first such character.
+        character: char,
+    },
+    /// It begins with a dollar sign; such topics belong to the broker.
+    #[error("{name:?} begins with \"$\": such MQTT topics belong to the broker")]
+    Reserved {
+        /// The name.
+        name: String,
+    },
+    /// It is too long to be readable, and topics are limited as a whole.
+    #[error("{name:?} has {bytes} bytes; for an MQTT topic {LONGEST} are allowed")]
+    TooLong {
+        /// The name.
+        name: String,
+        /// Its length.
+        bytes: usize,
+    },
+}
+
+/// So long may a prefix or a name be, in bytes.
+const LONGEST: usize = 200;
+
+impl Prefix {
+    /// "kiebitz": what live boards are published under unless told otherwise.
+    #[must_use]
+    pub fn live() -> Self {
+        Self("kiebitz".to_owned())
+    }
+
+    /// "kiebitz/replay": what replays are published under unless told otherwise.
+    #[must_use]
+    pub fn replay() -> Self {
+        Self("kiebitz/replay".to_owned())
+    }
+
+    /// Whether a daemon is there, and what it serves; its last will.
+    ///
+    /// # Errors
+    ///
+    /// [`TopicError`] when the host's name cannot be part of a topic.
+    pub fn daemon_state(&self, host: &str) -> Result<String, TopicError> {
+        Ok(format!("{self}/daemons/{}/state", level(host)?))
+    }
+
+    /// The topics of a board. A `/` in its name, as in that of a port, becomes a `-`.
+    ///
+    /// # Errors
+    ///
+    /// [`TopicError`] when its name cannot be part of a topic.
+    pub fn board(&self, name: &str) -> Result<BoardTopics, TopicError> {
+        let level = level(name)?;
+        Ok(BoardTopics {
+            own: format!("{self}/boards/{level}"),
+            public: format!("{self}/public/boards/{level}"),
+        })
+    }
+}
+
+impl FromStr for Prefix {
+    type Err = TopicError;
+
+    fn from_str(prefix: &str) -> Result<Self, TopicError> {
+        if prefix.starts_with('$') {
+            return Err(TopicError::Reserved {
+                name: prefix.to_owned(),
+            });
+        }
+        check(prefix)?;
+        if prefix.split('/').any(str::is_empty) {
+            return Err(TopicError::Empty {
+                name: prefix.to_owned(),
+            });
+        }
+        Ok(Self(prefix.to_owned()))
+    }
+}
+
+impl fmt::Display for Prefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl BoardTopics {
+    /// Connection, serial number, version, orientation. Retained.
+    #[must_use]
+    pub fn state(&self) -> String {
+        format!("{}/state", self.own)
+    }
+
+    /// What stands on the board, and where the game expects something else. Retained.
+    #[must_use]
+    pub fn placement(&self) -> String {
+        format!("{}/placement", self.own)
+    }
+
+    /// What the clock shows. Retained.
+    #[must_use]
+    pub fn clock(&self) -> String {
+        format!("{}/clock", self.own)
+    }
+
+    /// The whole current game. Retained.
+    #[must_use]
+    pub fn game(&self) -> String {
+        format!("{}/game", self.own)
+    }
+
+    /// The current game as PGN. Retained.
+    #[must_use]
+    pub fn pgn(&self) -> String {
+        format!("{}/pgn", self.own)
+    }
+
+    /// Every event, in order. Not retained.
+    #[must_use]
+    pub fn events(&self) -> String {
+        format!("{}/events", self.own)
+    }
+
+    /// The open incidents. Retained.
+    #[must_use]
+    pub fn incidents(&self) -> String {
+        format!("{}/incidents", self.own)
+    }
+
+    /// Where the board takes commands.
+    #[must_use]
+    pub fn command(&self) -> String {
+        format!("{}/command", self.own)
+    }
+
+    /// The current game for spectators. Retained.
+    #[must_use]
+    pub fn public_game(&self) -> String {
+        format!("{}/game", self.public)
+    }
+
+    /// The current game as PGN for spectators. Retained.
+    #[must_use]
+    pub fn public_pgn(&self) -> String {
+        format!("{}/pgn", self.public)
+    }
+
+    /// What the clock shows, for spectators. Retained.
+    #[must_use]
+    pub fn public_clock(&self) -> String {
+        format!("{}/clock", self.public)
+    }
+}
+
+/// A name as one level of a topic.
+fn level(name: &str) -> Result<String, TopicError> {
+    check(name)?;
+    let level = name.trim_matches('/').replace('/', "-");
+    if level.is_empty() {
+        Err(TopicError::Empty {
+            name: name.to_owned(),
+        })
+    } else {
+        Ok(level)
+    }
+}
+
+fn check(name: &str) -> Result<(), TopicError> {
+    if name.len() > LONGEST {
+        return Err(TopicError::TooLong {
+            name: name.to_owned(),
+            bytes: name.len(),
+        });
+    }
+    match name.chars().find(|c| matches!(c, '+' | '#') || c.is_control()) {
+        Some(character) => Err(TopicError::Character {
+            name: name.to_owned(),
+            character,
+        }),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn port_names_become_one_level() {
+        let topics = Prefix::live().board("/dev/serial/by-id/usb-DGT").expect("a name");
+        assert_eq!(topics.state(), "kiebitz/boards/dev-serial-by-id-usb-DGT/state");
+        assert_eq!(
+            topics.public_pgn(),
+            "kiebitz/public/boards/dev-serial-by-id-usb-DGT/pgn"
+        );
+    }
+
+    #[test]
+    fn wildcards_and_nul_are_refused() {
+        for name in ["board+1", "#", "a\0b", "a\nb"] {
+            assert!(
+                matches!(Prefix::live().board(name), Err(TopicError::Character { .. })),
+                "{name:?}"
+            );
+            assert!(
+                matches!(name.parse::<Prefix>(), Err(TopicError::Character { .. })),
+                "{name:?}"
+            );
+            assert!(Prefix::live().daemon_state(name).is_err(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn empty_levels_are_refused() {
+        for prefix in ["", "/", "/kiebitz", "kiebitz/", "a//b"] {
+            assert!(
+                matches!(prefix.parse::<Prefix>(), Err(TopicError::Empty { .. })),
+                "{prefix:?}"
+            );
+        }
+        for name in ["", "/", "//"] {
+            assert!(
+                matches!(Prefix::live().board(name), Err(TopicError::Empty { .. })),
+                "{name:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn topics_of_the_broker_are_refused() {
+        assert!(matches!(
+            "$SYS/kiebitz".parse::<Prefix>(),
+            Err(TopicError::Reserved { .. })
+        ));
+    }
+
+    #[test]
+    fn no_topic_is_longer_than_mqtt_allows() {
+        let long = "ü".repeat(LONGEST / 2);
+        assert!(long.parse::<Prefix>().is_ok());
+        assert!(matches!(
+            format!("{long}.").parse::<Prefix>(),
+            Err(TopicError::TooLong { .. })
+        ));
+    }
+}

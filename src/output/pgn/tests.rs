@@ -1,0 +1,308 @@
+//! What is written is read back with pgn-reader and played through with shakmaty.
+
+use std::collections::BTreeMap;
+use std::io::Cursor;
+use std::ops::ControlFlow;
+
+use pgn_reader::{Outcome, RawComment, RawTag, Reader, SanPlus, Visitor};
+use shakmaty::uci::UciMove;
+use shakmaty::{CastlingMode, Chess, EnPassantMode, Position};
+
+use super::*;
+use crate::events::record::Games;
+use crate::events::record::tests::{clock, event, ply, started};
+use crate::events::{Clock, EventKind, Move};
+
+/// What a reader makes of a PGN.
+#[derive(Default)]
+struct Read {
+    tags: BTreeMap<String, String>,
+    ucis: Vec<String>,
+    comments: Vec<String>,
+    result: String,
+    position: Chess,
+    mode: Option<CastlingMode>,
+}
+
+struct Replayer;
+
+impl Visitor for Replayer {
+    type Tags = Read;
+    type Movetext = Read;
+    type Output = Read;
+
+    fn begin_tags(&mut self) -> ControlFlow<Read, Read> {
+        ControlFlow::Continue(Read::default())
+    }
+
+    fn tag(&mut self, read: &mut Read, name: &[u8], value: RawTag<'_>) -> ControlFlow<Read> {
+        let name = String::from_utf8(name.to_vec()).expect("tag names are ASCII");
+        read.tags
+            .insert(name, value.decode_utf8().expect("values are UTF-8").into_owned());
+        ControlFlow::Continue(())
+    }
+
+    fn begin_movetext(&mut self, mut read: Read) -> ControlFlow<Read, Read> {
+        let chess960 = read
+            .tags
+            .get("Variant")
+            .is_some_and(|variant| variant == "Chess960");
+        let mode = CastlingMode::from_chess960(chess960);
+        if let Some(fen) = read.tags.get("FEN") {
+            let fen = fen.parse::<Fen>().expect("the FEN tag is a FEN");
+            read.position = fen.into_position(mode).expect("the start position is legal");
+        }
+        read.mode = Some(mode);
+        ControlFlow::Continue(read)
+    }
+
+    fn san(&mut self, read: &mut Read, san: SanPlus) -> ControlFlow<Read> {
+        let played = san
+            .san
+            .to_move(&read.position)
+            .expect("the SAN is legal in its position");
+        read.ucis.push(
+            played
+                .to_uci(read.mode.unwrap_or(CastlingMode::Standard))
+                .to_string(),
+        );
+        read.position.play_unchecked(played);
+        ControlFlow::Continue(())
+    }
+
+    fn comment(&mut self, read: &mut Read, comment: RawComment<'_>) -> ControlFlow<Read> {
+        read.comments
+            .push(String::from_utf8_lossy(comment.as_bytes()).into_owned());
+        ControlFlow::Continue(())
+    }
+
+    fn outcome(&mut self, read: &mut Read, outcome: Outcome) -> ControlFlow<Read> {
+        read.result = outcome.to_string();
+        ControlFlow::Continue(())
+    }
+
+    fn end_game(&mut self, read: Read) -> Read {
+        read
+    }
+}
+
+fn read(pgn: &str) -> Read {
+    assert!(pgn.lines().all(|line| line.chars().count() < 80), "{pgn}");
+    let mut reader = Reader::new(Cursor::new(pgn));
+    let game = reader.read_game(&mut Replayer).expect("PGN").expect("one game");
+    assert!(
+        !reader.has_more().expect("PGN"),
+        "one game and nothing else:\n{pgn}"
+    );
+    game
+}
+
+/// The record of a game with these plies, told with the SAN and FEN that shakmaty gives them.
+fn played(start_fen: &str, variant: &'static str, ucis: &[&str]) -> Games {
+    let mode = CastlingMode::from_chess960(variant == "chess960");
+    let mut position: Chess = start_fen
+        .parse::<Fen>()
+        .expect("FEN")
+        .into_position(mode)
+        .expect("a legal start");
+    let mut games = Games::new();
+    games.apply(&event(1, started(start_fen, variant)));
+    for (number, uci) in (1..).zip(ucis) {
+        let legal = uci
+            .parse::<UciMove>()
+            .expect("UCI")
+            .to_move(&position)
+            .expect("legal");
+        let color = if position.turn() == Color::White {
+            "white"
+        } else {
+            "black"
+        };
+        let san = SanPlus::from_move_and_play_unchecked(&mut position, legal).to_string();
+        let fen = Fen::from_position(&position, EnPassantMode::Legal).to_string();
+        let made = Move {
+            color,
+            fen,
+            ..ply(number, uci, &san)
+        };
+        games.apply(&event(u64::from(number) + 1, EventKind::MoveMade(made)));
+    }
+    games
+}
+
+fn record(games: &Games) -> &GameRecord {
+    games.current().expect("a game")
+}
+
+#[test]
+fn finished_game_reads_back() {
+    let ucis = ["e2e4", "e7e5", "d1h5", "b8c6", "f1c4", "g8f6", "h5f7"];
+    let mut games = played(STANDARD, "standard", &ucis);
+    let clock = Some(Clock {
+        white_ms: 3_599_400,
+        black_ms: 5_400_000,
+        running: Some("black"),
+        flag: None,
+    });
+    games.apply(&event(
+        20,
+        EventKind::MoveCompleted {
+            ply: 1,
+            by: "press",
+            clock,
+            elapsed_ms: Some(600),
+        },
+    ));
+    let (result, reason) = ("1-0".to_owned(), "checkmate");
+    games.apply(&event(
+        21,
+        EventKind::GameEnded {
+            result,
+            reason,
+            by: "laws",
+            confirmed: true,
+        },
+    ));
+
+    let text = pgn(record(&games));
+    assert!(
+        text.contains("1. e4 {[%clk 0:59:59][%emt 0:00:00]} 1... e5 {[%clk 0:10:00]}"),
+        "{text}"
+    );
+    let read = read(&text);
+    assert_eq!(read.ucis, ucis);
+    assert_eq!(read.result, "1-0");
+    assert!(read.position.is_checkmate());
+    assert_eq!(read.tags["Date"], "2026.09.10");
+    assert_eq!(read.tags["Termination"], "normal");
+    assert!(!read.tags.contains_key("FEN"));
+}
+
+#[test]
+fn roster_comes_first_and_in_order() {
+    let games = played(STANDARD, "standard", &[]);
+    let text = pgn(record(&games));
+    let names: Vec<_> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix('[')?.split(' ').next())
+        .collect();
+    assert_eq!(
+        names[..7],
+        ["Event", "Site", "Date", "Round", "White", "Black", "Result"]
+    );
+    assert_eq!(read(&text).result, "*");
+}
+
+#[test]
+fn chess960_game_carries_its_start_and_castles() {
+    let fen = "brkrnqnb/pppppppp/8/8/8/8/PPPPPPPP/BRKRNQNB w KQkq - 0 1";
+    let ucis = [
+        "g1f3", "g8f6", "e1d3", "e8d6", "g2g3", "g7g6", "f1h3", "f8h6", "c1d1",
+    ];
+    let games = played(fen, "chess960", &ucis);
+    let read = read(&pgn(record(&games)));
+    assert_eq!(read.tags["Variant"], "Chess960");
+    assert_eq!(
+        (read.tags["SetUp"].as_str(), read.tags["FEN"].as_str()),
+        ("1", fen)
+    );
+    assert_eq!(read.ucis, ucis);
+}
+
+#[test]
+fn black_can_be_the_first_to_move() {
+    let fen = "4k3/8/8/8/8/8/4P3/4K3 b - - 3 17";
+    let games = played(fen, "from_position", &["e8d7", "e2e4"]);
+    let text = pgn(record(&games));
+    assert!(text.contains("\n17... Kd7 {"), "{text}");
+    assert!(text.contains("} 18. e4 {"), "{text}");
+    assert_eq!(read(&text).ucis, ["e8d7", "e2e4"]);
+}
+
+#[test]
+fn what_follows_an_irregular_ply_stands_in_a_comment() {
+    let mut games = played(STANDARD, "standard", &["e2e4", "e7e5"]);
+    let irregular = Move {
+        san: None,
+        legal: false,
+        clock: None,
+        ..ply(3, "e1e3", "")
+    };
+    games.apply(&event(10, EventKind::MoveMade(irregular)));
+    games.apply(&event(11, EventKind::MoveMade(ply(4, "d7d5", "d5"))));
+    let unclear = Move {
+        uci: None,
+        san: None,
+        legal: false,
+        clock: None,
+        ..ply(5, "", "")
+    };
+    games.apply(&event(12, EventKind::MoveMade(unclear)));
+
+    let read = read(&pgn(record(&games)));
+    assert_eq!(read.ucis, ["e2e4", "e7e5"]);
+    let last = read.comments.last().expect("a comment").replace('\n', " ");
+    assert!(
+        last.starts_with("Irregular from here on; in UCI: e1e3 d7d5 ? ; FEN "),
+        "{last}"
+    );
+}
+
+#[test]
+fn spectators_see_moves_and_clocks_only() {
+    let mut games = played(STANDARD, "standard", &["e2e4"]);
+    let completed = EventKind::MoveCompleted {
+        ply: 1,
+        by: "press",
+        clock: Some(clock(60)),
+        elapsed_ms: Some(1000),
+    };
+    games.apply(&event(10, completed));
+    let text = public_pgn(record(&games));
+    assert!(
+        text.contains("{[%clk 0:01:00]}") && !text.contains("emt"),
+        "{text}"
+    );
+}
+
+#[test]
+fn tag_values_cannot_break_out() {
+    let mut games = Games::new();
+    let EventKind::GameStarted {
+        start_fen,
+        variant,
+        orientation,
+        white_side,
+        laws,
+        mode,
+        time_control,
+        ..
+    } = started(STANDARD, "standard")
+    else {
+        unreachable!()
+    };
+    let players = Some(crate::events::Players {
+        white: Some("O\"Brien\\ \"]\n[Result \"0-1".to_owned()),
+        black: Some("Müller, Jürgen".to_owned()),
+    });
+    let kind = EventKind::GameStarted {
+        start_fen,
+        variant,
+        orientation,
+        continues: None,
+        white_side,
+        laws,
+        mode,
+        players,
+        time_control,
+        event: Some("Club \"Kiebitz\"".to_owned()),
+        site: Some("Bremen GER".to_owned()),
+    };
+    games.apply(&event(1, kind));
+    let read = read(&pgn(record(&games)));
+    assert_eq!(read.tags["White"], "O\"Brien\\ \"][Result \"0-1");
+    assert_eq!(read.tags["Black"], "Müller, Jürgen");
+    assert_eq!(read.tags["Result"], "*");
+    assert_eq!(read.tags["Event"], "Club \"Kiebitz\"");
+    assert_eq!(read.tags["Site"], "Bremen GER");
+}

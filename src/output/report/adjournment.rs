@@ -1,0 +1,45 @@
+//! What the envelope of an adjourned game must say.
+
+use super::model::{Adjournment, TimeUsed};
+use super::position::{Numbering, QuietPlies};
+use crate::events::record::GameRecord;
+use crate::events::{Clock, Word};
+
+/// The record of a game that is not over, when the clock last showed that; `None` once it is.
+pub(super) fn of(record: &GameRecord, shown: Option<Clock>) -> Option<Adjournment> {
+    if record.ended.is_some() {
+        return None;
+    }
+    let last = record.moves.last();
+    let played = last.map_or(0, |entry| entry.ply);
+    let (move_number, color) = Numbering::of(&record.start_fen).number(played.saturating_add(1));
+    Some(Adjournment {
+        fen: record.fen.clone(),
+        start_fen: record.start_fen.clone(),
+        color: color.fold_wb("white", "black"),
+        move_number,
+        unsettled: last.is_some_and(|entry| entry.settled.is_none()),
+        time_control: record.time_control.clone(),
+        white: used(record, shown, "white"),
+        black: used(record, shown, "black"),
+        half_moves: QuietPlies::of(record).after(played),
+    })
+}
+
+fn used(record: &GameRecord, shown: Option<Clock>, color: Word) -> TimeUsed {
+    let left_ms = shown.map(|clock| match color {
+        "white" => clock.white_ms,
+        _ => clock.black_ms,
+    });
+    let mut used = TimeUsed {
+        left_ms,
+        ..TimeUsed::default()
+    };
+    for entry in record.moves.iter().filter(|entry| entry.color == color) {
+        match entry.elapsed_ms {
+            Some(elapsed) => used.used_ms = used.used_ms.saturating_add(elapsed),
+            None => used.untimed += 1,
+        }
+    }
+    used
+}

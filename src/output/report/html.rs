@@ -1,0 +1,441 @@
+//! The report as a page: one file that needs nothing else, for the screen, the phone and A4 paper.
+//!
+//! There is no script in it, and it loads nothing. maud escapes whatever is put into the page.
+
+mod curve;
+mod diagram;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html as page};
+use shakmaty::Bitboard;
+
+use super::claims::ClaimSheet;
+use super::model::{Adjournment, Amendment, IncidentReport, Report, Source};
+use super::position::squares;
+use super::view::{GameView, Manner, Mark, Told, View, clock, own_clock, rows, took};
+use super::words::{fill, say};
+use crate::events::record::MoveRecord;
+
+/// The report as an HTML page.
+#[must_use]
+pub fn html(report: &Report, manner: &Manner) -> String {
+    let view = View::new(manner);
+    let words = view.words;
+    let title = match report.games.as_slice() {
+        [game] => format!("{}: {}", words.title, game.record.game),
+        _ => words.title.to_owned(),
+    };
+    let page = page! {
+        (DOCTYPE)
+        html lang=(manner.language.code()) {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="robots" content="noindex";
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                (diagram::pieces())
+                (top(view, report))
+                main {
+                    @for (number, game) in (1..).zip(&report.games) {
+                        (game_section(report, view.game(game), number))
+                    }
+                    @if !report.outside.is_empty() {
+                        section class="part" {
+                            h2 { (words.outside) }
+                            @for entry in &report.outside { (incident(report, view, None, entry)) }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    page.into_string()
+}
+
+const STYLE: &str = include_str!("html/style.css");
+
+fn top(view: View<'_>, report: &Report) -> Markup {
+    let words = view.words;
+    page! {
+        header {
+            h1 { (words.title) }
+            p class="confidential" { (words.confidential) }
+            @if let Some(source) = &report.source {
+                p class="source" { (fill(words.made_from, &[("file", &source.file)])) }
+                @if let Some(byte) = source.cut_at {
+                    p { strong { (fill(words.cut_at, &[("byte", &byte.to_string())])) } }
+                }
+            }
+            @if report.games.is_empty() { p { (words.no_games) } }
+            @if report.games.len() > 1 {
+                nav aria-label=(words.games) {
+                    ul {
+                        @for (number, game) in (1..).zip(&report.games) {
+                            @let (white, black) = view.players(game.record.players.as_ref());
+                            li {
+                                a href=(format!("#game-{number}")) { (game.record.game) }
+                                " " (white) " - " (black) " " (game.record.result)
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn game_section(report: &Report, game: GameView<'_>, number: usize) -> Markup {
+    let words = game.view.words;
+    let adjournment = game.game.adjournment.as_ref();
+    page! {
+        section class="game" id=(format!("game-{number}")) {
+            h2 { (words.game) " " (game.game.record.game) }
+            (head(game))
+            section class="part" {
+                h3 { (words.score) }
+                (score(game, number))
+            }
+            (curve::clocks(game))
+            section class="part" {
+                h3 { (words.incidents) }
+                @if game.game.incidents.is_empty() { p { (words.no_incidents) } }
+                @for entry in &game.game.incidents { (incident(report, game.view, Some((game, number)), entry)) }
+            }
+            (claims(game))
+            (corrections(game))
+            (notes(game))
+            (amendments(game))
+            @if let Some(adjournment) = adjournment { (envelope(game, adjournment)) }
+        }
+    }
+}
+
+fn head(game: GameView<'_>) -> Markup {
+    page! {
+        table class="head" {
+            tbody {
+                @for (label, value) in game.head() {
+                    tr {
+                        th scope="row" { (label) }
+                        td { @if value.is_empty() { (blank()) } @else { (value) } }
+                    }
+                }
+            }
+        }
+        @if let Some(continues) = &game.game.continues {
+            p { (fill(game.view.words.continues, &[("game", continues)])) }
+        }
+    }
+}
+
+/// A line to write on.
+fn blank() -> Markup {
+    page! { span class="blank" {} }
+}
+
+/// The score sheet in blocks, two beside each other where there is room.
+fn score(game: GameView<'_>, number: usize) -> Markup {
+    let words = game.view.words;
+    let rows = rows(game);
+    let legend = game.legend();
+    page! {
+        @if rows.is_empty() { p { (words.no_moves) } }
+        div class="score" {
+            @for block in rows.chunks(block(rows.len())) {
+                table {
+                    thead {
+                        tr {
+                            th scope="col" { (words.number) }
+                            @for color in [words.white, words.black] {
+                                th scope="col" { (color) }
+                                th scope="col" class="n" { (words.clock) }
+                                th scope="col" class="n" { (words.took) }
+                            }
+                        }
+                    }
+                    tbody {
+                        @for (move_number, white, black) in block {
+                            tr {
+                                th scope="row" { (move_number) "." }
+                                (cells(game, *white, number))
+                                (cells(game, *black, number))
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        @if !legend.is_empty() {
+            dl class="legend" aria-label=(words.marks) {
+                @for (sign, meaning) in legend { div { dt { (sign) } dd { (meaning) } } }
+            }
+        }
+    }
+}
+
+/// Rows of a block: short games in one, longer ones in two of equal length as far as a page goes.
+fn block(rows: usize) -> usize {
+    if rows <= SHORT {
+        SHORT
+    } else {
+        rows.div_ceil(2).min(PAGE)
+    }
+}
+
+const SHORT: usize = 20;
+/// What is left of an A4 page under the head of a game.
+const PAGE: usize = 32;
+
+fn cells(game: GameView<'_>, entry: Option<&MoveRecord>, number: usize) -> Markup {
+    let Some(entry) = entry else {
+        return page! { td {} td {} td {} };
+    };
+    page! {
+        td class=(if entry.legal { "move" } else { "move irregular" }) {
+            (game.played(entry))
+            @for mark in game.marks(entry) {
+                @match mark {
+                    Mark::Incident(incident) => {
+                        " " a class="ref" href=(anchor(Some(number), incident)) { "#" (incident) }
+                    }
+                    Mark::Irregular => {}
+                    mark => { span class="mark" { (mark.sign()) } }
+                }
+            }
+        }
+        td class="n" { @if let Some(left) = own_clock(entry) { (clock(left)) } }
+        td class="n" { @if let Some(ms) = entry.elapsed_ms { (took(ms)) } }
+    }
+}
+
+fn anchor(game: Option<usize>, incident: u64) -> String {
+    format!("#{}", anchor_id(game, incident))
+}
+
+fn anchor_id(game: Option<usize>, incident: u64) -> String {
+    match game {
+        Some(game) => format!("game-{game}-incident-{incident}"),
+        None => format!("incident-{incident}"),
+    }
+}
+
+fn incident(
+    report: &Report,
+    view: View<'_>,
+    game: Option<(GameView<'_>, usize)>,
+    entry: &IncidentReport,
+) -> Markup {
+    let words = view.words;
+    let known = &entry.incident;
+    let drawn = known.evidence.fen.as_deref();
+    let drawn = drawn
+        .and_then(|fen| diagram::figure(view, view.diagram_caption(entry), fen, squares(&known.squares)));
+    let game_view = game.map(|(game, _)| game);
+    let id = match game {
+        Some((_, number)) => anchor_id(Some(number), known.incident),
+        None => format!("{}-{}", entry.board, anchor_id(None, known.incident)),
+    };
+    page! {
+        article class=(format!("incident {}", known.severity)) id=(id.replace(char::is_whitespace, "-")) {
+            h4 { (view.incident_title(game_view, entry)) }
+            div class="beside" {
+                @if let Some(drawn) = drawn { (drawn) }
+                div class="told" {
+                    p class="rule" {
+                        span class="severity" { (view.severity(known.severity)) } " "
+                        (view.articles(&known.article, known.edition))
+                    }
+                    p class="advice" { strong { (words.advice) ": " } (view.advice(game_view, entry)) }
+                    ul class="course" { @for line in view.incident_course(entry) { li { (line) } } }
+                    @if !known.squares.is_empty() {
+                        p { (fill(words.marked, &[("squares", &known.squares.join(", "))])) }
+                    }
+                    @if let Some(shown) = known.evidence.clock { p { (view.clock_sentence(shown)) } }
+                    (places(view, report.source.as_ref(), entry))
+                }
+            }
+            (changes(view, entry))
+        }
+    }
+}
+
+/// Where the evidence is, with a link to the capture.
+fn places(view: View<'_>, source: Option<&Source>, entry: &IncidentReport) -> Markup {
+    page! {
+        p class="places" {
+            @for line in view.incident_places(source, entry) { (line) " " }
+            @if let (Some(source), Some(_)) = (source, entry.frames) {
+                a href=(link(&source.file)) { (source.file) }
+            }
+        }
+    }
+}
+
+/// A file's name as an address: whatever could be read as more than a path is written in percent.
+fn link(file: &str) -> String {
+    let path = file.trim_start_matches('/');
+    let root = if path.len() < file.len() { "/" } else { "" };
+    path.bytes().fold(root.to_owned(), |mut link, byte| {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'/') {
+            link.push(char::from(byte));
+        } else {
+            link.push_str(&format!("%{byte:02X}"));
+        }
+        link
+    })
+}
+
+fn changes(view: View<'_>, entry: &IncidentReport) -> Markup {
+    let words = view.words;
+    if entry.changes.is_empty() {
+        return page! {};
+    }
+    page! {
+        div class="changes" {
+            h5 { (words.changes) }
+            ol {
+                @for (change, told) in view.changes(entry) {
+                    li {
+                        span class="n" { (view.time_exactly(change.change.at)) } " "
+                        @match told {
+                            Told::AtOnce(squares) => { (squares) }
+                            Told::One(piece) => { b { (change.change.square) } " " (piece) }
+                        }
+                        @if let Some(frame) = change.frame {
+                            span class="frame" { " (" (words.frame) " " (frame.number) ")" }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn claims(game: GameView<'_>) -> Markup {
+    let words = game.view.words;
+    let claims = &game.game.claims;
+    page! {
+        section class="part" {
+            h3 { (words.claims) }
+            p class="aside" { (words.claims_are) }
+            @for sheet in &claims.sheets { (claim_sheet(game, sheet)) }
+            @if claims.repeated.is_empty() {
+                p { (words.never_repeated) }
+            } @else {
+                p { (words.repeated) ":" }
+                ul { @for repeated in &claims.repeated { li { (game.stood_after(repeated)) } } }
+            }
+            p { (game.countdown(claims.countdown)) }
+        }
+    }
+}
+
+fn claim_sheet(game: GameView<'_>, sheet: &ClaimSheet) -> Markup {
+    let words = game.view.words;
+    let position = diagram::figure(game.view, words.position_claimed, &sheet.fen, Bitboard::EMPTY);
+    page! {
+        article class="claim" {
+            h4 { (game.claim_title(sheet)) }
+            div class="beside" {
+                @if let Some(position) = position { (position) }
+                div class="told" {
+                    p class="verdict" { strong { (game.verdict(sheet)) } }
+                    ul { @for line in game.offers(sheet) { li { (line) } } }
+                    p { (game.countdown(sheet.countdown)) }
+                    p class="key" { (words.key) ": " code { (sheet.key) } }
+                }
+            }
+            @if !sheet.occurrences.is_empty() {
+                table class="list" {
+                    thead { tr { @for name in game.occurrence_heads() { th scope="col" { (name) } } } }
+                    tbody {
+                        @for row in game.occurrences(sheet) { tr { @for cell in row { td { (cell) } } } }
+                    }
+                }
+            }
+            @if !sheet.near.is_empty() {
+                p { (words.near) ":" }
+                ul { @for near in game.near(sheet) { li { (near) } } }
+            }
+        }
+    }
+}
+
+fn corrections(game: GameView<'_>) -> Markup {
+    let words = game.view.words;
+    let heads = [words.time, words.withdrawn, words.instead, words.reason];
+    let rows = game.game.corrections.iter().map(|correction| {
+        let played = correction.played.as_ref().map(|played| game.withdrawn(played));
+        [
+            game.view.time(correction.ts),
+            game.all_withdrawn(correction),
+            played.unwrap_or_default(),
+            say(words.withdrawals, correction.reason).to_owned(),
+        ]
+    });
+    list(words.corrections, heads, rows.collect())
+}
+
+fn notes(game: GameView<'_>) -> Markup {
+    let words = game.view.words;
+    let rows = game.game.notes.iter().map(|note| game.note(note));
+    list(words.notes, [words.time, words.after, words.what], rows.collect())
+}
+
+fn amendments(game: GameView<'_>) -> Markup {
+    let words = game.view.words;
+    let rows = game.game.amendments.iter().map(|amendment| {
+        let (Amendment::Command { ts, by, .. } | Amendment::Game { ts, by, .. }) = amendment;
+        let what = game.view.amendment(amendment).join("; ");
+        [game.view.time(*ts), game.view.person(by), what]
+    });
+    list(
+        words.amendments,
+        [words.time, words.who, words.what],
+        rows.collect(),
+    )
+}
+
+/// A part of the report that is a table; nothing where it has no rows.
+fn list<const COLUMNS: usize>(heading: &str, heads: [&str; COLUMNS], rows: Vec<[String; COLUMNS]>) -> Markup {
+    if rows.is_empty() {
+        return page! {};
+    }
+    page! {
+        section class="part" {
+            h3 { (heading) }
+            table class="list" {
+                thead { tr { @for head in heads { th scope="col" { (head) } } } }
+                tbody { @for row in rows { tr { @for cell in row { td { (cell) } } } } }
+            }
+        }
+    }
+}
+
+fn envelope(game: GameView<'_>, adjournment: &Adjournment) -> Markup {
+    let words = game.view.words;
+    let position = words.adjourned_position;
+    let position = diagram::figure(game.view, position, &adjournment.fen, Bitboard::EMPTY);
+    page! {
+        section class="part envelope" {
+            h3 { (words.adjournment) }
+            p class="aside" { (words.adjournment_use) }
+            @if adjournment.unsettled { p { strong { (words.unsettled) } } }
+            div class="beside" {
+                @if let Some(position) = position { (position) }
+                table class="head told" {
+                    tbody {
+                        @for (label, value) in game.envelope(adjournment) {
+                            tr {
+                                th scope="row" { (label) }
+                                td { @if value.is_empty() { (blank()) } @else { (value) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! What a report says, without the words of any language.
+
+use kiebitz_hardware::Timestamp;
+use serde::Serialize;
+
+use super::claims::Claims;
+use super::frames::{Frame, Frames};
+use crate::events::record::GameRecord;
+use crate::events::{Incident, Players, SquareChange, Word, rfc3339, rfc3339_option};
+
+/// The games of some boards, with everything that the arbiter may be asked about.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// Version of this form: 1.
+    pub v: u8,
+    /// What it was made from, where that is a file.
+    pub source: Option<Source>,
+    /// The games, in the order in which they were started.
+    pub games: Vec<GameReport>,
+    /// Incidents that no game followed.
+    pub outside: Vec<IncidentReport>,
+}
+
+/// The file that a report was made from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Source {
+    /// Its name as given.
+    pub file: String,
+    /// The capture was cut off and is whole up to this byte.
+    pub cut_at: Option<u64>,
+}
+
+/// One game.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GameReport {
+    /// Moves, clocks, players, result: as the game stands after its last event.
+    pub record: GameRecord,
+    /// The result with its reason is the arbiter's word, given by this person.
+    pub decided_by: Option<String>,
+    /// The game that a gap cut off and that this one goes on with.
+    pub continues: Option<String>,
+    /// What is to be noted of the plies, one for each of the record's.
+    pub plies: Vec<PlyNote>,
+    /// The incidents, in the order in which they were opened.
+    pub incidents: Vec<IncidentReport>,
+    /// What there is to claims of a draw.
+    pub claims: Claims,
+    /// Moves amended and withdrawn.
+    pub corrections: Vec<Correction>,
+    /// Gaps in the record, and what came and went.
+    pub notes: Vec<Note>,
+    /// What persons asked for and changed.
+    pub amendments: Vec<Amendment>,
+    /// What the envelope must say if the game is adjourned now; absent once it is over.
+    pub adjournment: Option<Adjournment>,
+}
+
+/// What is to be noted of a ply.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PlyNote {
+    /// Its number, from 1.
+    pub ply: u32,
+    /// The number of the move, as in "23. Kg8".
+    pub number: u32,
+    /// When it came to stand on the board.
+    #[serde(serialize_with = "rfc3339")]
+    pub made: Timestamp,
+    /// False: it was played in a gap, perhaps in another place among those found with it.
+    pub order_certain: bool,
+    /// The numbers of the incidents that concern it.
+    pub incidents: Vec<u64>,
+}
+
+/// An incident from its beginning to its end.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct IncidentReport {
+    /// The incident as it was known in the end.
+    #[serde(flatten)]
+    pub incident: Incident,
+    /// The board.
+    pub board: String,
+    /// When it was told.
+    #[serde(serialize_with = "rfc3339")]
+    pub opened: Timestamp,
+    /// What became of it on the way.
+    pub steps: Vec<Step>,
+    /// How it ended, and what was decided on it later; empty: it is open.
+    pub closed: Vec<Closing>,
+    /// The port on which its bytes came in.
+    pub port: Option<String>,
+    /// Where in the capture it is; `None` without a capture.
+    pub frames: Option<Span>,
+    /// The changes of squares it rests on, with their places in the capture.
+    pub changes: Vec<Change>,
+}
+
+/// A part of a capture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Span {
+    /// Where it begins.
+    pub first: Frame,
+    /// Its last packet.
+    pub last: Frame,
+}
+
+/// A change of a square, with its place in the capture.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// The change.
+    #[serde(flatten)]
+    pub change: SquareChange,
+    /// The packet that brought it.
+    pub frame: Option<Frame>,
+}
+
+/// An update of an incident.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// When.
+    #[serde(serialize_with = "rfc3339")]
+    pub ts: Timestamp,
+    /// Its severity from then on.
+    pub severity: Word,
+    /// Its case from then on.
+    pub case: String,
+}
+
+/// How an incident ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Closing {
+    /// When.
+    #[serde(serialize_with = "rfc3339")]
+    pub ts: Timestamp,
+    /// Whose word or what closed it.
+    pub by: Word,
+    /// How.
+    pub reason: Word,
+    /// Whether it counts as an offence, where that was decided only then.
+    pub counts: Option<bool>,
+    /// What the arbiter decided, in his words.
+    pub decision: Option<String>,
+}
+
+/// Moves that were withdrawn, and what took their place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Correction {
+    /// When it was told.
+    #[serde(serialize_with = "rfc3339")]
+    pub ts: Timestamp,
+    /// When it happened on the board, where that is not `ts`.
+    #[serde(serialize_with = "rfc3339_option")]
+    pub at: Option<Timestamp>,
+    /// The plies that were withdrawn, in their order.
+    pub withdrawn: Vec<Withdrawn>,
+    /// What was played instead of the first; `None`: nothing yet.
+    pub played: Option<Withdrawn>,
+    /// Why, as in docs/events.md.
+    pub reason: Word,
+}
+
+/// A ply as it was told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Withdrawn {
+    /// Its number.
+    pub ply: u32,
+    /// English SAN; `None` for irregular play.
+    pub san: Option<String>,
+    /// It captured en passant.
+    pub en_passant: bool,
+    /// UCI, where one piece went from one square to another.
+    pub uci: Option<String>,
+}
+
+/// What happened to board and clock.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub enum Note {
+    /// Moves may have been made while nobody listened.
+    Gap {
+        /// When it was closed or given up.
+        #[serde(serialize_with = "rfc3339")]
+        ts: Timestamp,
+        /// The last ply before.
+        after_ply: u32,
+        /// memory, inferred or undecidable.
+        by: Word,
+        /// Changes read back from the board's memory.
+        changes: usize,
+        /// It began then.
+        #[serde(serialize_with = "rfc3339")]
+        from: Timestamp,
+        /// It ended then.
+        #[serde(serialize_with = "rfc3339")]
+        to: Timestamp,
+    },
+    /// The board was gone.
+    BoardDisconnected {
+        /// When.
+        #[serde(serialize_with = "rfc3339")]
+        ts: Timestamp,
+        /// The last ply before.
+        after_ply: u32,
+        /// Why.
+        reason: String,
+    },
+    /// The board came back.
+    BoardConnected {
+        /// When.
+        #[serde(serialize_with = "rfc3339")]
+        ts: Timestamp,
+        /// The last ply before.
+        after_ply: u32,
+    },
+    /// The clock was gone.
+    ClockDisconnected {
+        /// When.
+        #[serde(serialize_with = "rfc3339")]
+        ts: Timestamp,
+        /// The last ply before.
+        after_ply: u32,
+    },
+    /// The clock came back.
+    ClockConnected {
+        /// When.
+        #[serde(serialize_with = "rfc3339")]
+        ts: Timestamp,
+        /// The last ply before.
+        after_ply: u32,
+    },
+    /// The clock's battery was low.
+    ClockBatteryLow {
+        /// When.
+        #[serde(serialize_with = "rfc3339")]
+        ts: Timestamp,
+        /// The last ply before.
+        after_ply: u32,
+    },
+}
+
+/// A person's word.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub enum Amendment {
+    /// A command came.
+    Command {
+        /// When.
+        #[serde(serialize_with = "rfc3339")]
+        ts: Timestamp,
+        /// Who asked.
+        by: String,
+        /// What for, as in "set_result".
+        action: String,
+        /// What else was said.
+        arguments: serde_json::Value,
+        /// Why nothing was done; `None`: it was.
+        error: Option<String>,
+    },
+    /// The game was changed; what was not is `None`.
+    Game {
+        /// When.
+        #[serde(serialize_with = "rfc3339")]
+        ts: Timestamp,
+        /// By whom.
+        by: String,
+        /// The result.
+        result: Option<String>,
+        /// Why it ended so.
+        reason: Option<Word>,
+        /// The players.
+        players: Option<Players>,
+        /// The time control.
+        time_control: Option<String>,
+        /// All moves of the game, in UCI.
+        moves: Option<Vec<String>>,
+        /// The position from which it goes on.
+        position: Option<String>,
+        /// What was noted.
+        note: Option<String>,
+    },
+}
+
+/// What the envelope must say, as far as a record can (E23 Guidelines I.2, 1997 Annex A.2). It knows no sealed move.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Adjournment {
+    /// The position immediately before the sealed move.
+    pub fen: String,
+    /// The position that the game began with.
+    pub start_fen: String,
+    /// Who seals: white or black.
+    pub color: Word,
+    /// The number of the sealed move.
+    pub move_number: u32,
+    /// The last move on the board is not certain yet: it may still be corrected.
+    pub unsettled: bool,
+    /// Periods and increments.
+    pub time_control: Option<String>,
+    /// White's and Black's time.
+    pub white: TimeUsed,
+    /// Black's.
+    pub black: TimeUsed,
+    /// Half-moves since the last capture or pawn move.
+    pub half_moves: u32,
+}
+
+/// A player's time so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct TimeUsed {
+    /// What the clock showed last, in milliseconds.
+    pub left_ms: Option<u64>,
+    /// The sum of the times of his moves, in milliseconds, as far as they are known.
+    pub used_ms: u64,
+    /// His moves whose time is not known.
+    pub untimed: u32,
+}
+
+impl Report {
+    /// Notes the places of all evidence in the capture whose frames these are.
+    pub fn locate(&mut self, frames: &Frames) {
+        let games = self.games.iter_mut().flat_map(|game| &mut game.incidents);
+        for incident in games.chain(&mut self.outside) {
+            incident.locate(frames);
+        }
+    }
+}
+
+impl IncidentReport {
+    fn locate(&mut self, frames: &Frames) {
+        let evidence = &self.incident.evidence;
+        let port = self.port.as_deref();
+        self.frames = frames.between(port, evidence.from, evidence.to);
+        for change in &mut self.changes {
+            change.frame = frames.at(port, change.change.at);
+        }
+    }
+}
+
+impl Note {
+    /// When it was told.
+    #[must_use]
+    pub const fn ts(&self) -> Timestamp {
+        match self {
+            Self::Gap { ts, .. }
+            | Self::BoardDisconnected { ts, .. }
+            | Self::BoardConnected { ts, .. }
+            | Self::ClockDisconnected { ts, .. }
+            | Self::ClockConnected { ts, .. }
+            | Self::ClockBatteryLow { ts, .. } => *ts,
+        }
+    }
+}

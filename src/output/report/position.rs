@@ -1,0 +1,155 @@
+//! Positions as the events tell them, also those that no legal play can have.
+
+use serde::Serialize;
+use shakmaty::fen::Fen;
+use shakmaty::san::SanPlus;
+use shakmaty::{Bitboard, Board, CastlingMode, Chess, Color, Role, Setup};
+
+use crate::events::record::{GameRecord, MoveRecord};
+use crate::tracker::State;
+
+/// The pieces of a FEN; `None` where it is none.
+pub(super) fn board(fen: &str) -> Option<Board> {
+    Some(setup(fen)?.board)
+}
+
+pub(super) fn setup(fen: &str) -> Option<Setup> {
+    Some(fen.parse::<Fen>().ok()?.into_setup())
+}
+
+/// The legal position of a FEN, where there is one.
+pub(super) fn legal(fen: &str, mode: CastlingMode) -> Option<Chess> {
+    State::from_fen(fen, mode)?.position().cloned()
+}
+
+pub(super) fn castling_mode(record: &GameRecord) -> CastlingMode {
+    match record.variant {
+        "chess960" => CastlingMode::Chess960,
+        _ => CastlingMode::Standard,
+    }
+}
+
+/// The position before a ply, as FEN.
+pub(super) fn fen_before(record: &GameRecord, ply: u32) -> &str {
+    let before = record.moves.iter().rev().find(|entry| entry.ply < ply);
+    before.map_or(record.start_fen.as_str(), |entry| entry.fen.as_str())
+}
+
+/// Whether English SAN, played on these pieces, captures en passant: a pawn that takes on an empty square.
+pub(super) fn is_en_passant(san: &str, before: &str) -> bool {
+    let Ok(SanPlus {
+        san:
+            shakmaty::san::San::Normal {
+                role: Role::Pawn,
+                capture: true,
+                to,
+                ..
+            },
+        ..
+    }) = san.parse()
+    else {
+        return false;
+    };
+    board(before).is_some_and(|board| board.piece_at(to).is_none())
+}
+
+/// How the plies of a game are numbered: by the move number in front of White's move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Numbering {
+    /// Half-moves before the first ply, counted from move 1 of White.
+    before: u32,
+}
+
+impl Numbering {
+    pub(super) fn of(start_fen: &str) -> Self {
+        let before = setup(start_fen).map_or(0, |setup| {
+            (setup.fullmoves.get() - 1)
+                .saturating_mul(2)
+                .saturating_add(u32::from(setup.turn.is_black()))
+        });
+        Self { before }
+    }
+
+    /// The move number, and whose move it is.
+    pub(super) fn number(self, ply: u32) -> (u32, Color) {
+        let half = self.before.saturating_add(ply.saturating_sub(1));
+        (half / 2 + 1, Color::from_white(half.is_multiple_of(2)))
+    }
+}
+
+/// Half-moves since the last capture or pawn move, after each ply of a game.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct QuietPlies {
+    /// One for the start, then one a ply.
+    counts: Vec<u32>,
+    plies: Vec<u32>,
+}
+
+/// What a ply did that cannot be undone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Irreversible {
+    /// It took a piece.
+    Capture,
+    /// It moved a pawn.
+    PawnMove,
+}
+
+impl QuietPlies {
+    pub(super) fn of(record: &GameRecord) -> Self {
+        let mut count = setup(&record.start_fen).map_or(0, |setup| setup.halfmoves);
+        let (mut counts, mut plies) = (vec![count], vec![0]);
+        let mut before = record.start_fen.as_str();
+        for entry in &record.moves {
+            count = match irreversible(before, entry) {
+                None => count.saturating_add(1),
+                Some(_) => 0,
+            };
+            before = &entry.fen;
+            counts.push(count);
+            plies.push(entry.ply);
+        }
+        Self { counts, plies }
+    }
+
+    /// The count after a ply; 0 is the start.
+    pub(super) fn after(&self, ply: u32) -> u32 {
+        let at = self.plies.iter().rposition(|known| *known <= ply);
+        at.and_then(|at| self.counts.get(at)).copied().unwrap_or_default()
+    }
+
+    /// The last ply up to `ply` that captured or moved a pawn; 0: none did.
+    pub(super) fn reset_before(&self, ply: u32) -> u32 {
+        let both = self.plies.iter().zip(&self.counts);
+        let resets = both.filter(|(known, count)| **known <= ply && **count == 0);
+        resets.map(|(known, _)| *known).next_back().unwrap_or_default()
+    }
+}
+
+/// What a ply took or moved, by what stood before and after it: so irregular play counts too.
+pub(super) fn irreversible(before: &str, entry: &MoveRecord) -> Option<Irreversible> {
+    let (before, after) = (board(before)?, board(&entry.fen)?);
+    let pawns = |board: &Board| (board.pawns() & board.white(), board.pawns() & board.black());
+    if after.occupied().count() < before.occupied().count() || entry.captured.is_some() {
+        return Some(Irreversible::Capture);
+    }
+    (pawns(&before) != pawns(&after)).then_some(Irreversible::PawnMove)
+}
+
+/// The castling rights of a FEN as it writes them, "-" for none.
+pub(super) fn castling_text(fen: &str) -> &str {
+    fen.split(' ').nth(2).unwrap_or("-")
+}
+
+/// The en passant square of a FEN, where a capture is possible.
+pub(super) fn en_passant_text(fen: &str) -> Option<&str> {
+    fen.split(' ').nth(3).filter(|square| *square != "-")
+}
+
+/// Squares by name; names that are none are left out.
+pub(super) fn squares(names: &[String]) -> Bitboard {
+    names
+        .iter()
+        .filter_map(|name| name.parse().ok())
+        .collect::<Bitboard>()
+}

@@ -1,0 +1,291 @@
+//! The course of a game: incidents, corrections, gaps, decisions, adjournment.
+
+use kiebitz_hardware::capture::{CaptureWriter, Direction, Interface, LineMode};
+
+use super::*;
+use crate::output::report::model::{Amendment, Note};
+
+fn closed(incident: u64) -> EventKind {
+    EventKind::IncidentClosed {
+        incident,
+        kind: "illegal_move",
+        by: "board",
+        reason: "replaced",
+        counts: None,
+        decision: None,
+    }
+}
+
+/// A game with an illegal move that is told, becomes an offence, and is replaced.
+fn irregular() -> Story {
+    let mut story = Story::new(STANDARD).play("e4");
+    let incident = illegal_move(&story, 7, "advice");
+    story.tell(EventKind::IncidentOpened(Box::new(incident)));
+    let incident = illegal_move(&story, 7, "violation");
+    story.tell(EventKind::IncidentUpdated(Box::new(incident)));
+    story.tell(closed(7));
+    story.play("e5 Nf3")
+}
+
+#[test]
+fn incident_has_its_course_and_stands_in_the_score_sheet() {
+    let game = irregular().game();
+    let [incident] = game.incidents.as_slice() else {
+        panic!("one incident: {:?}", game.incidents)
+    };
+    assert_eq!(incident.incident.severity, "violation");
+    assert_eq!(incident.steps.len(), 1);
+    let reasons: Vec<&str> = incident.closed.iter().map(|closing| closing.reason).collect();
+    assert_eq!(reasons, ["replaced"]);
+    assert!(incident.opened < incident.steps[0].ts);
+    assert_eq!(incident.port.as_deref(), Some("ttyACM0"));
+    assert_eq!(game.plies[1].incidents, [7]);
+    assert!(game.plies[0].incidents.is_empty());
+}
+
+#[test]
+fn incident_before_the_game_goes_with_it_and_one_after_it_with_none() {
+    let mut story = Story::new(STANDARD);
+    let mut start = illegal_move(&story, 1, "advice");
+    start.ply = Some(0);
+    story.events.truncate(2);
+    story.outside(EventKind::IncidentOpened(Box::new(start)));
+    let began = Story::new(STANDARD).events.remove(2);
+    story.tell(began.kind);
+    let mut story = story.play("e4");
+    story.tell(EventKind::GameEnded {
+        result: "1-0".to_owned(),
+        reason: "kings",
+        by: "board",
+        confirmed: false,
+    });
+    let late = illegal_move(&story, 2, "hint");
+    story.outside(EventKind::IncidentOpened(Box::new(late)));
+    let report = story.report();
+    let numbers = |incidents: &[IncidentReport]| -> Vec<u64> {
+        incidents
+            .iter()
+            .map(|incident| incident.incident.incident)
+            .collect()
+    };
+    assert_eq!(numbers(&report.games[0].incidents), [1]);
+    assert_eq!(numbers(&report.outside), [2]);
+    let text = text(&report, &manner(Language::English));
+    assert!(text.contains("#1 Illegal move: Black, before the game"), "{text}");
+    assert!(text.contains("Incidents outside of games"), "{text}");
+}
+
+#[test]
+fn evidence_points_to_packets_and_bytes_of_its_port() {
+    let story = irregular();
+    let mut report = story.report();
+    let told = report.games[0].incidents[0].incident.evidence.clone();
+    let mut writer = CaptureWriter::new(Vec::new()).expect("a capture");
+    let port = |name: &str| Interface {
+        name: name.to_owned(),
+        mode: LineMode::Single,
+    };
+    let board = writer.add_interface(&port("ttyACM0")).expect("a port");
+    let other = writer.add_interface(&port("ttyACM1")).expect("a port");
+    let at = |micros: i64| Timestamp::from_micros(told.to.as_micros() + micros);
+    writer.write_opened(at(-9_000_000), board).expect("packet 1");
+    for (port, direction, micros) in [
+        (board, Direction::Inbound, -2_000_000), // 2: e7 goes empty
+        (other, Direction::Inbound, -1_500_000), // 3: another board
+        (board, Direction::Inbound, -1_000_000), // 4: e4
+        (board, Direction::Outbound, -500_000),  // 5: a question
+        (board, Direction::Inbound, 0),          // 6: the press
+        (board, Direction::Inbound, 4_000_000),  // 7: later
+    ] {
+        writer
+            .write_bytes(at(micros), port, direction, &[0x8e, 0])
+            .expect("a packet");
+    }
+    let capture = writer.into_inner();
+    report.locate(&Frames::read(capture.as_slice()).expect("a capture"));
+
+    let incident = &report.games[0].incidents[0];
+    let span = incident.frames.expect("packets");
+    assert_eq!((span.first.number, span.last.number), (2, 6));
+    let offset = usize::try_from(span.first.offset).expect("a small file");
+    assert_eq!(
+        capture[offset..offset + 4],
+        [6, 0, 0, 0],
+        "an enhanced packet block begins there"
+    );
+    let frames = incident
+        .changes
+        .iter()
+        .map(|change| change.frame.map(|frame| frame.number));
+    assert_eq!(frames.collect::<Vec<_>>(), [Some(2), Some(4)]);
+}
+
+#[test]
+fn corrections_name_what_was_withdrawn() {
+    let mut story = Story::new(STANDARD).play("e4 e5 Nf3");
+    let mut instead = Story::new(STANDARD).play("e4").made("c5");
+    instead.clock = None;
+    story.tell(EventKind::MoveAmended {
+        played: instead,
+        replaces: Some("e7e5".to_owned()),
+        reason: "recovered",
+    });
+    story.tell(EventKind::MoveRetracted {
+        ply: 2,
+        reason: "takeback",
+    });
+    let report = story.report();
+    let text = text(&report, &manner(Language::German));
+    assert!(
+        text.contains("Zurückgezogen: 1...e5, 2.Sf3, Stattdessen: 1...c5. Warum: spätere Belege zeigten"),
+        "{text}"
+    );
+    assert!(
+        text.contains("Zurückgezogen: 1...c5. Warum: zurückgenommen"),
+        "{text}"
+    );
+    assert_eq!(report.games[0].record.moves.len(), 1);
+}
+
+#[test]
+fn gaps_and_lost_clocks_are_noted_with_the_move_before() {
+    let mut story = Story::new(STANDARD).play("e4");
+    story.outside(EventKind::BoardDisconnected {
+        reason: "unplugged".to_owned(),
+    });
+    let (from, to) = (story.now(), story.now());
+    story.outside(EventKind::BoardConnected {
+        port: "ttyACM1".to_owned(),
+        serial: None,
+        version: None,
+        orientation: None,
+    });
+    story.tell(EventKind::BoardRecovered {
+        by: "memory",
+        changes: 4,
+        from,
+        to,
+    });
+    story.outside(EventKind::ClockDisconnected {});
+    let game = story.game();
+    let what: Vec<&str> = game
+        .notes
+        .iter()
+        .map(|note| match note {
+            Note::BoardDisconnected { after_ply: 1, .. } => "gone",
+            Note::BoardConnected { after_ply: 1, .. } => "back",
+            Note::Gap {
+                by: "memory",
+                changes: 4,
+                ..
+            } => "gap",
+            Note::ClockDisconnected { .. } => "no clock",
+            _ => "something else",
+        })
+        .collect();
+    // The first connection is no news.
+    assert_eq!(what, ["gone", "back", "gap", "no clock"]);
+}
+
+#[test]
+fn arbiters_word_on_the_result_counts_and_says_who_gave_it() {
+    let mut story = Story::new(STANDARD).play("e4 e5");
+    story.tell(EventKind::CommandTaken {
+        id: "1".to_owned(),
+        action: "set_result".to_owned(),
+        by: "A. Rbiter".to_owned(),
+        arguments: serde_json::json!({"result": "0-1"}),
+        note: None,
+        error: None,
+    });
+    story.tell(EventKind::GameAmended {
+        by: "A. Rbiter".to_owned(),
+        result: Some("0-1".to_owned()),
+        reason: Some("resignation"),
+        players: None,
+        time_control: None,
+        moves: None,
+        position: None,
+        note: Some("White left.".to_owned()),
+    });
+    let report = story.report();
+    let game = &report.games[0];
+    assert_eq!(
+        (game.record.result.as_str(), game.record.confirmed),
+        ("0-1", true)
+    );
+    assert_eq!(game.decided_by.as_deref(), Some("A. Rbiter"));
+    assert_eq!(game.adjournment, None);
+    assert!(matches!(
+        game.amendments.as_slice(),
+        [Amendment::Command { .. }, Amendment::Game { .. }]
+    ));
+    let text = text(&report, &manner(Language::English));
+    assert!(
+        text.contains("0-1: resignation; by the arbiter's word (A. Rbiter)"),
+        "{text}"
+    );
+    assert!(text.contains("Note: White left."), "{text}");
+}
+
+#[test]
+fn envelope_has_what_the_laws_want_and_leaves_the_rest_to_be_filled_in() {
+    let mut story = Story::new(STANDARD).play("e4 e5 Nf3 Nc6 Bb5");
+    story.tell(EventKind::CommandTaken {
+        id: "1".to_owned(),
+        action: "annotate".to_owned(),
+        by: "A. Rbiter".to_owned(),
+        arguments: serde_json::json!({"note": "Black seals 3...a6"}),
+        note: None,
+        error: None,
+    });
+    let report = story.report();
+    let adjournment = report.games[0].adjournment.as_ref().expect("a game in play");
+    assert_eq!((adjournment.color, adjournment.move_number), ("black", 3));
+    assert!(
+        adjournment
+            .fen
+            .starts_with("r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R b")
+    );
+    assert_eq!(
+        (adjournment.white.used_ms, adjournment.white.untimed),
+        (60_000, 0)
+    );
+    assert_eq!(adjournment.black.used_ms, 40_000);
+    assert_eq!(adjournment.white.left_ms, Some(5_300_000));
+    assert_eq!(adjournment.half_moves, 3);
+
+    let text = text(&report, &manner(Language::German));
+    let (_, envelope) = text
+        .split_once("Falls die Partie abgebrochen wird")
+        .expect("the envelope");
+    for line in [
+        "Gibt den Zug ab: Schwarz",
+        "Nummer des Abgabezugs: 3 (Schwarz)",
+        "Bedenkzeit: 40/5400+30:1800+30",
+        "Offenes Remisangebot: ____",
+        "Tag, Zeit und Ort der Wiederaufnahme: ____",
+        "Verbrauchte Zeit, Weiß: 0:01:00",
+    ] {
+        assert!(envelope.contains(line), "{line}: {envelope}");
+    }
+    // Whatever somebody noted: the sealed move is not on the envelope.
+    assert!(!envelope.contains("a6"), "{envelope}");
+}
+
+#[test]
+fn games_of_two_streams_and_boards_are_kept_apart() {
+    let first = irregular();
+    let mut second = irregular();
+    for event in &mut second.events {
+        event.stream = "replay-2".to_owned();
+    }
+    let report = Report::from_events(first.events.iter().chain(&second.events));
+    assert_eq!(report.games.len(), 2);
+    assert!(
+        report
+            .games
+            .iter()
+            .all(|game| game.incidents.len() == 1 && game.record.moves.len() == 3)
+    );
+}

@@ -1,0 +1,459 @@
+//! What both forms of a report show in the same way: times, moves, names.
+
+mod lines;
+
+use jiff::tz::TimeZone;
+use kiebitz_hardware::Timestamp;
+use shakmaty::san::SanPlus;
+use shakmaty::{Board, Color, Role};
+
+use super::model::{Change, GameReport, IncidentReport, TimeUsed, Withdrawn};
+use super::position::{Numbering, en_passant_text, fen_before, is_en_passant, setup};
+use super::words::{Words, fill, say};
+use crate::events::record::MoveRecord;
+use crate::events::{Clock, Players};
+use crate::laws::Language;
+use crate::output::notation::{Letters, MateSign, Notation};
+
+/// In what language a report is written, with whose piece letters and on whose clock.
+#[derive(Debug, Clone)]
+pub struct Manner {
+    /// Of the texts.
+    pub language: Language,
+    /// Of the moves.
+    pub letters: &'static Letters,
+    /// Where the game was played, as far as the time of day is concerned.
+    pub zone: TimeZone,
+}
+
+/// A report being drawn.
+#[derive(Clone, Copy)]
+pub(super) struct View<'v> {
+    pub(super) words: &'static Words,
+    pub(super) manner: &'v Manner,
+}
+
+/// A game being drawn.
+#[derive(Clone, Copy)]
+pub(super) struct GameView<'v> {
+    pub(super) view: View<'v>,
+    pub(super) game: &'v GameReport,
+    pub(super) notation: Notation,
+    pub(super) numbering: Numbering,
+}
+
+/// What squares told at a time.
+pub(super) enum Told {
+    /// So many of them, as when a board is looked at for the first time.
+    AtOnce(String),
+    /// A piece on one, or that it is empty.
+    One(String),
+}
+
+/// So many squares at once are no move.
+const AT_ONCE: usize = 12;
+
+impl<'v> View<'v> {
+    /// What the squares told of an incident. Very many at once are told together.
+    pub(super) fn changes(self, entry: &IncidentReport) -> Vec<(&Change, Told)> {
+        let together = |at| {
+            entry
+                .changes
+                .iter()
+                .filter(|change| change.change.at == at)
+                .count()
+        };
+        let mut told: Vec<(&Change, Told)> = Vec::new();
+        for change in &entry.changes {
+            let at = change.change.at;
+            let squares = together(at);
+            if squares < AT_ONCE {
+                let piece = self.piece(change.change.piece.as_deref());
+                told.push((change, Told::One(piece)));
+            } else if told.last().is_none_or(|(last, _)| last.change.at != at) {
+                let squares = fill(self.words.squares_at_once, &[("n", &squares.to_string())]);
+                told.push((change, Told::AtOnce(squares)));
+            }
+        }
+        told
+    }
+
+    pub(super) fn new(manner: &'v Manner) -> Self {
+        Self {
+            words: Words::of(manner.language),
+            manner,
+        }
+    }
+
+    pub(super) fn game(self, game: &'v GameReport) -> GameView<'v> {
+        let edition = game.record.laws.as_deref().unwrap_or_default();
+        GameView {
+            view: self,
+            game,
+            notation: Notation::new(self.manner.letters, MateSign::of(edition)),
+            numbering: Numbering::of(&game.record.start_fen),
+        }
+    }
+
+    /// Hours, minutes and seconds on the wall.
+    pub(super) fn time(self, at: Timestamp) -> String {
+        self.strftime(at, "%H:%M:%S")
+    }
+
+    /// The same with milliseconds.
+    pub(super) fn time_exactly(self, at: Timestamp) -> String {
+        self.strftime(at, "%H:%M:%S%.3f")
+    }
+
+    pub(super) fn day(self, at: Timestamp) -> String {
+        let month: Option<usize> = self.strftime(at, "%-m").parse().ok();
+        let month = month.and_then(|month| self.words.months.get(month.checked_sub(1)?));
+        let values = [
+            ("day", self.strftime(at, "%-d")),
+            ("year", self.strftime(at, "%Y")),
+        ];
+        let [day, year] = &values;
+        fill(
+            self.words.day,
+            &[
+                (day.0, &day.1),
+                ("month", month.copied().unwrap_or("?")),
+                (year.0, &year.1),
+            ],
+        )
+    }
+
+    pub(super) fn zone_name(self, at: Timestamp) -> String {
+        self.strftime(at, "%Z")
+    }
+
+    fn strftime(self, at: Timestamp, format: &str) -> String {
+        // A capture may claim any time; one beyond the calendar is shown as no time.
+        jiff::Timestamp::from_microsecond(at.as_micros()).map_or_else(
+            |_| "?".to_owned(),
+            |at| at.to_zoned(self.manner.zone.clone()).strftime(format).to_string(),
+        )
+    }
+
+    /// "FIDE 2023" for "fide-2023".
+    pub(super) fn edition(self, name: &str) -> String {
+        match name.strip_prefix("fide-") {
+            Some(year) => format!("FIDE {year}"),
+            None => name.to_owned(),
+        }
+    }
+
+    /// What the clock showed, as a sentence.
+    pub(super) fn clock_sentence(self, shown: Clock) -> String {
+        let words = self.words;
+        let mut state = match shown.running {
+            Some(color) => fill(words.runs, &[("color", words.color(color))]),
+            None => words.stands.to_owned(),
+        };
+        let flag = shown.flag.map(|flag| match flag {
+            "both" => words.both_flags.to_owned(),
+            color => fill(words.flag, &[("color", words.color(color))]),
+        });
+        if let Some(flag) = flag {
+            state = format!("{state}, {flag}");
+        }
+        let (white, black) = (clock(shown.white_ms), clock(shown.black_ms));
+        fill(
+            words.clock_showed,
+            &[("white", &white), ("black", &black), ("state", &state)],
+        )
+    }
+
+    pub(super) fn players(self, players: Option<&Players>) -> (String, String) {
+        let name = |name: Option<&String>| name.cloned().unwrap_or_else(|| self.words.untold.to_owned());
+        (
+            name(players.and_then(|players| players.white.as_ref())),
+            name(players.and_then(|players| players.black.as_ref())),
+        )
+    }
+
+    /// The piece of a FEN letter, as in "white pawn".
+    pub(super) fn piece(self, letter: Option<&str>) -> String {
+        let piece = letter.and_then(|letter| shakmaty::Piece::from_char(letter.chars().next()?));
+        match piece {
+            Some(piece) => {
+                let role = usize::from(piece.role).checked_sub(1);
+                let role = role.and_then(|role| self.words.roles.get(role));
+                let color = piece.color.fold_wb(self.words.white, self.words.black);
+                format!("{}, {color}", role.copied().unwrap_or_default())
+            }
+            None => letter.unwrap_or(self.words.empty).to_owned(),
+        }
+    }
+
+    /// All pieces of a position, for those who cannot see the diagram.
+    pub(super) fn pieces(self, board: &Board) -> String {
+        let side = |color: Color| {
+            let roles = Role::ALL.into_iter().rev();
+            let placed = roles.flat_map(|role| {
+                let letter = self.manner.letters.letter(role);
+                (board.by_role(role) & board.by_color(color))
+                    .into_iter()
+                    .map(move |square| format!("{letter}{square}"))
+            });
+            let placed: Vec<String> = placed.collect();
+            format!(
+                "{}: {}",
+                color.fold_wb(self.words.white, self.words.black),
+                placed.join(", ")
+            )
+        };
+        format!("{}. {}.", side(Color::White), side(Color::Black))
+    }
+
+    pub(super) fn to_move(self, fen: &str) -> &'static str {
+        match setup(fen) {
+            Some(setup) if setup.turn.is_black() => self.words.to_move_black,
+            _ => self.words.to_move_white,
+        }
+    }
+
+    pub(super) fn time_used(self, used: &TimeUsed) -> String {
+        let mut text = clock(used.used_ms);
+        if used.untimed > 0 {
+            let untimed = fill(self.words.untimed, &[("n", &used.untimed.to_string())]);
+            text = format!("{text} {untimed}");
+        }
+        text
+    }
+}
+
+impl GameView<'_> {
+    /// "12.Nf3" or "12...Nf6".
+    pub(super) fn numbered(self, ply: u32, text: &str) -> String {
+        let (number, color) = self.numbering.number(ply);
+        format!("{number}{}{text}", color.fold_wb(".", "..."))
+    }
+
+    /// A ply by number and move; by the number alone where the game has no such ply any more.
+    pub(super) fn name(self, ply: u32) -> String {
+        if ply == 0 {
+            return self.view.words.starts.to_owned();
+        }
+        let entry = self.game.record.moves.iter().find(|entry| entry.ply == ply);
+        match entry {
+            Some(entry) => self.numbered(ply, &self.played(entry)),
+            None => self.numbered(ply, ""),
+        }
+    }
+
+    pub(super) fn names(self, plies: &[u32]) -> String {
+        let names: Vec<String> = plies.iter().map(|ply| self.name(*ply)).collect();
+        names.join(", ")
+    }
+
+    /// What was played, without number.
+    pub(super) fn played(self, entry: &MoveRecord) -> String {
+        let san = entry.san.as_deref();
+        let en_passant = san.is_some_and(|san| is_en_passant(san, fen_before(&self.game.record, entry.ply)));
+        self.text(san, entry.uci.as_deref(), en_passant)
+    }
+
+    pub(super) fn withdrawn(self, entry: &Withdrawn) -> String {
+        let text = self.text(entry.san.as_deref(), entry.uci.as_deref(), entry.en_passant);
+        self.numbered(entry.ply, &text)
+    }
+
+    /// A move known by its English SAN, or irregular play in brackets.
+    pub(super) fn text(self, san: Option<&str>, uci: Option<&str>, en_passant: bool) -> String {
+        match (san, uci) {
+            (Some(san), _) => match san.parse::<SanPlus>() {
+                Ok(parsed) => self.notation.san(&parsed, en_passant),
+                Err(_) => san.to_owned(),
+            },
+            (None, Some(uci)) => match (uci.get(..2), uci.get(2..)) {
+                (Some(from), Some(to)) => format!("[{from}-{to}]"),
+                _ => format!("[{uci}]"),
+            },
+            (None, None) => "[?]".to_owned(),
+        }
+    }
+
+    /// The result with its reason, and by whose word.
+    pub(super) fn result(self) -> String {
+        let (record, words) = (&self.game.record, self.view.words);
+        let Some(reason) = record.reason else {
+            return words.no_result.to_owned();
+        };
+        let mut parts = vec![say(words.endings, reason).to_owned()];
+        parts.push(match (record.by, &self.game.decided_by) {
+            (Some("arbiter"), Some(person)) if person != "arbiter" => {
+                format!("{} ({person})", words.by_arbiter)
+            }
+            (Some("arbiter"), _) => words.by_arbiter.to_owned(),
+            (Some("laws"), _) => words.by_laws.to_owned(),
+            _ => words.by_board.to_owned(),
+        });
+        if !record.confirmed && record.result != "*" {
+            parts.push(words.unconfirmed.to_owned());
+        }
+        format!("{}: {}", record.result, parts.join("; "))
+    }
+
+    pub(super) fn played_at(self) -> String {
+        let (record, view) = (&self.game.record, self.view);
+        let end = record
+            .ended
+            .or_else(|| self.game.plies.last().map(|note| note.made))
+            .unwrap_or(record.started);
+        let day = view.day(record.started);
+        let to = format!("{} {}", view.time(end), view.zone_name(record.started));
+        fill(
+            view.words.from_to,
+            &[("day", &day), ("from", &view.time(record.started)), ("to", &to)],
+        )
+    }
+
+    /// Where in the game an incident was: by number, because the move that was due may have been made later.
+    pub(super) fn place(self, incident: &IncidentReport) -> String {
+        match incident.incident.ply {
+            Some(0) => self.view.words.before_game.to_owned(),
+            Some(ply) => {
+                let (number, color) = self.numbering.number(ply);
+                let place = fill(self.view.words.at_ply, &[("number", &number.to_string())]);
+                if incident.incident.color == Some(color.fold_wb("white", "black")) {
+                    return place;
+                }
+                let words = self.view.words;
+                format!("{place} ({})", color.fold_wb(words.white, words.black))
+            }
+            None => String::new(),
+        }
+    }
+
+    /// Marks behind a move in the score sheet.
+    pub(super) fn marks(self, entry: &MoveRecord) -> Vec<Mark> {
+        let note = self.game.plies.iter().find(|note| note.ply == entry.ply);
+        let last = self.game.record.moves.last().map(|last| last.ply) == Some(entry.ply);
+        let clocks = entry.clock.is_some();
+        let pressed = matches!(entry.completed, Some("press" | "game_end"));
+        let mut marks = Vec::new();
+        if entry.inferred {
+            marks.push(if note.is_some_and(|note| !note.order_certain) {
+                Mark::Order
+            } else {
+                Mark::Inferred
+            });
+        } else if clocks && !pressed && !last {
+            marks.push(Mark::Unpressed);
+        }
+        if entry.settled.is_none() && last && self.game.record.ended.is_none() {
+            marks.push(Mark::Unsettled);
+        }
+        if !entry.legal {
+            marks.push(Mark::Irregular);
+        }
+        let incidents = note.map(|note| note.incidents.as_slice()).unwrap_or_default();
+        marks.extend(incidents.iter().map(|number| Mark::Incident(*number)));
+        marks
+    }
+
+    /// The marks that the score sheet has, with what they mean.
+    pub(super) fn legend(self) -> Vec<(&'static str, &'static str)> {
+        let used: Vec<Mark> = self
+            .game
+            .record
+            .moves
+            .iter()
+            .flat_map(|entry| self.marks(entry))
+            .collect();
+        let words = self.view.words;
+        let all = [
+            (Mark::Inferred, words.mark_inferred),
+            (Mark::Order, words.mark_order),
+            (Mark::Unpressed, words.mark_unpressed),
+            (Mark::Unsettled, words.mark_unsettled),
+            (Mark::Irregular, words.mark_irregular),
+            (Mark::Incident(0), words.mark_incident),
+        ];
+        let is_used = |mark: Mark| {
+            used.iter()
+                .any(|used| core::mem::discriminant(used) == core::mem::discriminant(&mark))
+        };
+        all.into_iter()
+            .filter(|(mark, _)| is_used(*mark))
+            .map(|(mark, meaning)| (mark.sign(), meaning))
+            .collect()
+    }
+}
+
+/// A mark behind a move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mark {
+    Inferred,
+    Order,
+    Unpressed,
+    Unsettled,
+    /// The brackets around the move are its sign.
+    Irregular,
+    Incident(u64),
+}
+
+impl Mark {
+    pub(super) const fn sign(self) -> &'static str {
+        match self {
+            Self::Inferred => "~",
+            Self::Order => "~?",
+            Self::Unpressed => "°",
+            Self::Unsettled => "?",
+            Self::Irregular => "[ ]",
+            Self::Incident(_) => "#",
+        }
+    }
+}
+
+/// h:mm:ss, as chess clocks show it: a part of a second that is left is not shown.
+pub(super) fn clock(ms: u64) -> String {
+    let seconds = ms / 1000;
+    format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+/// m:ss, in whole seconds: the board tells the clock two or three times a second.
+pub(super) fn took(ms: u64) -> String {
+    let seconds = ms.saturating_add(500) / 1000;
+    if seconds < 3600 {
+        format!("{}:{:02}", seconds / 60, seconds % 60)
+    } else {
+        clock(ms)
+    }
+}
+
+/// The mover's time after his move.
+pub(super) fn own_clock(entry: &MoveRecord) -> Option<u64> {
+    let clock = entry.clock?;
+    Some(if entry.color == "white" {
+        clock.white_ms
+    } else {
+        clock.black_ms
+    })
+}
+
+/// Side to move, castling and en passant, as far as a placement does not show them.
+pub(super) fn rights<'w>(words: &'w Words, fen: &'w str) -> String {
+    let castling = words.or_none(super::position::castling_text(fen));
+    let en_passant = en_passant_text(fen).unwrap_or(words.none);
+    format!(
+        "{}: {castling}; {}: {en_passant}",
+        words.castling, words.en_passant
+    )
+}
+
+/// Rows of the score sheet: number, White's ply, Black's ply.
+pub(super) fn rows(game: GameView<'_>) -> Vec<(u32, Option<&MoveRecord>, Option<&MoveRecord>)> {
+    let mut rows: Vec<(u32, Option<&MoveRecord>, Option<&MoveRecord>)> = Vec::new();
+    for entry in &game.game.record.moves {
+        let (number, color) = game.numbering.number(entry.ply);
+        let black = color.is_black();
+        match rows.last_mut().filter(|(last, ..)| *last == number && black) {
+            Some((.., slot)) => *slot = Some(entry),
+            None if black => rows.push((number, None, Some(entry))),
+            None => rows.push((number, Some(entry), None)),
+        }
+    }
+    rows
+}

@@ -1,0 +1,338 @@
+//! The score sheet of a capture, as text for people: moves with clocks, the result, and what was odd.
+
+mod explain;
+mod odd;
+mod table;
+mod words;
+
+use std::io::{self, Write};
+
+use jiff::tz::TimeZone;
+use kiebitz_protocol::Counters;
+
+use crate::events::record::GameRecord;
+use crate::events::{Event, EventKind, Said};
+use crate::tracker::Side;
+pub(crate) use explain::piece_name;
+use odd::Odd;
+use words::{LocalTime, Numbering, STANDARD};
+
+/// What was played on the boards of one capture, collected event by event.
+#[derive(Debug)]
+pub struct Sheet {
+    local: LocalTime,
+    detail: Detail,
+    boards: Vec<BoardSheet>,
+}
+
+/// How much a sheet tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// Moves, clocks, result, and what was odd.
+    Moves,
+    /// For every move the observations it rests on.
+    Observations,
+}
+
+/// What happened on one board.
+#[derive(Debug)]
+struct BoardSheet {
+    name: String,
+    identity: String,
+    seen: Seen,
+    games: Vec<GameSheet>,
+    /// What was odd outside of games.
+    odd: Vec<Odd>,
+    /// It left outside of games; odd if it comes back.
+    left: Option<Odd>,
+}
+
+/// What has been there.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    board: bool,
+    clock: bool,
+}
+
+/// One game, with its story.
+#[derive(Debug)]
+struct GameSheet {
+    record: GameRecord,
+    numbering: Numbering,
+    /// A clock was there.
+    clock: bool,
+    odd: Vec<Odd>,
+    /// What each move rests on, as told.
+    observations: Vec<String>,
+}
+
+/// The moves of a game, one line for White's and Black's, without clocks.
+#[must_use]
+pub(crate) fn rows(record: &GameRecord) -> Vec<String> {
+    table::rows(record)
+}
+
+/// The result with its reason, as people say it.
+#[must_use]
+pub(crate) fn result_text(record: &GameRecord) -> String {
+    words::result(record)
+}
+
+/// A clock's time as h:mm:ss.
+#[must_use]
+pub(crate) fn clock_text(ms: u64) -> String {
+    words::clock(ms)
+}
+
+/// What is known of a board at the end.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AtEnd<'b> {
+    /// White's side of the clock, if known.
+    pub white_side: Option<Side>,
+    /// What was decoded and dropped, of a board that is alone on its line.
+    pub counters: Option<&'b Counters>,
+}
+
+impl Sheet {
+    /// A sheet that will show times as clocks on the wall of `zone` do.
+    #[must_use]
+    pub fn new(zone: TimeZone, detail: Detail) -> Self {
+        Self {
+            local: LocalTime::new(zone),
+            detail,
+            boards: Vec::new(),
+        }
+    }
+
+    /// Takes in what a board says next.
+    pub fn apply(&mut self, said: &Said) {
+        let event = &said.event;
+        let at = self
+            .boards
+            .iter()
+            .position(|board| board.name == event.board)
+            .unwrap_or_else(|| {
+                self.boards.push(BoardSheet::new(&event.board));
+                self.boards.len() - 1
+            });
+        let board = &mut self.boards[at];
+        board.apply(event, &self.local);
+        if self.detail == Detail::Observations
+            && let Some(game) = board
+                .games
+                .last_mut()
+                .filter(|game| event.game.as_ref() == Some(&game.record.game))
+            && let Some(text) = explain::explain(said, game.numbering, &self.local)
+        {
+            game.observations.push(text);
+        }
+    }
+
+    /// Writes the sheet. `at_end` says what is known of a board of that name at the end; a capture that was cut off is
+    /// whole up to `cut_at`.
+    ///
+    /// # Errors
+    ///
+    /// When `out` cannot be written to.
+    pub fn write<'b>(
+        &self,
+        out: &mut impl Write,
+        at_end: impl Fn(&str) -> AtEnd<'b>,
+        cut_at: Option<u64>,
+    ) -> io::Result<()> {
+        if self.boards.is_empty() {
+            writeln!(out, "No board answers in this capture.")?;
+        }
+        for sheet in &self.boards {
+            let AtEnd { white_side, counters } = at_end(&sheet.name);
+            let dropped = counters.and_then(odd::dropped);
+            sheet.write(out, white_side, dropped, &self.local, self.detail)?;
+        }
+        if let Some(offset) = cut_at {
+            writeln!(
+                out,
+                "\nThe capture was cut off; it is whole up to byte {offset}. What came after is not shown."
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl BoardSheet {
+    fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            identity: format!("Board {name}"),
+            seen: Seen::default(),
+            games: Vec::new(),
+            odd: Vec::new(),
+            left: None,
+        }
+    }
+
+    fn apply(&mut self, event: &Event, local: &LocalTime) {
+        if let Some(record) = GameRecord::from_started(event) {
+            self.games.push(GameSheet::new(record, self.seen.clock));
+            return;
+        }
+        let seen = self.seen;
+        match &event.kind {
+            EventKind::BoardConnected {
+                port,
+                serial,
+                version,
+                ..
+            } => {
+                self.seen.board = true;
+                self.identify(port, serial.as_deref(), version.as_deref());
+            }
+            EventKind::ClockConnected {} => self.seen.clock = true,
+            _ => {}
+        }
+        let playing = self.games.last_mut().filter(|game| game.record.ended.is_none());
+        let odd = odd::of(event, seen, playing.as_deref(), local);
+        if let Some(game) = playing {
+            game.clock |= self.seen.clock;
+            game.odd.extend(odd);
+            game.record.apply(event);
+        } else if matches!(event.kind, EventKind::BoardDisconnected { .. }) {
+            self.left = odd;
+        } else if is_amendment(&event.kind) {
+            // What the arbiter says of a game that is over.
+            if let Some(game) = self.games.last_mut() {
+                game.odd.extend(odd);
+                game.record.apply(event);
+            }
+        } else {
+            self.odd.extend(self.left.take_if(|_| odd.is_some()));
+            self.odd.extend(odd);
+        }
+    }
+
+    fn identify(&mut self, port: &str, serial: Option<&str>, version: Option<&str>) {
+        let mut parts = vec![format!("Board {}", self.name)];
+        parts.extend(serial.map(|serial| format!("serial number {serial}")));
+        parts.extend(version.map(|version| format!("firmware {version}")));
+        if port != self.name {
+            parts.push(format!("on {port}"));
+        }
+        self.identity = parts.join(", ");
+    }
+
+    fn write(
+        &self,
+        out: &mut impl Write,
+        white_side: Option<Side>,
+        dropped: Option<String>,
+        local: &LocalTime,
+        detail: Detail,
+    ) -> io::Result<()> {
+        writeln!(out, "{}", self.identity)?;
+        for game in &self.games {
+            let side = game.record.white_side.or_else(|| white_side.map(side_text));
+            game.write(out, side, local, detail)?;
+        }
+        if self.games.is_empty() {
+            writeln!(out, "\nNo game was started.")?;
+        }
+        let outside: Vec<String> = self.odd.iter().flat_map(|odd| odd.lines(local)).collect();
+        let dropped: Vec<String> = dropped.map(below).into_iter().collect();
+        for (heading, lines) in [("Outside of games", outside), ("On the line", dropped)] {
+            if !lines.is_empty() {
+                writeln!(out, "\n{heading}")?;
+                lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl GameSheet {
+    fn new(record: GameRecord, clock: bool) -> Self {
+        let numbering = Numbering::of(&record.start_fen);
+        Self {
+            record,
+            numbering,
+            clock,
+            odd: Vec::new(),
+            observations: Vec::new(),
+        }
+    }
+
+    fn write(
+        &self,
+        out: &mut impl Write,
+        side: Option<&str>,
+        local: &LocalTime,
+        detail: Detail,
+    ) -> io::Result<()> {
+        let record = &self.record;
+        writeln!(out, "\nGame {}", record.game)?;
+        writeln!(out, "  {}", local.span(record.started, record.ended))?;
+        if let Some(players) = &record.players {
+            let name = |name: &Option<String>| name.clone().unwrap_or_else(|| "?".to_owned());
+            writeln!(out, "  {} - {}", name(&players.white), name(&players.black))?;
+        }
+        if record.start_fen != STANDARD {
+            let variant = if record.variant == "chess960" {
+                "Chess960, start"
+            } else {
+                "Start"
+            };
+            writeln!(out, "  {variant} position {}", record.start_fen)?;
+        }
+        match (side, self.clock) {
+            (Some(side), true) => writeln!(
+                out,
+                "  White's time is on the {side} of the clock, seen from its front"
+            )?,
+            (None, true) => writeln!(out, "  White's side of the clock did not become known")?,
+            (_, false) => writeln!(out, "  Played without an electronic clock")?,
+        }
+        writeln!(out)?;
+        match detail {
+            Detail::Moves => table::write(out, self)?,
+            Detail::Observations => self
+                .observations
+                .iter()
+                .try_for_each(|text| write!(out, "{text}"))?,
+        }
+        writeln!(out, "\n  {}\n", words::result(record))?;
+        self.write_odd(out, local)
+    }
+
+    fn write_odd(&self, out: &mut impl Write, local: &LocalTime) -> io::Result<()> {
+        let mut lines: Vec<String> = self.odd.iter().flat_map(|odd| odd.lines(local)).collect();
+        lines.extend(odd::without_press(self).map(below));
+        if lines.is_empty() {
+            return writeln!(out, "Nothing was odd.");
+        }
+        writeln!(out, "What was odd")?;
+        lines.iter().try_for_each(|line| writeln!(out, "{line}"))
+    }
+}
+
+/// A line below a heading.
+fn below(line: String) -> String {
+    format!("{}{line}", " ".repeat(odd::INDENT))
+}
+
+/// Whether it changes what is known of a game.
+fn is_amendment(event: &EventKind) -> bool {
+    matches!(
+        event,
+        EventKind::GameAmended { .. }
+            | EventKind::MoveMade(_)
+            | EventKind::MoveAmended { .. }
+            | EventKind::MoveRetracted { .. }
+            | EventKind::MoveSettled { .. }
+            | EventKind::MoveCompleted { .. }
+    )
+}
+
+const fn side_text(side: Side) -> &'static str {
+    match side {
+        Side::Left => "left",
+        Side::Right => "right",
+    }
+}

@@ -1,0 +1,296 @@
+//! What was odd in a game, one line each, in plain words.
+
+use kiebitz_hardware::Timestamp;
+use kiebitz_protocol::Counters;
+
+use super::words::{LocalTime, Numbering, played};
+use super::{GameSheet, Seen};
+use crate::events::record::MoveRecord;
+use crate::events::{Event, EventKind, Incident, Move};
+use crate::output::wrap::wrapped;
+
+/// Lines are no longer than that.
+const WIDTH: usize = 100;
+/// What stands below a heading.
+pub(super) const INDENT: usize = 2;
+
+/// Something odd and when it was noticed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Odd {
+    ts: Timestamp,
+    text: String,
+}
+
+impl Odd {
+    /// When and what, in lines that fit below a heading.
+    pub(super) fn lines(&self, local: &LocalTime) -> Vec<String> {
+        let time = local.time(self.ts);
+        // The text stands beside the time.
+        let before = format!("{:INDENT$}{time}  ", "");
+        let column = before.chars().count();
+        let mut lines = wrapped(&self.text, WIDTH, column, column);
+        if let Some(first) = lines.first_mut() {
+            *first = format!("{before}{}", first.trim_start());
+        }
+        lines
+    }
+}
+
+/// What is odd about an event, before the game takes it in. `seen` is what was there before it.
+pub(super) fn of(event: &Event, seen: Seen, game: Option<&GameSheet>, local: &LocalTime) -> Option<Odd> {
+    let text = match (&event.kind, game) {
+        (EventKind::BoardConnected { .. }, _) if seen.board => "the board is connected again".to_owned(),
+        (EventKind::BoardDisconnected { reason }, game) => disconnected(reason, game),
+        (EventKind::BoardRecovered { by, changes, .. }, _) => recovered(by, *changes),
+        (EventKind::ClockBatteryLow {}, _) => "the clock's battery is low".to_owned(),
+        (EventKind::ClockConnected {}, _) if seen.clock => "the clock is connected again".to_owned(),
+        (EventKind::ClockDisconnected {}, _) if seen.clock => "the clock was disconnected".to_owned(),
+        (EventKind::IncidentOpened(incident), _) => incident_text(incident)?,
+        (EventKind::IncidentUpdated(incident), _) => incident_text(incident)?,
+        (EventKind::MoveMade(entry), Some(game)) => made(entry, game.numbering)?,
+        (
+            EventKind::MoveAmended {
+                played: entry,
+                replaces,
+                reason,
+            },
+            Some(game),
+        ) => amended(entry, replaces.as_deref(), reason, game),
+        (EventKind::MoveRetracted { ply, reason }, Some(game)) => retracted(*ply, reason, game),
+        (
+            EventKind::CommandTaken {
+                by, action, error, ..
+            },
+            _,
+        ) => commanded(by, action, error.as_deref()),
+        _ => return None,
+    };
+    let at = event.at.filter(|at| local.time(*at) != local.time(event.ts));
+    let text = match at {
+        Some(at) => format!("{text} (on the board since {})", local.time(at)),
+        None => text,
+    };
+    Some(Odd { ts: event.ts, text })
+}
+
+/// The moves after which nobody pressed the clock, if there was one.
+pub(super) fn without_press(game: &GameSheet) -> Option<String> {
+    // The last move needs no press: the game may have ended with it.
+    let (_, moves) = game.record.moves.split_last()?;
+    let missed: Vec<String> = moves
+        .iter()
+        .filter(|entry| !entry.inferred && !matches!(entry.completed, Some("press" | "game_end")))
+        .map(|entry| name(entry, game.numbering))
+        .collect();
+    (game.clock && !missed.is_empty())
+        .then(|| format!("No press of the clock was seen after {}", missed.join(", ")))
+}
+
+/// Bytes that made no message.
+pub(super) fn dropped(counters: &Counters) -> Option<String> {
+    let bytes = counters.skipped_bytes + counters.rejected_bytes;
+    let total = bytes + counters.message_bytes;
+    (bytes > 0).then(|| format!("{bytes} of {total} bytes from the board made no message and were dropped"))
+}
+
+fn commanded(by: &str, action: &str, error: Option<&str>) -> String {
+    let what = match action {
+        "set_players" => "named the players",
+        "set_time_control" => "set the time control",
+        "set_result" => "entered the result",
+        "set_position" => "set the position",
+        "correct_moves" => "corrected the moves",
+        "close_incident" => "closed an incident",
+        "annotate" => "made a note",
+        "new_game" => "began a new game",
+        "end_game" => "broke the game off",
+        "sync_clock_sides" => "said which side of the clock is White's",
+        "start_round" => "said when the round begins",
+        _ => "asked which board this is",
+    };
+    match error {
+        None => format!("{by} {what}"),
+        Some(error) => format!("{by} would have {what}, but: {error}"),
+    }
+}
+
+/// What the arbiter is advised; nothing of what is for the record only.
+fn incident_text(incident: &Incident) -> Option<String> {
+    if incident.severity == "info" {
+        return None;
+    }
+    let article = match incident.article.as_str() {
+        "" => String::new(),
+        article => format!(", Art. {article}"),
+    };
+    Some(format!("{}{article}: {}", incident.severity, incident.advice))
+}
+
+fn disconnected(reason: &str, game: Option<&GameSheet>) -> String {
+    let reason = if reason.is_empty() {
+        String::new()
+    } else {
+        format!(": {reason}")
+    };
+    let after = game.and_then(|game| Some(name(game.record.moves.last()?, game.numbering)));
+    match after {
+        Some(after) => format!("the board was disconnected after {after}{reason}"),
+        None => format!("the board was disconnected{reason}"),
+    }
+}
+
+fn recovered(by: &str, changes: usize) -> String {
+    match by {
+        "memory" => format!("the board remembered what happened meanwhile: {changes} changes of squares"),
+        "inferred" => "what was played meanwhile follows from what stands on the board".to_owned(),
+        _ => "what was played meanwhile cannot be found out: moves are missing".to_owned(),
+    }
+}
+
+fn made(entry: &Move, numbering: Numbering) -> Option<String> {
+    let name = told(entry, numbering);
+    match (entry.legal, entry.inferred) {
+        (true, false) => None,
+        (true, true) if !entry.order_certain => Some(format!(
+            "{name} was not seen, and may have been played in another order"
+        )),
+        (true, true) => Some(format!("{name} was not seen")),
+        (false, _) => Some(format!("{name} is no legal move")),
+    }
+}
+
+fn amended(entry: &Move, replaces: Option<&str>, reason: &str, game: &GameSheet) -> String {
+    let before = game.record.moves.iter().find(|before| before.ply == entry.ply);
+    let san = before.and_then(|before| before.san.as_deref());
+    let (name, before) = (told(entry, game.numbering), played(san, replaces));
+    let irregular = if entry.legal {
+        ""
+    } else {
+        ", which is no legal move"
+    };
+    let why = match reason {
+        "moved_on" => format!("{name} was read as {before} at first: the piece had stopped on its way"),
+        "takeback" => format!("{name} was played after {before} was taken back"),
+        "illegal_restored" => format!("{name} was played after {before} was put right"),
+        "recovered" => format!("{name} was read as {before} at first: later evidence showed another line"),
+        "arbiter" => format!("{name} was entered by the arbiter in place of {before}"),
+        other => format!("{name} replaces {before}: {other}"),
+    };
+    format!("{why}{irregular}")
+}
+
+fn retracted(ply: u32, reason: &str, game: &GameSheet) -> String {
+    let withdrawn: Vec<&MoveRecord> = game
+        .record
+        .moves
+        .iter()
+        .filter(|entry| entry.ply >= ply)
+        .collect();
+    let first = withdrawn
+        .first()
+        .map_or_else(|| format!("ply {ply}"), |entry| name(entry, game.numbering));
+    let (subject, was) = match withdrawn.len() {
+        0 | 1 => (first, "was"),
+        2 => (format!("{first} and the move after it"), "were"),
+        more => (format!("{first} and the {} moves after it", more - 1), "were"),
+    };
+    match reason {
+        "takeback" => format!("{subject} {was} taken back"),
+        "illegal_restored" => format!("{subject} {was} put right"),
+        "moved_on" => format!("{subject} {was} withdrawn: the piece went on or went back"),
+        "set_up" => format!("{subject} {was} withdrawn: pieces were being set up for the next game"),
+        "kings" => format!("{subject} {was} withdrawn: kings on their way to the centre are no moves"),
+        "recovered" => format!("{subject} {was} withdrawn: later evidence showed another line"),
+        "arbiter" => format!("{subject} {was} withdrawn by the arbiter"),
+        other => format!("{subject} {was} withdrawn: {other}"),
+    }
+}
+
+fn name(entry: &MoveRecord, numbering: Numbering) -> String {
+    numbering.name(entry.ply, &played(entry.san.as_deref(), entry.uci.as_deref()))
+}
+
+fn told(entry: &Move, numbering: Numbering) -> String {
+    numbering.name(entry.ply, &played(entry.san.as_deref(), entry.uci.as_deref()))
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::tz::TimeZone;
+
+    use super::*;
+    use crate::events::record::GameRecord;
+    use crate::events::record::tests::{clock, event, ply, started};
+    use crate::output::sheet::words::STANDARD;
+
+    fn game(moves: &[(&str, &str)]) -> GameSheet {
+        let mut record = GameRecord::from_started(&event(1, started(STANDARD, "standard"))).expect("a game");
+        for (number, (uci, san)) in (1..).zip(moves) {
+            record.apply(&event(2, EventKind::MoveMade(ply(number, uci, san))));
+        }
+        GameSheet::new(record, true)
+    }
+
+    fn text(game: &GameSheet, kind: EventKind) -> Option<String> {
+        let seen = Seen {
+            board: true,
+            clock: true,
+        };
+        of(&event(9, kind), seen, Some(game), &LocalTime::new(TimeZone::UTC)).map(|odd| odd.text)
+    }
+
+    #[test]
+    fn withdrawn_moves_are_named_as_they_were_told() {
+        let game = game(&[("e2e4", "e4"), ("e7e5", "e5"), ("g1f3", "Nf3")]);
+        let retracted = |ply, reason| text(&game, EventKind::MoveRetracted { ply, reason });
+        assert_eq!(retracted(3, "takeback").as_deref(), Some("2. Nf3 was taken back"));
+        assert_eq!(
+            retracted(2, "takeback").as_deref(),
+            Some("1... e5 and the move after it were taken back")
+        );
+        let amended = EventKind::MoveAmended {
+            played: ply(2, "e7e6", "e6"),
+            replaces: Some("e7e5".to_owned()),
+            reason: "moved_on",
+        };
+        assert_eq!(
+            text(&game, amended).as_deref(),
+            Some("1... e6 was read as e5 at first: the piece had stopped on its way")
+        );
+    }
+
+    #[test]
+    fn ordinary_moves_are_not_odd_but_irregular_ones_are() {
+        let game = game(&[]);
+        let regular = ply(1, "e2e4", "e4");
+        let irregular = Move {
+            san: None,
+            legal: false,
+            uci: Some("e2e5".to_owned()),
+            ..regular.clone()
+        };
+        assert_eq!(text(&game, EventKind::MoveMade(regular)), None);
+        assert_eq!(
+            text(&game, EventKind::MoveMade(irregular)).as_deref(),
+            Some("1. [e2-e5] is no legal move")
+        );
+    }
+
+    #[test]
+    fn last_move_needs_no_press() {
+        let mut game = game(&[("e2e4", "e4"), ("e7e5", "e5"), ("g1f3", "Nf3")]);
+        let pressed = EventKind::MoveCompleted {
+            ply: 1,
+            by: "press",
+            clock: Some(clock(590)),
+            elapsed_ms: None,
+        };
+        game.record.apply(&event(8, pressed));
+        assert_eq!(
+            without_press(&game).as_deref(),
+            Some("No press of the clock was seen after 1... e5")
+        );
+        game.clock = false;
+        assert_eq!(without_press(&game), None);
+    }
+}

@@ -1,0 +1,186 @@
+//! Times, move numbers and results as people write them.
+
+use jiff::tz::TimeZone;
+use kiebitz_hardware::Timestamp;
+use shakmaty::fen::Fen;
+
+use crate::events::record::GameRecord;
+
+/// The start position of chess.
+pub(super) const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+
+/// Where the game was played, as far as the time of day is concerned.
+#[derive(Debug, Clone)]
+pub(super) struct LocalTime {
+    zone: TimeZone,
+}
+
+impl LocalTime {
+    pub(super) fn new(zone: TimeZone) -> Self {
+        Self { zone }
+    }
+
+    /// Hours, minutes and seconds.
+    pub(super) fn time(&self, at: Timestamp) -> String {
+        self.format(at, "%H:%M:%S")
+    }
+
+    /// The same with milliseconds.
+    pub(super) fn time_exactly(&self, at: Timestamp) -> String {
+        self.format(at, "%H:%M:%S%.3f")
+    }
+
+    /// From when to when, with date and time zone.
+    pub(super) fn span(&self, from: Timestamp, to: Option<Timestamp>) -> String {
+        let start = self.format(from, "%-d %B %Y, %H:%M:%S");
+        let zone = self.format(from, "%Z");
+        match to {
+            Some(to) => format!("{start} to {} {zone}", self.time(to)),
+            None => format!("{start} {zone}"),
+        }
+    }
+
+    fn format(&self, at: Timestamp, format: &str) -> String {
+        // A capture may claim any time; one beyond the calendar is shown as no time.
+        jiff::Timestamp::from_microsecond(at.as_micros()).map_or_else(
+            |_| "?".to_owned(),
+            |at| at.to_zoned(self.zone.clone()).strftime(format).to_string(),
+        )
+    }
+}
+
+/// How the plies of a game are numbered: by the move number in front of White's move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Numbering {
+    /// Half-moves before the first ply, counted from move 1 of White.
+    before: u32,
+}
+
+impl Numbering {
+    pub(super) fn of(start_fen: &str) -> Self {
+        let before = start_fen.parse::<Fen>().map_or(0, |fen| {
+            let setup = fen.into_setup();
+            (setup.fullmoves.get() - 1)
+                .saturating_mul(2)
+                .saturating_add(u32::from(setup.turn.is_black()))
+        });
+        Self { before }
+    }
+
+    /// The move number, and whether it is Black's.
+    pub(super) fn number(self, ply: u32) -> (u32, bool) {
+        let half = self.before.saturating_add(ply.saturating_sub(1));
+        (half / 2 + 1, half % 2 == 1)
+    }
+
+    /// "12. Nf3" or "12... Nf6".
+    pub(super) fn name(self, ply: u32, text: &str) -> String {
+        let (number, black) = self.number(ply);
+        format!("{number}{} {text}", if black { "..." } else { "." })
+    }
+}
+
+/// What was played: SAN, or of irregular play from where to where, in brackets.
+pub(super) fn played(san: Option<&str>, uci: Option<&str>) -> String {
+    match (san, uci) {
+        (Some(san), _) => san.to_owned(),
+        (None, Some(uci)) => format!("[{}]", squares(uci)),
+        (None, None) => "[?]".to_owned(),
+    }
+}
+
+/// "e2-e4" for "e2e4".
+fn squares(uci: &str) -> String {
+    match (uci.get(..2), uci.get(2..)) {
+        (Some(from), Some(to)) => format!("{from}-{to}"),
+        _ => uci.to_owned(),
+    }
+}
+
+/// The result with its reason.
+pub(super) fn result(record: &GameRecord) -> String {
+    let Some(reason) = record.reason else {
+        return "No result: the capture ends before the game does".to_owned();
+    };
+    let reason = match reason {
+        "checkmate" => "checkmate",
+        "stalemate" => "stalemate",
+        "dead_position" => "no mate is possible any more",
+        "fivefold" => "the same position for the fifth time",
+        "seventy_five_moves" => "75 moves without a capture or a pawn move",
+        "kings" => "the kings were put in the centre",
+        "result_piece" => "a result piece was put on the board",
+        "flag" => "on time",
+        "arbiter" => "by the arbiter's decision",
+        "resignation" => "resignation",
+        "agreement" => "agreed",
+        "claim" => "claimed",
+        "illegal_moves" => "illegal moves",
+        "default" => "not there in time",
+        "adjourned" => "adjourned",
+        "void" => "void, to be played anew",
+        "reset" => "the pieces were set up again",
+        other => other,
+    };
+    let doubt = if record.confirmed || record.result == "*" {
+        ""
+    } else {
+        " (not confirmed by the arbiter)"
+    };
+    let result = if record.result == "*" {
+        "No result"
+    } else {
+        record.result.as_str()
+    };
+    format!("{result}: {reason}{doubt}")
+}
+
+/// h:mm:ss, as chess clocks show it: a part of a second that is left is not shown.
+pub(super) fn clock(ms: u64) -> String {
+    let seconds = ms / 1000;
+    format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moves_are_numbered_from_the_start_position() {
+        let standard = Numbering::of(STANDARD);
+        assert_eq!(standard.name(1, "e4"), "1. e4");
+        assert_eq!(standard.name(2, "e5"), "1... e5");
+        let later = Numbering::of("8/8/4k3/8/8/4K3/8/7R b - - 0 40");
+        assert_eq!(later.name(1, "Kf5"), "40... Kf5");
+        assert_eq!(later.name(2, "Rh5+"), "41. Rh5+");
+    }
+
+    #[test]
+    fn irregular_play_shows_its_squares() {
+        assert_eq!(played(Some("Nf3"), Some("g1f3")), "Nf3");
+        assert_eq!(played(None, Some("e2e5")), "[e2-e5]");
+        assert_eq!(played(None, None), "[?]");
+    }
+
+    #[test]
+    fn times_are_those_of_the_hall() {
+        let at = Timestamp::from_micros(1_795_269_787_412_345);
+        let utc = LocalTime::new(TimeZone::UTC);
+        assert_eq!(utc.time_exactly(at), "14:03:07.412");
+        assert_eq!(
+            utc.span(at, Some(at)),
+            "21 November 2026, 14:03:07 to 14:03:07 UTC"
+        );
+        assert_eq!(utc.time(Timestamp::from_micros(i64::MAX)), "?");
+        assert_eq!(
+            LocalTime::new(TimeZone::fixed(jiff::tz::offset(1))).time(at),
+            "15:03:07"
+        );
+    }
+
+    #[test]
+    fn clocks_count_down_in_whole_seconds() {
+        assert_eq!(clock(5_400_999), "1:30:00");
+        assert_eq!(clock(59_000), "0:00:59");
+    }
+}

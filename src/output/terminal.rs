@@ -1,0 +1,81 @@
+//! Drawing a game in a terminal: the board as its sensors see it, the clocks, the moves.
+//!
+//! [`draw`] makes text of a [`Scene`]; [`Screen`] shows one frame after the other in place. Any terminal of the last
+//! thirty years will do; colours are 256-colour codes and are left out where they are not wanted.
+
+mod board;
+mod screen;
+mod side;
+
+use std::io::IsTerminal;
+
+use anstyle::Style;
+use shakmaty::{Bitboard, Board};
+
+use crate::events::record::GameRecord;
+use crate::tracker::ClockFace;
+pub use screen::Screen;
+
+/// What is to be seen.
+#[derive(Debug, Clone, Copy)]
+pub struct Scene<'s> {
+    /// What stands on the board.
+    pub placement: &'s Board,
+    /// The squares of the last move.
+    pub last_move: Bitboard,
+    /// Squares that show something else than the game.
+    pub differs: Bitboard,
+    /// What the clock shows.
+    pub clock: Option<ClockFace>,
+    /// The game so far; `None` before it begins.
+    pub game: Option<&'s GameRecord>,
+}
+
+/// How it is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pen {
+    /// In colours.
+    pub colors: bool,
+    /// Pieces as letters.
+    pub ascii: bool,
+}
+
+/// Draws the scene in ten lines of at most 62 columns.
+#[must_use]
+pub fn draw(scene: &Scene<'_>, pen: Pen) -> Vec<String> {
+    let board = board::lines(scene, pen);
+    let side = side::lines(scene, pen);
+    board
+        .into_iter()
+        .zip(side)
+        .map(|(board, side)| format!("{board}   {side}").trim_end().to_owned())
+        .collect()
+}
+
+/// What the marks on the board mean, in one line.
+#[must_use]
+pub fn legend(pen: Pen) -> String {
+    board::legend(pen)
+}
+
+/// Whether stdout is a terminal that can show frames in place.
+#[must_use]
+pub fn can_redraw() -> bool {
+    std::io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// Whether colours are wanted there: not where NO_COLOR is set (no-color.org).
+#[must_use]
+pub fn wants_colors() -> bool {
+    can_redraw() && std::env::var_os("NO_COLOR").is_none_or(|no| no.is_empty())
+}
+
+impl Pen {
+    fn paint(self, style: Style, text: &str) -> String {
+        if self.colors {
+            format!("{style}{text}{style:#}")
+        } else {
+            text.to_owned()
+        }
+    }
+}

@@ -1,0 +1,366 @@
+//! What people tell kiebitz: an arbiter's word, on its way in like bytes.
+//!
+//! A command is JSON, `{"id": "...", "do": "...", ...}`; docs/events.md lists them. It has a time, like everything that
+//! comes in, and a replay takes it at that time again. Each is answered, and is an event in its board's stream.
+
+mod announced;
+mod file;
+mod refusal;
+
+use kiebitz_hardware::Timestamp;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use thiserror::Error;
+
+use crate::events::Players;
+use crate::laws::Language;
+use crate::tracker::Side;
+pub use announced::Announced;
+pub use file::{CommandFile, Timed};
+pub use refusal::Refusal;
+
+/// A command for one board.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Command {
+    /// The sender's name for it; the answer has the same.
+    pub id: String,
+    /// Who says so.
+    pub by: String,
+    /// What is to be done.
+    pub order: Order,
+    /// The name of what is to be done, as in "set_result".
+    pub action: &'static str,
+    /// What it said besides, as it came.
+    pub arguments: Value,
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Order {
+    /// These two play.
+    SetPlayers(SetPlayers),
+    /// They play with this time control.
+    SetTimeControl(SetTimeControl),
+    /// The game ended so, or goes on.
+    SetResult(SetResult),
+    /// This is the position.
+    SetPosition(SetPosition),
+    /// These were the moves.
+    CorrectMoves(CorrectMoves),
+    /// An incident is decided.
+    CloseIncident(CloseIncident),
+    /// To be kept with the game.
+    Annotate(Annotate),
+    /// Another game begins.
+    NewGame(NewGame),
+    /// The game is over without a result.
+    EndGame(EndGame),
+    /// Which board is this?
+    Identify,
+    /// This side of the clock is White's.
+    SyncClockSides(SyncClockSides),
+    /// The round begins.
+    StartRound(StartRound),
+}
+
+/// `set_players`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SetPlayers {
+    /// White's name; null: not known.
+    pub white: Option<String>,
+    /// Black's name.
+    pub black: Option<String>,
+    /// The game's id; without it the game being played, else the next one.
+    pub game: Option<String>,
+}
+
+/// `set_time_control`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SetTimeControl {
+    /// As arbiters write it, "90 min/40 + 30 min, 30 s from move 1", or as in PGN, "40/5400+30:1800+30".
+    pub time_control: String,
+}
+
+/// `set_result`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SetResult {
+    /// 1-0, 0-1, 1/2-1/2; "*" lets a game that was ended go on.
+    pub result: String,
+    /// Why, by a word of `game.ended`; without it what the game ended by, else "arbiter".
+    pub reason: Option<String>,
+    /// The game's id; without it the game being played, else the last one.
+    pub game: Option<String>,
+}
+
+/// `set_position`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SetPosition {
+    /// The position, with the side to move.
+    pub fen: String,
+}
+
+/// `correct_moves`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CorrectMoves {
+    /// In SAN or UCI.
+    pub moves: Vec<String>,
+    /// The ply that the first of them is; the moves before it stay as they are.
+    #[serde(default = "first")]
+    pub from: u32,
+    /// The game's id; without it the game being played, else the last one.
+    pub game: Option<String>,
+}
+
+/// `close_incident`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CloseIncident {
+    /// Its number.
+    pub incident: u64,
+    /// What was decided, in words.
+    pub decision: Option<String>,
+    /// Whether it counts as an offence of the player; without it as the edition has it.
+    pub counts: Option<bool>,
+}
+
+/// `annotate`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Annotate {
+    /// The note.
+    pub text: String,
+    /// The game's id; without it the game being played, else the last one.
+    pub game: Option<String>,
+}
+
+/// `new_game`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewGame {
+    /// The start position; without it the usual one.
+    pub fen: Option<String>,
+    /// White's name; without names those of a game that is broken off.
+    pub white: Option<String>,
+    /// Black's name.
+    pub black: Option<String>,
+}
+
+/// `end_game`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EndGame {
+    /// "adjourned", "void", or "arbiter" without it.
+    pub reason: Option<String>,
+}
+
+/// `sync_clock_sides`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SyncClockSides {
+    /// White's side of the clock, seen from its front: "left" or "right".
+    #[serde(deserialize_with = "side")]
+    pub white: Side,
+}
+
+/// `start_round`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StartRound {
+    /// When; without it now.
+    #[serde(default, deserialize_with = "some_time")]
+    pub begins: Option<Timestamp>,
+}
+
+/// A text that is no command.
+#[derive(Debug, Error)]
+pub enum NoCommand {
+    /// It is no JSON object.
+    #[error("a command is a JSON object: {0}")]
+    NoObject(String),
+    /// A field that every command has is missing, or is no text.
+    #[error("\"{0}\" is missing, or is no text")]
+    Missing(&'static str),
+    /// Nobody knows what is to be done.
+    #[error("there is no command {given:?}; there are {}", NAMES.join(", "))]
+    Unknown {
+        /// What it said.
+        given: String,
+    },
+    /// What it says besides makes no sense.
+    #[error("{action}: {reason}")]
+    Arguments {
+        /// The command.
+        action: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+/// What becomes of a command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Answer {
+    /// The command's id.
+    pub id: String,
+    /// Whether it was done.
+    pub ok: bool,
+    /// What the sender should know of what was done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// Why nothing was done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// Who says so where nobody is named.
+const ARBITER: &str = "arbiter";
+
+const NAMES: [&str; 12] = [
+    "set_players",
+    "set_time_control",
+    "set_result",
+    "set_position",
+    "correct_moves",
+    "close_incident",
+    "annotate",
+    "new_game",
+    "end_game",
+    "identify",
+    "sync_clock_sides",
+    "start_round",
+];
+
+impl Command {
+    /// A command as it came, without what its carrier says: of which board it is and of when.
+    ///
+    /// # Errors
+    ///
+    /// When it is no command; the message says what is wrong.
+    pub fn parse(text: &str) -> Result<Self, NoCommand> {
+        Self::from_fields(fields(text)?)
+    }
+
+    fn from_fields(mut fields: Map<String, Value>) -> Result<Self, NoCommand> {
+        let id = take_text(&mut fields, "id")?.ok_or(NoCommand::Missing("id"))?;
+        let given = take_text(&mut fields, "do")?.ok_or(NoCommand::Missing("do"))?;
+        let by = take_text(&mut fields, "by")?.unwrap_or_else(|| ARBITER.to_owned());
+        let known = NAMES.into_iter().find(|name| *name == given);
+        let action = known.ok_or(NoCommand::Unknown { given })?;
+        let arguments = Value::Object(fields);
+        let order = order(action, &arguments)?;
+        Ok(Self {
+            id,
+            by,
+            order,
+            action,
+            arguments,
+        })
+    }
+
+    /// The answer to it.
+    #[must_use]
+    pub fn answer(&self, outcome: Result<Option<String>, &Refusal>, language: Language) -> Answer {
+        let (note, error) = match outcome {
+            Ok(note) => (note, None),
+            Err(refusal) => (None, Some(refusal.text(language))),
+        };
+        Answer {
+            id: self.id.clone(),
+            ok: error.is_none(),
+            note,
+            error,
+        }
+    }
+}
+
+impl SetPlayers {
+    /// The names.
+    #[must_use]
+    pub fn players(&self) -> Players {
+        Players {
+            white: self.white.clone(),
+            black: self.black.clone(),
+        }
+    }
+}
+
+impl NewGame {
+    /// The names, if there are any.
+    #[must_use]
+    pub fn players(&self) -> Option<Players> {
+        let (white, black) = (self.white.clone(), self.black.clone());
+        (white.is_some() || black.is_some()).then_some(Players { white, black })
+    }
+}
+
+fn fields(text: &str) -> Result<Map<String, Value>, NoCommand> {
+    serde_json::from_str(text).map_err(|error| NoCommand::NoObject(error.to_string()))
+}
+
+fn take_text(fields: &mut Map<String, Value>, name: &'static str) -> Result<Option<String>, NoCommand> {
+    match fields.remove(name) {
+        None => Ok(None),
+        Some(Value::String(text)) if !text.is_empty() => Ok(Some(text)),
+        Some(_) => Err(NoCommand::Missing(name)),
+    }
+}
+
+fn order(action: &'static str, arguments: &Value) -> Result<Order, NoCommand> {
+    fn read<T: DeserializeOwned>(action: &'static str, arguments: &Value) -> Result<T, NoCommand> {
+        T::deserialize(arguments).map_err(|error| NoCommand::Arguments {
+            action,
+            reason: error.to_string(),
+        })
+    }
+    Ok(match action {
+        "set_players" => Order::SetPlayers(read(action, arguments)?),
+        "set_time_control" => Order::SetTimeControl(read(action, arguments)?),
+        "set_result" => Order::SetResult(read(action, arguments)?),
+        "set_position" => Order::SetPosition(read(action, arguments)?),
+        "correct_moves" => Order::CorrectMoves(read(action, arguments)?),
+        "close_incident" => Order::CloseIncident(read(action, arguments)?),
+        "annotate" => Order::Annotate(read(action, arguments)?),
+        "new_game" => Order::NewGame(read(action, arguments)?),
+        "end_game" => Order::EndGame(read(action, arguments)?),
+        "sync_clock_sides" => Order::SyncClockSides(read(action, arguments)?),
+        "start_round" => Order::StartRound(read(action, arguments)?),
+        _ => read::<Nothing>(action, arguments).map(|Nothing {}| Order::Identify)?,
+    })
+}
+
+/// A command that says nothing more.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+const fn first() -> u32 {
+    1
+}
+
+fn side<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Side, D::Error> {
+    match String::deserialize(deserializer)?.as_str() {
+        "left" => Ok(Side::Left),
+        "right" => Ok(Side::Right),
+        other => Err(serde::de::Error::custom(format!(
+            "{other:?} is no side of the clock: left, right"
+        ))),
+    }
+}
+
+fn some_time<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let at: jiff::Timestamp = text.parse().map_err(|error| {
+        serde::de::Error::custom(format!(
+            "\"begins\" is no time as in 2026-11-21T14:15:00Z: {error}"
+        ))
+    })?;
+    Ok(Some(Timestamp::from_micros(at.as_microsecond())))
+}
+
+#[cfg(test)]
+mod tests;

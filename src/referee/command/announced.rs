@@ -1,0 +1,189 @@
+//! What persons have said of what is to come, as the events tell it: it is in force until it comes, over restarts too.
+
+use kiebitz_hardware::Timestamp;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::events::{Event, EventKind, Players};
+use crate::referee::command::{NewGame, SetPlayers, StartRound};
+
+/// What was said of a board's next game and of its round: a projection of the board's events.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Announced {
+    next: Option<Players>,
+    round: Option<Timestamp>,
+    /// The last game, and who plays it.
+    game: Option<String>,
+    playing: Option<Players>,
+}
+
+impl Announced {
+    /// Takes in the board's next event.
+    pub fn apply(&mut self, event: &Event) {
+        match &event.kind {
+            EventKind::CommandTaken {
+                action,
+                arguments,
+                error: None,
+                ..
+            } => self.hear(event, action, arguments),
+            EventKind::GameStarted { players, .. } => {
+                self.next = None;
+                self.game.clone_from(&event.game);
+                self.playing.clone_from(players);
+            }
+            EventKind::GameAmended {
+                players: Some(players),
+                ..
+            } if event.game == self.game => self.playing = Some(players.clone()),
+            // The game goes on as another one.
+            EventKind::GameEnded { reason: "gap", .. } => {
+                self.next = self.next.take().or_else(|| self.playing.clone());
+            }
+            _ => {}
+        }
+    }
+
+    /// Who plays the next game, if that was said.
+    #[must_use]
+    pub fn players(&self) -> Option<&Players> {
+        self.next.as_ref()
+    }
+
+    /// When the round begins, or began, by an arbiter's word.
+    #[must_use]
+    pub const fn round(&self) -> Option<Timestamp> {
+        self.round
+    }
+
+    /// A command was done. That it was is for the referee to know; what it says is read here as it was there.
+    fn hear(&mut self, event: &Event, action: &str, arguments: &Value) {
+        match action {
+            "set_players" => {
+                let set = SetPlayers::deserialize(arguments).ok();
+                let of_next = set.filter(|set| set.game.is_none() && event.game.is_none());
+                if let Some(set) = of_next {
+                    self.next = Some(set.players());
+                }
+            }
+            "new_game" => {
+                let named = NewGame::deserialize(arguments).ok().and_then(|new| new.players());
+                // A game that is broken off is played anew.
+                let again = self.playing.clone().filter(|_| event.game.is_some());
+                self.next = named.or(again).or_else(|| self.next.take());
+            }
+            "start_round" => {
+                let start = StartRound::deserialize(arguments).unwrap_or_default();
+                self.round = Some(start.begins.unwrap_or(event.ts));
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::events::record::tests::{event, started};
+
+    /// Outside of a game.
+    fn outside(seq: u64, kind: EventKind) -> Event {
+        Event {
+            game: None,
+            ..event(seq, kind)
+        }
+    }
+
+    fn taken(action: &str, arguments: Value, error: Option<&str>) -> EventKind {
+        EventKind::CommandTaken {
+            id: "1".to_owned(),
+            action: action.to_owned(),
+            by: "arbiter".to_owned(),
+            arguments,
+            error: error.map(str::to_owned),
+            note: None,
+        }
+    }
+
+    fn white(announced: &Announced) -> Option<&str> {
+        announced.players()?.white.as_deref()
+    }
+
+    fn of(events: &[Event]) -> Announced {
+        let mut announced = Announced::default();
+        events.iter().for_each(|event| announced.apply(event));
+        announced
+    }
+
+    #[test]
+    fn names_hold_until_the_next_game_begins() {
+        let adams = || outside(1, taken("set_players", json!({"white": "Adams"}), None));
+        assert_eq!(white(&of(&[adams()])), Some("Adams"));
+        let refused = outside(2, taken("set_players", json!({"white": "Becker"}), Some("no")));
+        assert_eq!(white(&of(&[adams(), refused])), Some("Adams"));
+        // Said during a game, or of a certain one, it is not of the next.
+        let current = event(2, taken("set_players", json!({"white": "Becker"}), None));
+        let certain = outside(
+            3,
+            taken("set_players", json!({"white": "Clark", "game": "g"}), None),
+        );
+        assert_eq!(white(&of(&[adams(), current, certain])), Some("Adams"));
+        assert_eq!(
+            white(&of(&[adams(), event(2, started("start", "standard"))])),
+            None
+        );
+    }
+
+    #[test]
+    fn players_of_a_game_that_is_broken_off_play_the_next_one() {
+        let plays = || {
+            let players = Players {
+                white: Some("Adams".to_owned()),
+                black: None,
+            };
+            let amended = EventKind::GameAmended {
+                by: "arbiter".to_owned(),
+                result: None,
+                reason: None,
+                players: Some(players),
+                time_control: None,
+                moves: None,
+                position: None,
+                note: None,
+            };
+            [event(1, started("start", "standard")), event(2, amended)].to_vec()
+        };
+        assert_eq!(white(&of(&plays())), None);
+        let gap = EventKind::GameEnded {
+            result: "*".to_owned(),
+            reason: "gap",
+            by: "board",
+            confirmed: false,
+        };
+        assert_eq!(
+            white(&of(&[plays(), vec![event(3, gap)]].concat())),
+            Some("Adams")
+        );
+        let anew = |arguments| event(3, taken("new_game", arguments, None));
+        assert_eq!(
+            white(&of(&[plays(), vec![anew(json!({}))]].concat())),
+            Some("Adams")
+        );
+        let others = anew(json!({"white": "Becker"}));
+        assert_eq!(white(&of(&[plays(), vec![others]].concat())), Some("Becker"));
+    }
+
+    #[test]
+    fn a_round_begins_when_it_was_said_or_then() {
+        let now = outside(7, taken("start_round", json!({}), None));
+        assert_eq!(of(std::slice::from_ref(&now)).round(), Some(now.ts));
+        let later = json!({"begins": "2026-11-21T15:15:00+01:00"});
+        let later = outside(8, taken("start_round", later, None));
+        assert_eq!(
+            of(&[now, later]).round(),
+            Some(Timestamp::from_micros(1_795_270_500_000_000))
+        );
+    }
+}

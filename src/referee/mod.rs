@@ -1,0 +1,496 @@
+//! The referee: starts and ends games over the tracker's line, and leaves out what is no part of them.
+//!
+//! While the clock stands still nothing is added to a game and nothing is taken from it: what happens on the board
+//! then is a result being shown, an arbiter's work, or analysis. When the clock runs again, the game follows what
+//! stands.
+
+mod claims;
+pub mod command;
+mod ending;
+mod game;
+mod history;
+mod orders;
+mod result;
+mod resume;
+mod resumed;
+mod watch;
+mod words;
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::{Bitboard, Board, ByColor, Color, KnownOutcome, Rank, Role};
+
+use crate::events::{Clock, EventKind, Players};
+use crate::laws::Regulations;
+use crate::referee::command::CloseIncident;
+use crate::tracker::{ClockChange, Completion, Finding, Ply, ResultSign, Side, Start, State, Withdrawal};
+use claims::Offered;
+use history::{History, Placed};
+pub use resumed::Resumed;
+use watch::{Noted, View, Watch};
+use words::{completion_text, index, reason_text, recovery_text, settlement_text};
+
+/// One thing the referee says: the event, the game it belongs to, and when it happened on the board.
+#[derive(Debug, Clone)]
+pub struct Ruling {
+    /// What decided it arrived then.
+    pub ts: Timestamp,
+    /// When it happened on the board, where the board tells.
+    pub at: Option<Timestamp>,
+    /// `None` outside a game.
+    pub game: Option<Game>,
+    /// The event.
+    pub event: EventKind,
+    /// The ply behind a move's event, with what it rests on.
+    pub ply: Option<Box<Ply>>,
+}
+
+/// A game's number on its board and its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Game {
+    /// From 1.
+    pub number: u32,
+    /// Day, board and number, as in "2026-11-21-board-1-2".
+    pub id: String,
+}
+
+/// Applies the Laws to one board's line of play.
+#[derive(Debug, Default)]
+pub struct Referee {
+    board: String,
+    regulations: Regulations,
+    start: Option<Start>,
+    /// The start position was given by word: what is played from it is a game.
+    given: bool,
+    /// The next start position is given by word.
+    gives_start: bool,
+    /// The game that the line goes on with, cut off by a gap.
+    continues: Option<String>,
+    /// The line as the tracker has it.
+    line: Vec<Entry>,
+    /// How many games began on this board.
+    games: u32,
+    game: Option<Running>,
+    /// The game before, until the next one begins: its record is still open to the arbiter.
+    previous: Option<Running>,
+    /// Who will play the next game.
+    announced: Option<Players>,
+    /// A position is to be searched for whether anybody can still mate.
+    dead_position_due: Option<Timestamp>,
+    clock: ClockState,
+    white_side: Option<Side>,
+    watch: Watch,
+    rulings: Vec<Ruling>,
+}
+
+/// A game that has begun.
+#[derive(Debug)]
+struct Running {
+    id: Game,
+    start: State,
+    /// The plies published, each as in the line when it was published.
+    published: Vec<Entry>,
+    ended: bool,
+    /// The players showed its result then.
+    shown_at: Option<Timestamp>,
+    /// How it ended.
+    verdict: Option<Verdict>,
+    players: Option<Players>,
+    placed: Vec<Placed>,
+}
+
+impl Running {
+    /// Takes back all but so many plies.
+    fn keep(&mut self, plies: usize) {
+        self.published.truncate(plies);
+        self.placed
+            .retain(|placed| usize::try_from(placed.ply).is_ok_and(|ply| ply <= plies));
+    }
+}
+
+/// How a game ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// 1-0, 0-1, 1/2-1/2 or *.
+    pub result: String,
+    /// As in game.ended.
+    pub reason: &'static str,
+    /// board, laws or arbiter.
+    pub by: &'static str,
+    /// False until the arbiter's word, where the Laws want it.
+    pub confirmed: bool,
+}
+
+#[derive(Debug, Clone)]
+struct Entry {
+    ply: Box<Ply>,
+    told_at: Timestamp,
+    settled: Option<&'static str>,
+    completed: Option<(&'static str, Option<Clock>, Option<u64>)>,
+    offered: Offered,
+}
+
+impl Entry {
+    /// Whether the mover's press completed it.
+    fn is_pressed(&self) -> bool {
+        self.completed
+            .is_some_and(|(by, ..)| by == completion_text(Completion::Press))
+    }
+}
+
+#[derive(Debug, Default)]
+struct ClockState {
+    connected: bool,
+    running: bool,
+    /// It has run since the start position was set up.
+    ran: bool,
+    stopped_at: Option<Timestamp>,
+}
+
+/// So many plies played beside a clock that was never started: the players play without it.
+const WITHOUT_CLOCK: usize = 4;
+/// So many plies from a position without history, beside no clock, are a game.
+const FROM_POSITION: usize = 3;
+/// Moves made before the clock was started and taken back (guests of honour), at most.
+const CEREMONIAL: usize = 2;
+
+impl Referee {
+    /// A referee at a board of that name, without a game, by these regulations.
+    #[must_use]
+    pub fn new(board: &str, regulations: Regulations) -> Self {
+        Self {
+            board: board.to_owned(),
+            regulations,
+            ..Self::default()
+        }
+    }
+
+    /// What applies at the board.
+    #[must_use]
+    pub fn regulations(&self) -> &Regulations {
+        &self.regulations
+    }
+
+    /// Takes in what the tracker has found.
+    pub fn handle(&mut self, now: Timestamp, finding: Finding) {
+        let noted = Noted::of(&finding, &self.line);
+        match finding {
+            Finding::Squares(look) => {
+                self.watch.look(now, &look);
+                self.watch(now, Noted::Squares);
+            }
+            Finding::Times { face, sure } => {
+                self.watch.read(face, sure);
+                let times = ByColor {
+                    white: face.white_ms,
+                    black: face.black_ms,
+                };
+                self.watch(now, Noted::Times(times));
+            }
+            Finding::Away => {}
+            Finding::Start(start) => self.start_set_up(now, start),
+            Finding::Made(ply) => self.played(now, ply, "moved_on"),
+            Finding::Amended { ply, reason } => self.played(now, ply, reason_text(reason)),
+            Finding::Retracted { ply, reason } => {
+                self.line.truncate(index(ply));
+                // Kings on their way to the centre were never a move, clock or no clock.
+                if reason == Withdrawal::Kings {
+                    self.withdraw_surplus(now, reason_text(reason));
+                } else {
+                    self.follow(now, reason_text(reason));
+                }
+            }
+            Finding::Settled { ply, by } => {
+                let by = settlement_text(by);
+                self.mark(now, ply, |entry| entry.settled = Some(by));
+            }
+            Finding::Completed {
+                ply,
+                by,
+                clock,
+                elapsed,
+            } => {
+                let by = completion_text(by);
+                let elapsed = elapsed.and_then(|e| u64::try_from(e.as_millis()).ok());
+                self.mark(now, ply, |entry| {
+                    entry.completed = Some((by, clock.map(Clock::from), elapsed))
+                });
+            }
+            Finding::ResultShown { outcome, by } => self.result_shown(now, outcome, by),
+            Finding::Recovered {
+                by,
+                changes,
+                from,
+                to,
+            } => {
+                let by = recovery_text(by);
+                let event = EventKind::BoardRecovered {
+                    by,
+                    changes,
+                    from,
+                    to,
+                };
+                self.say(now, None, event, None);
+            }
+            Finding::Clock(change) => self.clock_changed(now, change),
+            Finding::WhiteSide(side) => self.white_side = Some(side),
+        }
+        if let Some(noted) = noted {
+            self.watch(now, noted);
+        }
+    }
+
+    /// When the referee wants [`handle_deadline`](Self::handle_deadline) to be called, unless something is found
+    /// before; `None`: nothing is pending.
+    #[must_use]
+    pub fn poll_deadline(&self) -> Option<Timestamp> {
+        let deadlines = [self.watch.poll_deadline(), self.dead_position_due];
+        deadlines.into_iter().flatten().min()
+    }
+
+    /// Time has passed without a finding.
+    pub fn handle_deadline(&mut self, now: Timestamp) {
+        if self.dead_position_due.take_if(|due| *due <= now).is_some() {
+            self.look_for_dead_position(now);
+        }
+        self.watch(now, Noted::Time);
+    }
+
+    /// Whether there is an incident of that number for the arbiter to decide.
+    fn has_incident(&self, number: u64) -> bool {
+        self.watch.can_be_decided(number)
+    }
+
+    /// The arbiter decides an incident.
+    fn close_incident(&mut self, now: Timestamp, close: &CloseIncident) {
+        for (ts, event) in self.watch.decide(now, close) {
+            self.say(ts, None, event, None);
+        }
+    }
+
+    /// The arbiter has said how the pieces stand.
+    fn board_is_set(&mut self, now: Timestamp) {
+        for (ts, event) in self.watch.set_by_arbiter(now) {
+            self.say(ts, None, event, None);
+        }
+    }
+
+    /// Lets the watchers see what is new.
+    fn watch(&mut self, now: Timestamp, noted: Noted) {
+        let ended = self.game.as_ref().map(|game| game.ended);
+        let view = View {
+            now,
+            start: self.start.as_ref(),
+            given: self.given,
+            line: &self.line,
+            begun: ended == Some(false),
+            over: ended == Some(true),
+            clock: &self.clock,
+            white_side: self.white_side,
+            regulations: &self.regulations,
+            face: self.watch.face(),
+        };
+        for (ts, event) in self.watch.note(&view, noted) {
+            self.say(ts, None, event, None);
+        }
+    }
+
+    /// The game that is being played.
+    #[must_use]
+    pub fn game(&self) -> Option<&Game> {
+        self.game.as_ref().filter(|game| !game.ended).map(|game| &game.id)
+    }
+
+    /// What there is to say, in order.
+    pub fn take_rulings(&mut self) -> Vec<Ruling> {
+        std::mem::take(&mut self.rulings)
+    }
+
+    fn say(&mut self, ts: Timestamp, at: Option<Timestamp>, event: EventKind, ply: Option<Box<Ply>>) {
+        let game = self.game.as_ref().map(|game| game.id.clone());
+        self.rulings.push(Ruling {
+            ts,
+            at,
+            game,
+            event,
+            ply,
+        });
+    }
+
+    /// The line goes on, or goes another way, with this ply.
+    fn played(&mut self, now: Timestamp, ply: Box<Ply>, reason: &'static str) {
+        self.line.truncate(index(ply.number));
+        let entry = Entry {
+            ply,
+            told_at: now,
+            settled: None,
+            completed: None,
+            offered: Offered::default(),
+        };
+        if self.was_left_out(&entry.ply) {
+            self.publish(now, entry.clone(), None, reason);
+        }
+        self.line.push(entry);
+        self.follow(now, reason);
+    }
+
+    /// Whether a ply read from the board's memory was the last of a game whose result has been shown meanwhile.
+    fn was_left_out(&self, ply: &Ply) -> bool {
+        self.game.as_ref().is_some_and(|game| {
+            let before = game.shown_at.is_some_and(|shown| ply.lifted_at < shown);
+            game.ended && before && ply.inferred && game.published.len() == index(ply.number)
+        })
+    }
+
+    fn start_set_up(&mut self, now: Timestamp, start: Start) {
+        let ceremonial = self
+            .game
+            .as_ref()
+            .is_some_and(|game| !game.ended && !self.clock.ran && game.published.len() <= CEREMONIAL);
+        let same = self
+            .start
+            .as_ref()
+            .is_some_and(|old| old.state.board() == start.state.board());
+        self.line.clear();
+        if start.goes_on && self.game.is_some() {
+            self.cut_off(now, &start);
+        } else if ceremonial && same {
+            self.withdraw_surplus(now, "takeback");
+        } else {
+            if self.game().is_some() {
+                self.withdraw_uncertain(now);
+                self.end(now, None, Verdict::board("*", "reset"));
+            }
+            self.put_by();
+        }
+        if !start.goes_on {
+            self.clock.ran = self.clock.running;
+            self.clock.stopped_at = None;
+        }
+        self.given = core::mem::take(&mut self.gives_start);
+        self.start = Some(start);
+    }
+
+    /// The game is over and its pieces are set up anew; its record stays open until the next one begins.
+    fn put_by(&mut self) {
+        self.previous = self.game.take().or_else(|| self.previous.take());
+    }
+
+    /// What was played in a gap cannot be found out: the game as far as it is known ends there, and the next one goes
+    /// on with it. A game that had ended stays ended, unless another one was begun in the gap.
+    fn cut_off(&mut self, now: Timestamp, start: &Start) {
+        if let Some(game) = self.game().cloned() {
+            self.end(now, None, Verdict::board("*", "gap"));
+            let players = self.game.take().and_then(|game| game.players);
+            self.announced = self.announced.take().or(players);
+            self.continues = Some(game.id);
+        } else if self.clock.running || self.set_up_anew(start) {
+            self.game = None;
+        }
+    }
+
+    /// Whether pieces stand there that were taken in the last game, or pawns where they had moved away.
+    fn set_up_anew(&self, start: &Start) -> bool {
+        let last = self.game.as_ref().and_then(|game| game.published.last());
+        let Some(last) = last else { return false };
+        let (now, then) = (start.state.board(), last.ply.after.board());
+        Color::ALL.into_iter().any(|color| {
+            let home = Bitboard::from(color.fold_wb(Rank::Second, Rank::Seventh));
+            let at_home = |board: &Board| home & board.by_piece(Role::Pawn.of(color));
+            now.by_color(color).count() > then.by_color(color).count()
+                || !at_home(then).is_superset(at_home(now))
+        })
+    }
+
+    fn clock_changed(&mut self, now: Timestamp, change: ClockChange) {
+        let event = match change {
+            ClockChange::Connected => {
+                self.clock = ClockState {
+                    connected: true,
+                    ran: self.clock.ran,
+                    stopped_at: self.clock.ran.then_some(now),
+                    ..ClockState::default()
+                };
+                EventKind::ClockConnected {}
+            }
+            ClockChange::Disconnected => {
+                self.clock = ClockState {
+                    ran: self.clock.ran,
+                    ..ClockState::default()
+                };
+                EventKind::ClockDisconnected {}
+            }
+            ClockChange::BatteryLow => EventKind::ClockBatteryLow {},
+            ClockChange::Started => {
+                self.clock.running = true;
+                self.clock.ran = true;
+                self.clock.stopped_at = None;
+                if self.game.is_none() && self.start.is_some() && self.line.is_empty() {
+                    self.begin(now);
+                }
+                self.follow(now, "takeback");
+                return;
+            }
+            ClockChange::Stopped => {
+                self.clock.running = false;
+                self.clock.stopped_at = Some(now);
+                return;
+            }
+            ClockChange::Pressed(_) => return,
+        };
+        self.say(now, None, event, None);
+    }
+
+    fn result_shown(&mut self, now: Timestamp, outcome: KnownOutcome, by: ResultSign) {
+        let reason = match by {
+            ResultSign::Kings => "kings",
+            ResultSign::Piece => "result_piece",
+        };
+        if self
+            .game
+            .as_ref()
+            .is_some_and(|game| !game.ended && !game.published.is_empty())
+        {
+            self.end(now, None, Verdict::board(&outcome.to_string(), reason));
+            if let Some(game) = &mut self.game {
+                game.shown_at = Some(now);
+            }
+        }
+    }
+
+    /// The game being played, as far as it counts.
+    fn history(&self) -> Option<History<'_>> {
+        let game = self.game.as_ref().filter(|game| !game.ended)?;
+        let rules = &self.regulations.rules;
+        Some(History::new(&game.start, &game.published, &game.placed, rules))
+    }
+
+    fn end(&mut self, now: Timestamp, at: Option<Timestamp>, verdict: Verdict) {
+        let event = EventKind::GameEnded {
+            result: verdict.result.clone(),
+            reason: verdict.reason,
+            by: verdict.by,
+            confirmed: verdict.confirmed,
+        };
+        self.say(now, at, event, None);
+        self.dead_position_due = None;
+        if let Some(game) = &mut self.game {
+            game.ended = true;
+            game.verdict = Some(verdict);
+        }
+    }
+}
+
+impl Verdict {
+    /// What a board shows is a proposal.
+    fn board(result: &str, reason: &'static str) -> Self {
+        Self {
+            result: result.to_owned(),
+            reason,
+            by: "board",
+            confirmed: false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! From a game as its events leave it back to what the tracker and the referee know of it.
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::fen::Fen;
+use shakmaty::uci::UciMove;
+use shakmaty::{CastlingMode, Color, Role};
+
+use super::Verdict;
+use crate::events::record::{GameRecord, MoveRecord};
+use crate::events::{Players, ResumableGame};
+use crate::laws::TimeControl;
+use crate::tracker::{Doubt, Evidence, Ply, Side, Start, State, Variant};
+
+/// A game to be taken up again.
+#[derive(Debug, Clone)]
+pub struct Resumed {
+    /// Its id.
+    pub id: String,
+    /// Its number on the board, from 1.
+    pub number: u32,
+    /// When it began.
+    pub started: Timestamp,
+    /// When its last event was decided.
+    pub last_ts: Timestamp,
+    /// Where it started.
+    pub start: Start,
+    /// What was played, with what settled and completed each ply.
+    pub plies: Vec<(Ply, MoveRecord)>,
+    /// White's side of the clock, if it was known.
+    pub white_side: Option<Side>,
+    /// How it ended; nothing is added to it any more.
+    pub verdict: Option<Verdict>,
+    /// Who plays it.
+    pub players: Option<Players>,
+    /// Positions that the arbiter set, each with the number of the ply before it.
+    pub placed: Vec<(u32, State)>,
+    /// The time control that the arbiter has set during the game.
+    pub time_control: Option<TimeControl>,
+    /// Plies that were found by reconstruction and that nothing had confirmed.
+    pub doubt: Option<Doubt>,
+}
+
+impl Resumed {
+    /// A game of the journal; `None` where its positions make no sense.
+    #[must_use]
+    pub fn new(game: &ResumableGame) -> Option<Self> {
+        let record = &game.record;
+        let (variant, mode) = match record.variant {
+            "standard" => (Variant::Standard, CastlingMode::Standard),
+            "chess960" => (Variant::Chess960, CastlingMode::Chess960),
+            _ => (Variant::FromPosition, castling_mode(&record.start_fen)?),
+        };
+        let mut state = State::from_fen(&record.start_fen, mode)?;
+        if variant == Variant::FromPosition {
+            state = state.with_unknown_past();
+        }
+        let placed = record.positions.iter();
+        let placed = placed.map(|set| Some((set.ply, State::from_fen(&set.fen, mode)?)));
+        let placed: Vec<(u32, State)> = placed.collect::<Option<_>>()?;
+        let mut before = state.clone();
+        let mut plies = Vec::new();
+        for entry in &record.moves {
+            let set = placed.iter().rfind(|(ply, _)| ply.saturating_add(1) == entry.ply);
+            let ply = ply(record, entry, set.map_or(&before, |(_, state)| state), mode)?;
+            before = ply.after.clone();
+            plies.push((ply, entry.clone()));
+        }
+        Some(Self {
+            id: record.game.clone(),
+            number: game.number,
+            started: record.started,
+            last_ts: game.last_ts,
+            start: Start {
+                variant,
+                state,
+                turned: record.orientation == "turned",
+                goes_on: false,
+            },
+            plies,
+            white_side: record.white_side.map(|side| match side {
+                "left" => Side::Left,
+                _ => Side::Right,
+            }),
+            verdict: record.ended.map(|_| Verdict {
+                result: record.result.clone(),
+                reason: record.reason.unwrap_or("reset"),
+                by: record.by.unwrap_or("board"),
+                confirmed: record.confirmed,
+            }),
+            players: record.players.clone(),
+            placed,
+            time_control: game.time_control.as_ref().and_then(|set| set.parse().ok()),
+            doubt: game.doubt,
+        })
+    }
+
+    /// The start and the plies as they are due on the board: where the arbiter has set a position, with that.
+    #[must_use]
+    pub fn line(&self) -> (Start, Vec<Ply>) {
+        let stood = |ply: u32, state: &State| {
+            let set = self.placed.iter().rfind(|(at, _)| *at == ply);
+            set.map_or(state, |(_, state)| state).clone()
+        };
+        let start = Start {
+            state: stood(0, &self.start.state),
+            ..self.start.clone()
+        };
+        let plies = self.plies.iter().map(|(ply, _)| Ply {
+            after: stood(ply.number, &ply.after),
+            ..ply.clone()
+        });
+        (start, plies.collect())
+    }
+}
+
+/// How castling goes in a game from a position: as in Chess960 where the rights need that.
+fn castling_mode(fen: &str) -> Option<CastlingMode> {
+    let setup = fen.parse::<Fen>().ok()?.into_setup();
+    Some(CastlingMode::detect(&setup))
+}
+
+fn ply(record: &GameRecord, entry: &MoveRecord, before: &State, mode: CastlingMode) -> Option<Ply> {
+    let uci: Option<UciMove> = entry.uci.as_ref().and_then(|uci| uci.parse().ok());
+    let played = uci
+        .zip(before.position())
+        .and_then(|(uci, position)| uci.to_move(position).ok().or_else(|| before.legal_move(&uci)));
+    Some(Ply {
+        number: entry.ply,
+        color: Color::from_white(entry.color == "white"),
+        played: played.filter(|_| entry.legal),
+        uci,
+        san: entry.san.clone(),
+        after: State::from_fen(&entry.fen, mode)?.following(before),
+        captured: entry
+            .captured
+            .as_ref()
+            .and_then(|letter| Role::from_char(letter.chars().next()?)),
+        lifted_at: record.started,
+        stood_at: record.started,
+        inferred: entry.inferred,
+        any_order: false,
+        clock: None,
+        evidence: Evidence::default(),
+    })
+}

@@ -1,0 +1,286 @@
+//! A table for tests: moves by name in, what the referee says in short form out.
+
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::san::San;
+use shakmaty::uci::UciMove;
+use shakmaty::{CastlingMode, Color, KnownOutcome};
+
+use crate::events::EventKind;
+use crate::laws::{Edition, Mode, Regulations, Rules};
+use crate::referee::Referee;
+use crate::referee::command::Command;
+use crate::tracker::{
+    Completion, Evidence, Finding, Ply, ResultSign, Settlement, Start, State, Variant, Withdrawal,
+};
+
+pub(in crate::referee) struct Table {
+    pub(in crate::referee) referee: Referee,
+    pub(in crate::referee) now: Timestamp,
+    states: Vec<State>,
+}
+
+pub(in crate::referee) const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+
+pub(in crate::referee) fn rules(edition: Edition, mode: Mode, supervised: bool) -> Rules {
+    Rules {
+        edition,
+        mode,
+        supervised,
+        ..Rules::default()
+    }
+}
+
+impl Table {
+    pub(in crate::referee) fn new(edition: Edition) -> Self {
+        Self::of(STANDARD, rules(edition, Mode::Standard, true))
+    }
+
+    pub(in crate::referee) fn of(fen: &str, rules: Rules) -> Self {
+        let state = State::from_fen(fen, CastlingMode::Standard).expect("a FEN");
+        let regulations = Regulations {
+            rules,
+            ..Regulations::default()
+        };
+        let mut table = Self {
+            referee: Referee::new("board-1", regulations),
+            now: Timestamp::from_micros(1_789_000_000_000_000),
+            states: vec![state.clone()],
+        };
+        table.referee.gives_start = true;
+        table.set_up(state);
+        table
+    }
+
+    pub(in crate::referee) fn set_up(&mut self, state: State) {
+        let variant = if state.fen() == STANDARD {
+            Variant::Standard
+        } else {
+            Variant::FromPosition
+        };
+        self.states = vec![state.clone()];
+        let start = Start {
+            variant,
+            state,
+            turned: false,
+            goes_on: false,
+        };
+        self.finds(Finding::Start(start));
+    }
+
+    pub(in crate::referee) fn finds(&mut self, finding: Finding) -> &mut Self {
+        self.referee.handle(self.now, finding);
+        self
+    }
+
+    pub(in crate::referee) fn passes(&mut self, seconds: u64) -> &mut Self {
+        let until = self.now + Duration::from_secs(seconds);
+        while let Some(due) = self.referee.poll_deadline().filter(|due| *due <= until) {
+            self.referee.handle_deadline(due);
+        }
+        self.now = until;
+        self
+    }
+
+    /// The number of the last ply.
+    pub(in crate::referee) fn last(&self) -> u32 {
+        u32::try_from(self.states.len()).expect("few plies") - 1
+    }
+
+    /// A move stands on the board: in SAN, or in UCI where it is none by the rules.
+    pub(in crate::referee) fn makes(&mut self, name: &str) -> &mut Self {
+        self.passes(1);
+        let ply = self.ply(name);
+        self.states.push(ply.after.clone());
+        self.finds(Finding::Made(Box::new(ply)))
+    }
+
+    pub(in crate::referee) fn settles(&mut self) -> &mut Self {
+        let (ply, by) = (self.last(), Settlement::Press);
+        self.finds(Finding::Settled { ply, by })
+    }
+
+    pub(in crate::referee) fn completes(&mut self, ply: u32, by: Completion) -> &mut Self {
+        let (clock, elapsed) = (None, None);
+        self.finds(Finding::Completed {
+            ply,
+            by,
+            clock,
+            elapsed,
+        })
+    }
+
+    /// Moves that are made and pressed.
+    pub(in crate::referee) fn plays(&mut self, names: &str) -> &mut Self {
+        for name in names.split_whitespace() {
+            self.makes(name).settles();
+            self.completes(self.last(), Completion::Press);
+        }
+        self
+    }
+
+    /// The same moves again and again.
+    pub(in crate::referee) fn repeats(&mut self, names: &str, times: usize) -> &mut Self {
+        (0..times).for_each(|_| {
+            self.plays(names);
+        });
+        self
+    }
+
+    /// The board's memory tells that the last ply, a while ago, was another one.
+    pub(in crate::referee) fn remembers(&mut self, name: &str) -> &mut Self {
+        self.states.pop();
+        let ply = Ply {
+            lifted_at: self.now.saturating_sub(Duration::from_secs(10)),
+            inferred: true,
+            ..self.ply(name)
+        };
+        self.states.push(ply.after.clone());
+        let (ply, reason) = (Box::new(ply), Withdrawal::Recovered);
+        self.finds(Finding::Amended { ply, reason })
+    }
+
+    pub(in crate::referee) fn takes_back(&mut self) -> &mut Self {
+        let (ply, reason) = (self.last(), Withdrawal::Takeback);
+        self.states.pop();
+        self.finds(Finding::Retracted { ply, reason })
+    }
+
+    pub(in crate::referee) fn shows(&mut self, outcome: KnownOutcome) -> &mut Self {
+        let by = ResultSign::Kings;
+        self.finds(Finding::ResultShown { outcome, by })
+    }
+
+    /// A command; what is told to the tracker is told to the table as well. Returns the error, the note, or "".
+    pub(in crate::referee) fn hears(&mut self, command: &str) -> String {
+        self.passes(1);
+        let text = format!(r#"{{"id":"1",{command}}}"#);
+        let command = Command::parse(&text).expect("a command");
+        match self.referee.check(self.now, &command.order) {
+            Ok(checked) => {
+                let note = checked.note().unwrap_or_default().to_owned();
+                let given = self.referee.given(&checked);
+                self.referee.act(self.now, &command.by, checked);
+                match given {
+                    Some(crate::tracker::Given::Line(states)) => self.states = states,
+                    Some(crate::tracker::Given::Start(state)) => self.set_up(state),
+                    _ => {}
+                }
+                note
+            }
+            Err(refusal) => refusal.text(self.referee.regulations.language),
+        }
+    }
+
+    fn ply(&self, name: &str) -> Ply {
+        let before = self.states.last().expect("a state");
+        let san = San::from_ascii(name.as_bytes()).ok();
+        let played = san.and_then(|san| san.to_move(before.position()?).ok());
+        let (after, uci) = match played {
+            Some(m) => (before.after(m), before.uci(m)),
+            None => {
+                let uci: UciMove = name.parse().expect("SAN of a legal move, or UCI");
+                (hand(before, uci), uci)
+            }
+        };
+        let now = self.now;
+        Ply {
+            number: self.last() + 1,
+            color: before.turn(),
+            played,
+            uci: Some(uci),
+            san: played.and_then(|m| before.san(m)),
+            captured: None,
+            lifted_at: now,
+            stood_at: now,
+            inferred: false,
+            any_order: false,
+            clock: None,
+            evidence: Evidence::default(),
+            after,
+        }
+    }
+
+    /// What was said since this was last asked, but for moves that are just made, settled and completed.
+    pub(in crate::referee) fn said(&mut self) -> Vec<String> {
+        let rulings = self.referee.take_rulings();
+        rulings
+            .into_iter()
+            .filter_map(|ruling| short(ruling.event))
+            .collect()
+    }
+}
+
+/// A piece is put from one square to another.
+fn hand(before: &State, uci: UciMove) -> State {
+    let UciMove::Normal { from, to, .. } = uci else {
+        panic!("one piece")
+    };
+    let mut board = before.board().clone();
+    let piece = board.remove_piece_at(from).expect("a piece");
+    board.set_piece_at(to, piece);
+    State::irregular(board, !before.turn(), before)
+}
+
+fn short(event: EventKind) -> Option<String> {
+    Some(match event {
+        EventKind::GameEnded {
+            result,
+            reason,
+            by,
+            confirmed,
+        } => {
+            let doubt = if confirmed { "" } else { "?" };
+            format!("{result} {reason} by {by}{doubt}")
+        }
+        EventKind::ClaimAvailable {
+            color,
+            ply,
+            reason,
+            occurrences,
+            intended,
+            article,
+            ..
+        } => {
+            let intended = intended.map(|san| format!(" with {san}")).unwrap_or_default();
+            format!("{color} after {ply}: {reason} {occurrences:?}{intended} ({article})")
+        }
+        EventKind::GameAmended {
+            result,
+            reason,
+            players,
+            time_control,
+            moves,
+            position,
+            note,
+            by,
+        } => {
+            let players = players.map(|p| {
+                format!(
+                    "{:?}-{:?}",
+                    p.white.unwrap_or_default(),
+                    p.black.unwrap_or_default()
+                )
+            });
+            let result = result.map(|result| format!("{result} {}", reason.unwrap_or("goes on")));
+            let moves = moves.map(|moves| moves.join(" "));
+            let all = [result, players, time_control, moves, position, note];
+            let all: Vec<String> = all.into_iter().flatten().collect();
+            format!("{by}: {}", all.join(", "))
+        }
+        EventKind::MoveRetracted { ply, reason } => format!("not {ply}: {reason}"),
+        EventKind::MoveAmended {
+            played,
+            replaces,
+            reason,
+        } => {
+            let (played, replaces) = (played.san.unwrap_or_default(), replaces.unwrap_or_default());
+            format!("{played} for {replaces}: {reason}")
+        }
+        EventKind::MoveCompleted { ply, by, .. } if by != "press" => format!("{ply} completed by {by}"),
+        _ => return None,
+    })
+}
+
+pub(in crate::referee) const WHITE_WINS: KnownOutcome = KnownOutcome::Decisive { winner: Color::White };

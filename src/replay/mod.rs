@@ -1,0 +1,187 @@
+//! Recorded bytes, handed in at the same door as live ones.
+
+pub(crate) mod publish;
+
+use core::time::Duration;
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+use anyhow::Context;
+use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::capture::{CaptureReader, Content, Direction, Packet};
+
+use crate::events::Said;
+use crate::hall::Board;
+use crate::hall::{Hall, LineId, Manner, Names};
+use crate::referee::command::{Answer, Timed};
+
+/// Replays a capture step by step. Every step has a time, so that it can be paced.
+#[derive(Debug)]
+pub struct Replay<R: Read> {
+    reader: CaptureReader<R>,
+    hall: Hall,
+    /// The lines of the capture's interfaces, by number, once they were met.
+    lines: Vec<Option<LineId>>,
+    next: Option<Packet>,
+    /// Commands that are still to be given, the earliest first.
+    commands: VecDeque<Timed>,
+    answers: Vec<(usize, Answer)>,
+    /// Past the end of the capture deadlines still fire until then, as they would have in the hall.
+    until: Timestamp,
+    /// The same past the last command.
+    commanded_until: Timestamp,
+}
+
+/// How long the silence after the last recorded byte is taken to last.
+const SILENCE: Duration = Duration::from_secs(10);
+
+impl Replay<BufReader<File>> {
+    /// Opens a capture file.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be opened or is no capture; the message names it.
+    pub fn open(path: &Path, stream: &str) -> anyhow::Result<Self> {
+        let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+        Self::new(BufReader::new(file), stream).with_context(|| format!("cannot replay {}", path.display()))
+    }
+}
+
+impl<R: Read> Replay<R> {
+    /// A replay of what `reader` gives; its events form the stream of that name.
+    ///
+    /// # Errors
+    ///
+    /// When it is no capture.
+    pub fn new(reader: R, stream: &str) -> anyhow::Result<Self> {
+        let mut reader = CaptureReader::new(reader)?;
+        let next = reader.next_packet()?;
+        let until = next
+            .as_ref()
+            .map_or(Timestamp::from_micros(0), |packet| packet.at);
+        Ok(Self {
+            reader,
+            hall: Hall::new(stream, Names::Recorded),
+            lines: Vec::new(),
+            next,
+            commands: VecDeque::new(),
+            answers: Vec::new(),
+            until,
+            commanded_until: until,
+        })
+    }
+
+    /// With these names for the boards, and what is played on them, instead of the recorded names. Before the first step.
+    #[must_use]
+    pub fn named(mut self, names: Names) -> Self {
+        self.hall = self.hall.named(names);
+        self
+    }
+
+    /// Gives commands as well, each at its time; what comes in at the same time comes first. After the capture's end, too:
+    /// results are entered late.
+    #[must_use]
+    pub fn with_commands(mut self, commands: &[Timed]) -> Self {
+        self.commands = commands.iter().cloned().collect();
+        self
+    }
+
+    /// The answers to the commands given since this was last asked, each with the line that the command stood in.
+    pub fn take_answers(&mut self) -> Vec<(usize, Answer)> {
+        core::mem::take(&mut self.answers)
+    }
+
+    /// The boards met so far, by name.
+    pub fn boards(&self) -> impl Iterator<Item = &Board> {
+        self.hall.boards()
+    }
+
+    /// The boards and the lines they are on.
+    #[must_use]
+    pub fn hall(&self) -> &Hall {
+        &self.hall
+    }
+
+    /// Byte offset up to which the file is whole, if it was cut off inside a block.
+    #[must_use]
+    pub fn truncated(&self) -> Option<u64> {
+        self.reader.truncated()
+    }
+
+    /// When the next step is due; `None` at the end.
+    #[must_use]
+    pub fn next_at(&self) -> Option<Timestamp> {
+        let deadline = match self.next {
+            Some(_) => self.hall.poll_deadline(),
+            None => self.deadline_after_end(),
+        };
+        let packet = self.next.as_ref().map(|packet| packet.at);
+        let command = self.commands.front().map(|timed| timed.at);
+        [deadline, packet, command].into_iter().flatten().min()
+    }
+
+    /// The lines are listened to for a while longer; after that the boards alone know what time it is, by the commands.
+    fn deadline_after_end(&self) -> Option<Timestamp> {
+        let listening = self
+            .hall
+            .poll_deadline()
+            .filter(|deadline| *deadline <= self.until);
+        listening.or_else(|| {
+            let heard = self.hall.poll_board_deadline();
+            heard.filter(|deadline| *deadline <= self.commanded_until)
+        })
+    }
+
+    /// Does the next step and returns what the boards say.
+    ///
+    /// # Errors
+    ///
+    /// When the capture is corrupt from here on.
+    pub fn step(&mut self) -> anyhow::Result<Vec<Said>> {
+        let Some(now) = self.next_at() else {
+            return Ok(Vec::new());
+        };
+        self.hall.advance(now);
+        if let Some(packet) = self.next.take_if(|packet| packet.at <= now) {
+            self.until = packet.at + SILENCE;
+            self.hand_in(&packet);
+            self.next = self.reader.next_packet()?;
+        } else if self.commands.front().is_some_and(|timed| timed.at <= now)
+            && let Some(timed) = self.commands.pop_front()
+        {
+            self.commanded_until = timed.at + SILENCE;
+            let answer = self.hall.command(now, &timed.board, &timed.command);
+            self.answers.push((timed.line, answer));
+        }
+        Ok(self.hall.take_said())
+    }
+
+    fn hand_in(&mut self, packet: &Packet) {
+        let Some(line) = self.line(packet) else { return };
+        match &packet.content {
+            Content::Opened => self.hall.open(packet.at, line),
+            Content::Closed { reason } => self.hall.close(packet.at, line, reason),
+            Content::Bytes {
+                direction: Direction::Inbound,
+                bytes,
+            } => self.hall.receive(packet.at, line, bytes),
+            Content::Bytes {
+                direction: Direction::Outbound,
+                bytes,
+            } => self.hall.sent(packet.at, line, bytes),
+        }
+    }
+
+    /// The line that a packet was on. A capture may begin in the middle of what a port said.
+    fn line(&mut self, packet: &Packet) -> Option<LineId> {
+        let port = self.reader.interfaces().get(packet.interface)?;
+        if self.lines.len() <= packet.interface {
+            self.lines.resize(packet.interface + 1, None);
+        }
+        let line = &mut self.lines[packet.interface];
+        let hall = &mut self.hall;
+        Some(*line.get_or_insert_with(|| hall.add(&port.name, Manner::Recorded(port.mode))))
+    }
+}

@@ -1,0 +1,279 @@
+//! Ports and boards in words, 80 columns wide.
+
+use shakmaty::{Board, Square};
+
+use super::board::Change;
+use super::report::{BatteryReport, BoardReport, ClockReport, PortReport};
+use super::trouble::Trouble;
+use crate::output::sheet::{self, piece_name};
+use crate::output::wrap;
+
+/// The port and what is on it, one paragraph per board and trouble.
+pub(super) fn block(report: &PortReport) -> Vec<String> {
+    let mut lines = wrapped(&heading(report), 0, 2);
+    if let Some(process) = report.used_by_kiebitz {
+        let text = format!(
+            "kiebitz uses it (process {process}), so all is well. To look at it from here, end that first; the \
+             service with `sudo systemctl stop kiebitz`."
+        );
+        lines.extend(wrapped(&text, 2, 4));
+    }
+    for board in &report.boards {
+        lines.extend(wrapped(&board_line(board), 2, 4));
+        board.troubles.iter().for_each(|it| lines.extend(trouble(it, 4)));
+    }
+    report.troubles.iter().for_each(|it| lines.extend(trouble(it, 2)));
+    lines
+}
+
+/// What there is where no port was found.
+pub(super) const NO_PORT: &str = "\
+No board found. Looked for USB boards, USB serial converters with FTDI's ids,
+bound Bluetooth links (/dev/rfcomm*), and configured ports.
+
+  USB: plug the board in. Does `lsusb` list it? A converter of another make is
+    used when its id is in the configuration, as in usb_ids = [\"1a86:7523\"].
+  RS-232: name the port, as in `kiebitz boards --port /dev/ttyS0`.
+  Bluetooth: pair the board, then `sudo rfcomm bind 0 ADDRESS`.
+";
+
+/// How many boards there are, and which ports somebody has to see to.
+pub(super) fn summary(reports: &[PortReport]) -> Vec<String> {
+    let boards: usize = reports.iter().map(|report| report.boards.len()).sum();
+    let bad: Vec<&str> = reports
+        .iter()
+        .filter(|report| !report.is_fine())
+        .map(|report| report.port.as_str())
+        .collect();
+    let mut text = format!(
+        "{} on {}",
+        counted(boards, "board"),
+        counted(reports.len(), "port")
+    );
+    if bad.is_empty() {
+        text.push_str(", all well.");
+    } else {
+        text.push_str(&format!(". To be seen to: {}", bad.join(", ")));
+    }
+    wrapped(&text, 0, 2)
+}
+
+/// What came to be otherwise with a board.
+pub(super) fn change(board: &BoardReport, change: &Change) -> String {
+    let what = match change {
+        Change::Came => format!("is there: {}", state(board)),
+        Change::Left(reason) => format!("is gone: {reason}"),
+        Change::Square(square, Some(piece)) => format!("{square}: {}", piece_name(*piece)),
+        Change::Square(square, None) => format!("{square}: empty"),
+        Change::Position => position(board),
+        Change::Clock => clock(board.clock),
+        Change::Battery => board.battery.map(battery).unwrap_or_default(),
+    };
+    format!("{}: {what}", board.called())
+}
+
+/// A port in one line, as it is from now on.
+pub(super) fn line(report: &PortReport) -> String {
+    if let Some(process) = report.used_by_kiebitz {
+        return format!("kiebitz uses it (process {process})");
+    }
+    if let Some(trouble) = report.troubles.first() {
+        return format!("{}. {}", trouble.text, trouble.step);
+    }
+    let boards: Vec<String> = report
+        .boards
+        .iter()
+        .map(|board| format!("{}: {}", board.called(), state(board)))
+        .collect();
+    boards.join("; ")
+}
+
+fn heading(report: &PortReport) -> String {
+    let mut text = format!("{}: {}", report.port, report.kind_text);
+    if report.mode == Some("bus") {
+        text.push_str(&format!(", bus with {}", counted(report.boards.len(), "board")));
+    }
+    if let Some(configured) = report.configured.as_ref().filter(|path| **path != report.port) {
+        text.push_str(&format!(" ({configured})"));
+    }
+    text
+}
+
+fn board_line(board: &BoardReport) -> String {
+    let serial = board.shown_serial();
+    let mut about = Vec::new();
+    if board.name.is_some() {
+        about.extend(serial.map(|serial| format!("serial number {serial}")));
+    }
+    about.extend(board.version.as_ref().map(|version| format!("version {version}")));
+    let about = if about.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", about.join(", "))
+    };
+    format!("{}{about}: {}", board.called(), state(board))
+}
+
+/// Pieces, clock and battery.
+fn state(board: &BoardReport) -> String {
+    let mut parts = vec![position(board), clock(board.clock)];
+    parts.extend(board.battery.map(battery));
+    parts.join("; ")
+}
+
+fn position(board: &BoardReport) -> String {
+    let Some(pieces) = &board.pieces else {
+        return "has not told what stands on it".to_owned();
+    };
+    if *pieces == Board::new() {
+        return match board.orientation {
+            Some("turned") => "start position, connector on White's right".to_owned(),
+            _ => "start position".to_owned(),
+        };
+    }
+    if pieces.occupied().is_empty() {
+        return "no pieces".to_owned();
+    }
+    let odd: Vec<String> = Square::ALL
+        .into_iter()
+        .filter(|square| pieces.piece_at(*square) != Board::new().piece_at(*square))
+        .map(|square| {
+            let shown = pieces
+                .piece_at(square)
+                .map_or_else(|| "empty".to_owned(), piece_name);
+            format!("{square} ({shown})")
+        })
+        .collect();
+    if odd.len() <= MOST_ODD {
+        format!("start position but for {}", odd.join(", "))
+    } else {
+        format!("{} pieces, {pieces}", pieces.occupied().count())
+    }
+}
+
+fn clock(clock: Option<ClockReport>) -> String {
+    let Some(clock) = clock else {
+        return "nothing heard of a clock".to_owned();
+    };
+    let Some(times) = clock.times else {
+        return "no clock".to_owned();
+    };
+    let side = |name: &str, ms: u64| {
+        let runs = if times.running && times.turn == name {
+            " running"
+        } else {
+            ""
+        };
+        format!("{name} {}{runs}", sheet::clock_text(ms))
+    };
+    let stopped = if times.running { "" } else { ", stopped" };
+    format!(
+        "clock {}, {}{stopped}",
+        side("left", times.left_ms),
+        side("right", times.right_ms)
+    )
+}
+
+fn battery(battery: BatteryReport) -> String {
+    let percent = battery
+        .percent
+        .map_or_else(|| "unknown".to_owned(), |percent| format!("{percent} %"));
+    let charging = if battery.charging { ", charging" } else { "" };
+    let left = battery.left_minutes.map(|minutes| {
+        let until = if battery.charging { "until full" } else { "left" };
+        format!(", {}:{:02} h {until}", minutes / 60, minutes % 60)
+    });
+    format!("battery {percent}{charging}{}", left.unwrap_or_default())
+}
+
+fn trouble(trouble: &Trouble, indent: usize) -> Vec<String> {
+    let mut lines = wrapped(&format!("! {}", trouble.text), indent, indent + 2);
+    lines.extend(wrapped(&trouble.step, indent + 2, indent + 2));
+    lines
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    match count {
+        1 => format!("1 {noun}"),
+        _ => format!("{count} {noun}s"),
+    }
+}
+
+fn wrapped(text: &str, first: usize, rest: usize) -> Vec<String> {
+    wrap::wrapped(text, WIDTH, first, rest)
+}
+
+const WIDTH: usize = 80;
+/// A few pieces that are missing or stand beside their squares; more is another position.
+const MOST_ODD: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::boards::report::Times;
+
+    fn board(placement: &str) -> BoardReport {
+        let pieces: Board = placement.parse().unwrap();
+        BoardReport {
+            name: None,
+            serial: Some("01025".to_owned()),
+            long_serial: None,
+            version: Some("1.8".to_owned()),
+            trademark: None,
+            placement: Some(placement.to_owned()),
+            start_position: Some(false),
+            orientation: None,
+            clock: Some(ClockReport {
+                present: true,
+                times: Some(Times {
+                    left_ms: 5_400_000,
+                    right_ms: 5_391_000,
+                    running: true,
+                    turn: "right",
+                    battery_low: false,
+                }),
+            }),
+            battery: Some(BatteryReport {
+                percent: Some(64),
+                charging: false,
+                left_minutes: Some(305),
+            }),
+            troubles: vec![Trouble::clock_battery()],
+            pieces: Some(pieces),
+        }
+    }
+
+    #[test]
+    fn a_board_is_a_paragraph_of_80_columns_with_its_troubles_below() {
+        let report = PortReport {
+            kind_text: "USB board".to_owned(),
+            troubles: Vec::new(),
+            boards: vec![board("r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R")],
+            ..PortReport::missing("/dev/ttyACM0")
+        };
+        let expected = [
+            "/dev/ttyACM0: USB board",
+            "  board 01025 (version 1.8): 32 pieces,",
+            "    r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R; clock left 1:30:00,",
+            "    right 1:29:51 running; battery 64 %, 5:05 h left",
+            "    ! the clock's battery is low",
+            "      Change the clock's batteries before the round.",
+        ];
+        assert_eq!(block(&report), expected);
+        assert_eq!(
+            summary(&[report]),
+            ["1 board on 1 port. To be seen to: /dev/ttyACM0"]
+        );
+    }
+
+    #[test]
+    fn a_piece_that_is_missing_or_stands_wrong_is_named() {
+        let shown = |placement: &str| position(&board(placement));
+        assert_eq!(
+            shown("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBKQBNR"),
+            "start position but for d1 (white king), e1 (white queen)"
+        );
+        assert_eq!(shown("8/8/8/8/8/8/8/8"), "no pieces");
+        assert_eq!(shown("4k3/8/8/8/8/8/8/4K3"), "2 pieces, 4k3/8/8/8/8/8/8/4K3");
+    }
+}

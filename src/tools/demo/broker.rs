@@ -1,0 +1,67 @@
+//! The broker that the demonstration brings along, where it was built with one.
+
+#[cfg(feature = "demo-broker")]
+use anyhow::Context;
+use anyhow::Result;
+
+use crate::output::mqtt::MqttConfig;
+
+/// Runs until it is dropped.
+#[derive(Debug)]
+pub(super) struct Broker {
+    #[cfg(feature = "demo-broker")]
+    running: crate::tools::broker::Broker,
+}
+
+#[cfg(feature = "demo-broker")]
+impl Broker {
+    /// Starts it on a port that only this machine reaches: the one wanted; else MQTT's own if it is free, else any.
+    pub(super) fn start(port: Option<u16>) -> Result<Self> {
+        let listen = |port: u16| crate::tools::broker::Broker::start(([127, 0, 0, 1], port).into());
+        let running = match port {
+            Some(port) => {
+                // The system's word on the port is clearer than the broker's.
+                std::net::TcpListener::bind(("127.0.0.1", port)).with_context(|| {
+                    format!("port {port} is not to be had; leave out --port to take any that is free")
+                })?;
+                listen(port)?
+            }
+            None => listen(MQTT).or_else(|_| listen(0))?,
+        };
+        Ok(Self { running })
+    }
+
+    /// How to reach it; `None`: there is none.
+    pub(super) fn config(&self) -> Result<Option<MqttConfig>> {
+        Ok(Some(MqttConfig::from_url(&format!(
+            "mqtt://{}",
+            self.running.addr()
+        ))?))
+    }
+
+    /// Its port; `None`: there is no broker.
+    pub(super) fn port(&self) -> Option<u16> {
+        Some(self.running.addr().port())
+    }
+}
+
+#[cfg(not(feature = "demo-broker"))]
+impl Broker {
+    pub(super) fn start(_port: Option<u16>) -> Result<Self> {
+        Ok(Self {})
+    }
+
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as with a broker")]
+    pub(super) fn config(&self) -> Result<Option<MqttConfig>> {
+        Ok(None)
+    }
+
+    #[expect(clippy::unused_self, reason = "as with a broker")]
+    pub(super) fn port(&self) -> Option<u16> {
+        None
+    }
+}
+
+/// The port registered for MQTT.
+#[cfg(feature = "demo-broker")]
+const MQTT: u16 = 1883;

@@ -1,0 +1,466 @@
+//! `kiebitz emulate`: boards and clocks on pseudo-terminals, each on its own or all on one as a bus, played by hands.
+//!
+//! The boards are those of [`kiebitz_hardware::emulator`]; `hall` has them played and lets things go wrong, in time
+//! that is an argument; here that time is the real one, and the bytes go to pseudo-terminals as they fall due. One
+//! task does all of it.
+
+mod fault;
+mod games;
+mod hall;
+pub mod plies;
+mod port;
+mod seat;
+
+use core::future::poll_fn;
+use core::str::FromStr;
+use core::time::Duration;
+use std::fs::File;
+use std::io::{self, BufRead, Write};
+use std::path::PathBuf;
+use std::task::Poll;
+
+use anyhow::{Context, Result};
+use jiff::tz::TimeZone;
+use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::emulator::hand::Temperament;
+use thiserror::Error;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
+
+use crate::Exit;
+use crate::system_time::{self, LiveTime, Speed};
+pub use fault::{Boards, Fault, NoFault, Trouble};
+use hall::{Hall, Output};
+pub use port::Port;
+
+/// What is to be emulated.
+#[derive(Debug, Clone)]
+pub struct Emulation {
+    /// How many boards.
+    pub boards: usize,
+    /// The games that are played; `None`: three that everybody knows.
+    pub pgn: Option<PathBuf>,
+    /// Whose hands play.
+    pub hands: Hands,
+    /// How fast the players think.
+    pub speed: Speed,
+    /// The same seed, the same hands.
+    pub seed: u64,
+    /// What goes wrong.
+    pub faults: Vec<Fault>,
+    /// What the boards are connected with.
+    pub lines: Lines,
+    /// Where links to the ports are made.
+    pub links: Option<PathBuf>,
+}
+
+/// What the boards are connected with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lines {
+    /// Each has a line of its own.
+    Own {
+        /// Boards keep their power while their cable is out.
+        powered: bool,
+    },
+    /// All are on one line in bus mode, with their own power.
+    Bus {
+        /// How many of their answers are damaged.
+        damaged: Share,
+    },
+}
+
+/// A share of all, as in "2%" or "0.5%".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Share(u16);
+
+/// A text that is no share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("say it as in 2% or 0.5%, up to 100%")]
+pub struct NoShare;
+
+impl Share {
+    /// How many of a thousand.
+    #[must_use]
+    pub const fn per_mille(self) -> u16 {
+        self.0
+    }
+}
+
+impl FromStr for Share {
+    type Err = NoShare;
+
+    fn from_str(text: &str) -> core::result::Result<Self, NoShare> {
+        let percent: f64 = text
+            .strip_suffix('%')
+            .unwrap_or(text)
+            .parse()
+            .map_err(|_| NoShare)?;
+        if (0.0..=100.0).contains(&percent) {
+            // A conversion of this kind stays within the range.
+            Ok(Self((10.0 * percent).round() as u16))
+        } else {
+            Err(NoShare)
+        }
+    }
+}
+
+/// Whose hands play.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hands {
+    /// Those of one temperament at every board.
+    Of(Temperament),
+    /// Another at each board, in turn.
+    Mixed,
+}
+
+/// A text that names no hands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("hands are calm, drawing, blitz, clumsy or mixed")]
+pub struct NoHands;
+
+impl FromStr for Hands {
+    type Err = NoHands;
+
+    fn from_str(text: &str) -> core::result::Result<Self, NoHands> {
+        if text == "mixed" {
+            return Ok(Self::Mixed);
+        }
+        let named = |temperament: &Temperament| Self::name(*temperament) == text;
+        Temperament::ALL
+            .into_iter()
+            .find(named)
+            .map(Self::Of)
+            .ok_or(NoHands)
+    }
+}
+
+impl Hands {
+    /// Who plays at a board, counted from 0.
+    fn of(self, board: usize) -> Temperament {
+        match self {
+            Self::Of(temperament) => temperament,
+            Self::Mixed => Temperament::ALL[board % Temperament::ALL.len()],
+        }
+    }
+
+    const fn name(temperament: Temperament) -> &'static str {
+        match temperament {
+            Temperament::Calm => "calm",
+            Temperament::Drawing => "drawing",
+            Temperament::Blitz => "blitz",
+            Temperament::Clumsy => "clumsy",
+        }
+    }
+}
+
+/// Emulates until Ctrl-C.
+///
+/// # Errors
+///
+/// When the games cannot be read, a port not be made, or the output not be written.
+pub fn run(emulation: &Emulation, out: &mut impl Write) -> Result<Exit> {
+    let games = match &emulation.pgn {
+        Some(path) => File::open(path)
+            .map_err(Into::into)
+            .and_then(games::read)
+            .with_context(|| format!("cannot play {}", path.display()))?,
+        None => games::read(games::DEFAULT)?,
+    };
+    if let Some(links) = &emulation.links {
+        std::fs::create_dir_all(links).with_context(|| format!("cannot make {}", links.display()))?;
+    }
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?
+        .block_on(async {
+            let ends = Ends::new()?;
+            let mut room = Room::open(emulation, games, out)?;
+            room.run(ends, typed_lines()).await
+        })
+}
+
+/// What ends the emulation.
+struct Ends {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Ends {
+    fn new() -> Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    async fn come(&mut self) -> Exit {
+        tokio::select! {
+            _ = self.interrupt.recv() => Exit::Interrupted,
+            _ = self.terminate.recv() => Exit::Fine,
+        }
+    }
+}
+
+/// The boards on their ports, in real time.
+struct Room<'o, W> {
+    time: LiveTime,
+    zone: TimeZone,
+    hall: Hall,
+    lines: Lines,
+    /// One per board, or the one of the bus.
+    ports: Vec<Option<Port>>,
+    links: Option<PathBuf>,
+    out: &'o mut W,
+}
+
+/// What the room wakes up for.
+enum Call {
+    End(Exit),
+    Typed(Option<String>),
+    Written(usize, io::Result<Vec<u8>>),
+    Due,
+    LookAfter,
+}
+
+impl<'o, W: Write> Room<'o, W> {
+    fn open(emulation: &Emulation, games: Vec<games::Game>, out: &'o mut W) -> Result<Self> {
+        let time = LiveTime::start();
+        let mut room = Self {
+            hall: Hall::new(time.now(), emulation, games),
+            time,
+            zone: system_time::local_zone(),
+            lines: emulation.lines,
+            ports: Vec::new(),
+            links: emulation.links.clone(),
+            out,
+        };
+        if let Lines::Bus { .. } = emulation.lines {
+            room.print_port(0, "all boards as a bus")?;
+            for table in 0..emulation.boards {
+                let words = room.hall.describe(table);
+                writeln!(room.out, "{}  {words}", name(table))?;
+            }
+        } else {
+            for table in 0..emulation.boards {
+                let words = room.hall.describe(table);
+                room.print_port(table, &words)?;
+            }
+        }
+        writeln!(
+            room.out,
+            "Type a fault such as `unplug 1 for 5s`, or `help`. Ctrl-C ends it."
+        )?;
+        room.out.flush()?;
+        Ok(room)
+    }
+
+    /// Opens the next port and prints where it is and what is on it.
+    fn print_port(&mut self, line: usize, words: &str) -> Result<()> {
+        let port = self.open_port(line)?;
+        let link = port.link().map(|link| format!(", {}", link.display()));
+        let name = self.port_name(line);
+        let (path, link) = (port.path().display(), link.unwrap_or_default());
+        writeln!(self.out, "{name}  {path}{link}, {words}")?;
+        self.ports.push(Some(port));
+        Ok(())
+    }
+
+    fn open_port(&self, line: usize) -> Result<Port> {
+        let name = self.port_name(line);
+        let link = self.links.as_ref().map(|links| links.join(&name));
+        Port::open(link.as_deref()).context(name)
+    }
+
+    fn port_name(&self, line: usize) -> String {
+        match self.lines {
+            Lines::Own { .. } => name(line),
+            Lines::Bus { .. } => "bus".to_owned(),
+        }
+    }
+
+    async fn run(&mut self, mut ends: Ends, mut typed: mpsc::Receiver<String>) -> Result<Exit> {
+        let mut look_after = tokio::time::interval(LOOKED_AFTER);
+        let mut listening = true;
+        loop {
+            let now = self.time.now();
+            self.go_on(now)?;
+            let due = self.hall.poll_deadline();
+            let call = tokio::select! {
+                biased;
+                exit = ends.come() => Call::End(exit),
+                line = typed.recv(), if listening => Call::Typed(line),
+                (table, bytes) = written(&self.ports) => Call::Written(table, bytes),
+                () = until(&self.time, due) => Call::Due,
+                _ = look_after.tick() => Call::LookAfter,
+            };
+            match call {
+                Call::End(exit) => return Ok(exit),
+                Call::Typed(Some(line)) => self.obey(&line)?,
+                Call::Typed(None) => listening = false,
+                Call::Written(table, Ok(bytes)) => {
+                    self.hall.handle_bytes(self.time.now(), table, &bytes);
+                }
+                Call::Written(table, Err(error)) => self.fail(table, &error)?,
+                Call::Due => {}
+                Call::LookAfter => self.look_after()?,
+            }
+        }
+    }
+
+    /// Lets everything happen that is due, and tells it.
+    fn go_on(&mut self, now: Timestamp) -> Result<()> {
+        self.hall.advance(now);
+        while let Some((table, output)) = self.hall.poll_output() {
+            match output {
+                Output::Bytes(bytes) => {
+                    if let Some(Err(error)) = self.port(table).map(|port| port.send(&bytes)) {
+                        self.fail(table, &error)?;
+                    }
+                }
+                Output::Unplugged => {
+                    self.put(table, None);
+                    self.tell(&name(table), &Trouble::Unplug.to_string())?;
+                }
+                Output::Plugged => {
+                    let port = self.open_port(table)?;
+                    self.tell(
+                        &name(table),
+                        &format!("{}, {}", Trouble::Plug, port.path().display()),
+                    )?;
+                    self.put(table, Some(port));
+                }
+                Output::Words(words) => self.tell(&name(table), &words)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn obey(&mut self, line: &str) -> Result<()> {
+        match line.trim() {
+            "" => {}
+            "help" => writeln!(self.out, "{}", fault::HELP)?,
+            line => match line.parse::<Fault>() {
+                Ok(fault) => self.hall.schedule(self.time.now(), &fault),
+                Err(error) => writeln!(self.out, "{error}")?,
+            },
+        }
+        Ok(self.out.flush()?)
+    }
+
+    fn look_after(&mut self) -> Result<()> {
+        let now = self.time.now();
+        for table in 0..self.ports.len() {
+            if let Some(Err(error)) = self.port(table).map(|port| port.look_after(now)) {
+                self.fail(table, &error)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn port(&mut self, table: usize) -> Option<&mut Port> {
+        self.ports.get_mut(table)?.as_mut()
+    }
+
+    fn put(&mut self, table: usize, port: Option<Port>) {
+        if let Some(place) = self.ports.get_mut(table) {
+            *place = port;
+        }
+    }
+
+    /// A port that does not work any more is as good as unplugged.
+    fn fail(&mut self, line: usize, error: &io::Error) -> Result<()> {
+        self.put(line, None);
+        self.tell(
+            &self.port_name(line),
+            &format!("its pseudo-terminal fails: {error}"),
+        )
+    }
+
+    fn tell(&mut self, who: &str, words: &str) -> Result<()> {
+        let time = jiff::Timestamp::from_microsecond(self.time.now().as_micros())?
+            .to_zoned(self.zone.clone())
+            .strftime("%H:%M:%S");
+        writeln!(self.out, "{time}  {who}: {words}")?;
+        Ok(self.out.flush()?)
+    }
+}
+
+/// As in "board-1".
+fn name(table: usize) -> String {
+    format!("board-{}", table + 1)
+}
+
+/// Waits until a host has written something.
+async fn written(ports: &[Option<Port>]) -> (usize, io::Result<Vec<u8>>) {
+    poll_fn(|cx| {
+        let mut bytes = [0; 64];
+        for (table, port) in ports.iter().enumerate() {
+            let Some(port) = port else { continue };
+            match port.poll_read(cx, &mut bytes) {
+                Poll::Ready(Ok(0)) => return Poll::Ready((table, Err(io::ErrorKind::UnexpectedEof.into()))),
+                Poll::Ready(read) => {
+                    let read = read.map(|count| bytes.iter().copied().take(count).collect());
+                    return Poll::Ready((table, read));
+                }
+                Poll::Pending => {}
+            }
+        }
+        Poll::Pending
+    })
+    .await
+}
+
+async fn until(time: &LiveTime, due: Option<Timestamp>) {
+    match due {
+        Some(due) => time.until(due).await,
+        None => core::future::pending().await,
+    }
+}
+
+/// What is typed, line by line, until nothing more can be. The thread that reads it ends with the program: nothing
+/// else wakes it up.
+fn typed_lines() -> mpsc::Receiver<String> {
+    let (sender, receiver) = mpsc::channel(8);
+    std::thread::spawn(move || {
+        for line in io::stdin().lock().lines().map_while(Result::ok) {
+            if sender.blocking_send(line).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+/// Pseudo-terminals need looking after this often.
+const LOOKED_AFTER: Duration = Duration::from_millis(500);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_read_as_people_write_them() {
+        for (text, per_mille) in [("2%", 20), ("0.5%", 5), ("0", 0), ("100%", 1000)] {
+            assert_eq!(
+                text.parse::<Share>().map(Share::per_mille),
+                Ok(per_mille),
+                "{text}"
+            );
+        }
+        for text in ["", "%", "-1%", "101%", "NaN", "two"] {
+            assert_eq!(text.parse::<Share>(), Err(NoShare), "{text}");
+        }
+    }
+
+    #[test]
+    fn hands_are_named_by_their_temperament() {
+        for temperament in Temperament::ALL {
+            assert_eq!(Hands::name(temperament).parse(), Ok(Hands::Of(temperament)));
+        }
+        assert_eq!("mixed".parse(), Ok(Hands::Mixed));
+        assert_eq!("wild".parse::<Hands>(), Err(NoHands));
+        let players: Vec<Temperament> = (0..5).map(|board| Hands::Mixed.of(board)).collect();
+        assert_eq!(players[..4], Temperament::ALL);
+        assert_eq!(players[4], players[0]);
+    }
+}

@@ -1,0 +1,350 @@
+//! All boards of an emulation: who plays what, what goes wrong when, and what there is to tell. No I/O.
+
+use core::time::Duration;
+use std::collections::VecDeque;
+
+use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::emulator::hand::{
+    Chance, Ending, Setting, Sitting, SittingSettings, Temperament, Truth, ms,
+};
+use kiebitz_hardware::emulator::{BoardSettings, ClockSide, EmulatedBus, EmulatedBusSettings};
+use kiebitz_protocol::{LongSerialNumber, SerialNumber};
+
+use super::fault::{Boards, Fault, Trouble};
+use super::games::Game;
+use super::seat::Seat;
+use super::{Emulation, Hands, Lines};
+use crate::system_time::Speed;
+
+/// Boards with players.
+#[derive(Debug)]
+pub(super) struct Hall {
+    tables: Vec<Table>,
+    /// The line that all boards share; `None`: each has its own.
+    bus: Option<EmulatedBus>,
+    games: Vec<Game>,
+    chance: Chance,
+    /// What will go wrong, or be put right, the earliest first.
+    faults: VecDeque<(Timestamp, usize, Trouble)>,
+    output: VecDeque<(usize, Output)>,
+}
+
+/// What happens at a table or on the bus, for the port and for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Output {
+    /// The board sends, or the bus.
+    Bytes(Vec<u8>),
+    /// The cable of a line of its own was pulled out.
+    Unplugged,
+    /// It was plugged in again.
+    Plugged,
+    /// Anything else, in words.
+    Words(String),
+}
+
+#[derive(Debug)]
+struct Table {
+    seat: Seat,
+    temperament: Temperament,
+    serial: String,
+    /// What was told of the play.
+    told: Truth,
+    /// When there is something to do.
+    due: Option<Timestamp>,
+}
+
+impl Hall {
+    /// `emulation.boards` tables, at each of which the first of its games is about to begin. There is at least one
+    /// game.
+    pub(super) fn new(now: Timestamp, emulation: &Emulation, games: Vec<Game>) -> Self {
+        let mut chance = Chance::new(emulation.seed);
+        let mut hall = Self {
+            tables: Vec::new(),
+            bus: bus(now, emulation, &mut chance),
+            games,
+            chance,
+            faults: VecDeque::new(),
+            output: VecDeque::new(),
+        };
+        let first = match emulation.lines {
+            Lines::Own { .. } => FIRST_SERIAL,
+            Lines::Bus { .. } => 1,
+        };
+        for nth in 0..emulation.boards {
+            let temperament = emulation.hands.of(nth);
+            let serial = format!("{:05}", first + nth);
+            let board = board(&mut hall.chance, &serial);
+            let sitting = sitting(&mut hall.chance, temperament, emulation.speed);
+            let Some(game) = hall.games.get(nth % hall.games.len().max(1)) else {
+                break;
+            };
+            let sitting = Sitting::new(now, sitting, game.script.clone());
+            let seat = match (&mut hall.bus, emulation.lines) {
+                (Some(bus), _) => Seat::on_bus(now, board, sitting, bus),
+                (None, lines) => {
+                    let powered = lines == Lines::Own { powered: true };
+                    Some(Seat::alone(now, board, sitting, powered))
+                }
+            };
+            let Some(seat) = seat else { break };
+            hall.tables.push(Table {
+                seat,
+                temperament,
+                serial,
+                told: Truth::default(),
+                due: Some(now),
+            });
+        }
+        for fault in &emulation.faults {
+            hall.schedule(now, fault);
+        }
+        hall
+    }
+
+    /// What a table has, in words.
+    pub(super) fn describe(&self, table: usize) -> String {
+        self.tables.get(table).map_or_else(String::new, |table| {
+            format!(
+                "serial number {}, {} hands",
+                table.serial,
+                Hands::name(table.temperament)
+            )
+        })
+    }
+
+    /// Lets something go wrong in its time.
+    pub(super) fn schedule(&mut self, now: Timestamp, fault: &Fault) {
+        let tables = match fault.boards {
+            Boards::All => 0..self.tables.len(),
+            Boards::One(number) => number - 1..number,
+        };
+        let at = now + fault.at;
+        for table in tables {
+            self.put_off(at, table, fault.trouble);
+            if let (Some(lasts), Some(undone)) = (fault.lasts, fault.trouble.undone()) {
+                self.put_off(at + lasts, table, undone);
+            }
+        }
+    }
+
+    fn put_off(&mut self, at: Timestamp, table: usize, trouble: Trouble) {
+        let place = self.faults.partition_point(|(before, ..)| *before <= at);
+        self.faults.insert(place, (at, table, trouble));
+    }
+
+    /// The host has written these bytes to a table's own line, or to the bus, which is line 0.
+    pub(super) fn handle_bytes(&mut self, now: Timestamp, line: usize, bytes: &[u8]) {
+        self.advance(now);
+        if let Some(bus) = &mut self.bus {
+            return bus.handle_bytes(now, bytes);
+        }
+        let Some(table) = self.tables.get_mut(line) else {
+            return;
+        };
+        if let Seat::Alone { player, .. } = &mut table.seat {
+            player.handle_bytes(now, bytes);
+        }
+        table.due = table.seat.poll_deadline();
+    }
+
+    /// What happened at which table, counted from 0, or what its line, or the bus as line 0, sends; in the order of time
+    /// as far as one table is concerned.
+    pub(super) fn poll_output(&mut self) -> Option<(usize, Output)> {
+        self.output.pop_front()
+    }
+
+    /// When [`advance`](Self::advance) is due if nobody writes.
+    pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
+        let fault = self.faults.front().map(|(at, ..)| *at);
+        let bus = self.bus.as_ref().and_then(EmulatedBus::poll_deadline);
+        [self.due(), fault, bus].into_iter().flatten().min()
+    }
+
+    /// When there is something to do at a table.
+    fn due(&self) -> Option<Timestamp> {
+        self.tables.iter().filter_map(|table| table.due).min()
+    }
+
+    /// Time has come to `now`.
+    pub(super) fn advance(&mut self, now: Timestamp) {
+        while let Some((at, table, trouble)) = self.faults.pop_front_if(|(at, ..)| *at <= now) {
+            self.play_on(at);
+            self.suffer(at, table, trouble);
+        }
+        self.play_on(now);
+    }
+
+    /// The hands go on where it is time to. On the bus all that is done must be done in the order of time.
+    fn play_on(&mut self, now: Timestamp) {
+        while let Some(due) = self.due().filter(|due| *due <= now) {
+            for nth in 0..self.tables.len() {
+                self.play(due, nth);
+            }
+        }
+        while let Some((_, bytes)) = self.bus.as_mut().and_then(|bus| bus.poll_transmit(now)) {
+            self.output.push_back((0, Output::Bytes(bytes)));
+        }
+    }
+
+    fn play(&mut self, now: Timestamp, nth: usize) {
+        let Some(table) = self.tables.get_mut(nth) else {
+            return;
+        };
+        if table.due.is_none_or(|due| due > now) {
+            return;
+        }
+        table.seat.advance(now, &mut self.bus);
+        if let Seat::Alone { player, .. } = &mut table.seat {
+            while let Some((_, bytes)) = player.poll_transmit(now) {
+                self.output.push_back((nth, Output::Bytes(bytes)));
+            }
+        }
+        let (truth, told) = (table.seat.truth(), table.told);
+        table.told = truth;
+        if truth != told {
+            self.follow(now, nth, truth, told);
+        }
+        if let Some(table) = self.tables.get_mut(nth) {
+            table.due = table.seat.poll_deadline();
+        }
+    }
+
+    /// Tells of games that begin and end, and hands out the next one.
+    fn follow(&mut self, now: Timestamp, nth: usize, truth: Truth, told: Truth) {
+        let begins = truth.games > told.games;
+        if begins {
+            let words = self.game(nth, truth.games).map(|game| game.title.clone());
+            let next = self.game(nth, truth.games + 1).map(|game| game.script.clone());
+            if let (Some(table), Some(next)) = (self.tables.get_mut(nth), next) {
+                table.seat.add(now, next);
+            }
+            self.say(
+                nth,
+                format!("game {}, {}", truth.games, words.unwrap_or_default()),
+            );
+        }
+        if truth.over
+            && (begins || !told.over)
+            && let Some(game) = self.game(nth, truth.games)
+        {
+            let words = ended(game, truth);
+            self.say(nth, words);
+        }
+    }
+
+    /// The game of a number, from 1, at a table: to the tables in turn, and round again.
+    fn game(&self, table: usize, number: usize) -> Option<&Game> {
+        let dealt = table + number.saturating_sub(1) * self.tables.len();
+        self.games.get(dealt.checked_rem(self.games.len())?)
+    }
+
+    fn say(&mut self, table: usize, words: String) {
+        self.output.push_back((table, Output::Words(words)));
+    }
+
+    fn suffer(&mut self, now: Timestamp, nth: usize, trouble: Trouble) {
+        let Some(table) = self.tables.get_mut(nth) else {
+            let last = self.tables.len();
+            return self.say(nth, format!("there is no such board, the last is board-{last}"));
+        };
+        let changed = table.seat.suffer(now, trouble, &mut self.bus);
+        if trouble == Trouble::Garbage {
+            self.garble(now, nth);
+        }
+        if let Some(table) = self.tables.get_mut(nth) {
+            table.due = table.seat.poll_deadline();
+        }
+        let output = match trouble {
+            _ if !changed => Output::Words(format!("is {trouble} already")),
+            Trouble::Unplug if self.bus.is_none() => Output::Unplugged,
+            Trouble::Plug if self.bus.is_none() => Output::Plugged,
+            _ => Output::Words(trouble.to_string()),
+        };
+        self.output.push_back((nth, output));
+    }
+
+    /// Bytes that no board sends on the line of a table.
+    fn garble(&mut self, now: Timestamp, nth: usize) {
+        let count = 3 + self.chance.below(40);
+        let bytes: Vec<u8> = (0..count).map(|_| self.chance.bits().to_le_bytes()[0]).collect();
+        match self.tables.get_mut(nth).map(|table| &mut table.seat) {
+            Some(Seat::Alone { player, .. }) => player.garble(now, &bytes),
+            Some(Seat::OnBus(_)) => self.output.push_back((0, Output::Bytes(bytes))),
+            None => {}
+        }
+    }
+}
+
+/// The bus, if there is to be one.
+fn bus(now: Timestamp, emulation: &Emulation, chance: &mut Chance) -> Option<EmulatedBus> {
+    let Lines::Bus { damaged } = emulation.lines else {
+        return None;
+    };
+    let settings = EmulatedBusSettings {
+        damaged_answers: damaged.per_mille(),
+        seed: chance.bits(),
+        ..EmulatedBusSettings::default()
+    };
+    Some(EmulatedBus::new(now, settings))
+}
+
+fn ended(game: &Game, truth: Truth) -> String {
+    let result = match game.script.ending {
+        Ending::Stops => "the players stop",
+        Ending::WhiteWins => "1-0",
+        Ending::BlackWins => "0-1",
+        Ending::Draw => "1/2-1/2",
+    };
+    format!("{result} after {} plies, {}", truth.plies, game.title)
+}
+
+fn board(chance: &mut Chance, serial: &str) -> BoardSettings {
+    let long_serial = format!("{serial:0>10}");
+    BoardSettings {
+        serial: serial.as_bytes().try_into().ok().and_then(SerialNumber::new),
+        long_serial: long_serial
+            .as_bytes()
+            .try_into()
+            .ok()
+            .and_then(LongSerialNumber::new),
+        clock_phase: chance.time(ms(0, 400)),
+        // Boards on a bus that drew the same moments would always answer at once.
+        seed: serial.parse().unwrap_or_default(),
+        ..BoardSettings::default()
+    }
+}
+
+fn sitting(chance: &mut Chance, temperament: Temperament, speed: Speed) -> SittingSettings {
+    let (time, increment) = match temperament {
+        Temperament::Blitz => (Duration::from_secs(180), Duration::from_secs(2)),
+        _ => (Duration::from_secs(5400), Duration::from_secs(30)),
+    };
+    SittingSettings {
+        setting: Setting {
+            // As most boards stand; everything else differs from board to board.
+            turned: false,
+            white_side: Some(ClockSide::Right),
+            time,
+            increment,
+            ..Setting::random(chance)
+        },
+        temperament,
+        thinking: thinking(speed),
+        seed: chance.bits(),
+    }
+}
+
+/// How long the players think, in hundredths.
+fn thinking(speed: Speed) -> u32 {
+    match speed {
+        Speed::Max => 0,
+        // A conversion of this kind stays within the range.
+        Speed::Times(times) => (100.0 / times).round() as u32,
+    }
+}
+
+/// Serial number of the first board; as a bus address it leaves room for those after it.
+const FIRST_SERIAL: usize = 10_001;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,293 @@
+use std::io::Read;
+
+use kiebitz_hardware::capture::LineMode;
+use kiebitz_hardware::emulator::hand::Temperament;
+use kiebitz_protocol::{
+    BusAddress, BusAnswer, BusCommand, BusCommandKind, BusData, BusDecoder, ClockReport, Field,
+};
+
+use super::super::games;
+use super::*;
+use crate::events::EventKind;
+use crate::events::Said;
+use crate::hall::{Hall as Watched, Manner, Names};
+
+const NOON: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
+
+fn emulation(boards: usize, faults: &[&str]) -> Emulation {
+    Emulation {
+        boards,
+        pgn: None,
+        hands: Hands::Of(Temperament::Calm),
+        speed: Speed::Times(20.0),
+        seed: 1,
+        faults: faults.iter().map(|fault| fault.parse().unwrap()).collect(),
+        lines: Lines::Own { powered: false },
+        links: None,
+    }
+}
+
+fn hall(emulation: &Emulation, pgn: &str) -> Hall {
+    Hall::new(NOON, emulation, games::read(pgn.as_bytes()).unwrap())
+}
+
+/// Lets time pass until then; what happened, each with its time in whole seconds.
+fn watch(hall: &mut Hall, until: Timestamp, mut happened: impl FnMut(Timestamp, usize, Output)) {
+    while let Some(due) = hall.poll_deadline().filter(|due| *due <= until) {
+        hall.advance(due);
+        while let Some((table, output)) = hall.poll_output() {
+            happened(due, table, output);
+        }
+    }
+}
+
+fn words(hall: &mut Hall, until: Timestamp) -> Vec<(usize, String)> {
+    let mut told = Vec::new();
+    watch(hall, until, |_, table, output| match output {
+        Output::Words(words) => told.push((table, words)),
+        Output::Unplugged | Output::Plugged => told.push((table, format!("{output:?}"))),
+        Output::Bytes(_) => {}
+    });
+    told
+}
+
+const THREE: &str = "[White \"A\"]\n[Black \"a\"]\n\n1. e4 e5 1-0\n\n\
+                     [White \"B\"]\n[Black \"b\"]\n\n1. d4 0-1\n\n\
+                     [White \"C\"]\n[Black \"c\"]\n\n1. c4 c5 2. Nc3 *\n";
+
+/// Games that end in every way but mate.
+const SIX: &str = "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0\n\n\
+                   1. d4 d5 2. c4 e6 0-1\n\n\
+                   1. e4 e5 2. Nf3 Nf6 3. Nxe5 d6 4. Nf3 Nxe4 1/2-1/2\n\n\
+                   1. d4 Nf6 2. c4 g6 1/2-1/2\n\n\
+                   1. e4 c5 2. Nf3 d6 3. d4 cxd4 4. Nxd4 0-1\n\n\
+                   1. d4 e5 2. dxe5 Nc6 *\n\n";
+
+#[test]
+fn games_go_to_the_boards_in_turn_and_round_again() {
+    let mut hall = hall(&emulation(2, &[]), THREE);
+    let told = words(&mut hall, NOON + Duration::from_secs(120));
+    let of = |table: usize| {
+        let told = told.iter().filter(move |(at, _)| *at == table);
+        told.map(|(_, words)| words.as_str()).take(6).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        of(0),
+        [
+            "game 1, A - a",
+            "1-0 after 2 plies, A - a",
+            "game 2, C - c",
+            "the players stop after 3 plies, C - c",
+            "game 3, B - b",
+            "0-1 after 1 plies, B - b",
+        ]
+    );
+    assert_eq!(
+        of(1)[..3],
+        ["game 1, B - b", "0-1 after 1 plies, B - b", "game 2, A - a"]
+    );
+}
+
+#[test]
+fn faults_come_in_their_time_and_pass() {
+    let faults = ["unplug 2 at 10s for 5s", "clock-lost 1 at 12s", "plug 1 at 13s"];
+    let mut hall = hall(&emulation(2, &faults), THREE);
+    let mut told = Vec::new();
+    watch(&mut hall, NOON + Duration::from_secs(30), |at, table, output| {
+        let said = match output {
+            Output::Bytes(_) => return,
+            Output::Words(words) if words.contains(',') => return,
+            Output::Words(words) => words,
+            other => format!("{other:?}"),
+        };
+        told.push((at.saturating_duration_since(NOON).as_secs(), table, said));
+    });
+    assert_eq!(
+        told,
+        [
+            (10, 1, "Unplugged".to_owned()),
+            (12, 0, "clock unplugged".to_owned()),
+            (13, 0, "is plugged in already".to_owned()),
+            (15, 1, "Plugged".to_owned()),
+        ]
+    );
+}
+
+#[test]
+fn a_fault_that_is_typed_counts_from_then() {
+    let mut hall = hall(&emulation(1, &[]), THREE);
+    words(&mut hall, NOON + Duration::from_secs(5));
+    let now = NOON + Duration::from_secs(5);
+    for fault in ["garbage 1 at 2s", "silent 1 for 1s", "dead 1 e4", "unplug 7"] {
+        hall.schedule(now, &fault.parse().unwrap());
+    }
+    let told: Vec<String> = words(&mut hall, now + Duration::from_secs(2))
+        .into_iter()
+        .map(|(_, words)| words)
+        .filter(|words| !words.contains(" - "))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "silent",
+            "e4 is dead",
+            "there is no such board, the last is board-1",
+            "heard again",
+            "garbage on its line"
+        ]
+    );
+}
+
+fn bus(boards: usize, damaged: &str, faults: &[&str]) -> Emulation {
+    let damaged = damaged.parse().unwrap();
+    Emulation {
+        lines: Lines::Bus { damaged },
+        ..emulation(boards, faults)
+    }
+}
+
+/// Asks a board on the bus; what came as an answer to anybody within 200 ms, in words, and what was told of the boards.
+fn ask(hall: &mut Hall, at: u64, kind: BusCommandKind, board: u16) -> (Vec<String>, Vec<String>) {
+    let address = BusAddress::new(board).unwrap();
+    let now = NOON + Duration::from_millis(at);
+    let (mut decoder, mut answers, mut told) = (BusDecoder::new(), Vec::new(), Vec::new());
+    let mut hear = |line: usize, output: Output| match output {
+        Output::Bytes(bytes) => {
+            assert_eq!(line, 0, "there is one line");
+            decoder.feed(&bytes, |decoded| {
+                answers.push(match decoded {
+                    Ok(BusAnswer {
+                        address,
+                        data: BusData::Clock(ClockReport::Absent(_)),
+                    }) => {
+                        format!("{address} no clock")
+                    }
+                    Ok(BusAnswer {
+                        address,
+                        data: BusData::Board(dump),
+                    }) => {
+                        format!("{address} {} pieces", dump.iter().flatten().count())
+                    }
+                    Ok(BusAnswer { address, data }) => format!("{address} {:#x}", data.id()),
+                    Err(_) => "damaged".to_owned(),
+                });
+            });
+        }
+        Output::Words(words) if words.contains(" - ") => {}
+        Output::Words(words) => told.push(words),
+        other => panic!("{other:?}"),
+    };
+    watch(hall, now, |_, line, output| hear(line, output));
+    hall.handle_bytes(now, 0, &BusCommand { kind, address }.encode());
+    watch(hall, now + Duration::from_millis(200), |_, line, output| {
+        hear(line, output)
+    });
+    (answers, told)
+}
+
+#[test]
+fn boards_on_a_bus_answer_to_their_number_and_suffer_each_for_itself() {
+    use BusCommandKind::{Board, Clock, Ping};
+    let faults = [
+        "unplug 2 at 550ms for 500ms",
+        "dead 2 a1 at 600ms",
+        "unplug 2 at 700ms",
+        "clock-lost 3 at 1400ms for 900ms",
+        "silent 1 at 1500ms for 500ms",
+        "garbage 1 at 2500ms",
+    ];
+    let mut hall = hall(&bus(3, "0%", &faults), THREE);
+    let mut asked = |at, kind, board| ask(&mut hall, at, kind, board);
+    let one = |answer: &str| vec![answer.to_owned()];
+    assert_eq!(asked(100, Ping, 2), (one("00002 0x87"), Vec::new()));
+    assert_eq!(asked(300, Ping, 4), (Vec::new(), Vec::new()), "there is none");
+    let (answers, told) = asked(720, Ping, 2);
+    assert!(answers.is_empty(), "{answers:?}");
+    assert_eq!(told, ["unplugged", "a1 is dead", "is unplugged already"]);
+    assert_eq!(asked(1100, Board, 2), (one("00002 31 pieces"), one("plugged in")));
+    assert_eq!(asked(1700, Ping, 1).0, Vec::<String>::new());
+    // The board asks its clock two or three times a second.
+    assert_eq!(asked(1950, Clock, 3).0, one("00003 no clock"));
+    assert_eq!(asked(2200, Ping, 1).0, one("00001 0x87"));
+    let (answers, told) = asked(3000, Clock, 3);
+    assert_eq!(answers.last().unwrap(), "00003 0x84");
+    assert!(
+        answers.len() > 1 && told.contains(&"garbage on its line".to_owned()),
+        "{answers:?} {told:?}"
+    );
+}
+
+#[test]
+fn so_many_answers_are_damaged_as_were_asked_for() {
+    let mut hall = hall(&bus(1, "30%", &[]), THREE);
+    let good = (0..500)
+        .map(|nth| ask(&mut hall, 1000 + 250 * nth, BusCommandKind::Version, 1))
+        .filter(|(answers, _)| answers.as_slice() == ["00001 0x89"])
+        .count();
+    assert!((310..390).contains(&good), "{good} of 500 are good");
+}
+
+/// The whole of the emulation in virtual time: what kiebitz makes of the bytes is what is in the PGN, game after game.
+#[test]
+fn every_game_is_told_as_it_is_written() {
+    for hands in ["calm", "drawing", "blitz", "clumsy"] {
+        let emulation = Emulation {
+            hands: hands.parse().unwrap(),
+            ..emulation(2, &[])
+        };
+        let written = games::read(SIX.as_bytes().chain(games::DEFAULT)).unwrap();
+        let expected: Vec<Vec<String>> = written.iter().map(moves_written).collect();
+        let mut hall = Hall::new(NOON, &emulation, written);
+        let mut watched = Watched::new("hall", Names::Recorded);
+        let single = Manner::Recorded(LineMode::Single);
+        let lines = ["board-1", "board-2"].map(|port| watched.add(port, single));
+        for (nth, line) in lines.into_iter().enumerate() {
+            watched.open(NOON, line);
+            // Update-nice, then a dump.
+            hall.handle_bytes(NOON, nth, &[0x4b]);
+            hall.handle_bytes(NOON, nth, &[0x42]);
+        }
+        let end = NOON + Duration::from_secs(600);
+        watch(&mut hall, end, |at, table, output| {
+            if let Output::Bytes(bytes) = output {
+                watched.receive(at, lines[table], &bytes);
+            }
+        });
+        watched.advance(end);
+        let said = watched.take_said();
+        for (nth, board) in ["board-1", "board-2"].into_iter().enumerate() {
+            let games = games_told(said.iter().filter(|said| said.event.board == board));
+            assert!(games.len() >= 8, "{hands} {nth}: {}", games.len());
+            for (told, expected) in games.iter().zip(expected.iter().skip(nth).step_by(2)) {
+                assert_eq!(told, expected, "{hands} {board}");
+            }
+        }
+    }
+}
+
+/// From where to where the moves of each game go that has ended.
+fn games_told<'s>(said: impl Iterator<Item = &'s Said>) -> Vec<Vec<String>> {
+    let mut games = Vec::new();
+    let mut told: Vec<String> = Vec::new();
+    for said in said {
+        match &said.event.kind {
+            EventKind::GameStarted { .. } => told.clear(),
+            EventKind::MoveMade(m) | EventKind::MoveAmended { played: m, .. } => {
+                told.truncate(m.ply as usize - 1);
+                told.push(m.uci.clone().unwrap_or_default());
+            }
+            EventKind::MoveRetracted { ply, .. } => told.truncate(*ply as usize - 1),
+            EventKind::GameEnded { .. } => games.push(told.clone()),
+            _ => {}
+        }
+    }
+    games
+}
+
+fn moves_written(game: &Game) -> Vec<String> {
+    let square = |field: Field| shakmaty::Square::new(u32::from(field.number())).flip_vertical();
+    let plies = game.script.plies.iter();
+    plies
+        .map(|ply| format!("{}{}", square(ply.from), square(ply.to)))
+        .collect()
+}
