@@ -13,7 +13,7 @@ use kiebitz::tracker::Tracker;
 use kiebitz_hardware::capture::{CaptureReader, Content, Direction};
 use kiebitz_hardware::{Observation, Observed, Session, Timestamp};
 use kiebitz_protocol::{Dump, Field, FieldUpdate, Piece};
-use shakmaty::{Board, Chess, Position, Role};
+use shakmaty::{Board, Chess, Position};
 
 const ROUNDS: usize = 5;
 
@@ -177,16 +177,7 @@ fn play(position: &mut Chess, next: &mut impl FnMut(u64) -> u64) {
 fn fields(board: &Board) -> Dump {
     let mut dump: Dump = [None; 64];
     for (square, piece) in board.clone() {
-        let role = match piece.role {
-            Role::Pawn => 1,
-            Role::Rook => 2,
-            Role::Knight => 3,
-            Role::Bishop => 4,
-            Role::King => 5,
-            Role::Queen => 6,
-        };
-        let code = role + if piece.color.is_white() { 0 } else { 6 };
-        dump[usize::from(square.flip_vertical())] = Piece::from_code(code).expect("a code");
+        dump[usize::from(square.flip_vertical())] = Piece::from_fen(piece.char());
     }
     dump
 }

@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 pub use decoder::CommandDecoder;
 pub use error::CommandError;
 
-use crate::Field;
 use crate::clock_message::{ClockMessage, ClockMessageError};
+use crate::field::Field;
 
 /// One command to a board in single-board mode.
 ///

@@ -39,6 +39,7 @@ pub mod clock;
 pub mod clock_message;
 pub mod command;
 pub mod decoder;
+pub mod dump;
 pub mod eeprom;
 pub mod field;
 pub mod message;
@@ -59,9 +60,10 @@ pub use clock_message::{
 };
 pub use command::{Command, CommandDecoder, CommandError};
 pub use decoder::{Counters, Decoded, Decoder, Rejected, RejectedKind};
+pub use dump::{Contents, Dump, START_POSITION, code_of};
 pub use eeprom::{Element, ElementError, ElementErrorKind, Elements};
 pub use field::Field;
 pub use message::{
     BatteryStatus, FieldUpdate, LongSerialNumber, Message, MessageError, Serial, SerialNumber,
 };
-pub use piece::{Contents, Dump, Piece, code_of};
+pub use piece::{Color, Piece, PieceKind};

@@ -12,11 +12,12 @@ pub use error::MessageError;
 pub use field_update::FieldUpdate;
 pub use serial::{LongSerialNumber, Serial, SerialNumber};
 
-use crate::Field;
 use crate::bus::BusAddress;
 use crate::clock::{ClockAbsent, ClockAck, ClockReport, ClockTimes};
+use crate::dump::{self, Dump};
+use crate::field::Field;
 use crate::framing::{self, HEADER};
-use crate::piece::{self, Dump, Piece};
+use crate::piece::Piece;
 
 /// One message from a board in single-board mode.
 ///
@@ -103,7 +104,7 @@ impl<'a> Message<'a> {
     pub fn encode(&self, out: &mut Vec<u8>) {
         match *self {
             Self::BoardDump(ref dump) => {
-                self.frame(dump.iter().map(|&contents| piece::code_of(contents)), out)
+                self.frame(dump.iter().map(|&contents| dump::code_of(contents)), out)
             }
             Self::ClockTimes(times) => self.frame(ClockReport::Times(times).to_wire().into_iter(), out),
             Self::ClockAck(ack) => self.frame(ClockReport::Ack(ack).to_wire().into_iter(), out),

@@ -1,10 +1,18 @@
 //! Pieces and result tokens by their wire codes.
 
-use crate::Field;
-
 /// A piece or result token that the board can tell apart, in wire order.
 ///
-/// The number is the code on the wire; 0 means an empty field and is no piece.
+/// The discriminant is the code on the wire. Code 0 means an empty field and is no piece. The enum
+/// is exhaustive because four bits hold no further code.
+///
+/// ```
+/// use kiebitz_protocol::{Color, Piece, PieceKind};
+///
+/// let knight = Piece::new(Color::Black, PieceKind::Knight);
+/// assert_eq!((knight, knight.code(), knight.fen()), (Piece::BlackKnight, 9, Some('n')));
+/// assert_eq!((knight.color(), knight.kind()), (Some(Color::Black), Some(PieceKind::Knight)));
+/// assert_eq!(Piece::DrawToken.color(), None);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Piece {
@@ -60,12 +68,77 @@ impl Piece {
         Self::BlackWinsToken,
     ];
 
+    /// Returns the chess piece of this colour and kind.
+    pub const fn new(color: Color, kind: PieceKind) -> Self {
+        match (color, kind) {
+            (Color::White, PieceKind::Pawn) => Self::WhitePawn,
+            (Color::White, PieceKind::Rook) => Self::WhiteRook,
+            (Color::White, PieceKind::Knight) => Self::WhiteKnight,
+            (Color::White, PieceKind::Bishop) => Self::WhiteBishop,
+            (Color::White, PieceKind::King) => Self::WhiteKing,
+            (Color::White, PieceKind::Queen) => Self::WhiteQueen,
+            (Color::Black, PieceKind::Pawn) => Self::BlackPawn,
+            (Color::Black, PieceKind::Rook) => Self::BlackRook,
+            (Color::Black, PieceKind::Knight) => Self::BlackKnight,
+            (Color::Black, PieceKind::Bishop) => Self::BlackBishop,
+            (Color::Black, PieceKind::King) => Self::BlackKing,
+            (Color::Black, PieceKind::Queen) => Self::BlackQueen,
+        }
+    }
+
+    /// Returns the colour of a chess piece, `None` for a result token.
+    ///
+    /// A token that shows a win belongs to neither player.
+    pub const fn color(self) -> Option<Color> {
+        match self.code() {
+            1..=6 => Some(Color::White),
+            7..=12 => Some(Color::Black),
+            _ => None,
+        }
+    }
+
+    /// Returns the kind of a chess piece, `None` for a result token.
+    pub const fn kind(self) -> Option<PieceKind> {
+        match self {
+            Self::WhitePawn | Self::BlackPawn => Some(PieceKind::Pawn),
+            Self::WhiteRook | Self::BlackRook => Some(PieceKind::Rook),
+            Self::WhiteKnight | Self::BlackKnight => Some(PieceKind::Knight),
+            Self::WhiteBishop | Self::BlackBishop => Some(PieceKind::Bishop),
+            Self::WhiteKing | Self::BlackKing => Some(PieceKind::King),
+            Self::WhiteQueen | Self::BlackQueen => Some(PieceKind::Queen),
+            Self::DrawToken | Self::WhiteWinsToken | Self::BlackWinsToken => None,
+        }
+    }
+
+    /// Returns the letter of a chess piece in FEN, upper case for White; `None` for a result token.
+    pub const fn fen(self) -> Option<char> {
+        let (Some(color), Some(kind)) = (self.color(), self.kind()) else {
+            return None;
+        };
+        Some(match color {
+            Color::White => kind.letter(),
+            Color::Black => kind.letter().to_ascii_lowercase(),
+        })
+    }
+
+    /// Returns the chess piece with this letter in FEN, `None` for any other character.
+    ///
+    /// ```
+    /// use kiebitz_protocol::Piece;
+    ///
+    /// assert_eq!(Piece::from_fen('Q'), Some(Piece::WhiteQueen));
+    /// assert_eq!(Piece::from_fen('x'), None);
+    /// ```
+    pub fn from_fen(letter: char) -> Option<Self> {
+        Self::ALL.into_iter().find(|piece| piece.fen() == Some(letter))
+    }
+
     /// Returns the wire code, 1 to 15.
     pub const fn code(self) -> u8 {
         self as u8
     }
 
-    /// Returns what a wire code says of a field: `Some(None)` for 0 (empty), `None` above 15.
+    /// Returns the contents of a field with this wire code: `Some(None)` for 0 (empty), `None` above 15.
     ///
     /// ```
     /// use kiebitz_protocol::Piece;
@@ -74,47 +147,89 @@ impl Piece {
     /// assert_eq!(Piece::from_code(0), Some(None));
     /// assert_eq!(Piece::from_code(16), None);
     /// ```
-    pub const fn from_code(code: u8) -> Option<Contents> {
+    pub const fn from_code(code: u8) -> Option<Option<Self>> {
         if code < 16 {
-            Some(contents_from_low_bits(code))
+            Some(Self::from_low_bits(code))
         } else {
             None
         }
     }
-}
 
-/// What stands on one field: a piece, a token, or `None` for an empty field.
-pub type Contents = Option<Piece>;
-
-/// What stands on all fields, indexed by [`Field::index`](crate::Field::index).
-pub type Dump = [Contents; Field::COUNT];
-
-/// Returns the wire code of a field's contents, 0 for an empty field.
-pub const fn code_of(contents: Contents) -> u8 {
-    match contents {
-        None => 0,
-        Some(piece) => piece.code(),
+    /// Returns the contents with the code in the low 4 bits, whatever the bits above them.
+    pub(crate) const fn from_low_bits(byte: u8) -> Option<Self> {
+        match byte & 0x0f {
+            0 => None,
+            code => Some(Self::ALL[code as usize - 1]),
+        }
     }
 }
 
-/// Returns the contents named by the low 4 bits, whatever stands above them.
-pub(crate) const fn contents_from_low_bits(byte: u8) -> Contents {
-    BY_CODE[(byte & 0x0f) as usize]
+/// The colour of a chess piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Color {
+    /// White.
+    White,
+    /// Black.
+    Black,
 }
 
-const BY_CODE: [Contents; 16] = {
-    let mut table = [None; 16];
-    let mut i = 0;
-    while i < Piece::ALL.len() {
-        table[Piece::ALL[i].code() as usize] = Some(Piece::ALL[i]);
-        i += 1;
+impl Color {
+    /// Returns the colour of the opponent.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::White => Self::Black,
+            Self::Black => Self::White,
+        }
     }
-    table
-};
+}
+
+/// The kind of a chess piece, in wire order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PieceKind {
+    /// A pawn.
+    Pawn,
+    /// A rook.
+    Rook,
+    /// A knight.
+    Knight,
+    /// A bishop.
+    Bishop,
+    /// A king.
+    King,
+    /// A queen.
+    Queen,
+}
+
+impl PieceKind {
+    /// All kinds in wire order.
+    pub const ALL: [Self; 6] = [
+        Self::Pawn,
+        Self::Rook,
+        Self::Knight,
+        Self::Bishop,
+        Self::King,
+        Self::Queen,
+    ];
+
+    /// Returns the English letter in upper case, `P` for a pawn.
+    pub const fn letter(self) -> char {
+        match self {
+            Self::Pawn => 'P',
+            Self::Rook => 'R',
+            Self::Knight => 'N',
+            Self::Bishop => 'B',
+            Self::King => 'K',
+            Self::Queen => 'Q',
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dump::code_of;
+    use alloc::vec::Vec;
 
     #[test]
     fn every_code_names_what_it_came_from() {
@@ -132,5 +247,26 @@ mod tests {
     fn wire_order_is_the_order_of_the_type() {
         assert!(Piece::ALL.is_sorted());
         assert_eq!(Piece::BlackWinsToken.code(), 15);
+    }
+
+    #[test]
+    fn colour_and_kind_make_the_piece_they_came_from() {
+        for piece in Piece::ALL {
+            match (piece.color(), piece.kind()) {
+                (Some(color), Some(kind)) => assert_eq!(Piece::new(color, kind), piece),
+                (None, None) => assert!(piece >= Piece::DrawToken),
+                half => panic!("{piece:?}: {half:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn twelve_letters_name_the_pieces_in_wire_order() {
+        let found: Vec<Piece> = "PRNBKQprnbkq".chars().filter_map(Piece::from_fen).collect();
+        assert_eq!(found, Piece::ALL[..12]);
+        assert_eq!(
+            (0..0x80_u8).map(char::from).filter_map(Piece::from_fen).count(),
+            12
+        );
     }
 }

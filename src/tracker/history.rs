@@ -1,7 +1,7 @@
 //! The board's memory as a record: where in it a gap begins, and what stood then.
 
 use kiebitz_hardware::Timestamp;
-use kiebitz_protocol::{Contents, Dump, Element, Field, Piece};
+use kiebitz_protocol::{Contents, Dump, Element, Field, Piece, START_POSITION};
 
 use super::clock::Side;
 use super::pace;
@@ -166,38 +166,16 @@ fn lifted_next(then: &[Element], fields: &Dump) -> Option<Piece> {
 
 /// What stands on the board where the memory says so in one byte.
 pub(super) fn tagged(element: Element) -> Dump {
-    let mut fields: Dump = [None; 64];
-    let turned = match element {
-        Element::StartPosition => false,
-        Element::StartPositionTurned => true,
-        _ => return fields,
-    };
-    for (file, (black, white)) in BACK_RANKS.into_iter().enumerate() {
-        let column = [
-            (0, black),
-            (8, Piece::BlackPawn),
-            (48, Piece::WhitePawn),
-            (56, white),
-        ];
-        for (row, piece) in column {
-            let field = row + file;
-            fields[if turned { 63 - field } else { field }] = Some(piece);
+    match element {
+        Element::StartPosition => START_POSITION,
+        Element::StartPositionTurned => {
+            let mut fields = START_POSITION;
+            fields.reverse();
+            fields
         }
+        _ => [None; Field::COUNT],
     }
-    fields
 }
-
-/// From the a to the h file.
-const BACK_RANKS: [(Piece, Piece); 8] = [
-    (Piece::BlackRook, Piece::WhiteRook),
-    (Piece::BlackKnight, Piece::WhiteKnight),
-    (Piece::BlackBishop, Piece::WhiteBishop),
-    (Piece::BlackQueen, Piece::WhiteQueen),
-    (Piece::BlackKing, Piece::WhiteKing),
-    (Piece::BlackBishop, Piece::WhiteBishop),
-    (Piece::BlackKnight, Piece::WhiteKnight),
-    (Piece::BlackRook, Piece::WhiteRook),
-];
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,9 @@
 //! Where play was over, in what the board's memory tells: what comes behind are kings in the centre, and the pieces of
 //! the next game being set up.
 
-use kiebitz_protocol::{Dump, Element, Piece};
+use kiebitz_protocol::{Dump, Element, Piece, PieceKind};
+
+use super::pace::is_king;
 
 /// How many of the elements were play. `before` is what stood on the board, `next` what the pieces are set up for.
 ///
@@ -156,10 +158,8 @@ fn leaves_with(landing: &Landing, field: usize, was: Piece, then: Option<&Elemen
         return landing.lifted.is_none();
     }
     let passed = field.abs_diff(landing.field) == 8;
-    let pawns = matches!(
-        (landing.piece, was),
-        (Piece::WhitePawn, Piece::BlackPawn) | (Piece::BlackPawn, Piece::WhitePawn)
-    );
+    // They differ, so they are of two colours.
+    let pawns = [landing.piece, was].map(Piece::kind) == [Some(PieceKind::Pawn); 2];
     let another = matches!(then, Some(Element::PieceChange { contents: Some(_), field: on, .. }) if on.index() == field);
     pawns && passed && !another
 }
@@ -182,10 +182,6 @@ const CENTRE: [usize; 4] = [27, 28, 35, 36];
 fn both_kings_in_the_centre(fields: &Dump) -> bool {
     let stands = |king: Piece| CENTRE.iter().any(|field| fields[*field] == Some(king));
     stands(Piece::WhiteKing) && stands(Piece::BlackKing)
-}
-
-fn is_king(piece: Piece) -> bool {
-    matches!(piece, Piece::WhiteKing | Piece::BlackKing)
 }
 
 #[cfg(test)]

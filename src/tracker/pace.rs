@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use kiebitz_protocol::{Dump, Element, Field, Piece};
+use kiebitz_protocol::{Color, Dump, Element, Field, Piece, PieceKind};
 
 /// A change that is not marked as quick came so long after the one before, or later; one that is, sooner.
 const NOT_QUICK: Duration = Duration::from_millis(250);
@@ -215,20 +215,12 @@ fn lifted_by_white(piece: Piece, field: Field, then: &[Element]) -> bool {
 /// So many changes are the most that a piece takes to the field of the one that it captures.
 const ONE_MOTION: usize = 12;
 
-fn is_king(piece: Piece) -> bool {
-    matches!(piece, Piece::WhiteKing | Piece::BlackKing)
+pub(super) fn is_king(piece: Piece) -> bool {
+    piece.kind() == Some(PieceKind::King)
 }
 
 pub(super) fn is_white(piece: Piece) -> bool {
-    matches!(
-        piece,
-        Piece::WhitePawn
-            | Piece::WhiteRook
-            | Piece::WhiteKnight
-            | Piece::WhiteBishop
-            | Piece::WhiteKing
-            | Piece::WhiteQueen
-    )
+    piece.color() == Some(Color::White)
 }
 
 #[cfg(test)]

@@ -92,7 +92,7 @@ impl Sensors {
             let field = Field::new(square.flip_vertical() as u8);
             let field = field.map(|field| if turned { field.turned() } else { field });
             if let Some(field) = field {
-                sensors.set_field(at, field, Some(wire_piece(piece)));
+                sensors.set_field(at, field, wire_piece(piece));
             }
         }
         sensors.heard.clear();
@@ -291,33 +291,10 @@ fn square_of(field: Field, turned: bool) -> Square {
     Square::new(u32::from(field.number())).flip_vertical()
 }
 
-fn wire_piece(piece: Piece) -> WirePiece {
-    let (white, black) = match piece.role {
-        Role::Pawn => (WirePiece::WhitePawn, WirePiece::BlackPawn),
-        Role::Rook => (WirePiece::WhiteRook, WirePiece::BlackRook),
-        Role::Knight => (WirePiece::WhiteKnight, WirePiece::BlackKnight),
-        Role::Bishop => (WirePiece::WhiteBishop, WirePiece::BlackBishop),
-        Role::King => (WirePiece::WhiteKing, WirePiece::BlackKing),
-        Role::Queen => (WirePiece::WhiteQueen, WirePiece::BlackQueen),
-    };
-    piece.color.fold_wb(white, black)
+fn wire_piece(piece: Piece) -> Option<WirePiece> {
+    WirePiece::from_fen(piece.char())
 }
 
 fn chess_piece(piece: WirePiece) -> Option<Piece> {
-    let (color, role) = match piece {
-        WirePiece::WhitePawn => (Color::White, Role::Pawn),
-        WirePiece::WhiteRook => (Color::White, Role::Rook),
-        WirePiece::WhiteKnight => (Color::White, Role::Knight),
-        WirePiece::WhiteBishop => (Color::White, Role::Bishop),
-        WirePiece::WhiteKing => (Color::White, Role::King),
-        WirePiece::WhiteQueen => (Color::White, Role::Queen),
-        WirePiece::BlackPawn => (Color::Black, Role::Pawn),
-        WirePiece::BlackRook => (Color::Black, Role::Rook),
-        WirePiece::BlackKnight => (Color::Black, Role::Knight),
-        WirePiece::BlackBishop => (Color::Black, Role::Bishop),
-        WirePiece::BlackKing => (Color::Black, Role::King),
-        WirePiece::BlackQueen => (Color::Black, Role::Queen),
-        WirePiece::DrawToken | WirePiece::WhiteWinsToken | WirePiece::BlackWinsToken => return None,
-    };
-    Some(Piece { color, role })
+    piece.fen().and_then(Piece::from_char)
 }

@@ -34,19 +34,11 @@ use core::time::Duration;
 use kiebitz_protocol::{Contents, Dump, Field, Piece};
 
 pub use chance::{Chance, Span, ms};
+pub use kiebitz_protocol::Color;
 pub use manner::{Castling, EnPassant, Manner, Pace, Path, Press, Promoting, Taking, Temperament};
 pub use opponents::{Made, Opponents};
 pub use setting::Setting;
 pub use sitting::{Ending, Script, Sitting, SittingSettings, Truth};
-
-/// A player.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Color {
-    /// Has the white pieces.
-    White,
-    /// Has the black ones.
-    Black,
-}
 
 /// What a ply does to the pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

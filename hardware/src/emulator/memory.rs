@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::collections::VecDeque;
 
-use kiebitz_protocol::{ClockTimes, Contents, Dump, Element, Field, Piece};
+use kiebitz_protocol::{ClockTimes, Contents, Dump, Element, Field, START_POSITION};
 
 use crate::time::Timestamp;
 
@@ -189,24 +189,11 @@ fn start_differences(seen: &Dump) -> (usize, usize) {
         Field::all()
             .filter(|field| {
                 let at = if turned { field.turned() } else { *field };
-                let expected = start_contents(*field);
-                expected != seen[at.index()]
+                START_POSITION[field.index()] != seen[at.index()]
             })
             .count()
     };
     (missing(false), missing(true))
-}
-
-/// What stands on a field in the start position, the connector on White's left.
-fn start_contents(field: Field) -> Contents {
-    let (row, file) = (field.number() / 8, usize::from(field.number() % 8));
-    match row {
-        0 => Some(BLACK_BACK[file]),
-        1 => Some(Piece::BlackPawn),
-        6 => Some(Piece::WhitePawn),
-        7 => Some(WHITE_BACK[file]),
-        _ => None,
-    }
 }
 
 /// Sixteen pieces on the two rows of each player, whoever they are, and none between.
@@ -219,31 +206,10 @@ const QUICK: Duration = Duration::from_millis(250);
 /// About 7.9 kB.
 const CAPACITY: usize = 7900;
 
-const WHITE_BACK: [Piece; 8] = [
-    Piece::WhiteRook,
-    Piece::WhiteKnight,
-    Piece::WhiteBishop,
-    Piece::WhiteQueen,
-    Piece::WhiteKing,
-    Piece::WhiteBishop,
-    Piece::WhiteKnight,
-    Piece::WhiteRook,
-];
-const BLACK_BACK: [Piece; 8] = [
-    Piece::BlackRook,
-    Piece::BlackKnight,
-    Piece::BlackBishop,
-    Piece::BlackQueen,
-    Piece::BlackKing,
-    Piece::BlackBishop,
-    Piece::BlackKnight,
-    Piece::BlackRook,
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kiebitz_protocol::eeprom;
+    use kiebitz_protocol::{Piece, eeprom};
 
     const START: Timestamp = Timestamp::from_micros(1_000_000);
 
@@ -251,18 +217,10 @@ mod tests {
         eeprom::elements(&memory.read()).map(Result::unwrap).collect()
     }
 
-    fn start_position() -> Dump {
-        let mut dump = [None; Field::COUNT];
-        for field in Field::all() {
-            dump[field.index()] = start_contents(field);
-        }
-        dump
-    }
-
     #[test]
     fn power_up_is_followed_by_the_pieces_found_and_the_start_tag() {
         let mut memory = Memory::default();
-        memory.power_up(START, &start_position());
+        memory.power_up(START, &START_POSITION);
         let elements = elements(&mut memory);
         assert_eq!(
             elements[..4],
@@ -280,7 +238,7 @@ mod tests {
     #[test]
     fn a_start_position_left_by_one_piece_is_not_noted_again() {
         let mut memory = Memory::default();
-        let mut board = start_position();
+        let mut board = START_POSITION;
         memory.power_up(START, &board);
         let e2 = Field::new(52).unwrap();
         for (millis, contents) in [(1000, None), (3000, Some(Piece::WhitePawn))] {

@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 use super::{BusAddress, checksum};
 use crate::clock::ClockReport;
 use crate::decoder::{Counted, Counters};
+use crate::dump::{self, Dump};
 use crate::framing::{self, HEADER, MAX_SEPTETS};
 use crate::message::{self, MessageError};
-use crate::piece::{self, Dump};
 
 /// One answer from a board on a bus.
 ///
@@ -82,9 +82,7 @@ impl<'a> BusAnswer<'a> {
     /// describes it. Data is cut at the 16,377 bytes that an answer can hold.
     pub fn encode(&self, out: &mut Vec<u8>) {
         match self.data {
-            BusData::Board(ref dump) => {
-                self.frame(dump.iter().map(|&contents| piece::code_of(contents)), out)
-            }
+            BusData::Board(ref dump) => self.frame(dump.iter().map(|&contents| dump::code_of(contents)), out),
             BusData::Clock(report) => self.frame(report.to_wire().into_iter(), out),
             BusData::Changes(data) | BusData::FromStart(data) | BusData::Unknown { data, .. } => {
                 self.frame(data.iter().copied(), out);

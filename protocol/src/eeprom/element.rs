@@ -2,9 +2,9 @@
 
 use alloc::vec::Vec;
 
-use crate::Field;
 use crate::bcd;
-use crate::piece::{self, Contents};
+use crate::dump::{self, Contents};
+use crate::field::Field;
 
 /// One entry of the board's memory (EE_MOVES).
 ///
@@ -81,7 +81,7 @@ impl Element {
                 quick,
             } => {
                 let quick = if quick { QUICK } else { 0 };
-                out.extend([PIECE_CHANGE | quick | piece::code_of(contents), field.number()]);
+                out.extend([PIECE_CHANGE | quick | dump::code_of(contents), field.number()]);
             }
             Self::ClockTime {
                 left,

@@ -3,8 +3,9 @@
 use core::iter::FusedIterator;
 
 use super::element::{Element, LEFT, QUICK};
-use crate::piece;
-use crate::{Field, bcd};
+use crate::bcd;
+use crate::field::Field;
+use crate::piece::Piece;
 
 /// Reads the data of [`Message::EeMoves`](crate::Message::EeMoves) or of changes on the bus.
 ///
@@ -134,7 +135,7 @@ fn first_element(tag: u8, bytes: &[u8]) -> Result<(Element, usize), (ElementErro
         0x40..=0x5f => {
             let byte = operand(1)?;
             let field = Field::new(byte).ok_or((ElementErrorKind::FieldNumber { byte }, 1))?;
-            let contents = piece::contents_from_low_bits(tag);
+            let contents = Piece::from_low_bits(tag);
             Ok((
                 Element::PieceChange {
                     contents,
@@ -182,7 +183,7 @@ mod tests {
     #[test]
     fn a_power_up_with_its_pieces_is_read() {
         let change = |code, field, quick| Element::PieceChange {
-            contents: piece::contents_from_low_bits(code),
+            contents: Piece::from_low_bits(code),
             field: Field::from_low_bits(field),
             quick,
         };

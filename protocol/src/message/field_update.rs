@@ -1,7 +1,8 @@
 //! One changed field.
 
-use crate::Field;
-use crate::piece::{self, Contents};
+use crate::dump::{self, Contents};
+use crate::field::Field;
+use crate::piece::Piece;
 
 /// One field whose contents changed (FIELD_UPDATE).
 ///
@@ -38,7 +39,7 @@ impl FieldUpdate {
     pub(crate) const fn from_wire([field, code]: [u8; 2]) -> Self {
         Self {
             field: Field::from_low_bits(field),
-            contents: piece::contents_from_low_bits(code),
+            contents: Piece::from_low_bits(code),
             flags: (code >> 4) & 0x07 | (field >> 6 & 1) << 3,
         }
     }
@@ -46,7 +47,7 @@ impl FieldUpdate {
     pub(crate) const fn to_wire(self) -> [u8; 2] {
         [
             self.field.number() | (self.flags >> 3 & 1) << 6,
-            piece::code_of(self.contents) | (self.flags & 0x07) << 4,
+            dump::code_of(self.contents) | (self.flags & 0x07) << 4,
         ]
     }
 }

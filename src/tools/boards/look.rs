@@ -353,15 +353,12 @@ mod tests {
         for (field, piece) in Field::all().zip(&mut dump) {
             let board = shakmaty::Board::new();
             let square = shakmaty::Square::new(u32::from(field.number())).flip_vertical();
-            *piece = board.piece_at(square).and_then(wire);
+            *piece = board
+                .piece_at(square)
+                .map(shakmaty::Piece::char)
+                .and_then(kiebitz_protocol::Piece::from_fen);
         }
         EmulatedBoard::with_pieces(START, settings, &dump)
-    }
-
-    fn wire(piece: shakmaty::Piece) -> Option<kiebitz_protocol::Piece> {
-        let letters = "PRNBKQprnbkq";
-        let code = letters.find(piece.char())? + 1;
-        kiebitz_protocol::Piece::from_code(code as u8).flatten()
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Moves of the rules as what hands do on the board's fields.
 
 use kiebitz_hardware::emulator::hand::{self, Ply};
-use kiebitz_protocol::{Dump, Field, Piece as WirePiece};
+use kiebitz_protocol::{Color as WireColor, Dump, Field, Piece as WirePiece, PieceKind};
 use shakmaty::{Board, CastlingSide, Chess, Color, Move, Piece, Position, Role, Square};
 
 /// What `m`, a move of `position`, does to the pieces.
@@ -64,20 +64,19 @@ pub fn field(square: Square) -> Field {
 /// A piece as the board tells it.
 #[must_use]
 pub const fn piece(piece: Piece) -> WirePiece {
-    match (piece.color, piece.role) {
-        (Color::White, Role::Pawn) => WirePiece::WhitePawn,
-        (Color::White, Role::Rook) => WirePiece::WhiteRook,
-        (Color::White, Role::Knight) => WirePiece::WhiteKnight,
-        (Color::White, Role::Bishop) => WirePiece::WhiteBishop,
-        (Color::White, Role::King) => WirePiece::WhiteKing,
-        (Color::White, Role::Queen) => WirePiece::WhiteQueen,
-        (Color::Black, Role::Pawn) => WirePiece::BlackPawn,
-        (Color::Black, Role::Rook) => WirePiece::BlackRook,
-        (Color::Black, Role::Knight) => WirePiece::BlackKnight,
-        (Color::Black, Role::Bishop) => WirePiece::BlackBishop,
-        (Color::Black, Role::King) => WirePiece::BlackKing,
-        (Color::Black, Role::Queen) => WirePiece::BlackQueen,
-    }
+    let color = match piece.color {
+        Color::White => WireColor::White,
+        Color::Black => WireColor::Black,
+    };
+    let kind = match piece.role {
+        Role::Pawn => PieceKind::Pawn,
+        Role::Rook => PieceKind::Rook,
+        Role::Knight => PieceKind::Knight,
+        Role::Bishop => PieceKind::Bishop,
+        Role::King => PieceKind::King,
+        Role::Queen => PieceKind::Queen,
+    };
+    WirePiece::new(color, kind)
 }
 
 #[cfg(test)]

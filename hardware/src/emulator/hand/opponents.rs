@@ -101,7 +101,7 @@ impl Opponents {
         let standing = self.hand.standing();
         let mut others: Vec<Field> = Field::all()
             .filter(|field| *field != ply.from)
-            .filter(|field| standing[field.index()].and_then(color_of) == Some(ply.color))
+            .filter(|field| standing[field.index()].and_then(Piece::color) == Some(ply.color))
             .collect();
         others.sort_by_key(|field| geometry::from_a1(*field));
         if !others.is_empty()
@@ -134,14 +134,6 @@ impl Opponents {
 /// A part of the time for thinking. Even the quickest look at the board first, unless they never do.
 fn thought(think: Span, percent: u32) -> Span {
     think.percent(percent, think.least().min(A_LOOK))
-}
-
-const fn color_of(piece: Piece) -> Option<Color> {
-    match piece.code() {
-        1..=6 => Some(Color::White),
-        7..=12 => Some(Color::Black),
-        _ => None,
-    }
 }
 
 /// The opponent's move is seen and answered.
