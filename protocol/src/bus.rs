@@ -8,19 +8,9 @@
 //! The ids 0x83 to 0x89 mean other things here than in single-board mode: which mode a port is in
 //! has to be known to choose the decoder.
 
-mod address;
 mod answer;
-mod answer_decoder;
+mod checksum;
 mod command;
-mod command_decoder;
 
-pub use address::BusAddress;
 pub use answer::{BusAnswer, BusAnswerError, BusData};
-pub use answer_decoder::{BusDecoded, BusDecoder};
 pub use command::{BusCommand, BusCommandError, BusCommandKind};
-pub use command_decoder::BusCommandDecoder;
-
-/// Returns the sum of the bytes with bit 7 cleared.
-fn checksum(bytes: &[u8]) -> u8 {
-    bytes.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte)) & 0x7f
-}

@@ -1,15 +1,15 @@
 //! What a host sends to a board in single-board mode.
 
-mod decoder;
 mod error;
 
 use alloc::vec::Vec;
 
-pub use decoder::CommandDecoder;
 pub use error::CommandError;
 
 use crate::clock_message::{ClockMessage, ClockMessageError};
 use crate::field::Field;
+use crate::framing::{Extent, Framing};
+use crate::rejected::Rejected;
 
 /// One command to a board in single-board mode.
 ///
@@ -147,84 +147,90 @@ impl Command {
     /// assert_eq!(Command::decode(&[0x4e]), Err(CommandError::Forbidden { code: 0x4e }));
     /// ```
     pub fn decode(bytes: &[u8]) -> Result<Option<(Self, usize)>, CommandError> {
-        first_command(bytes).map_err(|(error, _)| error)
-    }
-}
-
-/// A command and its length, `None` when its end has not come, or why there is none and how many
-/// bytes to drop for it.
-type Found = Result<Option<(Command, usize)>, (CommandError, usize)>;
-
-fn first_command(bytes: &[u8]) -> Found {
-    let Some(&code) = bytes.first() else {
-        return Ok(None);
-    };
-    match code {
-        CLOCK => clock_command(bytes),
-        SET_LEDS => leds_command(bytes),
-        0x4e | 0x50..=0x54 => Err((CommandError::Forbidden { code }, 1)),
-        _ => {
-            let single = Command::SINGLE.iter().find(|command| command.code() == code);
-            single
-                .map(|&command| Some((command, 1)))
-                .ok_or((CommandError::Unknown { code }, 1))
+        match measure(bytes).map_err(|(error, _)| error)? {
+            Extent::Whole(length) => Self::read(&bytes[..length]).map(|command| Some((command, length))),
+            Extent::Unfinished { .. } => Ok(None),
         }
     }
 }
 
-fn clock_command(bytes: &[u8]) -> Found {
+impl Framing for Command {
+    type Unit<'a> = Self;
+    type Error = CommandError;
+
+    fn scan(bytes: &[u8]) -> Result<Extent, Rejected<CommandError>> {
+        measure(bytes).map_err(|(error, dropped)| Rejected::invalid(error, dropped))
+    }
+
+    fn read(unit: &[u8]) -> Result<Self, CommandError> {
+        match *unit {
+            [CLOCK, _, _, id, ref content @ .., CLOSE] => Ok(Self::Clock(ClockMessage::decode(id, content)?)),
+            [CLOCK, _, _, id, .., byte] => Err(ClockMessageError::NotClosed { id, byte }.into()),
+            [SET_LEDS, _, pattern, first, last, close] => {
+                match (Field::new(first), Field::new(last), close) {
+                    (Some(first), Some(last), CLOSE) => Ok(Self::SetLeds { pattern, first, last }),
+                    _ => Err(CommandError::Leds { first, last, close }),
+                }
+            }
+            _ => {
+                let code = unit.first().copied().unwrap_or_default();
+                single(code).ok_or(CommandError::Unknown { code })
+            }
+        }
+    }
+}
+
+/// The extent of the command at the start of some bytes, or why there is none and how many bytes to
+/// drop for it.
+type Measured = Result<Extent, (CommandError, usize)>;
+
+fn measure(bytes: &[u8]) -> Measured {
+    let Some(&code) = bytes.first() else {
+        return Ok(Extent::Unfinished { wanted: 1 });
+    };
+    match code {
+        CLOCK => measure_clock(bytes),
+        SET_LEDS => measure_leds(bytes),
+        0x4e | 0x50..=0x54 => Err((CommandError::Forbidden { code }, 1)),
+        _ if single(code).is_some() => Ok(Extent::Whole(1)),
+        _ => Err((CommandError::Unknown { code }, 1)),
+    }
+}
+
+fn measure_clock(bytes: &[u8]) -> Measured {
     let Some(&size) = bytes.get(1) else {
-        return Ok(None);
+        return Ok(Extent::Unfinished { wanted: 2 });
     };
     if !(3..0x80).contains(&size) {
         return Err((CommandError::Size { code: CLOCK, size }, 1));
     }
     match bytes.get(2) {
-        None => return Ok(None),
-        Some(&OPEN) => {}
-        Some(&byte) => return Err((CommandError::NotOpened { byte }, 1)),
-    }
-    let length = usize::from(size) + 2;
-    match *low_bytes(CLOCK, bytes, length)? {
-        [_, _, _, id, ref content @ .., CLOSE] if bytes.len() >= length => {
-            let message = ClockMessage::decode(id, content).map_err(|error| (error.into(), length))?;
-            Ok(Some((Command::Clock(message), length)))
-        }
-        [_, _, _, id, .., byte] if bytes.len() >= length => {
-            Err((ClockMessageError::NotClosed { id, byte }.into(), length))
-        }
-        _ => Ok(None),
+        None => Ok(Extent::Unfinished { wanted: 3 }),
+        Some(&OPEN) => measure_low(CLOCK, bytes, usize::from(size) + 2),
+        Some(&byte) => Err((CommandError::NotOpened { byte }, 1)),
     }
 }
 
-fn leds_command(bytes: &[u8]) -> Found {
-    let Some(&size) = bytes.get(1) else {
-        return Ok(None);
-    };
-    if size != LEDS_SIZE {
-        return Err((CommandError::Size { code: SET_LEDS, size }, 1));
-    }
-    let length = usize::from(LEDS_SIZE) + 2;
-    let [_, _, pattern, first, last, close] = *low_bytes(SET_LEDS, bytes, length)? else {
-        return Ok(None);
-    };
-    match (Field::new(first), Field::new(last), close) {
-        (Some(first), Some(last), CLOSE) => Ok(Some((Command::SetLeds { pattern, first, last }, length))),
-        _ => Err((CommandError::Leds { first, last, close }, length)),
+fn measure_leds(bytes: &[u8]) -> Measured {
+    match bytes.get(1) {
+        None => Ok(Extent::Unfinished { wanted: 2 }),
+        Some(&LEDS_SIZE) => measure_low(SET_LEDS, bytes, usize::from(LEDS_SIZE) + 2),
+        Some(&size) => Err((CommandError::Size { code: SET_LEDS, size }, 1)),
     }
 }
 
-/// Returns the first `length` bytes, or as many as there are.
-///
-/// # Errors
-///
-/// [`CommandError::CutOff`] if one of them has bit 7, which no command has.
-fn low_bytes(code: u8, bytes: &[u8], length: usize) -> Result<&[u8], (CommandError, usize)> {
+/// Looks for a command of `length` bytes, none of which has bit 7.
+fn measure_low(code: u8, bytes: &[u8], length: usize) -> Measured {
     let bytes = bytes.get(..length).unwrap_or(bytes);
     match bytes.iter().position(|byte| *byte >= 0x80) {
         Some(at) => Err((CommandError::CutOff { code }, at)),
-        None => Ok(bytes),
+        None if bytes.len() < length => Ok(Extent::Unfinished { wanted: length }),
+        None => Ok(Extent::Whole(length)),
     }
+}
+
+fn single(code: u8) -> Option<Command> {
+    Command::SINGLE.into_iter().find(|command| command.code() == code)
 }
 
 const CLOCK: u8 = 0x2b;

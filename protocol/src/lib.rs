@@ -45,25 +45,32 @@ pub mod field;
 pub mod message;
 pub mod piece;
 
+mod address;
 mod bcd;
+mod counters;
 mod framing;
+mod rejected;
+mod septets;
 
-pub use bus::{
-    BusAddress, BusAnswer, BusAnswerError, BusCommand, BusCommandDecoder, BusCommandError, BusCommandKind,
-    BusData, BusDecoded, BusDecoder,
-};
+pub use address::BusAddress;
+pub use bus::{BusAnswer, BusAnswerError, BusCommand, BusCommandError, BusCommandKind, BusData};
 pub use clock::{
     Button, ClockAbsent, ClockAck, ClockAckKind, ClockReport, ClockTimeError, ClockTimes, SideTime,
 };
 pub use clock_message::{
     ClockMessage, ClockMessageError, ClockText, Icons, Segments, SetAndRun, SetTime, SideIcons,
 };
-pub use command::{Command, CommandDecoder, CommandError};
-pub use decoder::{Counters, Decoded, Decoder, Rejected, RejectedKind};
+pub use command::{Command, CommandError};
+pub use counters::Counters;
+pub use decoder::{
+    BusCommandDecoder, BusDecoded, BusDecoder, CommandDecoder, Decoded, Decoder, StreamDecoder,
+};
 pub use dump::{Contents, Dump, START_POSITION, code_of};
 pub use eeprom::{Element, ElementError, ElementErrorKind, Elements};
 pub use field::Field;
+pub use framing::Framing;
 pub use message::{
     BatteryStatus, FieldUpdate, LongSerialNumber, Message, MessageError, Serial, SerialNumber,
 };
 pub use piece::{Color, Piece, PieceKind};
+pub use rejected::{Rejected, RejectedKind};

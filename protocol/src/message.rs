@@ -12,12 +12,14 @@ pub use error::MessageError;
 pub use field_update::FieldUpdate;
 pub use serial::{LongSerialNumber, Serial, SerialNumber};
 
-use crate::bus::BusAddress;
+use crate::address::BusAddress;
 use crate::clock::{ClockAbsent, ClockAck, ClockReport, ClockTimes};
 use crate::dump::{self, Dump};
 use crate::field::Field;
-use crate::framing::{self, HEADER};
+use crate::framing::{Extent, Framing};
 use crate::piece::Piece;
+use crate::rejected::Rejected;
+use crate::septets::{self, HEADER};
 
 /// One message from a board in single-board mode.
 ///
@@ -110,7 +112,7 @@ impl<'a> Message<'a> {
             Self::ClockAck(ack) => self.frame(ClockReport::Ack(ack).to_wire().into_iter(), out),
             Self::ClockAbsent(absent) => self.frame(ClockReport::Absent(absent).to_wire().into_iter(), out),
             Self::FieldUpdate(update) => self.frame(update.to_wire().into_iter(), out),
-            Self::BusAddress(address) => self.frame(framing::split(address.number()).into_iter(), out),
+            Self::BusAddress(address) => self.frame(septets::split(address.number()).into_iter(), out),
             Self::SerialNumber(serial) => self.frame(serial.to_wire().into_iter(), out),
             Self::LongSerialNumber(serial) => self.frame(serial.to_wire().into_iter(), out),
             Self::Trademark(text) => {
@@ -194,7 +196,22 @@ impl<'a> Message<'a> {
     }
 
     fn frame(&self, data: impl ExactSizeIterator<Item = u8>, out: &mut Vec<u8>) {
-        framing::encode(self.id(), data.len(), data, out);
+        septets::encode(self.id(), data.len(), data, out);
+    }
+}
+
+impl Framing for Message<'_> {
+    type Unit<'a> = Message<'a>;
+    type Error = MessageError;
+
+    #[inline]
+    fn scan(bytes: &[u8]) -> Result<Extent, Rejected<MessageError>> {
+        septets::scan(bytes, Message::check_header)
+    }
+
+    #[inline]
+    fn read(unit: &[u8]) -> Result<Message<'_>, MessageError> {
+        Message::from_frame(unit)
     }
 }
 
@@ -238,12 +255,12 @@ const LONG_SERIALNR: u8 = 0xa2;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Decoder;
     use crate::clock::ClockTimeError;
-    use crate::{Decoder, Rejected};
     use alloc::vec;
 
     /// Decodes one message and writes it again.
-    fn rewritten(bytes: &[u8]) -> Result<Vec<u8>, Rejected> {
+    fn rewritten(bytes: &[u8]) -> Result<Vec<u8>, Rejected<MessageError>> {
         let mut result = Ok(vec![]);
         Decoder::new().feed(bytes, |decoded| {
             result = decoded.map(|message| {

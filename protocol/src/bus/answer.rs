@@ -2,12 +2,15 @@
 
 use alloc::vec::Vec;
 
-use super::{BusAddress, checksum};
+use super::checksum;
+use crate::address::BusAddress;
 use crate::clock::ClockReport;
-use crate::decoder::{Counted, Counters};
+use crate::counters::{Counted, Counters};
 use crate::dump::{self, Dump};
-use crate::framing::{self, HEADER, MAX_SEPTETS};
+use crate::framing::{Extent, Framing};
 use crate::message::{self, MessageError};
+use crate::rejected::Rejected;
+use crate::septets::{self, HEADER};
 
 /// One answer from a board on a bus.
 ///
@@ -110,12 +113,12 @@ impl<'a> BusAnswer<'a> {
                 ));
             }
         };
-        let declared = framing::join(high, low);
+        let declared = septets::join(high, low);
         Self::check_header(id, declared)?;
         if usize::from(declared) != wire.len() {
             return Err(wrong_length(id, wire.len(), declared));
         }
-        let expected = checksum(&wire[..wire.len() - 1]);
+        let expected = checksum::of(&wire[..wire.len() - 1]);
         let address = BusAddress::from_wire(address);
         if expected != found || wire[1..].iter().any(|byte| *byte >= 0x80) {
             return Err(BusAnswerError::Checksum {
@@ -152,7 +155,7 @@ impl<'a> BusAnswer<'a> {
     /// # Errors
     ///
     /// [`MessageError::WrongLength`] for a length that this kind of answer cannot have.
-    pub(super) fn check_header(id: u8, declared: u16) -> Result<(), BusAnswerError> {
+    fn check_header(id: u8, declared: u16) -> Result<(), BusAnswerError> {
         let (expected, exact) = match id {
             BOARD => (LEAST + 64, true),
             CLOCK => (LEAST + 7, true),
@@ -173,17 +176,32 @@ impl<'a> BusAnswer<'a> {
     }
 
     fn frame(&self, data: impl ExactSizeIterator<Item = u8>, out: &mut Vec<u8>) {
-        let length = data.len().min(usize::from(MAX_SEPTETS - LEAST));
+        let length = data.len().min(usize::from(septets::MAX - LEAST));
         let body = self
             .address
             .to_wire()
             .into_iter()
             .chain(data.take(length))
             .chain([0]);
-        let start = framing::encode(self.data.id(), length + usize::from(LEAST) - HEADER, body, out);
+        let start = septets::encode(self.data.id(), length + usize::from(LEAST) - HEADER, body, out);
         if let Some((sum, before)) = out[start..].split_last_mut() {
-            *sum = checksum(before);
+            *sum = checksum::of(before);
         }
+    }
+}
+
+impl Framing for BusAnswer<'_> {
+    type Unit<'a> = BusAnswer<'a>;
+    type Error = BusAnswerError;
+
+    #[inline]
+    fn scan(bytes: &[u8]) -> Result<Extent, Rejected<BusAnswerError>> {
+        septets::scan(bytes, BusAnswer::check_header)
+    }
+
+    #[inline]
+    fn read(unit: &[u8]) -> Result<BusAnswer<'_>, BusAnswerError> {
+        BusAnswer::decode(unit)
     }
 }
 

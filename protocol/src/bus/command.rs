@@ -2,8 +2,11 @@
 
 use alloc::vec::Vec;
 
-use super::{BusAddress, checksum};
-use crate::decoder::{Counted, Counters};
+use super::checksum;
+use crate::address::BusAddress;
+use crate::counters::{Counted, Counters};
+use crate::framing::{self, Extent, Framing};
+use crate::rejected::Rejected;
 
 /// One command to a board on a bus.
 ///
@@ -94,7 +97,7 @@ impl BusCommand {
     pub fn encode(&self) -> [u8; Self::LENGTH] {
         let [high, low] = self.address.to_wire();
         let head = [self.kind.id(), high, low];
-        [head[0], high, low, checksum(&head)]
+        [head[0], high, low, checksum::of(&head)]
     }
 
     /// Appends the command as it stands on the wire.
@@ -109,7 +112,7 @@ impl BusCommand {
     /// [`BusCommandError`] for an unknown id, a wrong checksum or an address with bit 7.
     pub fn decode(wire: [u8; Self::LENGTH]) -> Result<Self, BusCommandError> {
         let [id, high, low, found] = wire;
-        let expected = checksum(&wire[..3]);
+        let expected = checksum::of(&wire[..3]);
         if found != expected || (high | low) & 0x80 != 0 {
             return Err(BusCommandError::Checksum { id, expected, found });
         }
@@ -118,6 +121,24 @@ impl BusCommand {
             kind,
             address: BusAddress::from_wire([high, low]),
         })
+    }
+}
+
+impl Framing for BusCommand {
+    type Unit<'a> = Self;
+    type Error = BusCommandError;
+
+    fn scan(bytes: &[u8]) -> Result<Extent, Rejected<BusCommandError>> {
+        match *bytes {
+            [id, ..] if id >= 0x80 => framing::scan_marked(bytes, Self::LENGTH, None),
+            _ => Err(Rejected::skipped(framing::low_run(bytes))),
+        }
+    }
+
+    fn read(unit: &[u8]) -> Result<Self, BusCommandError> {
+        let id = unit.first().copied().unwrap_or_default();
+        let wire = unit.try_into().map_err(|_| BusCommandError::UnknownId { id })?;
+        Self::decode(wire)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Why bytes are no command.
 
 use crate::clock_message::ClockMessageError;
-use crate::decoder::{Counted, Counters};
+use crate::counters::{Counted, Counters};
 
 /// Why bytes sent to a board are no command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]

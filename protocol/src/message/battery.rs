@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use super::MessageError;
+use super::error::MessageError;
 
 /// The state of a Bluetooth board's battery, as it stands on the wire (BATTERY_STATUS).
 ///

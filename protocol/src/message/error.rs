@@ -1,7 +1,7 @@
 //! Why a framed message cannot be read.
 
 use crate::clock::ClockTimeError;
-use crate::decoder::Counters;
+use crate::counters::{Counted, Counters};
 
 /// Why a message from the board was dropped although it was framed as it should be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
@@ -44,7 +44,7 @@ pub enum MessageError {
     },
 }
 
-impl crate::decoder::Counted for MessageError {
+impl Counted for MessageError {
     fn counter<'c>(&self, counters: &'c mut Counters) -> &'c mut u64 {
         match self {
             Self::WrongLength { .. } => &mut counters.wrong_length,

@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-use super::MessageError;
-use crate::bus::BusAddress;
+use super::error::MessageError;
+use crate::address::BusAddress;
 
 /// The serial number of a board, 5 characters (SERIALNR).
 ///

@@ -1,4 +1,4 @@
-use kiebitz_protocol::{Counters, Decoder, Message, Rejected};
+use kiebitz_protocol::{Counters, Decoder, Message, MessageError, Rejected};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -8,7 +8,7 @@ use crate::strategies::{Owned, cut, message};
 /// What a decoder made of some portions: each message written again, the drops, the counters.
 struct Read {
     messages: Vec<Vec<u8>>,
-    rejected: Vec<Rejected>,
+    rejected: Vec<Rejected<MessageError>>,
     counters: Counters,
     pending: usize,
 }

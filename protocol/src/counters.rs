@@ -1,13 +1,22 @@
 //! What a decoder found and dropped.
 
-use super::{Rejected, RejectedKind};
+use crate::rejected::{Rejected, RejectedKind};
 
 /// How much a decoder found and dropped since it was made.
 ///
-/// All four decoders count with it, so "message" stands for answers and commands as well. None
-/// of the counters depends on the portions in which the bytes came. The bytes always add up:
-/// those fed are the sum of `message_bytes`, `skipped_bytes`, `rejected_bytes`, `reset_bytes` and
-/// what is pending.
+/// All four decoders count in the same way, so "message" stands for answers and commands as well.
+/// No counter depends on the portions in which the bytes came. The bytes always add up: those fed
+/// are the sum of `message_bytes`, `skipped_bytes`, `rejected_bytes`, `reset_bytes` and what is
+/// pending.
+///
+/// ```
+/// use kiebitz_protocol::Decoder;
+///
+/// let mut decoder = Decoder::new();
+/// decoder.feed(&[0x17, 0x93, 0x00, 0x05, 0x01, 0x08, 0x8e, 0x00], |_| {});
+/// let counters = decoder.counters();
+/// assert_eq!((counters.skipped_bytes, counters.message_bytes, decoder.pending()), (1, 5, 2));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Counters {
@@ -43,8 +52,9 @@ pub struct Counters {
     pub wrong_command: u64,
 }
 
-/// An error that knows its counter.
-pub(crate) trait Counted {
+/// An error that has a counter.
+#[expect(unnameable_types, reason = "no errors but those of this crate are counted")]
+pub trait Counted {
     /// Returns the counter of this error.
     fn counter<'c>(&self, counters: &'c mut Counters) -> &'c mut u64;
 }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::framing;
+use crate::septets;
 
 /// The 14-bit address of a board on a bus, which is its serial number (BUSADRES).
 ///
@@ -24,7 +24,7 @@ impl BusAddress {
 
     /// Returns the address with this number, `None` above 16,383.
     pub const fn new(number: u16) -> Option<Self> {
-        if number <= framing::MAX_SEPTETS {
+        if number <= septets::MAX {
             Some(Self(number))
         } else {
             None
@@ -38,11 +38,11 @@ impl BusAddress {
 
     /// Reads high and low 7 bits.
     pub(crate) const fn from_wire([high, low]: [u8; 2]) -> Self {
-        Self(framing::join(high, low))
+        Self(septets::join(high, low))
     }
 
     pub(crate) const fn to_wire(self) -> [u8; 2] {
-        framing::split(self.0)
+        septets::split(self.0)
     }
 }
 
