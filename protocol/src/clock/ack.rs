@@ -1,6 +1,6 @@
 //! The acknowledge form of BWTIME.
 
-use super::ClockReport;
+use super::data::Data;
 
 /// What the clock says in answer to a clock message, or unasked (BWTIME, acknowledge form).
 ///
@@ -15,7 +15,7 @@ use super::ClockReport;
 /// assert!(!ack.is_error());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct ClockAck([u8; ClockReport::LENGTH]);
+pub struct ClockAck(Data);
 
 impl ClockAck {
     /// The first acknowledge byte when all went well.
@@ -76,11 +76,11 @@ impl ClockAck {
         }
     }
 
-    pub(super) fn from_wire(data: [u8; ClockReport::LENGTH]) -> Option<Self> {
+    pub(super) fn from_wire(data: Data) -> Option<Self> {
         (data[0] & 0x0f == MARK || data[3] & 0x0f == MARK).then_some(Self(data))
     }
 
-    pub(super) fn to_wire(self) -> [u8; ClockReport::LENGTH] {
+    pub(super) fn to_wire(self) -> Data {
         self.0
     }
 }

@@ -1,6 +1,6 @@
 //! The times of both sides of the clock.
 
-use super::ClockReport;
+use super::data::Data;
 use crate::bcd;
 
 /// What a connected clock shows (BWTIME).
@@ -42,7 +42,7 @@ pub struct ClockTimes {
 }
 
 impl ClockTimes {
-    pub(super) fn from_wire(data: [u8; ClockReport::LENGTH]) -> Result<Self, ClockTimeError> {
+    pub(super) fn from_wire(data: Data) -> Result<Self, ClockTimeError> {
         let [rh, rm, rs, lh, lm, ls, status] = data;
         Ok(Self {
             right: SideTime::from_wire([rh, rm, rs])?,
@@ -55,7 +55,7 @@ impl ClockTimes {
         })
     }
 
-    pub(super) fn to_wire(self) -> [u8; ClockReport::LENGTH] {
+    pub(super) fn to_wire(self) -> Data {
         let [rh, rm, rs] = self.right.to_wire();
         let [lh, lm, ls] = self.left.to_wire();
         let status = bit(self.running, RUNNING)

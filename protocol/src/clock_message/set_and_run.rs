@@ -1,6 +1,6 @@
 //! Setting the times of the clock.
 
-use super::ClockMessageError;
+use super::error::ClockMessageError;
 
 /// Times for both sides and which of them run.
 ///

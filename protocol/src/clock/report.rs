@@ -1,0 +1,79 @@
+//! The three forms of BWTIME.
+
+use super::absent::ClockAbsent;
+use super::ack::ClockAck;
+use super::data::Data;
+use super::times::{ClockTimeError, ClockTimes};
+
+/// The data of a BWTIME message or of the clock answer on the bus, in one of its three forms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ClockReport {
+    /// The times of both sides.
+    Times(ClockTimes),
+    /// The acknowledge of a clock message, or something the clock says unasked.
+    Ack(ClockAck),
+    /// No clock is connected.
+    Absent(ClockAbsent),
+}
+
+impl ClockReport {
+    /// Reads the data bytes, each below 0x80.
+    ///
+    /// The acknowledge form is looked for first, as it uses the bytes of the times for its own
+    /// values. Times are read last, because they mean nothing when no clock is connected.
+    ///
+    /// # Errors
+    ///
+    /// [`ClockTimeError`] when a connected clock shows an impossible time.
+    pub(crate) fn decode(data: Data) -> Result<Self, ClockTimeError> {
+        if let Some(ack) = ClockAck::from_wire(data) {
+            Ok(Self::Ack(ack))
+        } else if let Some(absent) = ClockAbsent::from_wire(data) {
+            Ok(Self::Absent(absent))
+        } else {
+            ClockTimes::from_wire(data).map(Self::Times)
+        }
+    }
+
+    /// Returns the data bytes as they stand on the wire.
+    pub(crate) fn to_wire(self) -> Data {
+        match self {
+            Self::Times(times) => times.to_wire(),
+            Self::Ack(ack) => ack.to_wire(),
+            Self::Absent(absent) => absent.to_wire(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_clock_impossible_times_are_no_error() {
+        let data = [0x0f, 0x7f, 0x7f, 0x0f, 0x7f, 0x7f, 0x20];
+        let report = ClockReport::decode(data);
+        assert!(matches!(report, Ok(ClockReport::Absent(_))));
+        assert_eq!(report.map(ClockReport::to_wire), Ok(data));
+    }
+
+    #[test]
+    fn the_default_absence_reads_back() {
+        let absent = ClockReport::Absent(ClockAbsent::default());
+        assert_eq!(ClockReport::decode(absent.to_wire()), Ok(absent));
+    }
+
+    #[test]
+    fn an_acknowledge_is_found_by_either_hour_nibble() {
+        for data in [
+            [0x0a, 0x10, 1, 0, 0, 0, 0],
+            [0, 0x10, 1, 0x0a, 0, 0, 0],
+            [0x2a, 0, 0, 0x3a, 0, 0, 0x20],
+        ] {
+            assert!(
+                matches!(ClockReport::decode(data), Ok(ClockReport::Ack(_))),
+                "{data:x?}"
+            );
+        }
+    }
+}
