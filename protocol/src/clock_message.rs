@@ -23,6 +23,9 @@ pub use set_and_run::{SetAndRun, SetTime};
 /// assert_eq!(bytes, [0x2b, 0x04, 0x03, 0x0b, 0x04, 0x00]);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum ClockMessage {
     /// Light single segments of the display (0x01).
     Display(Segments),

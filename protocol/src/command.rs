@@ -19,6 +19,9 @@ use crate::rejected::Rejected;
 /// Commands that must never be sent, 0x4e (boot loader) and 0x50 to 0x54 (draughts boards, with
 /// scan modes kept in EEPROM), cannot be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Command {
     /// Idle mode, no updates (0x40). Not answered.
     Reset,

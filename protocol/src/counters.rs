@@ -18,6 +18,8 @@ use crate::rejected::{Rejected, RejectedKind};
 /// assert_eq!((counters.skipped_bytes, counters.message_bytes, decoder.pending()), (1, 5, 2));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default))]
 #[non_exhaustive]
 pub struct Counters {
     /// Messages decoded.

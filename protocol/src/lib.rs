@@ -33,6 +33,8 @@
 #![no_std]
 
 extern crate alloc;
+#[cfg(feature = "arbitrary")]
+extern crate std;
 
 pub mod bus;
 pub mod clock;
@@ -51,6 +53,10 @@ mod counters;
 mod framing;
 mod rejected;
 mod septets;
+#[cfg(feature = "arbitrary")]
+mod with_arbitrary;
+#[cfg(feature = "serde")]
+mod with_serde;
 
 pub use address::BusAddress;
 pub use bus::{BusAnswer, BusAnswerError, BusCommand, BusCommandError, BusCommandKind, BusData};

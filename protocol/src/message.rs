@@ -36,6 +36,7 @@ use crate::septets::{self, HEADER};
 /// assert_eq!(bytes, [0x8e, 0, 5, 52, 0, 0x8e, 0, 5, 52, 5]);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Message<'a> {
     /// What stands on all 64 fields (BOARD_DUMP).
     BoardDump(Dump),
@@ -182,7 +183,7 @@ impl<'a> Message<'a> {
             EE_MOVES => Self::EeMoves(data),
             BUSADRES => Self::BusAddress(BusAddress::from_wire(array(id, data)?)),
             SERIALNR => Self::SerialNumber(Serial::from_wire(array(id, data)?)?),
-            TRADEMARK => Self::Trademark(str::from_utf8(data).unwrap_or_default()),
+            TRADEMARK => Self::Trademark(core::str::from_utf8(data).unwrap_or_default()),
             VERSION => {
                 let [major, minor] = array(id, data)?;
                 Self::Version { major, minor }

@@ -24,6 +24,7 @@ use crate::septets::{self, HEADER};
 /// assert_eq!(BusAnswer::decode(&bytes), Ok(answer));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct BusAnswer<'a> {
     /// The board that answers.
     pub address: BusAddress,
@@ -33,6 +34,7 @@ pub struct BusAnswer<'a> {
 
 /// What a board on a bus says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum BusData<'a> {
     /// What stands on all 64 fields (0x83).
     Board(Dump),

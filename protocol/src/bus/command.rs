@@ -22,6 +22,8 @@ use crate::rejected::Rejected;
 /// assert_eq!(BusCommand::decode([0x83, 0x08, 0x01, 0x0c]), Ok(command));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct BusCommand {
     /// What the board is to do.
     pub kind: BusCommandKind,
@@ -31,6 +33,9 @@ pub struct BusCommand {
 
 /// What a board on a bus is to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 #[repr(u8)]
 pub enum BusCommandKind {
     /// Send the clock (0x81).

@@ -21,11 +21,11 @@ use super::data::Data;
 pub struct ClockAbsent(Data);
 
 impl ClockAbsent {
-    pub(super) fn from_wire(data: Data) -> Option<Self> {
+    pub(crate) fn from_wire(data: Data) -> Option<Self> {
         (data[6] & NOT_CONNECTED != 0).then_some(Self(data))
     }
 
-    pub(super) const fn to_wire(self) -> Data {
+    pub(crate) const fn to_wire(self) -> Data {
         self.0
     }
 }

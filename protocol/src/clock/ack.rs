@@ -76,17 +76,20 @@ impl ClockAck {
         }
     }
 
-    pub(super) fn from_wire(data: Data) -> Option<Self> {
+    pub(crate) fn from_wire(data: Data) -> Option<Self> {
         (data[0] & 0x0f == MARK || data[3] & 0x0f == MARK).then_some(Self(data))
     }
 
-    pub(super) fn to_wire(self) -> Data {
+    pub(crate) const fn to_wire(self) -> Data {
         self.0
     }
 }
 
 /// What an acknowledge is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 #[non_exhaustive]
 pub enum ClockAckKind {
     /// The clock is ready (0x81, unsolicited).
@@ -121,6 +124,9 @@ pub enum ClockAckKind {
 
 /// A button of the clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 #[repr(u8)]
 pub enum Button {
     /// Back, code 0x31.

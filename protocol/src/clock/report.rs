@@ -7,6 +7,9 @@ use super::times::{ClockTimeError, ClockTimes};
 
 /// The data of a BWTIME message or of the clock answer on the bus, in one of its three forms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum ClockReport {
     /// The times of both sides.
     Times(ClockTimes),

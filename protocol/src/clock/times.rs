@@ -24,6 +24,8 @@ use crate::bcd;
 /// assert_eq!(bytes, [0x8d, 0x00, 0x0a, 0x00, 0x05, 0x00, 0x00, 0x04, 0x59, 0x09]);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct ClockTimes {
     /// The clock on the right.
     pub right: SideTime,
@@ -72,6 +74,8 @@ impl ClockTimes {
 /// Decoded values are always in range. Encoding writes a value above its range as the highest
 /// possible one, since larger ones would read as something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct SideTime {
     /// Hours, 0 to 9.
     pub hours: u8,

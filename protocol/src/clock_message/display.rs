@@ -5,6 +5,8 @@
 /// In a digit bit 0 is the top segment, 1 right top, 2 right bottom, 3 bottom, 4 left bottom,
 /// 5 left top, 6 the centre.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Segments {
     /// The six digits from left to right, A first.
     pub digits: [u8; 6],
@@ -33,6 +35,8 @@ impl Segments {
 
 /// The icons of the display.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Icons {
     /// The left half.
     pub left: SideIcons,
@@ -45,6 +49,8 @@ pub struct Icons {
 
 /// The icons of one half of the display.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct SideIcons {
     /// Bit 0 time, 1 Fischer, 2 delay, 3 hourglass, 4 counting up, 5 byo-yomi, 6 end.
     pub method: u8,
@@ -116,7 +122,7 @@ impl ClockText {
 
     /// Returns the text, always 8 characters.
     pub fn as_str(&self) -> &str {
-        str::from_utf8(&self.characters).unwrap_or_default()
+        core::str::from_utf8(&self.characters).unwrap_or_default()
     }
 
     /// Returns how long the clock beeps, in units of 62.5 ms, 0 to 127.
@@ -124,12 +130,12 @@ impl ClockText {
         self.beep
     }
 
-    pub(super) fn from_wire(wire: [u8; 9]) -> Self {
+    pub(crate) fn from_wire(wire: [u8; 9]) -> Self {
         let [characters @ .., beep] = wire.map(|byte| byte & 0x7f);
         Self { characters, beep }
     }
 
-    pub(super) fn to_wire(self) -> [u8; 9] {
+    pub(crate) fn to_wire(self) -> [u8; 9] {
         let mut wire = [self.beep; 9];
         wire[..8].copy_from_slice(&self.characters);
         wire

@@ -14,6 +14,8 @@ use super::error::ClockMessageError;
 /// assert_eq!(bytes, [0x2b, 0x0a, 0x03, 0x0a, 0, 3, 0, 0, 3, 0, 0x01, 0x00]);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct SetAndRun {
     /// The clock on the left, seen from its front.
     pub left: SetTime,
@@ -61,6 +63,8 @@ impl SetAndRun {
 
 /// A time to set one side to; one above its range is sent as the highest possible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct SetTime {
     /// Hours, 0 to 9.
     pub hours: u8,

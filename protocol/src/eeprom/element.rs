@@ -10,6 +10,9 @@ use crate::field::Field;
 ///
 /// Only a board that kept its power has recorded what happened while nobody listened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Element {
     /// A field changed (0x40 to 0x5f, then the field).
     ///

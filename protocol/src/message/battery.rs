@@ -8,6 +8,8 @@ use super::error::MessageError;
 ///
 /// Every number is 0 to 127; larger ones are encoded as 127.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct BatteryStatus {
     /// Charge in percent, 0 to 100, or [`BatteryStatus::UNKNOWN`].
     pub percent: u8,

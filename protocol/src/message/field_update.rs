@@ -13,6 +13,8 @@ use crate::piece::Piece;
 /// assert_eq!(update.flags, 0);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct FieldUpdate {
     /// The field, from the low 6 bits of its byte.
     pub field: Field,

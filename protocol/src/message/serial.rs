@@ -34,7 +34,7 @@ impl<const N: usize> Serial<N> {
 
     /// Returns the serial number as text.
     pub fn as_str(&self) -> &str {
-        str::from_utf8(&self.0).unwrap_or_default()
+        core::str::from_utf8(&self.0).unwrap_or_default()
     }
 
     pub(crate) fn from_wire(characters: [u8; N]) -> Result<Self, MessageError> {
