@@ -18,7 +18,7 @@
 /// assert_eq!(reasons, [(RejectedKind::Skipped, 1), (cut_off, 4)]);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
-#[error("{bytes} bytes dropped: {kind}")]
+#[error("{kind} (bytes dropped: {bytes})")]
 #[non_exhaustive]
 pub struct Rejected<E> {
     /// Why.

@@ -78,7 +78,8 @@ impl FusedIterator for Elements<'_> {}
 
 /// Bytes of the board's memory that are no element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
-#[error("{dropped} bytes dropped at {offset}: {kind}")]
+#[error("{kind} (at offset {offset}, bytes dropped: {dropped})")]
+#[non_exhaustive]
 pub struct ElementError {
     /// Why.
     pub kind: ElementErrorKind,
