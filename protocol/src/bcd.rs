@@ -10,13 +10,13 @@ pub(crate) const fn sixtieths(byte: u8) -> Option<u8> {
     }
 }
 
-/// Returns the BCD byte of a value, 59 at most.
+/// Returns the BCD byte of a value; above 59, that of 59.
 pub(crate) const fn from_sixtieths(value: u8) -> u8 {
     let value = if value > 59 { 59 } else { value };
     value / 10 * 16 + value % 10
 }
 
-/// Returns the value, 9 at most.
+/// Returns the value; above 9, 9.
 pub(crate) const fn digit(value: u8) -> u8 {
     if value > 9 { 9 } else { value }
 }

@@ -1,4 +1,4 @@
-//! What the board says about its clock (BWTIME): times, acknowledges, or that there is none.
+//! What the board says about its clock (BWTIME): times, acknowledgements, or that there is none.
 
 mod absent;
 mod ack;

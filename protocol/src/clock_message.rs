@@ -1,4 +1,4 @@
-//! Clock messages: what a host can tell the clock through the board.
+//! Clock messages: what a host can send to the clock through the board.
 
 mod display;
 mod error;
@@ -12,8 +12,10 @@ pub use set_and_run::{SetAndRun, SetTime};
 
 /// A clock message, the contents of command 0x2b.
 ///
-/// The board answers with BWTIME in its acknowledge form, in update and update-nice modes only.
-/// Wait for it, 1 to 2 s, before the next one.
+/// The board answers with BWTIME in its acknowledgement form, in update and update-nice modes only.
+/// Wait 1 to 2 s for it before you send the next one.
+///
+/// Exhaustive, so that an emulator's `match` has to answer all of them.
 ///
 /// ```
 /// use kiebitz_protocol::{ClockMessage, Command};
@@ -37,11 +39,11 @@ pub enum ClockMessage {
     Button,
     /// Ask for the clock's version (0x09).
     Version,
-    /// Set the times and say which run (0x0a); works in the clock's remote mode only.
+    /// Set the times and which of them run (0x0a); works in the clock's remote mode only.
     SetAndRun(SetAndRun),
     /// Beep (0x0b).
     Beep {
-        /// How long, in units of 64 ms, 0 to 127.
+        /// The duration in units of 64 ms, 0 to 127.
         duration: u8,
     },
     /// Show a text (0x0c); works on the DGT 3000 only.
@@ -49,7 +51,7 @@ pub enum ClockMessage {
 }
 
 impl ClockMessage {
-    /// Returns the message's id, as it comes back in the acknowledge.
+    /// Returns the message's id, as it comes back in the acknowledgement.
     pub const fn id(&self) -> u8 {
         match self {
             Self::Display(_) => DISPLAY,
@@ -134,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_id_is_told() {
+    fn an_unknown_id_is_reported() {
         assert_eq!(
             ClockMessage::decode(0x0d, &[]),
             Err(ClockMessageError::UnknownId { id: 0x0d })

@@ -1,4 +1,4 @@
-//! What a host sends to a board in single-board mode.
+//! The commands to a board in single-board mode.
 
 mod error;
 
@@ -13,11 +13,13 @@ use crate::rejected::Rejected;
 
 /// One command to a board in single-board mode.
 ///
-/// The board's input buffer holds 10 bytes: leave time between commands. Any of them switches a
+/// The board's input buffer holds 10 bytes, so leave time between commands. Any of them switches a
 /// board in bus mode, and every other board on its line, to single-board mode.
 ///
-/// Commands that must never be sent, 0x4e (boot loader) and 0x50 to 0x54 (draughts boards, with
-/// scan modes kept in EEPROM), cannot be made.
+/// Commands that must never be sent cannot be built: 0x4e (boot loader) and 0x50 to 0x54 (draughts
+/// boards, with scan modes kept in EEPROM).
+///
+/// Exhaustive, so that an emulator's `match` has to answer all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -60,12 +62,12 @@ pub enum Command {
         /// The last field.
         last: Field,
     },
-    /// Tell the clock something (0x2b). Answer: BWTIME in its acknowledge form.
+    /// Send the clock a message (0x2b). Answer: BWTIME in its acknowledgement form.
     Clock(ClockMessage),
 }
 
 impl Command {
-    /// The commands of one byte.
+    /// The one-byte commands.
     pub const SINGLE: [Self; 14] = [
         Self::Reset,
         Self::SendClock,
@@ -105,7 +107,7 @@ impl Command {
         }
     }
 
-    /// Appends the command as it stands on the wire, every byte below 0x80.
+    /// Appends the command as it is sent, every byte below 0x80.
     ///
     /// ```
     /// use kiebitz_protocol::{Command, Field};
@@ -136,11 +138,11 @@ impl Command {
 
     /// Reads the command at the start of `bytes` and returns it with its length in bytes.
     ///
-    /// `None` when its end has not come yet.
+    /// `None` when its end has not arrived yet.
     ///
     /// # Errors
     ///
-    /// [`CommandError`] when no command stands there.
+    /// [`CommandError`] when they do not begin with a command.
     ///
     /// ```
     /// use kiebitz_protocol::{Command, CommandError};
@@ -239,7 +241,7 @@ fn single(code: u8) -> Option<Command> {
 const CLOCK: u8 = 0x2b;
 const SET_LEDS: u8 = 0x60;
 const LEDS_SIZE: u8 = 0x04;
-/// Stands before the id of a clock message.
+/// Comes before the id of a clock message.
 const OPEN: u8 = 0x03;
 /// Closes a command of several bytes.
 const CLOSE: u8 = 0x00;
@@ -281,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_a_command_is_not_looked_at() {
+    fn what_follows_a_command_is_not_read() {
         let beep_then_bus_ping = [0x2b, 0x04, 0x03, 0x0b, 0x04, 0x00, 0x87, 0x00, 0x00, 0x07];
         assert!(matches!(Command::decode(&beep_then_bus_ping), Ok(Some((_, 6)))));
     }

@@ -13,7 +13,7 @@ use crate::rejected::Rejected;
 
 /// Finds messages in the bytes that a board sends in single-board mode.
 ///
-/// A byte with bit 7 starts a message wherever it stands, so after garbage the decoder is back in
+/// A byte with bit 7 starts a message wherever it comes, so after garbage the decoder is back in
 /// step with the first whole message. A header with a length that its kind cannot have is dropped
 /// at once.
 ///
@@ -64,9 +64,9 @@ pub type BusDecoded<'a> = Result<BusAnswer<'a>, Rejected<BusAnswerError>>;
 
 /// Finds commands in the bytes that a host sends in single-board mode.
 ///
-/// Commands have no bit 7, so unlike messages they cannot be told from garbage. After bytes that
+/// Commands have no bit 7, so unlike messages they cannot be distinguished from garbage. After bytes that
 /// are no command the decoder tries the next one. A clock message with impossible contents is
-/// dropped whole, so that its text is not taken for commands. At most 129 bytes are pending.
+/// dropped whole, so that its text is not read as commands. At most 128 bytes are pending.
 ///
 /// ```
 /// use kiebitz_protocol::{Command, CommandDecoder};

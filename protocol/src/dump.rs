@@ -1,12 +1,12 @@
-//! What stands on the fields.
+//! The contents of the fields.
 
 use crate::field::Field;
 use crate::piece::Piece;
 
-/// What stands on one field: a piece, a token, or `None` for an empty field.
+/// The contents of one field: a piece, a token, or `None` for an empty field.
 pub type Contents = Option<Piece>;
 
-/// What stands on all fields, indexed by [`Field::index`].
+/// The contents of all fields in wire order, indexed by [`Field::index`].
 pub type Dump = [Contents; Field::COUNT];
 
 /// The start position with the connector on White's left.

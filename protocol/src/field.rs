@@ -2,7 +2,7 @@
 
 /// A field of the board by its wire number, 0 to 63.
 ///
-/// Counted row by row: 0 is a8, 1 is b8, 63 is h1 as long as the connector is on White's left.
+/// Fields are numbered row by row: with the connector on White's left, 0 is a8, 1 is b8, 63 is h1.
 /// The board does not turn its numbering when White sits on the other side; see [`Field::turned`].
 ///
 /// ```
@@ -16,7 +16,7 @@
 pub struct Field(u8);
 
 impl Field {
-    /// How many fields a board has.
+    /// The number of fields on a board.
     pub const COUNT: usize = 64;
 
     /// Returns the field with this wire number, `None` above 63.
@@ -24,7 +24,7 @@ impl Field {
         if number < 64 { Some(Self(number)) } else { None }
     }
 
-    /// Returns the field named by the low 6 bits, whatever stands above them.
+    /// Returns the field with the number in the low 6 bits, whatever the bits above them.
     pub(crate) const fn from_low_bits(byte: u8) -> Self {
         Self(byte & 0x3f)
     }
@@ -39,7 +39,9 @@ impl Field {
         self.0 as usize
     }
 
-    /// Returns the same place of the table with the board turned by 180 degrees: 63 minus the number.
+    /// Returns the field at the same place on the table once the board is turned by 180 degrees: 63
+    /// minus the number.
+    #[must_use]
     pub const fn turned(self) -> Self {
         Self(63 - self.0)
     }

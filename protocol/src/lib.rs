@@ -1,7 +1,7 @@
 //! The wire protocol of DGT-compatible chess boards, in both directions.
 //!
 //! Bytes become messages and messages become bytes; nothing here opens a port, reads a clock or
-//! knows a rule of chess. A host decodes what the board sends and encodes commands; an emulator
+//! knows a rule of chess. A host decodes what the board sends and encodes commands. An emulator
 //! does the reverse with the same types.
 //!
 //! | from | to | single board | bus |
@@ -9,7 +9,8 @@
 //! | board | host | [`Message`], [`Decoder`] | [`BusAnswer`], [`BusDecoder`] |
 //! | host | board | [`Command`], [`CommandDecoder`] | [`BusCommand`], [`BusCommandDecoder`] |
 //!
-//! The board's memory comes inside messages and answers; [`eeprom::elements`] reads it.
+//! All four decoders are a [`StreamDecoder`]. The board's memory comes inside messages and answers;
+//! [`eeprom::elements`] reads it.
 //!
 //! ```
 //! use kiebitz_protocol::{Decoder, Message, Piece};
@@ -28,8 +29,15 @@
 //! Nothing that comes over the wire can make this crate panic. What cannot be decoded is reported
 //! as [`Rejected`] with its reason, and counted in [`Counters`].
 //!
-//! Not affiliated with the makers of the boards. Boards that sense only whether a field is
-//! occupied, not by which piece, are out of scope: their dumps do not name pieces.
+//! Enums over closed facts of the wire, such as [`Piece`], [`Message`] and [`Command`], are exhaustive,
+//! so that the compiler lists what a new variant touches; a new variant is a breaking version. Errors
+//! are `#[non_exhaustive]`.
+//!
+//! The feature `serde` adds `Serialize` and `Deserialize` to every value that owns its data, and
+//! `arbitrary` adds `Arbitrary` to every value. Both are off by default.
+//!
+//! Boards that sense only whether a field is occupied, not by which piece, are out of scope: their
+//! dumps do not name pieces. This crate is not affiliated with the makers of the boards.
 #![no_std]
 
 extern crate alloc;
@@ -80,3 +88,8 @@ pub use message::{
 };
 pub use piece::{Color, Piece, PieceKind};
 pub use rejected::{Rejected, RejectedKind};
+
+/// Compiles and runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

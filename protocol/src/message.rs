@@ -1,4 +1,4 @@
-//! What a board sends in single-board mode.
+//! The messages of a board in single-board mode.
 
 mod battery;
 mod error;
@@ -24,7 +24,10 @@ use crate::septets::{self, HEADER};
 /// One message from a board in single-board mode.
 ///
 /// Long ones borrow their data from the bytes they were decoded from. A [`Decoder`](crate::Decoder)
-/// finds messages in a stream; [`Message::encode`] writes them, as an emulator must.
+/// finds messages in a stream; [`Message::encode`] writes them for an emulator.
+///
+/// Exhaustive: every undocumented id is [`Message::Unknown`], so a `match` without a wildcard arm
+/// misses nothing.
 ///
 /// ```
 /// use kiebitz_protocol::{Field, FieldUpdate, Message, Piece};
@@ -38,13 +41,13 @@ use crate::septets::{self, HEADER};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Message<'a> {
-    /// What stands on all 64 fields (BOARD_DUMP).
+    /// The contents of all 64 fields (BOARD_DUMP).
     BoardDump(Dump),
     /// The times of a connected clock (BWTIME).
     ///
-    /// One with all bytes zero right after a clock message is to be ignored.
+    /// Ignore one with all bytes zero right after a clock message.
     ClockTimes(ClockTimes),
-    /// The clock acknowledges a clock message or tells something unasked (BWTIME, acknowledge form).
+    /// The clock acknowledges a clock message or reports something unprompted (BWTIME, acknowledgement form).
     ClockAck(ClockAck),
     /// No clock is connected (BWTIME with bit 5 of its last byte).
     ClockAbsent(ClockAbsent),
@@ -69,9 +72,9 @@ pub enum Message<'a> {
     },
     /// The state of a Bluetooth board's battery (BATTERY_STATUS).
     BatteryStatus(BatteryStatus),
-    /// A message that is not described, whole and unread.
+    /// An undocumented message, unread.
     ///
-    /// Also a BATTERY_STATUS of another length than 12, because its published length and layout
+    /// Also a BATTERY_STATUS with a length other than 12, because its published length and layout
     /// disagree.
     Unknown {
         /// The id with bit 7 set.
@@ -82,7 +85,7 @@ pub enum Message<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// Returns the id with bit 7 set, as it stands on the wire.
+    /// Returns the id as it is sent, with bit 7 set.
     pub const fn id(&self) -> u8 {
         match self {
             Self::BoardDump(_) => BOARD_DUMP,
@@ -99,11 +102,11 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Appends the message as it stands on the wire.
+    /// Appends the message as it is sent.
     ///
-    /// What is written is always one well-formed message: values above their range are written
-    /// as the highest possible, characters outside ASCII as `?`, bytes of data without their bit
-    /// 7, and data is cut at the 16,380 bytes that a message can hold.
+    /// The result is always one well-formed message: values above their range are written as the
+    /// highest possible, characters outside ASCII as `?`, bytes of data without bit 7, and data is
+    /// cut at the 16,380 bytes that a message can hold.
     pub fn encode(&self, out: &mut Vec<u8>) {
         match *self {
             Self::BoardDump(ref dump) => {
@@ -131,7 +134,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Judges a header before its data has come.
+    /// Checks a header before its data has arrived.
     ///
     /// # Errors
     ///
@@ -161,7 +164,7 @@ impl<'a> Message<'a> {
     ///
     /// # Errors
     ///
-    /// [`MessageError`] when the data says something impossible.
+    /// [`MessageError`] for impossible data.
     #[inline]
     pub(crate) fn from_frame(frame: &'a [u8]) -> Result<Self, MessageError> {
         let [id, _, _, data @ ..] = frame else {

@@ -1,6 +1,6 @@
 //! Pieces and result tokens by their wire codes.
 
-/// A piece or result token that the board can tell apart, in wire order.
+/// A piece or result token that the board can identify, in wire order.
 ///
 /// The discriminant is the code on the wire. Code 0 means an empty field and is no piece. The enum
 /// is exhaustive because four bits hold no further code.

@@ -54,7 +54,7 @@ impl<E> Rejected<E> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum RejectedKind<E> {
-    /// They stand outside of any message.
+    /// They are outside of any message.
     #[error("outside of any message")]
     Skipped,
     /// The next message began before this one was complete.
@@ -65,7 +65,7 @@ pub enum RejectedKind<E> {
         /// The length it declared in bytes, `None` if it was cut off in its header or declares none.
         declared: Option<u16>,
     },
-    /// They are framed correctly and say something impossible.
+    /// They are framed correctly, but their contents are impossible.
     #[error(transparent)]
     Invalid(E),
 }

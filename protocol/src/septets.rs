@@ -8,7 +8,7 @@ use crate::rejected::Rejected;
 /// The highest number that 7+7 bits hold, and so the longest frame.
 pub(crate) const MAX: u16 = 0x3fff;
 
-/// How many bytes stand before the data: id, length high, length low.
+/// The number of bytes before the data: id, length high, length low.
 pub(crate) const HEADER: usize = 3;
 
 /// Returns the number made of a high and a low group of 7 bits.
@@ -37,7 +37,7 @@ pub(crate) fn encode(id: u8, length: usize, data: impl Iterator<Item = u8>, out:
 
 /// Finds the frame at the start of `bytes`.
 ///
-/// `check` judges the id and declared length of a header before its data has come.
+/// `check` judges the id and declared length of a header before its data has arrived.
 ///
 /// # Errors
 ///

@@ -43,7 +43,7 @@ as_checked!(
     ClockAck as [u8; 7],
     Self::to_wire,
     |data| low(data).and_then(Self::from_wire),
-    "not an acknowledge"
+    "not an acknowledgement"
 );
 as_checked!(
     ClockAbsent as [u8; 7],
@@ -127,7 +127,7 @@ mod tests {
         assert!(refusal::<Field>("64").starts_with("field above 63"));
         assert!(refusal::<BusAddress>("16384").starts_with("bus address above 16383"));
         assert!(refusal::<SerialNumber>(r#""1025""#).starts_with("not a serial number of 5"));
-        assert!(refusal::<ClockAck>("[0,0,0,0,0,0,0]").starts_with("not an acknowledge"));
+        assert!(refusal::<ClockAck>("[0,0,0,0,0,0,0]").starts_with("not an acknowledgement"));
         assert!(refusal::<ClockAbsent>("[0,0,0,0,0,0,160]").starts_with("not an absent clock"));
         assert!(refusal::<ClockText>("[200,0,0,0,0,0,0,0,0]").starts_with("not a text"));
     }

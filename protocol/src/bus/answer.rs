@@ -1,4 +1,4 @@
-//! What a board on a bus answers.
+//! The answers of a board on a bus.
 
 use alloc::vec::Vec;
 
@@ -28,25 +28,28 @@ use crate::septets::{self, HEADER};
 pub struct BusAnswer<'a> {
     /// The board that answers.
     pub address: BusAddress,
-    /// What it says.
+    /// The answer itself.
     pub data: BusData<'a>,
 }
 
-/// What a board on a bus says.
+/// The contents of an answer.
+///
+/// Exhaustive: every undocumented id is [`BusData::Unknown`], so a `match` without a wildcard arm misses
+/// nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum BusData<'a> {
-    /// What stands on all 64 fields (0x83).
+    /// The contents of all 64 fields (0x83).
     Board(Dump),
     /// The clock (0x84).
     Clock(ClockReport),
-    /// What changed since last asked, for [`eeprom::elements`](crate::eeprom::elements) (0x85).
+    /// What changed since the last request, for [`eeprom::elements`](crate::eeprom::elements) (0x85).
     Changes(&'a [u8]),
     /// Everything from the start tag, for [`eeprom::elements`](crate::eeprom::elements) (0x86).
     FromStart(&'a [u8]),
-    /// The board is there (0x87).
+    /// The board is present (0x87).
     Ping,
-    /// The start tag is written (0x88).
+    /// The start tag has been written (0x88).
     StartWritten,
     /// The firmware's version (0x89).
     Version {
@@ -55,7 +58,7 @@ pub enum BusData<'a> {
         /// Number after the dot, 0 to 127.
         minor: u8,
     },
-    /// An answer that is not described, whole and unread; its checksum is right.
+    /// An undocumented answer, unread; its checksum is right.
     Unknown {
         /// The id with bit 7 set.
         id: u8,
@@ -81,10 +84,10 @@ impl BusData<'_> {
 }
 
 impl<'a> BusAnswer<'a> {
-    /// Appends the answer as it stands on the wire, checksum included.
+    /// Appends the answer as it is sent, checksum included.
     ///
-    /// What is written is always one well-formed answer, as [`Message::encode`](crate::Message::encode)
-    /// describes it. Data is cut at the 16,377 bytes that an answer can hold.
+    /// The result is always one well-formed answer; see [`Message::encode`](crate::Message::encode).
+    /// Data is cut at the 16,377 bytes that an answer can hold.
     pub fn encode(&self, out: &mut Vec<u8>) {
         match self.data {
             BusData::Board(ref dump) => self.frame(dump.iter().map(|&contents| dump::code_of(contents)), out),
@@ -103,7 +106,7 @@ impl<'a> BusAnswer<'a> {
     ///
     /// # Errors
     ///
-    /// [`BusAnswerError`] for a wrong checksum or length, or data that says something impossible.
+    /// [`BusAnswerError`] for a wrong checksum or length, or impossible data.
     pub fn decode(wire: &'a [u8]) -> Result<Self, BusAnswerError> {
         let (id, high, low, address, data, found) = match *wire {
             [id, high, low, a, b, ref data @ .., found] => (id, high, low, [a, b], data, found),
@@ -152,7 +155,7 @@ impl<'a> BusAnswer<'a> {
         Ok(Self { address, data })
     }
 
-    /// Judges a header before its data has come.
+    /// Checks a header before its data has arrived.
     ///
     /// # Errors
     ///
@@ -207,21 +210,28 @@ impl Framing for BusAnswer<'_> {
     }
 }
 
-/// Why an answer on the bus was dropped although it was framed as it should be.
+/// Why an answer on the bus was dropped although it was framed correctly.
+///
+/// ```
+/// use kiebitz_protocol::{BusAnswer, BusAnswerError};
+///
+/// let error = BusAnswer::decode(&[0x87, 0x00, 0x06, 0x08, 0x01, 0x17]).unwrap_err();
+/// assert!(matches!(error, BusAnswerError::Checksum { expected: 0x16, found: 0x17, .. }));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum BusAnswerError {
     /// The checksum is wrong. Ask again; for changes with
-    /// [`RepeatChanges`](super::BusCommandKind::RepeatChanges), or they are lost.
+    /// [`RepeatChanges`](super::BusCommandKind::RepeatChanges), or they are lost for good.
     #[error("answer {id:#04x} of {address} with checksum {found:#04x} in place of {expected:#04x}")]
     Checksum {
         /// The id with bit 7 set, if it is right.
         id: u8,
         /// The address, if it is right.
         address: BusAddress,
-        /// The sum of the bytes before.
+        /// The sum of the bytes before it.
         expected: u8,
-        /// The byte in its place.
+        /// The byte that was sent.
         found: u8,
     },
     /// A wrong length or impossible data.
@@ -267,7 +277,7 @@ mod tests {
     const PING_ANSWER: [u8; 6] = [0x87, 0x00, 0x06, 0x08, 0x01, 0x16];
 
     #[test]
-    fn a_wrong_checksum_is_told_with_the_address() {
+    fn a_wrong_checksum_is_reported_with_the_address() {
         let mut wire = PING_ANSWER;
         wire[5] ^= 1;
         let address = BusAddress::new(1025).unwrap();

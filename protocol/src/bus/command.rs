@@ -32,6 +32,8 @@ pub struct BusCommand {
 }
 
 /// What a board on a bus is to do.
+///
+/// Exhaustive, so that an emulator's `match` has to answer all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -42,21 +44,21 @@ pub enum BusCommandKind {
     Clock = 0x81,
     /// Send all fields (0x82).
     Board = 0x82,
-    /// Send what changed since last asked (0x83).
+    /// Send what changed since the last request (0x83).
     Changes = 0x83,
     /// Send the last changes again (0x84), after a wrong checksum.
     RepeatChanges = 0x84,
     /// Write a start tag and all pieces to the board's memory (0x85). Answered after about 70 ms.
     ///
-    /// Only when a game starts.
+    /// Send it only when a game starts.
     SetStart = 0x85,
     /// Send everything from the start tag (0x86).
     FromStart = 0x86,
     /// Answer (0x87). To address 0 every board answers at a random moment within 1.1 s.
     Ping = 0x87,
-    /// Leave bus mode (0x88). Never to be sent to boards in play.
+    /// Leave bus mode (0x88). Never send it to boards in play.
     EndBusMode = 0x88,
-    /// Start anew, which takes seconds (0x89). Never to be sent to boards in play.
+    /// Restart, which takes seconds (0x89). Never send it to boards in play.
     Reset = 0x89,
     /// Do not answer the next ping to address 0 (0x8a). Answered with a ping.
     IgnoreNextPing = 0x8a,
@@ -88,24 +90,25 @@ impl BusCommandKind {
         self as u8
     }
 
-    /// Returns the kind with this id, `None` for ids not described.
+    /// Returns the kind with this id, `None` for an undocumented id.
     pub fn from_id(id: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.id() == id)
     }
 }
 
 impl BusCommand {
-    /// How many bytes every bus command has.
+    /// The length of every bus command in bytes.
     pub const LENGTH: usize = 4;
 
-    /// Returns the command as it stands on the wire.
+    /// Returns the command as it is sent.
+    #[must_use]
     pub fn encode(&self) -> [u8; Self::LENGTH] {
         let [high, low] = self.address.to_wire();
         let head = [self.kind.id(), high, low];
         [head[0], high, low, checksum::of(&head)]
     }
 
-    /// Appends the command as it stands on the wire.
+    /// Appends the command as it is sent.
     pub fn encode_to(&self, out: &mut Vec<u8>) {
         out.extend(self.encode());
     }
@@ -147,24 +150,24 @@ impl Framing for BusCommand {
     }
 }
 
-/// Why four bytes are no bus command.
+/// Why four bytes are not a bus command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum BusCommandError {
-    /// The id is not described; the checksum is right.
+    /// The id is undocumented; the checksum is right.
     #[error("bus command {id:#04x} is not known")]
     UnknownId {
         /// The id.
         id: u8,
     },
-    /// The checksum is wrong, or the address is none.
+    /// The checksum is wrong, or the address has bit 7.
     #[error("bus command {id:#04x} with checksum {found:#04x} in place of {expected:#04x}")]
     Checksum {
         /// The id.
         id: u8,
-        /// The sum of the bytes before.
+        /// The sum of the bytes before it.
         expected: u8,
-        /// The byte in its place.
+        /// The byte that was sent.
         found: u8,
     },
 }
@@ -210,7 +213,7 @@ mod tests {
         for bit in 0..32 {
             let mut flipped = wire;
             flipped[bit / 8] ^= 1 << (bit % 8);
-            // The sum has seven bits, so bit 7 of the id is out of its sight, and in the id's place.
+            // The sum has seven bits, so it does not cover bit 7 of the id.
             if bit != 7 {
                 assert!(BusCommand::decode(flipped).is_err(), "bit {bit}");
             }

@@ -2,10 +2,10 @@
 
 use super::data::Data;
 
-/// The board's word that no clock is connected (BWTIME, bit 5 of its last byte).
+/// The report that no clock is connected (BWTIME, bit 5 of its last byte).
 ///
-/// The times in such a message mean nothing. They are not shown and not checked, only kept to
-/// write the same message again. [`ClockAbsent::default`] has zeros there, as boards send it.
+/// Its times mean nothing. They are neither shown nor checked, only kept to write the same message
+/// again. [`ClockAbsent::default`] has zeros there, as boards send it.
 ///
 /// ```
 /// use kiebitz_protocol::{Decoder, Message};

@@ -1,10 +1,10 @@
-//! The acknowledge form of BWTIME.
+//! The acknowledgement form of BWTIME.
 
 use super::data::Data;
 
-/// What the clock says in answer to a clock message, or unasked (BWTIME, acknowledge form).
+/// What the clock reports in answer to a clock message, or unprompted (BWTIME, acknowledgement form).
 ///
-/// Boards send it in update and update-nice modes only. Two acknowledges are equal when all
+/// Boards send it in update and update-nice modes only. Two acknowledgements are equal when all
 /// their bytes on the wire are.
 ///
 /// ```
@@ -18,12 +18,12 @@ use super::data::Data;
 pub struct ClockAck(Data);
 
 impl ClockAck {
-    /// The first acknowledge byte when all went well.
+    /// The first acknowledgement byte after success.
     pub const NORMAL: u8 = 0x10;
-    /// The first acknowledge byte after an error, such as times sent outside the remote mode.
+    /// The first acknowledgement byte after an error, such as times sent outside the remote mode.
     pub const ERROR: u8 = 0x40;
 
-    /// Returns the acknowledge that carries these four bytes.
+    /// Returns the acknowledgement that carries these four bytes.
     pub const fn new(bytes: [u8; 4]) -> Self {
         let [ack0, ack1, ack2, ack3] = bytes;
         let right = MARK | (ack2 >> 7) << 4 | (ack3 >> 7) << 5;
@@ -31,12 +31,12 @@ impl ClockAck {
         Self([right, ack0 & 0x7f, ack1 & 0x7f, left, ack2 & 0x7f, ack3 & 0x7f, 0])
     }
 
-    /// Returns the normal acknowledge of the clock message with this id.
+    /// Returns the normal acknowledgement of the clock message with this id.
     pub const fn of(command: u8) -> Self {
         Self::new([Self::NORMAL, command & 0x7f, 0, 0])
     }
 
-    /// Returns the four acknowledge bytes, their eighth bits put back in place.
+    /// Returns the four acknowledgement bytes, bit 7 of each put back in place.
     pub const fn bytes(&self) -> [u8; 4] {
         let [right, b4, b5, left, b7, b8, _] = self.0;
         [
@@ -52,12 +52,12 @@ impl ClockAck {
         self.bytes()[0] == Self::ERROR
     }
 
-    /// Returns whether the clock speaks unasked, not in answer to a clock message.
+    /// Returns whether the clock sent it unprompted, not in answer to a clock message.
     pub const fn is_unsolicited(&self) -> bool {
         self.bytes()[1] & 0x80 != 0
     }
 
-    /// Returns what is acknowledged or told.
+    /// Returns what is acknowledged or reported.
     pub const fn kind(&self) -> ClockAckKind {
         let [_, subject, ack2, ack3] = self.bytes();
         match subject {
@@ -85,7 +85,7 @@ impl ClockAck {
     }
 }
 
-/// What an acknowledge is about.
+/// What an acknowledgement is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -100,12 +100,12 @@ pub enum ClockAckKind {
     Mode {
         /// 0x8a or 0x90.
         code: u8,
-        /// The last acknowledge byte, which may hold the mode.
+        /// The last acknowledgement byte, which may hold the mode.
         value: u8,
     },
-    /// Another unsolicited acknowledge.
+    /// Another unsolicited acknowledgement.
     OtherUnsolicited {
-        /// The second acknowledge byte, 0x80 and above.
+        /// The second acknowledgement byte, 0x80 and above.
         code: u8,
     },
     /// The clock's version, in answer to the version clock message (0x09).
@@ -123,6 +123,8 @@ pub enum ClockAckKind {
 }
 
 /// A button of the clock.
+///
+/// Exhaustive: the clock has these five.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -142,12 +144,12 @@ pub enum Button {
 }
 
 impl Button {
-    /// Returns the code in the last acknowledge byte.
+    /// Returns the code in the last acknowledgement byte.
     pub const fn code(self) -> u8 {
         self as u8
     }
 
-    /// Returns the button with this code, `None` for codes not described.
+    /// Returns the button with this code, `None` for an undocumented code.
     pub const fn from_code(code: u8) -> Option<Self> {
         match code {
             0x31 => Some(Self::Back),
@@ -160,7 +162,7 @@ impl Button {
     }
 }
 
-/// The low nibble of an hour byte that makes a BWTIME an acknowledge.
+/// The low nibble of an hour byte that makes a BWTIME an acknowledgement.
 const MARK: u8 = 0x0a;
 
 #[cfg(test)]
@@ -186,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_buttons_and_codes_are_told_apart() {
+    fn unknown_buttons_and_codes_differ() {
         assert_eq!(
             ClockAck::new([0x10, 0x88, 0, 0x36]).kind(),
             ClockAckKind::ButtonPressed(None)

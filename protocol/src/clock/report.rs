@@ -6,6 +6,18 @@ use super::data::Data;
 use super::times::{ClockTimeError, ClockTimes};
 
 /// The data of a BWTIME message or of the clock answer on the bus, in one of its three forms.
+///
+/// Exhaustive: all bytes that are neither an acknowledgement nor an absent clock are times.
+///
+/// ```
+/// use kiebitz_protocol::{BusAnswer, BusData, ClockReport};
+///
+/// let wire = [0x84, 0, 13, 8, 1, 0, 5, 0, 0, 4, 0x59, 0x09, 0x05];
+/// let Ok(BusAnswer { data: BusData::Clock(ClockReport::Times(times)), .. }) = BusAnswer::decode(&wire) else {
+///     panic!("not the times of a clock");
+/// };
+/// assert_eq!((times.right.minutes, times.left.seconds), (5, 59));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -13,7 +25,7 @@ use super::times::{ClockTimeError, ClockTimes};
 pub enum ClockReport {
     /// The times of both sides.
     Times(ClockTimes),
-    /// The acknowledge of a clock message, or something the clock says unasked.
+    /// The acknowledgement of a clock message, or something that the clock reports unprompted.
     Ack(ClockAck),
     /// No clock is connected.
     Absent(ClockAbsent),
@@ -22,8 +34,8 @@ pub enum ClockReport {
 impl ClockReport {
     /// Reads the data bytes, each below 0x80.
     ///
-    /// The acknowledge form is looked for first, as it uses the bytes of the times for its own
-    /// values. Times are read last, because they mean nothing when no clock is connected.
+    /// The acknowledgement form is tried first, as it uses the bytes of the times for its own values.
+    /// Times come last, because they mean nothing when no clock is connected.
     ///
     /// # Errors
     ///
@@ -38,7 +50,7 @@ impl ClockReport {
         }
     }
 
-    /// Returns the data bytes as they stand on the wire.
+    /// Returns the data bytes as they are sent.
     pub(crate) fn to_wire(self) -> Data {
         match self {
             Self::Times(times) => times.to_wire(),

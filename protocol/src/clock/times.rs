@@ -5,9 +5,9 @@ use crate::bcd;
 
 /// What a connected clock shows (BWTIME).
 ///
-/// Right and left are meant as seen from the front of the clock. Which of them is White's is not
-/// in the message. What the board sends is up to 1 s behind the display, because it asks the
-/// clock only two or three times a second.
+/// Right and left are as seen from the front of the clock. The message does not contain which of
+/// them is White's. It lags up to 1 s behind the display, because the board asks the clock only two
+/// or three times a second.
 ///
 /// ```
 /// use kiebitz_protocol::{ClockTimes, Message, SideTime};
@@ -31,11 +31,11 @@ pub struct ClockTimes {
     pub right: SideTime,
     /// The clock on the left.
     pub left: SideTime,
-    /// The clock runs; `false` when it was stopped by its start/stop button.
+    /// The clock runs; `false` after it was stopped with its start/stop button.
     pub running: bool,
     /// The lever is high on the right player's side; `false` when on the left player's.
     pub lever_right_high: bool,
-    /// The clock shows its sign for a weak battery.
+    /// The clock shows its low-battery sign.
     pub battery_low: bool,
     /// It is the right player's turn.
     pub rights_turn: bool,
@@ -72,7 +72,14 @@ impl ClockTimes {
 /// One side of the clock.
 ///
 /// Decoded values are always in range. Encoding writes a value above its range as the highest
-/// possible one, since larger ones would read as something else.
+/// possible one, since a larger one would read as something else.
+///
+/// ```
+/// use kiebitz_protocol::SideTime;
+///
+/// let time = SideTime { hours: 1, minutes: 29, seconds: 56, ..SideTime::default() };
+/// assert_eq!(time.total_seconds(), 5396);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
@@ -83,9 +90,9 @@ pub struct SideTime {
     pub minutes: u8,
     /// Seconds, 0 to 59.
     pub seconds: u8,
-    /// The flag has fallen and the clock stands at zero.
+    /// The flag has fallen and the clock shows zero.
     pub flag_fallen: bool,
-    /// The sign for time per move (increment or delay) is on.
+    /// The indicator of time per move (increment or delay) is on.
     pub per_move_indicator: bool,
     /// A flag is shown while the clock possibly runs on in the next period.
     pub flag_shown: bool,
@@ -124,7 +131,7 @@ impl SideTime {
     }
 }
 
-/// Why three bytes are no time a clock can show.
+/// Why three bytes are not a time that a clock can show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClockTimeError {
@@ -134,14 +141,14 @@ pub enum ClockTimeError {
         /// The whole byte.
         byte: u8,
     },
-    /// The minutes are no BCD number up to 59.
-    #[error("minutes {byte:#04x} are no BCD number up to 59")]
+    /// The minutes are not a BCD number up to 59.
+    #[error("minutes {byte:#04x} are not a BCD number up to 59")]
     Minutes {
         /// The whole byte.
         byte: u8,
     },
-    /// The seconds are no BCD number up to 59.
-    #[error("seconds {byte:#04x} are no BCD number up to 59")]
+    /// The seconds are not a BCD number up to 59.
+    #[error("seconds {byte:#04x} are not a BCD number up to 59")]
     Seconds {
         /// The whole byte.
         byte: u8,

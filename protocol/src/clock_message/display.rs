@@ -1,9 +1,18 @@
 //! What a host can show on the clock: segments, icons, text.
 
-/// Single segments of the display `1A:BC 1D:EF`, A to F being digits of seven segments.
+/// Single segments of the display `1A:BC 1D:EF`, where A to F are digits of seven segments.
 ///
 /// In a digit bit 0 is the top segment, 1 right top, 2 right bottom, 3 bottom, 4 left bottom,
 /// 5 left top, 6 the centre.
+///
+/// ```
+/// use kiebitz_protocol::{ClockMessage, Command, Segments};
+///
+/// let one = Segments { digits: [0, 0, 0b110, 0, 0, 0], ..Segments::default() };
+/// let mut bytes = Vec::new();
+/// Command::Clock(ClockMessage::Display(one)).encode(&mut bytes);
+/// assert_eq!(bytes, [0x2b, 0x0b, 0x03, 0x01, 0b110, 0, 0, 0, 0, 0, 0, 0x01, 0x00]);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
@@ -34,6 +43,16 @@ impl Segments {
 }
 
 /// The icons of the display.
+///
+/// ```
+/// use kiebitz_protocol::{ClockMessage, Command, Icons, SideIcons};
+///
+/// let fischer = SideIcons { method: 0b10, period: 0 };
+/// let icons = Icons { left: fischer, right: fischer, special: 0 };
+/// let mut bytes = Vec::new();
+/// Command::Clock(ClockMessage::Icons(icons)).encode(&mut bytes);
+/// assert_eq!(bytes, [0x2b, 0x0b, 0x03, 0x02, 2, 2, 0, 0, 0, 0, 0, 0, 0x00]);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
@@ -106,9 +125,9 @@ pub struct ClockText {
 }
 
 impl ClockText {
-    /// Returns the first 8 characters of a text, filled up with spaces, others than ASCII as `?`.
+    /// Returns the first 8 characters of a text, padded with spaces, those outside ASCII as `?`.
     ///
-    /// `beep` says how long to beep in units of 62.5 ms, 0 for not at all, 15 at most.
+    /// `beep` is the length of a beep in units of 62.5 ms, 0 for none, at most 15.
     pub fn new(text: &str, beep: u8) -> Self {
         let mut characters = [b' '; 8];
         for (place, character) in characters.iter_mut().zip(text.chars()) {

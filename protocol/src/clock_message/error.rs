@@ -1,16 +1,16 @@
-//! Why bytes are no clock message.
+//! Why bytes are not a clock message.
 
-/// Why the contents of command 0x2b are no clock message.
+/// Why the contents of command 0x2b are not a clock message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClockMessageError {
-    /// The id is not described.
+    /// The id is undocumented.
     #[error("clock message {id:#04x} is not known")]
     UnknownId {
         /// The id.
         id: u8,
     },
-    /// The content has not the length of its kind.
+    /// The content does not have the length of its kind.
     #[error("clock message {id:#04x} with {length} bytes of content")]
     WrongLength {
         /// The id.

@@ -61,7 +61,7 @@ impl SetAndRun {
     }
 }
 
-/// A time to set one side to; one above its range is sent as the highest possible.
+/// The time to set one side to. A number above its range is sent as the highest possible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]

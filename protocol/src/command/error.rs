@@ -1,9 +1,9 @@
-//! Why bytes are no command.
+//! Why bytes are not a command.
 
 use crate::clock_message::ClockMessageError;
 use crate::counters::{Counted, Counters};
 
-/// Why bytes sent to a board are no command.
+/// Why bytes sent to a board are not a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {

@@ -1,4 +1,4 @@
-//! The decoder behind all four.
+//! The decoder that all four are.
 
 use alloc::vec::Vec;
 use core::marker::PhantomData;
@@ -106,7 +106,7 @@ impl<F: Framing> StreamDecoder<F> {
         };
         let used = hand_on::<F>(&self.pending, found, &mut self.counters, sink);
         if used < held {
-            // The rest of what was held is scanned anew, with as much of the bytes as it asks for.
+            // The rest of what was held is scanned again, and then as much of the bytes as it asks for.
             self.pending.truncate(held);
             self.pending.drain(..used);
             self.wanted = 0;

@@ -8,7 +8,9 @@ use crate::field::Field;
 
 /// One entry of the board's memory (EE_MOVES).
 ///
-/// Only a board that kept its power has recorded what happened while nobody listened.
+/// Only a board that kept its power has recorded what happened while no host listened.
+///
+/// Exhaustive: a byte that begins no element is an [`ElementError`](crate::ElementError).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -16,20 +18,20 @@ use crate::field::Field;
 pub enum Element {
     /// A field changed (0x40 to 0x5f, then the field).
     ///
-    /// When one piece flickers between the same fields, the last change is overwritten.
+    /// When one piece flickers between the same fields, the board overwrites the last change.
     PieceChange {
-        /// What stands on the field now, `None` when it was emptied.
+        /// The field's new contents, `None` when it was emptied.
         contents: Contents,
         /// The field.
         field: Field,
         /// Less than about 250 ms after the change before it.
         quick: bool,
     },
-    /// The time of the side that was halted by the lever (0x60 to 0x69, 0x70 to 0x79).
+    /// The time of the side that the lever stopped (0x60 to 0x69, 0x70 to 0x79).
     ///
-    /// May be missing when presses come fast. Start times are not written.
+    /// May be missing when presses follow each other fast. Start times are not recorded.
     ClockTime {
-        /// The clock on the left, seen from its front; else the one on the right.
+        /// The side on the left as seen from the front of the clock; otherwise the right.
         left: bool,
         /// Hours, 0 to 9.
         hours: u8,
@@ -38,32 +40,32 @@ pub enum Element {
         /// Seconds, 0 to 59.
         seconds: u8,
     },
-    /// The board got power (0x6a); the pieces found follow as changes, in any order.
+    /// The board powered up (0x6a); the pieces found follow as changes, in any order.
     PowerUp,
-    /// The end of what was recorded (0x6b).
+    /// The end of the record (0x6b).
     End,
     /// Sixteen pieces stand on the rows of the a, b, g and h files, in no normal start position (0x6c).
     ///
-    /// Seen with the start positions of Chess960.
+    /// Seen with start positions of Chess960.
     FourRowsFilled,
-    /// No piece stands on the board (0x6d).
+    /// The board is empty (0x6d).
     EmptyBoard,
-    /// The memory was read by a host (0x6e).
+    /// A host read the memory (0x6e).
     Downloaded,
     /// The start position with the connector on White's left (0x6f).
     StartPosition,
-    /// The start position the other way round (0x7a).
+    /// The start position with the board turned (0x7a).
     StartPositionTurned,
-    /// A start tag, written on request (0x7b); all pieces follow as changes.
+    /// A start tag, written at a host's request (0x7b); all pieces follow as changes.
     StartTag,
-    /// The board's watchdog struck (0x7c); a power-up follows.
+    /// The board's watchdog restarted it (0x7c); a power-up follows.
     Watchdog,
-    /// Nothing (0x7f or 0x00, written as 0x7f).
+    /// Padding (0x7f or 0x00, written as 0x7f).
     Nothing,
 }
 
 impl Element {
-    /// Appends the element as it stands in the board's memory.
+    /// Appends the element as it is recorded in the board's memory.
     ///
     /// A time above its range is written as the highest possible.
     ///
@@ -112,7 +114,7 @@ impl Element {
         }
     }
 
-    /// Returns the element that is this one byte, `None` if there is no such.
+    /// Returns the element that is this one byte, `None` if there is none.
     pub(super) const fn single(byte: u8) -> Option<Self> {
         Some(match byte {
             0x6a => Self::PowerUp,

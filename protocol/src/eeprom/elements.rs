@@ -10,8 +10,8 @@ use crate::piece::Piece;
 /// Reads the data of [`Message::EeMoves`](crate::Message::EeMoves) or of changes on the bus.
 ///
 /// Elements come oldest first. The memory is a ring, so the oldest may have lost its first byte
-/// and be reported as an error. After an error reading goes on at the next byte that can begin
-/// an element. [`Element::End`] is told like any other; nothing should follow it.
+/// and be reported as an error. After an error reading resumes at the next byte that can begin an
+/// element. [`Element::End`] is reported like any other; nothing should follow it.
 ///
 /// ```
 /// use kiebitz_protocol::{Element, Field, Piece, eeprom};
@@ -32,6 +32,7 @@ pub fn elements(data: &[u8]) -> Elements<'_> {
 
 /// The elements of a piece of memory; see [`elements`].
 #[derive(Debug, Clone)]
+#[must_use = "iterators are lazy"]
 pub struct Elements<'a> {
     rest: &'a [u8],
     offset: usize,
@@ -76,7 +77,7 @@ impl Iterator for Elements<'_> {
 
 impl FusedIterator for Elements<'_> {}
 
-/// Bytes of the board's memory that are no element.
+/// Bytes of the board's memory that are not an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[error("{kind} (at offset {offset}, bytes dropped: {dropped})")]
 #[non_exhaustive]
@@ -89,7 +90,7 @@ pub struct ElementError {
     pub dropped: usize,
 }
 
-/// Why bytes of the board's memory are no element.
+/// Why bytes of the board's memory are not an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum ElementErrorKind {
@@ -105,7 +106,7 @@ pub enum ElementErrorKind {
         /// The byte in place of the field.
         byte: u8,
     },
-    /// The minutes or seconds of a clock time are no BCD number up to 59.
+    /// The minutes or seconds of a clock time are not a BCD number up to 59.
     #[error("clock time with {byte:#04x} minutes or seconds")]
     ClockTime {
         /// The byte in place of minutes or seconds.
@@ -119,8 +120,8 @@ pub enum ElementErrorKind {
     },
 }
 
-/// Reads the element in front and returns it with its length, or the reason why it is none with
-/// the number of bytes that reading need not look at again.
+/// Reads the element at the start and returns it with its length, or the reason why there is none
+/// with the number of bytes that need not be read again.
 fn first_element(tag: u8, bytes: &[u8]) -> Result<(Element, usize), (ElementErrorKind, usize)> {
     let operand = |at: usize| {
         bytes
@@ -164,8 +165,8 @@ fn first_element(tag: u8, bytes: &[u8]) -> Result<(Element, usize), (ElementErro
     }
 }
 
-/// Tells whether reading can go on here after an error: a tag, and not 0x00, which is more often
-/// the operand of a lost one.
+/// Returns whether reading can resume here after an error: at a tag, but not at 0x00, which is more
+/// often the operand of a lost one.
 const fn begins_element(byte: u8) -> bool {
     matches!(byte, 0x40..=0x7c | 0x7f)
 }
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_goes_on_at_the_byte_that_took_the_place_of_an_operand() {
+    fn reading_resumes_at_the_byte_that_took_the_place_of_an_operand() {
         let unknown = |byte| Err((ElementErrorKind::FieldNumber { byte }, 0, 1));
         assert_eq!(read(&[0x41, 0x6f]), [unknown(0x6f), Ok(Element::StartPosition)]);
         let time = Err((ElementErrorKind::ClockTime { byte: 0x6e }, 0, 2));

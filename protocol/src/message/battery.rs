@@ -4,9 +4,23 @@ use core::time::Duration;
 
 use super::error::MessageError;
 
-/// The state of a Bluetooth board's battery, as it stands on the wire (BATTERY_STATUS).
+/// The state of a Bluetooth board's battery, as it is sent (BATTERY_STATUS).
 ///
 /// Every number is 0 to 127; larger ones are encoded as 127.
+///
+/// ```
+/// use core::time::Duration;
+/// use kiebitz_protocol::{Decoder, Message};
+///
+/// let bytes = [0xa0, 0x00, 0x0c, 80, 5, 30, 1, 2, 0, 0, 0, 2];
+/// Decoder::new().feed(&bytes, |decoded| {
+///     let Ok(Message::BatteryStatus(battery)) = decoded else {
+///         panic!("not a battery status");
+///     };
+///     assert_eq!((battery.percent, battery.discharging()), (80, true));
+///     assert_eq!(battery.time_left(), Some(Duration::from_secs(5 * 3600 + 30 * 60)));
+/// });
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
@@ -15,27 +29,27 @@ pub struct BatteryStatus {
     pub percent: u8,
     /// Hours left until full or empty, or [`BatteryStatus::UNKNOWN`].
     pub left_hours: u8,
-    /// Minutes left beside the hours, or [`BatteryStatus::UNKNOWN`].
+    /// Minutes left in addition to the hours, or [`BatteryStatus::UNKNOWN`].
     pub left_minutes: u8,
     /// Hours the board has been on.
     pub on_hours: u8,
-    /// Minutes the board has been on, beside the hours.
+    /// Minutes the board has been on, in addition to the hours.
     pub on_minutes: u8,
     /// Days the board has been in standby.
     pub standby_days: u8,
-    /// Hours in standby, beside the days.
+    /// Hours in standby, in addition to the days.
     pub standby_hours: u8,
-    /// Minutes in standby, beside days and hours.
+    /// Minutes in standby, in addition to days and hours.
     pub standby_minutes: u8,
-    /// Bit 0: charging, bit 1: discharging. The others are not described.
+    /// Bit 0: charging, bit 1: discharging. The others are undocumented.
     pub status: u8,
 }
 
 impl BatteryStatus {
-    /// The number that stands for an unknown one.
+    /// The number that means unknown.
     pub const UNKNOWN: u8 = 0x7f;
 
-    /// How many data bytes the described layout has.
+    /// The number of data bytes in the documented layout.
     pub(crate) const LENGTH: usize = 9;
 
     /// Returns whether the battery is being charged.
@@ -123,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_described_layout_is_read() {
+    fn the_documented_layout_is_read() {
         let status = BatteryStatus::from_wire([80, 5, 30, 1, 2, 3, 4, 5, 2]).unwrap();
         assert_eq!(status.time_left(), Some(Duration::from_secs(5 * 3600 + 30 * 60)));
         assert_eq!(status.on_time(), Duration::from_secs(62 * 60));
@@ -141,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_all_is_refused() {
+    fn more_than_a_hundred_percent_is_refused() {
         let status = BatteryStatus::from_wire([101, 0, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(status, Err(MessageError::BatteryPercent { percent: 101 }));
     }

@@ -3,20 +3,30 @@
 use crate::clock::ClockTimeError;
 use crate::counters::{Counted, Counters};
 
-/// Why a message from the board was dropped although it was framed as it should be.
+/// Why a message from the board was dropped although it was framed correctly.
+///
+/// ```
+/// use kiebitz_protocol::{Decoder, MessageError, RejectedKind};
+///
+/// // A field update has 5 bytes, never 6.
+/// Decoder::new().feed(&[0x8e, 0x00, 0x06], |decoded| {
+///     let error = MessageError::WrongLength { id: 0x8e, declared: 6, expected: 5 };
+///     assert_eq!(decoded.unwrap_err().kind, RejectedKind::Invalid(error));
+/// });
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum MessageError {
     /// The header declares a length that this kind of message cannot have.
     ///
-    /// Told as soon as the header is there. The bytes after it are skipped on their own.
+    /// Reported as soon as the header is complete. The bytes after it are skipped on their own.
     #[error("message {id:#04x} declares {declared} bytes, its kind has {expected}")]
     WrongLength {
         /// The id with bit 7 set.
         id: u8,
         /// The declared length in bytes, header included.
         declared: u16,
-        /// The length in bytes, header included: 3 as the least for kinds without a fixed one.
+        /// The length in bytes, header included; the minimum, 3, for kinds without a fixed one.
         expected: u16,
     },
     /// A board dump has a piece code above 15.
@@ -30,13 +40,13 @@ pub enum MessageError {
     /// A connected clock shows an impossible time.
     #[error(transparent)]
     ClockTime(#[from] ClockTimeError),
-    /// A serial number has a character that cannot be printed.
+    /// A serial number has an unprintable character.
     #[error("serial number has the unprintable character {byte:#04x}")]
     SerialNumber {
         /// The first such character.
         byte: u8,
     },
-    /// A battery has more than 100 percent, and not 0x7f for unknown.
+    /// A battery is above 100 percent, and not at 0x7f, which means unknown.
     #[error("battery at {percent} percent")]
     BatteryPercent {
         /// The number.

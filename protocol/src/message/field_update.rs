@@ -11,6 +11,10 @@ use crate::piece::Piece;
 ///
 /// let update = FieldUpdate::new(Field::new(36).unwrap(), Some(Piece::WhitePawn));
 /// assert_eq!(update.flags, 0);
+///
+/// let mut bytes = Vec::new();
+/// kiebitz_protocol::Message::FieldUpdate(update).encode(&mut bytes);
+/// assert_eq!(bytes, [0x8e, 0x00, 0x05, 36, 0x01]);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -18,12 +22,12 @@ use crate::piece::Piece;
 pub struct FieldUpdate {
     /// The field, from the low 6 bits of its byte.
     pub field: Field,
-    /// What stands there now, from the low 4 bits of its byte; `None` when it was emptied.
+    /// Its new contents, from the low 4 bits of their byte; `None` when it was emptied.
     pub contents: Contents,
-    /// The bits above those, not explained by the description, and 0 in all that was seen.
+    /// The bits above those: undocumented, and 0 in every capture so far.
     ///
     /// Bits 0 to 2 are bits 4 to 6 of the piece byte, bit 3 is bit 6 of the field byte. The
-    /// update holds in spite of them.
+    /// update is valid in spite of them.
     pub flags: u8,
 }
 

@@ -17,17 +17,26 @@ use crate::address::BusAddress;
 pub type SerialNumber = Serial<5>;
 
 /// The long serial number of a board, 10 characters (LONG_SERIALNR).
+///
+/// ```
+/// use kiebitz_protocol::{LongSerialNumber, Message};
+///
+/// let serial = LongSerialNumber::new(*b"3000012345").unwrap();
+/// let mut bytes = Vec::new();
+/// Message::LongSerialNumber(serial).encode(&mut bytes);
+/// assert_eq!(bytes, *b"\xa2\x00\x0d3000012345");
+/// ```
 pub type LongSerialNumber = Serial<10>;
 
 /// A serial number of `N` characters.
 ///
-/// Described as ASCII digits. Other printable characters are taken as they are, because a board
-/// with a strange name is still a board.
+/// Documented as ASCII digits. Other printable characters are accepted, because a board with an odd
+/// serial number is still a board.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Serial<const N: usize>([u8; N]);
 
 impl<const N: usize> Serial<N> {
-    /// Returns the serial number with these characters, `None` if one is not printable ASCII.
+    /// Returns the serial number with these characters, `None` if any is not printable ASCII.
     pub fn new(characters: [u8; N]) -> Option<Self> {
         Self::from_wire(characters).ok()
     }
@@ -50,9 +59,10 @@ impl<const N: usize> Serial<N> {
 }
 
 impl SerialNumber {
-    /// Returns the board's address on a bus, which is this number, `None` if it is none up to 16,383.
+    /// Returns the board's address on a bus, which is this number; `None` unless it is a number up to
+    /// 16,383.
     ///
-    /// To be checked against the board's answer to a ping.
+    /// Confirm it with a ping.
     pub fn bus_address(&self) -> Option<BusAddress> {
         self.as_str().parse().ok().and_then(BusAddress::new)
     }
@@ -75,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn control_characters_are_no_serial_number() {
+    fn control_characters_are_not_a_serial_number() {
         assert_eq!(
             Serial::from_wire(*b"12\x0045"),
             Err(MessageError::SerialNumber { byte: 0 })

@@ -92,7 +92,7 @@ proptest! {
         }
         prop_assert!(read.ends_with(&commands));
         let Counters { message_bytes, skipped_bytes, rejected_bytes, .. } = *decoder.counters();
-        let told = message_bytes + skipped_bytes + rejected_bytes + decoder.pending() as u64;
-        prop_assert_eq!(told, stream.len() as u64);
+        let accounted = message_bytes + skipped_bytes + rejected_bytes + decoder.pending() as u64;
+        prop_assert_eq!(accounted, stream.len() as u64);
     }
 }

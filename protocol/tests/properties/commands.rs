@@ -38,8 +38,8 @@ proptest! {
         decoder.feed(&bytes, |decoded| dropped += decoded.map_or_else(|rejected| rejected.bytes, |_| 0));
         let counters = decoder.counters();
         prop_assert_eq!(counters.rejected_bytes, dropped as u64);
-        let told = counters.message_bytes + counters.rejected_bytes + decoder.pending() as u64;
-        prop_assert_eq!(told, bytes.len() as u64);
+        let accounted = counters.message_bytes + counters.rejected_bytes + decoder.pending() as u64;
+        prop_assert_eq!(accounted, bytes.len() as u64);
         prop_assert!(decoder.pending() <= 128);
     }
 }

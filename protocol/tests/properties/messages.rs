@@ -34,7 +34,7 @@ fn read<'b>(portions: impl IntoIterator<Item = &'b [u8]>) -> Read {
     }
 }
 
-/// Bytes as a disturbed line gives them: noise, and pieces of messages.
+/// Bytes of a disturbed line: noise, and pieces of messages.
 fn garbage() -> impl Strategy<Value = Vec<u8>> {
     let noise = vec(any::<u8>(), 0..40);
     let header = any::<[u8; 3]>().prop_map(|[id, high, low]| vec![id | 0x80, high, low]);
