@@ -19,5 +19,7 @@ pub mod replay;
 pub mod system_time;
 pub mod tools;
 pub mod tracker;
+mod vocabulary;
 
 pub use exit::Exit;
+pub use vocabulary::UnknownWord;

@@ -15,7 +15,7 @@ use super::request::Request;
 use crate::config::Played;
 #[cfg(target_os = "linux")]
 use crate::config::PortMode;
-use crate::laws::{Edition, Language, Mode, TimeControl};
+use crate::laws::{Edition, IncidentKind, Language, Mode, TimeControl};
 use crate::system_time::Speed;
 #[cfg(unix)]
 use crate::tools::emulate::{Fault, Hands, Share};
@@ -215,8 +215,8 @@ impl RulesArguments {
 #[command(disable_help_flag = true, after_help = AFTER_LAWS)]
 pub(super) struct LawsArguments {
     /// A kind of incident, as in illegal_move [default: list what there is]
-    #[arg(value_name = "KIND", value_parser = PossibleValuesParser::new(crate::laws::kinds()), hide_possible_values = true)]
-    pub(super) kind: Option<String>,
+    #[arg(value_name = "KIND", value_parser = incident_kind(), hide_possible_values = true)]
+    pub(super) kind: Option<IncidentKind>,
     #[command(flatten)]
     pub(super) rules: RulesArguments,
     /// Language of the advice: en or de
@@ -447,6 +447,11 @@ fn wrong(name: &str, error: &anyhow::Error) -> clap::Error {
     command
         .clone()
         .error(ErrorKind::ValueValidation, format!("{error:#}"))
+}
+
+fn incident_kind() -> impl TypedValueParser<Value = IncidentKind> {
+    let kinds = IncidentKind::ALL.iter().map(|kind| kind.as_str());
+    PossibleValuesParser::new(kinds).try_map(|kind| kind.parse())
 }
 
 #[cfg(target_os = "linux")]

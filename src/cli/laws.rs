@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::request::LawsRequest;
 use crate::Exit;
-use crate::laws::{self, Edition, Language, Mode, Regulations, Rules};
+use crate::laws::{self, Edition, IncidentKind, Language, Mode, Regulations, Rules};
 use crate::output::wrap::wrapped;
 
 /// The widest line, in characters.
@@ -20,7 +20,7 @@ pub(super) fn run(request: &LawsRequest, out: &mut impl Write) -> Result<Exit> {
         language,
     } = request;
     match kind {
-        Some(kind) => explain(kind, regulations, *language, out)?,
+        Some(kind) => explain(*kind, regulations, *language, out)?,
         None => list(*language, out)?,
     }
     Ok(Exit::Fine)
@@ -48,16 +48,21 @@ fn list(language: Language, out: &mut impl Write) -> Result<()> {
             "ten minutes and less (1997, 2009: less than 15); --unsupervised likewise",
         ),
     ] {
-        writeln!(out, "  {:<9}   {told}", mode.name())?;
+        writeln!(out, "  {:<9}   {told}", mode)?;
     }
     writeln!(out, "\nKinds of incidents")?;
-    for kind in laws::kinds() {
-        writeln!(out, "  {kind:<27} {}", laws::title(language, kind))?;
+    for kind in IncidentKind::ALL {
+        writeln!(out, "  {kind:<27} {}", laws::title(language, *kind))?;
     }
     Ok(())
 }
 
-fn explain(kind: &str, regulations: &Regulations, language: Language, out: &mut impl Write) -> Result<()> {
+fn explain(
+    kind: IncidentKind,
+    regulations: &Regulations,
+    language: Language,
+    out: &mut impl Write,
+) -> Result<()> {
     let rules = &regulations.rules;
     let said = |name| laws::word(language, "explained", name);
     writeln!(out, "{} ({kind})", laws::title(language, kind))?;
@@ -70,7 +75,7 @@ fn explain(kind: &str, regulations: &Regulations, language: Language, out: &mut 
             "" => said("no_article").to_owned(),
             article => format!("Art. {article}{dagger}"),
         };
-        let severity = laws::word(language, "severity", advice.severity.name());
+        let severity = laws::word(language, "severity", advice.severity.as_str());
         writeln!(out, "\n{severity}, {article}")?;
         for line in wrapped(&laws::text(language, advice.case, &advice.values), WIDTH, 2, 2) {
             writeln!(out, "{line}")?;

@@ -11,7 +11,7 @@ use super::args::{BoardsArguments, RecordArguments};
 use super::args::{DemoArguments, LawsArguments, ReplayArguments, ReportArguments, RulesArguments};
 use super::logging::Logging;
 use super::printer::Output;
-use crate::laws::{Language, Regulations};
+use crate::laws::{IncidentKind, Language, Regulations};
 use crate::output::mqtt::{MqttConfig, Prefix};
 use crate::output::notation::{LETTERS, Letters};
 use crate::system_time::Speed;
@@ -43,7 +43,7 @@ pub(super) enum Request {
 #[derive(Debug)]
 pub(super) struct LawsRequest {
     /// One kind of incident; `None`: list what there is.
-    pub(super) kind: Option<String>,
+    pub(super) kind: Option<IncidentKind>,
     pub(super) regulations: Regulations,
     pub(super) language: Language,
 }

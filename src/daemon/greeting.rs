@@ -74,12 +74,6 @@ fn text(text: ClockText, board: &Board) -> Option<String> {
     match text {
         ClockText::Name => Some(board.name().to_owned()),
         ClockText::Ok => Some("kiebitz".to_owned()),
-        ClockText::WhiteSide => {
-            let side = match board.tracker().white_side()? {
-                crate::tracker::Side::Left => "left",
-                crate::tracker::Side::Right => "right",
-            };
-            Some(format!("w {side}"))
-        }
+        ClockText::WhiteSide => Some(format!("w {}", board.tracker().white_side()?)),
     }
 }

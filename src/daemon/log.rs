@@ -7,6 +7,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::events::{Event, EventKind};
+use crate::laws::Severity;
 
 /// Logs from now on.
 pub(crate) fn start(targets: Targets) {
@@ -36,15 +37,23 @@ pub(super) fn event(event: &Event) {
             info!(port, serial, "{board}: connected");
         }
         EventKind::BoardDisconnected { reason } => warn!("{board}: disconnected: {reason}"),
-        EventKind::BoardRecovered { by, changes, .. } => info!(by, changes, "{board}: a gap is closed"),
+        EventKind::BoardRecovered { by, changes, .. } => {
+            info!(by = by.as_str(), changes, "{board}: a gap is closed")
+        }
         EventKind::ClockConnected {} => info!("{board}: clock connected"),
         EventKind::ClockDisconnected {} => info!("{board}: clock disconnected"),
         EventKind::ClockBatteryLow {} => warn!("{board}: the clock's battery is low"),
-        EventKind::GameStarted { variant, .. } => info!(game, variant, "{board}: game {game} has started"),
+        EventKind::GameStarted { variant, .. } => info!(
+            game,
+            variant = variant.as_str(),
+            "{board}: game {game} has started"
+        ),
         EventKind::GameEnded { result, reason, .. } => {
             info!(
                 game,
-                result, reason, "{board}: game {game} has ended, {result}, {reason}"
+                result = result.as_str(),
+                reason = reason.as_str(),
+                "{board}: game {game} has ended, {result}, {reason}"
             );
         }
         EventKind::MoveMade(played) => {
@@ -57,24 +66,35 @@ pub(super) fn event(event: &Event) {
                 ply,
                 uci,
                 san = played.san,
-                reason,
+                reason = reason.as_str(),
                 "{board}: ply {ply} was another move, {uci}"
             );
         }
         EventKind::MoveRetracted { ply, reason } => {
-            info!(ply, reason, "{board}: withdrawn from ply {ply} on, {reason}");
+            info!(
+                ply,
+                reason = reason.as_str(),
+                "{board}: withdrawn from ply {ply} on, {reason}"
+            );
         }
         EventKind::IncidentOpened(incident) | EventKind::IncidentUpdated(incident) => {
-            let (kind, ply, advice) = (incident.kind, incident.ply, &incident.advice);
+            let (kind, ply, advice) = (incident.kind.as_str(), incident.ply, &incident.advice);
             match incident.severity {
-                "advice" | "violation" => warn!(kind, ply, "{board}: {advice}"),
-                _ => debug!(kind, ply, "{board}: {advice}"),
+                Severity::Advice | Severity::Violation => warn!(kind, ply, "{board}: {advice}"),
+                Severity::Info | Severity::Hint => debug!(kind, ply, "{board}: {advice}"),
             }
         }
-        EventKind::IncidentClosed { kind, reason, .. } => debug!(kind, reason, "{board}: {kind} is over"),
+        EventKind::IncidentClosed { kind, reason, .. } => debug!(
+            kind = kind.as_str(),
+            reason = reason.as_str(),
+            "{board}: {kind} is over"
+        ),
         EventKind::CommandTaken {
             action, by, error, ..
-        } => info!(action, by, error, "{board}: the command {action}"),
+        } => info!(
+            action = action.as_str(),
+            by, error, "{board}: the command {action}"
+        ),
         EventKind::GameAmended { by, .. } => info!(game, by, "{board}: game {game} was amended"),
         EventKind::ClaimAvailable { .. }
         | EventKind::MoveSettled { .. }

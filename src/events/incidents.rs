@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use shakmaty::{ByColor, Color};
+use shakmaty::ByColor;
 
 use crate::events::{Event, EventKind, Incident};
 
@@ -35,15 +35,6 @@ pub(crate) fn set_counts(incident: &mut Incident, counts: bool) {
         .insert(OFFENCE.to_owned(), offence.into());
 }
 
-/// Whose it is.
-pub(crate) fn player(incident: &Incident) -> Option<Color> {
-    match incident.color {
-        Some("white") => Some(Color::White),
-        Some("black") => Some(Color::Black),
-        _ => None,
-    }
-}
-
 impl Incidents {
     /// Takes in the board's next event. Returns whether the list of open incidents is another than before.
     pub fn apply(&mut self, event: &Event) -> bool {
@@ -65,7 +56,7 @@ impl Incidents {
     }
 
     fn count(&mut self, incident: &Incident) {
-        if let Some(color) = player(incident) {
+        if let Some(color) = incident.color {
             self.offences[color] = self.offences[color].max(offence(incident));
         }
     }
@@ -76,7 +67,7 @@ impl Incidents {
         let Some(mut incident) = open.or_else(|| self.past.remove(&number)) else {
             return false;
         };
-        if let (Some(color), Some(counts)) = (player(&incident), counts) {
+        if let (Some(color), Some(counts)) = (incident.color, counts) {
             set_counts(&mut incident, counts);
             let offences = &mut self.offences[color];
             *offences = if counts {

@@ -2,23 +2,30 @@
 //!
 //! The contract is docs/events.md with its schema docs/events.schema.json; a test holds real output against it.
 
+mod incident;
 pub mod incidents;
+mod played;
 pub mod record;
 mod resumable;
-
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
+mod time;
+mod words;
 
 use kiebitz_hardware::Timestamp;
-use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
+use shakmaty::Color;
 
-use crate::tracker::{ClockFace, Ply};
+use crate::laws::{Edition, IncidentKind, Mode, Severity};
+use crate::tracker::{Orientation, Ply, Recovery, Side, Variant};
 
+pub use incident::{Incident, Proof, SquareChange};
+pub use played::{Clock, Move, Players};
 pub use resumable::ResumableGame;
-
-/// A word of the contract, as in "press" or "moved_on".
-pub type Word = &'static str;
+pub use time::time_text;
+pub(crate) use time::{rfc3339, rfc3339_option, some_time, time};
+pub use words::{
+    Action, ClaimReason, ClosedBy, CompletedBy, CorrectionReason, DecidedBy, EndReason, Flag, GameResult,
+    IncidentEnd, SettledBy, color,
+};
 
 /// One event of a board's stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -72,9 +79,8 @@ pub enum EventKind {
         serial: Option<String>,
         /// Firmware version, major.minor.
         version: Option<String>,
-        /// Where White sits, if known: "normal" with the connector on White's left, else "turned".
-        #[serde(deserialize_with = "word_or_null")]
-        orientation: Option<Word>,
+        /// Where White sits, if known.
+        orientation: Option<Orientation>,
     },
     /// A board is gone.
     #[serde(rename = "board.disconnected")]
@@ -85,9 +91,8 @@ pub enum EventKind {
     /// What became of a gap in which nobody listened.
     #[serde(rename = "board.recovered")]
     BoardRecovered {
-        /// How it was closed: memory, inferred, undecidable.
-        #[serde(deserialize_with = "word")]
-        by: Word,
+        /// How it was closed.
+        by: Recovery,
         /// How many square changes were read back from the board's memory.
         changes: usize,
         /// The gap began then.
@@ -111,22 +116,19 @@ pub enum EventKind {
     GameStarted {
         /// The start position.
         start_fen: String,
-        /// standard, chess960 or from_position.
-        #[serde(deserialize_with = "word")]
-        variant: Word,
-        /// Where White sits: "normal" with the connector on White's left, else "turned".
-        #[serde(deserialize_with = "word")]
-        orientation: Word,
+        /// The kind of game.
+        variant: Variant,
+        /// Where White sits.
+        orientation: Orientation,
         /// The game on this board that a gap cut off and that goes on here; absent where there is none.
         #[serde(skip_serializing_if = "Option::is_none")]
         continues: Option<String>,
-        /// White's side of the clock, "left" or "right", once known.
-        #[serde(deserialize_with = "word_or_null")]
-        white_side: Option<Word>,
-        /// Edition of the Laws, as in "fide-2023"; null in games of a version that knew none.
-        laws: Option<String>,
-        /// Mode of play: standard, rapid or blitz; null in games of a version that knew none.
-        mode: Option<String>,
+        /// White's side of the clock, once known.
+        white_side: Option<Side>,
+        /// Edition of the Laws; null in games of a version that knew none.
+        laws: Option<Edition>,
+        /// Mode of play; null in games of a version that knew none.
+        mode: Option<Mode>,
         /// Names of the players; null until they are told.
         players: Option<Players>,
         /// The time control as in the PGN tag, or as arbiters write it where PGN cannot; null until it is told.
@@ -146,18 +148,16 @@ pub enum EventKind {
     MoveSettled {
         /// Its number.
         ply: u32,
-        /// press, reply or shape.
-        #[serde(deserialize_with = "word")]
-        by: Word,
+        /// What settled it.
+        by: SettledBy,
     },
     /// The ply is completed in the sense of the Laws (Art. 6.2.1).
     #[serde(rename = "move.completed")]
     MoveCompleted {
         /// Its number.
         ply: u32,
-        /// press, own_next_move or game_end.
-        #[serde(deserialize_with = "word")]
-        by: Word,
+        /// What completed it.
+        by: CompletedBy,
         /// The clock at that moment.
         clock: Option<Clock>,
         /// The mover's time from the opponent's press to his own, in milliseconds.
@@ -172,8 +172,7 @@ pub enum EventKind {
         /// UCI of what was told before.
         replaces: Option<String>,
         /// Why.
-        #[serde(deserialize_with = "word")]
-        reason: Word,
+        reason: CorrectionReason,
     },
     /// This and all later plies are withdrawn.
     #[serde(rename = "move.retracted")]
@@ -181,58 +180,51 @@ pub enum EventKind {
         /// The first ply withdrawn.
         ply: u32,
         /// Why.
-        #[serde(deserialize_with = "word")]
-        reason: Word,
+        reason: CorrectionReason,
     },
     /// The game is over.
     #[serde(rename = "game.ended")]
     GameEnded {
-        /// 1-0, 0-1, 1/2-1/2 or *.
-        result: String,
-        /// checkmate, stalemate, dead_position, fivefold, seventy_five_moves, kings, result_piece, reset, gap.
-        #[serde(deserialize_with = "word")]
-        reason: Word,
-        /// board, laws or arbiter.
-        #[serde(deserialize_with = "word")]
-        by: Word,
+        /// How it ended.
+        result: GameResult,
+        /// What ended it.
+        reason: EndReason,
+        /// Whose word that is.
+        by: DecidedBy,
         /// False until the arbiter's word, where the Laws want it.
         confirmed: bool,
     },
     /// A player could claim a draw: nothing more than that.
     #[serde(rename = "claim.available")]
     ClaimAvailable {
-        /// The player on move: white or black.
-        #[serde(deserialize_with = "word")]
-        color: Word,
+        /// The player on move.
+        #[serde(with = "color")]
+        color: Color,
         /// The last ply made.
         ply: u32,
-        /// threefold or fifty_moves.
-        #[serde(deserialize_with = "word")]
-        reason: Word,
+        /// What for.
+        reason: ClaimReason,
         /// The plies after which the position stood, 0 for the start; of 50 moves the last pawn move or capture.
         occurrences: Vec<u32>,
         /// The move that he would have to announce, in SAN, or several of which any will do, with blanks between them;
         /// null: what is claimed stands on the board.
         intended: Option<String>,
         /// Always info: the arbiter does not mention it (Art. 9.2, 9.3: the player claims).
-        #[serde(deserialize_with = "word")]
-        severity: Word,
+        severity: Severity,
         /// As in "9.2.1".
         article: String,
-        /// The edition of the Laws, as in "fide-2023".
-        #[serde(deserialize_with = "word")]
-        edition: Word,
+        /// The edition of the Laws.
+        edition: Edition,
     },
     /// The arbiter changed the game; what he did not change is null.
     #[serde(rename = "game.amended")]
     GameAmended {
         /// Who.
         by: String,
-        /// 1-0, 0-1, 1/2-1/2 or *.
-        result: Option<String>,
+        /// How it ended.
+        result: Option<GameResult>,
         /// Why it ended so, as in game.ended.
-        #[serde(deserialize_with = "word_or_null")]
-        reason: Option<Word>,
+        reason: Option<EndReason>,
         /// The players.
         players: Option<Players>,
         /// The time control.
@@ -249,9 +241,9 @@ pub enum EventKind {
     CommandTaken {
         /// The sender's name for it.
         id: String,
-        /// What was asked for, as in "set_result".
+        /// What was asked for.
         #[serde(rename = "do")]
-        action: String,
+        action: Action,
         /// Who asked.
         by: String,
         /// What else the command said.
@@ -273,14 +265,11 @@ pub enum EventKind {
         /// Its number.
         incident: u64,
         /// What kind of incident it was.
-        #[serde(deserialize_with = "word")]
-        kind: Word,
-        /// Whose word or what closed it: board, clock, laws or arbiter.
-        #[serde(deserialize_with = "word")]
-        by: Word,
-        /// How it ended: restored, replaced, stands, passed, decided, game_over.
-        #[serde(deserialize_with = "word")]
-        reason: Word,
+        kind: IncidentKind,
+        /// Whose word or what closed it.
+        by: ClosedBy,
+        /// How it ended.
+        reason: IncidentEnd,
         /// Whether it counts as an offence of the player, where that is decided only now; absent otherwise.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         counts: Option<bool>,
@@ -288,200 +277,4 @@ pub enum EventKind {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         decision: Option<String>,
     },
-}
-
-/// An incident as it is known so far.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Incident {
-    /// Its number, per board and stream, from 1.
-    pub incident: u64,
-    /// What kind it is of, as in "illegal_move".
-    #[serde(deserialize_with = "word")]
-    pub kind: Word,
-    /// Whose it is: white, black, or null where it is nobody's or both players'.
-    #[serde(deserialize_with = "word_or_null")]
-    pub color: Option<Word>,
-    /// The ply that was due or is concerned; 0 before the game; null where no game is concerned.
-    pub ply: Option<u32>,
-    /// info, hint, advice or violation.
-    #[serde(deserialize_with = "word")]
-    pub severity: Word,
-    /// The articles that it rests on, as in "7.5.1, 7.5.5".
-    pub article: String,
-    /// The edition of the Laws, as in "fide-2023".
-    #[serde(deserialize_with = "word")]
-    pub edition: Word,
-    /// The case of the kind, which the catalogues of all languages have a text for, as in "illegal_move.completed".
-    pub case: String,
-    /// What the arbiter is advised, in the configured language.
-    pub advice: String,
-    /// The squares concerned, as in "e4".
-    pub squares: Vec<String>,
-    /// What it rests on.
-    pub evidence: Proof,
-}
-
-/// What an incident rests on.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Proof {
-    /// It began then on the board.
-    #[serde(serialize_with = "rfc3339", deserialize_with = "time")]
-    pub from: Timestamp,
-    /// What was known last came in then: with the port's name it finds the bytes in the capture.
-    #[serde(serialize_with = "rfc3339", deserialize_with = "time")]
-    pub to: Timestamp,
-    /// The position to go by, as FEN: the last one before it, where there is one.
-    pub fen: Option<String>,
-    /// What the clock showed.
-    pub clock: Option<Clock>,
-    /// What the squares told, oldest first: at most the last 32 changes.
-    pub changes: Vec<SquareChange>,
-    /// The values that the advice's text names, by the names that the catalogues use.
-    pub values: BTreeMap<String, serde_json::Value>,
-}
-
-/// A square came to show something else.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SquareChange {
-    /// When the board told.
-    #[serde(serialize_with = "rfc3339", deserialize_with = "time")]
-    pub at: Timestamp,
-    /// As in "e4".
-    pub square: String,
-    /// The piece as in FEN; null: it is empty.
-    pub piece: Option<String>,
-}
-
-/// A ply as published.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Move {
-    /// 1 is the first of the game.
-    pub ply: u32,
-    /// white or black.
-    #[serde(deserialize_with = "word")]
-    pub color: Word,
-    /// UCI; null where irregular play was more than one piece going from one square to another.
-    pub uci: Option<String>,
-    /// English SAN; null for irregular play.
-    pub san: Option<String>,
-    /// The position after it.
-    pub fen: String,
-    /// Letter of the captured piece in English, lower case: p, n, b, r, q.
-    pub captured: Option<String>,
-    /// The clock when the ply was told; null without one or before White's side is known.
-    pub clock: Option<Clock>,
-    /// False for an irregular move.
-    pub legal: bool,
-    /// Found by reconstruction over a gap, not watched.
-    pub inferred: bool,
-    /// Told only where it is false: the plies found over the gap may have been played in another order.
-    #[serde(skip_serializing_if = "core::clone::Clone::clone", default = "certain")]
-    pub order_certain: bool,
-}
-
-const fn certain() -> bool {
-    true
-}
-
-/// What the clock shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Clock {
-    /// White's time in milliseconds.
-    pub white_ms: u64,
-    /// Black's time in milliseconds.
-    pub black_ms: u64,
-    /// white, black, or null when nobody's time runs.
-    #[serde(deserialize_with = "word_or_null")]
-    pub running: Option<Word>,
-    /// Whose flag is shown as fallen: white, black, both; absent while none is.
-    #[serde(
-        deserialize_with = "word_or_null",
-        skip_serializing_if = "Option::is_none",
-        default
-    )]
-    pub flag: Option<Word>,
-}
-
-impl From<ClockFace> for Clock {
-    fn from(face: ClockFace) -> Self {
-        Self {
-            white_ms: face.white_ms,
-            black_ms: face.black_ms,
-            running: face.running.map(|color| color.fold_wb("white", "black")),
-            flag: match (face.flags.white, face.flags.black) {
-                (false, false) => None,
-                (true, false) => Some("white"),
-                (false, true) => Some("black"),
-                (true, true) => Some("both"),
-            },
-        }
-    }
-}
-
-/// The players' names.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Players {
-    /// White's name.
-    pub white: Option<String>,
-    /// Black's name.
-    pub black: Option<String>,
-}
-
-impl Players {
-    /// The same two with each other's colours.
-    #[must_use]
-    pub fn exchanged(&self) -> Self {
-        Self {
-            white: self.black.clone(),
-            black: self.white.clone(),
-        }
-    }
-}
-
-/// RFC 3339 in UTC with microseconds, as all times in events are written.
-#[must_use]
-pub fn time_text(at: Timestamp) -> String {
-    jiff::Timestamp::from_microsecond(at.as_micros()).map_or_else(|_| String::new(), |at| format!("{at:.6}"))
-}
-
-pub(crate) fn rfc3339<S: Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&time_text(*at))
-}
-
-pub(crate) fn rfc3339_option<S: Serializer>(
-    at: &Option<Timestamp>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.serialize_some(&at.map(time_text))
-}
-
-fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
-    let at: jiff::Timestamp = String::deserialize(deserializer)?
-        .parse()
-        .map_err(D::Error::custom)?;
-    Ok(Timestamp::from_micros(at.as_microsecond()))
-}
-
-fn some_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
-    time(deserializer).map(Some)
-}
-
-fn word<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Word, D::Error> {
-    String::deserialize(deserializer).map(lasting)
-}
-
-fn word_or_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Word>, D::Error> {
-    Ok(Option::<String>::deserialize(deserializer)?.map(lasting))
-}
-
-/// The word for as long as the program runs. The contract has few dozen of them, and each is kept once.
-fn lasting(word: String) -> Word {
-    static WORDS: Mutex<BTreeSet<Word>> = Mutex::new(BTreeSet::new());
-    let mut words = WORDS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = words.get(word.as_str()) {
-        return known;
-    }
-    let word: Word = word.leak();
-    words.insert(word);
-    word
 }

@@ -2,8 +2,14 @@
 
 use kiebitz_hardware::Timestamp;
 use serde::Serialize;
+use shakmaty::Color;
 
-use crate::events::{Clock, Event, EventKind, Move, Players, rfc3339, rfc3339_option};
+use crate::events::{
+    Clock, CompletedBy, DecidedBy, EndReason, Event, EventKind, GameResult, Move, Players, SettledBy, color,
+    rfc3339, rfc3339_option,
+};
+use crate::laws::{Edition, Mode};
+use crate::tracker::{Orientation, Side, Variant};
 
 /// One game: a projection of its events, complete at every moment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -34,26 +40,26 @@ pub struct GameRecord {
     pub site: Option<String>,
     /// The start position.
     pub start_fen: String,
-    /// standard, chess960 or from_position.
-    pub variant: &'static str,
-    /// Where White sits: "normal" with the connector on White's left, else "turned".
-    pub orientation: &'static str,
-    /// White's side of the clock, "left" or "right", once known.
-    pub white_side: Option<&'static str>,
+    /// The kind of game.
+    pub variant: Variant,
+    /// Where White sits.
+    pub orientation: Orientation,
+    /// White's side of the clock, once known.
+    pub white_side: Option<Side>,
     /// Edition of the Laws.
-    pub laws: Option<String>,
+    pub laws: Option<Edition>,
     /// Mode of play.
-    pub mode: Option<String>,
+    pub mode: Option<Mode>,
     /// The plies, none of them withdrawn.
     pub moves: Vec<MoveRecord>,
     /// The position after the last ply.
     pub fen: String,
-    /// 1-0, 0-1, 1/2-1/2, or * while it is played and where nobody knows.
-    pub result: String,
+    /// The result; [`GameResult::Unknown`] while it is played and where nobody knows.
+    pub result: GameResult,
     /// What ended it; `None` while it is played.
-    pub reason: Option<&'static str>,
-    /// Who ended it: board, laws or arbiter.
-    pub by: Option<&'static str>,
+    pub reason: Option<EndReason>,
+    /// Whose word that is; `None` while it is played.
+    pub by: Option<DecidedBy>,
     /// The result stands; false while the Laws want the arbiter's word on it.
     pub confirmed: bool,
     /// Positions from which the arbiter let the game go on, where they were not those of the moves; mostly none.
@@ -92,8 +98,9 @@ pub struct NoteRecord {
 pub struct MoveRecord {
     /// 1 is the first of the game.
     pub ply: u32,
-    /// white or black.
-    pub color: &'static str,
+    /// Who played it.
+    #[serde(serialize_with = "color::serialize")]
+    pub color: Color,
     /// UCI; `None` where irregular play was more than one piece going from one square to another.
     pub uci: Option<String>,
     /// English SAN; `None` for irregular play.
@@ -110,10 +117,10 @@ pub struct MoveRecord {
     pub legal: bool,
     /// Found by reconstruction over a gap, not watched.
     pub inferred: bool,
-    /// What settled it (press, reply, shape); `None`: it may still be corrected.
-    pub settled: Option<&'static str>,
-    /// What completed it in the sense of the Laws (press, own_next_move, game_end); `None`: not yet.
-    pub completed: Option<&'static str>,
+    /// What settled it; `None`: it may still be corrected.
+    pub settled: Option<SettledBy>,
+    /// What completed it in the sense of the Laws; `None`: not yet.
+    pub completed: Option<CompletedBy>,
 }
 
 /// The current game of one board: the one being played, and after its end until the next one starts, the last one.
@@ -183,14 +190,14 @@ impl GameRecord {
             event: name.clone(),
             site: site.clone(),
             start_fen: start_fen.clone(),
-            variant,
-            orientation,
+            variant: *variant,
+            orientation: *orientation,
             white_side: *white_side,
-            laws: laws.clone(),
-            mode: mode.clone(),
+            laws: *laws,
+            mode: *mode,
             moves: Vec::new(),
             fen: start_fen.clone(),
-            result: "*".to_owned(),
+            result: GameResult::Unknown,
             reason: None,
             by: None,
             confirmed: false,
@@ -211,14 +218,14 @@ impl GameRecord {
                 true
             }
             EventKind::MoveRetracted { ply, .. } => self.withdraw(*ply),
-            EventKind::MoveSettled { ply, by } => self.mark(*ply, |entry| entry.settled = Some(by)),
+            EventKind::MoveSettled { ply, by } => self.mark(*ply, |entry| entry.settled = Some(*by)),
             EventKind::MoveCompleted {
                 ply,
                 by,
                 clock,
                 elapsed_ms,
             } => self.mark(*ply, |entry| {
-                entry.completed = Some(by);
+                entry.completed = Some(*by);
                 entry.clock = clock.or(entry.clock);
                 entry.elapsed_ms = *elapsed_ms;
             }),
@@ -229,9 +236,9 @@ impl GameRecord {
                 confirmed,
             } => {
                 self.ended = Some(event.ts);
-                self.result.clone_from(result);
-                self.reason = Some(reason);
-                self.by = Some(by);
+                self.result = *result;
+                self.reason = Some(*reason);
+                self.by = Some(*by);
                 self.confirmed = *confirmed;
                 true
             }
@@ -274,9 +281,9 @@ impl GameRecord {
         if let Some(result) = result {
             // Without a reason the game goes on.
             self.ended = reason.and(self.ended.or(Some(event.ts)));
-            self.result.clone_from(result);
+            self.result = *result;
             self.reason = *reason;
-            self.by = reason.map(|_| "arbiter");
+            self.by = reason.map(|_| DecidedBy::Arbiter);
             self.confirmed = reason.is_some();
         }
         if players.is_some() {

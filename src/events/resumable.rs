@@ -4,7 +4,7 @@ use kiebitz_hardware::Timestamp;
 
 use super::record::GameRecord;
 use super::{Event, EventKind};
-use crate::tracker::Doubt;
+use crate::tracker::{Doubt, Recovery};
 
 /// A game as its events leave it: what is needed to go on with it.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,7 +53,7 @@ fn doubt(events: &[Event]) -> Option<Doubt> {
     for event in events {
         match &event.kind {
             EventKind::BoardRecovered { by, from, .. } => {
-                inferred = (*by == "inferred").then_some((event.ts, *from));
+                inferred = (*by == Recovery::Inferred).then_some((event.ts, *from));
             }
             EventKind::MoveMade(played) | EventKind::MoveAmended { played, .. } => {
                 let (ply, found) = (
@@ -77,8 +77,8 @@ fn doubt(events: &[Event]) -> Option<Doubt> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::events::Move;
     use crate::events::record::tests::{event, ply};
+    use crate::events::{CorrectionReason, Move};
 
     /// What was found over a gap is in doubt until two plies have been seen behind it, or until it is withdrawn.
     #[test]
@@ -110,18 +110,18 @@ mod tests {
                 .collect();
             doubt(&told).map(|doubt| (doubt.from, doubt.first, doubt.last))
         };
-        assert_eq!(in_doubt("memory", &[]), None);
-        assert_eq!(in_doubt("inferred", &[]), Some((at(5), 2, 3)));
-        assert_eq!(in_doubt("inferred", &[seen(4)]), Some((at(5), 2, 3)));
-        assert_eq!(in_doubt("inferred", &[seen(4), seen(5)]), None);
+        assert_eq!(in_doubt(Recovery::Memory, &[]), None);
+        assert_eq!(in_doubt(Recovery::Inferred, &[]), Some((at(5), 2, 3)));
+        assert_eq!(in_doubt(Recovery::Inferred, &[seen(4)]), Some((at(5), 2, 3)));
+        assert_eq!(in_doubt(Recovery::Inferred, &[seen(4), seen(5)]), None);
         let retracted = |ply| EventKind::MoveRetracted {
             ply,
-            reason: "recovered",
+            reason: CorrectionReason::Recovered,
         };
-        assert_eq!(in_doubt("inferred", &[retracted(3)]), Some((at(5), 2, 3)));
-        assert_eq!(in_doubt("inferred", &[retracted(2)]), None);
+        assert_eq!(in_doubt(Recovery::Inferred, &[retracted(3)]), Some((at(5), 2, 3)));
+        assert_eq!(in_doubt(Recovery::Inferred, &[retracted(2)]), None);
         assert_eq!(
-            in_doubt("inferred", &[recovered("inferred"), found(4)]),
+            in_doubt(Recovery::Inferred, &[recovered(Recovery::Inferred), found(4)]),
             Some((at(5), 2, 4))
         );
     }

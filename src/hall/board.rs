@@ -155,7 +155,7 @@ impl Board {
         let answer = command.answer(outcome, self.referee.regulations().language);
         let event = EventKind::CommandTaken {
             id: command.id.clone(),
-            action: command.action.to_owned(),
+            action: command.action,
             by: command.by.clone(),
             arguments: command.arguments.clone(),
             error: answer.error.clone(),

@@ -5,10 +5,11 @@ use std::fs;
 use tempfile::TempDir;
 
 use super::*;
-use crate::events::EventKind;
 use crate::events::record::Games;
 use crate::events::record::tests::{clock, event, ply, started};
+use crate::events::{CompletedBy, CorrectionReason, DecidedBy, EndReason, EventKind, GameResult, SettledBy};
 use crate::replay::Replay;
+use crate::tracker::{Recovery, Variant};
 
 /// A directory for a journal, removed in the end.
 pub(super) struct Place(TempDir);
@@ -59,9 +60,9 @@ fn capture(path: &Path) -> Vec<Event> {
 
 pub(super) fn ended() -> EventKind {
     EventKind::GameEnded {
-        result: "1-0".to_owned(),
-        reason: "kings",
-        by: "board",
+        result: GameResult::WhiteWins,
+        reason: EndReason::Kings,
+        by: DecidedBy::Board,
         confirmed: false,
     }
 }
@@ -81,13 +82,20 @@ pub(super) fn two_games() -> Vec<Event> {
         ..event(4, EventKind::ClockBatteryLow {})
     };
     vec![
-        in_game(1, "day-b-1", started("start", "standard")),
+        in_game(1, "day-b-1", started("start", Variant::Standard)),
         in_game(2, "day-b-1", EventKind::MoveMade(ply(1, "e2e4", "e4"))),
         in_game(3, "day-b-1", ended()),
         battery,
-        in_game(5, "day-b-2", started("start", "standard")),
+        in_game(5, "day-b-2", started("start", Variant::Standard)),
         in_game(6, "day-b-2", EventKind::MoveMade(ply(1, "d2d4", "d4"))),
-        in_game(7, "day-b-2", EventKind::MoveSettled { ply: 1, by: "press" }),
+        in_game(
+            7,
+            "day-b-2",
+            EventKind::MoveSettled {
+                ply: 1,
+                by: SettledBy::Press,
+            },
+        ),
     ]
 }
 
@@ -166,12 +174,15 @@ fn amended_and_withdrawn_plies_are_so_in_the_game() {
     let place = Place::new();
     let mut journal = place.open();
     let kinds = [
-        started("start", "chess960"),
+        started("start", Variant::Chess960),
         EventKind::MoveMade(ply(1, "e2e4", "e4")),
-        EventKind::MoveSettled { ply: 1, by: "reply" },
+        EventKind::MoveSettled {
+            ply: 1,
+            by: SettledBy::Reply,
+        },
         EventKind::MoveCompleted {
             ply: 1,
-            by: "press",
+            by: CompletedBy::Press,
             clock: Some(clock(590)),
             elapsed_ms: Some(10_000),
         },
@@ -180,12 +191,12 @@ fn amended_and_withdrawn_plies_are_so_in_the_game() {
         EventKind::MoveAmended {
             played: ply(2, "e7e6", "e6"),
             replaces: Some("e7e5".to_owned()),
-            reason: "a reason of next year",
+            reason: CorrectionReason::Recovered,
         },
         EventKind::MoveMade(ply(3, "d2d4", "d4")),
         EventKind::MoveRetracted {
             ply: 3,
-            reason: "takeback",
+            reason: CorrectionReason::Takeback,
         },
     ];
     let events: Vec<Event> = (1..).zip(kinds).map(|(seq, kind)| event(seq, kind)).collect();
@@ -201,9 +212,9 @@ fn amended_and_withdrawn_plies_are_so_in_the_game() {
     );
     assert_eq!(
         (moves[0].settled, moves[0].completed),
-        (Some("reply"), Some("press"))
+        (Some(SettledBy::Reply), Some(CompletedBy::Press))
     );
-    assert_eq!(game.record.variant, "chess960");
+    assert_eq!(game.record.variant, Variant::Chess960);
     assert_eq!(
         (game.record.ended, game.number, game.last_ts),
         (None, 0, events[8].ts)
@@ -237,7 +248,7 @@ fn streams_and_boards_do_not_mix() {
     let elsewhere = |stream: &str, board: &str| Event {
         stream: stream.to_owned(),
         board: board.to_owned(),
-        ..event(1, started("start", "standard"))
+        ..event(1, started("start", Variant::Standard))
     };
     journal
         .append(&[
@@ -350,10 +361,10 @@ fn game_in_play_is_never_forgotten() {
 }
 
 /// What the arbiter says of the result of the game before, in event 4.
-fn amended(result: &str, reason: Option<&'static str>) -> Event {
+fn amended(result: GameResult, reason: Option<EndReason>) -> Event {
     let kind = EventKind::GameAmended {
         by: "arbiter".to_owned(),
-        result: Some(result.to_owned()),
+        result: Some(result),
         reason,
         players: None,
         time_control: None,
@@ -366,7 +377,10 @@ fn amended(result: &str, reason: Option<&'static str>) -> Event {
 
 #[test]
 fn game_that_the_arbiter_lets_go_on_is_in_play() {
-    for (amended, over) in [(amended("*", None), false), (amended("0-1", Some("flag")), true)] {
+    for (amended, over) in [
+        (amended(GameResult::Unknown, None), false),
+        (amended(GameResult::BlackWins, Some(EndReason::Flag)), true),
+    ] {
         let mut journal = Place::new().open();
         let mut events = two_games();
         events.truncate(3);
@@ -425,7 +439,7 @@ fn games_from_a_time_on_are_the_one_of_then_and_the_later_ones() {
         game: game.map(str::to_owned),
         ..event(seq, kind)
     };
-    let start = || started("start", "standard");
+    let start = || started("start", Variant::Standard);
     let events = [
         of_game(1, None, EventKind::ClockConnected {}),
         of_game(2, Some("a"), start()),
@@ -465,7 +479,7 @@ fn a_gap_is_open_until_something_is_told_of_it() {
         orientation: None,
     };
     let recovered = || EventKind::BoardRecovered {
-        by: "undecidable",
+        by: Recovery::Undecidable,
         changes: 0,
         from: Timestamp::from_micros(0),
         to: Timestamp::from_micros(0),
@@ -486,7 +500,7 @@ fn a_gap_is_open_until_something_is_told_of_it() {
     };
     assert_eq!(followed(&[]), None);
     assert_eq!(followed(&[back()]), Some(1));
-    let started = || started("start", "standard");
+    let started = || started("start", Variant::Standard);
     assert_eq!(followed(&[back(), started(), noted()]), Some(3));
     assert_eq!(
         followed(&[back(), gone(), noted(), back(), started(), noted()]),

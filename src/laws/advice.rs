@@ -1,6 +1,5 @@
 //! What follows from a sight: how grave it is, by which articles, and what the arbiter is advised.
 
-mod draws;
 mod game;
 mod offences;
 mod time;
@@ -15,6 +14,7 @@ use shakmaty::Color;
 use super::articles::Topic;
 use super::rules::Rules;
 use super::sight::Sight;
+use crate::vocabulary::vocabulary;
 
 /// What the arbiter is advised.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,29 +31,18 @@ pub struct Advice {
     pub values: BTreeMap<String, Value>,
 }
 
-/// How grave it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// For the record only.
-    Info,
-    /// May be nothing; worth a look when somebody complains.
-    Hint,
-    /// The arbiter should act, or know now.
-    Advice,
-    /// An offence is complete.
-    Violation,
-}
-
-impl Severity {
-    /// Its name in the events.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Info => "info",
-            Self::Hint => "hint",
-            Self::Advice => "advice",
-            Self::Violation => "violation",
-        }
+vocabulary! {
+    "severity"
+    /// How grave it is.
+    pub enum Severity {
+        /// For the record only.
+        Info = "info",
+        /// May be nothing; worth a look when somebody complains.
+        Hint = "hint",
+        /// The arbiter should act, or know now.
+        Advice = "advice",
+        /// An offence is complete.
+        Violation = "violation",
     }
 }
 
@@ -124,13 +113,6 @@ impl Rules {
             } => draft.late(*minutes, *default_time, *defaulted),
             Sight::ClockStopped => draft.clock_stopped(),
             Sight::ContinuedAfterEnd => draft.continued_after_end(),
-            Sight::DrawClaimable {
-                fifty_moves,
-                intended,
-            } => draft.claimable(*fifty_moves, intended.as_deref()),
-            Sight::AutomaticDraw { seventy_five_moves } => draft.automatic_draw(*seventy_five_moves),
-            Sight::QuickplayRequest => draft.quickplay(),
-            Sight::ResultSignal { result } => draft.result_signal(result),
             Sight::ClockDisconnected => draft.clock_gone(),
             Sight::BoardDisconnected => draft.board_gone(),
             Sight::SensorFault { square } => draft.sensor_fault(*square),

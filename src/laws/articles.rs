@@ -10,12 +10,8 @@ use super::edition::Play::{self, Bs, Bu, Rs, Ru, S};
 /// What the Laws are looked up for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Topic {
-    /// When a move is made.
-    MoveMade,
     /// When a move is completed.
     MoveCompleted,
-    /// The right to press the clock after the opponent has replied.
-    LatePress,
     /// What an illegal position is.
     Illegal,
     /// An illegal move: when it counts, and what is done on the board.
@@ -68,12 +64,6 @@ pub enum Topic {
     FiftyMovesIntended,
     /// Seventy-five moves.
     SeventyFive,
-    /// A claim that is found correct.
-    RightClaim,
-    /// A claim that is found wrong.
-    WrongClaim,
-    /// What ends the right to claim.
-    ClaimLost,
     /// Dead position.
     DeadPosition,
     /// Checkmate.
@@ -82,8 +72,6 @@ pub enum Topic {
     Stalemate,
     /// Resignation.
     Resignation,
-    /// Draw by agreement.
-    Agreement,
     /// When a flag counts as fallen.
     FlagFallen,
     /// What a fallen flag means.
@@ -92,8 +80,6 @@ pub enum Topic {
     TwoFlagsPlayOn,
     /// Both flags, nobody knows which first, in the last period.
     TwoFlagsLast,
-    /// The last two minutes of a quickplay finish.
-    Quickplay,
     /// An illegal position that nobody has put right.
     IllegalPosition,
     /// A clock with a defect.
@@ -114,10 +100,6 @@ pub enum Topic {
     NobodyThere,
     /// Penalties at the arbiter's discretion.
     Discretion,
-    /// What the arbiter keeps to himself.
-    Silence,
-    /// Results are stated by the players.
-    Result,
     /// What a display is worth as evidence.
     Evidence,
 }
@@ -155,9 +137,7 @@ const U: &[Play] = &[Ru, Bu];
 #[rustfmt::skip]
 static ROWS: &[Row] = &[
     // Moves.
-    row(Topic::MoveMade, ALL, &[(Fide1997, "4.7"), (Fide2009, "4.6"), (Fide2014, "4.7")]),
     row(Topic::MoveCompleted, ALL, &[(Fide1997, "6.7(a)"), (Fide2009, "6.7a†"), (Fide2014, "6.2a"), (Fide2017, "6.2.1")]),
-    row(Topic::LatePress, ALL, &[(Fide1997, "6.7(a)"), (Fide2009, "6.7a†"), (Fide2014, "6.2b†"), (Fide2017, "6.2.2")]),
     row(Topic::Illegal, ALL, &[(Fide1997, "3"), (Fide2009, "3.10c†"), (Fide2014, "3.10c"), (Fide2017, "3.10.3")]),
     row(Topic::IllegalMove, BLITZ, &[(Fide1997, "C.3"), (Fide2009, "")]),
     row(Topic::IllegalMove, ALL, &[(Fide1997, "7.4"), (Fide2009, "7.4a"), (Fide2014, "7.5a"), (Fide2017, "7.5.1")]),
@@ -207,17 +187,10 @@ static ROWS: &[Row] = &[
     row(Topic::FiftyMoves, ALL, &[(Fide1997, "9.3"), (Fide2017, "9.3.2")]),
     row(Topic::FiftyMovesIntended, ALL, &[(Fide1997, "9.3"), (Fide2017, "9.3.1")]),
     row(Topic::SeventyFive, ALL, &[(Fide2014, "9.6b"), (Fide2017, "9.6.2")]),
-    row(Topic::RightClaim, ALL, &[(Fide1997, "9.5(a)"), (Fide2009, "9.5a"), (Fide2017, "9.5.1"), (Fide2023, "9.5.2")]),
-    row(Topic::WrongClaim, BLITZ, &[(Fide2014, "9.5b, B.2†"), (Fide2017, "9.5.2, B.2"), (Fide2023, "")]),
-    row(Topic::WrongClaim, QUICK, &[(Fide2023, "9.5.3, A.3")]),
-    row(Topic::WrongClaim, ALL, &[(Fide1997, "9.5(b)"), (Fide2009, "9.5b†"), (Fide2017, "9.5.2"), (Fide2023, "9.5.3")]),
-    row(Topic::ClaimLost, ALL, &[(Fide1997, "9.4"), (Fide2009, "9.4†"), (Fide2014, "9.4")]),
     row(Topic::DeadPosition, ALL, &[(Fide1997, "9.6"), (Fide2009, "5.2b"), (Fide2017, "5.2.2")]),
     row(Topic::Checkmate, ALL, &[(Fide1997, "5.1(a)"), (Fide2009, "5.1a"), (Fide2017, "5.1.1")]),
     row(Topic::Stalemate, ALL, &[(Fide1997, "5.2"), (Fide2009, "5.2a"), (Fide2017, "5.2.1")]),
     row(Topic::Resignation, ALL, &[(Fide1997, "5.1(b)"), (Fide2009, "5.1b"), (Fide2017, "5.1.2")]),
-    row(Topic::Agreement, ALL, &[(Fide1997, "5.3"), (Fide2009, "5.2c"), (Fide2017, "5.2.3")]),
-    row(Topic::Result, ALL, &[(Fide1997, "8.7")]),
 
     // Flags and clocks.
     row(Topic::FlagFallen, ALL, &[(Fide1997, "6.8")]),
@@ -232,7 +205,6 @@ static ROWS: &[Row] = &[
     row(Topic::TwoFlagsLast, QUICK, &[(Fide1997, "B.8"), (Fide2009, "")]),
     row(Topic::TwoFlagsLast, U, &[(Fide2009, "A4d3"), (Fide2014, "")]),
     row(Topic::TwoFlagsLast, ALL, &[(Fide1997, "10.4"), (Fide2009, "6.11b†"), (Fide2017, "III.3.1.2")]),
-    row(Topic::Quickplay, ALL, &[(Fide1997, "10.2"), (Fide2014, "G.4, G.5"), (Fide2017, "III.4, III.5")]),
     row(Topic::IllegalPosition, BLITZ, &[(Fide1997, "C.3"), (Fide2009, "")]),
     row(Topic::IllegalPosition, U, &[(Fide2009, "A4c"), (Fide2014, "A.4d"), (Fide2017, "A.4.4"), (Fide2023, "A.5.4")]),
     row(Topic::IllegalPosition, ALL, &[(Fide1997, "7.4"), (Fide2009, "7.4a"), (Fide2014, "3.10c, 7.5a"), (Fide2017, "3.10.3, 7.5.1")]),
@@ -247,6 +219,5 @@ static ROWS: &[Row] = &[
 
     // The arbiter.
     row(Topic::Discretion, ALL, &[(Fide1997, "13.4"), (Fide2014, "12.9")]),
-    row(Topic::Silence, ALL, &[(Fide1997, "13.6"), (Fide2009, "13.6†"), (Fide2014, "12.6")]),
     row(Topic::Evidence, ALL, &[(Fide1997, "6.14"), (Fide2009, "6.14†"), (Fide2014, "6.13†"), (Fide2017, "6.12.2")]),
 ];

@@ -11,6 +11,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use thiserror::Error;
 
+use super::IncidentKind;
+
 /// Languages with the code that names them and their catalogue. The first one is the one that holds without a setting.
 macro_rules! languages {
     ($($(#[$doc:meta])* $language:ident $code:literal $file:literal),+ $(,)?) => {
@@ -102,10 +104,10 @@ pub fn answer(language: Language, name: &str, values: &BTreeMap<String, Value>) 
     catalogue.filled(catalogue.answers.get(name), values)
 }
 
-/// What a kind of incident is called, as in "Illegal move"; its name where there is no such kind.
+/// What a kind of incident is called, as in "Illegal move".
 #[must_use]
-pub fn title(language: Language, kind: &str) -> &str {
-    word(language, "kind", kind)
+pub fn title(language: Language, kind: IncidentKind) -> &'static str {
+    word(language, "kind", kind.as_str())
 }
 
 /// A word of the contract in a language, as in "hint" of "severity"; as it is where there is no such word.

@@ -1,9 +1,10 @@
 //! Editions of the Laws and modes of play, by the names that people give them.
 
-use core::fmt;
 use core::str::FromStr;
 
 use thiserror::Error;
+
+use crate::vocabulary::{spelled, vocabulary};
 
 /// Editions by name and day, oldest first. A new one is a line here, and a cell in `table.rs` or `articles.rs` for each
 /// rule that changed with it.
@@ -25,7 +26,7 @@ macro_rules! editions {
 
             /// Its name, as in "fide-2023".
             #[must_use]
-            pub const fn name(self) -> &'static str {
+            pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$edition => $name,)+
                 }
@@ -51,16 +52,21 @@ editions! {
     Fide2023 "fide-2023" "2023-01-01" #[default],
 }
 
-/// A mode of play, by the time that a player has for all his moves.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Mode {
-    /// An hour and more.
-    #[default]
-    Standard,
-    /// More than ten minutes and less than an hour (1997: 15 minutes to an hour).
-    Rapid,
-    /// Ten minutes and less (1997 and 2009: less than 15).
-    Blitz,
+spelled!(Edition, "edition");
+
+vocabulary! {
+    "mode of play"
+    /// A mode of play, by the time that a player has for all their moves.
+    #[derive(Default)]
+    pub enum Mode {
+        /// An hour and more.
+        #[default]
+        Standard = "standard",
+        /// More than ten minutes and less than an hour (1997: 15 minutes to an hour).
+        Rapid = "rapid",
+        /// Ten minutes and less (1997 and 2009: less than 15).
+        Blitz = "blitz",
+    }
 }
 
 /// A mode of play and whether it is fully supervised: with the edition, what a rule may depend on.
@@ -80,7 +86,7 @@ pub enum Play {
 
 /// A text that names no edition.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{text:?} is no edition of the Laws: {}", names(Edition::ALL.iter().map(|edition| edition.name())))]
+#[error("{text:?} is no edition of the Laws: {}", names(Edition::ALL.iter().map(|edition| edition.as_str())))]
 pub struct NoEdition {
     /// The text.
     pub text: String,
@@ -88,26 +94,13 @@ pub struct NoEdition {
 
 /// A text that names no mode of play.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{text:?} is no mode of play: {}", names(Mode::ALL.iter().map(|mode| mode.name())))]
+#[error("{text:?} is no mode of play: {}", names(Mode::ALL.iter().map(|mode| mode.as_str())))]
 pub struct NoMode {
     /// The text.
     pub text: String,
 }
 
 impl Mode {
-    /// All modes, the longest games first.
-    pub const ALL: [Self; 3] = [Self::Standard, Self::Rapid, Self::Blitz];
-
-    /// Its name, as in "rapid".
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Standard => "standard",
-            Self::Rapid => "rapid",
-            Self::Blitz => "blitz",
-        }
-    }
-
     /// The mode and its supervision; standard play has no appendix.
     #[must_use]
     pub const fn play(self, supervised: bool) -> Play {
@@ -125,7 +118,7 @@ impl FromStr for Edition {
     type Err = NoEdition;
 
     fn from_str(text: &str) -> Result<Self, NoEdition> {
-        let found = Self::ALL.iter().find(|edition| edition.name() == text);
+        let found = Self::ALL.iter().find(|edition| edition.as_str() == text);
         found.copied().ok_or_else(|| NoEdition {
             text: text.to_owned(),
         })
@@ -136,22 +129,10 @@ impl FromStr for Mode {
     type Err = NoMode;
 
     fn from_str(text: &str) -> Result<Self, NoMode> {
-        let found = Self::ALL.into_iter().find(|mode| mode.name() == text);
-        found.ok_or_else(|| NoMode {
+        let found = Self::ALL.iter().find(|mode| mode.as_str() == text);
+        found.copied().ok_or_else(|| NoMode {
             text: text.to_owned(),
         })
-    }
-}
-
-impl fmt::Display for Edition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl fmt::Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

@@ -4,24 +4,15 @@ use shakmaty::{ByColor, Color, Square};
 
 use super::advice::Advice;
 use super::rules::Rules;
-use super::sight::{ClockTimes, DrawnStart, Fault, Sight, Stage, Touch};
+use super::sight::{ClockTimes, DrawnStart, Fault, IncidentKind, Sight, Stage, Touch};
 
 /// Something to be seen, and whose it is.
 pub(super) type Example = (Sight, Option<Color>);
 
-/// The kinds of incidents, as in "illegal_move".
-#[must_use]
-pub fn kinds() -> Vec<&'static str> {
-    let mut kinds: Vec<&str> = examples().iter().map(|(sight, _)| sight.kind()).collect();
-    kinds.dedup();
-    kinds
-}
-
 impl Rules {
-    /// What a kind of incident means under these rules: an advice for each of its cases, about an example. Empty where there
-    /// is no such kind.
+    /// What a kind of incident means under these rules: an advice for each of its cases, about an example.
     #[must_use]
-    pub fn explain(&self, kind: &str) -> Vec<Advice> {
+    pub fn explain(&self, kind: IncidentKind) -> Vec<Advice> {
         let mut cases: Vec<Advice> = Vec::new();
         for (sight, color) in examples().iter().filter(|(sight, _)| sight.kind() == kind) {
             let advice = self.advise(sight, *color);
@@ -39,42 +30,7 @@ pub(super) fn examples() -> Vec<Example> {
     examples.extend(touching());
     examples.extend(positions());
     examples.extend(clocks());
-    examples.extend(draws());
     examples
-}
-
-fn draws() -> Vec<Example> {
-    let claim = |fifty_moves, intended: Option<&str>| {
-        let intended = intended.map(str::to_owned);
-        (
-            Sight::DrawClaimable {
-                fifty_moves,
-                intended,
-            },
-            Some(Color::White),
-        )
-    };
-    let result = "1-0".to_owned();
-    vec![
-        claim(false, None),
-        claim(false, Some("Kg1")),
-        claim(true, None),
-        claim(true, Some("Kg1")),
-        (
-            Sight::AutomaticDraw {
-                seventy_five_moves: false,
-            },
-            None,
-        ),
-        (
-            Sight::AutomaticDraw {
-                seventy_five_moves: true,
-            },
-            None,
-        ),
-        (Sight::QuickplayRequest, Some(Color::White)),
-        (Sight::ResultSignal { result }, None),
-    ]
 }
 
 fn offences() -> Vec<Example> {
@@ -144,7 +100,6 @@ fn touching() -> Vec<Example> {
         touch(Touch::Own { square: Square::E2 }, &["e3", "e4"], "Nf3"),
         touch(Touch::Other { square: Square::D5 }, &[], "Nf3"),
         touch(Touch::Released { square: Square::F3 }, &["Nf3"], "Nh3"),
-        touch(Touch::Rook { square: Square::H1 }, &["Rg1", "Rf1"], "O-O"),
         touch(Touch::TakenBack { square: Square::G1 }, &["Nf3"], "Nh3"),
         (Sight::CastlingRookFirst { together: false }, Some(Color::White)),
         (Sight::CastlingRookFirst { together: true }, Some(Color::White)),

@@ -26,14 +26,13 @@ pub use articles::Topic;
 pub use catalogue::{Language, NoLanguage, answer, text, title, word};
 pub use clock_check::ClockCheck;
 pub use edition::{Edition, Mode, NoEdition, NoMode, Play};
-pub use examples::kinds;
 pub use points::{OpenPoints, Penalties1997, ReversedLimit, Told};
 pub use regulations::{NoDrawnStart, Regulations};
 pub use reset::{corrected, dial, rule_of_three};
 pub use rounds::{DefaultTime, NoDefaultTime, Rounds};
 pub use rules::{Rules, TwoFlags};
-pub use sight::{ClockTimes, DrawnStart, Fault, Sight, Stage, Touch};
-pub use table::{ClaimCost, Fivefold, FlagCall, Penalty, Pressed, SeventyFive, Standing};
+pub use sight::{ClockTimes, DrawnStart, Fault, IncidentKind, Sight, Stage, Touch};
+pub use table::{Fivefold, FlagCall, Penalty, Pressed, SeventyFive, Standing};
 pub use time_control::{Bonus, NoTimeControl, Period, Reached, TimeControl};
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use shakmaty::{ByColor, Color};
 use super::articles::{self, Topic};
 use super::edition::{Edition, Mode, Play};
 use super::points::{OpenPoints, Penalties1997, ReversedLimit};
-use super::table::{self, ClaimCost, Fivefold, FlagCall, Penalty, Pressed, SeventyFive, Standing};
+use super::table::{self, Fivefold, FlagCall, Penalty, Pressed, SeventyFive, Standing};
 
 /// The rules at a board: an edition of the Laws, the mode of play with its supervision, and the points left open.
 ///
@@ -169,18 +169,6 @@ impl Rules {
     #[must_use]
     pub fn seventy_five(&self) -> Option<SeventyFive> {
         table::seventy_five(self.edition)
-    }
-
-    /// What a wrong claim of a draw costs (2023: 9.5.3).
-    #[must_use]
-    pub fn wrong_claim(&self) -> ClaimCost {
-        table::wrong_claim(self.edition, self.play())
-    }
-
-    /// Whether touching a piece ends the right to claim a draw, or only a move (9.4; 1997: a move).
-    #[must_use]
-    pub fn touch_ends_claim(&self) -> bool {
-        table::touch_ends_claim(self.edition)
     }
 
     /// Whether a position that was put back is a new occurrence of itself.

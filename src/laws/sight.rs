@@ -1,6 +1,10 @@
 //! What can be seen at a board that the Laws have something to say about.
 
+use core::str::FromStr;
+
 use shakmaty::{ByColor, Color, Square};
+
+use crate::vocabulary::{self, UnknownWord, vocabulary};
 
 /// Something seen at a board, without judgement: what it means is for the edition and the mode of play.
 #[derive(Debug, Clone, PartialEq)]
@@ -126,25 +130,6 @@ pub enum Sight {
     ClockStopped,
     /// The game is over by the Laws, and the clock or play goes on.
     ContinuedAfterEnd,
-    /// A player could claim a draw.
-    DrawClaimable {
-        /// By fifty moves, else by the same position for the third time.
-        fifty_moves: bool,
-        /// The move that he would have to announce, in English SAN; `None`: what is claimed stands on the board.
-        intended: Option<String>,
-    },
-    /// The same position has come five times, or 75 moves have been made without pawn move or capture.
-    AutomaticDraw {
-        /// By 75 moves.
-        seventy_five_moves: bool,
-    },
-    /// A player with less than two minutes and no increment asks for a draw in the last period.
-    QuickplayRequest,
-    /// A result is shown on the board: kings, a result piece, the clock stopped.
-    ResultSignal {
-        /// As in "1-0".
-        result: String,
-    },
     /// The clock is gone.
     ClockDisconnected,
     /// The board is gone.
@@ -166,37 +151,92 @@ pub enum Sight {
 }
 
 impl Sight {
-    /// The kind of incident that it is, as in "illegal_move".
+    /// The kind of incident that it is.
     #[must_use]
-    pub const fn kind(&self) -> &'static str {
+    pub const fn kind(&self) -> IncidentKind {
         match self {
-            Self::IllegalMove { .. } => "illegal_move",
-            Self::PromotionNotReplaced { .. } => "promotion_not_replaced",
-            Self::PressedWithoutMove { .. } => "clock_pressed_without_move",
-            Self::DisplacedPieces { .. } => "displaced_pieces",
-            Self::TouchedNotMoved { .. } => "piece_touched_not_moved",
-            Self::CastlingRookFirst { .. } => "castling_rook_first",
-            Self::TwoHandsSuspected => "two_hands_suspected",
-            Self::AdjustedOffTurn { .. } => "adjusted_off_turn",
-            Self::WrongStart { .. } => "wrong_start_position",
-            Self::BoardRotated { .. } => "board_rotated",
-            Self::ColorsReversed { .. } => "colors_reversed",
-            Self::FlagFall { .. } => "flag_fall",
-            Self::TwoFlags { .. } => "two_flags",
-            Self::ClockInconsistent { .. } => "clock_inconsistent",
-            Self::TimeTrouble { .. } => "time_trouble",
-            Self::IllegalPosition { .. } => "illegal_position",
-            Self::ClockStopped => "clock_stopped",
-            Self::ContinuedAfterEnd => "continued_after_end",
-            Self::DrawClaimable { .. } => "draw_claimable",
-            Self::AutomaticDraw { .. } => "automatic_draw",
-            Self::QuickplayRequest => "quickplay_finish_request",
-            Self::ResultSignal { .. } => "result_signal",
-            Self::ClockDisconnected => "clock_disconnected",
-            Self::BoardDisconnected => "board_disconnected",
-            Self::SensorFault { .. } => "sensor_fault",
-            Self::LateStart { .. } => "late_start",
+            Self::IllegalMove { .. } => IncidentKind::IllegalMove,
+            Self::PromotionNotReplaced { .. } => IncidentKind::PromotionNotReplaced,
+            Self::PressedWithoutMove { .. } => IncidentKind::ClockPressedWithoutMove,
+            Self::TwoHandsSuspected => IncidentKind::TwoHandsSuspected,
+            Self::TouchedNotMoved { .. } => IncidentKind::PieceTouchedNotMoved,
+            Self::CastlingRookFirst { .. } => IncidentKind::CastlingRookFirst,
+            Self::AdjustedOffTurn { .. } => IncidentKind::AdjustedOffTurn,
+            Self::DisplacedPieces { .. } => IncidentKind::DisplacedPieces,
+            Self::WrongStart { .. } => IncidentKind::WrongStartPosition,
+            Self::BoardRotated { .. } => IncidentKind::BoardRotated,
+            Self::ColorsReversed { .. } => IncidentKind::ColorsReversed,
+            Self::IllegalPosition { .. } => IncidentKind::IllegalPosition,
+            Self::ContinuedAfterEnd => IncidentKind::ContinuedAfterEnd,
+            Self::BoardDisconnected => IncidentKind::BoardDisconnected,
+            Self::SensorFault { .. } => IncidentKind::SensorFault,
+            Self::FlagFall { .. } => IncidentKind::FlagFall,
+            Self::TwoFlags { .. } => IncidentKind::TwoFlags,
+            Self::ClockInconsistent { .. } => IncidentKind::ClockInconsistent,
+            Self::TimeTrouble { .. } => IncidentKind::TimeTrouble,
+            Self::ClockStopped => IncidentKind::ClockStopped,
+            Self::ClockDisconnected => IncidentKind::ClockDisconnected,
+            Self::LateStart { .. } => IncidentKind::LateStart,
         }
+    }
+}
+
+vocabulary! {
+    "kind of incident"
+    /// The kinds of incidents, those of a kind together: offences, touching, positions, clocks.
+    pub enum IncidentKind {
+        /// A move that is none by Article 3.
+        IllegalMove = "illegal_move",
+        /// A pawn left on the last rank.
+        PromotionNotReplaced = "promotion_not_replaced",
+        /// The clock was pressed without a move.
+        ClockPressedWithoutMove = "clock_pressed_without_move",
+        /// Two hands for one move, perhaps.
+        TwoHandsSuspected = "two_hands_suspected",
+        /// One piece was touched and another one moved, perhaps.
+        PieceTouchedNotMoved = "piece_touched_not_moved",
+        /// Castling began with the rook, or with both at once.
+        CastlingRookFirst = "castling_rook_first",
+        /// A piece was lifted and put back on the other player's time.
+        AdjustedOffTurn = "adjusted_off_turn",
+        /// Pieces stand where no move has put them.
+        DisplacedPieces = "displaced_pieces",
+        /// The pieces are not set up as they should be.
+        WrongStartPosition = "wrong_start_position",
+        /// The board is turned.
+        BoardRotated = "board_rotated",
+        /// The players sit at each other's pieces.
+        ColorsReversed = "colors_reversed",
+        /// The position is one that no legal play can have.
+        IllegalPosition = "illegal_position",
+        /// The game was over, and play went on.
+        ContinuedAfterEnd = "continued_after_end",
+        /// The board is gone.
+        BoardDisconnected = "board_disconnected",
+        /// A square reports what nobody does.
+        SensorFault = "sensor_fault",
+        /// A flag has fallen.
+        FlagFall = "flag_fall",
+        /// Both flags have fallen.
+        TwoFlags = "two_flags",
+        /// The clock's times do not fit the time that has passed.
+        ClockInconsistent = "clock_inconsistent",
+        /// Less than five minutes are left.
+        TimeTrouble = "time_trouble",
+        /// The clock stands during the game.
+        ClockStopped = "clock_stopped",
+        /// The clock is gone.
+        ClockDisconnected = "clock_disconnected",
+        /// The round has begun and the game has not.
+        LateStart = "late_start",
+    }
+}
+
+impl FromStr for IncidentKind {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        vocabulary::find(word, "kind of incident", Self::ALL, Self::as_str)
     }
 }
 
@@ -278,11 +318,6 @@ pub enum Touch {
     },
     /// A piece stood on one square and then went on to another.
     Released {
-        /// Where it stood.
-        square: Square,
-    },
-    /// The rook left its square before the king, in castling.
-    Rook {
         /// Where it stood.
         square: Square,
     },

@@ -103,24 +103,6 @@ pub(super) enum Press {
     Offence,
 }
 
-/// What the arbiter may do with a request in a quickplay finish.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Quickplay {
-    /// Accept it, reject it, or put off the decision.
-    Decide,
-    /// The same; and before that a player may ask for an increment instead.
-    DecideOrIncrement,
-}
-
-/// What a wrong claim of a draw costs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ClaimCost {
-    /// The claimant loses half of his time, at most three minutes; his opponent gets three.
-    HalfHisTime,
-    /// The opponent gets so many minutes.
-    Minutes(u8),
-}
-
 type Since<T> = &'static [(Edition, T)];
 
 /// The rule of an edition; its rows begin with the oldest one.
@@ -284,50 +266,9 @@ pub(super) fn forced_king_keeps_right(edition: Edition) -> bool {
     since(false, &[(Fide2009, true)], edition)
 }
 
-/// What a wrong claim of a draw costs.
-pub(super) fn wrong_claim(edition: Edition, play: Play) -> ClaimCost {
-    use ClaimCost::{HalfHisTime, Minutes};
-    match play {
-        S => since(
-            HalfHisTime,
-            &[(Fide2009, Minutes(3)), (Fide2014, Minutes(2))],
-            edition,
-        ),
-        Rs | Ru => since(
-            HalfHisTime,
-            &[
-                (Fide2009, Minutes(3)),
-                (Fide2014, Minutes(2)),
-                (Fide2023, Minutes(1)),
-            ],
-            edition,
-        ),
-        Bs | Bu => since(
-            HalfHisTime,
-            &[(Fide2009, Minutes(3)), (Fide2014, Minutes(1))],
-            edition,
-        ),
-    }
-}
-
-/// Whether touching a piece ends the right to claim, or only a move.
-pub(super) fn touch_ends_claim(edition: Edition) -> bool {
-    since(false, &[(Fide2009, true)], edition)
-}
-
 /// Whether a resignation is a draw where the opponent cannot mate.
 pub(super) fn resignation_spares(edition: Edition) -> bool {
     since(false, &[(Fide2023, true)], edition)
-}
-
-/// What the arbiter may do with a request in the last two minutes of a quickplay finish; `None`: there is none in this mode.
-pub(super) fn quickplay(edition: Edition, play: Play) -> Option<Quickplay> {
-    use Quickplay::{Decide, DecideOrIncrement};
-    match play {
-        S | Rs | Ru => since(Some(Decide), &[(Fide2014, Some(DecideOrIncrement))], edition),
-        Bs => since(None, &[(Fide2009, Some(Decide)), (Fide2014, None)], edition),
-        Bu => None,
-    }
 }
 
 /// Who says that a flag is down.

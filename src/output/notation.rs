@@ -22,6 +22,7 @@ mod reading;
 
 use core::fmt::Write;
 
+use crate::laws::Edition;
 use shakmaty::san::{San, SanPlus, Suffix};
 use shakmaty::{CastlingSide, Chess, Move, Role};
 
@@ -55,13 +56,16 @@ pub(crate) const EN_PASSANT: &str = "e.p.";
 pub const DRAW_OFFER: &str = "(=)";
 
 impl MateSign {
-    /// The sign that an edition of the Laws has, by the name of the edition, as in "fide-1997".
+    /// The sign that an edition of the Laws has.
     #[must_use]
-    pub fn of(edition: &str) -> Self {
-        if edition == "fide-1997" {
-            Self::DoublePlus
-        } else {
-            Self::Hash
+    pub const fn of(edition: Edition) -> Self {
+        match edition {
+            Edition::Fide1997 => Self::DoublePlus,
+            Edition::Fide2009
+            | Edition::Fide2014
+            | Edition::Fide2017
+            | Edition::Fide2018
+            | Edition::Fide2023 => Self::Hash,
         }
     }
 

@@ -9,8 +9,9 @@ use shakmaty::Color;
 use shakmaty::fen::Fen;
 
 use crate::events::record::{GameRecord, MoveRecord};
-use crate::events::time_text;
+use crate::events::{EndReason, time_text};
 use crate::laws::TimeControl;
+use crate::tracker::Variant;
 
 /// The game as PGN, with every mover's clock (`%clk`) and, where known, the time he took (`%emt`).
 ///
@@ -38,7 +39,7 @@ fn write(record: &GameRecord, comments: Comments) -> String {
     pgn.push('\n');
     let mut lines = Lines::default();
     movetext(record, comments, &mut lines);
-    lines.word(&record.result);
+    lines.word(record.result.as_str());
     pgn.push_str(&lines.finish());
     pgn
 }
@@ -53,7 +54,7 @@ fn tags(record: &GameRecord) -> String {
         ("Round", UNKNOWN.to_owned()),
         ("White", name(players.and_then(|players| players.white.as_ref()))),
         ("Black", name(players.and_then(|players| players.black.as_ref()))),
-        ("Result", record.result.clone()),
+        ("Result", record.result.to_string()),
     ];
     tags.push(("UTCDate", date(record)));
     tags.push(("UTCTime", time(record)));
@@ -65,7 +66,7 @@ fn tags(record: &GameRecord) -> String {
     if let Some(termination) = record.reason.map(termination) {
         tags.push(("Termination", termination.to_owned()));
     }
-    if record.variant == "chess960" {
+    if record.variant == Variant::Chess960 {
         tags.push(("Variant", "Chess960".to_owned()));
     }
     if record.start_fen != STANDARD {
@@ -126,7 +127,7 @@ fn is_set_before(record: &GameRecord, entry: &MoveRecord) -> bool {
 fn comment(entry: &MoveRecord, comments: Comments) -> Option<String> {
     let mut text = String::new();
     if let Some(clock) = entry.clock {
-        let left_ms = if entry.color == "white" {
+        let left_ms = if entry.color == Color::White {
             clock.white_ms
         } else {
             clock.black_ms
@@ -171,13 +172,23 @@ fn time(record: &GameRecord) -> String {
 }
 
 /// The PGN standard's word for what ended the game.
-fn termination(reason: &str) -> &'static str {
+const fn termination(reason: EndReason) -> &'static str {
     match reason {
-        "arbiter" => "adjudication",
-        "flag" => "time forfeit",
-        "illegal_moves" | "default" => "rules infraction",
-        "reset" | "adjourned" | "void" => "unterminated",
-        _ => "normal",
+        EndReason::Arbiter => "adjudication",
+        EndReason::Flag => "time forfeit",
+        EndReason::IllegalMoves | EndReason::Default => "rules infraction",
+        EndReason::Reset | EndReason::Adjourned | EndReason::Void => "unterminated",
+        EndReason::Checkmate
+        | EndReason::Stalemate
+        | EndReason::DeadPosition
+        | EndReason::Fivefold
+        | EndReason::SeventyFiveMoves
+        | EndReason::Kings
+        | EndReason::ResultPiece
+        | EndReason::Gap
+        | EndReason::Resignation
+        | EndReason::Agreement
+        | EndReason::Claim => "normal",
     }
 }
 

@@ -12,7 +12,7 @@ use kiebitz_protocol::Counters;
 
 use crate::events::record::GameRecord;
 use crate::events::{Event, EventKind, Said};
-use crate::tracker::Side;
+use crate::tracker::{Side, Variant};
 pub(crate) use explain::piece_name;
 use odd::Odd;
 use words::{LocalTime, Numbering, STANDARD};
@@ -229,7 +229,7 @@ impl BoardSheet {
     ) -> io::Result<()> {
         writeln!(out, "{}", self.identity)?;
         for game in &self.games {
-            let side = game.record.white_side.or_else(|| white_side.map(side_text));
+            let side = game.record.white_side.or(white_side);
             game.write(out, side, local, detail)?;
         }
         if self.games.is_empty() {
@@ -262,7 +262,7 @@ impl GameSheet {
     fn write(
         &self,
         out: &mut impl Write,
-        side: Option<&str>,
+        side: Option<Side>,
         local: &LocalTime,
         detail: Detail,
     ) -> io::Result<()> {
@@ -274,7 +274,7 @@ impl GameSheet {
             writeln!(out, "  {} - {}", name(&players.white), name(&players.black))?;
         }
         if record.start_fen != STANDARD {
-            let variant = if record.variant == "chess960" {
+            let variant = if record.variant == Variant::Chess960 {
                 "Chess960, start"
             } else {
                 "Start"
@@ -328,11 +328,4 @@ fn is_amendment(event: &EventKind) -> bool {
             | EventKind::MoveSettled { .. }
             | EventKind::MoveCompleted { .. }
     )
-}
-
-const fn side_text(side: Side) -> &'static str {
-    match side {
-        Side::Left => "left",
-        Side::Right => "right",
-    }
 }

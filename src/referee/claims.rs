@@ -5,10 +5,9 @@ use shakmaty::san::SanPlus;
 use shakmaty::{Chess, Move, Position};
 
 use super::history::History;
-use super::words::color_text;
 use super::{Entry, Referee};
-use crate::events::EventKind;
-use crate::laws::Topic;
+use crate::events::{ClaimReason, EventKind};
+use crate::laws::{Severity, Topic};
 
 /// The same position for the third time (Art. 9.2).
 const THREEFOLD: usize = 3;
@@ -18,10 +17,22 @@ const FIFTY_MOVES: u32 = 100;
 /// What the player on move may claim.
 #[derive(Debug, PartialEq, Eq)]
 struct Claim {
-    topic: Topic,
+    reason: ClaimReason,
     occurrences: Vec<u32>,
     /// In SAN, one or more that he may announce.
     intended: Option<String>,
+}
+
+impl Claim {
+    /// Where the Laws treat it.
+    const fn topic(&self) -> Topic {
+        match (self.reason, self.intended.is_some()) {
+            (ClaimReason::Threefold, false) => Topic::Threefold,
+            (ClaimReason::Threefold, true) => Topic::ThreefoldIntended,
+            (ClaimReason::FiftyMoves, false) => Topic::FiftyMoves,
+            (ClaimReason::FiftyMoves, true) => Topic::FiftyMovesIntended,
+        }
+    }
 }
 
 impl Referee {
@@ -70,21 +81,25 @@ impl Referee {
             let moves = position.legal_moves();
             let moves: Vec<Move> = moves.iter().copied().filter(|m| !m.is_zeroing()).collect();
             (!entry.offered.intended_fifty && !moves.is_empty()).then(|| Claim {
-                topic: Topic::FiftyMovesIntended,
+                reason: ClaimReason::FiftyMoves,
                 occurrences: since,
                 intended: Some(names(position, &moves)),
             })
         } else {
             (due && !history.told_fifty()).then_some(Claim {
-                topic: Topic::FiftyMoves,
+                reason: ClaimReason::FiftyMoves,
                 occurrences: since,
                 intended: None,
             })
         };
         let Some(claim) = claim else { return };
-        self.note_offer(ply, |offered| match claim.topic {
-            Topic::FiftyMoves => offered.fifty = true,
-            _ => offered.intended_fifty = true,
+        let intended = claim.intended.is_some();
+        self.note_offer(ply, |offered| {
+            if intended {
+                offered.intended_fifty = true;
+            } else {
+                offered.fifty = true;
+            }
         });
         self.offer(now, ply, claim);
     }
@@ -102,17 +117,14 @@ impl Referee {
         };
         let rules = &self.regulations.rules;
         let event = EventKind::ClaimAvailable {
-            color: color_text(history.last().turn()),
+            color: history.last().turn(),
             ply,
-            reason: match claim.topic {
-                Topic::Threefold | Topic::ThreefoldIntended => "threefold",
-                _ => "fifty_moves",
-            },
+            reason: claim.reason,
+            article: rules.article(claim.topic()).to_owned(),
             occurrences: claim.occurrences,
             intended: claim.intended,
-            severity: "info",
-            article: rules.article(claim.topic).to_owned(),
-            edition: rules.edition.name(),
+            severity: Severity::Info,
+            edition: rules.edition,
         };
         self.say(now, None, event, None);
     }
@@ -144,7 +156,7 @@ fn threefold(history: &History<'_>, here: &Chess) -> Vec<Claim> {
     let mut claims = Vec::new();
     if stood.len() >= THREEFOLD {
         claims.push(Claim {
-            topic: Topic::Threefold,
+            reason: ClaimReason::Threefold,
             occurrences: stood,
             intended: None,
         });
@@ -155,7 +167,7 @@ fn threefold(history: &History<'_>, here: &Chess) -> Vec<Claim> {
         let stood = history.occurrences(&next);
         if stood.len() + 1 >= THREEFOLD {
             claims.push(Claim {
-                topic: Topic::ThreefoldIntended,
+                reason: ClaimReason::Threefold,
                 occurrences: stood,
                 intended: Some(names(here, &[*m])),
             });

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-use crate::events::Players;
+use crate::events::{Action, Players};
 use crate::laws::Language;
 use crate::tracker::Side;
 pub use announced::Announced;
@@ -29,8 +29,8 @@ pub struct Command {
     pub by: String,
     /// What is to be done.
     pub order: Order,
-    /// The name of what is to be done, as in "set_result".
-    pub action: &'static str,
+    /// The name of what is to be done.
+    pub action: Action,
     /// What it said besides, as it came.
     pub arguments: Value,
 }
@@ -187,7 +187,7 @@ pub enum NoCommand {
     #[error("\"{0}\" is missing, or is no text")]
     Missing(&'static str),
     /// Nobody knows what is to be done.
-    #[error("there is no command {given:?}; there are {}", NAMES.join(", "))]
+    #[error("there is no command {given:?}; there are {}", names())]
     Unknown {
         /// What it said.
         given: String,
@@ -196,7 +196,7 @@ pub enum NoCommand {
     #[error("{action}: {reason}")]
     Arguments {
         /// The command.
-        action: &'static str,
+        action: Action,
         /// What is wrong.
         reason: String,
     },
@@ -220,21 +220,6 @@ pub struct Answer {
 /// Who says so where nobody is named.
 const ARBITER: &str = "arbiter";
 
-const NAMES: [&str; 12] = [
-    "set_players",
-    "set_time_control",
-    "set_result",
-    "set_position",
-    "correct_moves",
-    "close_incident",
-    "annotate",
-    "new_game",
-    "end_game",
-    "identify",
-    "sync_clock_sides",
-    "start_round",
-];
-
 impl Command {
     /// A command as it came, without what its carrier says: of which board it is and of when.
     ///
@@ -249,8 +234,8 @@ impl Command {
         let id = take_text(&mut fields, "id")?.ok_or(NoCommand::Missing("id"))?;
         let given = take_text(&mut fields, "do")?.ok_or(NoCommand::Missing("do"))?;
         let by = take_text(&mut fields, "by")?.unwrap_or_else(|| ARBITER.to_owned());
-        let known = NAMES.into_iter().find(|name| *name == given);
-        let action = known.ok_or(NoCommand::Unknown { given })?;
+        let known = Action::ALL.iter().find(|action| action.as_str() == given);
+        let action = *known.ok_or(NoCommand::Unknown { given })?;
         let arguments = Value::Object(fields);
         let order = order(action, &arguments)?;
         Ok(Self {
@@ -310,27 +295,32 @@ fn take_text(fields: &mut Map<String, Value>, name: &'static str) -> Result<Opti
     }
 }
 
-fn order(action: &'static str, arguments: &Value) -> Result<Order, NoCommand> {
-    fn read<T: DeserializeOwned>(action: &'static str, arguments: &Value) -> Result<T, NoCommand> {
+fn order(action: Action, arguments: &Value) -> Result<Order, NoCommand> {
+    fn read<T: DeserializeOwned>(action: Action, arguments: &Value) -> Result<T, NoCommand> {
         T::deserialize(arguments).map_err(|error| NoCommand::Arguments {
             action,
             reason: error.to_string(),
         })
     }
     Ok(match action {
-        "set_players" => Order::SetPlayers(read(action, arguments)?),
-        "set_time_control" => Order::SetTimeControl(read(action, arguments)?),
-        "set_result" => Order::SetResult(read(action, arguments)?),
-        "set_position" => Order::SetPosition(read(action, arguments)?),
-        "correct_moves" => Order::CorrectMoves(read(action, arguments)?),
-        "close_incident" => Order::CloseIncident(read(action, arguments)?),
-        "annotate" => Order::Annotate(read(action, arguments)?),
-        "new_game" => Order::NewGame(read(action, arguments)?),
-        "end_game" => Order::EndGame(read(action, arguments)?),
-        "sync_clock_sides" => Order::SyncClockSides(read(action, arguments)?),
-        "start_round" => Order::StartRound(read(action, arguments)?),
-        _ => read::<Nothing>(action, arguments).map(|Nothing {}| Order::Identify)?,
+        Action::SetPlayers => Order::SetPlayers(read(action, arguments)?),
+        Action::SetTimeControl => Order::SetTimeControl(read(action, arguments)?),
+        Action::SetResult => Order::SetResult(read(action, arguments)?),
+        Action::SetPosition => Order::SetPosition(read(action, arguments)?),
+        Action::CorrectMoves => Order::CorrectMoves(read(action, arguments)?),
+        Action::CloseIncident => Order::CloseIncident(read(action, arguments)?),
+        Action::Annotate => Order::Annotate(read(action, arguments)?),
+        Action::NewGame => Order::NewGame(read(action, arguments)?),
+        Action::EndGame => Order::EndGame(read(action, arguments)?),
+        Action::Identify => read::<Nothing>(action, arguments).map(|Nothing {}| Order::Identify)?,
+        Action::SyncClockSides => Order::SyncClockSides(read(action, arguments)?),
+        Action::StartRound => Order::StartRound(read(action, arguments)?),
     })
+}
+
+fn names() -> String {
+    let names: Vec<&str> = Action::ALL.iter().map(|action| action.as_str()).collect();
+    names.join(", ")
 }
 
 /// A command that says nothing more.
@@ -343,13 +333,10 @@ const fn first() -> u32 {
 }
 
 fn side<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Side, D::Error> {
-    match String::deserialize(deserializer)?.as_str() {
-        "left" => Ok(Side::Left),
-        "right" => Ok(Side::Right),
-        other => Err(serde::de::Error::custom(format!(
-            "{other:?} is no side of the clock: left, right"
-        ))),
-    }
+    let given = String::deserialize(deserializer)?;
+    let side = Side::ALL.iter().find(|side| side.as_str() == given);
+    side.copied()
+        .ok_or_else(|| serde::de::Error::custom(format!("{given:?} is no side of the clock: left, right")))
 }
 
 fn some_time<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {

@@ -8,7 +8,7 @@ use shakmaty::{Chess, Color, KnownOutcome, Position};
 use super::history::History;
 use super::result::{IN_PLAY, can_mate};
 use super::{Entry, Referee, Verdict};
-use crate::events::{Clock, EventKind};
+use crate::events::{Clock, CompletedBy, CorrectionReason, DecidedBy, EndReason, EventKind};
 use crate::laws::{Fivefold, Rules, SeventyFive};
 
 /// 75 moves by each player without a pawn move or capture.
@@ -25,13 +25,13 @@ const SEARCHED_AFTER: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Ending {
     outcome: KnownOutcome,
-    reason: &'static str,
+    reason: EndReason,
     /// With the making of the ply; else with the completion of one.
     made: bool,
 }
 
 impl Ending {
-    const fn made(outcome: KnownOutcome, reason: &'static str) -> Self {
+    const fn made(outcome: KnownOutcome, reason: EndReason) -> Self {
         Self {
             outcome,
             reason,
@@ -63,7 +63,7 @@ impl Referee {
             self.withdraw_after(now, ply);
         }
         if ending.made && uncompleted {
-            let by = "game_end";
+            let by = CompletedBy::GameEnd;
             let completed = EventKind::MoveCompleted {
                 ply,
                 by,
@@ -83,7 +83,7 @@ impl Referee {
         let kept = super::index(ply) + 1;
         if game.published.len() > kept {
             game.keep(kept);
-            let (ply, reason) = (ply + 1, "after_end");
+            let (ply, reason) = (ply + 1, CorrectionReason::AfterEnd);
             self.say(now, None, EventKind::MoveRetracted { ply, reason }, None);
         }
     }
@@ -105,7 +105,7 @@ impl Referee {
             .into_iter()
             .all(|side| can_mate(position, side, IN_PLAY) == Some(false));
         if dead {
-            let verdict = Verdict::laws(KnownOutcome::Draw, "dead_position", false);
+            let verdict = Verdict::laws(KnownOutcome::Draw, EndReason::DeadPosition, false);
             self.end(now, Some(stood_at), verdict);
         }
     }
@@ -121,16 +121,19 @@ fn verdict(history: &History<'_>, rules: &Rules) -> Option<Ending> {
     }
     if position.is_checkmate() {
         let winner = !position.turn();
-        return Some(Ending::made(KnownOutcome::Decisive { winner }, "checkmate"));
+        return Some(Ending::made(
+            KnownOutcome::Decisive { winner },
+            EndReason::Checkmate,
+        ));
     }
     if position.is_stalemate() {
-        return Some(Ending::made(KnownOutcome::Draw, "stalemate"));
+        return Some(Ending::made(KnownOutcome::Draw, EndReason::Stalemate));
     }
     if position.is_insufficient_material() {
-        return Some(Ending::made(KnownOutcome::Draw, "dead_position"));
+        return Some(Ending::made(KnownOutcome::Draw, EndReason::DeadPosition));
     }
     if fivefold(history, position, rules) {
-        return Some(Ending::made(KnownOutcome::Draw, "fivefold"));
+        return Some(Ending::made(KnownOutcome::Draw, EndReason::Fivefold));
     }
     seventy_five(history, rules)
 }
@@ -171,7 +174,7 @@ fn fivefold(history: &History<'_>, position: &Chess, rules: &Rules) -> bool {
 fn seventy_five(history: &History<'_>, rules: &Rules) -> Option<Ending> {
     let rule = rules.seventy_five()?;
     let made = history.quiet();
-    let ending = Ending::made(KnownOutcome::Draw, "seventy_five_moves");
+    let ending = Ending::made(KnownOutcome::Draw, EndReason::SeventyFiveMoves);
     match rule {
         SeventyFive::Made => (made >= 2 * SEVENTY_FIVE_MOVES).then_some(ending),
         SeventyFive::Completed => {
@@ -201,11 +204,11 @@ fn seventy_five(history: &History<'_>, rules: &Rules) -> Option<Ending> {
 }
 
 impl Verdict {
-    fn laws(outcome: KnownOutcome, reason: &'static str, confirmed: bool) -> Self {
+    fn laws(outcome: KnownOutcome, reason: EndReason, confirmed: bool) -> Self {
         Self {
-            result: outcome.to_string(),
+            result: outcome.into(),
             reason,
-            by: "laws",
+            by: DecidedBy::Laws,
             confirmed,
         }
     }

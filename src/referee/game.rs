@@ -3,10 +3,10 @@
 use kiebitz_hardware::Timestamp;
 
 use super::claims::Offered;
-use super::words::{index, move_of, reason_text, side_text};
+use super::words::{index, move_of};
 use super::{Entry, FROM_POSITION, Game, Referee, Running, WITHOUT_CLOCK};
-use crate::events::{Clock, EventKind, time_text};
-use crate::tracker::{Ply, Variant, Withdrawal};
+use crate::events::{Clock, CompletedBy, CorrectionReason, EventKind, time_text};
+use crate::tracker::{Orientation, Ply, Variant};
 
 impl Referee {
     /// Whether a ply may be part of the game: not if it was begun while the clock stood still.
@@ -30,7 +30,7 @@ impl Referee {
     }
 
     /// Brings the game as published up to the line, as far as the line counts.
-    pub(super) fn follow(&mut self, now: Timestamp, reason: &'static str) {
+    pub(super) fn follow(&mut self, now: Timestamp, reason: CorrectionReason) {
         if self.game.as_ref().is_some_and(|game| game.ended) || self.start.is_none() {
             return;
         }
@@ -51,7 +51,7 @@ impl Referee {
         let common = game.published.iter().zip(&self.line).take_while(same).count();
         // Pieces being set up or cleared away can look like another line; what is certain stands until the clock runs.
         // What the memory tells was played before it stood.
-        let remembered = reason == reason_text(Withdrawal::Recovered)
+        let remembered = reason == CorrectionReason::Recovered
             && self.line.get(common).is_some_and(|entry| entry.ply.inferred);
         let certain = game
             .published
@@ -82,16 +82,12 @@ impl Referee {
         let Some(start) = &self.start else { return };
         let event = EventKind::GameStarted {
             start_fen: start.state.fen(),
-            variant: match start.variant {
-                Variant::Standard => "standard",
-                Variant::Chess960 => "chess960",
-                Variant::FromPosition => "from_position",
-            },
-            orientation: if start.turned { "turned" } else { "normal" },
+            variant: start.variant,
+            orientation: Orientation::of(start.turned),
             continues: self.continues.take(),
-            white_side: self.white_side.map(side_text),
-            laws: Some(self.regulations.rules.edition.name().to_owned()),
-            mode: Some(self.regulations.rules.mode.name().to_owned()),
+            white_side: self.white_side,
+            laws: Some(self.regulations.rules.edition),
+            mode: Some(self.regulations.rules.mode),
             players: self.announced.clone(),
             time_control: self.regulations.time_control_text(),
             event: self.regulations.event.clone(),
@@ -125,7 +121,7 @@ impl Referee {
         now: Timestamp,
         entry: Entry,
         replaces: Option<Option<String>>,
-        reason: &'static str,
+        reason: CorrectionReason,
     ) {
         let ply = entry.ply.clone();
         let played = move_of(&ply);
@@ -153,7 +149,7 @@ impl Referee {
     }
 
     /// Withdraws what was published beyond the line.
-    pub(super) fn withdraw_surplus(&mut self, now: Timestamp, reason: &'static str) {
+    pub(super) fn withdraw_surplus(&mut self, now: Timestamp, reason: CorrectionReason) {
         let keep = self.line.len();
         let Some(game) = &mut self.game else { return };
         if game.ended || game.published.len() <= keep {
@@ -172,7 +168,7 @@ impl Referee {
         if let Some(entry) = game.published.get(keep) {
             let ply = entry.ply.number;
             game.keep(keep);
-            let reason = "set_up";
+            let reason = CorrectionReason::SetUp;
             self.say(now, None, EventKind::MoveRetracted { ply, reason }, None);
         }
     }
@@ -246,7 +242,7 @@ impl Referee {
     }
 
     /// Notes what was said of a ply's completion.
-    pub(super) fn note_completed(&mut self, ply: u32, by: &'static str, clock: Option<Clock>) {
+    pub(super) fn note_completed(&mut self, ply: u32, by: CompletedBy, clock: Option<Clock>) {
         let published = self.game.as_mut().map(|game| &mut game.published);
         if let Some(entry) = published.and_then(|published| published.get_mut(index(ply))) {
             entry.completed = Some((by, clock, None));

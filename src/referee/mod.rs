@@ -19,15 +19,17 @@ mod words;
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Board, ByColor, Color, KnownOutcome, Rank, Role};
 
-use crate::events::{Clock, EventKind, Players};
+use crate::events::{
+    Clock, CompletedBy, CorrectionReason, DecidedBy, EndReason, EventKind, GameResult, Players, SettledBy,
+};
 use crate::laws::Regulations;
 use crate::referee::command::CloseIncident;
-use crate::tracker::{ClockChange, Completion, Finding, Ply, ResultSign, Side, Start, State, Withdrawal};
+use crate::tracker::{ClockChange, Finding, Ply, ResultSign, Side, Start, State, Withdrawal};
 use claims::Offered;
 use history::{History, Placed};
 pub use resumed::Resumed;
 use watch::{Noted, View, Watch};
-use words::{completion_text, index, reason_text, recovery_text, settlement_text};
+use words::index;
 
 /// One thing the referee says: the event, the game it belongs to, and when it happened on the board.
 #[derive(Debug, Clone)]
@@ -110,12 +112,12 @@ impl Running {
 /// How a game ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
-    /// 1-0, 0-1, 1/2-1/2 or *.
-    pub result: String,
-    /// As in game.ended.
-    pub reason: &'static str,
-    /// board, laws or arbiter.
-    pub by: &'static str,
+    /// The result.
+    pub result: GameResult,
+    /// What ended it.
+    pub reason: EndReason,
+    /// Whose word that is.
+    pub by: DecidedBy,
     /// False until the arbiter's word, where the Laws want it.
     pub confirmed: bool,
 }
@@ -124,16 +126,15 @@ pub struct Verdict {
 struct Entry {
     ply: Box<Ply>,
     told_at: Timestamp,
-    settled: Option<&'static str>,
-    completed: Option<(&'static str, Option<Clock>, Option<u64>)>,
+    settled: Option<SettledBy>,
+    completed: Option<(CompletedBy, Option<Clock>, Option<u64>)>,
     offered: Offered,
 }
 
 impl Entry {
     /// Whether the mover's press completed it.
     fn is_pressed(&self) -> bool {
-        self.completed
-            .is_some_and(|(by, ..)| by == completion_text(Completion::Press))
+        self.completed.is_some_and(|(by, ..)| by == CompletedBy::Press)
     }
 }
 
@@ -188,19 +189,19 @@ impl Referee {
             }
             Finding::Away => {}
             Finding::Start(start) => self.start_set_up(now, start),
-            Finding::Made(ply) => self.played(now, ply, "moved_on"),
-            Finding::Amended { ply, reason } => self.played(now, ply, reason_text(reason)),
+            Finding::Made(ply) => self.played(now, ply, CorrectionReason::MovedOn),
+            Finding::Amended { ply, reason } => self.played(now, ply, reason.into()),
             Finding::Retracted { ply, reason } => {
                 self.line.truncate(index(ply));
                 // Kings on their way to the centre were never a move, clock or no clock.
                 if reason == Withdrawal::Kings {
-                    self.withdraw_surplus(now, reason_text(reason));
+                    self.withdraw_surplus(now, reason.into());
                 } else {
-                    self.follow(now, reason_text(reason));
+                    self.follow(now, reason.into());
                 }
             }
             Finding::Settled { ply, by } => {
-                let by = settlement_text(by);
+                let by = by.into();
                 self.mark(now, ply, |entry| entry.settled = Some(by));
             }
             Finding::Completed {
@@ -209,7 +210,7 @@ impl Referee {
                 clock,
                 elapsed,
             } => {
-                let by = completion_text(by);
+                let by = by.into();
                 let elapsed = elapsed.and_then(|e| u64::try_from(e.as_millis()).ok());
                 self.mark(now, ply, |entry| {
                     entry.completed = Some((by, clock.map(Clock::from), elapsed))
@@ -222,7 +223,6 @@ impl Referee {
                 from,
                 to,
             } => {
-                let by = recovery_text(by);
                 let event = EventKind::BoardRecovered {
                     by,
                     changes,
@@ -317,7 +317,7 @@ impl Referee {
     }
 
     /// The line goes on, or goes another way, with this ply.
-    fn played(&mut self, now: Timestamp, ply: Box<Ply>, reason: &'static str) {
+    fn played(&mut self, now: Timestamp, ply: Box<Ply>, reason: CorrectionReason) {
         self.line.truncate(index(ply.number));
         let entry = Entry {
             ply,
@@ -354,11 +354,11 @@ impl Referee {
         if start.goes_on && self.game.is_some() {
             self.cut_off(now, &start);
         } else if ceremonial && same {
-            self.withdraw_surplus(now, "takeback");
+            self.withdraw_surplus(now, CorrectionReason::Takeback);
         } else {
             if self.game().is_some() {
                 self.withdraw_uncertain(now);
-                self.end(now, None, Verdict::board("*", "reset"));
+                self.end(now, None, Verdict::board(GameResult::Unknown, EndReason::Reset));
             }
             self.put_by();
         }
@@ -379,7 +379,7 @@ impl Referee {
     /// on with it. A game that had ended stays ended, unless another one was begun in the gap.
     fn cut_off(&mut self, now: Timestamp, start: &Start) {
         if let Some(game) = self.game().cloned() {
-            self.end(now, None, Verdict::board("*", "gap"));
+            self.end(now, None, Verdict::board(GameResult::Unknown, EndReason::Gap));
             let players = self.game.take().and_then(|game| game.players);
             self.announced = self.announced.take().or(players);
             self.continues = Some(game.id);
@@ -427,7 +427,7 @@ impl Referee {
                 if self.game.is_none() && self.start.is_some() && self.line.is_empty() {
                     self.begin(now);
                 }
-                self.follow(now, "takeback");
+                self.follow(now, CorrectionReason::Takeback);
                 return;
             }
             ClockChange::Stopped => {
@@ -441,16 +441,12 @@ impl Referee {
     }
 
     fn result_shown(&mut self, now: Timestamp, outcome: KnownOutcome, by: ResultSign) {
-        let reason = match by {
-            ResultSign::Kings => "kings",
-            ResultSign::Piece => "result_piece",
-        };
         if self
             .game
             .as_ref()
             .is_some_and(|game| !game.ended && !game.published.is_empty())
         {
-            self.end(now, None, Verdict::board(&outcome.to_string(), reason));
+            self.end(now, None, Verdict::board(outcome.into(), by.into()));
             if let Some(game) = &mut self.game {
                 game.shown_at = Some(now);
             }
@@ -466,7 +462,7 @@ impl Referee {
 
     fn end(&mut self, now: Timestamp, at: Option<Timestamp>, verdict: Verdict) {
         let event = EventKind::GameEnded {
-            result: verdict.result.clone(),
+            result: verdict.result,
             reason: verdict.reason,
             by: verdict.by,
             confirmed: verdict.confirmed,
@@ -482,11 +478,11 @@ impl Referee {
 
 impl Verdict {
     /// What a board shows is a proposal.
-    fn board(result: &str, reason: &'static str) -> Self {
+    fn board(result: GameResult, reason: EndReason) -> Self {
         Self {
-            result: result.to_owned(),
+            result,
             reason,
-            by: "board",
+            by: DecidedBy::Board,
             confirmed: false,
         }
     }

@@ -10,7 +10,7 @@ use shakmaty::CastlingMode;
 
 use super::watch::Noted;
 use super::{Referee, Running, Verdict};
-use crate::events::{Players, time_text};
+use crate::events::{DecidedBy, EndReason, GameResult, Players, time_text};
 use crate::laws::{NoTimeControl, TimeControl};
 use crate::referee::command::{
     Annotate, CloseIncident, CorrectMoves, EndGame, NewGame, Order, Refusal, SetPlayers, SetPosition,
@@ -37,7 +37,7 @@ enum Deed {
     Incident(CloseIncident),
     Note(Whose, String),
     Start(State, Option<Players>),
-    End(&'static str),
+    End(EndReason),
     Identify,
     WhiteSide(Side),
     Round(Timestamp),
@@ -55,46 +55,46 @@ enum Whose {
 }
 
 /// Reasons for a result that an arbiter can give.
-const REASONS: &[&str] = &[
-    "resignation",
-    "agreement",
-    "flag",
-    "illegal_moves",
-    "claim",
-    "default",
-    "arbiter",
-    "void",
-    "adjourned",
-    "kings",
-    "result_piece",
-    "checkmate",
-    "stalemate",
-    "dead_position",
-    "fivefold",
-    "seventy_five_moves",
+const REASONS: &[EndReason] = &[
+    EndReason::Resignation,
+    EndReason::Agreement,
+    EndReason::Flag,
+    EndReason::IllegalMoves,
+    EndReason::Claim,
+    EndReason::Default,
+    EndReason::Arbiter,
+    EndReason::Void,
+    EndReason::Adjourned,
+    EndReason::Kings,
+    EndReason::ResultPiece,
+    EndReason::Checkmate,
+    EndReason::Stalemate,
+    EndReason::DeadPosition,
+    EndReason::Fivefold,
+    EndReason::SeventyFiveMoves,
 ];
 /// Those that say that nobody won.
-const DRAWN: &[&str] = &[
-    "agreement",
-    "claim",
-    "stalemate",
-    "dead_position",
-    "fivefold",
-    "seventy_five_moves",
+const DRAWN: &[EndReason] = &[
+    EndReason::Agreement,
+    EndReason::Claim,
+    EndReason::Stalemate,
+    EndReason::DeadPosition,
+    EndReason::Fivefold,
+    EndReason::SeventyFiveMoves,
 ];
 /// What cannot happen any more once the game is over.
-const ONLY_IN_PLAY: &[&str] = &[
-    "resignation",
-    "agreement",
-    "flag",
-    "illegal_moves",
-    "claim",
-    "default",
+const ONLY_IN_PLAY: &[EndReason] = &[
+    EndReason::Resignation,
+    EndReason::Agreement,
+    EndReason::Flag,
+    EndReason::IllegalMoves,
+    EndReason::Claim,
+    EndReason::Default,
 ];
 /// A round is not told of earlier or later than this.
 const FURTHEST_ROUND: Duration = Duration::from_secs(24 * 60 * 60);
 /// Reasons for a game without a result.
-const UNFINISHED: &[&str] = &["arbiter", "void", "adjourned"];
+const UNFINISHED: &[EndReason] = &[EndReason::Arbiter, EndReason::Void, EndReason::Adjourned];
 
 impl Checked {
     /// What the sender should know of what will be done.
@@ -179,7 +179,7 @@ impl Referee {
             Deed::Note(whose, text) => self.annotate(now, by, whose, text),
             Deed::Start(_, players) => self.begin_anew(now, players),
             Deed::End(reason) => {
-                self.end(now, None, Verdict::arbiter("*", reason));
+                self.end(now, None, Verdict::arbiter(GameResult::Unknown, reason));
                 self.watch(now, Noted::Time);
             }
             Deed::Round(begins) => self.start_round(now, begins),
@@ -200,7 +200,7 @@ impl Referee {
         let whose = self.whose(set.game.as_ref())?;
         let game = self.game_of(whose).ok_or_else(|| self.no_game())?;
         let result = result_named(&set.result)?;
-        if result == "*" && set.reason.is_none() {
+        if result == GameResult::Unknown && set.reason.is_none() {
             return match whose {
                 Whose::Current if game.ended => Ok(Deed::GoOn.into()),
                 Whose::Current => Err(Refusal::GameOn {
@@ -214,19 +214,22 @@ impl Referee {
         }
         let before = game.verdict.as_ref();
         let reason = match &set.reason {
-            Some(given) => word(given, REASONS)?,
+            Some(given) => reason_among(given, REASONS)?,
             None => before
                 .filter(|v| v.result == result)
-                .map_or("arbiter", |v| v.reason),
+                .map_or(EndReason::Arbiter, |v| v.reason),
         };
-        let unfinished = UNFINISHED.contains(&reason) && reason != "arbiter";
-        if (DRAWN.contains(&reason) && result != "1/2-1/2") || (unfinished && result != "*") {
+        let unfinished = UNFINISHED.contains(&reason) && reason != EndReason::Arbiter;
+        if (DRAWN.contains(&reason) && result != GameResult::Draw)
+            || (unfinished && result != GameResult::Unknown)
+        {
             return Err(Refusal::NoSuchEnd { reason, result });
         }
-        let over = before.filter(|v| v.by == "laws" && v.confirmed && ONLY_IN_PLAY.contains(&reason));
+        let over =
+            before.filter(|v| v.by == DecidedBy::Laws && v.confirmed && ONLY_IN_PLAY.contains(&reason));
         if let Some(over) = over {
             return Err(Refusal::AlreadyOver {
-                result: over.result.clone(),
+                result: over.result,
                 over_by: over.reason,
                 reason,
             });
@@ -244,7 +247,7 @@ impl Referee {
         };
         if let Some(verdict) = game.verdict.as_ref().filter(|_| game.ended) {
             return Err(Refusal::Over {
-                result: verdict.result.clone(),
+                result: verdict.result,
                 over_by: verdict.reason,
             });
         }
@@ -294,8 +297,11 @@ impl Referee {
         if self.game().is_none() {
             return Err(self.no_game());
         }
-        let reason = end.reason.as_deref().unwrap_or("arbiter");
-        Ok(Deed::End(word(reason, UNFINISHED)?))
+        let reason = match &end.reason {
+            Some(given) => reason_among(given, UNFINISHED)?,
+            None => EndReason::Arbiter,
+        };
+        Ok(Deed::End(reason))
     }
 
     fn no_game(&self) -> Refusal {
@@ -377,17 +383,15 @@ fn control(given: &str) -> Result<TimeControl, Refusal> {
         })
 }
 
-fn result_named(given: &str) -> Result<&'static str, Refusal> {
-    let known = ["1-0", "0-1", "1/2-1/2", "*"]
-        .into_iter()
-        .find(|known| *known == given);
-    known.ok_or_else(|| Refusal::NoResult {
+fn result_named(given: &str) -> Result<GameResult, Refusal> {
+    let known = GameResult::ALL.iter().find(|known| known.as_str() == given);
+    known.copied().ok_or_else(|| Refusal::NoResult {
         given: given.to_owned(),
     })
 }
 
-fn word(given: &str, known: &'static [&'static str]) -> Result<&'static str, Refusal> {
-    let found = known.iter().find(|word| **word == given);
+fn reason_among(given: &str, known: &'static [EndReason]) -> Result<EndReason, Refusal> {
+    let found = known.iter().find(|reason| reason.as_str() == given);
     found.copied().ok_or_else(|| Refusal::NoReason {
         given: given.to_owned(),
         known,

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use shakmaty::{Chess, Color};
 
-use super::words::color_text;
 use super::{Referee, Running};
+use crate::events::{EndReason, GameResult, color};
 use crate::laws::mating::{self, Answer, Reason};
 use crate::laws::{Regulations, Rules, Topic, answer};
 
@@ -36,7 +36,7 @@ pub(super) fn may_win(position: &Chess, side: Color, rules: &Rules, nodes: u64) 
 /// A result as entered, and as the Laws have it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entered {
-    pub(super) result: &'static str,
+    pub(super) result: GameResult,
     pub(super) note: Option<String>,
 }
 
@@ -69,22 +69,39 @@ impl Running {
 
     /// What the Laws make of a result that rests on a resignation, a flag or illegal moves: a draw where the winner could
     /// not have mated. Where that cannot be found out in time, the result stands as entered.
-    pub(super) fn entered(&self, result: &'static str, reason: &str, regulations: &Regulations) -> Entered {
+    pub(super) fn entered(
+        &self,
+        result: GameResult,
+        reason: EndReason,
+        regulations: &Regulations,
+    ) -> Entered {
         let as_entered = Entered { result, note: None };
         let rules = &regulations.rules;
-        let winner = match result {
-            "1-0" => Color::White,
-            "0-1" => Color::Black,
-            _ => return as_entered,
+        let Some(winner) = result.winner() else {
+            return as_entered;
         };
         let (spares, topic) = match reason {
-            "resignation" => (rules.resignation_spares(), Topic::Resignation),
-            "flag" => (true, Topic::Flag),
-            "illegal_moves" => (
+            EndReason::Resignation => (rules.resignation_spares(), Topic::Resignation),
+            EndReason::Flag => (true, Topic::Flag),
+            EndReason::IllegalMoves => (
                 rules.penalty_spares() || rules.needs_mating_material(),
                 Topic::Penalty,
             ),
-            _ => return as_entered,
+            EndReason::Checkmate
+            | EndReason::Stalemate
+            | EndReason::DeadPosition
+            | EndReason::Fivefold
+            | EndReason::SeventyFiveMoves
+            | EndReason::Kings
+            | EndReason::ResultPiece
+            | EndReason::Reset
+            | EndReason::Gap
+            | EndReason::Agreement
+            | EndReason::Claim
+            | EndReason::Default
+            | EndReason::Arbiter
+            | EndReason::Void
+            | EndReason::Adjourned => return as_entered,
         };
         let Some(position) = self.last_legal().filter(|_| spares) else {
             return as_entered;
@@ -93,14 +110,14 @@ impl Running {
             return as_entered;
         };
         let mut values = BTreeMap::from([
-            ("color".to_owned(), color_text(winner).into()),
+            ("color".to_owned(), color::as_str(winner).into()),
             ("article".to_owned(), rules.article(topic).into()),
         ]);
         if let Some(why) = doubt.why {
             values.insert("why".to_owned(), why.name().into());
         }
         Entered {
-            result: if doubt.certain { "1/2-1/2" } else { result },
+            result: if doubt.certain { GameResult::Draw } else { result },
             note: Some(answer(regulations.language, doubt.answer, &values)),
         }
     }

@@ -3,13 +3,13 @@
 use kiebitz_hardware::Timestamp;
 use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
-use shakmaty::{CastlingMode, Color, Role};
+use shakmaty::{CastlingMode, Role};
 
 use super::Verdict;
 use crate::events::record::{GameRecord, MoveRecord};
 use crate::events::{Players, ResumableGame};
 use crate::laws::TimeControl;
-use crate::tracker::{Doubt, Evidence, Ply, Side, Start, State, Variant};
+use crate::tracker::{Doubt, Evidence, Orientation, Ply, Side, Start, State, Variant};
 
 /// A game to be taken up again.
 #[derive(Debug, Clone)]
@@ -45,10 +45,11 @@ impl Resumed {
     #[must_use]
     pub fn new(game: &ResumableGame) -> Option<Self> {
         let record = &game.record;
-        let (variant, mode) = match record.variant {
-            "standard" => (Variant::Standard, CastlingMode::Standard),
-            "chess960" => (Variant::Chess960, CastlingMode::Chess960),
-            _ => (Variant::FromPosition, castling_mode(&record.start_fen)?),
+        let variant = record.variant;
+        let mode = match variant {
+            Variant::Standard => CastlingMode::Standard,
+            Variant::Chess960 => CastlingMode::Chess960,
+            Variant::FromPosition => castling_mode(&record.start_fen)?,
         };
         let mut state = State::from_fen(&record.start_fen, mode)?;
         if variant == Variant::FromPosition {
@@ -73,18 +74,15 @@ impl Resumed {
             start: Start {
                 variant,
                 state,
-                turned: record.orientation == "turned",
+                turned: record.orientation == Orientation::Turned,
                 goes_on: false,
             },
             plies,
-            white_side: record.white_side.map(|side| match side {
-                "left" => Side::Left,
-                _ => Side::Right,
-            }),
-            verdict: record.ended.map(|_| Verdict {
-                result: record.result.clone(),
-                reason: record.reason.unwrap_or("reset"),
-                by: record.by.unwrap_or("board"),
+            white_side: record.white_side,
+            verdict: record.reason.zip(record.by).map(|(reason, by)| Verdict {
+                result: record.result,
+                reason,
+                by,
                 confirmed: record.confirmed,
             }),
             players: record.players.clone(),
@@ -126,7 +124,7 @@ fn ply(record: &GameRecord, entry: &MoveRecord, before: &State, mode: CastlingMo
         .and_then(|(uci, position)| uci.to_move(position).ok().or_else(|| before.legal_move(&uci)));
     Some(Ply {
         number: entry.ply,
-        color: Color::from_white(entry.color == "white"),
+        color: entry.color,
         played: played.filter(|_| entry.legal),
         uci,
         san: entry.san.clone(),

@@ -25,9 +25,9 @@ use shakmaty::{Bitboard, ByColor, Color};
 
 use super::result::{IN_PLAY, may_win};
 use super::{ClockState, Entry};
-use crate::events::incidents::{Incidents, player};
-use crate::events::{Clock, EventKind};
-use crate::laws::{ClockTimes, Regulations, Sight};
+use crate::events::incidents::Incidents;
+use crate::events::{Clock, ClosedBy, EventKind, IncidentEnd};
+use crate::laws::{ClockTimes, IncidentKind, Regulations, Sight};
 use crate::referee::command::CloseIncident;
 use crate::tracker::{ClockChange, ClockFace, Completion, Look, Side, Start, State, difference};
 use book::{Book, Closed, Known, Offences, Report};
@@ -167,7 +167,7 @@ impl Desk<'_> {
             .update(self.view.now, self.view.regulations, number, report);
     }
 
-    fn note(&mut self, report: Report, reason: &'static str) {
+    fn note(&mut self, report: Report, reason: IncidentEnd) {
         self.book
             .note(self.view.now, self.view.regulations, report, reason);
     }
@@ -268,22 +268,35 @@ impl Watch {
     pub(super) fn resume(&mut self, incidents: &Incidents) {
         self.book.resume(incidents);
         self.offences.completed = incidents.offences();
-        for incident in incidents.past().filter(|past| past.kind == "late_start") {
+        for incident in incidents
+            .past()
+            .filter(|past| past.kind == IncidentKind::LateStart)
+        {
             self.late.resume_past(incident);
         }
         for incident in incidents.open() {
             let known = Known::new(incident);
             match incident.kind {
-                "illegal_move" | "promotion_not_replaced" => self.moves.resume(&known),
-                "clock_pressed_without_move" => self.press.resume(&known),
-                "displaced_pieces" => self.displaced.resume(&known),
-                "piece_touched_not_moved" => self.touch.resume(&known),
-                "board_disconnected" | "sensor_fault" => self.faults.resume(&known),
-                "board_rotated" | "wrong_start_position" => self.setup.resume(incident),
-                "late_start" => self.late.resume(incident),
-                "clock_inconsistent" => self.arithmetic.resume(&known),
-                "illegal_position" => self.positions.resume(&known),
-                _ => self.times.resume(&known),
+                IncidentKind::IllegalMove | IncidentKind::PromotionNotReplaced => self.moves.resume(&known),
+                IncidentKind::ClockPressedWithoutMove => self.press.resume(&known),
+                IncidentKind::DisplacedPieces => self.displaced.resume(&known),
+                IncidentKind::PieceTouchedNotMoved => self.touch.resume(&known),
+                IncidentKind::BoardDisconnected | IncidentKind::SensorFault => self.faults.resume(&known),
+                IncidentKind::BoardRotated | IncidentKind::WrongStartPosition => self.setup.resume(incident),
+                IncidentKind::LateStart => self.late.resume(incident),
+                IncidentKind::ClockInconsistent => self.arithmetic.resume(&known),
+                IncidentKind::IllegalPosition => self.positions.resume(&known),
+                IncidentKind::FlagFall
+                | IncidentKind::TwoFlags
+                | IncidentKind::TimeTrouble
+                | IncidentKind::ClockStopped
+                | IncidentKind::ClockDisconnected => self.times.resume(&known),
+                // They are over as soon as they are told, or go on by themselves to the end of the game.
+                IncidentKind::TwoHandsSuspected
+                | IncidentKind::CastlingRookFirst
+                | IncidentKind::AdjustedOffTurn
+                | IncidentKind::ColorsReversed
+                | IncidentKind::ContinuedAfterEnd => {}
             }
         }
     }
@@ -304,7 +317,7 @@ impl Watch {
         let Some(incident) = self.book.decidable(number) else {
             return Vec::new();
         };
-        let (color, counted) = (player(incident), self.book.counts(number));
+        let (color, counted) = (incident.color, self.book.counts(number));
         let counts = close.counts.filter(|counts| *counts != counted);
         // The pieces may have been set up for the next game, whose offences begin anew.
         let of_this_game = counts.filter(|_| number > self.game_since);
@@ -314,8 +327,8 @@ impl Watch {
             _ => {}
         }
         let closed = Closed {
-            by: "arbiter",
-            reason: "decided",
+            by: ClosedBy::Arbiter,
+            reason: IncidentEnd::Decided,
             counts,
             decision: close.decision.clone(),
         };
@@ -333,7 +346,8 @@ impl Watch {
     /// The arbiter has set the position or the moves: what was irregular on the board is decided with it.
     pub(super) fn set_by_arbiter(&mut self, now: Timestamp) -> Vec<(Timestamp, EventKind)> {
         for number in self.book.open_of(&ON_THE_BOARD) {
-            self.book.close(now, number, "arbiter", "decided");
+            self.book
+                .close(now, number, ClosedBy::Arbiter, IncidentEnd::Decided);
         }
         self.moves = moves::Moves::default();
         self.displaced = displaced::Displaced::default();
@@ -441,23 +455,23 @@ impl Watch {
 }
 
 /// What is over when the arbiter says how the pieces stand.
-const ON_THE_BOARD: [&str; 6] = [
-    "illegal_move",
-    "promotion_not_replaced",
-    "clock_pressed_without_move",
-    "displaced_pieces",
-    "piece_touched_not_moved",
-    "illegal_position",
+const ON_THE_BOARD: [IncidentKind; 6] = [
+    IncidentKind::IllegalMove,
+    IncidentKind::PromotionNotReplaced,
+    IncidentKind::ClockPressedWithoutMove,
+    IncidentKind::DisplacedPieces,
+    IncidentKind::PieceTouchedNotMoved,
+    IncidentKind::IllegalPosition,
 ];
 
 /// What is not over with a game, or closed by its own watcher.
-const OUTLAST_A_GAME: [&str; 6] = [
-    "late_start",
-    "board_rotated",
-    "wrong_start_position",
-    "board_disconnected",
-    "clock_disconnected",
-    "sensor_fault",
+const OUTLAST_A_GAME: [IncidentKind; 6] = [
+    IncidentKind::LateStart,
+    IncidentKind::BoardRotated,
+    IncidentKind::WrongStartPosition,
+    IncidentKind::BoardDisconnected,
+    IncidentKind::ClockDisconnected,
+    IncidentKind::SensorFault,
 ];
 
 #[cfg(test)]

@@ -6,13 +6,17 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_protocol::{ClockTimes, SideTime};
 use shakmaty::{ByColor, Color};
 
-/// A side of the clock, seen from its front.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
-    /// The left-hand clock.
-    Left,
-    /// The right-hand clock.
-    Right,
+use crate::vocabulary::vocabulary;
+
+vocabulary! {
+    "side of the clock"
+    /// A side of the clock, seen from its front.
+    pub enum Side {
+        /// The left-hand clock.
+        Left = "left",
+        /// The right-hand clock.
+        Right = "right",
+    }
 }
 
 /// What the clock shows, once White's side of it is known.

@@ -10,6 +10,7 @@ use super::clock::{ClockChange, ClockFace, Side};
 use super::sensors::Change;
 use super::start::Variant;
 use super::state::State;
+use crate::vocabulary::vocabulary;
 
 /// One thing that the tracker has concluded.
 #[derive(Debug, Clone)]
@@ -235,15 +236,17 @@ pub enum Completion {
     OwnNextMove,
 }
 
-/// How a gap was closed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Recovery {
-    /// The board's memory told what happened.
-    Memory,
-    /// Only these moves lead from what stood there before to what stands there now.
-    Inferred,
-    /// Different moves do, or none that the search finds: what was played is not known.
-    Undecidable,
+vocabulary! {
+    "ground of board.recovered"
+    /// How a gap was closed.
+    pub enum Recovery {
+        /// The board's memory told what happened.
+        Memory = "memory",
+        /// Only these moves lead from what stood there before to what stands there now.
+        Inferred = "inferred",
+        /// Different moves do, or none that the search finds: what was played is not known.
+        Undecidable = "undecidable",
+    }
 }
 
 /// How a board shows a result.

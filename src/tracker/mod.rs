@@ -50,7 +50,7 @@ pub use sensors::Change;
 use sensors::Sensors;
 pub(crate) use sensors::difference;
 use signals::Signals;
-pub use start::Variant;
+pub use start::{Orientation, Variant};
 pub use state::State;
 use tree::{Standing, Tree};
 
@@ -298,13 +298,11 @@ impl Tracker {
         Some((tip.state.board(), tip.differs))
     }
 
-    /// How White sits: "normal" with the connector on his left, else "turned"; `None` before a start position has
-    /// shown it.
+    /// Where White sits; `None` before a start position has shown it.
     #[must_use]
-    pub fn orientation(&self) -> Option<&'static str> {
-        self.line
-            .as_ref()
-            .map(|_| if self.sensors.turned() { "turned" } else { "normal" })
+    pub fn orientation(&self) -> Option<Orientation> {
+        let line = self.line.as_ref();
+        line.map(|_| Orientation::of(self.sensors.turned()))
     }
 
     /// What the clock shows, once White's side is known.

@@ -5,16 +5,38 @@ use shakmaty::{
 };
 
 use super::state::State;
+use crate::vocabulary::vocabulary;
 
-/// The kind of game that a start position opens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Variant {
-    /// The usual start position (Laws Art. 2.3).
-    Standard,
-    /// One of the other 959 start positions of Chess960 (Laws, Guidelines II).
-    Chess960,
-    /// Any other position: the board was found in it, without its history.
-    FromPosition,
+vocabulary! {
+    "variant"
+    /// The kind of game that a start position opens.
+    pub enum Variant {
+        /// The usual start position (Laws Art. 2.3).
+        Standard = "standard",
+        /// One of the other 959 start positions of Chess960 (Laws, Guidelines II).
+        Chess960 = "chess960",
+        /// Any other position: the board was found in it, without its history.
+        FromPosition = "from_position",
+    }
+}
+
+vocabulary! {
+    "orientation"
+    /// Where White sits.
+    pub enum Orientation {
+        /// With the connector on White's left.
+        Normal = "normal",
+        /// With the connector on White's right.
+        Turned = "turned",
+    }
+}
+
+impl Orientation {
+    /// Of a board that stands turned, or not.
+    #[must_use]
+    pub const fn of(turned: bool) -> Self {
+        if turned { Self::Turned } else { Self::Normal }
+    }
 }
 
 /// The start position that stands on the board, if it is one: pieces mirrored on the first and last rank, king

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use kiebitz::events::EventKind;
+use kiebitz::events::{EndReason, EventKind, GameResult};
 
 use crate::room::{Room, STANDARD};
 
@@ -71,8 +71,8 @@ fn a_result_holds_over_a_restart_until_it_is_withdrawn() {
     );
     let game = room.game();
     assert_eq!(
-        (game.result.as_str(), game.reason, game.confirmed),
-        ("1-0", Some("resignation"), true)
+        (game.result, game.reason, game.confirmed),
+        (GameResult::WhiteWins, Some(EndReason::Resignation), true)
     );
     room.says(r#""do":"set_result","result":"*""#);
     room.restarts(Duration::from_secs(20));
@@ -80,8 +80,8 @@ fn a_result_holds_over_a_restart_until_it_is_withdrawn() {
     room.plays("f8c5");
     let game = room.game();
     assert_eq!(
-        (game.result.as_str(), game.ended, game.moves.len()),
-        ("*", None, 6)
+        (game.result, game.ended, game.moves.len()),
+        (GameResult::Unknown, None, 6)
     );
 }
 
@@ -94,15 +94,15 @@ fn the_last_game_stays_open_to_the_arbiter_over_a_restart() {
     room.says(r#""do":"set_result","result":"1/2-1/2","reason":"agreement""#);
     let game = room.game();
     assert_eq!(
-        (game.result.as_str(), game.reason, game.moves.len()),
-        ("1/2-1/2", Some("agreement"), 4)
+        (game.result, game.reason, game.moves.len()),
+        (GameResult::Draw, Some(EndReason::Agreement), 4)
     );
     room.hands_over();
     room.hands_over();
     room.starts_clock();
     room.plays("d2d4");
     assert_eq!(room.moves(), ["d4"]);
-    assert_eq!(room.game().result, "*");
+    assert_eq!(room.game().result, GameResult::Unknown);
 }
 
 /// Art. 7.5.5: which offence it is stays known; one that the arbiter did not count is none.

@@ -227,7 +227,7 @@ impl Room {
     /// The kinds of incidents that were opened, but for boards and clocks that come and go.
     pub(crate) fn opened(&self) -> Vec<&'static str> {
         let kinds = self.events().into_iter().filter_map(|event| match event.kind {
-            EventKind::IncidentOpened(incident) => Some(incident.kind),
+            EventKind::IncidentOpened(incident) => Some(incident.kind.as_str()),
             _ => None,
         });
         kinds.filter(|kind| !LINES.contains(kind)).collect()
@@ -238,7 +238,7 @@ impl Room {
         let incidents = self.journal.incidents("live", "b").unwrap();
         let open = incidents
             .open()
-            .filter(|incident| !LINES.contains(&incident.kind));
+            .filter(|incident| !LINES.contains(&incident.kind.as_str()));
         let open = open.map(|incident| match incident.evidence.values.get("offence") {
             Some(offence) => format!("{} {offence}", incident.case),
             None => incident.case.clone(),

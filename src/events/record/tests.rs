@@ -1,4 +1,5 @@
 use super::*;
+use crate::events::CorrectionReason;
 
 /// An event of the game "g" on the board "b".
 pub(crate) fn event(seq: u64, kind: EventKind) -> Event {
@@ -16,11 +17,11 @@ pub(crate) fn event(seq: u64, kind: EventKind) -> Event {
     }
 }
 
-pub(crate) fn started(start_fen: &str, variant: &'static str) -> EventKind {
+pub(crate) fn started(start_fen: &str, variant: Variant) -> EventKind {
     EventKind::GameStarted {
         start_fen: start_fen.to_owned(),
         variant,
-        orientation: "normal",
+        orientation: Orientation::Normal,
         continues: None,
         white_side: None,
         laws: None,
@@ -36,7 +37,7 @@ pub(crate) fn started(start_fen: &str, variant: &'static str) -> EventKind {
 pub(crate) fn ply(ply: u32, uci: &str, san: &str) -> Move {
     Move {
         ply,
-        color: if ply % 2 == 1 { "white" } else { "black" },
+        color: Color::from_white(ply % 2 == 1),
         uci: Some(uci.to_owned()),
         san: Some(san.to_owned()),
         fen: format!("after {uci}"),
@@ -52,7 +53,7 @@ pub(crate) fn clock(seconds: u64) -> Clock {
     Clock {
         white_ms: seconds * 1000,
         black_ms: seconds * 1000,
-        running: Some("white"),
+        running: Some(Color::White),
         flag: None,
     }
 }
@@ -76,11 +77,11 @@ fn moves(games: &Games) -> Vec<&str> {
 #[test]
 fn completed_ply_has_the_clock_of_its_completion() {
     let games = game(vec![
-        started("start", "standard"),
+        started("start", Variant::Standard),
         EventKind::MoveMade(ply(1, "e2e4", "e4")),
         EventKind::MoveCompleted {
             ply: 1,
-            by: "press",
+            by: CompletedBy::Press,
             clock: Some(clock(590)),
             elapsed_ms: Some(10_000),
         },
@@ -88,20 +89,20 @@ fn completed_ply_has_the_clock_of_its_completion() {
     let first = &games.current().expect("a game").moves[0];
     assert_eq!(first.clock, Some(clock(590)));
     assert_eq!(first.elapsed_ms, Some(10_000));
-    assert_eq!(first.completed, Some("press"));
+    assert_eq!(first.completed, Some(CompletedBy::Press));
 }
 
 #[test]
 fn amended_ply_takes_the_later_ones_with_it() {
     let games = game(vec![
-        started("start", "standard"),
+        started("start", Variant::Standard),
         EventKind::MoveMade(ply(1, "e2e4", "e4")),
         EventKind::MoveMade(ply(2, "e7e5", "e5")),
         EventKind::MoveMade(ply(3, "g1f3", "Nf3")),
         EventKind::MoveAmended {
             played: ply(2, "e7e6", "e6"),
             replaces: Some("e7e5".to_owned()),
-            reason: "moved_on",
+            reason: CorrectionReason::MovedOn,
         },
     ]);
     assert_eq!(moves(&games), ["e2e4", "e7e6"]);
@@ -111,12 +112,12 @@ fn amended_ply_takes_the_later_ones_with_it() {
 #[test]
 fn retracted_first_ply_leaves_the_start_position() {
     let games = game(vec![
-        started("start", "standard"),
+        started("start", Variant::Standard),
         EventKind::MoveMade(ply(1, "e2e4", "e4")),
         EventKind::MoveMade(ply(2, "e7e5", "e5")),
         EventKind::MoveRetracted {
             ply: 1,
-            reason: "takeback",
+            reason: CorrectionReason::Takeback,
         },
     ]);
     assert!(moves(&games).is_empty());
@@ -128,13 +129,16 @@ fn retracted_first_ply_leaves_the_start_position() {
 #[test]
 fn what_was_amended_is_no_longer_settled() {
     let games = game(vec![
-        started("start", "standard"),
+        started("start", Variant::Standard),
         EventKind::MoveMade(ply(1, "e2e4", "e4")),
-        EventKind::MoveSettled { ply: 1, by: "press" },
+        EventKind::MoveSettled {
+            ply: 1,
+            by: SettledBy::Press,
+        },
         EventKind::MoveAmended {
             played: ply(1, "d2d4", "d4"),
             replaces: Some("e2e4".to_owned()),
-            reason: "arbiter",
+            reason: CorrectionReason::Arbiter,
         },
     ]);
     assert_eq!(games.current().expect("a game").moves[0].settled, None);
@@ -143,28 +147,37 @@ fn what_was_amended_is_no_longer_settled() {
 #[test]
 fn finished_game_stays_current_until_the_next_one_starts() {
     let ended = EventKind::GameEnded {
-        result: "1-0".to_owned(),
-        reason: "checkmate",
-        by: "laws",
+        result: GameResult::WhiteWins,
+        reason: EndReason::Checkmate,
+        by: DecidedBy::Laws,
         confirmed: true,
     };
-    let mut games = game(vec![started("start", "standard"), ended]);
+    let mut games = game(vec![started("start", Variant::Standard), ended]);
     let current = games.current().expect("the finished game");
     assert_eq!(
-        (current.result.as_str(), current.reason),
-        ("1-0", Some("checkmate"))
+        (current.result, current.reason),
+        (GameResult::WhiteWins, Some(EndReason::Checkmate))
     );
     assert!(current.ended.is_some());
 
-    assert!(games.apply(&event(3, started("another", "from_position"))));
-    assert_eq!(games.current().expect("the next game").result, "*");
+    assert!(games.apply(&event(3, started("another", Variant::FromPosition))));
+    assert_eq!(
+        games.current().expect("the next game").result,
+        GameResult::Unknown
+    );
 }
 
 #[test]
 fn revision_counts_changes_only() {
-    let mut games = game(vec![started("start", "standard")]);
+    let mut games = game(vec![started("start", Variant::Standard)]);
     assert!(!games.apply(&event(2, EventKind::ClockBatteryLow {})));
-    assert!(!games.apply(&event(3, EventKind::MoveSettled { ply: 7, by: "press" })));
+    assert!(!games.apply(&event(
+        3,
+        EventKind::MoveSettled {
+            ply: 7,
+            by: SettledBy::Press
+        }
+    )));
     assert_eq!(games.current().expect("a game").revision, 1);
     let mut elsewhere = event(4, EventKind::MoveMade(ply(1, "e2e4", "e4")));
     elsewhere.game = None;
@@ -193,30 +206,36 @@ fn with(change: impl FnOnce(&mut EventKind)) -> EventKind {
 #[test]
 fn the_arbiters_result_is_confirmed_and_can_be_taken_back() {
     let ended = EventKind::GameEnded {
-        result: "1-0".to_owned(),
-        reason: "kings",
-        by: "board",
+        result: GameResult::WhiteWins,
+        reason: EndReason::Kings,
+        by: DecidedBy::Board,
         confirmed: false,
     };
-    let set = |to: &str, why: Option<&'static str>| {
+    let set = |to: GameResult, why: Option<EndReason>| {
         with(|event| {
             if let EventKind::GameAmended { result, reason, .. } = event {
-                (*result, *reason) = (Some(to.to_owned()), why);
+                (*result, *reason) = (Some(to), why);
             }
         })
     };
-    let mut games = game(vec![started("start", "standard"), ended]);
-    assert!(games.apply(&event(3, set("0-1", Some("resignation")))));
+    let mut games = game(vec![started("start", Variant::Standard), ended]);
+    assert!(games.apply(&event(
+        3,
+        set(GameResult::BlackWins, Some(EndReason::Resignation))
+    )));
     let current = games.current().expect("a game");
-    let told = (
-        current.result.as_str(),
-        current.reason,
-        current.by,
-        current.confirmed,
+    let told = (current.result, current.reason, current.by, current.confirmed);
+    assert_eq!(
+        told,
+        (
+            GameResult::BlackWins,
+            Some(EndReason::Resignation),
+            Some(DecidedBy::Arbiter),
+            true
+        )
     );
-    assert_eq!(told, ("0-1", Some("resignation"), Some("arbiter"), true));
     assert!(current.ended.is_some());
-    games.apply(&event(4, set("*", None)));
+    games.apply(&event(4, set(GameResult::Unknown, None)));
     let current = games.current().expect("a game");
     assert_eq!(
         (current.ended, current.reason, current.confirmed),
@@ -234,7 +253,7 @@ fn a_position_is_kept_where_the_moves_do_not_lead_to_it() {
         })
     };
     let mut games = game(vec![
-        started("start", "standard"),
+        started("start", Variant::Standard),
         EventKind::MoveMade(ply(1, "e2e4", "e4")),
         set("another"),
     ]);
@@ -248,7 +267,7 @@ fn a_position_is_kept_where_the_moves_do_not_lead_to_it() {
         6,
         EventKind::MoveRetracted {
             ply: 1,
-            reason: "arbiter",
+            reason: CorrectionReason::Arbiter,
         },
     ));
     assert!(games.current().expect("a game").positions.is_empty());

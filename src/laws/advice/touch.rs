@@ -12,7 +12,6 @@ impl Draft<'_> {
             Touch::Own { square } => (square, "piece_touched_not_moved.own", Topic::TouchOwn),
             Touch::Other { square } => (square, "piece_touched_not_moved.other", Topic::TouchOther),
             Touch::Released { square } => (square, "piece_touched_not_moved.released", Topic::Released),
-            Touch::Rook { square } => (square, "piece_touched_not_moved.rook", Topic::RookFirst),
             Touch::TakenBack { square } => (square, "piece_touched_not_moved.taken_back", Topic::Released),
         };
         let known = if due.is_empty() { "none" } else { "some" };

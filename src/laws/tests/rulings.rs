@@ -6,6 +6,7 @@ mod offences;
 use shakmaty::Color;
 
 use crate::laws::*;
+use crate::laws::{Edition, Mode};
 
 const WHITE: Option<Color> = Some(Color::White);
 

@@ -4,11 +4,11 @@ use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
 use serde::Serialize;
-use shakmaty::{Bitboard, Board};
+use shakmaty::{Bitboard, Board, Color};
 
 use crate::events::record::{GameRecord, MoveRecord};
-use crate::events::{Clock, EventKind, Players, rfc3339, rfc3339_option};
-use crate::tracker::ClockFace;
+use crate::events::{Clock, EndReason, EventKind, Flag, GameResult, Players, color, rfc3339, rfc3339_option};
+use crate::tracker::{ClockFace, Orientation, Variant};
 
 /// Of a daemon: whether it is there, and what it serves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -61,8 +61,8 @@ pub struct BoardState {
     pub serial: Option<String>,
     /// Firmware version, major.minor.
     pub version: Option<String>,
-    /// Where White sits: "normal" with the connector on White's left, else "turned".
-    pub orientation: Option<&'static str>,
+    /// Where White sits, if known.
+    pub orientation: Option<Orientation>,
     /// Charge of its own battery in percent, 0 to 100; `None`: it has none, does not tell, or is not connected.
     pub battery: Option<u8>,
     /// The clock beside it; none while the board is not connected.
@@ -109,10 +109,11 @@ pub struct ClockTimes {
     /// Black's time.
     pub black_ms: Option<u64>,
     /// white, black, or `None` when nobody's time runs.
-    pub running: Option<&'static str>,
+    #[serde(serialize_with = "color::option::serialize")]
+    pub running: Option<Color>,
     /// Whose flag is shown as fallen: white, black, both; absent while none is.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub flag: Option<&'static str>,
+    pub flag: Option<Flag>,
     /// Arrival of the reading.
     #[serde(serialize_with = "rfc3339_option")]
     pub as_of: Option<Timestamp>,
@@ -147,17 +148,18 @@ pub struct PublicGame {
     #[serde(skip_serializing_if = "Option::is_none")]
     site: Option<String>,
     start_fen: String,
-    variant: &'static str,
+    variant: Variant,
     moves: Vec<PublicMove>,
     fen: String,
-    result: String,
-    reason: Option<&'static str>,
+    result: GameResult,
+    reason: Option<EndReason>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct PublicMove {
     ply: u32,
-    color: &'static str,
+    #[serde(serialize_with = "color::serialize")]
+    color: Color,
     uci: Option<String>,
     san: Option<String>,
     fen: String,
@@ -346,7 +348,7 @@ impl PublicGame {
             variant: record.variant,
             moves: record.moves.iter().map(PublicMove::of).collect(),
             fen: record.fen.clone(),
-            result: record.result.clone(),
+            result: record.result,
             reason: record.reason,
         }
     }

@@ -4,7 +4,7 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::Bitboard;
+use shakmaty::{Bitboard, Color};
 
 use super::message::Message;
 use super::payload::{BoardState, ClockTimes, Dated, Placement};
@@ -14,7 +14,7 @@ use crate::events::incidents::Incidents;
 use crate::events::record::{GameRecord, Games};
 use crate::events::{Event, EventKind, Incident};
 use crate::output::pgn::pgn;
-use crate::tracker::{ClockFace, Tracker};
+use crate::tracker::{ClockFace, Orientation, Tracker};
 
 /// What stands on a board and its clock at a moment.
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +26,7 @@ pub struct View<'a> {
     /// What the clock shows.
     pub clock: Option<ClockFace>,
     /// How White sits.
-    pub orientation: Option<&'static str>,
+    pub orientation: Option<Orientation>,
     /// Charge of the board's own battery in percent.
     pub battery: Option<u8>,
 }
@@ -265,8 +265,15 @@ fn differs(told: &ClockTimes, reading: &ClockTimes) -> bool {
             told != reading
         }
     };
-    side_differs(told.running == Some("white"), told.white_ms, reading.white_ms)
-        || side_differs(told.running == Some("black"), told.black_ms, reading.black_ms)
+    side_differs(
+        told.running == Some(Color::White),
+        told.white_ms,
+        reading.white_ms,
+    ) || side_differs(
+        told.running == Some(Color::Black),
+        told.black_ms,
+        reading.black_ms,
+    )
 }
 
 #[cfg(test)]

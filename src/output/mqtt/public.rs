@@ -18,7 +18,7 @@ use super::message::Message;
 use super::payload::{ClockTimes, PublicClock, PublicGame};
 use super::topics::BoardTopics;
 use crate::events::record::Games;
-use crate::events::{Event, EventKind, Move};
+use crate::events::{CorrectionReason, Event, EventKind, GameResult, Move};
 use crate::output::pgn::public_pgn;
 
 /// Holds what spectators are to have, and remembers what they have.
@@ -160,7 +160,8 @@ impl PublicProjection {
                 _ => None,
             })
         };
-        let replaced = |result: &str| later().any(|kind| new_result(kind).is_some_and(|new| new != result));
+        let replaced =
+            |result: GameResult| later().any(|kind| new_result(kind).is_some_and(|new| new != result));
         match &mut event.kind {
             EventKind::MoveMade(Move { ply, .. })
             | EventKind::MoveAmended {
@@ -170,7 +171,7 @@ impl PublicProjection {
                 let ply = *ply;
                 if later().any(|kind| withdrawn_from(kind).is_some_and(|from| from <= ply)) {
                     // What stood there before is gone all the same.
-                    let reason = "moved_on";
+                    let reason = CorrectionReason::MovedOn;
                     event.kind = EventKind::MoveRetracted { ply, reason };
                 }
             }
@@ -181,12 +182,12 @@ impl PublicProjection {
                     return None;
                 }
             }
-            EventKind::GameEnded { result, .. } if replaced(result) => return None,
+            EventKind::GameEnded { result, .. } if replaced(*result) => return None,
             EventKind::GameAmended {
                 result, reason, note, ..
             } => {
                 *note = None;
-                if result.as_deref().is_some_and(replaced) {
+                if result.is_some_and(replaced) {
                     (*result, *reason) = (None, None);
                 }
             }
@@ -220,9 +221,9 @@ const fn withdrawn_from(kind: &EventKind) -> Option<u32> {
 }
 
 /// The result that an arbiter puts in the place of what was told before.
-fn new_result(kind: &EventKind) -> Option<&str> {
+fn new_result(kind: &EventKind) -> Option<GameResult> {
     match kind {
-        EventKind::GameAmended { result, .. } => result.as_deref(),
+        EventKind::GameAmended { result, .. } => *result,
         _ => None,
     }
 }

@@ -199,7 +199,7 @@ fn mate_has_the_sign_of_the_edition() {
     let mate = read("Ra8++", english, &before).expect("a move").played;
     let sign = |edition| Notation::new(english, MateSign::of(edition)).write(mate, &before);
     assert_eq!(
-        (sign("fide-1997"), sign("fide-2023")),
+        (sign(Edition::Fide1997), sign(Edition::Fide2023)),
         ("Ra8++".to_owned(), "Ra8#".to_owned())
     );
 }

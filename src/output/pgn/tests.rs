@@ -11,7 +11,7 @@ use shakmaty::{CastlingMode, Chess, EnPassantMode, Position};
 use super::*;
 use crate::events::record::Games;
 use crate::events::record::tests::{clock, event, ply, started};
-use crate::events::{Clock, EventKind, Move};
+use crate::events::{Clock, CompletedBy, DecidedBy, EventKind, GameResult, Move};
 
 /// What a reader makes of a PGN.
 #[derive(Default)]
@@ -98,8 +98,8 @@ fn read(pgn: &str) -> Read {
 }
 
 /// The record of a game with these plies, told with the SAN and FEN that shakmaty gives them.
-fn played(start_fen: &str, variant: &'static str, ucis: &[&str]) -> Games {
-    let mode = CastlingMode::from_chess960(variant == "chess960");
+fn played(start_fen: &str, variant: Variant, ucis: &[&str]) -> Games {
+    let mode = CastlingMode::from_chess960(variant == Variant::Chess960);
     let mut position: Chess = start_fen
         .parse::<Fen>()
         .expect("FEN")
@@ -113,11 +113,7 @@ fn played(start_fen: &str, variant: &'static str, ucis: &[&str]) -> Games {
             .expect("UCI")
             .to_move(&position)
             .expect("legal");
-        let color = if position.turn() == Color::White {
-            "white"
-        } else {
-            "black"
-        };
+        let color = position.turn();
         let san = SanPlus::from_move_and_play_unchecked(&mut position, legal).to_string();
         let fen = Fen::from_position(&position, EnPassantMode::Legal).to_string();
         let made = Move {
@@ -137,29 +133,29 @@ fn record(games: &Games) -> &GameRecord {
 #[test]
 fn finished_game_reads_back() {
     let ucis = ["e2e4", "e7e5", "d1h5", "b8c6", "f1c4", "g8f6", "h5f7"];
-    let mut games = played(STANDARD, "standard", &ucis);
+    let mut games = played(STANDARD, Variant::Standard, &ucis);
     let clock = Some(Clock {
         white_ms: 3_599_400,
         black_ms: 5_400_000,
-        running: Some("black"),
+        running: Some(Color::Black),
         flag: None,
     });
     games.apply(&event(
         20,
         EventKind::MoveCompleted {
             ply: 1,
-            by: "press",
+            by: CompletedBy::Press,
             clock,
             elapsed_ms: Some(600),
         },
     ));
-    let (result, reason) = ("1-0".to_owned(), "checkmate");
+    let (result, reason) = (GameResult::WhiteWins, EndReason::Checkmate);
     games.apply(&event(
         21,
         EventKind::GameEnded {
             result,
             reason,
-            by: "laws",
+            by: DecidedBy::Laws,
             confirmed: true,
         },
     ));
@@ -180,7 +176,7 @@ fn finished_game_reads_back() {
 
 #[test]
 fn roster_comes_first_and_in_order() {
-    let games = played(STANDARD, "standard", &[]);
+    let games = played(STANDARD, Variant::Standard, &[]);
     let text = pgn(record(&games));
     let names: Vec<_> = text
         .lines()
@@ -199,7 +195,7 @@ fn chess960_game_carries_its_start_and_castles() {
     let ucis = [
         "g1f3", "g8f6", "e1d3", "e8d6", "g2g3", "g7g6", "f1h3", "f8h6", "c1d1",
     ];
-    let games = played(fen, "chess960", &ucis);
+    let games = played(fen, Variant::Chess960, &ucis);
     let read = read(&pgn(record(&games)));
     assert_eq!(read.tags["Variant"], "Chess960");
     assert_eq!(
@@ -212,7 +208,7 @@ fn chess960_game_carries_its_start_and_castles() {
 #[test]
 fn black_can_be_the_first_to_move() {
     let fen = "4k3/8/8/8/8/8/4P3/4K3 b - - 3 17";
-    let games = played(fen, "from_position", &["e8d7", "e2e4"]);
+    let games = played(fen, Variant::FromPosition, &["e8d7", "e2e4"]);
     let text = pgn(record(&games));
     assert!(text.contains("\n17... Kd7 {"), "{text}");
     assert!(text.contains("} 18. e4 {"), "{text}");
@@ -221,7 +217,7 @@ fn black_can_be_the_first_to_move() {
 
 #[test]
 fn what_follows_an_irregular_ply_stands_in_a_comment() {
-    let mut games = played(STANDARD, "standard", &["e2e4", "e7e5"]);
+    let mut games = played(STANDARD, Variant::Standard, &["e2e4", "e7e5"]);
     let irregular = Move {
         san: None,
         legal: false,
@@ -250,10 +246,10 @@ fn what_follows_an_irregular_ply_stands_in_a_comment() {
 
 #[test]
 fn spectators_see_moves_and_clocks_only() {
-    let mut games = played(STANDARD, "standard", &["e2e4"]);
+    let mut games = played(STANDARD, Variant::Standard, &["e2e4"]);
     let completed = EventKind::MoveCompleted {
         ply: 1,
-        by: "press",
+        by: CompletedBy::Press,
         clock: Some(clock(60)),
         elapsed_ms: Some(1000),
     };
@@ -277,7 +273,7 @@ fn tag_values_cannot_break_out() {
         mode,
         time_control,
         ..
-    } = started(STANDARD, "standard")
+    } = started(STANDARD, Variant::Standard)
     else {
         unreachable!()
     };

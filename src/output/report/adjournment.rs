@@ -2,8 +2,9 @@
 
 use super::model::{Adjournment, TimeUsed};
 use super::position::{Numbering, QuietPlies};
+use crate::events::Clock;
 use crate::events::record::GameRecord;
-use crate::events::{Clock, Word};
+use shakmaty::Color;
 
 /// The record of a game that is not over, when the clock last showed that; `None` once it is.
 pub(super) fn of(record: &GameRecord, shown: Option<Clock>) -> Option<Adjournment> {
@@ -16,21 +17,18 @@ pub(super) fn of(record: &GameRecord, shown: Option<Clock>) -> Option<Adjournmen
     Some(Adjournment {
         fen: record.fen.clone(),
         start_fen: record.start_fen.clone(),
-        color: color.fold_wb("white", "black"),
+        color,
         move_number,
         unsettled: last.is_some_and(|entry| entry.settled.is_none()),
         time_control: record.time_control.clone(),
-        white: used(record, shown, "white"),
-        black: used(record, shown, "black"),
+        white: used(record, shown, Color::White),
+        black: used(record, shown, Color::Black),
         half_moves: QuietPlies::of(record).after(played),
     })
 }
 
-fn used(record: &GameRecord, shown: Option<Clock>, color: Word) -> TimeUsed {
-    let left_ms = shown.map(|clock| match color {
-        "white" => clock.white_ms,
-        _ => clock.black_ms,
-    });
+fn used(record: &GameRecord, shown: Option<Clock>, color: Color) -> TimeUsed {
+    let left_ms = shown.map(|clock| clock.times_ms()[color]);
     let mut used = TimeUsed {
         left_ms,
         ..TimeUsed::default()

@@ -8,14 +8,15 @@ use kiebitz_hardware::Timestamp;
 use serde::Serialize;
 use shakmaty::fen::Fen;
 use shakmaty::san::SanPlus;
-use shakmaty::{CastlingMode, EnPassantMode, Position};
+use shakmaty::{CastlingMode, Color, EnPassantMode, Position};
 
 use super::model::PlyNote;
 use super::position::{
     Irreversible, QuietPlies, castling_mode, castling_text, en_passant_text, fen_before, irreversible, legal,
 };
 use crate::events::record::GameRecord;
-use crate::events::{Clock, Word, rfc3339};
+use crate::events::{ClaimReason, Clock, color, rfc3339};
+use crate::laws::Edition;
 
 /// What there is to claims of a draw in a game.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -32,11 +33,11 @@ pub struct Claims {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ClaimSheet {
     /// threefold or fifty_moves.
-    pub reason: Word,
+    pub reason: ClaimReason,
     /// The article, where the event names it.
     pub article: Option<String>,
     /// The edition of the Laws, where the event names it.
-    pub edition: Option<Word>,
+    pub edition: Option<Edition>,
     /// The position claimed, or the last one counted.
     pub fen: String,
     /// What makes positions the same: placement, side to move, castling rights, and the en passant square where a
@@ -59,7 +60,8 @@ pub struct Offer {
     #[serde(serialize_with = "rfc3339")]
     pub ts: Timestamp,
     /// Whose it was.
-    pub color: Word,
+    #[serde(serialize_with = "color::serialize")]
+    pub color: Color,
     /// The last ply made.
     pub ply: u32,
     /// The move that he would have had to announce, in English SAN; `None`: it stood on the board.
@@ -136,9 +138,9 @@ pub struct Countdown {
 /// What an event told of a claim.
 #[derive(Debug, Clone)]
 pub(super) struct Told {
-    pub(super) reason: Word,
+    pub(super) reason: ClaimReason,
     pub(super) article: String,
-    pub(super) edition: Word,
+    pub(super) edition: Edition,
     pub(super) offer: Offer,
 }
 
@@ -199,7 +201,7 @@ impl Game<'_> {
         }
         let positions: Vec<(String, &Told)> = told
             .iter()
-            .filter(|told| told.reason == "threefold")
+            .filter(|told| told.reason == ClaimReason::Threefold)
             .filter_map(|told| Some((self.claimed(&told.offer, mode)?, told)))
             .collect();
         for (fen, told) in &positions {
@@ -210,7 +212,7 @@ impl Game<'_> {
         }
         let mut sheets: Vec<(u32, ClaimSheet)> = claimed
             .into_values()
-            .map(|(ply, fen, told)| (ply, self.sheet("threefold", fen, &told)))
+            .map(|(ply, fen, told)| (ply, self.sheet(ClaimReason::Threefold, fen, &told)))
             .collect();
         sheets.sort_by_key(|(ply, _)| *ply);
         sheets.into_iter().map(|(_, sheet)| sheet).collect()
@@ -240,7 +242,7 @@ impl Game<'_> {
                 stretches.entry(began).or_default().0 = entry.ply;
             }
         }
-        for told in told.iter().filter(|told| told.reason == "fifty_moves") {
+        for told in told.iter().filter(|told| told.reason == ClaimReason::FiftyMoves) {
             let began = self.quiet.reset_before(told.offer.ply);
             let stretch = stretches.entry(began).or_default();
             stretch.0 = stretch.0.max(told.offer.ply);
@@ -248,7 +250,7 @@ impl Game<'_> {
         }
         let sheets = stretches.into_values().map(|(last, told)| {
             let fen = fen_before(self.record, last.saturating_add(1)).to_owned();
-            let mut sheet = self.sheet("fifty_moves", fen, &told);
+            let mut sheet = self.sheet(ClaimReason::FiftyMoves, fen, &told);
             sheet.countdown = self.countdown(last);
             sheet.occurrences.clear();
             sheet.near.clear();
@@ -257,7 +259,7 @@ impl Game<'_> {
         sheets.collect()
     }
 
-    fn sheet(&self, reason: Word, fen: String, told: &[&Told]) -> ClaimSheet {
+    fn sheet(&self, reason: ClaimReason, fen: String, told: &[&Told]) -> ClaimSheet {
         let key = key(&fen).to_owned();
         let occurrences: Vec<Occurrence> = self.matching(&key).map(|at| self.occurrence(at)).collect();
         let counted = told

@@ -12,7 +12,7 @@ use super::model::{
 };
 use super::position::{Numbering, fen_before, is_en_passant};
 use crate::events::record::{GameRecord, MoveRecord};
-use crate::events::{Clock, Event, EventKind, Incident, Move};
+use crate::events::{Clock, DecidedBy, Event, EventKind, Incident, Move};
 
 impl Report {
     /// The report of these events, of one board or several, in the order in which they were told.
@@ -176,8 +176,8 @@ impl IncidentReport {
                 ..
             } => self.closed.push(Closing {
                 ts: event.ts,
-                by,
-                reason,
+                by: *by,
+                reason: *reason,
                 counts: *counts,
                 decision: decision.clone(),
             }),
@@ -263,7 +263,7 @@ impl Collected {
         match &event.kind {
             EventKind::CommandTaken { by, .. } => self.person = Some(by.clone()),
             EventKind::GameEnded { by, .. } => {
-                self.report.decided_by = self.person.clone().filter(|_| *by == "arbiter");
+                self.report.decided_by = self.person.clone().filter(|_| *by == DecidedBy::Arbiter);
             }
             // Without a reason the game goes on.
             EventKind::GameAmended {
@@ -305,7 +305,7 @@ impl Collected {
             } => Note::Gap {
                 ts,
                 after_ply,
-                by,
+                by: *by,
                 changes: *changes,
                 from: *from,
                 to: *to,
@@ -393,12 +393,12 @@ fn told(event: &Event) -> Option<Told> {
         return None;
     };
     Some(Told {
-        reason,
+        reason: *reason,
         article: article.clone(),
-        edition,
+        edition: *edition,
         offer: Offer {
             ts: event.ts,
-            color,
+            color: *color,
             ply: *ply,
             intended: intended.clone(),
         },
@@ -417,7 +417,7 @@ fn amendment(event: &Event) -> Option<Amendment> {
         } => Some(Amendment::Command {
             ts,
             by: by.clone(),
-            action: action.clone(),
+            action: *action,
             arguments: arguments.clone(),
             error: error.clone(),
         }),
@@ -433,7 +433,7 @@ fn amendment(event: &Event) -> Option<Amendment> {
         } => Some(Amendment::Game {
             ts,
             by: by.clone(),
-            result: result.clone(),
+            result: *result,
             reason: *reason,
             players: players.clone(),
             time_control: time_control.clone(),

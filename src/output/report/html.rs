@@ -372,7 +372,7 @@ fn corrections(game: GameView<'_>) -> Markup {
             game.view.time(correction.ts),
             game.all_withdrawn(correction),
             played.unwrap_or_default(),
-            say(words.withdrawals, correction.reason).to_owned(),
+            say(words.withdrawals, correction.reason.as_str()).to_owned(),
         ]
     });
     list(words.corrections, heads, rows.collect())

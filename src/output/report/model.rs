@@ -2,11 +2,17 @@
 
 use kiebitz_hardware::Timestamp;
 use serde::Serialize;
+use shakmaty::Color;
 
 use super::claims::Claims;
 use super::frames::{Frame, Frames};
 use crate::events::record::GameRecord;
-use crate::events::{Incident, Players, SquareChange, Word, rfc3339, rfc3339_option};
+use crate::events::{
+    Action, ClosedBy, CorrectionReason, EndReason, GameResult, Incident, IncidentEnd, Players, SquareChange,
+    color, rfc3339, rfc3339_option,
+};
+use crate::laws::Severity;
+use crate::tracker::Recovery;
 
 /// The games of some boards, with everything that the arbiter may be asked about.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -120,7 +126,7 @@ pub struct Step {
     #[serde(serialize_with = "rfc3339")]
     pub ts: Timestamp,
     /// Its severity from then on.
-    pub severity: Word,
+    pub severity: Severity,
     /// Its case from then on.
     pub case: String,
 }
@@ -132,9 +138,9 @@ pub struct Closing {
     #[serde(serialize_with = "rfc3339")]
     pub ts: Timestamp,
     /// Whose word or what closed it.
-    pub by: Word,
+    pub by: ClosedBy,
     /// How.
-    pub reason: Word,
+    pub reason: IncidentEnd,
     /// Whether it counts as an offence, where that was decided only then.
     pub counts: Option<bool>,
     /// What the arbiter decided, in his words.
@@ -154,8 +160,8 @@ pub struct Correction {
     pub withdrawn: Vec<Withdrawn>,
     /// What was played instead of the first; `None`: nothing yet.
     pub played: Option<Withdrawn>,
-    /// Why, as in docs/events.md.
-    pub reason: Word,
+    /// Why.
+    pub reason: CorrectionReason,
 }
 
 /// A ply as it was told.
@@ -182,8 +188,8 @@ pub enum Note {
         ts: Timestamp,
         /// The last ply before.
         after_ply: u32,
-        /// memory, inferred or undecidable.
-        by: Word,
+        /// How it was closed.
+        by: Recovery,
         /// Changes read back from the board's memory.
         changes: usize,
         /// It began then.
@@ -248,8 +254,8 @@ pub enum Amendment {
         ts: Timestamp,
         /// Who asked.
         by: String,
-        /// What for, as in "set_result".
-        action: String,
+        /// What for.
+        action: Action,
         /// What else was said.
         arguments: serde_json::Value,
         /// Why nothing was done; `None`: it was.
@@ -263,9 +269,9 @@ pub enum Amendment {
         /// By whom.
         by: String,
         /// The result.
-        result: Option<String>,
+        result: Option<GameResult>,
         /// Why it ended so.
-        reason: Option<Word>,
+        reason: Option<EndReason>,
         /// The players.
         players: Option<Players>,
         /// The time control.
@@ -286,8 +292,9 @@ pub struct Adjournment {
     pub fen: String,
     /// The position that the game began with.
     pub start_fen: String,
-    /// Who seals: white or black.
-    pub color: Word,
+    /// Who seals.
+    #[serde(serialize_with = "color::serialize")]
+    pub color: Color,
     /// The number of the sealed move.
     pub move_number: u32,
     /// The last move on the board is not certain yet: it may still be corrected.

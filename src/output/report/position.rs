@@ -6,7 +6,7 @@ use shakmaty::san::SanPlus;
 use shakmaty::{Bitboard, Board, CastlingMode, Chess, Color, Role, Setup};
 
 use crate::events::record::{GameRecord, MoveRecord};
-use crate::tracker::State;
+use crate::tracker::{State, Variant};
 
 /// The pieces of a FEN; `None` where it is none.
 pub(super) fn board(fen: &str) -> Option<Board> {
@@ -24,7 +24,7 @@ pub(super) fn legal(fen: &str, mode: CastlingMode) -> Option<Chess> {
 
 pub(super) fn castling_mode(record: &GameRecord) -> CastlingMode {
     match record.variant {
-        "chess960" => CastlingMode::Chess960,
+        Variant::Chess960 => CastlingMode::Chess960,
         _ => CastlingMode::Standard,
     }
 }

@@ -9,12 +9,15 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::fen::Fen;
 use shakmaty::san::SanPlus;
 use shakmaty::uci::UciMove;
-use shakmaty::{CastlingMode, Chess, EnPassantMode, Position};
+use shakmaty::{CastlingMode, Chess, Color, EnPassantMode, Position};
 
 use super::*;
-use crate::events::{Clock, Event, EventKind, Incident, Move, Players, Proof, SquareChange};
-use crate::laws::Language;
+use crate::events::{
+    Clock, CompletedBy, Event, EventKind, Incident, Move, Players, Proof, SettledBy, SquareChange,
+};
+use crate::laws::{Edition, IncidentKind, Language, Mode, Severity};
 use crate::output::notation::Letters;
+use crate::tracker::{Orientation, Variant};
 
 pub(super) const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
@@ -44,15 +47,15 @@ impl Story {
         story.tell(EventKind::GameStarted {
             start_fen: start_fen.to_owned(),
             variant: if start_fen == STANDARD {
-                "standard"
+                Variant::Standard
             } else {
-                "from_position"
+                Variant::FromPosition
             },
-            orientation: "normal",
+            orientation: Orientation::Normal,
             continues: None,
             white_side: None,
-            laws: Some("fide-2023".to_owned()),
-            mode: Some("standard".to_owned()),
+            laws: Some(Edition::Fide2023),
+            mode: Some(Mode::Standard),
             players: Some(Players {
                 white: Some("Nadia <b>& Söhne</b>".to_owned()),
                 black: Some("\"R.\" O'Neill</title><script>alert(1)</script>".to_owned()),
@@ -100,7 +103,7 @@ impl Story {
     pub(super) fn made(&mut self, san: &str) -> Move {
         let parsed: SanPlus = san.parse().expect("SAN");
         let played = parsed.san.to_move(&self.position).expect("a legal move");
-        let color = self.position.turn().fold_wb("white", "black");
+        let color = self.position.turn();
         let uci = UciMove::from_standard(played).to_string();
         self.position = self.position.clone().play(played).expect("a legal move");
         self.ply += 1;
@@ -120,10 +123,13 @@ impl Story {
 
     pub(super) fn press(&mut self) {
         let (ply, clock) = (self.ply, Some(self.clock()));
-        self.tell(EventKind::MoveSettled { ply, by: "press" });
+        self.tell(EventKind::MoveSettled {
+            ply,
+            by: SettledBy::Press,
+        });
         self.tell(EventKind::MoveCompleted {
             ply,
-            by: "press",
+            by: CompletedBy::Press,
             clock,
             elapsed_ms: Some(20_000),
         });
@@ -134,7 +140,7 @@ impl Story {
         Clock {
             white_ms: 5_400_000 - used,
             black_ms: 5_400_000 - used / 2,
-            running: Some(self.position.turn().fold_wb("white", "black")),
+            running: Some(self.position.turn().fold_wb(Color::White, Color::Black)),
             flag: None,
         }
     }
@@ -151,7 +157,7 @@ impl Story {
 }
 
 /// An illegal move by Black in the middle of things.
-pub(super) fn illegal_move(story: &Story, number: u64, severity: &'static str) -> Incident {
+pub(super) fn illegal_move(story: &Story, number: u64, severity: Severity) -> Incident {
     let now = story.now();
     let change = |micros: i64, square: &str, piece: Option<&str>| SquareChange {
         at: Timestamp::from_micros(now.as_micros() - micros),
@@ -160,12 +166,12 @@ pub(super) fn illegal_move(story: &Story, number: u64, severity: &'static str) -
     };
     Incident {
         incident: number,
-        kind: "illegal_move",
-        color: Some("black"),
+        kind: IncidentKind::IllegalMove,
+        color: Some(Color::Black),
         ply: Some(2),
         severity,
         article: "7.5.1, 7.5.5".to_owned(),
-        edition: "fide-2023",
+        edition: Edition::Fide2023,
         case: "no_such_case.at_all".to_owned(),
         advice: "Stop the clock & go back <at once>.".to_owned(),
         squares: vec!["e7".to_owned(), "e4".to_owned()],

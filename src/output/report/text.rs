@@ -259,7 +259,7 @@ impl Page<'_> {
             game.all_withdrawn(correction),
             played.unwrap_or_default(),
             words.reason,
-            say(words.withdrawals, correction.reason),
+            say(words.withdrawals, correction.reason.as_str()),
         )
     }
 

@@ -11,8 +11,8 @@ use super::model::{Change, GameReport, IncidentReport, TimeUsed, Withdrawn};
 use super::position::{Numbering, en_passant_text, fen_before, is_en_passant, setup};
 use super::words::{Words, fill, say};
 use crate::events::record::MoveRecord;
-use crate::events::{Clock, Players};
-use crate::laws::Language;
+use crate::events::{Clock, CompletedBy, DecidedBy, Flag, GameResult, Players};
+use crate::laws::{Edition, Language};
 use crate::output::notation::{Letters, MateSign, Notation};
 
 /// In what language a report is written, with whose piece letters and on whose clock.
@@ -86,11 +86,11 @@ impl<'v> View<'v> {
     }
 
     pub(super) fn game(self, game: &'v GameReport) -> GameView<'v> {
-        let edition = game.record.laws.as_deref().unwrap_or_default();
+        let mate = game.record.laws.map_or(MateSign::Hash, MateSign::of);
         GameView {
             view: self,
             game,
-            notation: Notation::new(self.manner.letters, MateSign::of(edition)),
+            notation: Notation::new(self.manner.letters, mate),
             numbering: Numbering::of(&game.record.start_fen),
         }
     }
@@ -136,10 +136,10 @@ impl<'v> View<'v> {
     }
 
     /// "FIDE 2023" for "fide-2023".
-    pub(super) fn edition(self, name: &str) -> String {
-        match name.strip_prefix("fide-") {
+    pub(super) fn edition(self, edition: Edition) -> String {
+        match edition.as_str().strip_prefix("fide-") {
             Some(year) => format!("FIDE {year}"),
-            None => name.to_owned(),
+            None => edition.to_string(),
         }
     }
 
@@ -151,8 +151,9 @@ impl<'v> View<'v> {
             None => words.stands.to_owned(),
         };
         let flag = shown.flag.map(|flag| match flag {
-            "both" => words.both_flags.to_owned(),
-            color => fill(words.flag, &[("color", words.color(color))]),
+            Flag::Both => words.both_flags.to_owned(),
+            Flag::White => fill(words.flag, &[("color", words.white)]),
+            Flag::Black => fill(words.flag, &[("color", words.black)]),
         });
         if let Some(flag) = flag {
             state = format!("{state}, {flag}");
@@ -280,16 +281,16 @@ impl GameView<'_> {
         let Some(reason) = record.reason else {
             return words.no_result.to_owned();
         };
-        let mut parts = vec![say(words.endings, reason).to_owned()];
-        parts.push(match (record.by, &self.game.decided_by) {
-            (Some("arbiter"), Some(person)) if person != "arbiter" => {
+        let mut parts = vec![say(words.endings, reason.as_str()).to_owned()];
+        parts.extend(record.by.map(|by| match (by, &self.game.decided_by) {
+            (DecidedBy::Arbiter, Some(person)) if person != "arbiter" => {
                 format!("{} ({person})", words.by_arbiter)
             }
-            (Some("arbiter"), _) => words.by_arbiter.to_owned(),
-            (Some("laws"), _) => words.by_laws.to_owned(),
-            _ => words.by_board.to_owned(),
-        });
-        if !record.confirmed && record.result != "*" {
+            (DecidedBy::Arbiter, _) => words.by_arbiter.to_owned(),
+            (DecidedBy::Laws, _) => words.by_laws.to_owned(),
+            (DecidedBy::Board, _) => words.by_board.to_owned(),
+        }));
+        if !record.confirmed && record.result != GameResult::Unknown {
             parts.push(words.unconfirmed.to_owned());
         }
         format!("{}: {}", record.result, parts.join("; "))
@@ -316,7 +317,7 @@ impl GameView<'_> {
             Some(ply) => {
                 let (number, color) = self.numbering.number(ply);
                 let place = fill(self.view.words.at_ply, &[("number", &number.to_string())]);
-                if incident.incident.color == Some(color.fold_wb("white", "black")) {
+                if incident.incident.color == Some(color) {
                     return place;
                 }
                 let words = self.view.words;
@@ -331,7 +332,7 @@ impl GameView<'_> {
         let note = self.game.plies.iter().find(|note| note.ply == entry.ply);
         let last = self.game.record.moves.last().map(|last| last.ply) == Some(entry.ply);
         let clocks = entry.clock.is_some();
-        let pressed = matches!(entry.completed, Some("press" | "game_end"));
+        let pressed = matches!(entry.completed, Some(CompletedBy::Press | CompletedBy::GameEnd));
         let mut marks = Vec::new();
         if entry.inferred {
             marks.push(if note.is_some_and(|note| !note.order_certain) {
@@ -425,12 +426,7 @@ pub(super) fn took(ms: u64) -> String {
 
 /// The mover's time after his move.
 pub(super) fn own_clock(entry: &MoveRecord) -> Option<u64> {
-    let clock = entry.clock?;
-    Some(if entry.color == "white" {
-        clock.white_ms
-    } else {
-        clock.black_ms
-    })
+    Some(entry.clock?.times_ms()[entry.color])
 }
 
 /// Side to move, castling and en passant, as far as a placement does not show them.

@@ -7,6 +7,8 @@ use super::claims::Difference;
 use super::model::Note;
 use super::position::Irreversible;
 use crate::laws::Language;
+use crate::tracker::Recovery;
+use shakmaty::Color;
 
 /// All texts of a report in one language. A name in braces stands for what is put there.
 pub(super) struct Words {
@@ -185,19 +187,17 @@ impl Words {
         }
     }
 
-    pub(super) fn color(&self, color: &str) -> &'static str {
-        if color == "white" { self.white } else { self.black }
+    pub(super) fn color(&self, color: Color) -> &'static str {
+        color.fold_wb(self.white, self.black)
     }
 
     pub(super) fn note(&self, note: &Note) -> String {
         match note {
-            Note::Gap {
-                by: "memory",
-                changes,
-                ..
-            } => fill(self.gap_memory, &[("n", &changes.to_string())]),
-            Note::Gap { by: "inferred", .. } => self.gap_inferred.to_owned(),
-            Note::Gap { .. } => self.gap_unknown.to_owned(),
+            Note::Gap { by, changes, .. } => match by {
+                Recovery::Memory => fill(self.gap_memory, &[("n", &changes.to_string())]),
+                Recovery::Inferred => self.gap_inferred.to_owned(),
+                Recovery::Undecidable => self.gap_unknown.to_owned(),
+            },
             Note::BoardDisconnected { reason, .. } if reason.is_empty() => self.board_gone.to_owned(),
             Note::BoardDisconnected { reason, .. } => format!("{}: {reason}", self.board_gone),
             Note::BoardConnected { .. } => self.board_back.to_owned(),
@@ -257,4 +257,32 @@ pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
         rest = behind;
     }
     text + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::{Action, ClosedBy, CorrectionReason, EndReason, IncidentEnd};
+    use crate::laws::Mode;
+
+    fn spoken<W: Copy>(list: &[Word], words: &[W], as_str: impl Fn(W) -> &'static str) {
+        let known: Vec<&str> = list.iter().map(|(known, _)| *known).collect();
+        for word in words {
+            assert!(known.contains(&as_str(*word)), "{}", as_str(*word));
+        }
+        assert_eq!(known.len(), words.len(), "{known:?}");
+    }
+
+    #[test]
+    fn every_language_has_every_word_and_no_other() {
+        for language in Language::ALL {
+            let words = Words::of(*language);
+            spoken(words.modes, Mode::ALL, Mode::as_str);
+            spoken(words.closers, ClosedBy::ALL, ClosedBy::as_str);
+            spoken(words.closings, IncidentEnd::ALL, IncidentEnd::as_str);
+            spoken(words.withdrawals, CorrectionReason::ALL, CorrectionReason::as_str);
+            spoken(words.endings, EndReason::ALL, EndReason::as_str);
+            spoken(words.actions, Action::ALL, Action::as_str);
+        }
+    }
 }

@@ -5,8 +5,8 @@ use core::fmt::Write;
 use shakmaty::{Piece, Role};
 
 use super::words::{LocalTime, Numbering, played};
-use crate::events::Said;
 use crate::events::{EventKind, Move};
+use crate::events::{Said, SettledBy};
 use crate::tracker::{Caution, Change, Evidence, Grounds, Ply, Rival};
 
 /// A few lines about a move that was told, corrected or withdrawn; `None` for other events.
@@ -34,7 +34,7 @@ pub(super) fn explain(said: &Said, numbering: Numbering, local: &LocalTime) -> O
         EventKind::MoveSettled { ply, by } => Some(format!(
             "      {time}  {} is certain: {}\n",
             numbering.name(*ply, "").trim_end(),
-            settled(by)
+            settled(*by)
         )),
         EventKind::BoardRecovered { by, from, .. } => Some(format!(
             "  {time}  the gap since {} is closed: {by}\n",
@@ -44,12 +44,12 @@ pub(super) fn explain(said: &Said, numbering: Numbering, local: &LocalTime) -> O
     }
 }
 
-fn settled(by: &str) -> &str {
+const fn settled(by: SettledBy) -> &'static str {
     match by {
-        "press" => "its player has pressed the clock",
-        "reply" => "it has been answered",
-        "shape" => "it came to rest where nothing can follow",
-        other => other,
+        SettledBy::Press => "its player has pressed the clock",
+        SettledBy::Reply => "it has been answered",
+        SettledBy::Shape => "it came to rest where nothing can follow",
+        SettledBy::Arbiter => "the arbiter has entered it",
     }
 }
 

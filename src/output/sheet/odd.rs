@@ -6,8 +6,10 @@ use kiebitz_protocol::Counters;
 use super::words::{LocalTime, Numbering, played};
 use super::{GameSheet, Seen};
 use crate::events::record::MoveRecord;
-use crate::events::{Event, EventKind, Incident, Move};
+use crate::events::{Action, CompletedBy, CorrectionReason, Event, EventKind, Incident, Move};
+use crate::laws::Severity;
 use crate::output::wrap::wrapped;
+use crate::tracker::Recovery;
 
 /// Lines are no longer than that.
 const WIDTH: usize = 100;
@@ -41,7 +43,7 @@ pub(super) fn of(event: &Event, seen: Seen, game: Option<&GameSheet>, local: &Lo
     let text = match (&event.kind, game) {
         (EventKind::BoardConnected { .. }, _) if seen.board => "the board is connected again".to_owned(),
         (EventKind::BoardDisconnected { reason }, game) => disconnected(reason, game),
-        (EventKind::BoardRecovered { by, changes, .. }, _) => recovered(by, *changes),
+        (EventKind::BoardRecovered { by, changes, .. }, _) => recovered(*by, *changes),
         (EventKind::ClockBatteryLow {}, _) => "the clock's battery is low".to_owned(),
         (EventKind::ClockConnected {}, _) if seen.clock => "the clock is connected again".to_owned(),
         (EventKind::ClockDisconnected {}, _) if seen.clock => "the clock was disconnected".to_owned(),
@@ -55,14 +57,14 @@ pub(super) fn of(event: &Event, seen: Seen, game: Option<&GameSheet>, local: &Lo
                 reason,
             },
             Some(game),
-        ) => amended(entry, replaces.as_deref(), reason, game),
-        (EventKind::MoveRetracted { ply, reason }, Some(game)) => retracted(*ply, reason, game),
+        ) => amended(entry, replaces.as_deref(), *reason, game),
+        (EventKind::MoveRetracted { ply, reason }, Some(game)) => retracted(*ply, *reason, game),
         (
             EventKind::CommandTaken {
                 by, action, error, ..
             },
             _,
-        ) => commanded(by, action, error.as_deref()),
+        ) => commanded(by, *action, error.as_deref()),
         _ => return None,
     };
     let at = event.at.filter(|at| local.time(*at) != local.time(event.ts));
@@ -79,7 +81,9 @@ pub(super) fn without_press(game: &GameSheet) -> Option<String> {
     let (_, moves) = game.record.moves.split_last()?;
     let missed: Vec<String> = moves
         .iter()
-        .filter(|entry| !entry.inferred && !matches!(entry.completed, Some("press" | "game_end")))
+        .filter(|entry| {
+            !entry.inferred && !matches!(entry.completed, Some(CompletedBy::Press | CompletedBy::GameEnd))
+        })
         .map(|entry| name(entry, game.numbering))
         .collect();
     (game.clock && !missed.is_empty())
@@ -93,20 +97,20 @@ pub(super) fn dropped(counters: &Counters) -> Option<String> {
     (bytes > 0).then(|| format!("{bytes} of {total} bytes from the board made no message and were dropped"))
 }
 
-fn commanded(by: &str, action: &str, error: Option<&str>) -> String {
+fn commanded(by: &str, action: Action, error: Option<&str>) -> String {
     let what = match action {
-        "set_players" => "named the players",
-        "set_time_control" => "set the time control",
-        "set_result" => "entered the result",
-        "set_position" => "set the position",
-        "correct_moves" => "corrected the moves",
-        "close_incident" => "closed an incident",
-        "annotate" => "made a note",
-        "new_game" => "began a new game",
-        "end_game" => "broke the game off",
-        "sync_clock_sides" => "said which side of the clock is White's",
-        "start_round" => "said when the round begins",
-        _ => "asked which board this is",
+        Action::SetPlayers => "named the players",
+        Action::SetTimeControl => "set the time control",
+        Action::SetResult => "entered the result",
+        Action::SetPosition => "set the position",
+        Action::CorrectMoves => "corrected the moves",
+        Action::CloseIncident => "closed an incident",
+        Action::Annotate => "made a note",
+        Action::NewGame => "began a new game",
+        Action::EndGame => "broke the game off",
+        Action::SyncClockSides => "said which side of the clock is White's",
+        Action::StartRound => "said when the round begins",
+        Action::Identify => "asked which board this is",
     };
     match error {
         None => format!("{by} {what}"),
@@ -116,7 +120,7 @@ fn commanded(by: &str, action: &str, error: Option<&str>) -> String {
 
 /// What the arbiter is advised; nothing of what is for the record only.
 fn incident_text(incident: &Incident) -> Option<String> {
-    if incident.severity == "info" {
+    if incident.severity == Severity::Info {
         return None;
     }
     let article = match incident.article.as_str() {
@@ -139,11 +143,15 @@ fn disconnected(reason: &str, game: Option<&GameSheet>) -> String {
     }
 }
 
-fn recovered(by: &str, changes: usize) -> String {
+fn recovered(by: Recovery, changes: usize) -> String {
     match by {
-        "memory" => format!("the board remembered what happened meanwhile: {changes} changes of squares"),
-        "inferred" => "what was played meanwhile follows from what stands on the board".to_owned(),
-        _ => "what was played meanwhile cannot be found out: moves are missing".to_owned(),
+        Recovery::Memory => {
+            format!("the board remembered what happened meanwhile: {changes} changes of squares")
+        }
+        Recovery::Inferred => "what was played meanwhile follows from what stands on the board".to_owned(),
+        Recovery::Undecidable => {
+            "what was played meanwhile cannot be found out: moves are missing".to_owned()
+        }
     }
 }
 
@@ -159,7 +167,7 @@ fn made(entry: &Move, numbering: Numbering) -> Option<String> {
     }
 }
 
-fn amended(entry: &Move, replaces: Option<&str>, reason: &str, game: &GameSheet) -> String {
+fn amended(entry: &Move, replaces: Option<&str>, reason: CorrectionReason, game: &GameSheet) -> String {
     let before = game.record.moves.iter().find(|before| before.ply == entry.ply);
     let san = before.and_then(|before| before.san.as_deref());
     let (name, before) = (told(entry, game.numbering), played(san, replaces));
@@ -169,17 +177,23 @@ fn amended(entry: &Move, replaces: Option<&str>, reason: &str, game: &GameSheet)
         ", which is no legal move"
     };
     let why = match reason {
-        "moved_on" => format!("{name} was read as {before} at first: the piece had stopped on its way"),
-        "takeback" => format!("{name} was played after {before} was taken back"),
-        "illegal_restored" => format!("{name} was played after {before} was put right"),
-        "recovered" => format!("{name} was read as {before} at first: later evidence showed another line"),
-        "arbiter" => format!("{name} was entered by the arbiter in place of {before}"),
-        other => format!("{name} replaces {before}: {other}"),
+        CorrectionReason::MovedOn => {
+            format!("{name} was read as {before} at first: the piece had stopped on its way")
+        }
+        CorrectionReason::Takeback => format!("{name} was played after {before} was taken back"),
+        CorrectionReason::IllegalRestored => format!("{name} was played after {before} was put right"),
+        CorrectionReason::Recovered => {
+            format!("{name} was read as {before} at first: later evidence showed another line")
+        }
+        CorrectionReason::Arbiter => format!("{name} was entered by the arbiter in place of {before}"),
+        CorrectionReason::SetUp | CorrectionReason::Kings | CorrectionReason::AfterEnd => {
+            format!("{name} replaces {before}: {reason}")
+        }
     };
     format!("{why}{irregular}")
 }
 
-fn retracted(ply: u32, reason: &str, game: &GameSheet) -> String {
+fn retracted(ply: u32, reason: CorrectionReason, game: &GameSheet) -> String {
     let withdrawn: Vec<&MoveRecord> = game
         .record
         .moves
@@ -195,14 +209,20 @@ fn retracted(ply: u32, reason: &str, game: &GameSheet) -> String {
         more => (format!("{first} and the {} moves after it", more - 1), "were"),
     };
     match reason {
-        "takeback" => format!("{subject} {was} taken back"),
-        "illegal_restored" => format!("{subject} {was} put right"),
-        "moved_on" => format!("{subject} {was} withdrawn: the piece went on or went back"),
-        "set_up" => format!("{subject} {was} withdrawn: pieces were being set up for the next game"),
-        "kings" => format!("{subject} {was} withdrawn: kings on their way to the centre are no moves"),
-        "recovered" => format!("{subject} {was} withdrawn: later evidence showed another line"),
-        "arbiter" => format!("{subject} {was} withdrawn by the arbiter"),
-        other => format!("{subject} {was} withdrawn: {other}"),
+        CorrectionReason::Takeback => format!("{subject} {was} taken back"),
+        CorrectionReason::IllegalRestored => format!("{subject} {was} put right"),
+        CorrectionReason::MovedOn => format!("{subject} {was} withdrawn: the piece went on or went back"),
+        CorrectionReason::SetUp => {
+            format!("{subject} {was} withdrawn: pieces were being set up for the next game")
+        }
+        CorrectionReason::Kings => {
+            format!("{subject} {was} withdrawn: kings on their way to the centre are no moves")
+        }
+        CorrectionReason::Recovered => {
+            format!("{subject} {was} withdrawn: later evidence showed another line")
+        }
+        CorrectionReason::Arbiter => format!("{subject} {was} withdrawn by the arbiter"),
+        CorrectionReason::AfterEnd => format!("{subject} {was} withdrawn: the game was over before"),
     }
 }
 
@@ -222,9 +242,11 @@ mod tests {
     use crate::events::record::GameRecord;
     use crate::events::record::tests::{clock, event, ply, started};
     use crate::output::sheet::words::STANDARD;
+    use crate::tracker::Variant;
 
     fn game(moves: &[(&str, &str)]) -> GameSheet {
-        let mut record = GameRecord::from_started(&event(1, started(STANDARD, "standard"))).expect("a game");
+        let mut record =
+            GameRecord::from_started(&event(1, started(STANDARD, Variant::Standard))).expect("a game");
         for (number, (uci, san)) in (1..).zip(moves) {
             record.apply(&event(2, EventKind::MoveMade(ply(number, uci, san))));
         }
@@ -243,15 +265,18 @@ mod tests {
     fn withdrawn_moves_are_named_as_they_were_told() {
         let game = game(&[("e2e4", "e4"), ("e7e5", "e5"), ("g1f3", "Nf3")]);
         let retracted = |ply, reason| text(&game, EventKind::MoveRetracted { ply, reason });
-        assert_eq!(retracted(3, "takeback").as_deref(), Some("2. Nf3 was taken back"));
         assert_eq!(
-            retracted(2, "takeback").as_deref(),
+            retracted(3, CorrectionReason::Takeback).as_deref(),
+            Some("2. Nf3 was taken back")
+        );
+        assert_eq!(
+            retracted(2, CorrectionReason::Takeback).as_deref(),
             Some("1... e5 and the move after it were taken back")
         );
         let amended = EventKind::MoveAmended {
             played: ply(2, "e7e6", "e6"),
             replaces: Some("e7e5".to_owned()),
-            reason: "moved_on",
+            reason: CorrectionReason::MovedOn,
         };
         assert_eq!(
             text(&game, amended).as_deref(),
@@ -281,7 +306,7 @@ mod tests {
         let mut game = game(&[("e2e4", "e4"), ("e7e5", "e5"), ("g1f3", "Nf3")]);
         let pressed = EventKind::MoveCompleted {
             ply: 1,
-            by: "press",
+            by: CompletedBy::Press,
             clock: Some(clock(590)),
             elapsed_ms: None,
         };

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::words::Numbering;
 use super::{GameSheet, words};
 use crate::events::record::{GameRecord, MoveRecord};
+use shakmaty::Color;
 
 /// Writes the moves, with the mover's clock after each and the seconds it took.
 pub(super) fn write(out: &mut impl Write, game: &GameSheet) -> io::Result<()> {
@@ -72,7 +73,7 @@ fn cell(entry: &MoveRecord, clocks: bool) -> String {
         return format!("{played:<PLAYED$}");
     }
     let left = entry.clock.map(|clock| {
-        if entry.color == "white" {
+        if entry.color == Color::White {
             clock.white_ms
         } else {
             clock.black_ms

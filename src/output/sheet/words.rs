@@ -5,6 +5,7 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::fen::Fen;
 
 use crate::events::record::GameRecord;
+use crate::events::{EndReason, GameResult};
 
 /// The start position of chess.
 pub(super) const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
@@ -103,31 +104,31 @@ pub(super) fn result(record: &GameRecord) -> String {
         return "No result: the capture ends before the game does".to_owned();
     };
     let reason = match reason {
-        "checkmate" => "checkmate",
-        "stalemate" => "stalemate",
-        "dead_position" => "no mate is possible any more",
-        "fivefold" => "the same position for the fifth time",
-        "seventy_five_moves" => "75 moves without a capture or a pawn move",
-        "kings" => "the kings were put in the centre",
-        "result_piece" => "a result piece was put on the board",
-        "flag" => "on time",
-        "arbiter" => "by the arbiter's decision",
-        "resignation" => "resignation",
-        "agreement" => "agreed",
-        "claim" => "claimed",
-        "illegal_moves" => "illegal moves",
-        "default" => "not there in time",
-        "adjourned" => "adjourned",
-        "void" => "void, to be played anew",
-        "reset" => "the pieces were set up again",
-        other => other,
+        EndReason::Checkmate => "checkmate",
+        EndReason::Stalemate => "stalemate",
+        EndReason::DeadPosition => "no mate is possible any more",
+        EndReason::Fivefold => "the same position for the fifth time",
+        EndReason::SeventyFiveMoves => "75 moves without a capture or a pawn move",
+        EndReason::Kings => "the kings were put in the centre",
+        EndReason::ResultPiece => "a result piece was put on the board",
+        EndReason::Flag => "on time",
+        EndReason::Arbiter => "by the arbiter's decision",
+        EndReason::Resignation => "resignation",
+        EndReason::Agreement => "agreed",
+        EndReason::Claim => "claimed",
+        EndReason::IllegalMoves => "illegal moves",
+        EndReason::Default => "not there in time",
+        EndReason::Adjourned => "adjourned",
+        EndReason::Void => "void, to be played anew",
+        EndReason::Reset => "the pieces were set up again",
+        EndReason::Gap => "moves are missing that cannot be found out",
     };
-    let doubt = if record.confirmed || record.result == "*" {
+    let doubt = if record.confirmed || record.result == GameResult::Unknown {
         ""
     } else {
         " (not confirmed by the arbiter)"
     };
-    let result = if record.result == "*" {
+    let result = if record.result == GameResult::Unknown {
         "No result"
     } else {
         record.result.as_str()

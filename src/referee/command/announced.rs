@@ -4,7 +4,7 @@ use kiebitz_hardware::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::events::{Event, EventKind, Players};
+use crate::events::{Action, EndReason, Event, EventKind, Players};
 use crate::referee::command::{NewGame, SetPlayers, StartRound};
 
 /// What was said of a board's next game and of its round: a projection of the board's events.
@@ -26,7 +26,7 @@ impl Announced {
                 arguments,
                 error: None,
                 ..
-            } => self.hear(event, action, arguments),
+            } => self.hear(event, *action, arguments),
             EventKind::GameStarted { players, .. } => {
                 self.next = None;
                 self.game.clone_from(&event.game);
@@ -37,7 +37,10 @@ impl Announced {
                 ..
             } if event.game == self.game => self.playing = Some(players.clone()),
             // The game goes on as another one.
-            EventKind::GameEnded { reason: "gap", .. } => {
+            EventKind::GameEnded {
+                reason: EndReason::Gap,
+                ..
+            } => {
                 self.next = self.next.take().or_else(|| self.playing.clone());
             }
             _ => {}
@@ -57,26 +60,34 @@ impl Announced {
     }
 
     /// A command was done. That it was is for the referee to know; what it says is read here as it was there.
-    fn hear(&mut self, event: &Event, action: &str, arguments: &Value) {
+    fn hear(&mut self, event: &Event, action: Action, arguments: &Value) {
         match action {
-            "set_players" => {
+            Action::SetPlayers => {
                 let set = SetPlayers::deserialize(arguments).ok();
                 let of_next = set.filter(|set| set.game.is_none() && event.game.is_none());
                 if let Some(set) = of_next {
                     self.next = Some(set.players());
                 }
             }
-            "new_game" => {
+            Action::NewGame => {
                 let named = NewGame::deserialize(arguments).ok().and_then(|new| new.players());
                 // A game that is broken off is played anew.
                 let again = self.playing.clone().filter(|_| event.game.is_some());
                 self.next = named.or(again).or_else(|| self.next.take());
             }
-            "start_round" => {
+            Action::StartRound => {
                 let start = StartRound::deserialize(arguments).unwrap_or_default();
                 self.round = Some(start.begins.unwrap_or(event.ts));
             }
-            _ => {}
+            Action::SetTimeControl
+            | Action::SetResult
+            | Action::SetPosition
+            | Action::CorrectMoves
+            | Action::CloseIncident
+            | Action::Annotate
+            | Action::EndGame
+            | Action::Identify
+            | Action::SyncClockSides => {}
         }
     }
 }
@@ -87,6 +98,8 @@ mod tests {
 
     use super::*;
     use crate::events::record::tests::{event, started};
+    use crate::events::{DecidedBy, GameResult};
+    use crate::tracker::Variant;
 
     /// Outside of a game.
     fn outside(seq: u64, kind: EventKind) -> Event {
@@ -96,10 +109,10 @@ mod tests {
         }
     }
 
-    fn taken(action: &str, arguments: Value, error: Option<&str>) -> EventKind {
+    fn taken(action: Action, arguments: Value, error: Option<&str>) -> EventKind {
         EventKind::CommandTaken {
             id: "1".to_owned(),
-            action: action.to_owned(),
+            action,
             by: "arbiter".to_owned(),
             arguments,
             error: error.map(str::to_owned),
@@ -119,19 +132,22 @@ mod tests {
 
     #[test]
     fn names_hold_until_the_next_game_begins() {
-        let adams = || outside(1, taken("set_players", json!({"white": "Adams"}), None));
+        let adams = || outside(1, taken(Action::SetPlayers, json!({"white": "Adams"}), None));
         assert_eq!(white(&of(&[adams()])), Some("Adams"));
-        let refused = outside(2, taken("set_players", json!({"white": "Becker"}), Some("no")));
+        let refused = outside(
+            2,
+            taken(Action::SetPlayers, json!({"white": "Becker"}), Some("no")),
+        );
         assert_eq!(white(&of(&[adams(), refused])), Some("Adams"));
         // Said during a game, or of a certain one, it is not of the next.
-        let current = event(2, taken("set_players", json!({"white": "Becker"}), None));
+        let current = event(2, taken(Action::SetPlayers, json!({"white": "Becker"}), None));
         let certain = outside(
             3,
-            taken("set_players", json!({"white": "Clark", "game": "g"}), None),
+            taken(Action::SetPlayers, json!({"white": "Clark", "game": "g"}), None),
         );
         assert_eq!(white(&of(&[adams(), current, certain])), Some("Adams"));
         assert_eq!(
-            white(&of(&[adams(), event(2, started("start", "standard"))])),
+            white(&of(&[adams(), event(2, started("start", Variant::Standard))])),
             None
         );
     }
@@ -153,20 +169,20 @@ mod tests {
                 position: None,
                 note: None,
             };
-            [event(1, started("start", "standard")), event(2, amended)].to_vec()
+            [event(1, started("start", Variant::Standard)), event(2, amended)].to_vec()
         };
         assert_eq!(white(&of(&plays())), None);
         let gap = EventKind::GameEnded {
-            result: "*".to_owned(),
-            reason: "gap",
-            by: "board",
+            result: GameResult::Unknown,
+            reason: EndReason::Gap,
+            by: DecidedBy::Board,
             confirmed: false,
         };
         assert_eq!(
             white(&of(&[plays(), vec![event(3, gap)]].concat())),
             Some("Adams")
         );
-        let anew = |arguments| event(3, taken("new_game", arguments, None));
+        let anew = |arguments| event(3, taken(Action::NewGame, arguments, None));
         assert_eq!(
             white(&of(&[plays(), vec![anew(json!({}))]].concat())),
             Some("Adams")
@@ -177,10 +193,10 @@ mod tests {
 
     #[test]
     fn a_round_begins_when_it_was_said_or_then() {
-        let now = outside(7, taken("start_round", json!({}), None));
+        let now = outside(7, taken(Action::StartRound, json!({}), None));
         assert_eq!(of(std::slice::from_ref(&now)).round(), Some(now.ts));
         let later = json!({"begins": "2026-11-21T15:15:00+01:00"});
-        let later = outside(8, taken("start_round", later, None));
+        let later = outside(8, taken(Action::StartRound, later, None));
         assert_eq!(
             of(&[now, later]).round(),
             Some(Timestamp::from_micros(1_795_270_500_000_000))

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::events::{EndReason, GameResult};
 use crate::laws::{self, Language};
 
 /// Why a command was not done.
@@ -41,18 +42,18 @@ pub enum Refusal {
     /// The game was over by the Laws before.
     AlreadyOver {
         /// Its result.
-        result: String,
+        result: GameResult,
         /// What ended it.
-        over_by: &'static str,
+        over_by: EndReason,
         /// What was entered.
-        reason: &'static str,
+        reason: EndReason,
     },
     /// It cannot be set back: the game is over.
     Over {
         /// Its result.
-        result: String,
+        result: GameResult,
         /// What ended it.
-        over_by: &'static str,
+        over_by: EndReason,
     },
     /// A result that is none.
     NoResult {
@@ -64,14 +65,14 @@ pub enum Refusal {
         /// What was given.
         given: String,
         /// What there is.
-        known: &'static [&'static str],
+        known: &'static [EndReason],
     },
     /// A reason that does not go with the result.
     NoSuchEnd {
         /// The reason.
-        reason: &'static str,
+        reason: EndReason,
         /// The result.
-        result: &'static str,
+        result: GameResult,
     },
     /// A position that is none.
     NoFen {
@@ -145,14 +146,21 @@ impl Refusal {
                 result,
                 over_by,
                 reason,
-            } => ("already_over", with(over(result, over_by), "given", *reason)),
-            Self::Over { result, over_by } => ("over", over(result, over_by)),
+            } => (
+                "already_over",
+                with(over(*result, *over_by), "given", reason.as_str()),
+            ),
+            Self::Over { result, over_by } => ("over", over(*result, *over_by)),
             Self::NoResult { given: result } => ("no_result", given(&format!("{result:?}"))),
             Self::NoReason { given: reason, known } => {
                 let reason = given(&format!("{reason:?}"));
+                let known: Vec<&str> = known.iter().map(|reason| reason.as_str()).collect();
                 ("no_reason", with(reason, "known", known.join(", ")))
             }
-            Self::NoSuchEnd { reason, result } => ("no_such_end", with(given(reason), "result", *result)),
+            Self::NoSuchEnd { reason, result } => (
+                "no_such_end",
+                with(given(reason.as_str()), "result", result.as_str()),
+            ),
             Self::NoFen { fen } => ("no_fen", given(&format!("{fen:?}"))),
             Self::NoLegalPosition { fen } => ("no_legal_position", given(&format!("{fen:?}"))),
             Self::NoMove { given: mv, ply, fen } => {
@@ -181,6 +189,9 @@ fn with(mut values: Values, placeholder: &'static str, value: impl Into<Value>) 
     values
 }
 
-fn over(result: &str, by: &str) -> Values {
-    BTreeMap::from([("result", result.into()), ("over_by", by.into())])
+fn over(result: GameResult, by: EndReason) -> Values {
+    BTreeMap::from([
+        ("result", result.as_str().into()),
+        ("over_by", by.as_str().into()),
+    ])
 }

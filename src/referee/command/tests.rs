@@ -63,7 +63,7 @@ fn what_is_wrong_is_said() {
 
 #[test]
 fn every_name_is_a_command() {
-    for name in NAMES {
+    for name in Action::ALL {
         let text = format!(r#"{{"id":"7","do":"{name}","nonsense":1}}"#);
         let error = error(&text);
         assert!(

@@ -5,7 +5,9 @@ use shakmaty::ByColor;
 
 use super::moves::{Moves, uci};
 use super::{Whose, control_text};
-use crate::events::{EventKind, Players};
+use crate::events::{
+    CompletedBy, CorrectionReason, DecidedBy, EndReason, EventKind, GameResult, Players, SettledBy,
+};
 use crate::laws::TimeControl;
 use crate::referee::claims::Offered;
 use crate::referee::history::Placed;
@@ -88,7 +90,7 @@ impl Referee {
             game.ended = false;
             game.verdict = None;
         }
-        let result = Some(("*".to_owned(), None));
+        let result = Some((GameResult::Unknown, None));
         self.amend(
             now,
             Whose::Current,
@@ -97,7 +99,7 @@ impl Referee {
                 ..Amended::by(by)
             },
         );
-        self.follow(now, "arbiter");
+        self.follow(now, CorrectionReason::Arbiter);
     }
 
     /// The game goes on from a position that did not stand in it.
@@ -135,13 +137,13 @@ impl Referee {
         let put_back = moves.position.clone().map(|state| Placed { ply, state });
         game.placed.extend(put_back);
         for entry in game.published.iter_mut().filter(|entry| entry.settled.is_none()) {
-            entry.settled = Some(BY_ARBITER);
+            entry.settled = Some(SettledBy::Arbiter);
         }
         let entries = moves.entered.iter().map(|ply| Entry {
             ply: Box::new(ply.clone()),
             told_at: now,
-            settled: Some(BY_ARBITER),
-            completed: Some((BY_ARBITER, None, None)),
+            settled: Some(SettledBy::Arbiter),
+            completed: Some((CompletedBy::Arbiter, None, None)),
             offered: Offered::default(),
         });
         game.published.extend(entries);
@@ -168,7 +170,7 @@ impl Referee {
 
     /// The events of the moves that were corrected.
     fn tell_corrected(&mut self, now: Timestamp, whose: Whose, withdrawn: Option<&Ply>, moves: &Moves) {
-        let reason = BY_ARBITER;
+        let reason = CorrectionReason::Arbiter;
         if let (Some(withdrawn), true) = (withdrawn, moves.entered.is_empty()) {
             let ply = withdrawn.number;
             self.say_of(now, whose, EventKind::MoveRetracted { ply, reason });
@@ -183,16 +185,23 @@ impl Referee {
                 },
                 None => EventKind::MoveMade(played),
             };
-            let (ply, by) = (entered.number, BY_ARBITER);
+            let ply = entered.number;
             let (clock, elapsed_ms) = (None, None);
             self.say_of(now, whose, event);
-            self.say_of(now, whose, EventKind::MoveSettled { ply, by });
+            self.say_of(
+                now,
+                whose,
+                EventKind::MoveSettled {
+                    ply,
+                    by: SettledBy::Arbiter,
+                },
+            );
             self.say_of(
                 now,
                 whose,
                 EventKind::MoveCompleted {
                     ply,
-                    by,
+                    by: CompletedBy::Arbiter,
                     clock,
                     elapsed_ms,
                 },
@@ -209,7 +218,7 @@ impl Referee {
     pub(super) fn begin_anew(&mut self, now: Timestamp, players: Option<Players>) {
         let mut players = players;
         if self.game().is_some() {
-            self.end(now, None, Verdict::arbiter("*", "void"));
+            self.end(now, None, Verdict::arbiter(GameResult::Unknown, EndReason::Void));
             players = players.or_else(|| self.game.as_ref().and_then(|game| game.players.clone()));
         }
         self.put_by();
@@ -255,14 +264,11 @@ impl Referee {
     }
 }
 
-/// What settles and completes a move that the arbiter has entered, and withdraws one.
-const BY_ARBITER: &str = "arbiter";
-
 /// What the arbiter changed.
 #[derive(Debug)]
 struct Amended {
     by: String,
-    result: Option<(String, Option<&'static str>)>,
+    result: Option<(GameResult, Option<EndReason>)>,
     players: Option<Players>,
     time_control: Option<String>,
     moves: Option<Vec<String>>,
@@ -285,11 +291,11 @@ impl Amended {
 }
 
 impl Verdict {
-    pub(super) fn arbiter(result: &str, reason: &'static str) -> Self {
+    pub(super) fn arbiter(result: GameResult, reason: EndReason) -> Self {
         Self {
-            result: result.to_owned(),
+            result,
             reason,
-            by: "arbiter",
+            by: DecidedBy::Arbiter,
             confirmed: true,
         }
     }

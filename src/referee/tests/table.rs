@@ -7,7 +7,7 @@ use shakmaty::san::San;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Color, KnownOutcome};
 
-use crate::events::EventKind;
+use crate::events::{CompletedBy, EndReason, EventKind};
 use crate::laws::{Edition, Mode, Regulations, Rules};
 use crate::referee::Referee;
 use crate::referee::command::Command;
@@ -263,7 +263,8 @@ fn short(event: EventKind) -> Option<String> {
                     p.black.unwrap_or_default()
                 )
             });
-            let result = result.map(|result| format!("{result} {}", reason.unwrap_or("goes on")));
+            let result =
+                result.map(|result| format!("{result} {}", reason.map_or("goes on", EndReason::as_str)));
             let moves = moves.map(|moves| moves.join(" "));
             let all = [result, players, time_control, moves, position, note];
             let all: Vec<String> = all.into_iter().flatten().collect();
@@ -278,7 +279,9 @@ fn short(event: EventKind) -> Option<String> {
             let (played, replaces) = (played.san.unwrap_or_default(), replaces.unwrap_or_default());
             format!("{played} for {replaces}: {reason}")
         }
-        EventKind::MoveCompleted { ply, by, .. } if by != "press" => format!("{ply} completed by {by}"),
+        EventKind::MoveCompleted { ply, by, .. } if by != CompletedBy::Press => {
+            format!("{ply} completed by {by}")
+        }
         _ => return None,
     })
 }

@@ -7,6 +7,7 @@ use shakmaty::ByColor;
 
 use super::book::{Known, Number};
 use super::{Desk, Noted};
+use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::{Bonus, ClockCheck, TimeControl};
 use crate::referee::Entry;
 use crate::tracker::{ClockChange, Completion};
@@ -121,7 +122,8 @@ impl Arithmetic {
             None => {
                 self.failed = 0;
                 if let Some(number) = self.open.take() {
-                    desk.book.close(now, number, "clock", "restored");
+                    desk.book
+                        .close(now, number, ClosedBy::Clock, IncidentEnd::Restored);
                 }
             }
             Some(sight) => {

@@ -7,10 +7,9 @@ use shakmaty::{Bitboard, ByColor, Color, Square};
 
 use super::View;
 use super::trace::Trace;
-use crate::events::incidents::{Incidents, offence, player, set_counts};
-use crate::events::{Clock, EventKind, Incident, Proof, SquareChange, Word};
-use crate::laws::{Regulations, Sight, text};
-use crate::referee::words::color_text;
+use crate::events::incidents::{Incidents, offence, set_counts};
+use crate::events::{Clock, ClosedBy, EventKind, Incident, IncidentEnd, Proof, SquareChange};
+use crate::laws::{IncidentKind, Regulations, Sight, text};
 
 /// What is to be told of something seen.
 #[derive(Debug, Clone)]
@@ -69,8 +68,8 @@ pub(super) type Number = u64;
 /// How an incident ends.
 #[derive(Debug)]
 pub(super) struct Closed {
-    pub(super) by: Word,
-    pub(super) reason: Word,
+    pub(super) by: ClosedBy,
+    pub(super) reason: IncidentEnd,
     pub(super) counts: Option<bool>,
     pub(super) decision: Option<String>,
 }
@@ -133,7 +132,7 @@ impl Book {
     }
 
     /// Closes an incident that is open.
-    pub(super) fn close(&mut self, now: Timestamp, number: Number, by: Word, reason: Word) {
+    pub(super) fn close(&mut self, now: Timestamp, number: Number, by: ClosedBy, reason: IncidentEnd) {
         let closed = Closed {
             by,
             reason,
@@ -176,7 +175,7 @@ impl Book {
     }
 
     /// The numbers of open incidents of these kinds.
-    pub(super) fn open_of(&self, kinds: &[&str]) -> Vec<Number> {
+    pub(super) fn open_of(&self, kinds: &[IncidentKind]) -> Vec<Number> {
         let open = self.open.values();
         open.filter(|incident| kinds.contains(&incident.kind))
             .map(|incident| incident.incident)
@@ -189,13 +188,19 @@ impl Book {
     }
 
     /// Opens an incident that is over as soon as it is known.
-    pub(super) fn note(&mut self, now: Timestamp, regulations: &Regulations, report: Report, reason: Word) {
+    pub(super) fn note(
+        &mut self,
+        now: Timestamp,
+        regulations: &Regulations,
+        report: Report,
+        reason: IncidentEnd,
+    ) {
         let number = self.open(now, regulations, report);
-        self.close(now, number, "board", reason);
+        self.close(now, number, ClosedBy::Board, reason);
     }
 
     /// Closes what the end of a game ends.
-    pub(super) fn close_all_but(&mut self, now: Timestamp, kinds: &[&str]) {
+    pub(super) fn close_all_but(&mut self, now: Timestamp, kinds: &[IncidentKind]) {
         let over: Vec<Number> = self
             .open
             .values()
@@ -203,7 +208,7 @@ impl Book {
             .map(|incident| incident.incident)
             .collect();
         for number in over {
-            self.close(now, number, "laws", "game_over");
+            self.close(now, number, ClosedBy::Laws, IncidentEnd::GameOver);
         }
     }
 
@@ -235,7 +240,7 @@ impl Offences {
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) number: Number,
-    pub(super) kind: Word,
+    pub(super) kind: IncidentKind,
     pub(super) color: Option<Color>,
     pub(super) ply: u32,
     pub(super) squares: Bitboard,
@@ -244,11 +249,10 @@ pub(super) struct Known {
 
 impl Known {
     pub(super) fn new(incident: &Incident) -> Self {
-        let color = player(incident);
         Self {
             number: incident.incident,
             kind: incident.kind,
-            color,
+            color: incident.color,
             ply: incident.ply.unwrap_or_default(),
             squares: incident
                 .squares
@@ -265,11 +269,11 @@ fn describe(number: Number, now: Timestamp, regulations: &Regulations, report: R
     Incident {
         incident: number,
         kind: report.sight.kind(),
-        color: report.color.map(color_text),
+        color: report.color,
         ply: report.ply,
-        severity: advice.severity.name(),
+        severity: advice.severity,
         article: advice.article,
-        edition: regulations.rules.edition.name(),
+        edition: regulations.rules.edition,
         case: advice.case.to_owned(),
         advice: text(regulations.language, advice.case, &advice.values),
         squares: report

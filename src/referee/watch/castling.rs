@@ -7,6 +7,7 @@ use shakmaty::{Bitboard, Move, Role, Square};
 
 use super::trace::Trace;
 use super::{Desk, Noted};
+use crate::events::IncidentEnd;
 use crate::laws::Sight;
 
 /// King and rook are read one after the other, a few milliseconds apart: lifted within this time they left together.
@@ -66,14 +67,14 @@ impl Castlings {
             .of(color)
             .at_ply(ply)
             .on(squares);
-        desk.note(report, "passed");
+        desk.note(report, IncidentEnd::Passed);
         if together && landed_together(desk.trace, entry.ply.after.board(), color, rook_left) {
             let report = desk
                 .report(Sight::TwoHandsSuspected, rook_left.min(king_left))
                 .of(color)
                 .at_ply(ply)
                 .on(squares);
-            desk.note(report, "passed");
+            desk.note(report, IncidentEnd::Passed);
         }
     }
 }

@@ -9,6 +9,7 @@ use super::act;
 use super::book::{Known, Number};
 use super::moves::Moves;
 use super::{Desk, Noted};
+use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Sight;
 use crate::tracker::{State, difference};
 
@@ -78,7 +79,8 @@ impl Displaced {
             Noted::Started | Noted::Over => {
                 self.found = None;
                 if let Some(open) = self.open.take() {
-                    desk.book.close(desk.view.now, open.number, "laws", "game_over");
+                    desk.book
+                        .close(desk.view.now, open.number, ClosedBy::Laws, IncidentEnd::GameOver);
                 }
             }
             Noted::Away => self.found = None,
@@ -87,7 +89,8 @@ impl Displaced {
         let Some(tip) = desk.view.tip() else { return };
         let all = difference(desk.trace.board(), tip.board());
         if let Some(open) = self.open.take_if(|open| (open.squares & all).is_empty()) {
-            desk.book.close(desk.view.now, open.number, "board", "restored");
+            desk.book
+                .close(desk.view.now, open.number, ClosedBy::Board, IncidentEnd::Restored);
         }
         if desk.sees_play() {
             let differs = all & !desk.set_aside & !moves.told_squares();

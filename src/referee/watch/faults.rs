@@ -7,6 +7,7 @@ use shakmaty::{Bitboard, Square};
 
 use super::book::{Known, Number};
 use super::{Desk, Noted};
+use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Sight;
 
 /// A faulty square is judged by its changes within this time.
@@ -66,7 +67,8 @@ impl Faults {
     /// The board is back, and what it shows is explained.
     fn back(&mut self, desk: &mut Desk<'_>, explained: bool) {
         if let Some(number) = self.away.take_if(|_| explained || !desk.trace.blind) {
-            desk.book.close(desk.view.now, number, "board", "restored");
+            desk.book
+                .close(desk.view.now, number, ClosedBy::Board, IncidentEnd::Restored);
         }
     }
 
@@ -112,7 +114,7 @@ impl Faults {
         for (number, square) in core::mem::take(&mut self.squares) {
             let well_at = desk.trace.changed_at(square) + WELL_AFTER;
             if now >= well_at {
-                desk.book.close(now, number, "board", "passed");
+                desk.book.close(now, number, ClosedBy::Board, IncidentEnd::Passed);
             } else {
                 self.squares.push((number, square));
                 self.wake = Some(self.wake.map_or(well_at, |wake| wake.min(well_at)));

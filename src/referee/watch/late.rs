@@ -11,7 +11,7 @@ use shakmaty::{Board, ByColor, Color};
 
 use super::book::{Known, Number, Report};
 use super::{Desk, Noted};
-use crate::events::Incident;
+use crate::events::{ClosedBy, Incident, IncidentEnd};
 use crate::laws::Sight;
 use crate::tracker::{ClockChange, Variant, difference};
 
@@ -147,13 +147,13 @@ impl Late {
             && desk.trace.is_whole()
             && difference(&open.board, desk.trace.board()).count() > PUT_AWAY;
         let (by, reason) = if ends_game {
-            ("laws", "game_over")
+            (ClosedBy::Laws, IncidentEnd::GameOver)
         } else if open.color.is_none() && view.clock.running {
-            ("clock", "passed")
+            (ClosedBy::Clock, IncidentEnd::Passed)
         } else if begun || put_away {
-            ("board", "passed")
+            (ClosedBy::Board, IncidentEnd::Passed)
         } else if open.color.is_none() && round != Some(open.round) {
-            ("laws", "passed")
+            (ClosedBy::Laws, IncidentEnd::Passed)
         } else {
             return;
         };

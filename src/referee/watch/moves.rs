@@ -8,6 +8,7 @@ use shakmaty::{Bitboard, Color};
 use super::act::{self, Act};
 use super::book::{Closed, Known, Number, Report};
 use super::{Desk, Noted};
+use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::{Fault, Sight, Stage};
 use crate::tracker::{Completion, State};
 
@@ -94,7 +95,8 @@ impl Moves {
                 self.pending = None;
                 self.resumed.clear();
                 for open in self.open.drain(..) {
-                    desk.book.close(desk.view.now, open.number, "laws", "game_over");
+                    desk.book
+                        .close(desk.view.now, open.number, ClosedBy::Laws, IncidentEnd::GameOver);
                 }
             }
             Noted::Played(ply, _) => self.played(desk, *ply),
@@ -156,7 +158,7 @@ impl Moves {
                 self.pending = None;
                 if told && !pressed {
                     let report = report(desk, &act, ply, since, Stage::Made, 0);
-                    desk.note(report, "restored");
+                    desk.note(report, IncidentEnd::Restored);
                 }
             }
             return;
@@ -272,11 +274,13 @@ impl Moves {
             let replaced = self.open.iter().filter(|open| open.ply == ply);
             let replaced: Vec<Number> = replaced.map(|open| open.number).collect();
             for number in replaced {
-                desk.book.close(now, number, "board", "replaced");
+                desk.book
+                    .close(now, number, ClosedBy::Board, IncidentEnd::Replaced);
             }
             self.open.retain(|open| open.ply != ply);
             for (number, _) in self.resumed.extract_if(.., |(_, of)| *of == ply) {
-                desk.book.close(now, number, "board", "replaced");
+                desk.book
+                    .close(now, number, ClosedBy::Board, IncidentEnd::Replaced);
             }
         } else if !self.open.iter().any(|open| open.ply == ply)
             && let Some(act) = told_as(desk, ply)
@@ -304,8 +308,8 @@ impl Moves {
             desk.offences.discount(open.act.color);
         }
         let closed = Closed {
-            by: "laws",
-            reason: "stands",
+            by: ClosedBy::Laws,
+            reason: IncidentEnd::Stands,
             counts: discounted.then_some(false),
             decision: None,
         };
@@ -340,7 +344,8 @@ impl Moves {
             }
         }
         for number in over {
-            desk.book.close(now, number, "board", "restored");
+            desk.book
+                .close(now, number, ClosedBy::Board, IncidentEnd::Restored);
             self.open.retain(|open| open.number != number);
         }
     }

@@ -4,6 +4,7 @@ use shakmaty::{Bitboard, Board, Color, Rank};
 
 use super::book::{Known, Number};
 use super::{Desk, Noted};
+use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Sight;
 
 /// Looks at what irregular play leaves behind, and at what is played when the game is over.
@@ -41,7 +42,7 @@ impl Positions {
         if after && desk.view.clock.running {
             self.over_at = None;
             let report = desk.report(Sight::ContinuedAfterEnd, desk.now()).at_ply(ply);
-            desk.note(report, "passed");
+            desk.note(report, IncidentEnd::Passed);
         }
     }
 
@@ -68,7 +69,8 @@ impl Positions {
     fn look(&mut self, desk: &mut Desk<'_>) {
         let legal = desk.view.tip().is_none_or(|tip| illegal(tip.board()).is_none());
         if let Some(number) = self.open.take_if(|_| legal) {
-            desk.book.close(desk.view.now, number, "board", "passed");
+            desk.book
+                .close(desk.view.now, number, ClosedBy::Board, IncidentEnd::Passed);
         }
     }
 }

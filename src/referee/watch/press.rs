@@ -8,6 +8,7 @@ use shakmaty::Color;
 use super::book::{Known, Number};
 use super::moves::Moves;
 use super::{Desk, Noted};
+use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Sight;
 use crate::tracker::ClockChange;
 
@@ -65,7 +66,8 @@ impl Presses {
                     self.waiting = None;
                 }
                 if let Some(open) = self.open.take_if(|open| *ply >= open.ply) {
-                    desk.book.close(now, open.number, "board", "replaced");
+                    desk.book
+                        .close(now, open.number, ClosedBy::Board, IncidentEnd::Replaced);
                 }
             }
             Noted::Started
@@ -76,7 +78,8 @@ impl Presses {
             // The clock was stopped before it could be pressed back: the arbiter is at the board.
             Noted::Clock(ClockChange::Started) => {
                 if let Some(open) = self.open.take() {
-                    desk.book.close(now, open.number, "clock", "restored");
+                    desk.book
+                        .close(now, open.number, ClosedBy::Clock, IncidentEnd::Restored);
                 }
             }
             _ => {}
@@ -91,7 +94,8 @@ impl Presses {
         let now = desk.now();
         if let Some(open) = self.open.take_if(|open| open.color != color) {
             // Pressed back.
-            desk.book.close(now, open.number, "clock", "restored");
+            desk.book
+                .close(now, open.number, ClosedBy::Clock, IncidentEnd::Restored);
             return;
         }
         if self.waiting.take().is_some() {
@@ -137,7 +141,7 @@ impl Presses {
         }
         self.waiting = None;
         let runs = desk.view.face.and_then(|face| face.running);
-        if !desk.differs().is_empty() || runs != Some(waiting.color.fold_wb("black", "white")) {
+        if !desk.differs().is_empty() || runs != Some(!waiting.color) {
             return;
         }
         let sight = Sight::PressedWithoutMove {

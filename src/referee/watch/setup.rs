@@ -8,8 +8,8 @@ use shakmaty::{Bitboard, Board, ByRole, Color, File, Rank, Role, Square};
 
 use super::book::{Known, Number, Report};
 use super::{Desk, Noted};
-use crate::events::Incident;
-use crate::laws::{DrawnStart, Sight};
+use crate::events::{ClosedBy, Incident, IncidentEnd};
+use crate::laws::{DrawnStart, IncidentKind, Sight};
 use crate::tracker::{ClockChange, Side, Variant, difference};
 
 /// Pieces that have stood like this for so long are set up.
@@ -97,8 +97,8 @@ impl Setup {
     pub(super) fn resume(&mut self, incident: &Incident) {
         let found = Found::resumed(incident);
         match incident.kind {
-            "board_rotated" if incident.case == "board_rotated.half" => self.turned = Some(found),
-            "board_rotated" => self.quarter = Some(found),
+            IncidentKind::BoardRotated if incident.case == "board_rotated.half" => self.turned = Some(found),
+            IncidentKind::BoardRotated => self.quarter = Some(found),
             _ => {
                 let fen = incident.evidence.fen.as_ref();
                 let fen = fen.and_then(|fen| fen.parse::<Fen>().ok());
@@ -123,8 +123,12 @@ impl Setup {
         if desk.view.over
             && let Some(wrong) = self.wrong.take_if(|wrong| wrong.found.gone > Gone::Nowhere)
         {
-            desk.book
-                .close(desk.view.now, wrong.found.number, "laws", "game_over");
+            desk.book.close(
+                desk.view.now,
+                wrong.found.number,
+                ClosedBy::Laws,
+                IncidentEnd::GameOver,
+            );
         }
         let before_play = desk.view.line.is_empty() && (!desk.view.begun || desk.view.start.is_none());
         if (before_play || desk.view.over) && desk.trace.is_whole() {
@@ -139,7 +143,8 @@ impl Setup {
             return;
         };
         if let Some(found) = self.quarter.take() {
-            desk.book.close(now, found.number, "board", "restored");
+            desk.book
+                .close(now, found.number, ClosedBy::Board, IncidentEnd::Restored);
         }
         match (start.turned, &mut self.turned) {
             (true, Some(found)) => {
@@ -149,7 +154,8 @@ impl Setup {
             (true, None) => self.turned = Some(open_rotated(desk, false, now)),
             (false, _) => {
                 if let Some(found) = self.turned.take() {
-                    desk.book.close(now, found.number, "board", "restored");
+                    desk.book
+                        .close(now, found.number, ClosedBy::Board, IncidentEnd::Restored);
                 }
             }
         }
@@ -163,10 +169,14 @@ impl Setup {
             {
                 self.wrong = Some(known);
             }
-            (None, Some(known)) => desk.book.close(now, known.found.number, "board", "restored"),
+            (None, Some(known)) => {
+                desk.book
+                    .close(now, known.found.number, ClosedBy::Board, IncidentEnd::Restored)
+            }
             (Some(squares), known) => {
                 if let Some(known) = known {
-                    desk.book.close(now, known.found.number, "board", "restored");
+                    desk.book
+                        .close(now, known.found.number, ClosedBy::Board, IncidentEnd::Restored);
                 }
                 self.found_wrong(desk, squares, board.clone());
             }
@@ -223,7 +233,8 @@ impl Setup {
             .wrong
             .take_if(|wrong| difference(&wrong.board, shown).count() > GIVEN_UP)
         {
-            desk.book.close(now, wrong.found.number, "board", "passed");
+            desk.book
+                .close(now, wrong.found.number, ClosedBy::Board, IncidentEnd::Passed);
         }
         let stands = desk
             .view

@@ -45,7 +45,7 @@ fn told(table: &mut Table, kind: &str) -> Vec<String> {
     let rulings = table.referee.take_rulings();
     let short = |event: &EventKind| match event {
         EventKind::IncidentOpened(incident) | EventKind::IncidentUpdated(incident)
-            if incident.kind == kind =>
+            if incident.kind.as_str() == kind =>
         {
             let case = incident.case.rsplit('.').next().unwrap_or_default();
             let values = &incident.evidence.values;
@@ -58,7 +58,7 @@ fn told(table: &mut Table, kind: &str) -> Vec<String> {
             reason,
             counts,
             ..
-        } if *closed == kind => Some(match counts {
+        } if closed.as_str() == kind => Some(match counts {
             Some(counts) => format!("-{reason} counts {counts}"),
             None => format!("-{reason}"),
         }),
@@ -84,6 +84,7 @@ fn journaled(table: &mut Table, incidents: &mut Incidents) {
 
 /// The number of the incident of that kind that was opened last.
 fn number_of(table: &Table, kind: &str) -> u64 {
+    let kind = kind.parse().expect("a kind of incident");
     let all = table.referee.watch.book.open_of(&[kind]);
     *all.last().expect("an open incident")
 }

@@ -7,7 +7,8 @@ use shakmaty::{ByColor, Color};
 
 use super::book::{Known, Number};
 use super::{Desk, Noted};
-use crate::laws::{Sight, TimeControl};
+use crate::events::{ClosedBy, IncidentEnd};
+use crate::laws::{IncidentKind, Sight, TimeControl};
 use crate::tracker::ClockChange;
 
 /// Under so much time nobody need write, without 30 seconds a move (Art. 8.4).
@@ -49,11 +50,11 @@ impl Times {
     pub(super) fn resume(&mut self, known: &Known) {
         let number = Some(known.number);
         match (known.kind, known.color) {
-            ("clock_disconnected", _) => self.gone = number,
-            ("clock_stopped", _) => self.stopped = number,
-            ("two_flags", _) => self.both = number,
-            ("flag_fall", Some(color)) => self.flags[color] = number,
-            ("time_trouble", Some(color)) => self.trouble[color] = number,
+            (IncidentKind::ClockDisconnected, _) => self.gone = number,
+            (IncidentKind::ClockStopped, _) => self.stopped = number,
+            (IncidentKind::TwoFlags, _) => self.both = number,
+            (IncidentKind::FlagFall, Some(color)) => self.flags[color] = number,
+            (IncidentKind::TimeTrouble, Some(color)) => self.trouble[color] = number,
             _ => {}
         }
     }
@@ -83,7 +84,7 @@ impl Times {
             }
             Noted::Clock(ClockChange::Started) => {
                 if let Some(number) = self.stopped.take() {
-                    desk.book.close(now, number, "clock", "passed");
+                    desk.book.close(now, number, ClosedBy::Clock, IncidentEnd::Passed);
                 }
             }
             Noted::Clock(ClockChange::Disconnected) => {
@@ -95,7 +96,8 @@ impl Times {
             }
             Noted::Clock(ClockChange::Connected) => {
                 if let Some(number) = self.gone.take() {
-                    desk.book.close(now, number, "clock", "restored");
+                    desk.book
+                        .close(now, number, ClosedBy::Clock, IncidentEnd::Restored);
                 }
             }
             _ => {}
@@ -175,8 +177,7 @@ impl Times {
 
     fn flag(&mut self, desk: &mut Desk<'_>, color: Color, times: ByColor<u64>, before: Option<ByColor<u64>>) {
         let shown = desk.view.face.and_then(|face| face.flag);
-        let mine = color.fold_wb("white", "black");
-        let shown = shown.is_some_and(|flag| flag == mine || flag == "both");
+        let shown = shown.is_some_and(|flag| flag.includes(color));
         let ran_out = self.ran_out(desk, color, times[color]);
         let jumped = before
             .is_some_and(|before| before[color] <= LAST_MS && times[color] >= before[color] + PERIOD_MS)
@@ -224,10 +225,10 @@ impl Times {
         let required = control.and_then(|control| control.required(self.over[color]));
         self.over[color] = self.over[color].saturating_add(1);
         if required.is_none_or(|required| completed >= required) {
-            desk.book.close(now, number, "clock", "passed");
+            desk.book.close(now, number, ClosedBy::Clock, IncidentEnd::Passed);
         }
         if let Some(both) = self.both.take() {
-            desk.book.close(now, both, "clock", "passed");
+            desk.book.close(now, both, ClosedBy::Clock, IncidentEnd::Passed);
         }
     }
 
@@ -247,8 +248,5 @@ impl Times {
 }
 
 fn runs(desk: &Desk<'_>, color: Color) -> bool {
-    desk.view
-        .face
-        .and_then(|face| face.running)
-        .is_some_and(|running| running == color.fold_wb("white", "black"))
+    desk.view.face.and_then(|face| face.running) == Some(color)
 }

@@ -10,6 +10,7 @@ use super::book::{Known, Number, Report};
 use super::moves::Moves;
 use super::trace::Absence;
 use super::{Desk, Noted};
+use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::{Sight, Touch};
 use crate::referee::Entry;
 use crate::tracker::{Completion, State, Withdrawal, difference};
@@ -101,7 +102,7 @@ impl Touches {
         let now = desk.now();
         for (number, of) in core::mem::take(&mut self.open) {
             if of < ply {
-                desk.book.close(now, number, "laws", "passed");
+                desk.book.close(now, number, ClosedBy::Laws, IncidentEnd::Passed);
             } else {
                 self.open.push((number, of));
             }
@@ -183,7 +184,7 @@ impl Touches {
                     .of(!color)
                     .at_ply(ply)
                     .on(square);
-                desk.note(report, "passed");
+                desk.note(report, IncidentEnd::Passed);
             }
         }
     }
@@ -219,10 +220,7 @@ impl Touches {
         };
         let of = match touch {
             Touch::Released { square } => entry.ply.played.and_then(|m| m.from()).unwrap_or(square),
-            Touch::Own { square }
-            | Touch::Other { square }
-            | Touch::Rook { square }
-            | Touch::TakenBack { square } => square,
+            Touch::Own { square } | Touch::Other { square } | Touch::TakenBack { square } => square,
         };
         let sight = Sight::TouchedNotMoved {
             touch,

@@ -4,7 +4,7 @@ use kiebitz_hardware::{Identity, Observation, Observed};
 use kiebitz_protocol::{BatteryStatus, ClockTimes, Dump};
 use shakmaty::{Board, Piece, Square};
 
-use crate::tracker::Tracker;
+use crate::tracker::{Orientation, Tracker};
 
 /// A board, as far as it has told.
 #[derive(Debug)]
@@ -63,8 +63,8 @@ impl FoundBoard {
         self.dump.is_some().then(|| self.tracker.placement())
     }
 
-    /// Where White sits: "normal" with the connector on White's left, else "turned"; `None`: nothing has shown it.
-    pub(super) fn orientation(&self) -> Option<&'static str> {
+    /// Where White sits; `None`: nothing has shown it.
+    pub(super) fn orientation(&self) -> Option<Orientation> {
         self.tracker.orientation()
     }
 

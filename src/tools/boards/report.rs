@@ -11,6 +11,7 @@ use super::look::{Look, Place};
 use super::trouble::Trouble;
 use crate::config::Config;
 use crate::hall::serials;
+use crate::tracker::Orientation;
 
 /// A port and what is on it. What is not known is `null`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -59,8 +60,8 @@ pub(super) struct BoardReport {
     pub(super) placement: Option<String>,
     /// Whether that is the start position.
     pub(super) start_position: Option<bool>,
-    /// Where White sits: "normal" with the connector on White's left, else "turned".
-    pub(super) orientation: Option<&'static str>,
+    /// Where White sits, if known.
+    pub(super) orientation: Option<Orientation>,
     pub(super) clock: Option<ClockReport>,
     pub(super) battery: Option<BatteryReport>,
     pub(super) troubles: Vec<Trouble>,

@@ -7,6 +7,7 @@ use super::report::{BatteryReport, BoardReport, ClockReport, PortReport};
 use super::trouble::Trouble;
 use crate::output::sheet::{self, piece_name};
 use crate::output::wrap;
+use crate::tracker::Orientation;
 
 /// The port and what is on it, one paragraph per board and trouble.
 pub(super) fn block(report: &PortReport) -> Vec<String> {
@@ -127,8 +128,8 @@ fn position(board: &BoardReport) -> String {
     };
     if *pieces == Board::new() {
         return match board.orientation {
-            Some("turned") => "start position, connector on White's right".to_owned(),
-            _ => "start position".to_owned(),
+            Some(Orientation::Turned) => "start position, connector on White's right".to_owned(),
+            Some(Orientation::Normal) | None => "start position".to_owned(),
         };
     }
     if pieces.occupied().is_empty() {

@@ -3,7 +3,7 @@
 use shakmaty::{CastlingMode, Position};
 
 use super::{CASTLING, START, World, castling, wire};
-use crate::tracker::State;
+use crate::tracker::{Orientation, State};
 
 #[test]
 fn kings_in_the_centre_are_the_result_and_no_moves() {
@@ -37,7 +37,7 @@ fn a_game_found_in_the_middle_is_read_the_way_its_pieces_stand() {
     let turned: String = CASTLING.chars().rev().collect();
     let mut world = World::new(&turned);
     world.wait(3000).shows("d1. b1k a1. c1r").has_told("O-O");
-    assert_eq!(world.tracker.orientation(), Some("turned"));
+    assert_eq!(world.tracker.orientation(), Some(Orientation::Turned));
 }
 
 const ENDING: &str = "8/8/4k3/8/8/3PK3/8/8 w - - 0 1";
@@ -93,7 +93,7 @@ fn all_start_positions_are_recognised_either_way_round() {
         let black = rank.to_lowercase();
         let start = format!("{black}pppppppp{}PPPPPPPP{rank}", ".".repeat(32));
         let turned: String = start.chars().rev().collect();
-        for (placement, turned) in [(start, "normal"), (turned, "turned")] {
+        for (placement, turned) in [(start, Orientation::Normal), (turned, Orientation::Turned)] {
             let world = World::new(&placement);
             assert_eq!(world.tracker.orientation(), Some(turned), "{placement}");
             let line = world.tracker.line.as_ref().expect("a line");

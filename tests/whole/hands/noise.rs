@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use kiebitz::events::Event;
 use kiebitz::hall::{Hall, LineId, Manner, Names};
-use kiebitz::tracker::Tracker;
+use kiebitz::tracker::{Orientation, Tracker};
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::LineMode;
 use kiebitz_hardware::emulator::hand::{Chance, ms};
@@ -54,7 +54,7 @@ impl Listener {
     /// What the tracker takes to stand on the board, the way the fields are numbered.
     fn placement(&self) -> Placement {
         let mut placement = self.tracker().placement().clone();
-        if self.tracker().orientation() == Some("turned") {
+        if self.tracker().orientation() == Some(Orientation::Turned) {
             placement.rotate_180();
         }
         placement

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use kiebitz::events::{Event, EventKind};
 use kiebitz::journal::Journal;
 use kiebitz::system_time::LiveTime;
+use kiebitz::tracker::Recovery;
 use kiebitz_hardware::Timestamp;
 use rumqttc::v5::mqttbytes::v5::Publish;
 
@@ -194,7 +195,7 @@ fn has_gap(table: &Table, events: &[Event], at: Timestamp) -> bool {
     };
     let mut gaps = events.iter().filter_map(|event| match event.kind {
         EventKind::BoardRecovered {
-            by: "inferred" | "undecidable",
+            by: Recovery::Inferred | Recovery::Undecidable,
             from,
             to,
             ..

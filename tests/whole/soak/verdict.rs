@@ -4,6 +4,7 @@ use core::time::Duration;
 use std::fmt::Write;
 
 use kiebitz::events::{Event, EventKind, Move};
+use kiebitz::tracker::Recovery;
 use kiebitz_hardware::Timestamp;
 
 use super::table::{self, Played, Table, placement, start_placement};
@@ -150,7 +151,7 @@ pub(super) fn not_stated(board: usize, table: &Table, events: &[Event]) -> Vec<W
         .iter()
         .filter_map(|event| match event.kind {
             EventKind::BoardRecovered {
-                by: "inferred" | "undecidable",
+                by: Recovery::Inferred | Recovery::Undecidable,
                 from,
                 to,
                 ..

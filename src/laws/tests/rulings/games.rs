@@ -1,8 +1,9 @@
 //! How games begin and end, and their clocks.
 
-use shakmaty::ByColor;
+use shakmaty::{ByColor, Color};
 
 use super::*;
+use crate::laws::Severity;
 
 /// 1997, B.4: three moves; 2014, A.4a, 2018, A.4.1, 2023, A.5.1: ten moves completed by each. Supervised: whenever it is found.
 #[test]
@@ -105,21 +106,6 @@ fn automatic_draws_came_in_2014() {
     }
     assert_eq!(rules(Fide2009, Play::S).article(Topic::Fivefold), "");
     assert_eq!(rules(Fide2014, Play::S).article(Topic::SeventyFive), "9.6b");
-}
-
-/// 1997, 9.5(b): half his time, and three minutes for the opponent; 2009: three; 2014: two, blitz one; 2023, A.3: rapid one.
-#[test]
-fn wrong_claim_costs_what_the_edition_says() {
-    let cost = |edition, play| rules(edition, play).wrong_claim();
-    assert_eq!(cost(Edition::Fide1997, Play::S), ClaimCost::HalfHisTime);
-    assert_eq!(cost(Edition::Fide2009, Play::Bu), ClaimCost::Minutes(3));
-    assert_eq!(cost(Edition::Fide2018, Play::Ru), ClaimCost::Minutes(2));
-    assert_eq!(cost(Edition::Fide2018, Play::Bs), ClaimCost::Minutes(1));
-    assert_eq!(cost(Edition::Fide2023, Play::S), ClaimCost::Minutes(2));
-    assert_eq!(cost(Edition::Fide2023, Play::Rs), ClaimCost::Minutes(1));
-    // 9.4: since 2009 a touched piece ends the right to claim.
-    assert!(!rules(Edition::Fide1997, Play::S).touch_ends_claim());
-    assert!(rules(Edition::Fide2009, Play::S).touch_ends_claim());
 }
 
 /// 5.1.2: only since 2023 a resignation is a draw where the opponent cannot mate.
@@ -227,86 +213,4 @@ fn extra_time_does_not_bring_back_the_duty_to_write() {
     assert!(told(Edition::Fide2018).contains("even if time is added"));
     assert!(told(Edition::Fide1997).contains("as long as the time is below five minutes"));
     assert!(told(Edition::Fide2018).starts_with("White has less than five minutes"));
-}
-
-/// 12.6 and 9.2 to 9.4: a claim that is possible is the player's affair; 1997, 9.5(b), 2018, 9.5.2, 2023, 9.5.3 and A.3: its price.
-#[test]
-fn possible_claim_is_for_the_record_and_names_its_price() {
-    let sight = Sight::DrawClaimable {
-        fifty_moves: false,
-        intended: Some("Kg1".to_owned()),
-    };
-    for (edition, play, article, told) in [
-        (
-            Edition::Fide1997,
-            Play::S,
-            "9.2, 9.5(b), 9.4",
-            "loses half of the remaining time",
-        ),
-        (
-            Edition::Fide2018,
-            Play::Bu,
-            "9.2.1.1, 9.5.2, B.2, 9.4",
-            "Black gets one minute more",
-        ),
-        (
-            Edition::Fide2023,
-            Play::S,
-            "9.2.1, 9.5.3, 9.4",
-            "Black gets two minutes more",
-        ),
-        (
-            Edition::Fide2023,
-            Play::Ru,
-            "9.2.1, 9.5.3, A.3, 9.4",
-            "Black gets one minute more",
-        ),
-    ] {
-        let advice = rules(edition, play).advise(&sight, WHITE);
-        assert_eq!(
-            (advice.severity, advice.article.as_str()),
-            (Severity::Info, article),
-            "{edition}"
-        );
-        let text = english(&advice);
-        assert!(
-            text.contains("do not mention it") && text.contains(told),
-            "{text}"
-        );
-    }
-}
-
-/// 2023, 9.6.1: a fivefold repetition ends the game; in 2009 it is no more than a claim by 9.2.
-#[test]
-fn fivefold_is_only_a_claim_before_2014() {
-    let sight = Sight::AutomaticDraw {
-        seventy_five_moves: false,
-    };
-    let now = rules(Edition::Fide2023, Play::Bu).advise(&sight, None);
-    assert_eq!((now.severity, now.article.as_str()), (Severity::Advice, "9.6.1"));
-    let then = rules(Edition::Fide2009, Play::S).advise(&sight, None);
-    assert_eq!((then.severity, then.article.as_str()), (Severity::Info, "9.2"));
-}
-
-/// 1997, 10.2 and C.5; 2014, G.4 and G.5; since 2017, III.4 and III.5: never in blitz, with an increment as a choice since 2014.
-#[test]
-fn last_two_minutes_are_no_matter_for_blitz() {
-    for (edition, play, case) in [
-        (Edition::Fide1997, Play::Rs, "quickplay_finish_request.decide"),
-        (Edition::Fide1997, Play::Bs, "quickplay_finish_request.not_here"),
-        (
-            Edition::Fide2014,
-            Play::S,
-            "quickplay_finish_request.decide_or_increment",
-        ),
-        (
-            Edition::Fide2023,
-            Play::Ru,
-            "quickplay_finish_request.decide_or_increment",
-        ),
-        (Edition::Fide2023, Play::Bs, "quickplay_finish_request.not_here"),
-    ] {
-        let advice = rules(edition, play).advise(&Sight::QuickplayRequest, WHITE);
-        assert_eq!(advice.case, case, "{edition} {play:?}");
-    }
 }

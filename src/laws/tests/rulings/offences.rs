@@ -3,6 +3,7 @@
 use shakmaty::{ByColor, Square};
 
 use super::*;
+use crate::laws::Severity;
 
 fn illegal(stage: Stage, offence: u32, opponent_can_mate: Option<bool>) -> Sight {
     Sight::IllegalMove {

@@ -2,9 +2,11 @@ use serde_json::Value;
 use shakmaty::{ByColor, Color};
 
 use super::*;
-use crate::events::EventKind;
 use crate::events::record::tests::{clock, event, ply, started};
+use crate::events::{ClosedBy, CompletedBy, EventKind, IncidentEnd, SettledBy};
+use crate::laws::IncidentKind;
 use crate::output::mqtt::{Delivery, Prefix};
+use crate::tracker::Variant;
 
 /// A board with nothing on it but its clock.
 struct World {
@@ -107,7 +109,7 @@ fn pictures_follow_the_events_that_they_sum_up() {
     let mut world = World::new();
     world.step(Vec::new());
     let messages = world.step(vec![
-        started("start", "standard"),
+        started("start", Variant::Standard),
         EventKind::MoveMade(ply(1, "e2e4", "e4")),
     ]);
     assert_eq!(
@@ -134,7 +136,7 @@ fn pictures_follow_the_events_that_they_sum_up() {
 #[test]
 fn nothing_new_is_no_message() {
     let mut world = World::new();
-    world.step(vec![started("start", "standard")]);
+    world.step(vec![started("start", Variant::Standard)]);
     assert_eq!(world.step(Vec::new()), []);
 }
 
@@ -142,12 +144,15 @@ fn nothing_new_is_no_message() {
 fn spectators_learn_nothing_of_presses_and_certainty() {
     let mut world = World::new();
     let made = EventKind::MoveMade(ply(1, "e2e4", "e4"));
-    let first = world.step(vec![started("start", "standard"), made]);
-    let settled = world.step(vec![EventKind::MoveSettled { ply: 1, by: "press" }]);
+    let first = world.step(vec![started("start", Variant::Standard), made]);
+    let settled = world.step(vec![EventKind::MoveSettled {
+        ply: 1,
+        by: SettledBy::Press,
+    }]);
     assert_eq!(topics(&settled), ["boards/b/events", "boards/b/game"]);
     let completed = EventKind::MoveCompleted {
         ply: 1,
-        by: "press",
+        by: CompletedBy::Press,
         clock: Some(clock(500)),
         elapsed_ms: Some(99_000),
     };
@@ -259,10 +264,13 @@ fn battery_is_published_when_its_charge_changes() {
 #[test]
 fn spectators_revision_goes_on_after_a_restart() {
     let kinds = || {
-        let settled = EventKind::MoveSettled { ply: 1, by: "press" };
+        let settled = EventKind::MoveSettled {
+            ply: 1,
+            by: SettledBy::Press,
+        };
         let made = |number, uci: &str| EventKind::MoveMade(ply(number, uci, uci));
         vec![
-            started("start", "standard"),
+            started("start", Variant::Standard),
             made(1, "e2e4"),
             settled,
             made(2, "e7e5"),
@@ -281,7 +289,7 @@ fn spectators_get_everything_later_and_nothing_else_is() {
     let mut world = World::new();
     world.projection = world.projection.with_public_delay(Duration::from_secs(900));
     let made = EventKind::MoveMade(ply(1, "e2e4", "e4"));
-    let messages = world.step(vec![started("start", "standard"), made]);
+    let messages = world.step(vec![started("start", Variant::Standard), made]);
     assert!(
         topics(&messages).contains(&"boards/b/game") && topics(&messages).contains(&"boards/b/clock"),
         "{messages:?}"
@@ -306,7 +314,7 @@ fn board_is_known_but_not_heard_of_after_a_restart() {
         port: "/dev/ttyUSB0".to_owned(),
         serial: Some("12345".to_owned()),
         version: Some("1.8".to_owned()),
-        orientation: Some("turned"),
+        orientation: Some(Orientation::Turned),
     };
     let mut world = World::new();
     world
@@ -357,9 +365,9 @@ fn open_incidents_are_told_until_they_are_closed() {
     );
     let messages = world.step(vec![EventKind::IncidentClosed {
         incident: 1,
-        kind: "illegal_move",
-        by: "board",
-        reason: "restored",
+        kind: IncidentKind::IllegalMove,
+        by: ClosedBy::Board,
+        reason: IncidentEnd::Restored,
         counts: None,
         decision: None,
     }]);

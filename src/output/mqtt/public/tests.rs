@@ -4,7 +4,9 @@ use serde_json::Value;
 
 use super::*;
 use crate::events::record::tests::{clock, ply, started};
+use crate::events::{CompletedBy, DecidedBy, EndReason, SettledBy};
 use crate::output::mqtt::Prefix;
+use crate::tracker::Variant;
 
 /// In seconds.
 const DELAY: i64 = 900;
@@ -34,41 +36,41 @@ fn amended(second: i64, number: u32, uci: &str) -> Event {
     let kind = EventKind::MoveAmended {
         played: ply(number, uci, uci),
         replaces: None,
-        reason: "moved_on",
+        reason: CorrectionReason::MovedOn,
     };
     event(second, kind)
 }
 
 fn retracted(second: i64, ply: u32) -> Event {
-    let reason = "illegal_restored";
+    let reason = CorrectionReason::IllegalRestored;
     event(second, EventKind::MoveRetracted { ply, reason })
 }
 
 fn completed(second: i64, ply: u32, seconds: u64) -> Event {
     let kind = EventKind::MoveCompleted {
         ply,
-        by: "press",
+        by: CompletedBy::Press,
         clock: Some(clock(seconds)),
         elapsed_ms: None,
     };
     event(second, kind)
 }
 
-fn ended(second: i64, result: &str) -> Event {
+fn ended(second: i64, result: GameResult) -> Event {
     let kind = EventKind::GameEnded {
-        result: result.to_owned(),
-        reason: "kings",
-        by: "board",
+        result,
+        reason: EndReason::Kings,
+        by: DecidedBy::Board,
         confirmed: false,
     };
     event(second, kind)
 }
 
-fn decided(second: i64, result: Option<&str>, note: Option<&str>) -> Event {
+fn decided(second: i64, result: Option<GameResult>, note: Option<&str>) -> Event {
     let kind = EventKind::GameAmended {
         by: "A. Meier".to_owned(),
-        result: result.map(str::to_owned),
-        reason: result.map(|_| "resignation"),
+        result,
+        reason: result.map(|_| EndReason::Resignation),
         players: None,
         time_control: None,
         moves: None,
@@ -148,7 +150,7 @@ impl Spectators {
 }
 
 fn start() -> Event {
-    event(0, started("start", "standard"))
+    event(0, started("start", Variant::Standard))
 }
 
 #[test]
@@ -158,7 +160,7 @@ fn nothing_is_seen_before_its_time() {
         start(),
         made(10, 1, "e2e4"),
         completed(12, 1, 590),
-        ended(50, "1-0"),
+        ended(50, GameResult::WhiteWins),
     ];
     assert_eq!(spectators.follow(0..=909, &events), [900]);
     assert!(spectators.moves().is_empty());
@@ -250,9 +252,9 @@ fn result_that_the_arbiter_replaces_is_never_seen() {
     let mut spectators = Spectators::new(DELAY);
     let events = [
         start(),
-        ended(100, "1-0"),
-        decided(110, Some("1/2-1/2"), None),
-        decided(130, Some("0-1"), None),
+        ended(100, GameResult::WhiteWins),
+        decided(110, Some(GameResult::Draw), None),
+        decided(130, Some(GameResult::BlackWins), None),
     ];
     assert_eq!(spectators.follow(0..=3000, &events), [900, 1030]);
     let mut spectators = Spectators::new(DELAY);
@@ -265,7 +267,11 @@ fn result_that_the_arbiter_replaces_is_never_seen() {
     let mut spectators = Spectators::new(DELAY);
     spectators.follow(
         0..=1000,
-        &[start(), ended(100, "1-0"), decided(110, Some("1-0"), None)],
+        &[
+            start(),
+            ended(100, GameResult::WhiteWins),
+            decided(110, Some(GameResult::WhiteWins), None),
+        ],
     );
     assert_eq!(spectators.json("game")["result"], "1-0");
 }
@@ -325,13 +331,19 @@ fn a_day() -> Vec<Event> {
         amended(95, 3, "g1f3"),
         retracted(1020, 3),
         made(1021, 3, "f1c4"),
-        ended(1100, "1-0"),
-        decided(1130, Some("0-1"), Some("he says so himself")),
+        ended(1100, GameResult::WhiteWins),
+        decided(1130, Some(GameResult::BlackWins), Some("he says so himself")),
     ];
     let of_next = [
-        (1200, started("start", "standard")),
+        (1200, started("start", Variant::Standard)),
         (1210, EventKind::MoveMade(ply(1, "d2d4", "d4"))),
-        (1215, EventKind::MoveSettled { ply: 1, by: "press" }),
+        (
+            1215,
+            EventKind::MoveSettled {
+                ply: 1,
+                by: SettledBy::Press,
+            },
+        ),
         (1220, EventKind::MoveMade(ply(2, "d7d5", "d5"))),
     ];
     events.extend(of_next.map(|(second, kind)| of_game("h", second, kind)));
@@ -457,7 +469,7 @@ fn a_day_of_blitz_leaves_no_more_behind_than_its_last_half_hour() {
         let now = at(second);
         let nth = u32::try_from(second / 3).expect("a ply");
         match second % 300 {
-            0 => projection.hear(now, &event(second, started("start", "standard"))),
+            0 => projection.hear(now, &event(second, started("start", Variant::Standard))),
             in_game if in_game % 3 == 0 => projection.hear(now, &made(second, nth % 100, "e2e4")),
             _ => projection.hear(
                 now,
@@ -465,7 +477,7 @@ fn a_day_of_blitz_leaves_no_more_behind_than_its_last_half_hour() {
                     second,
                     EventKind::MoveSettled {
                         ply: nth % 100,
-                        by: "press",
+                        by: SettledBy::Press,
                     },
                 ),
             ),

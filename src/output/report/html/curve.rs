@@ -6,6 +6,7 @@ use maud::{Markup, html};
 
 use crate::output::report::view::{GameView, clock};
 use crate::output::report::words::fill;
+use shakmaty::Color;
 
 /// The clocks after each move, with the incidents; nothing where no clock was seen at two moves.
 pub(super) fn clocks(game: GameView<'_>) -> Markup {
@@ -22,8 +23,8 @@ pub(super) fn clocks(game: GameView<'_>) -> Markup {
                     desc { (described(game)) }
                     (chart.grid(game))
                     (chart.incidents(game))
-                    (chart.line("white", "#1565b0"))
-                    (chart.line("black", "#111"))
+                    (chart.line(Color::White, "#1565b0"))
+                    (chart.line(Color::Black, "#111"))
                 }
                 figcaption {
                     svg class="key" viewBox="0 0 34 10" aria-hidden="true" {
@@ -44,7 +45,10 @@ pub(super) fn clocks(game: GameView<'_>) -> Markup {
 fn described(game: GameView<'_>) -> String {
     let text = |ms: Option<u64>| ms.map_or_else(|| "?".to_owned(), clock);
     let end = |ends: Option<(u64, u64)>| (text(ends.map(|ends| ends.0)), text(ends.map(|ends| ends.1)));
-    let (white, black) = (end(game.ends_of_clock("white")), end(game.ends_of_clock("black")));
+    let (white, black) = (
+        end(game.ends_of_clock(Color::White)),
+        end(game.ends_of_clock(Color::Black)),
+    );
     fill(
         game.view.words.curve_text,
         &[
@@ -154,10 +158,10 @@ impl Chart {
         }
     }
 
-    fn line(&self, color: &str, stroke: &str) -> Markup {
+    fn line(&self, color: Color, stroke: &str) -> Markup {
         let points = self.readings.iter().map(|(ply, reading)| {
             let (white, black) = (*reading)?;
-            let ms = if color == "white" { white } else { black };
+            let ms = color.fold_wb(white, black);
             Some((self.x(*ply), self.y(ms)))
         });
         let points: Vec<Option<(u64, String)>> = points.collect();
@@ -170,7 +174,7 @@ impl Chart {
             }
             pen = if point.is_some() { 'L' } else { pen };
         }
-        let dots = color == "white" && self.plies <= MOST_DOTS;
+        let dots = color == Color::White && self.plies <= MOST_DOTS;
         html! {
             path fill="none" stroke=(stroke) stroke-width="2" d=(path.trim_end()) {}
             @if dots {

@@ -2,6 +2,9 @@
 
 use super::super::claims::{Claims, Difference};
 use super::*;
+use crate::events::ClaimReason;
+use crate::laws::{Edition, Severity};
+use shakmaty::Color;
 
 fn claims(start_fen: &str, moves: &str) -> Claims {
     Story::new(start_fen).play(moves).game().claims
@@ -76,14 +79,14 @@ fn position_with_a_castling_right_lost_later_is_another_one() {
 fn claim_with_a_move_to_be_announced_has_the_position_after_it() {
     let mut story = Story::new(STANDARD).play("Nf3 Nf6 Ng1 Ng8 Nf3 Nf6 Ng1");
     let told = |intended: Option<&str>| EventKind::ClaimAvailable {
-        color: "black",
+        color: Color::Black,
         ply: 7,
-        reason: "threefold",
+        reason: ClaimReason::Threefold,
         occurrences: vec![0, 4],
         intended: intended.map(str::to_owned),
-        severity: "info",
+        severity: Severity::Info,
         article: "9.2.1".to_owned(),
-        edition: "fide-2023",
+        edition: Edition::Fide2023,
     };
     story.tell(told(Some("Ng8")));
     let report = story.report();
@@ -118,7 +121,10 @@ fn fifty_moves_are_counted_from_the_last_capture_or_pawn_move() {
     let (start, round) = ("6k1/8/8/8/8/8/4p3/K7 w - - 0 60", "Kb1 Kg7 Ka1 Kg8");
     let story = Story::new(start).play(&[round; 25].join(" "));
     let claims = story.game().claims;
-    let sheet = claims.sheets.iter().find(|sheet| sheet.reason == "fifty_moves");
+    let sheet = claims
+        .sheets
+        .iter()
+        .find(|sheet| sheet.reason == ClaimReason::FiftyMoves);
     let sheet = sheet.expect("a hundred half-moves");
     assert_eq!((sheet.countdown.half_moves, sheet.countdown.last_ply), (100, 0));
     let text = text(&story.report(), &manner(Language::English));
@@ -128,5 +134,10 @@ fn fifty_moves_are_counted_from_the_last_capture_or_pawn_move() {
     );
 
     let shorter = Story::new(start).play(&[round; 24].join(" ")).game().claims;
-    assert!(shorter.sheets.iter().all(|sheet| sheet.reason == "threefold"));
+    assert!(
+        shorter
+            .sheets
+            .iter()
+            .all(|sheet| sheet.reason == ClaimReason::Threefold)
+    );
 }

@@ -3,14 +3,18 @@
 use kiebitz_hardware::capture::{CaptureWriter, Direction, Interface, LineMode};
 
 use super::*;
+use crate::events::{Action, ClosedBy, CorrectionReason, DecidedBy, EndReason, GameResult, IncidentEnd};
+use crate::laws::{IncidentKind, Severity};
 use crate::output::report::model::{Amendment, Note};
+use crate::tracker::Recovery;
+use shakmaty::Color;
 
 fn closed(incident: u64) -> EventKind {
     EventKind::IncidentClosed {
         incident,
-        kind: "illegal_move",
-        by: "board",
-        reason: "replaced",
+        kind: IncidentKind::IllegalMove,
+        by: ClosedBy::Board,
+        reason: IncidentEnd::Replaced,
         counts: None,
         decision: None,
     }
@@ -19,9 +23,9 @@ fn closed(incident: u64) -> EventKind {
 /// A game with an illegal move that is told, becomes an offence, and is replaced.
 fn irregular() -> Story {
     let mut story = Story::new(STANDARD).play("e4");
-    let incident = illegal_move(&story, 7, "advice");
+    let incident = illegal_move(&story, 7, Severity::Advice);
     story.tell(EventKind::IncidentOpened(Box::new(incident)));
-    let incident = illegal_move(&story, 7, "violation");
+    let incident = illegal_move(&story, 7, Severity::Violation);
     story.tell(EventKind::IncidentUpdated(Box::new(incident)));
     story.tell(closed(7));
     story.play("e5 Nf3")
@@ -33,10 +37,10 @@ fn incident_has_its_course_and_stands_in_the_score_sheet() {
     let [incident] = game.incidents.as_slice() else {
         panic!("one incident: {:?}", game.incidents)
     };
-    assert_eq!(incident.incident.severity, "violation");
+    assert_eq!(incident.incident.severity, Severity::Violation);
     assert_eq!(incident.steps.len(), 1);
-    let reasons: Vec<&str> = incident.closed.iter().map(|closing| closing.reason).collect();
-    assert_eq!(reasons, ["replaced"]);
+    let reasons: Vec<IncidentEnd> = incident.closed.iter().map(|closing| closing.reason).collect();
+    assert_eq!(reasons, [IncidentEnd::Replaced]);
     assert!(incident.opened < incident.steps[0].ts);
     assert_eq!(incident.port.as_deref(), Some("ttyACM0"));
     assert_eq!(game.plies[1].incidents, [7]);
@@ -46,7 +50,7 @@ fn incident_has_its_course_and_stands_in_the_score_sheet() {
 #[test]
 fn incident_before_the_game_goes_with_it_and_one_after_it_with_none() {
     let mut story = Story::new(STANDARD);
-    let mut start = illegal_move(&story, 1, "advice");
+    let mut start = illegal_move(&story, 1, Severity::Advice);
     start.ply = Some(0);
     story.events.truncate(2);
     story.outside(EventKind::IncidentOpened(Box::new(start)));
@@ -54,12 +58,12 @@ fn incident_before_the_game_goes_with_it_and_one_after_it_with_none() {
     story.tell(began.kind);
     let mut story = story.play("e4");
     story.tell(EventKind::GameEnded {
-        result: "1-0".to_owned(),
-        reason: "kings",
-        by: "board",
+        result: GameResult::WhiteWins,
+        reason: EndReason::Kings,
+        by: DecidedBy::Board,
         confirmed: false,
     });
-    let late = illegal_move(&story, 2, "hint");
+    let late = illegal_move(&story, 2, Severity::Hint);
     story.outside(EventKind::IncidentOpened(Box::new(late)));
     let report = story.report();
     let numbers = |incidents: &[IncidentReport]| -> Vec<u64> {
@@ -128,11 +132,11 @@ fn corrections_name_what_was_withdrawn() {
     story.tell(EventKind::MoveAmended {
         played: instead,
         replaces: Some("e7e5".to_owned()),
-        reason: "recovered",
+        reason: CorrectionReason::Recovered,
     });
     story.tell(EventKind::MoveRetracted {
         ply: 2,
-        reason: "takeback",
+        reason: CorrectionReason::Takeback,
     });
     let report = story.report();
     let text = text(&report, &manner(Language::German));
@@ -161,7 +165,7 @@ fn gaps_and_lost_clocks_are_noted_with_the_move_before() {
         orientation: None,
     });
     story.tell(EventKind::BoardRecovered {
-        by: "memory",
+        by: Recovery::Memory,
         changes: 4,
         from,
         to,
@@ -175,7 +179,7 @@ fn gaps_and_lost_clocks_are_noted_with_the_move_before() {
             Note::BoardDisconnected { after_ply: 1, .. } => "gone",
             Note::BoardConnected { after_ply: 1, .. } => "back",
             Note::Gap {
-                by: "memory",
+                by: Recovery::Memory,
                 changes: 4,
                 ..
             } => "gap",
@@ -192,7 +196,7 @@ fn arbiters_word_on_the_result_counts_and_says_who_gave_it() {
     let mut story = Story::new(STANDARD).play("e4 e5");
     story.tell(EventKind::CommandTaken {
         id: "1".to_owned(),
-        action: "set_result".to_owned(),
+        action: Action::SetResult,
         by: "A. Rbiter".to_owned(),
         arguments: serde_json::json!({"result": "0-1"}),
         note: None,
@@ -200,8 +204,8 @@ fn arbiters_word_on_the_result_counts_and_says_who_gave_it() {
     });
     story.tell(EventKind::GameAmended {
         by: "A. Rbiter".to_owned(),
-        result: Some("0-1".to_owned()),
-        reason: Some("resignation"),
+        result: Some(GameResult::BlackWins),
+        reason: Some(EndReason::Resignation),
         players: None,
         time_control: None,
         moves: None,
@@ -233,7 +237,7 @@ fn envelope_has_what_the_laws_want_and_leaves_the_rest_to_be_filled_in() {
     let mut story = Story::new(STANDARD).play("e4 e5 Nf3 Nc6 Bb5");
     story.tell(EventKind::CommandTaken {
         id: "1".to_owned(),
-        action: "annotate".to_owned(),
+        action: Action::Annotate,
         by: "A. Rbiter".to_owned(),
         arguments: serde_json::json!({"note": "Black seals 3...a6"}),
         note: None,
@@ -241,7 +245,7 @@ fn envelope_has_what_the_laws_want_and_leaves_the_rest_to_be_filled_in() {
     });
     let report = story.report();
     let adjournment = report.games[0].adjournment.as_ref().expect("a game in play");
-    assert_eq!((adjournment.color, adjournment.move_number), ("black", 3));
+    assert_eq!((adjournment.color, adjournment.move_number), (Color::Black, 3));
     assert!(
         adjournment
             .fen

@@ -4,10 +4,13 @@ use proptest::prelude::*;
 
 use super::super::words::{Words, fill};
 use super::*;
+use crate::events::{ClaimReason, Flag};
+use crate::laws::{Edition, Severity};
+use shakmaty::Color;
 
 fn irregular() -> Report {
     let mut story = Story::new(STANDARD).play("e4");
-    let incident = illegal_move(&story, 7, "violation");
+    let incident = illegal_move(&story, 7, Severity::Violation);
     story.tell(EventKind::IncidentOpened(Box::new(incident)));
     let mut played = story.made("Nf6");
     played.inferred = true;
@@ -136,18 +139,18 @@ proptest! {
         for (ply, uci, san, fen, legal, (white_ms, black_ms)) in plies {
             let played = Move {
                 ply,
-                color: if ply % 2 == 1 { "white" } else { "black" },
+                color: if ply % 2 == 1 { Color::White } else { Color::Black },
                 uci: Some(uci),
                 san: legal.then_some(san.clone()),
                 fen: fen.clone(),
                 captured: None,
-                clock: Some(Clock { white_ms, black_ms, running: None, flag: Some("both") }),
+                clock: Some(Clock { white_ms, black_ms, running: None, flag: Some(Flag::Both) }),
                 legal,
                 inferred: !legal,
                 order_certain: false,
             };
             story.tell(EventKind::MoveMade(played));
-            let mut incident = illegal_move(&story, u64::from(ply), "hint");
+            let mut incident = illegal_move(&story, u64::from(ply), Severity::Hint);
             incident.ply = Some(ply);
             incident.squares.clone_from(&squares);
             incident.evidence.fen = Some(fen);
@@ -155,8 +158,8 @@ proptest! {
             incident.evidence.to = Timestamp::from_micros(times.1);
             story.tell(EventKind::IncidentOpened(Box::new(incident)));
             story.tell(EventKind::ClaimAvailable {
-                color: "white", ply, reason: "threefold", occurrences: vec![], intended: Some(san),
-                severity: "info", article: String::new(), edition: "fide-2023",
+                color: Color::White, ply, reason: ClaimReason::Threefold, occurrences: vec![], intended: Some(san),
+                severity: Severity::Info, article: String::new(), edition: Edition::Fide2023,
             });
         }
         let report = story.report();

@@ -3,14 +3,17 @@
 use shakmaty::san::SanPlus;
 
 use super::{GameView, View, clock, own_clock};
-use crate::events::{Incident, Word};
+use crate::events::{ClaimReason, GameResult, Incident};
 use crate::laws;
+use crate::laws::{Edition, IncidentKind, Severity};
 use crate::output::report::claims::{ClaimSheet, Countdown, Occurrence, Offer, Repeated};
 use crate::output::report::model::{
     Adjournment, Amendment, Closing, Correction, IncidentReport, Note, Source,
 };
 use crate::output::report::position::fen_before;
 use crate::output::report::words::{fill, say};
+use crate::tracker::Variant;
+use shakmaty::Color;
 
 /// The start position of chess.
 const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
@@ -37,14 +40,15 @@ impl View<'_> {
 
     /// What the diagram of an incident shows.
     pub(in crate::output::report) fn diagram_caption(self, entry: &IncidentReport) -> &'static str {
-        match entry.incident.kind {
-            "wrong_start_position" => self.words.set_up,
-            _ => self.words.diagram,
+        if entry.incident.kind == IncidentKind::WrongStartPosition {
+            self.words.set_up
+        } else {
+            self.words.diagram
         }
     }
 
-    pub(in crate::output::report) fn severity(self, severity: Word) -> &'static str {
-        laws::word(self.manner.language, "severity", severity)
+    pub(in crate::output::report) fn severity(self, severity: Severity) -> &'static str {
+        laws::word(self.manner.language, "severity", severity.as_str())
     }
 
     /// Severity, article and edition.
@@ -58,7 +62,7 @@ impl View<'_> {
         }
     }
 
-    pub(in crate::output::report) fn articles(self, article: &str, edition: &str) -> String {
+    pub(in crate::output::report) fn articles(self, article: &str, edition: Edition) -> String {
         if article.is_empty() {
             return self.edition(edition);
         }
@@ -90,8 +94,8 @@ impl View<'_> {
             "{}: {}, {} ({})",
             words.closed,
             self.time(closing.ts),
-            say(words.closings, closing.reason),
-            say(words.closers, closing.by),
+            say(words.closings, closing.reason.as_str()),
+            say(words.closers, closing.by.as_str()),
         );
         if let Some(counts) = closing.counts {
             text.push_str("; ");
@@ -205,7 +209,10 @@ impl View<'_> {
                 error,
                 ..
             } => {
-                let mut lines = vec![fill(words.command, &[("action", say(words.actions, action))])];
+                let mut lines = vec![fill(
+                    words.command,
+                    &[("action", say(words.actions, action.as_str()))],
+                )];
                 lines.extend(self.told(arguments));
                 lines.extend(
                     error
@@ -225,12 +232,12 @@ impl View<'_> {
                 ..
             } => {
                 let mut lines: Vec<String> = Vec::new();
-                lines.extend(result.as_ref().map(|result| {
-                    if result == "*" && reason.is_none() {
+                lines.extend(result.map(|result| {
+                    if result == GameResult::Unknown && reason.is_none() {
                         return words.goes_on.to_owned();
                     }
-                    let why = reason.map(|reason| format!(": {}", say(words.endings, reason)));
-                    fill(words.changed_result, &[("result", result)]) + &why.unwrap_or_default()
+                    let why = reason.map(|reason| format!(": {}", say(words.endings, reason.as_str())));
+                    fill(words.changed_result, &[("result", result.as_str())]) + &why.unwrap_or_default()
                 }));
                 lines.extend(players.as_ref().map(|players| {
                     let (white, black) = self.players(Some(players));
@@ -273,17 +280,13 @@ impl GameView<'_> {
             (words.played, self.played_at()),
             (
                 words.laws,
-                record
-                    .laws
-                    .as_ref()
-                    .map_or_else(untold, |laws| self.view.edition(laws)),
+                record.laws.map_or_else(untold, |laws| self.view.edition(laws)),
             ),
             (
                 words.mode,
                 record
                     .mode
-                    .as_ref()
-                    .map_or_else(untold, |mode| say(words.modes, mode).to_owned()),
+                    .map_or_else(untold, |mode| say(words.modes, mode.as_str()).to_owned()),
             ),
             (
                 words.time_control,
@@ -294,7 +297,7 @@ impl GameView<'_> {
             head.insert(1, (words.site, site.clone()));
         }
         if record.start_fen != STANDARD {
-            let variant = if record.variant == "chess960" {
+            let variant = if record.variant == Variant::Chess960 {
                 "Chess960: "
             } else {
                 ""
@@ -322,8 +325,8 @@ impl GameView<'_> {
     pub(in crate::output::report) fn claim_title(self, sheet: &ClaimSheet) -> String {
         let words = self.view.words;
         let title = match sheet.reason {
-            "threefold" => words.threefold,
-            _ => words.fifty,
+            ClaimReason::Threefold => words.threefold,
+            ClaimReason::FiftyMoves => words.fifty,
         };
         match (&sheet.article, sheet.edition) {
             (Some(article), Some(edition)) => {
@@ -336,7 +339,7 @@ impl GameView<'_> {
     /// What the record shows, without a verdict.
     pub(in crate::output::report) fn verdict(self, sheet: &ClaimSheet) -> String {
         let words = self.view.words;
-        if sheet.reason != "threefold" {
+        if sheet.reason != ClaimReason::Threefold {
             let half = sheet.countdown.half_moves;
             let values = [("half", half.to_string()), ("n", (half / 2).to_string())];
             let [half, n] = &values;
@@ -521,7 +524,7 @@ impl GameView<'_> {
     }
 
     /// First and last time that a player's clock showed after moves.
-    pub(in crate::output::report) fn ends_of_clock(self, color: &str) -> Option<(u64, u64)> {
+    pub(in crate::output::report) fn ends_of_clock(self, color: Color) -> Option<(u64, u64)> {
         let own = self.game.record.moves.iter().filter(|entry| entry.color == color);
         let mut shown = own.filter_map(own_clock);
         let first = shown.next()?;

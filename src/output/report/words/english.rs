@@ -185,6 +185,7 @@ pub(super) const WORDS: Words = Words {
         ("takeback", "taken back"),
         ("illegal_restored", "an irregular move was put right"),
         ("recovered", "later evidence showed another line"),
+        ("after_end", "the move before it had ended the game"),
         ("arbiter", "entered by the arbiter"),
     ],
     endings: &[
@@ -193,11 +194,6 @@ pub(super) const WORDS: Words = Words {
         ("dead_position", "no mate is possible any more"),
         ("fivefold", "the same position for the fifth time"),
         ("seventy_five_moves", "75 moves without a capture or a pawn move"),
-        ("threefold", "the same position for the third time, on a claim"),
-        (
-            "fifty_moves",
-            "50 moves without a capture or a pawn move, on a claim",
-        ),
         ("kings", "the kings were put in the centre"),
         ("result_piece", "a result piece was put on the board"),
         ("resignation", "resignation"),

@@ -189,6 +189,7 @@ pub(super) const WORDS: Words = Words {
         ("takeback", "zurückgenommen"),
         ("illegal_restored", "ein regelwidriger Zug wurde berichtigt"),
         ("recovered", "spätere Belege zeigten eine andere Zugfolge"),
+        ("after_end", "der Zug davor hatte die Partie beendet"),
         ("arbiter", "vom Schiedsrichter eingegeben"),
     ],
     endings: &[
@@ -197,8 +198,6 @@ pub(super) const WORDS: Words = Words {
         ("dead_position", "kein Matt ist mehr möglich"),
         ("fivefold", "zum fünften Mal die gleiche Stellung"),
         ("seventy_five_moves", "75 Züge ohne Schlagen und Bauernzug"),
-        ("threefold", "zum dritten Mal die gleiche Stellung, auf Antrag"),
-        ("fifty_moves", "50 Züge ohne Schlagen und Bauernzug, auf Antrag"),
         ("kings", "die Könige wurden in die Mitte gestellt"),
         ("result_piece", "eine Ergebnisfigur wurde aufgestellt"),
         ("resignation", "Aufgabe"),

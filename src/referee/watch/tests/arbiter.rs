@@ -1,6 +1,8 @@
 //! The arbiter's word on incidents.
 
 use super::*;
+use crate::laws::{Edition, Mode};
+use shakmaty::Color;
 
 const KIND: &str = "illegal_move";
 

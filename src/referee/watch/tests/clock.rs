@@ -1,6 +1,8 @@
 //! The clock's times against the time that has passed (2023: 6.10).
 
 use super::*;
+use crate::laws::Edition;
+use shakmaty::Color;
 
 /// A game of 90 minutes and 30 seconds a move, each taking 25 seconds, on a clock that gives `increment` seconds; the
 /// board is away for two minutes after the move of that number.

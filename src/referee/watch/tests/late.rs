@@ -1,9 +1,10 @@
 //! Games that do not begin with their round (2023: 6.6, 6.7).
 
 use super::*;
-use crate::laws::{DefaultTime, Rounds, Severity};
+use crate::laws::{DefaultTime, Edition, Rounds, Severity};
 use core::time::Duration;
 use kiebitz_hardware::Timestamp;
+use shakmaty::Color;
 
 const KIND: &str = "late_start";
 /// When the tables of these tests are set up, and their rounds begin ten minutes later.
@@ -112,15 +113,14 @@ fn articles_of_each_edition() {
         let rulings = table.referee.take_rulings();
         let incident = |event: &EventKind| match event {
             EventKind::IncidentOpened(incident) | EventKind::IncidentUpdated(incident) => {
-                assert_eq!(incident.edition, edition.name());
+                assert_eq!(incident.edition, edition);
                 Some((incident.severity, incident.article.clone()))
             }
             _ => None,
         };
         let found = rulings.iter().filter_map(|ruling| incident(&ruling.event));
-        found.collect::<Vec<(&str, String)>>()
+        found.collect::<Vec<(Severity, String)>>()
     };
-    let (hint, advice) = (Severity::Hint.name(), Severity::Advice.name());
     for (edition, stands, passed) in [
         (Edition::Fide1997, "6.5, 6.6", None),
         (Edition::Fide2009, "6.5, 6.6a, 6.6b", Some("6.6a, 6.6b")),
@@ -130,7 +130,10 @@ fn articles_of_each_edition() {
         (Edition::Fide2023, "6.6, 6.7.1, 6.7.2", Some("6.7.1, 6.7.2")),
     ] {
         let passed = passed.unwrap_or("6.6");
-        let expected = [(hint, stands.to_owned()), (advice, passed.to_owned())];
+        let expected = [
+            (Severity::Hint, stands.to_owned()),
+            (Severity::Advice, passed.to_owned()),
+        ];
         assert_eq!(articles(edition), expected, "{edition}");
     }
 }
@@ -152,8 +155,11 @@ fn a_first_move_that_is_missing_after_the_default_time_asks_for_that_player() {
         panic!("an incident: {ruling:?}")
     };
     assert_eq!(incident.case, "late_start.no_first_move");
-    assert_eq!((incident.color, incident.ply), (Some("white"), Some(1)));
-    assert_eq!((incident.severity, incident.article.as_str()), ("hint", "6.7.1"));
+    assert_eq!((incident.color, incident.ply), (Some(Color::White), Some(1)));
+    assert_eq!(
+        (incident.severity, incident.article.as_str()),
+        (Severity::Hint, "6.7.1")
+    );
     assert!(ruling.game.is_some());
     table.plays("e4");
     assert_eq!(late(&mut table), ["-passed"]);
@@ -165,7 +171,7 @@ fn a_first_move_that_is_missing_after_the_default_time_asks_for_that_player() {
     let number = number_of(&table, KIND);
     assert_eq!(
         table.referee.watch.book.decidable(number).and_then(|i| i.color),
-        Some("black")
+        Some(Color::Black)
     );
     table.plays("e5");
     assert_eq!(late(&mut table), ["-passed"]);

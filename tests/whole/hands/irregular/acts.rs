@@ -196,7 +196,7 @@ pub(super) fn truth(kind: &'static str, players: &mut Players, ply: u32, color: 
         kind,
         at: players.hand().now(),
         ply,
-        color: color.map(|color| color.fold_wb("white", "black")),
+        color,
         optional: false,
     }
 }

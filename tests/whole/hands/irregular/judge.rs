@@ -5,6 +5,8 @@ use std::fmt;
 use std::time::Duration;
 
 use kiebitz::events::{Event, EventKind, Incident};
+use kiebitz::laws::{IncidentKind, Severity};
+use shakmaty::Color;
 
 use crate::hands::hall::OPENING;
 use crate::hands::play::Play;
@@ -15,7 +17,7 @@ pub(super) struct Truth {
     pub(super) kind: &'static str,
     pub(super) at: Duration,
     pub(super) ply: u32,
-    pub(super) color: Option<&'static str>,
+    pub(super) color: Option<Color>,
     /// It may be told or not.
     pub(super) optional: bool,
 }
@@ -63,7 +65,7 @@ impl Count {
             for truth in truths.iter().filter(|truth| truth.optional == optional) {
                 let at = truth.at.as_micros() as i64;
                 let fits = |(when, incident): &&(i64, &Incident)| {
-                    incident.kind == truth.kind
+                    incident.kind.as_str() == truth.kind
                         && (incident.color.is_none()
                             || truth.color.is_none()
                             || incident.color == truth.color)
@@ -88,16 +90,21 @@ impl Count {
             }
         }
         for (at, incident) in told {
-            if incident.severity == "info" || ["board_rotated", "time_trouble"].contains(&incident.kind) {
+            if incident.severity == Severity::Info
+                || matches!(
+                    incident.kind,
+                    IncidentKind::BoardRotated | IncidentKind::TimeTrouble
+                )
+            {
                 continue;
             }
-            let counts = JUDGED.contains(&incident.kind);
-            if incident.severity == "hint" {
+            let counts = JUDGED.contains(&incident.kind.as_str());
+            if incident.severity == Severity::Hint {
                 self.hints += 1;
-                *self.hints_of.entry(incident.kind).or_default() += 1;
+                *self.hints_of.entry(incident.kind.as_str()).or_default() += 1;
             }
-            if incident.severity != "hint" || (counts && !truths.is_empty()) {
-                self.kinds.entry(incident.kind).or_default()[2] += 1;
+            if incident.severity != Severity::Hint || (counts && !truths.is_empty()) {
+                self.kinds.entry(incident.kind.as_str()).or_default()[2] += 1;
                 self.graver.push(format!(
                     "{seed}: {:.3} {} {:?} ply {:?} {} {:?}",
                     at as f64 / 1e6,
