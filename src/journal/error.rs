@@ -52,6 +52,22 @@ pub enum JournalError {
         /// The newest format that this kiebitz knows.
         known: i32,
     },
+    /// An event says what this kiebitz does not know, as one of a newer kiebitz does.
+    #[error(
+        "the journal {} has an event that this kiebitz does not understand (event {seq}, {kind}: {detail}): install the \
+         newer kiebitz that wrote it again, or move the journal away",
+        path.display()
+    )]
+    NewerEvent {
+        /// The file.
+        path: PathBuf,
+        /// The event's number in its board's stream.
+        seq: u64,
+        /// Its type, as in "move.amended".
+        kind: String,
+        /// What is not known, as in "unknown reason of a correction \"swapped\"".
+        detail: String,
+    },
     /// The disk is full.
     #[error("the disk is full: the journal {} takes no more events until there is room", path.display())]
     Full {

@@ -32,10 +32,23 @@ pub(super) fn encoded(event: &Event) -> serde_json::Result<(String, String)> {
 impl JournaledEvent {
     /// The event as it was before it was kept in the journal at `path`.
     pub(super) fn decoded(&self, path: &Path) -> Result<Event, JournalError> {
-        let decoded = serde_json::from_str(&self.payload);
-        decoded.map_err(|error| {
-            let detail = format!("event {} cannot be read: {error}", self.seq);
-            damaged(path.to_owned(), &detail)
-        })
+        serde_json::from_str(&self.payload).map_err(|error| self.undecoded(path, &error))
+    }
+
+    /// What it means that the event cannot be read. Whole JSON with a type was written so; only the words are others.
+    fn undecoded(&self, path: &Path, error: &serde_json::Error) -> JournalError {
+        let typed = serde_json::from_str::<Typed>(&self.payload).ok();
+        match typed.filter(|_| error.is_data()) {
+            Some(Typed { name }) => JournalError::NewerEvent {
+                path: path.to_owned(),
+                seq: self.seq,
+                kind: name,
+                detail: error.to_string(),
+            },
+            None => {
+                let detail = format!("event {} cannot be read: {error}", self.seq);
+                damaged(path.to_owned(), &detail)
+            }
+        }
     }
 }

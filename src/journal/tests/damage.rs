@@ -3,8 +3,9 @@
 use std::fs;
 
 use super::*;
-use crate::events::EventKind;
-use crate::events::record::tests::event;
+use crate::events::record::tests::{event, started};
+use crate::events::{CorrectionReason, EventKind};
+use crate::tracker::Variant;
 
 impl Place {
     /// Puts a file where the journal should be.
@@ -246,4 +247,48 @@ fn journal_that_another_program_writes_to_is_busy() {
         .expect("the lock");
     let error = journal.append(&two_games()).expect_err("the file is held");
     assert!(matches!(error, JournalError::Busy { .. }), "{error}");
+}
+
+/// The events of such a journal stay as they are, and it is not put aside: the newer kiebitz can read it.
+#[test]
+fn word_of_a_newer_kiebitz_is_named_and_no_damage() {
+    let place = Place::new();
+    let mut journal = place.open();
+    let taken_back = EventKind::MoveRetracted {
+        ply: 1,
+        reason: CorrectionReason::Takeback,
+    };
+    let kinds = [started("start", Variant::Standard), taken_back];
+    let events: Vec<Event> = (1..).zip(kinds).map(|(seq, kind)| event(seq, kind)).collect();
+    journal.append(&events).expect("room");
+    let newer = "UPDATE event SET payload = replace(payload, '\"takeback\"', '\"swapped\"')";
+    journal.connection.execute(newer, []).expect("an update");
+    let error = journal.last_game("live", "b").expect_err("an unknown word");
+    assert!(
+        matches!(error, JournalError::NewerEvent { seq: 2, .. }),
+        "{error}"
+    );
+    assert!(!error.is_damaged());
+    let told = error.to_string();
+    let named = "(event 2, move.retracted: unknown reason of a correction \"swapped\"";
+    assert!(told.contains(named), "{told}");
+    let kept = journal.game_events("live", "b", "g").expect("readable");
+    assert!(kept[1].payload.contains("\"swapped\""), "{}", kept[1].payload);
+    drop(journal);
+    place.open();
+}
+
+#[test]
+fn event_that_is_no_json_is_damage() {
+    let place = Place::new();
+    let mut journal = place.open();
+    journal
+        .append([&event(1, started("start", Variant::Standard))])
+        .expect("room");
+    for payload in ["substr(payload, 1, 40)", "'{}'"] {
+        let cut = format!("UPDATE event SET payload = {payload}");
+        journal.connection.execute(&cut, []).expect("an update");
+        let error = journal.last_game("live", "b").expect_err("no event");
+        assert!(error.is_damaged(), "{error}");
+    }
 }
