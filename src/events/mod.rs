@@ -278,3 +278,6 @@ pub enum EventKind {
         decision: Option<String>,
     },
 }
+
+#[cfg(test)]
+mod tests;
