@@ -66,12 +66,29 @@ mod seat;
 mod turn;
 
 /// How a bus is polled.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BusSettings {
     /// The shortest time from the start of one round to that of the next.
     pub round_period: Duration,
     /// How often each board is asked for a dump though nothing seems to be missing.
     pub dump_period: Duration,
+    /// Whether the boards keep their changes for somebody else. A board forgets changes once it has reported them, so
+    /// none is asked for any, nor to repeat any: each is asked for version, dump and clock alone.
+    pub leave_changes: bool,
+}
+
+impl BusSettings {
+    /// For a look at the boards that takes nothing from whoever follows the games: 2 rounds a second, each with a dump
+    /// of every board.
+    #[must_use]
+    pub fn peeking() -> Self {
+        Self {
+            round_period: Duration::from_millis(500),
+            // Less than a round, so that each round has one.
+            dump_period: Duration::from_millis(250),
+            leave_changes: true,
+        }
+    }
 }
 
 impl Default for BusSettings {
@@ -80,6 +97,7 @@ impl Default for BusSettings {
         Self {
             round_period: Duration::from_millis(250),
             dump_period: Duration::from_secs(60),
+            leave_changes: false,
         }
     }
 }

@@ -7,6 +7,7 @@
 mod bus;
 pub mod capture;
 pub mod emulator;
+mod line;
 mod observation;
 #[cfg(target_os = "linux")]
 pub mod port;
@@ -16,6 +17,7 @@ mod session;
 mod time;
 
 pub use bus::{BusFigures, BusLine, BusSettings};
+pub use line::{Line, LineSettings, Place};
 pub use observation::{Identity, Observation, Observed};
 pub use probe::Probe;
 pub use session::{Session, SessionSettings};

@@ -49,15 +49,18 @@ struct Search {
 }
 
 impl Search {
-    /// What to ask a board before the next ping to all: to ignore it, and, at the first time, what it last told.
-    fn greet(&mut self, listener: &Listener) -> Option<(BusCommandKind, BusAddress)> {
+    /// What to ask a board before the next ping to all: to ignore it, and, if `recalls`, what it last reported to
+    /// somebody else.
+    fn greet(&mut self, listener: &Listener, recalls: bool) -> Option<(BusCommandKind, BusAddress)> {
         loop {
             let (address, asked) = self
                 .greeted
                 .or_else(|| self.to_greet.pop_front().map(|address| (address, 0)))?;
             let seat = listener.seat(address);
             let kind = match seat {
-                Some(seat) if seat.silenced && seat.wants_recall() => Some(BusCommandKind::RepeatChanges),
+                Some(seat) if recalls && seat.silenced && seat.wants_recall() => {
+                    Some(BusCommandKind::RepeatChanges)
+                }
                 Some(seat) if seat.silenced => None,
                 _ => Some(BusCommandKind::IgnoreNextPing),
             };
@@ -146,7 +149,7 @@ impl Poller {
         let Phase::Search(search) = &mut self.phase else {
             return None;
         };
-        if let Some((kind, address)) = search.greet(listener) {
+        if let Some((kind, address)) = search.greet(listener, !self.settings.leave_changes) {
             return Some(command(kind, address));
         }
         if !search.pinged {
@@ -196,11 +199,12 @@ impl Poller {
             return None;
         };
         let outcome = listener.question().map(|question| listener.outcome(question));
-        let has_time = now.saturating_duration_since(round.began) < EXTRAS_TIME;
+        let leaves = self.settings.leave_changes;
+        let has_time = leaves || now.saturating_duration_since(round.began) < EXTRAS_TIME;
         if let Some(turn) = &mut round.turn {
             let address = turn.address;
             if let Some(seat) = listener.seat(address).filter(|seat| seat.present) {
-                let kind = turn.next(now, seat, outcome, has_time, self.settings.dump_period);
+                let kind = turn.next(now, seat, outcome, has_time, &self.settings);
                 if turn.denied {
                     round.denied.get_or_insert(address);
                 }

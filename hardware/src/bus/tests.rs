@@ -1,3 +1,4 @@
 mod damage;
 mod line;
+mod peek;
 mod world;

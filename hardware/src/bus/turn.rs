@@ -4,6 +4,7 @@ use core::time::Duration;
 
 use kiebitz_protocol::{BusAddress, BusCommandKind, ClockReport};
 
+use super::BusSettings;
 use super::listener::Outcome;
 use super::seat::Seat;
 use crate::time::Timestamp;
@@ -42,7 +43,7 @@ impl Turn {
         seat: &Seat,
         outcome: Option<Outcome>,
         has_time: bool,
-        dump_period: Duration,
+        settings: &BusSettings,
     ) -> Option<BusCommandKind> {
         if std::mem::replace(&mut self.began, true) {
             match outcome {
@@ -55,6 +56,11 @@ impl Turn {
             return None;
         }
         self.questions += 1;
+        let wants_board = seat.board_wanted || is_due(now, seat.board_at, settings.dump_period);
+        let wants_clock = is_due(now, seat.clock_at, clock_period(seat));
+        if settings.leave_changes {
+            return what_stands(seat, wants_board, wants_clock);
+        }
         if let Some(owed) = seat.owed {
             // The ping's answer comes after those that may still be on their way: only then it is certain what is
             // repeated.
@@ -64,9 +70,7 @@ impl Turn {
                 BusCommandKind::Ping
             });
         }
-        let wants_board = seat.board_wanted || is_due(now, seat.board_at, dump_period);
-        let wants_clock = is_due(now, seat.clock_at, clock_period(seat));
-        let extra = self.extra(seat, wants_board, wants_clock);
+        let extra = extra(seat, wants_board, wants_clock);
         let extra = if has_time {
             extra
         } else {
@@ -86,19 +90,32 @@ impl Turn {
         }
         extra
     }
+}
 
-    /// What the board is asked besides its changes.
-    fn extra(&self, seat: &Seat, wants_board: bool, wants_clock: bool) -> Option<BusCommandKind> {
-        if wants_clock {
-            Some(BusCommandKind::Clock)
-        } else if wants_board {
-            Some(BusCommandKind::Board)
-        } else if seat.version.is_none() && seat.versions_asked < MOST_VERSIONS {
-            Some(BusCommandKind::Version)
-        } else {
-            None
-        }
+/// What a board is asked besides its changes.
+fn extra(seat: &Seat, wants_board: bool, wants_clock: bool) -> Option<BusCommandKind> {
+    if wants_clock {
+        Some(BusCommandKind::Clock)
+    } else if wants_board {
+        Some(BusCommandKind::Board)
+    } else {
+        wants_version(seat).then_some(BusCommandKind::Version)
     }
+}
+
+/// What a board is asked that keeps its changes. The clock comes last: without an answer the turn is over.
+fn what_stands(seat: &Seat, wants_board: bool, wants_clock: bool) -> Option<BusCommandKind> {
+    if wants_board {
+        Some(BusCommandKind::Board)
+    } else if wants_version(seat) {
+        Some(BusCommandKind::Version)
+    } else {
+        wants_clock.then_some(BusCommandKind::Clock)
+    }
+}
+
+fn wants_version(seat: &Seat) -> bool {
+    seat.version.is_none() && seat.versions_asked < MOST_VERSIONS
 }
 
 fn is_due(now: Timestamp, last: Option<Timestamp>, period: Duration) -> bool {
@@ -125,7 +142,6 @@ mod tests {
     use super::*;
 
     const NOW: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
-    const MINUTE: Duration = Duration::from_secs(60);
 
     fn seat() -> Seat {
         let mut seat = Seat::new();
@@ -142,7 +158,7 @@ mod tests {
     #[test]
     fn all_in_one_is_asked_only_when_a_dump_is_due_and_the_board_knows_it() {
         let mut seat = seat();
-        let ask = |seat: &Seat| turn().next(NOW, seat, None, true, MINUTE);
+        let ask = |seat: &Seat| turn().next(NOW, seat, None, true, &BusSettings::default());
         assert_eq!(ask(&seat), Some(BusCommandKind::ChangesClockBoard));
         seat.all_in_one_refused = 2;
         assert_eq!(ask(&seat), Some(BusCommandKind::Changes));
@@ -156,7 +172,8 @@ mod tests {
         let mut seat = seat();
         seat.all_in_one_refused = 2;
         let mut turn = turn();
-        let mut ask = |seat: &Seat| turn.next(NOW, seat, Some(Outcome::Answered), true, MINUTE);
+        let mut ask =
+            |seat: &Seat| turn.next(NOW, seat, Some(Outcome::Answered), true, &BusSettings::default());
         assert_eq!(ask(&seat), Some(BusCommandKind::Changes));
         assert_eq!(ask(&seat), Some(BusCommandKind::Clock));
         seat.clock_at = Some(NOW);
@@ -169,7 +186,15 @@ mod tests {
     fn without_time_only_changes_are_asked_and_that_is_noted() {
         let seat = seat();
         let mut turn = turn();
-        let mut ask = || turn.next(NOW, &seat, Some(Outcome::Answered), false, MINUTE);
+        let mut ask = || {
+            turn.next(
+                NOW,
+                &seat,
+                Some(Outcome::Answered),
+                false,
+                &BusSettings::default(),
+            )
+        };
         assert_eq!((ask(), ask()), (Some(BusCommandKind::Changes), None));
         assert!(turn.denied);
     }
@@ -178,10 +203,19 @@ mod tests {
     fn a_silent_board_waits_for_the_next_round_and_a_damaged_answer_is_asked_for_again() {
         let seat = seat();
         let mut silent = turn();
-        assert!(silent.next(NOW, &seat, None, true, MINUTE).is_some());
-        assert_eq!(silent.next(NOW, &seat, Some(Outcome::Silent), true, MINUTE), None);
+        assert!(
+            silent
+                .next(NOW, &seat, None, true, &BusSettings::default())
+                .is_some()
+        );
+        assert_eq!(
+            silent.next(NOW, &seat, Some(Outcome::Silent), true, &BusSettings::default()),
+            None
+        );
         let mut damaged = turn();
-        let asked = std::iter::from_fn(|| damaged.next(NOW, &seat, Some(Outcome::Damaged), true, MINUTE));
+        let asked = std::iter::from_fn(|| {
+            damaged.next(NOW, &seat, Some(Outcome::Damaged), true, &BusSettings::default())
+        });
         assert_eq!(asked.count(), 4);
     }
 }

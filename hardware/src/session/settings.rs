@@ -35,6 +35,17 @@ pub struct SessionSettings {
     pub text_time: Duration,
 }
 
+impl SessionSettings {
+    /// For a board on a Bluetooth link: it is asked for its battery every five minutes, which lasts for hours.
+    #[must_use]
+    pub fn with_battery() -> Self {
+        Self {
+            battery: Some(Duration::from_secs(300)),
+            ..Self::default()
+        }
+    }
+}
+
 impl Default for SessionSettings {
     fn default() -> Self {
         Self {

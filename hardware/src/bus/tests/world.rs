@@ -64,21 +64,35 @@ pub(super) struct World {
     random: fastrand::Rng,
     /// How often the line wanted to be woken.
     pub(super) wakes: u64,
+    /// What was asked.
+    pub(super) asked: Vec<BusCommandKind>,
     commands: kiebitz_protocol::BusCommandDecoder,
 }
 
 impl World {
     pub(super) fn new(numbers: impl IntoIterator<Item = u16>, settings: EmulatedBusSettings) -> Self {
-        Self::with_boards(numbers.into_iter().map(|number| board(START, number)), settings)
+        let boards = numbers.into_iter().map(|number| board(START, number));
+        Self::with_boards(boards, settings, BusSettings::default())
+    }
+
+    /// A line that leaves the boards their changes.
+    pub(super) fn peeking(numbers: impl IntoIterator<Item = u16>, settings: EmulatedBusSettings) -> Self {
+        let boards = numbers.into_iter().map(|number| board(START, number));
+        Self::with_boards(boards, settings, BusSettings::peeking())
     }
 
     /// Boards that always need as long as boards need at most.
     pub(super) fn slow(numbers: impl IntoIterator<Item = u16>) -> Self {
         let slow = |number| board_that_needs(START, number, Duration::from_millis(20));
-        Self::with_boards(numbers.into_iter().map(slow), EmulatedBusSettings::default())
+        let settings = EmulatedBusSettings::default();
+        Self::with_boards(numbers.into_iter().map(slow), settings, BusSettings::default())
     }
 
-    fn with_boards(boards: impl Iterator<Item = EmulatedBoard>, settings: EmulatedBusSettings) -> Self {
+    fn with_boards(
+        boards: impl Iterator<Item = EmulatedBoard>,
+        settings: EmulatedBusSettings,
+        polled: BusSettings,
+    ) -> Self {
         let mut bus = EmulatedBus::new(START, settings);
         for board in boards {
             bus.attach(START, board).unwrap();
@@ -86,7 +100,7 @@ impl World {
         let mut world = Self {
             now: START,
             bus,
-            line: BusLine::polling(BusSettings::default()),
+            line: BusLine::polling(polled),
             observed: Vec::new(),
             tape: Vec::new(),
             stalls: 0,
@@ -94,6 +108,7 @@ impl World {
             late: VecDeque::new(),
             random: fastrand::Rng::with_seed(9),
             wakes: 0,
+            asked: Vec::new(),
             commands: kiebitz_protocol::BusCommandDecoder::new(),
         };
         world.open();
@@ -181,6 +196,7 @@ impl World {
             );
             assert!(harmless, "{kind:?}");
             assert!(address != BusAddress::ALL || kind == BusCommandKind::Ping);
+            self.asked.push(kind);
         });
     }
 

@@ -1,0 +1,302 @@
+//! One machine for a line, whatever is on it: it finds out how the boards speak, then keeps them answering.
+
+use kiebitz_protocol::{BusAddress, Counters};
+
+use crate::bus::{BusFigures, BusLine, BusSettings};
+use crate::capture::LineMode;
+use crate::observation::Observed;
+#[cfg(target_os = "linux")]
+use crate::port::PortKind;
+use crate::probe::Probe;
+use crate::session::{Session, SessionSettings};
+use crate::time::Timestamp;
+
+/// Where on its line a board is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    /// It is the only board of its line.
+    Alone,
+    /// On a bus, at this address.
+    At(BusAddress),
+}
+
+/// How a line is kept; see [`Line::keeping`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LineSettings {
+    /// How the boards speak; `None`, the default: a [`Probe`] finds out.
+    pub mode: Option<LineMode>,
+    /// How a single board is kept.
+    pub session: SessionSettings,
+    /// How a bus is polled.
+    pub bus: BusSettings,
+}
+
+impl LineSettings {
+    /// A line whose boards are known to speak in this mode, with everything else as by default.
+    #[must_use]
+    pub fn of(mode: LineMode) -> Self {
+        Self {
+            mode: Some(mode),
+            ..Self::default()
+        }
+    }
+
+    /// A line behind a port of this kind. `mode` is how its boards speak, if somebody has said so; otherwise only ports
+    /// that a bus may be behind are probed. A board on a Bluetooth link is asked for its battery as well.
+    #[cfg(target_os = "linux")]
+    #[must_use]
+    pub fn for_port(kind: PortKind, mode: Option<LineMode>) -> Self {
+        let mode = mode.or_else(|| (!kind.needs_probe()).then_some(LineMode::Single));
+        let session = match kind {
+            PortKind::Bluetooth => SessionSettings::with_battery(),
+            _ => SessionSettings::default(),
+        };
+        Self {
+            mode,
+            session,
+            bus: BusSettings::default(),
+        }
+    }
+
+    /// The same line for somebody who only wants to know what is there, while others follow the games: no memory is
+    /// read, and the boards of a bus keep their changes.
+    #[must_use]
+    pub fn peeking(self) -> Self {
+        let session = SessionSettings {
+            read_memory: false,
+            ..self.session
+        };
+        Self {
+            session,
+            bus: BusSettings::peeking(),
+            ..self
+        }
+    }
+}
+
+/// A line: a state machine that is handed bytes and time and returns observations with the place that they are of, and
+/// the next bytes to write.
+///
+/// It is a [`Probe`] as long as nobody knows how the boards speak, then a [`Session`] or a [`BusLine`], and it is driven
+/// as they are.
+///
+/// ```
+/// use kiebitz_hardware::capture::LineMode;
+/// use kiebitz_hardware::{Line, LineSettings, Place, Timestamp};
+///
+/// let mut line = Line::keeping(LineSettings::default());
+/// let opened = Timestamp::from_micros(0);
+/// line.handle_opened(opened);
+/// assert_eq!(line.mode(), None);
+///
+/// // It listens first, then pings every board of a bus; one answers.
+/// let now = line.poll_deadline().expect("the ping is due");
+/// let ping = line.poll_transmit(now).expect("a ping");
+/// line.handle_sent(now, &ping);
+/// line.handle_bytes(now, &[0x87, 0x00, 0x06, 0x08, 0x01, 0x16]);
+/// assert_eq!(line.poll_mode(), Some(LineMode::Bus));
+///
+/// // From here on it polls the boards of the bus.
+/// assert_eq!(line.mode(), Some(LineMode::Bus));
+/// assert!(line.poll_transmit(now).is_some());
+/// ```
+#[derive(Debug)]
+pub struct Line {
+    /// `None`: the line is only listened to.
+    settings: Option<LineSettings>,
+    machine: Machine,
+    open: bool,
+    /// What the probe has just found.
+    found: Option<LineMode>,
+}
+
+#[derive(Debug)]
+enum Machine {
+    Probe(Box<Probe>),
+    Session(Box<Session>),
+    Bus(Box<BusLine>),
+}
+
+/// The same call, whichever machine it is.
+macro_rules! each {
+    ($machine:expr, $inner:ident => $call:expr) => {
+        match $machine {
+            Machine::Probe($inner) => $call,
+            Machine::Session($inner) => $call,
+            Machine::Bus($inner) => $call,
+        }
+    };
+}
+
+impl Line {
+    /// A line that is only listened to, as in a replay. Nothing is ever to be written.
+    #[must_use]
+    pub fn listening(mode: LineMode) -> Self {
+        let machine = match mode {
+            LineMode::Single => Machine::Session(Box::new(Session::new())),
+            LineMode::Bus => Machine::Bus(Box::new(BusLine::new())),
+        };
+        Self {
+            settings: None,
+            machine,
+            open: false,
+            found: None,
+        }
+    }
+
+    /// A line whose boards are kept answering, with a port that has not been opened yet.
+    #[must_use]
+    pub fn keeping(settings: LineSettings) -> Self {
+        Self {
+            machine: Machine::keeping(&settings, settings.mode),
+            settings: Some(settings),
+            open: false,
+            found: None,
+        }
+    }
+
+    /// How the boards speak; `None` while that is being found out.
+    #[must_use]
+    pub fn mode(&self) -> Option<LineMode> {
+        match self.machine {
+            Machine::Probe(_) => None,
+            Machine::Session(_) => Some(LineMode::Single),
+            Machine::Bus(_) => Some(LineMode::Bus),
+        }
+    }
+
+    /// Whether the port is open. That bytes came shows it as well: a capture may begin in the middle.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.open
+    }
+
+    /// What was decoded and what was dropped; `None` unless there is a single board.
+    #[must_use]
+    pub fn counters(&self) -> Option<&Counters> {
+        match &self.machine {
+            Machine::Session(session) => Some(session.counters()),
+            Machine::Probe(_) | Machine::Bus(_) => None,
+        }
+    }
+
+    /// What happened on the bus; `None` unless there is one.
+    #[must_use]
+    pub fn figures(&self) -> Option<BusFigures> {
+        match &self.machine {
+            Machine::Bus(bus) => Some(bus.figures()),
+            Machine::Probe(_) | Machine::Session(_) => None,
+        }
+    }
+
+    /// Shows a text on the clock's display; see [`Session::show`]. On a bus no clock can be reached.
+    pub fn show(&mut self, now: Timestamp, text: &str) {
+        if let Machine::Session(session) = &mut self.machine {
+            session.show(now, text);
+        }
+    }
+
+    /// The port was opened. A line that is to be probed is probed anew: something else may have been plugged in.
+    pub fn handle_opened(&mut self, now: Timestamp) {
+        if let Some(settings) = self.settings.as_ref().filter(|settings| settings.mode.is_none()) {
+            self.machine = Machine::keeping(settings, None);
+        }
+        self.open = true;
+        each!(&mut self.machine, machine => machine.handle_opened(now));
+    }
+
+    /// The port is gone. Nothing happens if it was not open.
+    pub fn handle_closed(&mut self, now: Timestamp, reason: &str) {
+        if core::mem::take(&mut self.open) {
+            each!(&mut self.machine, machine => machine.handle_closed(now, reason));
+        }
+    }
+
+    /// Bytes came.
+    pub fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
+        self.open = true;
+        each!(&mut self.machine, machine => machine.handle_bytes(now, bytes));
+        self.follow_probe(now);
+    }
+
+    /// Bytes were written: live the driver hands back what it wrote, in a replay the recorded ones.
+    pub fn handle_sent(&mut self, now: Timestamp, bytes: &[u8]) {
+        each!(&mut self.machine, machine => machine.handle_sent(now, bytes));
+    }
+
+    /// Time has come to `now`: every deadline up to it fires, each with its own time.
+    pub fn handle_deadline(&mut self, now: Timestamp) {
+        // The deadline of a bus stays what it is until its question has been taken.
+        let mut last = None;
+        while let Some(deadline) = self.poll_deadline().filter(|deadline| *deadline <= now)
+            && last.replace(deadline) != Some(deadline)
+        {
+            each!(&mut self.machine, machine => machine.handle_deadline(deadline));
+            self.follow_probe(now);
+        }
+    }
+
+    /// When [`handle_deadline`](Self::handle_deadline) is due unless bytes come before; `None`: never.
+    ///
+    /// What waits to be written may keep its deadline until it is taken with [`poll_transmit`](Self::poll_transmit).
+    #[must_use]
+    pub fn poll_deadline(&self) -> Option<Timestamp> {
+        each!(&self.machine, machine => machine.poll_deadline())
+    }
+
+    /// What is to be written now, and handed back to [`handle_sent`](Self::handle_sent) once it is.
+    pub fn poll_transmit(&mut self, now: Timestamp) -> Option<Vec<u8>> {
+        each!(&mut self.machine, machine => machine.poll_transmit(now))
+    }
+
+    /// Why the port is to be closed, returned once, in words for people; see [`Session::poll_close`].
+    pub fn poll_close(&mut self) -> Option<String> {
+        match &mut self.machine {
+            Machine::Probe(_) => None,
+            Machine::Session(session) => session.poll_close(),
+            Machine::Bus(bus) => bus.poll_close(),
+        }
+    }
+
+    /// How the boards speak, returned once when the probe has found out. What comes from here on belongs into a capture
+    /// with this mode; what went before, with that of a bus.
+    pub fn poll_mode(&mut self) -> Option<LineMode> {
+        self.found.take()
+    }
+
+    /// The next observation and the place of the board that it is of, in the order of arrival.
+    pub fn poll_observation(&mut self) -> Option<(Place, Observed)> {
+        match &mut self.machine {
+            Machine::Probe(_) => None,
+            Machine::Session(session) => Some((Place::Alone, session.poll_observation()?)),
+            Machine::Bus(bus) => {
+                let (address, observed) = bus.poll_observation()?;
+                Some((Place::At(address), observed))
+            }
+        }
+    }
+
+    /// Goes on as what the probe has found, if it has.
+    fn follow_probe(&mut self, now: Timestamp) {
+        let (Machine::Probe(probe), Some(settings)) = (&mut self.machine, &self.settings) else {
+            return;
+        };
+        let Some(mode) = probe.poll_mode() else { return };
+        self.machine = Machine::keeping(settings, Some(mode));
+        self.found = Some(mode);
+        each!(&mut self.machine, machine => machine.handle_opened(now));
+    }
+}
+
+impl Machine {
+    fn keeping(settings: &LineSettings, mode: Option<LineMode>) -> Self {
+        match mode {
+            None => Self::Probe(Box::new(Probe::new())),
+            Some(LineMode::Single) => Self::Session(Box::new(Session::keeping(settings.session.clone()))),
+            Some(LineMode::Bus) => Self::Bus(Box::new(BusLine::polling(settings.bus.clone()))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,169 @@
+use core::time::Duration;
+
+use crate::Observation;
+use crate::emulator::{BoardSettings, EmulatedBoard, EmulatedBus, EmulatedBusSettings};
+
+use super::*;
+
+const START: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
+
+/// A line in virtual time, with one board on it that knows both modes.
+struct World {
+    line: Line,
+    board: EmulatedBoard,
+    now: Timestamp,
+    found: Vec<LineMode>,
+    observed: Vec<(Place, Observation)>,
+    tape: Vec<(Timestamp, bool, Vec<u8>)>,
+}
+
+impl World {
+    fn new(settings: LineSettings) -> Self {
+        let mut line = Line::keeping(settings);
+        line.handle_opened(START);
+        Self {
+            line,
+            board: EmulatedBoard::new(START, BoardSettings::default()),
+            now: START,
+            found: Vec::new(),
+            observed: Vec::new(),
+            tape: Vec::new(),
+        }
+    }
+
+    fn run(&mut self, seconds: u64) {
+        let end = self.now + Duration::from_secs(seconds);
+        while self.now < end {
+            while let Some(bytes) = self.line.poll_transmit(self.now) {
+                self.board.handle_bytes(self.now, &bytes);
+                self.line.handle_sent(self.now, &bytes);
+                self.tape.push((self.now, true, bytes));
+            }
+            let due = [self.line.poll_deadline(), self.board.poll_deadline()];
+            self.now = due
+                .into_iter()
+                .flatten()
+                .min()
+                .unwrap_or(end)
+                .clamp(self.now, end);
+            while let Some((at, bytes)) = self.board.poll_transmit(self.now) {
+                self.line.handle_bytes(at, &bytes);
+                self.tape.push((at, false, bytes));
+            }
+            self.line.handle_deadline(self.now);
+            self.found.extend(self.line.poll_mode());
+            let observed = core::iter::from_fn(|| self.line.poll_observation());
+            self.observed
+                .extend(observed.map(|(place, observed)| (place, observed.observation)));
+        }
+    }
+
+    fn dumps(&self) -> impl Iterator<Item = Place> {
+        let dumps = self
+            .observed
+            .iter()
+            .filter(|(_, what)| matches!(what, Observation::Board { .. }));
+        dumps.map(|(place, _)| *place)
+    }
+}
+
+#[test]
+fn a_board_that_answers_a_ping_is_polled_as_a_bus() {
+    let mut world = World::new(LineSettings::default());
+    world.run(15);
+    assert_eq!(
+        (world.line.mode(), &world.found[..]),
+        (Some(LineMode::Bus), &[LineMode::Bus][..])
+    );
+    assert_eq!(world.dumps().next(), BusAddress::new(42).map(Place::At));
+    assert!(world.line.figures().is_some_and(|figures| figures.answers > 10));
+    assert!(world.line.counters().is_none());
+}
+
+#[test]
+fn a_line_on_which_no_bus_answers_becomes_a_session() {
+    let mut world = World::new(LineSettings::default());
+    world.board.power_off(START);
+    world.run(7);
+    assert_eq!(world.found, [LineMode::Single]);
+    assert_eq!(world.observed, [(Place::Alone, Observation::Opened)]);
+    assert!(world.line.counters().is_some());
+}
+
+#[test]
+fn a_line_that_was_probed_is_probed_again_after_it_was_closed() {
+    let mut world = World::new(LineSettings::default());
+    world.run(10);
+    world.line.handle_closed(world.now, "unplugged");
+    assert!(!world.line.is_open());
+    world.line.handle_opened(world.now);
+    assert_eq!(world.line.mode(), None);
+    let mut known = World::new(LineSettings::of(LineMode::Single));
+    known.run(3);
+    known.line.handle_closed(known.now, "unplugged");
+    known.line.handle_opened(known.now);
+    assert_eq!(known.line.mode(), Some(LineMode::Single));
+}
+
+#[test]
+fn a_line_that_is_not_open_is_not_closed() {
+    let mut line = Line::listening(LineMode::Single);
+    line.handle_closed(START, "unplugged");
+    assert_eq!(line.poll_observation(), None);
+}
+
+#[test]
+fn what_was_recorded_gives_the_same_observations() {
+    let mut world = World::new(LineSettings::of(LineMode::Single));
+    world.run(10);
+    let mut replay = Line::listening(LineMode::Single);
+    replay.handle_opened(START);
+    for (at, sent, bytes) in &world.tape {
+        if *sent {
+            replay.handle_sent(*at, bytes);
+        } else {
+            replay.handle_bytes(*at, bytes);
+        }
+        assert_eq!((replay.poll_deadline(), replay.poll_transmit(*at)), (None, None));
+    }
+    let observed = core::iter::from_fn(|| replay.poll_observation());
+    let observed: Vec<_> = observed
+        .map(|(place, observed)| (place, observed.observation))
+        .collect();
+    assert!(observed.len() > 5);
+    assert_eq!(observed, world.observed);
+}
+
+#[test]
+fn somebody_who_peeks_at_a_board_reads_no_memory() {
+    let mut world = World::new(LineSettings::of(LineMode::Single).peeking());
+    world.run(10);
+    assert_eq!(world.dumps().next(), Some(Place::Alone));
+    let asks = |kind: &[Observation]| kind.contains(&Observation::MemoryAsked);
+    let observed: Vec<_> = world.observed.into_iter().map(|(_, what)| what).collect();
+    assert!(!asks(&observed));
+}
+
+#[test]
+fn a_bus_without_boards_is_given_up() {
+    let mut line = Line::keeping(LineSettings::of(LineMode::Bus));
+    let mut bus = EmulatedBus::new(START, EmulatedBusSettings::default());
+    let mut now = START;
+    line.handle_opened(now);
+    let reason = loop {
+        while let Some(bytes) = line.poll_transmit(now) {
+            bus.handle_bytes(now, &bytes);
+            line.handle_sent(now, &bytes);
+        }
+        if let Some(reason) = line.poll_close() {
+            break reason;
+        }
+        now = line
+            .poll_deadline()
+            .expect("an open line is looked after")
+            .max(now);
+        line.handle_deadline(now);
+    };
+    assert!(reason.contains("no board has answered"), "{reason}");
+    assert_eq!(line.poll_close(), None);
+}
