@@ -14,14 +14,14 @@ use core::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::{Duration, Instant};
 
-use kiebitz::hall::{Hall, LineId, Manner, Names};
+use kiebitz::hall::{Hall, LineId, Names};
 use kiebitz::tools::emulate::plies;
-use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::LineMode;
 use kiebitz_hardware::emulator::hand::{
     Chance, Ending, Script, Setting, Sitting, SittingSettings, Temperament, ms,
 };
 use kiebitz_hardware::emulator::{BoardSettings, ClockSide, Player};
+use kiebitz_hardware::{Line, LineSettings, Timestamp};
 use kiebitz_protocol::{LongSerialNumber, SerialNumber};
 use shakmaty::{Chess, Position};
 
@@ -106,7 +106,10 @@ impl Room {
         let mut hall = Hall::new("live", Names::Recorded);
         let mut lines = Vec::new();
         for nth in 0..players.len() {
-            let line = hall.add(&format!("board-{nth}"), Manner::Live(LineMode::Single));
+            let line = hall.add(
+                &format!("board-{nth}"),
+                Line::keeping(LineSettings::of(LineMode::Single)),
+            );
             hall.open(OPENING, line);
             lines.push(line);
         }

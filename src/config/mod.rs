@@ -12,6 +12,7 @@ use core::time::Duration;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use kiebitz_hardware::capture::LineMode;
 #[cfg(target_os = "linux")]
 use kiebitz_hardware::port::PortSettings;
 use serde::Deserialize;
@@ -147,6 +148,18 @@ pub enum PortMode {
     Single,
     /// Many boards in bus mode.
     Bus,
+}
+
+impl PortMode {
+    /// How the boards speak; `None`: to be found out.
+    #[must_use]
+    pub fn line_mode(self) -> Option<LineMode> {
+        match self {
+            Self::Auto => None,
+            Self::Single => Some(LineMode::Single),
+            Self::Bus => Some(LineMode::Bus),
+        }
+    }
 }
 
 /// A board with a name of its own.

@@ -4,9 +4,9 @@ use core::future::Future;
 use core::time::Duration;
 use std::collections::BTreeMap;
 
-use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::{Content, Direction, LineMode};
 use kiebitz_hardware::port::SCAN_INTERVAL;
+use kiebitz_hardware::{Line, Timestamp};
 use tokio::sync::mpsc;
 use tokio::time::MissedTickBehavior;
 
@@ -89,13 +89,8 @@ impl Desk {
         }
         for change in self.ports.look() {
             match change {
-                Change::Come {
-                    id,
-                    path,
-                    name,
-                    manner,
-                } => {
-                    let line = self.hall.add(&path, manner);
+                Change::Come { id, path, name, line } => {
+                    let line = self.hall.add(&path, Line::keeping(line));
                     self.lines.insert(id, Seat { line, name });
                 }
                 Change::Gone(id) => {

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use kiebitz_hardware::LineSettings;
 use kiebitz_hardware::port::{Candidate, PortChange, PortList, PortWatch};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::port::{self, Input, Order};
 use crate::config::{Config, PortMode};
-use crate::hall::Manner;
 
 /// A port that is served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,7 +24,7 @@ pub(super) enum Change {
         path: String,
         /// For files.
         name: String,
-        manner: Manner,
+        line: LineSettings,
     },
     Gone(PortId),
 }
@@ -109,12 +109,12 @@ impl Ports {
             .clone()
             .unwrap_or_else(|| candidate.device.clone());
         let mode = self.modes.get(&path).copied().unwrap_or_default();
-        let manner = Manner::of(candidate.kind, mode);
+        let line = LineSettings::for_port(candidate.kind, mode.line_mode());
         let change = Change::Come {
             id,
             path: path.display().to_string(),
             name: candidate.name(),
-            manner,
+            line,
         };
         tracing::info!("{}: {}", path.display(), candidate.kind);
         let device = candidate.device.clone();

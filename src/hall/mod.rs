@@ -12,50 +12,19 @@ pub mod resume;
 use std::collections::{BTreeMap, BTreeSet};
 
 use kiebitz_hardware::capture::LineMode;
-#[cfg(target_os = "linux")]
-use kiebitz_hardware::port::PortKind;
-use kiebitz_hardware::{Observation, Timestamp};
+use kiebitz_hardware::{Line, Observation, Place, Timestamp};
 use kiebitz_protocol::Counters;
 
-#[cfg(target_os = "linux")]
-use crate::config::PortMode;
 use crate::events::Said;
 use crate::referee::command::{Answer, Command, Order, Refusal};
 pub use board::Board;
-use line::{Line, Place, Seat};
+use line::{Seat, SeatedLine};
 pub use names::Names;
 pub(crate) use names::serials;
 
 /// A line of the hall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LineId(usize);
-
-/// How the boards on a line speak, and what kiebitz does about it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Manner {
-    /// A recorded line: what it said is listened to, nothing is written.
-    Recorded(LineMode),
-    /// One board or a bus, kept answering.
-    Live(LineMode),
-    /// One board on a Bluetooth link, kept answering and asked for its battery as well.
-    Bluetooth,
-    /// To be found out, by a bus ping before any byte that a bus would take amiss.
-    Unknown,
-}
-
-#[cfg(target_os = "linux")]
-impl Manner {
-    /// How a port of that kind is kept answering, where it is said so how its boards speak.
-    #[must_use]
-    pub fn of(kind: PortKind, mode: PortMode) -> Self {
-        match mode {
-            PortMode::Bus => Self::Live(LineMode::Bus),
-            PortMode::Auto if kind.needs_probe() => Self::Unknown,
-            PortMode::Auto | PortMode::Single if kind == PortKind::Bluetooth => Self::Bluetooth,
-            PortMode::Auto | PortMode::Single => Self::Live(LineMode::Single),
-        }
-    }
-}
 
 /// The boards of a hall and the lines they are on.
 #[derive(Debug)]
@@ -66,7 +35,7 @@ pub struct Hall {
     begins_after: u64,
     /// By name. A board that has been unplugged keeps its place until it comes back, on whatever line.
     boards: BTreeMap<String, Board>,
-    lines: BTreeMap<LineId, Line>,
+    lines: BTreeMap<LineId, SeatedLine>,
     added: usize,
     /// The boards of which something was learned since that was last asked.
     touched: BTreeSet<String>,
@@ -184,20 +153,22 @@ impl Hall {
     /// How the boards on a line speak, as far as is known; a line that is being probed is spoken to as a bus.
     #[must_use]
     pub fn mode(&self, line: LineId) -> Option<LineMode> {
-        self.lines.get(&line).map(Line::mode)
+        let seated = self.lines.get(&line)?;
+        Some(seated.line.mode().unwrap_or(LineMode::Bus))
     }
 
     /// What was decoded and dropped on the line of a board that is alone on it.
     #[must_use]
     pub fn counters(&self, board: &str) -> Option<&Counters> {
-        self.lines.values().find_map(|line| line.counters(board))
+        let seated = self.lines.values().find(|seated| seated.has(board))?;
+        seated.line.counters()
     }
 
-    /// A line that is not open yet.
-    pub fn add(&mut self, port: &str, manner: Manner) -> LineId {
+    /// A line whose port is not open yet.
+    pub fn add(&mut self, port: &str, line: Line) -> LineId {
         let id = LineId(self.added);
         self.added += 1;
-        self.lines.insert(id, Line::new(port, manner));
+        self.lines.insert(id, SeatedLine::new(port, line));
         id
     }
 
@@ -246,7 +217,7 @@ impl Hall {
 
     /// The next bytes to be written to one line.
     pub fn poll_write_to(&mut self, now: Timestamp, line: LineId) -> Option<Vec<u8>> {
-        let bytes = self.lines.get_mut(&line)?.poll_write(now);
+        let bytes = self.lines.get_mut(&line)?.line.poll_transmit(now);
         self.handled(line);
         bytes
     }
@@ -255,14 +226,14 @@ impl Hall {
     pub fn poll_close(&mut self) -> Option<(LineId, String)> {
         let Self { lines, to_close, .. } = self;
         let mut asked = core::iter::from_fn(|| to_close.pop_first());
-        asked.find_map(|id| Some((id, lines.get_mut(&id)?.poll_close()?)))
+        asked.find_map(|id| Some((id, lines.get_mut(&id)?.line.poll_close()?)))
     }
 
     /// A line of which it was just found out how its boards speak.
     pub fn poll_found_out(&mut self) -> Option<(LineId, LineMode)> {
         let Self { lines, to_tell, .. } = self;
         let mut asked = core::iter::from_fn(|| to_tell.pop_first());
-        asked.find_map(|id| Some((id, lines.get_mut(&id)?.poll_found_out()?)))
+        asked.find_map(|id| Some((id, lines.get_mut(&id)?.line.poll_mode()?)))
     }
 
     /// When [`advance`](Self::advance) is due if nothing comes before.
@@ -310,8 +281,8 @@ impl Hall {
 
     /// Shows a text on the display of a board's clock. Nothing of the kind may be done during a game.
     pub fn show(&mut self, now: Timestamp, board: &str, text: &str) {
-        let line = self.lines.iter().find(|(_, line)| line.has(board));
-        if let Some(id) = line.map(|(id, _)| *id) {
+        let seated = self.lines.iter().find(|(_, seated)| seated.has(board));
+        if let Some(id) = seated.map(|(id, _)| *id) {
             self.at(now, id, |line| line.show(now, text));
         }
     }
@@ -336,24 +307,24 @@ impl Hall {
     /// Whether a line's port is open.
     #[must_use]
     pub fn is_open(&self, line: LineId) -> bool {
-        self.lines.get(&line).is_some_and(Line::is_open)
+        self.lines.get(&line).is_some_and(|seated| seated.line.is_open())
     }
 
     /// Lets the deadlines of a line and its boards fire, then does something with the line and hears what it says.
     fn at(&mut self, now: Timestamp, id: LineId, act: impl FnOnce(&mut Line)) {
-        let Some(line) = self.lines.get_mut(&id) else {
+        let Some(seated) = self.lines.get_mut(&id) else {
             return;
         };
-        line.advance(now);
-        act(line);
+        seated.line.handle_deadline(now);
+        act(&mut seated.line);
         self.listen(id);
         self.handled(id);
     }
 
     /// A line was handled: it may want another deadline, and have something to be written or told.
     fn handled(&mut self, id: LineId) {
-        let Some(line) = self.lines.get(&id) else { return };
-        self.agenda.put(Who::Line(id), line.poll_deadline());
+        let Some(seated) = self.lines.get(&id) else { return };
+        self.agenda.put(Who::Line(id), seated.line.poll_deadline());
         self.to_write.insert(id);
         self.to_close.insert(id);
         self.to_tell.insert(id);
@@ -372,11 +343,10 @@ impl Hall {
 
     /// Hands what a line has learned to its boards.
     fn listen(&mut self, id: LineId) {
-        while let Some((place, observed)) = self.lines.get_mut(&id).and_then(Line::poll_observation) {
-            let Some(line) = self.lines.get_mut(&id) else {
-                return;
-            };
-            let seat = line.seats.entry(place).or_default();
+        while let Some(seated) = self.lines.get_mut(&id)
+            && let Some((place, observed)) = seated.line.poll_observation()
+        {
+            let seat = seated.seats.entry(place).or_default();
             if let Some(board) = seat.board.as_ref().and_then(|name| self.boards.get_mut(name)) {
                 board.observe(&observed);
                 let name = board.name().to_owned();
@@ -428,7 +398,7 @@ impl Hall {
     }
 
     fn is_seated(&self, name: &str) -> bool {
-        let mut seats = self.lines.values().flat_map(|line| line.seats.values());
+        let mut seats = self.lines.values().flat_map(|seated| seated.seats.values());
         seats.any(|seat| seat.board.as_deref() == Some(name))
     }
 }

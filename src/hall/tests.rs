@@ -1,6 +1,8 @@
 use core::time::Duration;
 
+use kiebitz_hardware::LineSettings;
 use kiebitz_hardware::emulator::{BoardSettings, EmulatedBoard, EmulatedClock};
+use kiebitz_hardware::port::PortKind;
 use kiebitz_protocol::{BatteryStatus, Field, Piece, SerialNumber};
 use serde_json::{Value, json};
 
@@ -21,16 +23,16 @@ struct World {
 }
 
 impl World {
-    fn new(manner: Manner, settings: BoardSettings) -> Self {
+    fn new(line: LineSettings, settings: BoardSettings) -> Self {
         Self::of(
             Hall::new("live", Names::Configured(Box::default())),
-            manner,
+            line,
             settings,
         )
     }
 
-    fn of(mut hall: Hall, manner: Manner, settings: BoardSettings) -> Self {
-        let line = hall.add("/dev/ttyUSB0", manner);
+    fn of(mut hall: Hall, line: LineSettings, settings: BoardSettings) -> Self {
+        let line = hall.add("/dev/ttyUSB0", Line::keeping(line));
         hall.open(START, line);
         Self {
             hall,
@@ -60,6 +62,10 @@ impl World {
     }
 }
 
+fn bluetooth() -> LineSettings {
+    LineSettings::for_port(PortKind::Bluetooth, None)
+}
+
 #[test]
 fn battery_is_asked_for_on_bluetooth_only() {
     let battery = BatteryStatus {
@@ -70,11 +76,11 @@ fn battery_is_asked_for_on_bluetooth_only() {
         battery: Some(battery),
         ..BoardSettings::default()
     };
-    let mut world = World::new(Manner::Live(LineMode::Single), settings.clone());
+    let mut world = World::new(LineSettings::of(LineMode::Single), settings.clone());
     world.pass(Duration::from_secs(20));
     assert_eq!(world.the_board().battery(), None);
 
-    let mut world = World::new(Manner::Bluetooth, settings);
+    let mut world = World::new(bluetooth(), settings);
     world.pass(Duration::from_secs(20));
     assert_eq!(world.the_board().battery(), Some(64));
     world.hall.close(world.now, world.line, "Bluetooth link lost");
@@ -91,14 +97,14 @@ fn battery_that_knows_no_charge_has_none() {
         battery: Some(battery),
         ..BoardSettings::default()
     };
-    let mut world = World::new(Manner::Bluetooth, settings);
+    let mut world = World::new(bluetooth(), settings);
     world.pass(Duration::from_secs(20));
     assert_eq!(world.the_board().battery(), None);
 }
 
 #[test]
 fn clock_is_told_of_after_its_board() {
-    let mut world = World::new(Manner::Live(LineMode::Single), BoardSettings::default());
+    let mut world = World::new(LineSettings::of(LineMode::Single), BoardSettings::default());
     let clock = EmulatedClock::new(Duration::from_secs(300));
     world.board.plug_clock(START, Some(clock));
     world.pass(Duration::from_secs(10));
@@ -121,7 +127,7 @@ fn clock_is_told_of_after_its_board() {
 
 #[test]
 fn boards_that_are_new_count_from_where_a_damaged_journal_was_given_up() {
-    let mut world = World::new(Manner::Live(LineMode::Single), BoardSettings::default());
+    let mut world = World::new(LineSettings::of(LineMode::Single), BoardSettings::default());
     world.hall.begin_after(1_789_000_000_123);
     world.pass(Duration::from_secs(10));
     let said = world.hall.take_said();
@@ -134,7 +140,7 @@ fn started_again(world: &mut World, journal: &Journal, names: &Names) {
     for board in resume::boards(journal, "live", names).expect("boards") {
         hall.expect(board);
     }
-    world.line = hall.add("/dev/ttyUSB0", Manner::Live(LineMode::Single));
+    world.line = hall.add("/dev/ttyUSB0", Line::keeping(LineSettings::of(LineMode::Single)));
     hall.open(world.now, world.line);
     world.hall = hall;
 }
@@ -191,7 +197,7 @@ fn what_was_said_before_the_game_outlives_a_restart() {
         ..BoardSettings::default()
     };
     let hall = Hall::new("live", names.clone());
-    let mut world = World::of(hall, Manner::Live(LineMode::Single), settings);
+    let mut world = World::of(hall, LineSettings::of(LineMode::Single), settings);
     world
         .board
         .plug_clock(START, Some(EmulatedClock::new(Duration::from_secs(300))));

@@ -9,12 +9,12 @@ use std::io::{BufReader, Read};
 use std::path::Path;
 
 use anyhow::Context;
-use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::{CaptureReader, Content, Direction, Packet};
+use kiebitz_hardware::{Line, Timestamp};
 
 use crate::events::Said;
 use crate::hall::Board;
-use crate::hall::{Hall, LineId, Manner, Names};
+use crate::hall::{Hall, LineId, Names};
 use crate::referee::command::{Answer, Timed};
 
 /// Replays a capture step by step. Every step has a time, so that it can be paced.
@@ -182,6 +182,6 @@ impl<R: Read> Replay<R> {
         }
         let line = &mut self.lines[packet.interface];
         let hall = &mut self.hall;
-        Some(*line.get_or_insert_with(|| hall.add(&port.name, Manner::Recorded(port.mode))))
+        Some(*line.get_or_insert_with(|| hall.add(&port.name, Line::listening(port.mode))))
     }
 }

@@ -4,7 +4,6 @@
 //! message, no reset, and the boards of a bus keep their changes for the daemon.
 
 mod board;
-mod bus;
 mod look;
 mod report;
 mod text;
@@ -29,7 +28,7 @@ use tokio::sync::mpsc::{Sender, channel};
 use tokio::task::{AbortHandle, JoinSet};
 
 use crate::Exit;
-use crate::config::{Config, PortMode};
+use crate::config::Config;
 use crate::system_time::{self, LiveTime};
 use report::PortReport;
 use trouble::Trouble;
@@ -208,11 +207,7 @@ impl Doctor<'_> {
                 .canonicalize()
                 .is_ok_and(|path| path == candidate.device)
         });
-        match port?.mode {
-            PortMode::Auto => None,
-            PortMode::Single => Some(LineMode::Single),
-            PortMode::Bus => Some(LineMode::Bus),
-        }
+        port?.mode.line_mode()
     }
 }
 

@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use bytesize::ByteSize;
-use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::{CaptureWriter, Content, Direction, Interface, LineMode, Packet};
 use kiebitz_hardware::port::{Backoff, Candidate, PortError, PortList, PortSettings};
+use kiebitz_hardware::{Line, LineSettings, Timestamp};
 use shakmaty::{Board, Square};
 
 use crate::Exit;
 use crate::config::PortMode;
-use crate::hall::{Hall, LineId, Manner, Names};
+use crate::hall::{Hall, LineId, Names};
 use crate::system_time::LiveTime;
 use crate::tools::boards::wire::{Wire, ended};
 
@@ -94,7 +94,8 @@ struct Recorder {
 impl Recorder {
     fn new(candidate: Candidate, mode: PortMode, capture: Capture) -> Self {
         let mut hall = Hall::new("recording", Names::Recorded);
-        let line = hall.add(&candidate.name(), Manner::of(candidate.kind, mode));
+        let settings = LineSettings::for_port(candidate.kind, mode.line_mode());
+        let line = hall.add(&candidate.name(), Line::keeping(settings));
         let time = LiveTime::start();
         Self {
             candidate,

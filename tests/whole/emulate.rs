@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use kiebitz::events::EventKind;
-use kiebitz::hall::{Hall, Manner, Names};
+use kiebitz::hall::{Hall, Names};
 use kiebitz::system_time::LiveTime;
 use kiebitz_hardware::capture::LineMode;
+use kiebitz_hardware::{Line, LineSettings};
 use kiebitz_protocol::{Decoder, Message};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -157,7 +158,7 @@ fn a_game_on_a_pseudo_terminal_comes_back_as_it_is_written() {
     shows_start_position(&port);
     write(&port, &[0x42]);
     let mut hall = Hall::new("emulate", Names::Recorded);
-    let line = hall.add("board-2", Manner::Recorded(LineMode::Single));
+    let line = hall.add("board-2", Line::listening(LineMode::Single));
     let mut events = Vec::new();
     let mut opened = false;
     read_until(&port, Duration::from_secs(120), |time, bytes| {
@@ -211,7 +212,7 @@ fn all_boards_of_a_bus_are_found_on_one_pseudo_terminal() {
     emulation.type_line("unplug 3");
     emulation.wait_for("board-3: unplugged");
     let mut hall = Hall::new("emulate", Names::Recorded);
-    let line = hall.add("bus", Manner::Live(LineMode::Bus));
+    let line = hall.add("bus", Line::keeping(LineSettings::of(LineMode::Bus)));
     let mut opened = false;
     let mut found = BTreeSet::new();
     read_until(&port, Duration::from_secs(60), |time, bytes| {

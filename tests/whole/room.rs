@@ -6,13 +6,13 @@ use kiebitz::config::Config;
 use kiebitz::events::record::GameRecord;
 use kiebitz::events::{Event, EventKind};
 use kiebitz::hall::resume;
-use kiebitz::hall::{Hall, LineId, Manner, Names};
+use kiebitz::hall::{Hall, LineId, Names};
 use kiebitz::journal::Journal;
 use kiebitz::referee::command::Command;
 use kiebitz::tools::emulate::plies;
-use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::{CaptureWriter, Direction, Interface, LineMode};
 use kiebitz_hardware::emulator::{BoardSettings, ClockSide, EmulatedBoard, EmulatedClock};
+use kiebitz_hardware::{Line, LineSettings, Timestamp};
 use shakmaty::{Board, Square};
 
 /// The usual set-up.
@@ -55,7 +55,7 @@ impl Room {
         let directory = tempfile::tempdir().unwrap();
         let journal = Journal::open(&directory.path().join("journal.sqlite")).unwrap();
         let mut hall = Hall::new("live", names.clone());
-        let line = hall.add(PORT, Manner::Live(LineMode::Single));
+        let line = hall.add(PORT, Line::keeping(LineSettings::of(LineMode::Single)));
         hall.open(OPENING, line);
         let mut room = Self {
             hall,
@@ -184,7 +184,9 @@ impl Room {
         for board in resume::boards(&self.journal, "live", &self.names).unwrap() {
             self.hall.expect(board);
         }
-        self.line = self.hall.add(PORT, Manner::Live(LineMode::Single));
+        self.line = self
+            .hall
+            .add(PORT, Line::keeping(LineSettings::of(LineMode::Single)));
         self.hall.open(self.now, self.line);
         self.pass(Duration::from_secs(10));
     }

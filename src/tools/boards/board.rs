@@ -1,6 +1,6 @@
 //! What is known of one board that was looked at.
 
-use kiebitz_hardware::{Identity, Observation, Observed};
+use kiebitz_hardware::{Identity, Observation, Observed, Timestamp};
 use kiebitz_protocol::{BatteryStatus, ClockTimes, Dump};
 use shakmaty::{Board, Piece, Square};
 
@@ -15,6 +15,8 @@ pub(super) struct FoundBoard {
     pub(super) battery: Option<BatteryStatus>,
     /// Its last dump; `None` before the first.
     dump: Option<Dump>,
+    /// When the first one came.
+    shown_at: Option<Timestamp>,
     /// It knows where White sits, once a start position has shown it.
     tracker: Tracker,
 }
@@ -54,8 +56,14 @@ impl FoundBoard {
             clock: FoundClock::Unknown,
             battery: None,
             dump: None,
+            shown_at: None,
             tracker: Tracker::new(),
         }
+    }
+
+    /// When it first showed what stands on it.
+    pub(super) fn shown_at(&self) -> Option<Timestamp> {
+        self.shown_at
     }
 
     /// What stands on the board; `None` until it has told.
@@ -85,7 +93,10 @@ impl FoundBoard {
         let mut changes = Vec::new();
         match &observed.observation {
             Observation::Identified(identity) => self.identity.clone_from(identity),
-            Observation::Board { dump, .. } => self.dump = Some(*dump),
+            Observation::Board { dump, .. } => {
+                self.dump = Some(*dump);
+                self.shown_at.get_or_insert(observed.at);
+            }
             Observation::Clock { times, .. } => changes.extend(self.show_clock(FoundClock::Shows(*times))),
             Observation::ClockAbsent => changes.extend(self.show_clock(FoundClock::Absent)),
             Observation::Battery(battery) => {
@@ -150,7 +161,6 @@ const MOST_OF_A_KIND: usize = 10;
 
 #[cfg(test)]
 mod tests {
-    use kiebitz_hardware::Timestamp;
     use kiebitz_protocol::{Field, FieldUpdate, Piece as WirePiece};
 
     use super::*;

@@ -5,24 +5,19 @@ use std::collections::{BTreeMap, VecDeque};
 
 use kiebitz_hardware::capture::LineMode;
 use kiebitz_hardware::port::PortKind;
-use kiebitz_hardware::{Observation, Observed, Probe, Session, SessionSettings, Timestamp};
-use kiebitz_protocol::BusAddress;
+use kiebitz_hardware::{Line, LineSettings, Observation, Observed, Place, Timestamp};
 
 use super::board::{Change, FoundBoard, FoundClock};
-use super::bus::BusLook;
-
-/// Where on its line a board is; `None`: alone.
-pub(super) type Place = Option<BusAddress>;
 
 /// Finds out what is on a port and follows it.
 ///
-/// Driven as a [`Session`] is. It asks who the boards are, what stands on them and what their clocks show; it sends no
-/// clock message and no reset, reads no memory, and leaves the boards of a bus their changes.
+/// Driven as the [`Line`] that does the asking is. It asks who the boards are, what stands on them and what their clocks
+/// show; it sends no clock message and no reset, reads no memory, and leaves the boards of a bus their changes.
 #[derive(Debug)]
 pub(super) struct Look {
-    kind: PortKind,
-    configured: Option<LineMode>,
-    on: On,
+    line: Line,
+    /// The boards have batteries of their own.
+    batteries: bool,
     boards: BTreeMap<Place, FoundBoard>,
     /// Boards that were found and do not answer, with the reason.
     mute: BTreeMap<Place, String>,
@@ -31,34 +26,27 @@ pub(super) struct Look {
     heard: bool,
     /// Since when it is known how the line is to be spoken to.
     decided_at: Option<Timestamp>,
-    /// When the first dump of a board that is alone came: what it has not told soon after it will not.
-    shown_at: Option<Timestamp>,
     settled: bool,
-    close: Option<String>,
-}
-
-#[derive(Debug)]
-enum On {
-    Closed,
-    Unknown(Box<Probe>),
-    Single(Box<Session>),
-    Bus(Box<BusLook>),
+    close: Option<&'static str>,
 }
 
 impl Look {
-    /// A look at a port of that kind that has not been opened yet. `configured` is how it is spoken to, if that need
-    /// not be found out.
-    pub(super) fn new(kind: PortKind, configured: Option<LineMode>) -> Self {
+    /// A look at a port of that kind that is opened now. `configured` is how its boards speak, if that need not be found
+    /// out.
+    pub(super) fn open(now: Timestamp, kind: PortKind, configured: Option<LineMode>) -> Self {
+        let mut settings = LineSettings::for_port(kind, configured).peeking();
+        settings.session.battery = settings.session.battery.and(Some(BATTERY_PERIOD));
+        let batteries = settings.session.battery.is_some();
+        let mut line = Line::keeping(settings);
+        line.handle_opened(now);
         Self {
-            kind,
-            configured,
-            on: On::Closed,
+            decided_at: line.mode().map(|_| now),
+            line,
+            batteries,
             boards: BTreeMap::new(),
             mute: BTreeMap::new(),
             changes: VecDeque::new(),
             heard: false,
-            decided_at: None,
-            shown_at: None,
             settled: false,
             close: None,
         }
@@ -66,14 +54,10 @@ impl Look {
 
     /// How the boards speak, once that is known.
     pub(super) fn mode(&self) -> Option<LineMode> {
-        match self.on {
-            On::Single(_) => Some(LineMode::Single),
-            On::Bus(_) => Some(LineMode::Bus),
-            On::Closed | On::Unknown(_) => None,
-        }
+        self.line.mode()
     }
 
-    /// Whether all is known that the boards will tell.
+    /// Whether all is known that the boards will say.
     pub(super) fn settled(&self) -> bool {
         self.settled
     }
@@ -92,137 +76,61 @@ impl Look {
         self.mute.get(&place).map(String::as_str)
     }
 
-    /// What came to be otherwise since the look settled.
+    /// What has changed since the look settled.
     pub(super) fn poll_change(&mut self) -> Option<(Place, Change)> {
         self.changes.pop_front()
     }
 
-    pub(super) fn handle_opened(&mut self, now: Timestamp) {
-        *self = Self::new(self.kind, self.configured);
-        let mode = self
-            .configured
-            .or_else(|| (!self.kind.needs_probe()).then_some(LineMode::Single));
-        match mode {
-            Some(mode) => self.begin(now, mode),
-            None => {
-                let mut probe = Probe::new();
-                probe.handle_opened(now);
-                self.on = On::Unknown(Box::new(probe));
-            }
-        }
-    }
-
     pub(super) fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
         self.heard = true;
-        match &mut self.on {
-            On::Closed => {}
-            On::Unknown(probe) => probe.handle_bytes(now, bytes),
-            On::Single(session) => session.handle_bytes(now, bytes),
-            On::Bus(bus) => bus.handle_bytes(now, bytes),
-        }
+        self.line.handle_bytes(now, bytes);
         self.listen(now);
     }
 
     pub(super) fn handle_sent(&mut self, now: Timestamp, bytes: &[u8]) {
-        match &mut self.on {
-            On::Closed => {}
-            On::Unknown(probe) => probe.handle_sent(now, bytes),
-            On::Single(session) => session.handle_sent(now, bytes),
-            On::Bus(bus) => bus.handle_sent(now, bytes),
-        }
+        self.line.handle_sent(now, bytes);
+        self.listen(now);
     }
 
     pub(super) fn handle_deadline(&mut self, now: Timestamp) {
-        match &mut self.on {
-            On::Closed | On::Bus(_) => {}
-            On::Unknown(probe) => probe.handle_deadline(now),
-            On::Single(session) => session.handle_deadline(now),
-        }
+        self.line.handle_deadline(now);
         self.listen(now);
     }
 
     pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
-        let machine = match &self.on {
-            On::Closed => None,
-            On::Unknown(probe) => probe.poll_deadline(),
-            On::Single(session) => session.poll_deadline(),
-            On::Bus(bus) => bus.poll_deadline(),
-        };
-        [machine, self.told_by(), self.silent_by()]
+        [self.line.poll_deadline(), self.settles_by(), self.silent_by()]
             .into_iter()
             .flatten()
             .min()
     }
 
     pub(super) fn poll_transmit(&mut self, now: Timestamp) -> Option<Vec<u8>> {
-        let bytes = match &mut self.on {
-            On::Closed => None,
-            On::Unknown(probe) => probe.poll_transmit(now),
-            On::Single(session) => session.poll_transmit(now),
-            On::Bus(bus) => bus.poll_transmit(now),
-        };
+        let bytes = self.line.poll_transmit(now);
         self.listen(now);
         bytes
     }
 
-    /// Why the port is given up, told once.
+    /// Why the port is given up, returned once.
     pub(super) fn poll_close(&mut self) -> Option<String> {
-        let reason = match &mut self.on {
-            On::Closed | On::Unknown(_) => None,
-            On::Single(session) => session.poll_close(),
-            On::Bus(bus) => bus.poll_close(),
-        };
-        reason.or_else(|| self.close.take())
+        let silent = self.close.take().map(str::to_owned);
+        self.line.poll_close().or(silent)
     }
 
-    fn begin(&mut self, now: Timestamp, mode: LineMode) {
-        self.decided_at = Some(now);
-        self.on = match mode {
-            LineMode::Single => {
-                let mut session = Session::keeping(SessionSettings {
-                    read_memory: false,
-                    battery: (self.kind == PortKind::Bluetooth).then_some(BATTERY_PERIOD),
-                    ..SessionSettings::default()
-                });
-                session.handle_opened(now);
-                On::Single(Box::new(session))
-            }
-            LineMode::Bus => {
-                let mut bus = BusLook::new();
-                bus.handle_opened(now);
-                On::Bus(Box::new(bus))
-            }
-        };
-    }
-
-    /// Takes in what the machine has found out.
+    /// Takes in what the line has found out.
     fn listen(&mut self, now: Timestamp) {
-        if let On::Unknown(probe) = &mut self.on
-            && let Some(mode) = probe.poll_mode()
-        {
-            self.begin(now, mode);
+        if self.line.poll_mode().is_some() {
+            self.decided_at = Some(now);
         }
-        loop {
-            let (place, observed) = match &mut self.on {
-                On::Closed | On::Unknown(_) => break,
-                On::Single(session) => match session.poll_observation() {
-                    Some(observed) => (None, observed),
-                    None => break,
-                },
-                On::Bus(bus) => match bus.poll_observation() {
-                    Some((address, observed)) => (Some(address), observed),
-                    None => break,
-                },
-            };
+        while let Some((place, observed)) = self.line.poll_observation() {
             self.observe(place, &observed);
         }
-        self.settled |= match &self.on {
-            On::Closed | On::Unknown(_) => false,
-            On::Single(_) => self.told_all() || self.told_by().is_some_and(|due| due <= now),
-            On::Bus(bus) => bus.complete,
-        };
+        self.settled |= self.all_known(now);
         if self.silent_by().is_some_and(|due| due <= now) {
-            self.close = Some(NOBODY.to_owned());
+            self.close = Some(if self.mode() == Some(LineMode::Bus) {
+                NOBODY_ON_BUS
+            } else {
+                NOBODY
+            });
             self.decided_at = None;
         }
     }
@@ -230,7 +138,7 @@ impl Look {
     fn observe(&mut self, place: Place, observed: &Observed) {
         match &observed.observation {
             // A board that is alone is known to be there when it says something.
-            Observation::Opened if place.is_none() => return,
+            Observation::Opened if place == Place::Alone => return,
             Observation::Closed { reason } => {
                 self.mute.insert(place, reason.clone());
                 if self.settled {
@@ -239,14 +147,11 @@ impl Look {
                 return;
             }
             Observation::Disturbed { .. } => return,
-            Observation::Board { .. } if place.is_none() => {
-                self.shown_at.get_or_insert(observed.at);
-            }
             _ => {}
         }
         let board = self.boards.entry(place).or_insert_with(FoundBoard::new);
         let dump = matches!(observed.observation, Observation::Board { .. });
-        // A board is told to be there when it shows what stands on it.
+        // A board is announced when it shows what stands on it.
         let came = dump && (self.mute.remove(&place).is_some() || board.placement().is_none());
         let changes = board.observe(observed);
         if self.settled {
@@ -255,41 +160,61 @@ impl Look {
         }
     }
 
-    /// Whether the board that is alone on the line has told everything.
-    fn told_all(&self) -> bool {
-        let battery = self.kind == PortKind::Bluetooth;
-        self.boards.get(&None).is_some_and(|board| {
-            board.placement().is_some()
-                && board.clock != FoundClock::Unknown
-                && board.identity.trademark.is_some()
-                && (!battery || board.battery.is_some())
-        })
+    /// Whether every board has said all that it will. On a bus none is asked before all have been found.
+    fn all_known(&self, now: Timestamp) -> bool {
+        let known = |(place, board): (&Place, &FoundBoard)| {
+            let late = board.shown_at().is_some_and(|at| at + SAYS_WITHIN <= now);
+            late || self.mute.contains_key(place) || self.knows(*place, board)
+        };
+        !self.boards.is_empty() && self.boards.iter().all(known)
     }
 
-    /// What a board has not told by then it will not tell.
-    fn told_by(&self) -> Option<Timestamp> {
-        let shown_at = self.shown_at.filter(|_| !self.settled)?;
-        Some(shown_at + TELLS_WITHIN)
+    fn knows(&self, place: Place, board: &FoundBoard) -> bool {
+        let identified = match place {
+            Place::Alone => board.identity.trademark.is_some(),
+            Place::At(_) => board.identity.version.is_some(),
+        };
+        board.shown_at().is_some()
+            && board.clock != FoundClock::Unknown
+            && identified
+            && (!self.batteries || board.battery.is_some())
     }
 
-    /// When a line on which nothing at all has come is given up.
+    /// When boards that have all shown what stands on them are not waited for any longer.
+    fn settles_by(&self) -> Option<Timestamp> {
+        let answering = self
+            .boards
+            .iter()
+            .filter(|(place, _)| !self.mute.contains_key(place));
+        let shown: Option<Vec<_>> = answering.map(|(_, board)| board.shown_at()).collect();
+        let last = shown?.into_iter().max().filter(|_| !self.settled)?;
+        Some(last + SAYS_WITHIN)
+    }
+
+    /// When a line on which nobody has answered is given up.
     fn silent_by(&self) -> Option<Timestamp> {
-        let waits = matches!(self.on, On::Single(_)) && !self.heard;
-        Some(self.decided_at.filter(|_| waits)? + PATIENCE)
+        let decided_at = self.decided_at?;
+        match self.mode()? {
+            LineMode::Single => (!self.heard).then_some(decided_at + PATIENCE),
+            LineMode::Bus => self.boards.is_empty().then_some(decided_at + BUS_PATIENCE),
+        }
     }
 }
 
 /// Two questions without any answer; a board that is still busy with what another program asked sends something.
 const PATIENCE: Duration = Duration::from_secs(4);
-/// Trademark and battery are asked for after the dump, twice if need be, half a second each.
-const TELLS_WITHIN: Duration = Duration::from_millis(2500);
+/// Two searches of a bus, and the pause between them.
+const BUS_PATIENCE: Duration = Duration::from_secs(8);
+/// What else a board has to say is asked for after the dump, twice if need be, half a second each.
+const SAYS_WITHIN: Duration = Duration::from_millis(2500);
 const BATTERY_PERIOD: Duration = Duration::from_secs(60);
 const NOBODY: &str = "nothing answers";
+const NOBODY_ON_BUS: &str = "no board answers on the bus";
 
 #[cfg(test)]
 mod tests {
     use kiebitz_hardware::emulator::{BoardSettings, EmulatedBoard, EmulatedClock};
-    use kiebitz_protocol::{BatteryStatus, Command, Field};
+    use kiebitz_protocol::{BatteryStatus, BusAddress, Command, Field};
 
     use super::*;
 
@@ -304,17 +229,19 @@ mod tests {
     }
 
     impl World {
-        fn new(kind: PortKind, mut board: EmulatedBoard) -> Self {
+        fn new(kind: PortKind, board: EmulatedBoard) -> Self {
+            Self::configured(kind, board, None)
+        }
+
+        fn configured(kind: PortKind, mut board: EmulatedBoard, mode: Option<LineMode>) -> Self {
             board.advance(START);
-            let mut look = Look::new(kind, None);
-            look.handle_opened(START);
-            let (now, sent, close) = (START, Vec::new(), None);
+            let look = Look::open(START, kind, mode);
             Self {
                 board,
                 look,
-                now,
-                sent,
-                close,
+                now: START,
+                sent: Vec::new(),
+                close: None,
             }
         }
 
@@ -370,7 +297,7 @@ mod tests {
         let took = world.settle();
         assert!(took < Duration::from_secs(2), "{took:?}");
         let (place, found) = world.look.boards().next().unwrap();
-        assert_eq!((place, world.look.mode()), (None, Some(LineMode::Single)));
+        assert_eq!((place, world.look.mode()), (Place::Alone, Some(LineMode::Single)));
         assert_eq!(found.identity.long_serial.as_deref(), Some("0000000042"));
         assert_eq!(found.identity.version, Some((1, 8)));
         assert_eq!(found.placement(), Some(&shakmaty::Board::new()));
@@ -424,7 +351,7 @@ mod tests {
         let took = world.settle();
         assert!(took < Duration::from_secs(10), "{took:?}");
         let (place, found) = world.look.boards().next().unwrap();
-        assert_eq!(place, BusAddress::new(42));
+        assert_eq!(Some(place), BusAddress::new(42).map(Place::At));
         assert_eq!(found.placement(), Some(&shakmaty::Board::new()));
         assert_eq!(found.identity.version, Some((1, 8)));
         assert_eq!(found.clock, FoundClock::Absent);
@@ -446,6 +373,31 @@ mod tests {
     }
 
     #[test]
+    fn a_row_on_which_no_board_answers_is_given_up() {
+        let mut silent = board(BoardSettings::default());
+        silent.power_off(START);
+        let mut world = World::configured(PortKind::Serial, silent, Some(LineMode::Bus));
+        let took = world.settle();
+        assert_eq!(world.close.as_deref(), Some(NOBODY_ON_BUS));
+        assert_eq!(took, BUS_PATIENCE);
+    }
+
+    #[test]
+    fn a_board_of_a_row_that_falls_silent_is_mute_and_comes_back() {
+        let mut world = World::new(PortKind::Converter, board(BoardSettings::default()));
+        world.settle();
+        let (place, _) = world.look.boards().next().unwrap();
+        world.board.power_off(world.now);
+        world.run(|_| false, 10);
+        assert!(world.look.mute(place).is_some());
+        assert!(matches!(world.look.poll_change(), Some((at, Change::Left(_))) if at == place));
+        world.board.power_on(world.now);
+        world.run(|_| false, 10);
+        assert_eq!(world.look.mute(place), None);
+        assert_eq!(world.look.poll_change(), Some((place, Change::Came)));
+    }
+
+    #[test]
     fn what_changes_afterwards_is_told() {
         let mut world = World::new(PortKind::Board, board(BoardSettings::default()));
         world.settle();
@@ -454,7 +406,7 @@ mod tests {
         world.board.set(world.now, e2, None);
         world.run(|_| false, 2);
         let lifted = Change::Square(shakmaty::Square::E2, None);
-        assert_eq!(world.look.poll_change(), Some((None, lifted)));
+        assert_eq!(world.look.poll_change(), Some((Place::Alone, lifted)));
         assert_eq!(world.look.poll_change(), None);
     }
 }

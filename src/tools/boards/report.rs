@@ -1,5 +1,6 @@
 //! What is told of a port: its fields are those of `kiebitz boards --json`.
 
+use kiebitz_hardware::Place;
 use kiebitz_hardware::capture::LineMode;
 use kiebitz_hardware::port::{Candidate, PortError, PortKind};
 use kiebitz_protocol::{BatteryStatus, ClockTimes};
@@ -7,7 +8,7 @@ use serde::Serialize;
 use shakmaty::Board;
 
 use super::board::{FoundBoard, FoundClock};
-use super::look::{Look, Place};
+use super::look::Look;
 use super::trouble::Trouble;
 use crate::config::Config;
 use crate::hall::serials;

@@ -96,8 +96,7 @@ impl Visit {
             }
         };
         let opened_at = Some(self.time.now());
-        let mut look = Look::new(self.candidate.kind, self.mode);
-        look.handle_opened(self.time.now());
+        let mut look = Look::open(self.time.now(), self.candidate.kind, self.mode);
         let mut told = false;
         let trouble = loop {
             if let Err(error) = self.write(&mut wire, &mut look).await {

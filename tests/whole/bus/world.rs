@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 
 use kiebitz::events::Said;
 use kiebitz::events::{Event, EventKind};
-use kiebitz::hall::{Hall, LineId, Manner, Names};
+use kiebitz::hall::{Hall, LineId, Names};
 use kiebitz::tools::emulate::plies;
 use kiebitz_hardware::capture::LineMode;
 use kiebitz_hardware::emulator::hand::{
     Chance, Deed, Ending, Script, Setting, Sitting, SittingSettings, Temperament, ms,
 };
 use kiebitz_hardware::emulator::{BoardSettings, EmulatedBus, EmulatedBusSettings};
-use kiebitz_hardware::{BusFigures, BusLine, Observed, Timestamp};
+use kiebitz_hardware::{BusFigures, BusLine, Line, LineSettings, Observed, Timestamp};
 use kiebitz_protocol::{BusAddress, SerialNumber};
 use shakmaty::Position;
 
@@ -99,7 +99,7 @@ impl World {
             tables.insert(bus.attach(OPENING, board).expect("an address"), table);
         }
         let mut hall = Hall::new("bus", Names::Recorded);
-        let line = hall.add("bus", Manner::Live(LineMode::Bus));
+        let line = hall.add("bus", Line::keeping(LineSettings::of(LineMode::Bus)));
         hall.open(OPENING, line);
         let mut tap = BusLine::new();
         tap.handle_opened(OPENING);

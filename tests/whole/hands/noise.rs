@@ -3,11 +3,11 @@
 use core::time::Duration;
 
 use kiebitz::events::Event;
-use kiebitz::hall::{Hall, LineId, Manner, Names};
+use kiebitz::hall::{Hall, LineId, Names};
 use kiebitz::tracker::{Orientation, Tracker};
-use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::LineMode;
 use kiebitz_hardware::emulator::hand::{Chance, ms};
+use kiebitz_hardware::{Line, Timestamp};
 use kiebitz_protocol::{ClockTimes, Dump, Field, FieldUpdate, Message, Piece, SideTime};
 use shakmaty::{Board as Placement, Square};
 
@@ -24,7 +24,7 @@ struct Listener {
 impl Listener {
     fn new() -> Self {
         let mut hall = Hall::new("noise", Names::Recorded);
-        let line = hall.add("board-1", Manner::Recorded(LineMode::Single));
+        let line = hall.add("board-1", Line::listening(LineMode::Single));
         hall.open(OPENING, line);
         Self {
             hall,

@@ -6,11 +6,11 @@ use std::collections::VecDeque;
 use kiebitz::config::Config;
 use kiebitz::events::Event;
 use kiebitz::hall::resume;
-use kiebitz::hall::{Hall, LineId, Manner, Names};
+use kiebitz::hall::{Hall, LineId, Names};
 use kiebitz::journal::Journal;
-use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::LineMode;
 use kiebitz_hardware::emulator::hand::Chance;
+use kiebitz_hardware::{Line, LineSettings, Timestamp};
 use kiebitz_protocol::Decoder;
 
 use super::faults::{Fault, Plan};
@@ -315,7 +315,7 @@ impl World {
         }
         let ports = 0..self.tables.len();
         self.lines = ports
-            .map(|nth| hall.add(&port(nth), Manner::Live(LineMode::Single)))
+            .map(|nth| hall.add(&port(nth), Line::keeping(LineSettings::of(LineMode::Single))))
             .collect();
         self.hall = Some(hall);
         for table in &mut self.tables {

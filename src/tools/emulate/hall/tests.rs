@@ -1,5 +1,6 @@
 use std::io::Read;
 
+use kiebitz_hardware::Line;
 use kiebitz_hardware::capture::LineMode;
 use kiebitz_hardware::emulator::hand::Temperament;
 use kiebitz_protocol::{
@@ -10,7 +11,7 @@ use super::super::games;
 use super::*;
 use crate::events::EventKind;
 use crate::events::Said;
-use crate::hall::{Hall as Watched, Manner, Names};
+use crate::hall::{Hall as Watched, Names};
 
 const NOON: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
 
@@ -239,8 +240,8 @@ fn every_game_is_told_as_it_is_written() {
         let expected: Vec<Vec<String>> = written.iter().map(moves_written).collect();
         let mut hall = Hall::new(NOON, &emulation, written);
         let mut watched = Watched::new("hall", Names::Recorded);
-        let single = Manner::Recorded(LineMode::Single);
-        let lines = ["board-1", "board-2"].map(|port| watched.add(port, single));
+        let single = || Line::listening(LineMode::Single);
+        let lines = ["board-1", "board-2"].map(|port| watched.add(port, single()));
         for (nth, line) in lines.into_iter().enumerate() {
             watched.open(NOON, line);
             // Update-nice, then a dump.
