@@ -7,6 +7,7 @@
 mod bus;
 pub mod capture;
 pub mod emulator;
+pub mod facts;
 mod line;
 mod observation;
 #[cfg(target_os = "linux")]

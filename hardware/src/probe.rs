@@ -8,6 +8,7 @@ use kiebitz_protocol::{
 };
 
 use crate::capture::LineMode;
+use crate::facts::{CLOCK_REPORT_PERIOD, PING_ANSWERS_TIME};
 use crate::time::Timestamp;
 
 /// Finds out what a serial port of unknown kind is, before any single-board byte goes to it: that would switch every
@@ -105,7 +106,7 @@ impl Probe {
     /// Bytes were written: the time for answers begins.
     pub fn handle_sent(&mut self, now: Timestamp, _bytes: &[u8]) {
         if let Some(due) = &mut self.due {
-            *due = now + ANSWERED_WITHIN;
+            *due = now + PING_ANSWERS_TIME;
         }
     }
 
@@ -116,7 +117,7 @@ impl Probe {
         }
         if self.pings < PINGS {
             self.pings += 1;
-            self.due = Some(now + ANSWERED_WITHIN);
+            self.due = Some(now + PING_ANSWERS_TIME);
             let ping = BusCommand {
                 kind: BusCommandKind::Ping,
                 address: BusAddress::ALL,
@@ -163,10 +164,8 @@ fn is_of_ping(rejected: &Rejected<BusAnswerError>) -> bool {
     id == BusData::Ping.id()
 }
 
-/// A board in update mode, or in update-nice mode with a running clock, reports every second.
-const LISTENS: Duration = Duration::from_millis(1200);
-/// Boards answer within 1.1 s; an answer takes 6 ms on the line.
-const ANSWERED_WITHIN: Duration = Duration::from_millis(1200);
+/// A board that another program left in update mode has reported its clock by then.
+const LISTENS: Duration = CLOCK_REPORT_PERIOD.saturating_add(Duration::from_millis(200));
 /// One may only switch a board back to bus mode, and one may be lost.
 const PINGS: u8 = 3;
 
@@ -285,7 +284,7 @@ mod tests {
         let ping = probe.poll_transmit(now).unwrap();
         let written = now + Duration::from_secs(1);
         probe.handle_sent(written, &ping);
-        assert_eq!(probe.poll_deadline(), Some(written + ANSWERED_WITHIN));
+        assert_eq!(probe.poll_deadline(), Some(written + PING_ANSWERS_TIME));
     }
 
     #[test]

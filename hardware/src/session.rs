@@ -6,6 +6,8 @@ mod question;
 mod settings;
 mod watch;
 
+use core::time::Duration;
+
 use kiebitz_protocol::Counters;
 
 use crate::observation::Observed;
@@ -67,6 +69,10 @@ pub struct Session {
 }
 
 impl Session {
+    /// An answer is given up after this time. The longest is that of a full memory, which takes 8.3 s on the line; one
+    /// that comes damaged is asked for again within this time.
+    pub const LONGEST_ANSWER: Duration = Duration::from_secs(12);
+
     /// A session that only listens, with a port that has not been opened yet.
     #[must_use]
     pub fn new() -> Self {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::{SessionSettings, Timestamp};
 
 use crate::config::{ClockMessages, ClockText};
 use crate::events::{Event, EventKind};
@@ -17,8 +17,8 @@ pub(super) struct Greeting {
     waiting: BTreeMap<String, (Timestamp, VecDeque<ClockText>)>,
 }
 
-/// From one text to the next: a clock shows each for five seconds.
-const EACH: Duration = Duration::from_secs(6);
+/// From one text to the next: as long as a clock shows each, and a second more.
+const EACH: Duration = SessionSettings::TEXT_TIME.saturating_add(Duration::from_secs(1));
 
 impl Greeting {
     pub(super) fn new(settings: ClockMessages) -> Self {

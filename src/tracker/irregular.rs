@@ -1,11 +1,12 @@
 //! Play that no legal move explains: what somebody did all the same, made by the press or by the reply.
 
 use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Board, Color, Piece, Rank, Role, Square};
 
 use super::Tracker;
 use super::state::{Candidate, Footprint, State};
-use super::tree::{NodeId, Played, SCAN};
+use super::tree::{NodeId, Played};
 
 /// What somebody did with his pieces instead of a legal move.
 struct Act {
@@ -169,7 +170,7 @@ fn replied_to(
             // Two moves within one scan may be reported either way round.
             let in_order = |reply: &Candidate| {
                 let landed = reply.footprint.squares().into_iter().map(&changed_at).max();
-                landed.is_some_and(|landed| landed + SCAN >= changed_at(from))
+                landed.is_some_and(|landed| landed + ONE_SCAN_APART >= changed_at(from))
             };
             for reply in after(before, &footprint).moves() {
                 if reply.footprint.squares() == rest && reply.footprint.fits(board) && in_order(&reply) {

@@ -6,13 +6,14 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Color};
 
 use super::Tracker;
 use super::examine::withdrawal_of;
 use super::finding::{Caution, Completion, Finding, Grounds, Settlement, Withdrawal};
 use super::patience::can_take;
-use super::tree::{Node, NodeId, Played, SCAN, Standing};
+use super::tree::{Node, NodeId, Played, Standing};
 
 /// The press and the reply tell the move at once, but not in the middle of a scan.
 const RESTS_AT_ALL: Duration = Duration::from_millis(60);
@@ -144,7 +145,7 @@ impl Tracker {
         }
         if self.pressed_since(node.mover(), node.lifted_at).is_some() {
             let rest = if self.caution(next) == Caution::MayGoOn {
-                SCAN
+                ONE_SCAN_APART
             } else {
                 RESTS_AT_ALL
             };
@@ -274,7 +275,7 @@ impl Tracker {
             } else {
                 RESTORED_AFTER
             }
-        } else if best != instead && tree.node(told).stood > SCAN {
+        } else if best != instead && tree.node(told).stood > ONE_SCAN_APART {
             // A captured piece pushed aside can look as if it had moved there, until it is taken off.
             RESTS_PUSHED_ASIDE
         } else if best != instead || self.pressed_since(node.mover(), node.lifted_at).is_some() {
@@ -331,7 +332,7 @@ impl Tracker {
         }
         // Pressed so soon after it landed that its squares might still have changed.
         if node.completed {
-            let at = node.since + SCAN;
+            let at = node.since + ONE_SCAN_APART;
             if now >= at {
                 self.settle(now, tip, Settlement::Press);
                 return true;

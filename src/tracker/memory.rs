@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::{Session, Timestamp};
 use kiebitz_protocol::{Dump, Element, Field, SideTime};
 
 use super::Tracker;
@@ -48,8 +48,8 @@ pub(super) struct Playback {
 
 /// After the first dump the host is given this long to ask for the memory.
 const ASKED_WITHIN: Duration = Duration::from_secs(1);
-/// A full read takes about 8.3 s on the line; one that comes damaged is asked for again within 12 s.
-const ANSWERED_WITHIN: Duration = Duration::from_secs(13);
+/// As long as a session waits for the memory, and a little more.
+const ANSWERED_WITHIN: Duration = Session::LONGEST_ANSWER.saturating_add(Duration::from_secs(1));
 /// Before pieces are set up for another game, or kings are put in the centre.
 const AT_REST: Duration = Duration::from_secs(5);
 /// Before the first move pieces stand in their start position for as long.

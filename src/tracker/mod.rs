@@ -31,6 +31,7 @@ mod tree;
 use core::time::Duration;
 use std::collections::VecDeque;
 
+use kiebitz_hardware::facts::ONE_SCAN_APART;
 use kiebitz_hardware::{Observation, Observed, Timestamp};
 use shakmaty::{Bitboard, Board, ByColor, Color};
 
@@ -49,6 +50,7 @@ use rewind::Checkpoint;
 pub use sensors::Change;
 use sensors::Sensors;
 pub(crate) use sensors::difference;
+pub(crate) use signals::CENTRE;
 use signals::Signals;
 pub use start::{Orientation, Variant};
 pub use state::State;
@@ -444,7 +446,7 @@ impl Tracker {
         node.completed = true;
         let ply = node.ply;
         // The squares are read one after another: within a scan of the press they may still change.
-        if by == Completion::Press && now >= node.since + tree::SCAN {
+        if by == Completion::Press && now >= node.since + ONE_SCAN_APART {
             self.settle(now, id, Settlement::Press);
         }
         let clock = match by {

@@ -2,10 +2,11 @@
 
 use core::time::Duration;
 
+use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{ByColor, Color, Move, attacks};
 
 use super::sensors::Sensors;
-use super::tree::{Node, Played, SCAN};
+use super::tree::{Node, Played};
 
 /// Which players are in the habit of drawing their pieces over the squares.
 #[derive(Debug, Default)]
@@ -87,7 +88,7 @@ fn crossed(m: Move, node: &Node, sensors: &Sensors) -> Option<bool> {
     let crossed = sensors
         .recent()
         .rev()
-        .take_while(|change| change.at + SCAN >= node.lifted_at)
+        .take_while(|change| change.at + ONE_SCAN_APART >= node.lifted_at)
         .any(|change| between.contains(change.square) && change.after == Some(piece));
     Some(crossed)
 }

@@ -5,6 +5,8 @@ use kiebitz_protocol::{Dump, Element, Piece, PieceKind};
 
 use super::pace::is_king;
 
+use super::signals::CENTRE;
+
 /// How many of the elements were play. `before` is what stood on the board, `next` what the pieces are set up for.
 ///
 /// With a clock, play goes on until the last press and a few moves behind it of which no press is recorded, or until
@@ -169,18 +171,23 @@ fn shown(landings: &[Landing], pressed: usize) -> Option<usize> {
     let complete = landings
         .iter()
         .position(|landing| landing.at >= pressed && landing.kings && is_king(landing.piece))?;
-    let arrives = |landing: &&Landing| {
-        landing.at >= pressed && is_king(landing.piece) && CENTRE.contains(&landing.field)
-    };
+    let arrives =
+        |landing: &&Landing| landing.at >= pressed && is_king(landing.piece) && in_centre(landing.field);
     let others = landings[..complete].iter().rev().take_while(arrives).count();
     Some(complete - others)
 }
 
-/// The fields d5, e5, d4 and e4, whichever way round the board stands.
-const CENTRE: [usize; 4] = [27, 28, 35, 36];
+/// Fields and squares are numbered from other corners; the centre has the same four numbers in both.
+fn in_centre(field: usize) -> bool {
+    CENTRE.iter().any(|square| usize::from(*square) == field)
+}
 
 fn both_kings_in_the_centre(fields: &Dump) -> bool {
-    let stands = |king: Piece| CENTRE.iter().any(|field| fields[*field] == Some(king));
+    let stands = |king: Piece| {
+        CENTRE
+            .iter()
+            .any(|square| fields[usize::from(*square)] == Some(king))
+    };
     stands(Piece::WhiteKing) && stands(Piece::BlackKing)
 }
 

@@ -3,10 +3,9 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::facts::QUICK_CHANGE;
 use kiebitz_protocol::{Color, Dump, Element, Field, Piece, PieceKind};
 
-/// A change that is not marked as quick came so long after the one before, or later; one that is, sooner.
-const NOT_QUICK: Duration = Duration::from_millis(250);
 /// One change follows another without haste, but without a pause.
 const QUICK: Step = Step::hand(80, 32);
 /// The same by the other player's hand.
@@ -20,7 +19,7 @@ const QUICK_PRESS: Step = Step::hand(100, 40);
 /// A player thinks for longer than that, if there is time.
 const THOUGHT: Step = Step {
     usual: Duration::from_millis(1500),
-    least: NOT_QUICK,
+    least: QUICK_CHANGE,
     thought: true,
 };
 

@@ -31,7 +31,7 @@ const GAP_STANDS: Duration = Duration::from_secs(10);
 /// Hands that set pieces up rest for less.
 const SET_UP_RESTS: Duration = Duration::from_millis(1500);
 /// The four centre squares, on which kings show a result.
-const CENTRE: [Square; 4] = [Square::D4, Square::E4, Square::D5, Square::E5];
+pub(crate) const CENTRE: [Square; 4] = [Square::D4, Square::E4, Square::D5, Square::E5];
 
 impl Tracker {
     /// Looks for a start position that is not just the line of play come back to it. Returns whether a line began.

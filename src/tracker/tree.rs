@@ -4,6 +4,7 @@ use core::cmp::Reverse;
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Color, Move, Square, attacks};
 
 use super::sensors::{Sensors, Since};
@@ -80,11 +81,9 @@ const MOST_DIFFERENCES: usize = 14;
 
 /// A state that stood for so long was no moment of a motion.
 const SEEN: Duration = Duration::from_millis(800);
-/// A full scan of the squares takes 200 to 250 ms.
-pub(super) const SCAN: Duration = Duration::from_millis(260);
 
 /// A piece drawn over a square is shown there for two scans at most.
-const PASSES: Duration = Duration::from_millis(520);
+const PASSES: Duration = ONE_SCAN_APART.saturating_mul(2);
 /// Nobody moves, lets the other reply, and moves again in less.
 const BETWEEN_OWN_MOVES: Duration = Duration::from_millis(250);
 
@@ -443,7 +442,7 @@ fn landed(footprint: &Footprint, sensors: &Sensors) -> Since {
 /// Whether a move that landed at `then` can have followed one that landed at `before`: squares are read one after
 /// another, so two moves within one scan may be reported either way round.
 fn in_order(before: Since, then: Since) -> bool {
-    then.at + SCAN >= before.from
+    then.at + ONE_SCAN_APART >= before.from
 }
 
 /// Whether a player whose last move landed at `own_last` can have had his next one land at `then`, with a reply in
@@ -460,7 +459,11 @@ fn stood_elsewhere(m: Move, hidden: Square, node: &Node, sensors: &Sensors) -> b
     let on_its_way = attacks::between(from, hidden).with(from).with(hidden);
     let lifted = sensors.changed_at(from);
     let captured = sensors.changed_at(hidden);
-    let since_lift = || sensors.recent().skip_while(|change| change.at + SCAN < lifted);
+    let since_lift = || {
+        sensors
+            .recent()
+            .skip_while(|change| change.at + ONE_SCAN_APART < lifted)
+    };
     since_lift()
         .filter(|shown| shown.after.is_some_and(|after| after.color == piece.color))
         .any(|shown| {

@@ -8,7 +8,8 @@ use kiebitz_protocol::{
 };
 
 use super::BusFigures;
-use super::seat::{Owed, SCAN_AGE, Seat, Told};
+use super::seat::{Owed, Seat, Told};
+use crate::facts::{CLOCK_AGE, FIELD_AGE};
 use crate::observation::{Identity, Observation, Observed};
 use crate::time::Timestamp;
 
@@ -267,7 +268,7 @@ impl Listener {
                 }
                 seat.board_at = Some(now);
                 seat.board_wanted = false;
-                let not_before = since.saturating_sub(SCAN_AGE);
+                let not_before = since.saturating_sub(FIELD_AGE);
                 self.tell(now, address, Observation::Board { dump, not_before });
             }
             (BusData::Version { major, minor }, Some(BusCommandKind::Version)) => {
@@ -421,7 +422,5 @@ const LEAVING_FAILURES: u32 = 5;
 const LEAVING_TIME: Duration = Duration::from_secs(5);
 const NO_ANSWER: &str = "the board does not answer on the bus";
 const UNREADABLE: &str = "the board's answers on the bus cannot be read";
-/// What the board sends of the clock is up to a second behind its display.
-const CLOCK_AGE: Duration = Duration::from_secs(1);
 /// The shortest answer: at least so many bytes were lost with one.
 const LOST_ANSWER: usize = 6;

@@ -8,6 +8,7 @@ use kiebitz_protocol::{BusAddress, BusCommand, BusCommandKind};
 use super::BusSettings;
 use super::listener::{Listener, Outcome, Question};
 use super::turn::Turn;
+use crate::facts::{BUS_ANSWER_TIME, PING_ANSWERS_TIME};
 use crate::time::Timestamp;
 
 /// Asks one question after the other; what comes of them is the [`Listener`]'s business.
@@ -134,14 +135,14 @@ impl Poller {
         let asked = question.asked_at;
         if question.command.address == BusAddress::ALL {
             return match self.phase {
-                Phase::Search(_) => asked + SEARCH_TIME,
+                Phase::Search(_) => asked + PING_ANSWERS_TIME,
                 Phase::Round(_) => asked + PING_PAUSE,
             };
         }
         match question.last_byte_at {
             Some(last) if question.complete || question.damaged >= BABBLE => last,
-            Some(last) => (asked + TIME_OUT).max(last + GAP),
-            None => asked + TIME_OUT,
+            Some(last) => (asked + BUS_ANSWER_TIME).max(last + GAP),
+            None => asked + BUS_ANSWER_TIME,
         }
     }
 
@@ -303,15 +304,11 @@ const fn command(kind: BusCommandKind, address: BusAddress) -> BusCommand {
     BusCommand { kind, address }
 }
 
-/// A board that has not begun to answer by then will not: 20 ms at most, and the time on the line.
-pub(super) const TIME_OUT: Duration = Duration::from_millis(80);
-/// An answer goes on without such a gap; a board that writes its memory takes 20 ms between two answers, a converter
-/// 16 ms.
+/// An answer goes on without such a gap: a board that writes to its memory pauses for 20 ms between two answers, a
+/// converter for 16 ms.
 const GAP: Duration = Duration::from_millis(50);
 /// After so many bytes that make no answer nothing good is expected any more.
 const BABBLE: usize = 512;
-/// Boards answer a ping to all within 1.1 s; the last answer takes its time on the line.
-const SEARCH_TIME: Duration = Duration::from_millis(1200);
 /// What boards need to take in a ping to all, even while they write their memory.
 const PING_PAUSE: Duration = Duration::from_millis(30);
 /// So many pings to all find more boards than any line has; then it is noise that answers.

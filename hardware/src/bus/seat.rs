@@ -1,10 +1,8 @@
 //! What is known of one board on the bus.
 
-use core::time::Duration;
-
 use kiebitz_protocol::{ClockReport, Contents, Element, Field, eeprom};
 
-use super::poller::TIME_OUT;
+use crate::facts::{BUS_ANSWER_TIME, FIELD_AGE};
 use crate::time::Timestamp;
 
 /// One board, there or not.
@@ -144,7 +142,7 @@ impl Seat {
         }
         self.last_changes = Some(data.to_vec());
         let not_before = self.told_until;
-        self.told_until = owed.since.saturating_sub(SCAN_AGE);
+        self.told_until = owed.since.saturating_sub(FIELD_AGE);
         let mut dropped = 0;
         let elements: Vec<Element> = eeprom::elements(data)
             .filter_map(|element| element.map_err(|error| dropped += error.dropped).ok())
@@ -154,7 +152,7 @@ impl Seat {
         Told::New {
             elements,
             not_before,
-            not_after: owed.since + TIME_OUT,
+            not_after: owed.since + BUS_ANSWER_TIME,
             dropped,
         }
     }
@@ -180,8 +178,6 @@ fn can_happen_twice(data: &[u8]) -> bool {
 const MOST_RECALLS: u32 = 3;
 /// The time of which it is only known that it is long ago.
 pub(super) const UNKNOWN: Timestamp = Timestamp::from_micros(0);
-/// What the board tells of a field can be as old as its last look at it: a scan takes 200 to 250 ms.
-pub(super) const SCAN_AGE: Duration = Duration::from_millis(255);
 
 #[cfg(test)]
 mod tests {
@@ -216,8 +212,8 @@ mod tests {
         let mut seat = owing(false, true);
         // However late it comes: it happened before the board was first asked for it.
         let told = seat.take_changes(&[0x40, 12]);
-        assert!(matches!(told, Told::New { not_after, .. } if not_after == T + TIME_OUT));
-        assert_eq!(seat.told_until, T.saturating_sub(SCAN_AGE));
+        assert!(matches!(told, Told::New { not_after, .. } if not_after == T + BUS_ANSWER_TIME));
+        assert_eq!(seat.told_until, T.saturating_sub(FIELD_AGE));
         assert_eq!(seat.take_changes(&[0x40, 12]), Told::Unasked);
     }
 

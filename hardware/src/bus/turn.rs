@@ -7,6 +7,7 @@ use kiebitz_protocol::{BusAddress, BusCommandKind, ClockReport};
 use super::BusSettings;
 use super::listener::Outcome;
 use super::seat::Seat;
+use crate::facts::CLOCK_POLL;
 use crate::time::Timestamp;
 
 /// What has been asked of a board in this round.
@@ -122,11 +123,11 @@ fn is_due(now: Timestamp, last: Option<Timestamp>, period: Duration) -> bool {
     last.is_none_or(|last| now.saturating_duration_since(last) >= period)
 }
 
-/// The board itself asks its clock two or three times a second.
+/// As often as the board itself asks its clock.
 fn clock_period(seat: &Seat) -> Duration {
     match seat.clock {
         Some(ClockReport::Absent(_)) => Duration::from_secs(2),
-        _ => Duration::from_millis(400),
+        _ => CLOCK_POLL,
     }
 }
 

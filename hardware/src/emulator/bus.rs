@@ -7,6 +7,7 @@ use kiebitz_protocol::{BusAddress, BusCommand};
 
 use super::board::EmulatedBoard;
 use super::line::{Damage, handed_over};
+use crate::facts::{BYTE_TIME, CONVERTER_PERIOD};
 use crate::time::Timestamp;
 
 /// How an emulated bus is made.
@@ -27,8 +28,8 @@ pub struct EmulatedBusSettings {
 impl Default for EmulatedBusSettings {
     fn default() -> Self {
         Self {
-            byte_time: Duration::from_micros(1040),
-            latency: Duration::from_millis(16),
+            byte_time: BYTE_TIME,
+            latency: CONVERTER_PERIOD,
             damaged_answers: 0,
             damaged_commands: 0,
             seed: 1,

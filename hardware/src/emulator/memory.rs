@@ -1,10 +1,10 @@
 //! The board's memory (EEPROM): what was seen, in order, in a ring.
 
-use core::time::Duration;
 use std::collections::VecDeque;
 
 use kiebitz_protocol::{ClockTimes, Contents, Dump, Element, Field, START_POSITION};
 
+use crate::facts::{MEMORY_SIZE, QUICK_CHANGE};
 use crate::time::Timestamp;
 
 /// A ring of elements; the oldest bytes are overwritten.
@@ -114,7 +114,7 @@ impl Memory {
     fn change(&mut self, now: Timestamp, field: Field, before: Contents, contents: Contents) {
         let quick = self
             .changed_at
-            .is_some_and(|last| now.saturating_duration_since(last) < QUICK);
+            .is_some_and(|last| now.saturating_duration_since(last) < QUICK_CHANGE);
         self.changed_at = Some(now);
         // A piece that flickers on its field: the last change is overwritten.
         let flickers = self
@@ -173,7 +173,7 @@ impl Memory {
         element.encode(&mut bytes);
         self.ring.extend(&bytes);
         self.last = None;
-        let surplus = self.ring.len().saturating_sub(CAPACITY);
+        let surplus = self.ring.len().saturating_sub(MEMORY_SIZE);
         self.ring.drain(..surplus);
         self.unasked = (self.unasked + bytes.len()).min(self.ring.len());
         self.since_start = self
@@ -201,13 +201,11 @@ fn four_rows_filled(seen: &Dump) -> bool {
     Field::all().all(|field| (2..6).contains(&(field.number() / 8)) == seen[field.index()].is_none())
 }
 
-/// Changes that follow each other within this are marked as quick.
-const QUICK: Duration = Duration::from_millis(250);
-/// About 7.9 kB.
-const CAPACITY: usize = 7900;
 
 #[cfg(test)]
 mod tests {
+    use core::time::Duration;
+
     use super::*;
     use kiebitz_protocol::{Piece, eeprom};
 
@@ -290,6 +288,6 @@ mod tests {
         for _ in 0..5000 {
             memory.lever_change(&times);
         }
-        assert_eq!(memory.read().len(), CAPACITY + 1);
+        assert_eq!(memory.read().len(), MEMORY_SIZE + 1);
     }
 }

@@ -12,6 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_serial::SerialStream;
 
 use super::PortError;
+use crate::facts::BAUD;
 
 /// A serial port at 9600 baud, 8 data bits, no parity, 1 stop bit and no flow control, open for this program
 /// alone.
@@ -198,7 +199,6 @@ fn looked_at(device: &Path) -> Result<(), Errno> {
 }
 
 /// The boards' line speed.
-const BAUD: u32 = 9600;
 
 /// The major device numbers of pseudo-terminals.
 const PSEUDO_TERMINALS: core::ops::RangeInclusive<u32> = 136..=143;

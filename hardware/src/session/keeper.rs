@@ -8,6 +8,7 @@ use kiebitz_protocol::{ClockMessage, Command, Decoded};
 use super::question::{self, OPENING, SIGN_OF_LIFE};
 use super::settings::SessionSettings;
 use super::watch::Watch;
+use crate::facts::INPUT_BUFFER;
 use crate::time::Timestamp;
 
 /// The half of a session that speaks: one question at a time, the next when it is answered or has had its time.
@@ -309,15 +310,13 @@ impl Open {
 
     /// Hands the driver as much as the board's buffer holds.
     fn write(&mut self, now: Timestamp) {
-        let rest = self.rest.split_off(self.rest.len().min(BUFFER));
+        let rest = self.rest.split_off(self.rest.len().min(INPUT_BUFFER));
         self.outbox = Some(core::mem::replace(&mut self.rest, rest));
         self.free_at = now + BETWEEN_COMMANDS;
     }
 }
 
-/// The board's input buffer, in bytes.
-const BUFFER: usize = 10;
 /// The board gets this long to take a command out of its buffer; 10 bytes are 10 ms on the line.
 const BETWEEN_COMMANDS: Duration = Duration::from_millis(50);
-/// The board's memory takes 8.3 s on the line; no answer takes longer.
-const LONGEST_ANSWER: Duration = Duration::from_secs(12);
+/// See [`Session::LONGEST_ANSWER`](super::Session::LONGEST_ANSWER).
+const LONGEST_ANSWER: Duration = super::Session::LONGEST_ANSWER;

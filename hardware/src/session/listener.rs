@@ -1,10 +1,10 @@
 //! From bytes to observations.
 
-use core::time::Duration;
 use std::collections::VecDeque;
 
 use kiebitz_protocol::{ClockTimes, Command, CommandDecoder, Counters, Decoded, Decoder, Message, eeprom};
 
+use crate::facts::{CLOCK_AGE, CLOCK_MESSAGE_TIME, DUMP_AGE, FIELD_AGE};
 use crate::observation::{Identity, Observation, Observed};
 use crate::time::Timestamp;
 
@@ -56,7 +56,7 @@ impl Listener {
             ..
         } = self;
         let after_clock_message =
-            clock_told.is_some_and(|at| now.saturating_duration_since(at) < CLOCK_ANSWERS_WITHIN);
+            clock_told.is_some_and(|at| now.saturating_duration_since(at) < CLOCK_MESSAGE_TIME);
         let mut disturbed = 0;
         decoder.feed(bytes, |decoded| {
             match &decoded {
@@ -140,12 +140,3 @@ fn observe(now: Timestamp, message: &Message<'_>, identity: &mut Identity) -> Op
         _ => None,
     }
 }
-
-/// A full scan of the fields takes 200 to 250 ms, a report another 5 ms on the line.
-const FIELD_AGE: Duration = Duration::from_millis(255);
-/// A scan, and 70 ms on the line.
-const DUMP_AGE: Duration = Duration::from_millis(320);
-/// What the board sends of the clock is up to a second behind its display.
-const CLOCK_AGE: Duration = Duration::from_secs(1);
-/// A clock message is acknowledged within 1 to 2 s.
-const CLOCK_ANSWERS_WITHIN: Duration = Duration::from_secs(2);

@@ -4,6 +4,8 @@ use core::time::Duration;
 
 use kiebitz_protocol::{ClockMessage, ClockText, Command, Message};
 
+use crate::facts::CLOCK_MESSAGE_TIME;
+
 /// What is asked once a port is open, in this order.
 ///
 /// No reset (0x40) comes first: it would cut off a board that still reports a game after the daemon was started
@@ -40,21 +42,23 @@ pub(super) struct Expected {
 
 /// What a command lets expect; `None`: no answer.
 pub(super) fn expected(command: &Command) -> Option<Expected> {
-    let (millis, tries, vital) = match command {
-        Command::SendVersion => (1500, 8, true),
-        Command::SendBoard => (1000, 5, true),
-        Command::SendEeMoves => (1000, 2, false),
-        Command::SendClock => (500, 1, false),
-        // The description asks for up to 2 s between clock messages that are not acknowledged.
-        Command::Clock(_) => (2000, 1, false),
+    let (patience, tries, vital) = match command {
+        Command::SendVersion => (Duration::from_millis(1500), 8, true),
+        Command::SendBoard => (Duration::from_millis(1000), 5, true),
+        Command::SendEeMoves => (Duration::from_millis(1000), 2, false),
+        Command::SendClock => (Duration::from_millis(500), 1, false),
+        // As long as the description asks for between clock messages that are not acknowledged.
+        Command::Clock(_) => (CLOCK_MESSAGE_TIME, 1, false),
         // Old boards do not know all of them.
-        Command::SendTrademark | Command::SendBatteryStatus => (500, 2, false),
+        Command::SendTrademark | Command::SendBatteryStatus => (Duration::from_millis(500), 2, false),
         // Put again behind a question that every board answers.
-        Command::ReturnSerialNumber | Command::ReturnLongSerialNumber => (500, 1, false),
+        Command::ReturnSerialNumber | Command::ReturnLongSerialNumber => {
+            (Duration::from_millis(500), 1, false)
+        }
         _ => return None,
     };
     Some(Expected {
-        patience: Duration::from_millis(millis),
+        patience,
         tries,
         vital,
     })

@@ -36,6 +36,9 @@ pub struct SessionSettings {
 }
 
 impl SessionSettings {
+    /// How long a text stays on the clock's display by default.
+    pub const TEXT_TIME: Duration = Duration::from_secs(5);
+
     /// For a board on a Bluetooth link: it is asked for its battery every five minutes, which lasts for hours.
     #[must_use]
     pub fn with_battery() -> Self {
@@ -53,7 +56,7 @@ impl Default for SessionSettings {
             battery: None,
             quiet_dump: Duration::from_secs(3),
             silence: Duration::from_secs(10),
-            text_time: Duration::from_secs(5),
+            text_time: Self::TEXT_TIME,
         }
     }
 }

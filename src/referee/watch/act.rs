@@ -1,11 +1,12 @@
 //! What somebody did with his pieces instead of a legal move, read from where they stand.
 
 use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Board, Color, File, Move, Piece, Rank, Role, Square};
 
 use super::trace::Trace;
 use crate::laws::Fault;
-use crate::tracker::State;
+use crate::tracker::{CENTRE, State};
 
 /// Something that stands on the board as if it were a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -180,9 +181,6 @@ fn halfway(tip: &State, differs: Bitboard) -> bool {
     })
 }
 
-/// The squares on which kings show a result.
-const CENTRE: [Square; 4] = [Square::D4, Square::E4, Square::D5, Square::E5];
-
 fn castled_from(m: Move) -> Bitboard {
     match m {
         Move::Castle { king, rook } => Bitboard::from(king).with(rook),
@@ -265,7 +263,7 @@ impl Act {
         let apart = landed.max(left).saturating_duration_since(landed.min(left));
         self.squares.count() == 2
             && self.from.distance(self.to) == 1
-            && apart <= ONE_LOOK
+            && apart <= ONE_SCAN_APART
             && (!self.takes || self.upsets(trace))
     }
 
@@ -277,7 +275,7 @@ impl Act {
             .since(since)
             .find(|shown| shown.square == self.to && shown.before.is_some())
             .map_or(landed, |shown| shown.at);
-        self.takes && landed.saturating_duration_since(victim_left) <= ONE_LOOK
+        self.takes && landed.saturating_duration_since(victim_left) <= ONE_SCAN_APART
     }
 
     /// When it came to stand.
@@ -288,8 +286,6 @@ impl Act {
 
 /// A piece that is to be taken is off the board for less than that before.
 const TAKEN_WITHIN: core::time::Duration = core::time::Duration::from_secs(5);
-/// The squares are read one after another, in a quarter of a second.
-const ONE_LOOK: core::time::Duration = core::time::Duration::from_millis(270);
 
 #[cfg(test)]
 mod tests {

@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Move, Role, Square};
 
 use super::trace::Trace;
@@ -12,8 +13,6 @@ use crate::laws::Sight;
 
 /// King and rook are read one after the other, a few milliseconds apart: lifted within this time they left together.
 const TOGETHER: Duration = Duration::from_millis(60);
-/// A scan of the squares: what happens within it has no order.
-const SCAN: Duration = Duration::from_millis(260);
 
 /// Looks at castling once it is told; nothing stays open.
 #[derive(Debug, Default)]
@@ -58,7 +57,7 @@ impl Castlings {
             .max(rook_left)
             .saturating_duration_since(king_left.min(rook_left))
             <= TOGETHER;
-        if !together && rook_left + SCAN > king_left {
+        if !together && rook_left + ONE_SCAN_APART > king_left {
             return;
         }
         let squares = Bitboard::from(king).with(rook);

@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Board, Color, Role, Square};
 
 use super::act;
@@ -11,7 +12,7 @@ use super::moves::Moves;
 use super::{Desk, Noted};
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Sight;
-use crate::tracker::{State, difference};
+use crate::tracker::{CENTRE, State, difference};
 
 /// Hands put right at once what they have just upset.
 const GRACE: Duration = Duration::from_millis(2600);
@@ -27,8 +28,6 @@ const TWO_GRACE: Duration = Duration::from_secs(6);
 const FOUND_GRACE: Duration = Duration::from_millis(900);
 /// A piece was displaced before a move if it was so long before it was lifted.
 const BEFORE: Duration = Duration::from_millis(300);
-/// The squares are read one after another, in a quarter of a second.
-const ONE_LOOK: Duration = Duration::from_millis(270);
 /// More squares than that are pieces being set up or cleared away.
 const MOST: usize = 10;
 
@@ -292,15 +291,15 @@ fn at_once(desk: &Desk<'_>, squares: Bitboard) -> bool {
     let (first, last) = (changed().min(), changed().max());
     first
         .zip(last)
-        .is_some_and(|(first, last)| last.saturating_duration_since(first) <= ONE_LOOK)
+        .is_some_and(|(first, last)| last.saturating_duration_since(first) <= ONE_SCAN_APART)
 }
 
 /// Whether another piece of its colour left a square nearby in the same look at the board: no hand lifts two.
 fn knocked(desk: &Desk<'_>, fallen: Square, color: Color) -> bool {
     let at = desk.trace.changed_at(fallen);
     desk.trace
-        .since(at.saturating_sub(ONE_LOOK))
-        .take_while(|shown| shown.at <= at + ONE_LOOK)
+        .since(at.saturating_sub(ONE_SCAN_APART))
+        .take_while(|shown| shown.at <= at + ONE_SCAN_APART)
         .filter_map(|shown| {
             shown
                 .before
@@ -321,9 +320,7 @@ fn found_grace(shown: &Board, squares: Bitboard) -> Duration {
 
 /// Whether both kings stand in the centre, as they are put there to show the result.
 fn shows_result(shown: &Board) -> bool {
-    let centre: Bitboard = [Square::D4, Square::E4, Square::D5, Square::E5]
-        .into_iter()
-        .collect();
+    let centre: Bitboard = CENTRE.into_iter().collect();
     (shown.kings() & centre).count() == 2
 }
 

@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Color};
 
 use super::act::{self, Act};
@@ -22,9 +23,6 @@ const PRESSED: Duration = Duration::from_millis(400);
 const PRESSED_HALFWAY: Duration = Duration::from_millis(1200);
 /// A piece put back stays there.
 const RESTORED: Duration = Duration::from_millis(500);
-
-/// The squares are read one after another, in a quarter of a second.
-const ONE_LOOK: Duration = Duration::from_millis(270);
 
 /// Follows what is no legal move from its making to its end.
 #[derive(Debug, Default)]
@@ -360,7 +358,7 @@ fn stood_before(desk: &Desk<'_>, act: &Act) -> bool {
         .map(|square| desk.trace.changed_at(square))
         .max();
     last.zip(fresh_at)
-        .is_some_and(|(last, at)| at + ONE_LOOK < last.ply.lifted_at)
+        .is_some_and(|(last, at)| at + ONE_SCAN_APART < last.ply.lifted_at)
 }
 
 /// The irregular ply that the tracker told, as an act.

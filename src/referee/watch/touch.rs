@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::san::SanPlus;
 use shakmaty::{Bitboard, ByColor, Position, Square};
 
@@ -23,8 +24,6 @@ const RELEASED: Duration = Duration::from_millis(1000);
 const OFF_TURN: Duration = Duration::from_millis(800);
 /// A faulty square shows itself by then.
 const JUDGED_AFTER: Duration = Duration::from_millis(1800);
-/// Squares are read one after another: what happens within a scan has no order.
-const SCAN: Duration = Duration::from_millis(260);
 /// Nobody looks further back than that for what a player did in his turn.
 const TURN: Duration = Duration::from_secs(600);
 
@@ -141,7 +140,7 @@ impl Touches {
         };
         let own_move = difference(before.board(), entry.ply.after.board());
         let counts = |absence: &Absence| {
-            absence.to <= entry.ply.lifted_at + SCAN
+            absence.to <= entry.ply.lifted_at + ONE_SCAN_APART
                 && !own_move.contains(absence.square)
                 && !desk.set_aside.contains(absence.square)
                 && !elsewhere(desk, absence)
@@ -277,7 +276,7 @@ fn turn_began(desk: &Desk<'_>, ply: u32) -> Option<Timestamp> {
 /// Whether the piece was shown on another square while it was off its own.
 fn elsewhere(desk: &Desk<'_>, absence: &Absence) -> bool {
     desk.trace
-        .since(absence.from.saturating_sub(SCAN))
+        .since(absence.from.saturating_sub(ONE_SCAN_APART))
         .take_while(|shown| shown.at <= absence.to)
         .any(|shown| shown.after == Some(absence.piece) && shown.square != absence.square)
 }

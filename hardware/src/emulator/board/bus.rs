@@ -7,6 +7,7 @@ use kiebitz_protocol::{
 };
 
 use super::{EmulatedBoard, Mode};
+use crate::facts::{PING_SPREAD, START_TAG_TIME};
 use crate::time::Timestamp;
 
 impl EmulatedBoard {
@@ -54,7 +55,7 @@ impl EmulatedBoard {
             BusCommandKind::SetStart => {
                 let pieces = *self.scan.seen();
                 self.memory.start_tag(now, &pieces);
-                self.answer_bus(now + START_TIME, own, BusData::StartWritten);
+                self.answer_bus(now + START_TAG_TIME, own, BusData::StartWritten);
             }
             BusCommandKind::FromStart => {
                 let data = self.memory.since_start_tag();
@@ -88,13 +89,14 @@ impl EmulatedBoard {
         if std::mem::take(&mut self.ignores_ping) {
             return;
         }
-        let wait = Duration::from_micros(self.random.u64(..PING_SPREAD_MICROS));
+        let spread = PING_SPREAD.as_micros() as u64;
+        let wait = Duration::from_micros(self.random.u64(..spread));
         self.ping_at.get_or_insert(now + wait);
     }
 
     fn restart(&mut self, now: Timestamp) {
         self.shut_down(now);
-        self.restart_at = Some(now + RESTART_TIME);
+        self.restart_at = Some(now + RESTART_TAG_TIME);
     }
 
     fn clock_report(&self) -> ClockReport {
@@ -111,9 +113,5 @@ impl EmulatedBoard {
     }
 }
 
-/// How long it takes to write a start tag and all pieces.
-const START_TIME: Duration = Duration::from_millis(70);
-/// Within this time all boards answer a ping to all.
-const PING_SPREAD_MICROS: u64 = 1_100_000;
 /// A reset takes some seconds.
-const RESTART_TIME: Duration = Duration::from_secs(3);
+const RESTART_TAG_TIME: Duration = Duration::from_secs(3);

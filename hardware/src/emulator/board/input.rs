@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use kiebitz_protocol::{BusCommand, BusCommandDecoder, Command, CommandDecoder};
 
+use crate::facts::INPUT_BUFFER;
 use crate::time::Timestamp;
 
 /// The line from the host, the input buffer, and what has been taken in of a command.
@@ -69,7 +70,7 @@ impl Input {
 
     /// A byte has arrived.
     pub(super) fn arrive(&mut self, byte: u8) {
-        if self.waiting.len() < BUFFER {
+        if self.waiting.len() < INPUT_BUFFER {
             self.waiting.push_back(byte);
         }
     }
@@ -112,6 +113,3 @@ impl Input {
         heard
     }
 }
-
-/// How many bytes the input buffer holds.
-const BUFFER: usize = 10;

@@ -4,6 +4,8 @@ use core::time::Duration;
 
 use kiebitz_protocol::{BatteryStatus, LongSerialNumber, SerialNumber};
 
+use crate::facts::{BYTE_TIME, CLOCK_POLL, CONVERTER_PERIOD, MEMORY_WRITE_TIME, USUAL_SCAN};
+
 /// How an emulated board is made.
 #[derive(Debug, Clone)]
 pub struct BoardSettings {
@@ -44,14 +46,14 @@ impl Default for BoardSettings {
             long_serial: LongSerialNumber::new(*b"0000000042"),
             version: (1, 8),
             battery: None,
-            scan_period: Duration::from_millis(225),
+            scan_period: USUAL_SCAN,
             scan_phase: Duration::ZERO,
-            clock_period: Duration::from_millis(400),
+            clock_period: CLOCK_POLL,
             clock_phase: Duration::from_millis(130),
-            byte_time: Duration::from_micros(1040),
-            latency: Duration::from_millis(16),
+            byte_time: BYTE_TIME,
+            latency: CONVERTER_PERIOD,
             response: Duration::from_millis(2),
-            write_time: Duration::from_millis(20),
+            write_time: MEMORY_WRITE_TIME,
             seed: 42,
         }
     }

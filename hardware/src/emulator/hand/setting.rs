@@ -7,6 +7,7 @@ use kiebitz_protocol::{Dump, Field};
 use super::chance::{Chance, ms};
 use super::{Color, Deed};
 use crate::emulator::{BoardSettings, ClockSide, EmulatedBoard, EmulatedClock};
+use crate::facts::{CLOCK_POLL, USUAL_SCAN};
 use crate::time::Timestamp;
 
 /// How the board and its clock stand in the hall.
@@ -39,8 +40,8 @@ impl Setting {
         time: Duration::from_secs(7200),
         increment: Duration::ZERO,
         scan_phase: Duration::from_millis(40),
-        scan_period: Duration::from_millis(225),
-        clock_period: Duration::from_millis(400),
+        scan_period: USUAL_SCAN,
+        clock_period: CLOCK_POLL,
     };
 
     /// Any setting; some have no clock.
