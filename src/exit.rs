@@ -1,6 +1,10 @@
-//! How the program ends.
+//! How the program ends, and what ends it.
 
+use core::future::Future;
+use std::io;
 use std::process::ExitCode;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +27,44 @@ impl From<Exit> for ExitCode {
             Exit::Usage => Self::from(2),
             // As shells count it: 128 and the number of SIGINT.
             Exit::Interrupted => Self::from(130),
+        }
+    }
+}
+
+/// The signals that end the program in good order. One that comes after this was made is not lost.
+#[derive(Debug)]
+pub(crate) struct Stop {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Stop {
+    /// Begins to listen, within a runtime.
+    ///
+    /// # Errors
+    ///
+    /// When signals cannot be waited for.
+    pub(crate) fn listen() -> io::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    /// Waits for Ctrl-C or SIGTERM, and returns how the program is to end.
+    pub(crate) async fn come(&mut self) -> Exit {
+        tokio::select! {
+            _ = self.interrupt.recv() => Exit::Interrupted,
+            _ = self.terminate.recv() => Exit::Fine,
+        }
+    }
+
+    /// Does the work unless a signal comes before its end; `Err`: one came.
+    pub(crate) async fn unless_stopped<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Exit> {
+        tokio::select! {
+            biased;
+            exit = self.come() => Err(exit),
+            done = work => Ok(done),
         }
     }
 }

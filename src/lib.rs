@@ -14,6 +14,8 @@ pub mod hall;
 pub mod journal;
 pub mod laws;
 pub mod output;
+#[cfg(target_os = "linux")]
+mod port;
 pub mod referee;
 pub mod replay;
 pub mod system_time;

@@ -13,11 +13,12 @@ use super::request::{CaptureRequest, ReplayRequest, Told};
 use crate::Exit;
 use crate::config::{Config, ConfigError};
 use crate::events::Said;
+use crate::exit::Stop;
 use crate::hall::Names;
 use crate::output::mqtt::MqttConfig;
 use crate::referee::command::{Answer, CommandFile};
 use crate::replay::Replay;
-use crate::replay::publish::{self, Connection, Publisher, until_interrupted};
+use crate::replay::publish::{self, Connection, Publisher};
 use crate::system_time::{self, Pace, Speed};
 
 /// Replays what is asked for. A capture that fails does not keep the others from being replayed.
@@ -97,7 +98,8 @@ async fn publish_all<W: Write>(
     printer: &mut Printer<'_, W>,
 ) -> Result<Exit> {
     let connection = Connection::open(config.clone()).await?;
-    let published = until_interrupted(async {
+    let mut stop = Stop::listen()?;
+    let work = async {
         let mut exit = Exit::Fine;
         for capture in &request.captures {
             let mut publisher = connection.publisher(&capture.stream);
@@ -108,11 +110,11 @@ async fn publish_all<W: Write>(
         }
         connection.drained().await?;
         anyhow::Ok(exit)
-    })
-    .await;
+    };
+    let published = stop.unless_stopped(work).await;
     // A second Ctrl-C does not wait for the broker.
-    until_interrupted(connection.close()).await;
-    published.unwrap_or(Ok(Exit::Interrupted))
+    let _ = stop.unless_stopped(connection.close()).await;
+    published.unwrap_or_else(Ok)
 }
 
 async fn publish<W: Write>(

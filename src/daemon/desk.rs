@@ -1,8 +1,8 @@
 //! The desk: the one task that owns all boards and gives everything its time.
 
-use core::future::Future;
 use core::time::Duration;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use kiebitz_hardware::capture::{Content, Direction, LineMode};
 use kiebitz_hardware::port::SCAN_INTERVAL;
@@ -13,11 +13,12 @@ use tokio::time::MissedTickBehavior;
 use super::archive::{Archive, Batch};
 use super::greeting::Greeting;
 use super::log;
-use super::port::{Input, Order};
-use super::ports::{Change, PortId, Ports};
+use super::ports::{LineChange, PortId, Ports};
 use super::publish::Publisher;
 use super::tape::Tape;
+use crate::exit::Stop;
 use crate::hall::{Hall, LineId};
+use crate::port::{PortInput, PortOrder};
 use crate::system_time::LiveTime;
 
 /// Owns the hall and everything that goes in and out.
@@ -32,12 +33,13 @@ pub(super) struct Desk {
     /// `None`: nothing goes out.
     pub(super) publisher: Option<Publisher>,
     pub(super) greeting: Greeting,
-    pub(super) lines: BTreeMap<PortId, Seat>,
+    pub(super) lines: BTreeMap<PortId, PortLine>,
 }
 
 /// A port and its line in the hall.
 #[derive(Debug)]
-pub(super) struct Seat {
+pub(super) struct PortLine {
+    device: PathBuf,
     line: LineId,
     /// For files.
     name: String,
@@ -47,20 +49,15 @@ pub(super) struct Seat {
 const LONG: Duration = Duration::from_secs(3600);
 
 impl Desk {
-    /// Works until `stop`. What is under way is finished and kept.
-    pub(super) async fn work(
-        mut self,
-        mut inputs: mpsc::Receiver<(PortId, Input)>,
-        stop: impl Future<Output = ()>,
-    ) {
-        let mut stop = core::pin::pin!(stop);
+    /// Works until somebody stops the program. What is under way is finished and kept.
+    pub(super) async fn work(mut self, mut inputs: mpsc::Receiver<(PortId, PortInput)>, mut stop: Stop) {
         let mut scan = tokio::time::interval(SCAN_INTERVAL);
         scan.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let due = self.poll_deadline().unwrap_or_else(|| self.time.now() + LONG);
             tokio::select! {
                 biased;
-                () = &mut stop => break,
+                _ = stop.come() => break,
                 _ = scan.tick() => self.look(),
                 Some((port, input)) = inputs.recv() => self.take(port, input),
                 () = self.time.until(due) => {}
@@ -89,13 +86,19 @@ impl Desk {
         }
         for change in self.ports.look() {
             match change {
-                Change::Come { id, path, name, line } => {
+                LineChange::Come {
+                    id,
+                    device,
+                    path,
+                    name,
+                    line,
+                } => {
                     let line = self.hall.add(&path, Line::keeping(line));
-                    self.lines.insert(id, Seat { line, name });
+                    self.lines.insert(id, PortLine { device, line, name });
                 }
-                Change::Gone(id) => {
-                    if let Some(seat) = self.lines.remove(&id) {
-                        self.gone(&seat, "unplugged");
+                LineChange::Gone(id) => {
+                    if let Some(port_line) = self.lines.remove(&id) {
+                        self.gone(&port_line, "unplugged");
                     }
                 }
             }
@@ -108,9 +111,11 @@ impl Desk {
     }
 
     /// Takes in what a port tells.
-    fn take(&mut self, port: PortId, input: Input) {
-        let Some(seat) = self.lines.get(&port) else { return };
-        let (now, line) = (self.time.now(), seat.line);
+    fn take(&mut self, port: PortId, input: PortInput) {
+        let Some(port_line) = self.lines.get(&port) else {
+            return;
+        };
+        let (now, line) = (self.time.now(), port_line.line);
         // Deadlines up to now come before what came now, as in a replay.
         self.hall.advance(now);
         let bytes = |direction, bytes: &[u8]| Content::Bytes {
@@ -118,22 +123,24 @@ impl Desk {
             bytes: bytes.to_vec(),
         };
         match input {
-            Input::Opened => {
+            PortInput::Refused(error) => tracing::warn!("{error}"),
+            PortInput::Opened => {
                 self.hall.open(now, line);
-                self.record(now, seat, Content::Opened);
+                self.record(now, port_line, Content::Opened);
             }
-            Input::Received(chunk) => {
-                self.record(now, seat, bytes(Direction::Inbound, &chunk));
+            PortInput::Received(chunk) => {
+                self.record(now, port_line, bytes(Direction::Inbound, &chunk));
                 self.hall.receive(now, line, &chunk);
             }
-            Input::Written(chunk) => {
-                self.record(now, seat, bytes(Direction::Outbound, &chunk));
+            PortInput::Written(chunk) => {
+                self.record(now, port_line, bytes(Direction::Outbound, &chunk));
                 self.hall.sent(now, line, &chunk);
             }
-            Input::Closed(reason) => {
+            PortInput::Closed(reason) => {
+                tracing::info!("{}: {reason}", port_line.device.display());
                 self.record(
                     now,
-                    seat,
+                    port_line,
                     Content::Closed {
                         reason: reason.clone(),
                     },
@@ -147,28 +154,28 @@ impl Desk {
     fn settle(&mut self, now: Timestamp) {
         while let Some((line, mode)) = self.hall.poll_found_out() {
             // In the recording the line begins anew as what it was found to be.
-            if let Some(seat) = self.seat(line) {
+            if let Some(port_line) = self.port_line(line) {
                 let reason = "probed".to_owned();
                 if let Some(tape) = &self.tape {
                     let probed = LineMode::Bus;
-                    tape.record(now, &seat.name, probed, Content::Closed { reason });
-                    tape.record(now, &seat.name, mode, Content::Opened);
+                    tape.record(now, &port_line.name, probed, Content::Closed { reason });
+                    tape.record(now, &port_line.name, mode, Content::Opened);
                 }
                 let found = match mode {
                     LineMode::Single => "one board",
                     LineMode::Bus => "boards in bus mode",
                 };
-                tracing::info!("{}: {found}", seat.name);
+                tracing::info!("{}: {found}", port_line.name);
             }
         }
         for (board, text) in self.greeting.due(now, |name| self.hall.board(name)) {
             self.hall.show(now, &board, &text);
         }
         while let Some((line, bytes)) = self.hall.poll_write(now) {
-            self.order(line, Order::Write(bytes));
+            self.order(line, PortOrder::Write(bytes));
         }
         while let Some((line, reason)) = self.hall.poll_close() {
-            self.order(line, Order::Close(reason));
+            self.order(line, PortOrder::Close(reason));
         }
         let touched = self.hall.take_touched();
         let events: Vec<_> = self.hall.take_said().into_iter().map(|said| said.event).collect();
@@ -184,36 +191,36 @@ impl Desk {
         }
     }
 
-    fn seat(&self, line: LineId) -> Option<&Seat> {
-        self.lines.values().find(|seat| seat.line == line)
+    fn port_line(&self, line: LineId) -> Option<&PortLine> {
+        self.lines.values().find(|port_line| port_line.line == line)
     }
 
-    fn order(&self, line: LineId, order: Order) {
-        let port = self.lines.iter().find(|(_, seat)| seat.line == line);
+    fn order(&self, line: LineId, order: PortOrder) {
+        let port = self.lines.iter().find(|(_, port_line)| port_line.line == line);
         if let Some((port, _)) = port {
             self.ports.order(*port, order);
         }
     }
 
-    fn record(&self, now: Timestamp, seat: &Seat, content: Content) {
-        if let (Some(tape), Some(mode)) = (&self.tape, self.hall.mode(seat.line)) {
-            tape.record(now, &seat.name, mode, content);
+    fn record(&self, now: Timestamp, port_line: &PortLine, content: Content) {
+        if let (Some(tape), Some(mode)) = (&self.tape, self.hall.mode(port_line.line)) {
+            tape.record(now, &port_line.name, mode, content);
         }
     }
 
-    fn gone(&mut self, seat: &Seat, reason: &str) {
+    fn gone(&mut self, port_line: &PortLine, reason: &str) {
         let now = self.time.now();
-        if self.hall.is_open(seat.line) {
+        if self.hall.is_open(port_line.line) {
             let reason = reason.to_owned();
-            self.record(now, seat, Content::Closed { reason });
+            self.record(now, port_line, Content::Closed { reason });
         }
-        self.hall.remove(now, seat.line, reason);
+        self.hall.remove(now, port_line.line, reason);
     }
 
     /// Closes all lines; what is said of it is kept before this returns.
     fn close(mut self) {
-        for (_, seat) in core::mem::take(&mut self.lines) {
-            self.gone(&seat, "kiebitz was stopped");
+        for (_, port_line) in core::mem::take(&mut self.lines) {
+            self.gone(&port_line, "kiebitz was stopped");
         }
         self.settle(self.time.now());
     }

@@ -8,7 +8,6 @@ mod archive;
 mod desk;
 mod greeting;
 mod log;
-mod port;
 mod ports;
 mod publish;
 mod tape;
@@ -20,6 +19,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::config::Config;
+use crate::exit::Stop;
 use crate::hall::resume;
 use crate::hall::{Hall, Names};
 use crate::journal::Journal;
@@ -44,6 +44,7 @@ pub const STREAM: &str = "live";
 /// When the journal cannot be opened, or the name for the topics makes no sense. Ports, boards, the broker and disks may
 /// come and go: that is told on the log.
 pub async fn run(config: Config) -> Result<()> {
+    let stop = Stop::listen().context("cannot wait for signals")?;
     let time = LiveTime::start();
     let journal_file = config.journal_file();
     let journal = open_journal(&config, &time)?;
@@ -98,7 +99,7 @@ pub async fn run(config: Config) -> Result<()> {
     );
     // Without systemd nobody asks.
     let _ = sd_notify::notify(&[sd_notify::NotifyState::Ready]);
-    desk.work(from_ports, stopped()).await;
+    desk.work(from_ports, stop).await;
     let _ = sd_notify::notify(&[sd_notify::NotifyState::Stopping]);
     if let (Some(deliverer), Some(outbox)) = (deliverer, outbox) {
         deliverer.stop().await;
@@ -154,23 +155,5 @@ fn open_journal(config: &Config, time: &LiveTime) -> Result<Journal> {
             Ok(Journal::open(&path)?)
         }
         opened => Ok(opened?),
-    }
-}
-
-/// Until somebody asks the daemon to stop.
-async fn stopped() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let terminate = async {
-        match signal(SignalKind::terminate()) {
-            Ok(mut signal) => drop(signal.recv().await),
-            Err(error) => {
-                tracing::warn!("SIGTERM will not be heard: {error}");
-                core::future::pending().await
-            }
-        }
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        () = terminate => {}
     }
 }

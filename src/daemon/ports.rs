@@ -6,20 +6,20 @@ use std::path::PathBuf;
 use kiebitz_hardware::LineSettings;
 use kiebitz_hardware::port::{Candidate, PortChange, PortList, PortWatch};
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
 
-use super::port::{self, Input, Order};
 use crate::config::{Config, PortMode};
+use crate::port::{Port, PortInput, PortOrder};
 
 /// A port that is served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PortId(usize);
 
-/// A port that has come or gone.
+/// A port has come or gone, and its line with it.
 #[derive(Debug)]
-pub(super) enum Change {
+pub(super) enum LineChange {
     Come {
         id: PortId,
+        device: PathBuf,
         /// As it is configured, else the device.
         path: String,
         /// For files.
@@ -37,7 +37,7 @@ pub(super) struct Ports {
     modes: BTreeMap<PathBuf, PortMode>,
     served: BTreeMap<PathBuf, Served>,
     count: usize,
-    inputs: mpsc::Sender<(PortId, Input)>,
+    inputs: mpsc::Sender<(PortId, PortInput)>,
     missing: BTreeSet<PathBuf>,
     trouble: bool,
 }
@@ -45,12 +45,11 @@ pub(super) struct Ports {
 #[derive(Debug)]
 struct Served {
     id: PortId,
-    orders: mpsc::UnboundedSender<Order>,
-    task: JoinHandle<()>,
+    port: Port,
 }
 
 impl Ports {
-    pub(super) fn new(config: &Config, inputs: mpsc::Sender<(PortId, Input)>) -> Self {
+    pub(super) fn new(config: &Config, inputs: mpsc::Sender<(PortId, PortInput)>) -> Self {
         let ports = &config.ports;
         Self {
             list: PortList::new(ports.settings()),
@@ -68,10 +67,10 @@ impl Ports {
         }
     }
 
-    /// Looks at what is plugged in. Costs some 50 µs.
-    pub(super) fn look(&mut self) -> Vec<Change> {
+    /// Scans for what is plugged in. Costs some 50 µs.
+    pub(super) fn look(&mut self) -> Vec<LineChange> {
         let listing = self.list.list();
-        self.tell(
+        self.log(
             &listing.missing,
             listing.trouble.map(|trouble| trouble.to_string()),
         );
@@ -82,26 +81,24 @@ impl Ports {
             .collect()
     }
 
-    /// Tells a port what to do; one that is gone does nothing.
-    pub(super) fn order(&self, id: PortId, order: Order) {
+    /// Orders a port to do something; one that is gone does nothing.
+    pub(super) fn order(&self, id: PortId, order: PortOrder) {
         if let Some(served) = self.served.values().find(|served| served.id == id) {
-            // A port that has just gone needs no orders.
-            let _ = served.orders.send(order);
+            served.port.order(order);
         }
     }
 
-    fn apply(&mut self, change: PortChange) -> Option<Change> {
+    fn apply(&mut self, change: PortChange) -> Option<LineChange> {
         match change {
             PortChange::Added(candidate) => Some(self.serve(candidate)),
             PortChange::Removed(candidate) => {
                 let served = self.served.remove(&candidate.device)?;
-                served.task.abort();
-                Some(Change::Gone(served.id))
+                Some(LineChange::Gone(served.id))
             }
         }
     }
 
-    fn serve(&mut self, candidate: Candidate) -> Change {
+    fn serve(&mut self, candidate: Candidate) -> LineChange {
         let id = PortId(self.count);
         self.count += 1;
         let path = candidate
@@ -110,22 +107,22 @@ impl Ports {
             .unwrap_or_else(|| candidate.device.clone());
         let mode = self.modes.get(&path).copied().unwrap_or_default();
         let line = LineSettings::for_port(candidate.kind, mode.line_mode());
-        let change = Change::Come {
+        let change = LineChange::Come {
             id,
+            device: candidate.device.clone(),
             path: path.display().to_string(),
             name: candidate.name(),
             line,
         };
         tracing::info!("{}: {}", path.display(), candidate.kind);
         let device = candidate.device.clone();
-        let (orders, taken) = mpsc::unbounded_channel();
-        let task = tokio::spawn(port::serve(id, candidate, self.inputs.clone(), taken));
-        self.served.insert(device, Served { id, orders, task });
+        let port = Port::serve(id, &device, self.inputs.clone());
+        self.served.insert(device, Served { id, port });
         change
     }
 
-    /// Says once what is not there.
-    fn tell(&mut self, missing: &[PathBuf], trouble: Option<String>) {
+    /// Logs once what is not there.
+    fn log(&mut self, missing: &[PathBuf], trouble: Option<String>) {
         let missing: BTreeSet<PathBuf> = missing.iter().cloned().collect();
         for path in missing.difference(&self.missing) {
             tracing::warn!(
@@ -138,13 +135,5 @@ impl Ports {
             tracing::error!("{trouble}");
         }
         self.trouble = trouble.is_some();
-    }
-}
-
-impl Drop for Ports {
-    fn drop(&mut self) {
-        for served in self.served.values() {
-            served.task.abort();
-        }
     }
 }

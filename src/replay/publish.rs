@@ -1,6 +1,5 @@
 //! What replays and the demonstration put on MQTT.
 
-use core::future::Future;
 use core::time::Duration;
 use std::collections::HashMap;
 
@@ -143,15 +142,6 @@ impl Publisher {
         let state = DaemonState::online(&self.host, self.since, system_time::wall_time(), boards);
         let topic = self.prefix.daemon_state(&self.host)?.into();
         Ok(Message::retained(&topic, &state))
-    }
-}
-
-/// Does the work unless Ctrl-C comes before its end; `None`: it came.
-pub(crate) async fn until_interrupted<T>(work: impl Future<Output = T>) -> Option<T> {
-    tokio::select! {
-        biased;
-        _ = tokio::signal::ctrl_c() => None,
-        done = work => Some(done),
     }
 }
 

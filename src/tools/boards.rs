@@ -9,7 +9,6 @@ mod report;
 mod text;
 mod trouble;
 mod visit;
-pub(crate) mod wire;
 
 use std::collections::{HashMap, HashSet};
 use std::io::{IsTerminal, Write};
@@ -29,6 +28,7 @@ use tokio::task::{AbortHandle, JoinSet};
 
 use crate::Exit;
 use crate::config::Config;
+use crate::exit::Stop;
 use crate::system_time::{self, LiveTime};
 use report::PortReport;
 use trouble::Trouble;
@@ -62,10 +62,8 @@ pub fn run(options: &Options, out: &mut impl Write) -> Result<Exit> {
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        tokio::select! {
-            done = doctor.work(out) => done,
-            exit = wire::ended() => Ok(exit?),
-        }
+        let mut stop = Stop::listen()?;
+        stop.unless_stopped(doctor.work(out)).await.unwrap_or_else(Ok)
     })
 }
 

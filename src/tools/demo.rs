@@ -12,10 +12,11 @@ use anyhow::Result;
 
 use crate::Exit;
 use crate::events::EventKind;
+use crate::exit::Stop;
 use crate::output::mqtt::Message;
 use crate::output::terminal::Pen;
 use crate::replay::Replay;
-use crate::replay::publish::{Connection, Publisher, until_interrupted};
+use crate::replay::publish::{Connection, Publisher};
 use crate::system_time::{Pace, Speed};
 use broker::Broker;
 use stage::{Paper, Stage};
@@ -63,12 +64,14 @@ pub fn run(demo: &Demo, venue: Venue, out: &mut impl Write) -> Result<Exit> {
                 Some(config) => Some(Connection::open(config).await?),
                 None => None,
             };
-            let given = until_interrupted(give(demo, venue, &broker, connection.as_ref(), out)).await;
+            let mut stop = Stop::listen()?;
+            let work = give(demo, venue, &broker, connection.as_ref(), out);
+            let given = stop.unless_stopped(work).await;
             if let Some(connection) = connection {
                 // A second Ctrl-C does not wait for the broker.
-                until_interrupted(connection.close()).await;
+                let _ = stop.unless_stopped(connection.close()).await;
             }
-            given.unwrap_or(Ok(Exit::Interrupted))
+            given.unwrap_or_else(Ok)
         })
 }
 

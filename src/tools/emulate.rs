@@ -24,10 +24,10 @@ use jiff::tz::TimeZone;
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::emulator::hand::Temperament;
 use thiserror::Error;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::Exit;
+use crate::exit::Stop;
 use crate::system_time::{self, LiveTime, Speed};
 pub use fault::{Boards, Fault, NoFault, Trouble};
 use hall::{Hall, Output};
@@ -173,32 +173,10 @@ pub fn run(emulation: &Emulation, out: &mut impl Write) -> Result<Exit> {
         .enable_all()
         .build()?
         .block_on(async {
-            let ends = Ends::new()?;
+            let stop = Stop::listen()?;
             let mut room = Room::open(emulation, games, out)?;
-            room.run(ends, typed_lines()).await
+            room.run(stop, typed_lines()).await
         })
-}
-
-/// What ends the emulation.
-struct Ends {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl Ends {
-    fn new() -> Result<Self> {
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-        })
-    }
-
-    async fn come(&mut self) -> Exit {
-        tokio::select! {
-            _ = self.interrupt.recv() => Exit::Interrupted,
-            _ = self.terminate.recv() => Exit::Fine,
-        }
-    }
 }
 
 /// The boards on their ports, in real time.
@@ -278,7 +256,7 @@ impl<'o, W: Write> Room<'o, W> {
         }
     }
 
-    async fn run(&mut self, mut ends: Ends, mut typed: mpsc::Receiver<String>) -> Result<Exit> {
+    async fn run(&mut self, mut stop: Stop, mut typed: mpsc::Receiver<String>) -> Result<Exit> {
         let mut look_after = tokio::time::interval(LOOKED_AFTER);
         let mut listening = true;
         loop {
@@ -287,7 +265,7 @@ impl<'o, W: Write> Room<'o, W> {
             let due = self.hall.poll_deadline();
             let call = tokio::select! {
                 biased;
-                exit = ends.come() => Call::End(exit),
+                exit = stop.come() => Call::End(exit),
                 line = typed.recv(), if listening => Call::Typed(line),
                 (table, bytes) = written(&self.ports) => Call::Written(table, bytes),
                 () = until(&self.time, due) => Call::Due,

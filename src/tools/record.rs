@@ -9,15 +9,17 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use bytesize::ByteSize;
 use kiebitz_hardware::capture::{CaptureWriter, Content, Direction, Interface, LineMode, Packet};
-use kiebitz_hardware::port::{Backoff, Candidate, PortError, PortList, PortSettings};
+use kiebitz_hardware::port::{Candidate, PortError, PortList, PortSettings};
 use kiebitz_hardware::{Line, LineSettings, Timestamp};
 use shakmaty::{Board, Square};
+use tokio::sync::mpsc::{Receiver, channel};
 
 use crate::Exit;
 use crate::config::PortMode;
+use crate::exit::Stop;
 use crate::hall::{Hall, LineId, Names};
+use crate::port::{Port, PortInput, PortOrder};
 use crate::system_time::LiveTime;
-use crate::tools::boards::wire::{Wire, ended};
 
 /// What `kiebitz record` is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,10 +45,23 @@ pub fn run(recording: &Recording) -> Result<Exit> {
         .enable_all()
         .build()?;
     runtime.block_on(async {
+        let mut stop = Stop::listen()?;
         let candidate = recording.candidate()?;
-        let wire = Wire::open(&candidate.device)?;
-        let capture = Capture::create(&recording.file, candidate.name())?;
-        let mut recorder = Recorder::new(candidate, recording.mode, capture);
+        let (inputs, mut heard) = channel(INPUTS);
+        let port = Port::serve((), &candidate.device, inputs);
+        let recorder = async {
+            let capture = match heard.recv().await {
+                Some((_, PortInput::Refused(error))) => return Err(error.into()),
+                _ => Capture::create(&recording.file, candidate.name())?,
+            };
+            let mut recorder = Recorder::new(candidate, recording.mode, capture, port);
+            recorder.opened()?;
+            anyhow::Ok(recorder)
+        };
+        let mut recorder = match stop.unless_stopped(recorder).await {
+            Ok(recorder) => recorder?,
+            Err(exit) => return Ok(exit),
+        };
         let limit = async {
             match recording.time {
                 Some(time) => tokio::time::sleep(time).await,
@@ -54,8 +69,8 @@ pub fn run(recording: &Recording) -> Result<Exit> {
             }
         };
         let exit = tokio::select! {
-            never = recorder.record(wire) => match never? {},
-            exit = ended() => exit?,
+            never = recorder.record(heard) => match never? {},
+            exit = stop.come() => exit,
             () = limit => Exit::Fine,
         };
         recorder.end()?;
@@ -80,6 +95,7 @@ impl Recording {
 #[derive(Debug)]
 struct Recorder {
     candidate: Candidate,
+    port: Port,
     hall: Hall,
     line: LineId,
     time: LiveTime,
@@ -92,13 +108,14 @@ struct Recorder {
 }
 
 impl Recorder {
-    fn new(candidate: Candidate, mode: PortMode, capture: Capture) -> Self {
+    fn new(candidate: Candidate, mode: PortMode, capture: Capture, port: Port) -> Self {
         let mut hall = Hall::new("recording", Names::Recorded);
         let settings = LineSettings::for_port(candidate.kind, mode.line_mode());
         let line = hall.add(&candidate.name(), Line::keeping(settings));
         let time = LiveTime::start();
         Self {
             candidate,
+            port,
             hall,
             line,
             capture,
@@ -111,73 +128,51 @@ impl Recorder {
     }
 
     /// Records for ever; it ends only with an error.
-    async fn record(&mut self, mut wire: Wire) -> Result<core::convert::Infallible> {
+    async fn record(&mut self, mut heard: Receiver<((), PortInput)>) -> Result<core::convert::Infallible> {
         tell(&format!(
             "recording {}; Ctrl-C ends it",
             self.candidate.device.display()
         ));
-        let mut backoff = Backoff::new(self.time.now());
-        loop {
-            backoff.handle_opened(self.time.now());
-            self.opened()?;
-            let reason = self.attend(&mut wire).await?;
-            drop(wire);
-            tell(&format!("{reason}; trying again"));
-            self.closed(&reason)?;
-            wire = self.reopen(&mut backoff).await;
-        }
-    }
-
-    async fn reopen(&self, backoff: &mut Backoff) -> Wire {
-        let mut told = None;
-        loop {
-            backoff.handle_failed(self.time.now());
-            if let Some(due) = backoff.poll_deadline() {
-                self.time.until(due).await;
-            }
-            match Wire::open(&self.candidate.device) {
-                Ok(wire) => return wire,
-                Err(error) if told.as_ref() == Some(&error) => {}
-                Err(error) => {
-                    tell(&error.to_string());
-                    told = Some(error);
-                }
-            }
-        }
-    }
-
-    /// Records until the port is lost or given up, and returns why it is.
-    async fn attend(&mut self, wire: &mut Wire) -> Result<String> {
         loop {
             self.advance()?;
             while let Some(bytes) = self.hall.poll_write_to(self.time.now(), self.line) {
-                if let Err(error) = wire.write(&bytes).await {
-                    return Ok(error.to_string());
-                }
-                let now = self.time.now();
-                self.put_bytes(now, Direction::Outbound, &bytes)?;
-                self.hall.sent(now, self.line, &bytes);
+                self.port.order(PortOrder::Write(bytes));
             }
-            if let Some((_, reason)) = self.hall.poll_close() {
-                return Ok(reason);
+            while let Some((_, reason)) = self.hall.poll_close() {
+                self.port.order(PortOrder::Close(reason));
             }
             let due = self.hall.poll_deadline();
             let due = due.map_or(self.sync_due, |due| due.min(self.sync_due));
             tokio::select! {
-                read = wire.read() => match read {
-                    Ok(bytes) => {
-                        let bytes = bytes.to_vec();
-                        let now = self.time.now();
-                        self.advance()?;
-                        self.put_bytes(now, Direction::Inbound, &bytes)?;
-                        self.hall.receive(now, self.line, &bytes);
-                        self.tally.count(&self.hall);
-                    }
-                    Err(error) => return Ok(error.to_string()),
-                },
+                Some((_, input)) = heard.recv() => {
+                    self.advance()?;
+                    self.take(input)?;
+                }
                 () = self.time.until(due) => {}
             }
         }
+    }
+
+    fn take(&mut self, input: PortInput) -> Result<()> {
+        let now = self.time.now();
+        match input {
+            PortInput::Refused(error) => tell(&error.to_string()),
+            PortInput::Opened => self.opened()?,
+            PortInput::Received(bytes) => {
+                self.put_bytes(now, Direction::Inbound, &bytes)?;
+                self.hall.receive(now, self.line, &bytes);
+                self.tally.count(&self.hall);
+            }
+            PortInput::Written(bytes) => {
+                self.put_bytes(now, Direction::Outbound, &bytes)?;
+                self.hall.sent(now, self.line, &bytes);
+            }
+            PortInput::Closed(reason) => {
+                tell(&format!("{reason}; trying again"));
+                self.closed(&reason)?;
+            }
+        }
+        Ok(())
     }
 
     /// Lets all deadlines fire, and does what is done now and then.
@@ -356,6 +351,8 @@ fn tell(text: &str) {
     let _ = writeln!(io::stderr().lock(), "kiebitz: {text}");
 }
 
+/// Inputs of the port that wait to be recorded.
+const INPUTS: usize = 64;
 /// A power failure costs this much at most.
 const SYNC_PERIOD: Duration = Duration::from_secs(1);
 const TELL_PERIOD: Duration = Duration::from_secs(10);

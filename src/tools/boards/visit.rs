@@ -1,19 +1,18 @@
 //! The task that looks at one port.
 
-use std::io;
 use std::sync::Arc;
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::LineMode;
-use kiebitz_hardware::port::{Backoff, Candidate};
-use tokio::sync::mpsc::Sender;
+use kiebitz_hardware::port::Candidate;
+use tokio::sync::mpsc::{Sender, channel};
 
 use super::look::Look;
 use super::report::PortReport;
 use super::text;
 use super::trouble::Trouble;
-use super::wire::Wire;
 use crate::config::Config;
+use crate::port::{Port, PortInput, PortOrder};
 use crate::system_time::LiveTime;
 
 /// How a port is as of now.
@@ -38,121 +37,121 @@ pub(super) struct Visit {
 /// Nobody wants to hear of the port any more.
 struct Unwanted;
 
-/// How a look ended.
-struct Ended {
-    report: PortReport,
-    /// When the port was opened; `None`: it was not.
-    opened_at: Option<Timestamp>,
-    /// What was found was told already.
-    told: bool,
+/// What has come of an input.
+enum Taken {
+    Nothing,
+    /// It is now known what is on the port, and reported.
+    Settled,
+    /// The port is given up, which is to be reported.
+    Lost(PortReport),
+}
+
+/// A port that is open, and what is found there.
+struct Opened {
+    look: Look,
+    /// What was found has been printed.
+    reported: bool,
 }
 
 impl Visit {
-    /// Looks once, until it is known what is on the port, and tells it.
+    /// Looks once, until it is known what is on the port, and reports it.
     pub(super) async fn once(self) {
-        if let Ok(ended) = self.look(false).await {
-            // Whoever does not want the answer has gone.
-            let _ = self.tell(ended.report).await;
-        }
+        // Whoever does not want the answer has gone.
+        let _ = self.attend(false).await;
     }
 
-    /// Tells what is on the port, and then every change.
+    /// Reports what is on the port, and then every change.
     pub(super) async fn follow(self) {
-        let mut backoff = Backoff::new(self.time.now());
+        let _ = self.attend(true).await;
+    }
+
+    async fn attend(&self, follow: bool) -> Result<(), Unwanted> {
+        let (inputs, mut heard) = channel(INPUTS);
+        let port = Port::serve((), &self.candidate.device, inputs);
+        let mut opened: Option<Opened> = None;
         let mut last = None;
         loop {
-            if let Some(due) = backoff.poll_deadline() {
-                self.time.until(due).await;
-            }
-            let Ok(ended) = self.look(true).await else { return };
-            if let Some(at) = ended.opened_at {
-                backoff.handle_opened(at);
-            }
-            let report = ended.report;
-            // A device has its rights a moment after it comes.
-            let denied = report.troubles.iter().any(|trouble| trouble.kind == "denied");
-            let early = denied && backoff.failures() == 0;
-            backoff.handle_failed(self.time.now());
-            if !early && (ended.told || last.as_ref() != Some(&report)) {
+            let due = opened.as_ref().and_then(|opened| opened.look.poll_deadline());
+            let due = due.unwrap_or(Timestamp::from_micros(i64::MAX));
+            let input = tokio::select! {
+                Some(((), input)) = heard.recv() => Some(input),
+                () = self.time.until(due) => None,
+            };
+            let trouble = match input {
+                Some(PortInput::Refused(error)) => Some(PortReport::of(&self.candidate).refused(&error)),
+                Some(PortInput::Closed(reason)) => opened
+                    .as_ref()
+                    .map(|opened| self.lost(&opened.look, Trouble::gone(&reason))),
+                input => match self.take(input, &mut opened, &port).await? {
+                    Taken::Nothing => continue,
+                    Taken::Settled if follow => continue,
+                    Taken::Settled => return Ok(()),
+                    Taken::Lost(report) => Some(report),
+                },
+            };
+            let reported = opened.take().is_some_and(|opened| opened.reported);
+            if let Some(report) = trouble
+                && (reported || last.as_ref() != Some(&report))
+            {
                 last = Some(report.clone());
-                if self.tell(report).await.is_err() {
-                    return;
-                }
+                self.report(report).await?;
+            }
+            if !follow && last.is_some() {
+                return Ok(());
             }
         }
     }
 
-    /// Looks until the port is gone or given up or, if nobody follows it, until all is known.
-    async fn look(&self, follow: bool) -> Result<Ended, Unwanted> {
-        let report = PortReport::of(&self.candidate);
-        let mut wire = match Wire::open(&self.candidate.device) {
-            Ok(wire) => wire,
-            Err(error) => {
-                return Ok(Ended {
-                    report: report.refused(&error),
-                    opened_at: None,
-                    told: false,
-                });
-            }
+    /// Takes in what comes from a port that is open, or that time has passed (`None`), and does what follows.
+    async fn take(
+        &self,
+        input: Option<PortInput>,
+        opened: &mut Option<Opened>,
+        port: &Port,
+    ) -> Result<Taken, Unwanted> {
+        let now = self.time.now();
+        if let Some(PortInput::Opened) = input {
+            *opened = Some(Opened {
+                look: Look::open(now, self.candidate.kind, self.mode),
+                reported: false,
+            });
+        }
+        let Some(Opened { look, reported }) = opened else {
+            return Ok(Taken::Nothing);
         };
-        let opened_at = Some(self.time.now());
-        let mut look = Look::open(self.time.now(), self.candidate.kind, self.mode);
-        let mut told = false;
-        let trouble = loop {
-            if let Err(error) = self.write(&mut wire, &mut look).await {
-                break Trouble::gone(&error.to_string());
-            }
-            if look.settled() && !told {
-                let report = report.clone().found(&look, &self.config);
-                if !follow {
-                    return Ok(Ended {
-                        report,
-                        opened_at,
-                        told,
-                    });
-                }
-                told = true;
-                self.tell(report).await?;
-            }
-            self.tell_changes(&report, &mut look).await?;
-            if let Some(reason) = look.poll_close() {
-                break self.given_up(&look, &reason);
-            }
-            if let Err(error) = self.wait(&mut wire, &mut look).await {
-                break Trouble::gone(&error.to_string());
-            }
-        };
-        let mut report = report.found(&look, &self.config);
-        // What a board said before it was lost is not so any more.
+        look.handle_deadline(now);
+        match input {
+            Some(PortInput::Received(bytes)) => look.handle_bytes(now, &bytes),
+            Some(PortInput::Written(bytes)) => look.handle_sent(now, &bytes),
+            _ => {}
+        }
+        while let Some(bytes) = look.poll_transmit(now) {
+            port.order(PortOrder::Write(bytes));
+        }
+        let settled = look.settled() && !*reported;
+        if settled {
+            *reported = true;
+            self.report(self.found(look)).await?;
+        }
+        self.report_changes(look).await?;
+        if let Some(reason) = look.poll_close() {
+            let report = self.lost(look, self.given_up(look, &reason));
+            port.order(PortOrder::Close(reason));
+            return Ok(Taken::Lost(report));
+        }
+        Ok(if settled { Taken::Settled } else { Taken::Nothing })
+    }
+
+    fn found(&self, look: &Look) -> PortReport {
+        PortReport::of(&self.candidate).found(look, &self.config)
+    }
+
+    /// What a board said before it was lost is not so any more.
+    fn lost(&self, look: &Look, trouble: Trouble) -> PortReport {
+        let mut report = self.found(look);
         report.boards.clear();
         report.troubles.push(trouble);
-        Ok(Ended {
-            report,
-            opened_at,
-            told,
-        })
-    }
-
-    async fn write(&self, wire: &mut Wire, look: &mut Look) -> io::Result<()> {
-        while let Some(bytes) = look.poll_transmit(self.time.now()) {
-            wire.write(&bytes).await?;
-            look.handle_sent(self.time.now(), &bytes);
-        }
-        Ok(())
-    }
-
-    async fn wait(&self, wire: &mut Wire, look: &mut Look) -> io::Result<()> {
-        let due = look.poll_deadline().unwrap_or(Timestamp::from_micros(i64::MAX));
-        tokio::select! {
-            read = wire.read() => {
-                let bytes = read?;
-                let now = self.time.now();
-                look.handle_deadline(now);
-                look.handle_bytes(now, bytes);
-            }
-            () = self.time.until(due) => look.handle_deadline(self.time.now()),
-        }
-        Ok(())
+        report
     }
 
     fn given_up(&self, look: &Look, reason: &str) -> Trouble {
@@ -163,9 +162,9 @@ impl Visit {
         }
     }
 
-    async fn tell_changes(&self, report: &PortReport, look: &mut Look) -> Result<(), Unwanted> {
+    async fn report_changes(&self, look: &mut Look) -> Result<(), Unwanted> {
         while let Some((place, change)) = look.poll_change() {
-            let report = report.clone().found(look, &self.config);
+            let report = self.found(look);
             let at = look.boards().position(|(other, _)| other == place);
             let Some(board) = at.and_then(|at| report.boards.get(at)) else {
                 continue;
@@ -176,7 +175,7 @@ impl Visit {
         Ok(())
     }
 
-    async fn tell(&self, report: PortReport) -> Result<(), Unwanted> {
+    async fn report(&self, report: PortReport) -> Result<(), Unwanted> {
         let line = text::line(&report);
         self.send(News { report, line }).await
     }
@@ -185,3 +184,6 @@ impl Visit {
         self.news.send(news).await.map_err(|_| Unwanted)
     }
 }
+
+/// Inputs of a port that wait to be looked at.
+const INPUTS: usize = 64;

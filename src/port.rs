@@ -1,0 +1,217 @@
+//! One port: opened, read, written, and opened again when it fails. Whoever uses ports uses them through this.
+
+use core::time::Duration;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use kiebitz_hardware::port::{Backoff, PortError, SerialPort};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use crate::system_time::LiveTime;
+
+/// What happens on a port.
+#[derive(Debug)]
+pub(crate) enum PortInput {
+    /// It cannot be opened, and will be tried again. A trouble that stays is reported once.
+    Refused(PortError),
+    /// It was opened.
+    Opened,
+    /// Bytes came.
+    Received(Vec<u8>),
+    /// Bytes were written.
+    Written(Vec<u8>),
+    /// It is gone, and will be tried again; the reason is for people.
+    Closed(String),
+}
+
+/// What a port is to do. An order that comes while the port is closed is dropped: it was for what was there before.
+#[derive(Debug)]
+pub(crate) enum PortOrder {
+    /// To be written.
+    Write(Vec<u8>),
+    /// To be closed for this reason, and opened again after a while.
+    Close(String),
+}
+
+/// A port that is kept open by a task of its own, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Port {
+    orders: mpsc::UnboundedSender<PortOrder>,
+    task: JoinHandle<()>,
+}
+
+impl Port {
+    /// Begins to serve a device. What happens there is sent to `inputs` under this key.
+    pub(crate) fn serve<K>(key: K, device: &Path, inputs: mpsc::Sender<(K, PortInput)>) -> Self
+    where
+        K: Copy + Send + Sync + 'static,
+    {
+        let (orders, taken) = mpsc::unbounded_channel();
+        let service = Service {
+            key,
+            device: device.to_owned(),
+            inputs,
+            orders: taken,
+        };
+        let task = tokio::spawn(async {
+            // It ends when nobody listens any more.
+            let _ = service.run().await;
+        });
+        Self { orders, task }
+    }
+
+    pub(crate) fn order(&self, order: PortOrder) {
+        // The task ends when nobody listens; then nobody misses what was ordered either.
+        let _ = self.orders.send(order);
+    }
+}
+
+impl Drop for Port {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// The task behind a [`Port`].
+#[derive(Debug)]
+struct Service<K> {
+    key: K,
+    device: PathBuf,
+    inputs: mpsc::Sender<(K, PortInput)>,
+    orders: mpsc::UnboundedReceiver<PortOrder>,
+}
+
+/// Nobody listens any more.
+struct Unwanted;
+
+impl<K: Copy> Service<K> {
+    async fn run(mut self) -> Result<(), Unwanted> {
+        let time = LiveTime::start();
+        let mut backoff = Backoff::new(time.now());
+        let mut reported: Option<PortError> = None;
+        loop {
+            if let Some(at) = backoff.poll_deadline() {
+                time.until(at).await;
+            }
+            match SerialPort::open(&self.device) {
+                Ok(mut port) => {
+                    reported = None;
+                    backoff.handle_opened(time.now());
+                    while self.orders.try_recv().is_ok() {}
+                    self.report(PortInput::Opened).await?;
+                    let reason = self.converse(&mut port).await?;
+                    drop(port);
+                    backoff.handle_failed(time.now());
+                    self.report(PortInput::Closed(reason)).await?;
+                }
+                Err(error) => {
+                    backoff.handle_failed(time.now());
+                    // A device gets its permissions a moment after it was plugged in.
+                    let early = matches!(error, PortError::Denied { .. }) && backoff.failures() < 2;
+                    if !early && reported.as_ref() != Some(&error) {
+                        reported = Some(error.clone());
+                        self.report(PortInput::Refused(error)).await?;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads and writes until the port fails or is to be closed, and returns why.
+    async fn converse(&mut self, port: &mut SerialPort) -> Result<String, Unwanted> {
+        let mut buffer = vec![0; CHUNK];
+        loop {
+            let input = tokio::select! {
+                read = port.read(&mut buffer) => match read {
+                    Ok(length) => PortInput::Received(buffer.get(..length).unwrap_or_default().to_vec()),
+                    Err(error) => return Ok(error.to_string()),
+                },
+                order = self.orders.recv() => match order.ok_or(Unwanted)? {
+                    PortOrder::Write(bytes) => match write(port, &bytes).await {
+                        Ok(()) => PortInput::Written(bytes),
+                        Err(error) => return Ok(error.to_string()),
+                    },
+                    PortOrder::Close(reason) => return Ok(reason),
+                },
+            };
+            self.report(input).await?;
+        }
+    }
+
+    async fn report(&self, input: PortInput) -> Result<(), Unwanted> {
+        self.inputs.send((self.key, input)).await.map_err(|_| Unwanted)
+    }
+}
+
+async fn write(port: &mut SerialPort, bytes: &[u8]) -> io::Result<()> {
+    match tokio::time::timeout(WRITTEN_WITHIN, port.write_all(bytes)).await {
+        Ok(written) => written,
+        Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "the port takes no bytes")),
+    }
+}
+
+/// At most this many bytes are read at once: more than a converter hands over, and a second of a busy board.
+const CHUNK: usize = 1024;
+/// A command has at most 14 bytes, which take 15 ms on the line.
+const WRITTEN_WITHIN: Duration = Duration::from_secs(2);
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::{Read, Write};
+
+    use rustix::pty::OpenptFlags;
+
+    use super::*;
+
+    /// A pseudo-terminal: the board's side, and the path of the host's.
+    fn pseudo_terminal() -> (File, PathBuf) {
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let board = rustix::pty::openpt(flags).unwrap();
+        rustix::pty::grantpt(&board).unwrap();
+        rustix::pty::unlockpt(&board).unwrap();
+        let path = rustix::pty::ptsname(&board, Vec::new()).unwrap();
+        (File::from(board), path.into_string().unwrap().into())
+    }
+
+    #[tokio::test]
+    async fn a_port_is_read_written_closed_and_opened_again() {
+        let (mut board, path) = pseudo_terminal();
+        let (inputs, mut heard) = mpsc::channel(8);
+        let port = Port::serve(7, &path, inputs);
+        assert!(matches!(heard.recv().await, Some((7, PortInput::Opened))));
+
+        board.write_all(b"abc").unwrap();
+        let Some((_, PortInput::Received(bytes))) = heard.recv().await else {
+            panic!("nothing is read");
+        };
+        assert_eq!(bytes, b"abc");
+
+        port.order(PortOrder::Write(b"xyz".to_vec()));
+        let written = heard.recv().await;
+        assert!(matches!(written, Some((_, PortInput::Written(bytes))) if bytes == b"xyz"));
+        let mut buffer = [0; 3];
+        board.read_exact(&mut buffer).unwrap();
+        assert_eq!(&buffer, b"xyz");
+
+        port.order(PortOrder::Close("for a while".to_owned()));
+        let closed = heard.recv().await;
+        assert!(matches!(closed, Some((_, PortInput::Closed(reason))) if reason == "for a while"));
+        assert!(matches!(heard.recv().await, Some((_, PortInput::Opened))));
+    }
+
+    #[tokio::test]
+    async fn a_trouble_that_stays_is_reported_once() {
+        let (inputs, mut heard) = mpsc::channel(8);
+        let _port = Port::serve((), Path::new("/dev/ttyKIEBITZ"), inputs);
+        let refused = heard.recv().await;
+        assert!(matches!(
+            refused,
+            Some(((), PortInput::Refused(PortError::Missing { .. })))
+        ));
+        let more = tokio::time::timeout(Duration::from_millis(3500), heard.recv()).await;
+        assert!(more.is_err());
+    }
+}
