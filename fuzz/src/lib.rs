@@ -3,7 +3,7 @@
 
 use core::time::Duration;
 
-use kiebitz_hardware::{BusLine, Probe, Session, Timestamp};
+use kiebitz_hardware::{BusLine, Line, Session, Timestamp};
 
 /// What a recorder would have written.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub trait Machine {
 }
 
 macro_rules! machine {
-    ($machine:ty, $poll_close:expr) => {
+    ($machine:ty) => {
         impl Machine for $machine {
             fn handle_opened(&mut self, now: Timestamp) {
                 self.handle_opened(now);
@@ -51,15 +51,15 @@ macro_rules! machine {
                 self.poll_transmit(now)
             }
             fn poll_close(&mut self) -> Option<String> {
-                $poll_close(self)
+                self.poll_close()
             }
         }
     };
 }
 
-machine!(Session, Session::poll_close);
-machine!(BusLine, BusLine::poll_close);
-machine!(Probe, |_: &mut Probe| None);
+machine!(Session);
+machine!(BusLine);
+machine!(Line);
 
 /// The time at which every port is opened.
 pub const START: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);

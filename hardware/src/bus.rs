@@ -60,9 +60,9 @@ use crate::time::Timestamp;
 use listener::Listener;
 use poller::Poller;
 
+mod board;
 mod listener;
 mod poller;
-mod seat;
 mod turn;
 
 /// How a bus is polled.

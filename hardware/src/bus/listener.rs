@@ -8,7 +8,7 @@ use kiebitz_protocol::{
 };
 
 use super::BusFigures;
-use super::seat::{Owed, Seat, Told};
+use super::board::{BusBoard, Owed, Reported};
 use crate::facts::{CLOCK_AGE, FIELD_AGE};
 use crate::observation::{Identity, Observation, Observed};
 use crate::time::Timestamp;
@@ -21,7 +21,7 @@ pub(super) struct Listener {
     decoder: BusDecoder,
     commands: BusCommandDecoder,
     question: Option<Question>,
-    seats: BTreeMap<BusAddress, Seat>,
+    boards: BTreeMap<BusAddress, BusBoard>,
     /// Boards that answered a ping to all, or something that looked like it, and are not there yet.
     found: BTreeSet<BusAddress>,
     observations: VecDeque<(BusAddress, Observed)>,
@@ -62,14 +62,14 @@ impl Listener {
         self.decoder.reset();
         self.question = None;
         self.found.clear();
-        for (address, seat) in &mut self.seats {
-            if seat.present {
+        for (address, board) in &mut self.boards {
+            if board.present {
                 let reason = reason.to_owned();
                 let observation = Observation::Closed { reason };
                 self.observations
                     .push_back((*address, Observed { at: now, observation }));
             }
-            seat.leave();
+            board.leave();
         }
     }
 
@@ -117,18 +117,18 @@ impl Listener {
         }
     }
 
-    pub(super) fn seat(&self, address: BusAddress) -> Option<&Seat> {
-        self.seats.get(&address)
+    pub(super) fn board(&self, address: BusAddress) -> Option<&BusBoard> {
+        self.boards.get(&address)
     }
 
     /// The boards that are there, in the order of their addresses.
-    pub(super) fn present(&self) -> impl Iterator<Item = (BusAddress, &Seat)> {
-        self.seats().filter(|(_, seat)| seat.present)
+    pub(super) fn present(&self) -> impl Iterator<Item = (BusAddress, &BusBoard)> {
+        self.boards().filter(|(_, board)| board.present)
     }
 
     /// All boards that ever answered.
-    pub(super) fn seats(&self) -> impl Iterator<Item = (BusAddress, &Seat)> + Clone {
-        self.seats.iter().map(|(address, seat)| (*address, seat))
+    pub(super) fn boards(&self) -> impl Iterator<Item = (BusAddress, &BusBoard)> + Clone {
+        self.boards.iter().map(|(address, board)| (*address, board))
     }
 
     /// Boards that seem to have answered a ping to all.
@@ -153,27 +153,27 @@ impl Listener {
             Outcome::Damaged => self.figures.damaged += 1,
             Outcome::Silent => self.figures.silent += 1,
         }
-        let Some(seat) = self.seats.get_mut(&address) else {
+        let Some(board) = self.boards.get_mut(&address) else {
             return;
         };
-        if let Some(owed) = seat.owed.as_mut().filter(|_| asks_new_changes(kind)) {
+        if let Some(owed) = board.owed.as_mut().filter(|_| asks_new_changes(kind)) {
             owed.heard = outcome != Outcome::Silent;
         }
         if kind == BusCommandKind::ChangesClockBoard {
-            seat.all_in_one_refused = match outcome {
-                Outcome::Silent => seat.all_in_one_refused + 1,
+            board.all_in_one_refused = match outcome {
+                Outcome::Silent => board.all_in_one_refused + 1,
                 Outcome::Answered | Outcome::Damaged => 0,
             };
         }
         if outcome == Outcome::Answered {
             return;
         }
-        seat.failures += 1;
-        seat.unreadable |= outcome == Outcome::Damaged;
-        let silent_for = now.saturating_duration_since(seat.answered_at);
-        if seat.present && seat.failures >= LEAVING_FAILURES && silent_for >= LEAVING_TIME {
-            let reason = if seat.unreadable { UNREADABLE } else { NO_ANSWER };
-            seat.leave();
+        board.failures += 1;
+        board.unreadable |= outcome == Outcome::Damaged;
+        let silent_for = now.saturating_duration_since(board.answered_at);
+        if board.present && board.failures >= LEAVING_FAILURES && silent_for >= LEAVING_TIME {
+            let reason = if board.unreadable { UNREADABLE } else { NO_ANSWER };
+            board.leave();
             let reason = reason.to_owned();
             self.tell(now, address, Observation::Closed { reason });
         }
@@ -192,20 +192,20 @@ impl Listener {
         if address == BusAddress::ALL {
             if kind == BusCommandKind::Ping {
                 self.figures.sweeps += 1;
-                self.seats.values_mut().for_each(|seat| seat.silenced = false);
+                self.boards.values_mut().for_each(|board| board.silenced = false);
             }
             return;
         }
         self.found.remove(&address);
         self.figures.questions += 1;
-        // Only a board that answers gets a seat.
-        let Some(seat) = self.seats.get_mut(&address) else {
+        // Only a board that answers gets a board.
+        let Some(board) = self.boards.get_mut(&address) else {
             return;
         };
-        seat.asked_since.get_or_insert(now);
+        board.asked_since.get_or_insert(now);
         match kind {
             kind if asks_new_changes(kind) => {
-                let lost = seat.owed.replace(Owed {
+                let lost = board.owed.replace(Owed {
                     since: now,
                     heard: false,
                     repeated: false,
@@ -213,21 +213,21 @@ impl Listener {
                 });
                 // Whoever asks does not repeat what was damaged.
                 if lost.is_some_and(|owed| owed.heard) {
-                    seat.board_wanted = true;
+                    board.board_wanted = true;
                     self.tell(now, address, Observation::Disturbed { bytes: LOST_ANSWER });
                 }
             }
             BusCommandKind::RepeatChanges => {
                 self.figures.repeats += 1;
-                match &mut seat.owed {
+                match &mut board.owed {
                     Some(owed) => (owed.repeated, owed.flushed) = (true, false),
                     None => {
-                        seat.recalls = true;
-                        seat.recalls_asked += 1;
+                        board.recalls = true;
+                        board.recalls_asked += 1;
                     }
                 }
             }
-            BusCommandKind::Version => seat.versions_asked += 1,
+            BusCommandKind::Version => board.versions_asked += 1,
             _ => {}
         }
     }
@@ -244,11 +244,11 @@ impl Listener {
         }
         match (answer.data, asked) {
             (BusData::Ping, Some(kind @ (BusCommandKind::Ping | BusCommandKind::IgnoreNextPing))) => {
-                let seat = self.answered(now, address, true);
-                seat.silenced |= kind == BusCommandKind::IgnoreNextPing;
-                seat.flush();
+                let board = self.answered(now, address, true);
+                board.silenced |= kind == BusCommandKind::IgnoreNextPing;
+                board.flush();
             }
-            (BusData::Ping, _) if self.seats.get(&address).is_none_or(|seat| !seat.present) => {
+            (BusData::Ping, _) if self.boards.get(&address).is_none_or(|board| !board.present) => {
                 self.found.insert(address);
             }
             (BusData::Changes(data), _) => self.hear_changes(now, address, data, asked),
@@ -260,20 +260,20 @@ impl Listener {
             }
             (BusData::Board(dump), Some(BusCommandKind::Board | BusCommandKind::ChangesClockBoard)) => {
                 let since = self.asked_since(now, address);
-                let seat = self.answered(now, address, true);
-                if seat.owed.is_some() {
+                let board = self.answered(now, address, true);
+                if board.owed.is_some() {
                     // It shows what the changes before it have yet to tell: it is asked for again behind them.
-                    seat.board_wanted = true;
+                    board.board_wanted = true;
                     return;
                 }
-                seat.board_at = Some(now);
-                seat.board_wanted = false;
+                board.board_at = Some(now);
+                board.board_wanted = false;
                 let not_before = since.saturating_sub(FIELD_AGE);
                 self.tell(now, address, Observation::Board { dump, not_before });
             }
             (BusData::Version { major, minor }, Some(BusCommandKind::Version)) => {
-                let seat = self.answered(now, address, true);
-                let news = seat.version.replace((major, minor)) != Some((major, minor));
+                let board = self.answered(now, address, true);
+                let news = board.version.replace((major, minor)) != Some((major, minor));
                 if news {
                     self.identify(now, address, Some((major, minor)));
                 }
@@ -293,24 +293,24 @@ impl Listener {
         data: &[u8],
         asked: Option<BusCommandKind>,
     ) {
-        if !self.seats.contains_key(&address) && !asked.is_some_and(asks_changes) {
+        if !self.boards.contains_key(&address) && !asked.is_some_and(asks_changes) {
             return;
         }
-        if !self.seats.contains_key(&address) {
+        if !self.boards.contains_key(&address) {
             self.welcome_asked(now, address, asked);
         }
-        let Some(seat) = self.seats.get_mut(&address) else {
+        let Some(board) = self.boards.get_mut(&address) else {
             return;
         };
-        let told = seat.take_changes(data);
-        if told == Told::Unasked {
+        let told = board.take_changes(data);
+        if told == Reported::Unasked {
             return;
         }
         // A late answer is not the answer to what has been asked since.
         if asked.is_some_and(asks_changes) {
             self.answered(now, address, asked != Some(BusCommandKind::ChangesClockBoard));
         }
-        if let Told::New {
+        if let Reported::New {
             elements,
             not_before,
             not_after,
@@ -333,11 +333,11 @@ impl Listener {
     /// The first thing a board ever said is changes: it owed them since it was asked.
     fn welcome_asked(&mut self, now: Timestamp, address: BusAddress, asked: Option<BusCommandKind>) {
         let since = self.asked_since(now, address);
-        let seat = self.answered(now, address, false);
+        let board = self.answered(now, address, false);
         if asked == Some(BusCommandKind::RepeatChanges) {
-            seat.recalls = true;
+            board.recalls = true;
         } else {
-            seat.owed = Some(Owed {
+            board.owed = Some(Owed {
                 since,
                 heard: true,
                 repeated: false,
@@ -348,8 +348,8 @@ impl Listener {
 
     fn hear_clock(&mut self, now: Timestamp, address: BusAddress, report: ClockReport, complete: bool) {
         let since = self.asked_since(now, address);
-        let seat = self.answered(now, address, complete);
-        seat.clock_at = Some(now);
+        let board = self.answered(now, address, complete);
+        board.clock_at = Some(now);
         let observation = match report {
             ClockReport::Times(times) => Observation::Clock {
                 times,
@@ -358,38 +358,38 @@ impl Listener {
             ClockReport::Absent(_) => Observation::ClockAbsent,
             ClockReport::Ack(_) => return,
         };
-        if seat.clock.replace(report) != Some(report) {
+        if board.clock.replace(report) != Some(report) {
             self.tell(now, address, observation);
         }
     }
 
     /// A board has answered what it was asked; `complete`: all of it.
-    fn answered(&mut self, now: Timestamp, address: BusAddress, complete: bool) -> &mut Seat {
+    fn answered(&mut self, now: Timestamp, address: BusAddress, complete: bool) -> &mut BusBoard {
         if let Some(question) = &mut self.question {
             question.answered = true;
             question.complete |= complete;
         }
-        if !self.seats.get(&address).is_some_and(|seat| seat.present) {
+        if !self.boards.get(&address).is_some_and(|board| board.present) {
             self.found.remove(&address);
             self.tell(now, address, Observation::Opened);
             self.identify(now, address, None);
-            self.seats.entry(address).or_insert_with(Seat::new).enter();
+            self.boards.entry(address).or_insert_with(BusBoard::new).enter();
         }
         self.answered_at = Some(now);
-        let seat = self.seats.entry(address).or_insert_with(Seat::new);
-        seat.answered_at = now;
-        (seat.failures, seat.unreadable) = (0, false);
+        let board = self.boards.entry(address).or_insert_with(BusBoard::new);
+        board.answered_at = now;
+        (board.failures, board.unreadable) = (0, false);
         if complete {
-            seat.asked_since = None;
+            board.asked_since = None;
         }
-        seat
+        board
     }
 
     /// No answer of this board that comes now was given before that.
     fn asked_since(&self, now: Timestamp, address: BusAddress) -> Timestamp {
         let asked_at = self.question.map_or(now, |question| question.asked_at);
-        let seat = self.seats.get(&address);
-        seat.and_then(|seat| seat.asked_since).unwrap_or(asked_at)
+        let board = self.boards.get(&address);
+        board.and_then(|board| board.asked_since).unwrap_or(asked_at)
     }
 
     fn identify(&mut self, now: Timestamp, address: BusAddress, version: Option<(u8, u8)>) {

@@ -57,12 +57,12 @@ impl Search {
             let (address, asked) = self
                 .greeted
                 .or_else(|| self.to_greet.pop_front().map(|address| (address, 0)))?;
-            let seat = listener.seat(address);
-            let kind = match seat {
-                Some(seat) if recalls && seat.silenced && seat.wants_recall() => {
+            let board = listener.board(address);
+            let kind = match board {
+                Some(board) if recalls && board.silenced && board.wants_recall() => {
                     Some(BusCommandKind::RepeatChanges)
                 }
-                Some(seat) if seat.silenced => None,
+                Some(board) if board.silenced => None,
                 _ => Some(BusCommandKind::IgnoreNextPing),
             };
             if let Some(kind) = kind.filter(|_| asked < MOST_GREETINGS) {
@@ -204,8 +204,8 @@ impl Poller {
         let has_time = leaves || now.saturating_duration_since(round.began) < EXTRAS_TIME;
         if let Some(turn) = &mut round.turn {
             let address = turn.address;
-            if let Some(seat) = listener.seat(address).filter(|seat| seat.present) {
-                let kind = turn.next(now, seat, outcome, has_time, &self.settings);
+            if let Some(board) = listener.board(address).filter(|board| board.present) {
+                let kind = turn.next(now, board, outcome, has_time, &self.settings);
                 if turn.denied {
                     round.denied.get_or_insert(address);
                 }
@@ -252,8 +252,8 @@ impl Poller {
         }
         self.absent_due = now + ABSENT_PERIOD;
         let mut absent = listener
-            .seats()
-            .filter(|(_, seat)| !seat.present)
+            .boards()
+            .filter(|(_, board)| !board.present)
             .map(|(address, _)| address);
         let first = absent.clone().next();
         self.absent_last = absent.find(|address| *address > self.absent_last).or(first)?;
@@ -271,7 +271,7 @@ impl Poller {
             return None;
         }
         round.silenced += 1;
-        let loud = listener.present().find(|(_, seat)| !seat.silenced);
+        let loud = listener.present().find(|(_, board)| !board.silenced);
         if let Some((address, _)) = loud {
             return Some(command(BusCommandKind::IgnoreNextPing, address));
         }

@@ -5,8 +5,8 @@ use core::time::Duration;
 use kiebitz_protocol::{BusAddress, BusCommandKind, ClockReport};
 
 use super::BusSettings;
+use super::board::BusBoard;
 use super::listener::Outcome;
-use super::seat::Seat;
 use crate::facts::CLOCK_POLL;
 use crate::time::Timestamp;
 
@@ -41,7 +41,7 @@ impl Turn {
     pub(super) fn next(
         &mut self,
         now: Timestamp,
-        seat: &Seat,
+        board: &BusBoard,
         outcome: Option<Outcome>,
         has_time: bool,
         settings: &BusSettings,
@@ -57,12 +57,12 @@ impl Turn {
             return None;
         }
         self.questions += 1;
-        let wants_board = seat.board_wanted || is_due(now, seat.board_at, settings.dump_period);
-        let wants_clock = is_due(now, seat.clock_at, clock_period(seat));
+        let wants_board = board.board_wanted || is_due(now, board.board_at, settings.dump_period);
+        let wants_clock = is_due(now, board.clock_at, clock_period(board));
         if settings.leave_changes {
-            return what_stands(seat, wants_board, wants_clock);
+            return what_stands(board, wants_board, wants_clock);
         }
-        if let Some(owed) = seat.owed {
+        if let Some(owed) = board.owed {
             // The ping's answer comes after those that may still be on their way: only then it is certain what is
             // repeated.
             return Some(if owed.flushed {
@@ -71,18 +71,18 @@ impl Turn {
                 BusCommandKind::Ping
             });
         }
-        let extra = extra(seat, wants_board, wants_clock);
+        let extra = extra(board, wants_board, wants_clock);
         let extra = if has_time {
             extra
         } else {
             self.denied |= extra.is_some();
             None
         };
-        if seat.wants_recall() {
+        if board.wants_recall() {
             return Some(BusCommandKind::RepeatChanges);
         }
         if !std::mem::replace(&mut self.asked_changes, true) {
-            let all = wants_board && extra.is_some() && seat.all_in_one_refused < 2;
+            let all = wants_board && extra.is_some() && board.all_in_one_refused < 2;
             return Some(if all {
                 BusCommandKind::ChangesClockBoard
             } else {
@@ -94,29 +94,29 @@ impl Turn {
 }
 
 /// What a board is asked besides its changes.
-fn extra(seat: &Seat, wants_board: bool, wants_clock: bool) -> Option<BusCommandKind> {
+fn extra(board: &BusBoard, wants_board: bool, wants_clock: bool) -> Option<BusCommandKind> {
     if wants_clock {
         Some(BusCommandKind::Clock)
     } else if wants_board {
         Some(BusCommandKind::Board)
     } else {
-        wants_version(seat).then_some(BusCommandKind::Version)
+        wants_version(board).then_some(BusCommandKind::Version)
     }
 }
 
 /// What a board is asked that keeps its changes. The clock comes last: without an answer the turn is over.
-fn what_stands(seat: &Seat, wants_board: bool, wants_clock: bool) -> Option<BusCommandKind> {
+fn what_stands(board: &BusBoard, wants_board: bool, wants_clock: bool) -> Option<BusCommandKind> {
     if wants_board {
         Some(BusCommandKind::Board)
-    } else if wants_version(seat) {
+    } else if wants_version(board) {
         Some(BusCommandKind::Version)
     } else {
         wants_clock.then_some(BusCommandKind::Clock)
     }
 }
 
-fn wants_version(seat: &Seat) -> bool {
-    seat.version.is_none() && seat.versions_asked < MOST_VERSIONS
+fn wants_version(board: &BusBoard) -> bool {
+    board.version.is_none() && board.versions_asked < MOST_VERSIONS
 }
 
 fn is_due(now: Timestamp, last: Option<Timestamp>, period: Duration) -> bool {
@@ -124,8 +124,8 @@ fn is_due(now: Timestamp, last: Option<Timestamp>, period: Duration) -> bool {
 }
 
 /// As often as the board itself asks its clock.
-fn clock_period(seat: &Seat) -> Duration {
-    match seat.clock {
+fn clock_period(board: &BusBoard) -> Duration {
+    match board.clock {
         Some(ClockReport::Absent(_)) => Duration::from_secs(2),
         _ => CLOCK_POLL,
     }
@@ -144,12 +144,12 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
 
-    fn seat() -> Seat {
-        let mut seat = Seat::new();
-        seat.enter();
-        seat.last_changes = Some(Vec::new());
-        seat.version = Some((1, 8));
-        seat
+    fn board() -> BusBoard {
+        let mut board = BusBoard::new();
+        board.enter();
+        board.last_changes = Some(Vec::new());
+        board.version = Some((1, 8));
+        board
     }
 
     fn turn() -> Turn {
@@ -158,39 +158,39 @@ mod tests {
 
     #[test]
     fn all_in_one_is_asked_only_when_a_dump_is_due_and_the_board_knows_it() {
-        let mut seat = seat();
-        let ask = |seat: &Seat| turn().next(NOW, seat, None, true, &BusSettings::default());
-        assert_eq!(ask(&seat), Some(BusCommandKind::ChangesClockBoard));
-        seat.all_in_one_refused = 2;
-        assert_eq!(ask(&seat), Some(BusCommandKind::Changes));
-        seat.all_in_one_refused = 0;
-        (seat.board_wanted, seat.board_at) = (false, Some(NOW));
-        assert_eq!(ask(&seat), Some(BusCommandKind::Changes));
+        let mut board = board();
+        let ask = |board: &BusBoard| turn().next(NOW, board, None, true, &BusSettings::default());
+        assert_eq!(ask(&board), Some(BusCommandKind::ChangesClockBoard));
+        board.all_in_one_refused = 2;
+        assert_eq!(ask(&board), Some(BusCommandKind::Changes));
+        board.all_in_one_refused = 0;
+        (board.board_wanted, board.board_at) = (false, Some(NOW));
+        assert_eq!(ask(&board), Some(BusCommandKind::Changes));
     }
 
     #[test]
     fn a_board_that_does_not_know_all_in_one_is_asked_for_each() {
-        let mut seat = seat();
-        seat.all_in_one_refused = 2;
+        let mut board = board();
+        board.all_in_one_refused = 2;
         let mut turn = turn();
         let mut ask =
-            |seat: &Seat| turn.next(NOW, seat, Some(Outcome::Answered), true, &BusSettings::default());
-        assert_eq!(ask(&seat), Some(BusCommandKind::Changes));
-        assert_eq!(ask(&seat), Some(BusCommandKind::Clock));
-        seat.clock_at = Some(NOW);
-        assert_eq!(ask(&seat), Some(BusCommandKind::Board));
-        (seat.board_wanted, seat.board_at) = (false, Some(NOW));
-        assert_eq!(ask(&seat), None);
+            |board: &BusBoard| turn.next(NOW, board, Some(Outcome::Answered), true, &BusSettings::default());
+        assert_eq!(ask(&board), Some(BusCommandKind::Changes));
+        assert_eq!(ask(&board), Some(BusCommandKind::Clock));
+        board.clock_at = Some(NOW);
+        assert_eq!(ask(&board), Some(BusCommandKind::Board));
+        (board.board_wanted, board.board_at) = (false, Some(NOW));
+        assert_eq!(ask(&board), None);
     }
 
     #[test]
     fn without_time_only_changes_are_asked_and_that_is_noted() {
-        let seat = seat();
+        let board = board();
         let mut turn = turn();
         let mut ask = || {
             turn.next(
                 NOW,
-                &seat,
+                &board,
                 Some(Outcome::Answered),
                 false,
                 &BusSettings::default(),
@@ -202,20 +202,20 @@ mod tests {
 
     #[test]
     fn a_silent_board_waits_for_the_next_round_and_a_damaged_answer_is_asked_for_again() {
-        let seat = seat();
+        let board = board();
         let mut silent = turn();
         assert!(
             silent
-                .next(NOW, &seat, None, true, &BusSettings::default())
+                .next(NOW, &board, None, true, &BusSettings::default())
                 .is_some()
         );
         assert_eq!(
-            silent.next(NOW, &seat, Some(Outcome::Silent), true, &BusSettings::default()),
+            silent.next(NOW, &board, Some(Outcome::Silent), true, &BusSettings::default()),
             None
         );
         let mut damaged = turn();
         let asked = std::iter::from_fn(|| {
-            damaged.next(NOW, &seat, Some(Outcome::Damaged), true, &BusSettings::default())
+            damaged.next(NOW, &board, Some(Outcome::Damaged), true, &BusSettings::default())
         });
         assert_eq!(asked.count(), 4);
     }

@@ -3,17 +3,19 @@
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 
 use pcap_parser::{
-    BOM_MAGIC, EPB_MAGIC, EnhancedPacketBlock, IDB_MAGIC, InterfaceDescriptionBlock, PcapNGOption, SHB_MAGIC,
-    parse_enhancedpacketblock_be, parse_enhancedpacketblock_le, parse_interfacedescriptionblock_be,
-    parse_interfacedescriptionblock_le, parse_sectionheaderblock,
+    EPB_MAGIC, IDB_MAGIC, SHB_MAGIC, parse_enhancedpacketblock_be, parse_enhancedpacketblock_le,
+    parse_interfacedescriptionblock_be, parse_interfacedescriptionblock_le, parse_sectionheaderblock,
 };
 
 use super::{
-    COMMENT_CLOSE, COMMENT_OPEN, CaptureError, Content, DESCRIPTION_BUS, Direction, EPB_FLAGS,
-    FLAGS_DIRECTION, FLAGS_OUTBOUND, Fault, FileKind, IF_DESCRIPTION, IF_NAME, IF_TSOFFSET, IF_TSRESOL,
-    Interface, LINK_TYPE, LineMode, MAX_BLOCK, MAX_INTERFACES, MICROSECONDS, OPT_COMMENT, OPT_END, Packet,
+    CaptureError, DESCRIPTION_BUS, Fault, IF_DESCRIPTION, IF_NAME, Interface, LINK_TYPE, LineMode, MAX_BLOCK,
+    MAX_INTERFACES, Packet,
 };
-use crate::time::Timestamp;
+use block::{ByteOrder, Ticks, content, option};
+use kind::sniff;
+
+mod block;
+mod kind;
 
 /// Reads a capture, packet by packet.
 ///
@@ -54,7 +56,7 @@ impl<R: Read> CaptureReader<R> {
             section: Section {
                 number: 0,
                 byte_order: ByteOrder::Little,
-                lines: Vec::new(),
+                interfaces: Vec::new(),
             },
             ended: false,
             truncated: None,
@@ -178,7 +180,7 @@ impl<R: Read> CaptureReader<R> {
             });
         }
         self.section.number += 1;
-        self.section.lines.clear();
+        self.section.interfaces.clear();
         Ok(())
     }
 
@@ -205,7 +207,7 @@ impl<R: Read> CaptureReader<R> {
             });
         }
         let interface = self.index_of(Interface { name, mode })?;
-        self.section.lines.push(Line { interface, ticks });
+        self.section.interfaces.push(Described { interface, ticks });
         Ok(())
     }
 
@@ -234,11 +236,11 @@ impl<R: Read> CaptureReader<R> {
             ByteOrder::Little => parse_enhancedpacketblock_le(&self.block),
         };
         let (_, packet) = packet.map_err(|_| self.misfit())?;
-        let line = self.section.lines.get(packet.if_id as usize);
-        let line = line.ok_or_else(|| self.corrupt(Fault::UnknownInterface(packet.if_id)))?;
+        let described = self.section.interfaces.get(packet.if_id as usize);
+        let described = described.ok_or_else(|| self.corrupt(Fault::UnknownInterface(packet.if_id)))?;
         Ok(Packet {
-            at: line.ticks.timestamp(packet.ts_high, packet.ts_low),
-            interface: line.interface,
+            at: described.ticks.timestamp(packet.ts_high, packet.ts_low),
+            interface: described.interface,
             offset: self.offset,
             content: content(&packet, self.section.byte_order).ok_or_else(|| self.misfit())?,
         })
@@ -329,155 +331,15 @@ struct Section {
     number: u64,
     byte_order: ByteOrder,
     /// What the section's own interface numbers stand for.
-    lines: Vec<Line>,
+    interfaces: Vec<Described>,
 }
 
 /// An interface as a section describes it.
 #[derive(Debug)]
-struct Line {
+struct Described {
     /// Its index in the whole capture.
     interface: usize,
     ticks: Ticks,
-}
-
-#[derive(Copy, Clone, Debug)]
-enum ByteOrder {
-    Big,
-    Little,
-}
-
-impl ByteOrder {
-    /// The order in which the mark at the start of a section is written.
-    fn from_mark(bytes: &[u8]) -> Option<Self> {
-        [Self::Big, Self::Little]
-            .into_iter()
-            .find(|order| order.u32(bytes) == Some(BOM_MAGIC))
-    }
-
-    fn u32(self, bytes: &[u8]) -> Option<u32> {
-        let word = *bytes.first_chunk()?;
-        Some(match self {
-            Self::Big => u32::from_be_bytes(word),
-            Self::Little => u32::from_le_bytes(word),
-        })
-    }
-
-    fn i64(self, bytes: &[u8]) -> Option<i64> {
-        let word = *bytes.first_chunk()?;
-        Some(match self {
-            Self::Big => i64::from_be_bytes(word),
-            Self::Little => i64::from_le_bytes(word),
-        })
-    }
-}
-
-/// How an interface counts time.
-#[derive(Copy, Clone, Debug)]
-struct Ticks {
-    /// Ticks in a second; `None` for more than 128 bits hold.
-    per_second: Option<u128>,
-    /// Seconds to add to all timestamps.
-    offset: i64,
-}
-
-impl Ticks {
-    // pcap_parser's own reading of these options has no binary resolutions and always takes the offset for
-    // little-endian.
-    fn of(description: &InterfaceDescriptionBlock<'_>, byte_order: ByteOrder) -> Self {
-        let resolution = option(&description.options, IF_TSRESOL).and_then(|value| value.first().copied());
-        let resolution = resolution.unwrap_or(MICROSECONDS);
-        let exponent = u32::from(resolution & !BINARY);
-        let base: u128 = if resolution & BINARY == 0 { 10 } else { 2 };
-        let offset = option(&description.options, IF_TSOFFSET).and_then(|value| byte_order.i64(value));
-        Self {
-            per_second: base.checked_pow(exponent),
-            offset: offset.unwrap_or_default(),
-        }
-    }
-
-    fn timestamp(self, high: u32, low: u32) -> Timestamp {
-        // Below zero for times before 1970.
-        let ticks = i128::from((u64::from(high) << 32 | u64::from(low)) as i64);
-        let per_second = self.per_second.and_then(|ticks| i128::try_from(ticks).ok());
-        let micros = per_second.map_or(0, |per_second| (ticks * 1_000_000).div_euclid(per_second));
-        let micros = micros + i128::from(self.offset) * 1_000_000;
-        Timestamp::from_micros(micros.clamp(i64::MIN.into(), i64::MAX.into()) as i64)
-    }
-}
-
-/// What a packet says, or `None` when it is longer than its block.
-fn content(packet: &EnhancedPacketBlock<'_>, byte_order: ByteOrder) -> Option<Content> {
-    let bytes = packet.data.get(..packet.caplen as usize)?;
-    if bytes.is_empty()
-        && let Some(marker) = options(&packet.options, OPT_COMMENT).find_map(marker)
-    {
-        return Some(marker);
-    }
-    let flags = option(&packet.options, EPB_FLAGS).and_then(|value| byte_order.u32(value));
-    let direction = match flags.unwrap_or_default() & FLAGS_DIRECTION {
-        FLAGS_OUTBOUND => Direction::Outbound,
-        _ => Direction::Inbound,
-    };
-    Some(Content::Bytes {
-        direction,
-        bytes: bytes.to_vec(),
-    })
-}
-
-/// What a comment on an empty packet says about the port.
-fn marker(comment: &[u8]) -> Option<Content> {
-    let comment = String::from_utf8_lossy(comment);
-    if comment == COMMENT_OPEN {
-        return Some(Content::Opened);
-    }
-    let reason = comment.strip_prefix(COMMENT_CLOSE)?;
-    let reason = if reason.is_empty() {
-        reason
-    } else {
-        reason.strip_prefix(':')?
-    };
-    Some(Content::Closed {
-        reason: reason.strip_prefix(' ').unwrap_or(reason).to_owned(),
-    })
-}
-
-/// The value of a block's first option of this kind.
-fn option<'a>(list: &'a [PcapNGOption<'_>], code: u16) -> Option<&'a [u8]> {
-    options(list, code).next()
-}
-
-/// The values of a block's options of this kind.
-fn options<'a>(list: &'a [PcapNGOption<'_>], code: u16) -> impl Iterator<Item = &'a [u8]> {
-    let list = list.iter().take_while(|option| option.code.0 != OPT_END);
-    list.filter(move |option| option.code.0 == code)
-        .filter_map(|option| option.as_bytes().ok())
-}
-
-/// What a file that is no capture looks like, judged by its beginning.
-fn sniff(start: &[u8]) -> FileKind {
-    if start.is_empty() {
-        return FileKind::Empty;
-    }
-    if CLASSIC_PCAP.iter().any(|magic| start.starts_with(magic)) {
-        return FileKind::ClassicPcap;
-    }
-    if COMPRESSED.iter().any(|magic| start.starts_with(magic)) {
-        return FileKind::Compressed;
-    }
-    let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
-    if text
-        .iter()
-        .any(|byte| byte.is_ascii_control() && !byte.is_ascii_whitespace())
-    {
-        return FileKind::Other;
-    }
-    let text = text.trim_ascii_start();
-    let tag = text.strip_prefix(b"[").and_then(<[u8]>::first);
-    if tag.is_some_and(u8::is_ascii_alphabetic) {
-        FileKind::Pgn
-    } else {
-        FileKind::Text
-    }
 }
 
 /// How the file is read, whatever the size of its blocks.
@@ -488,28 +350,6 @@ const LEAST_BLOCK: usize = 12;
 
 /// How much of a file that is no capture is looked at.
 const SNIFFED: usize = 512;
-
-/// Set in a resolution that is a power of two.
-const BINARY: u8 = 0x80;
-
-/// Microseconds, nanoseconds and Kuznetzov's variant, in both byte orders.
-const CLASSIC_PCAP: [[u8; 4]; 6] = [
-    [0xa1, 0xb2, 0xc3, 0xd4],
-    [0xd4, 0xc3, 0xb2, 0xa1],
-    [0xa1, 0xb2, 0x3c, 0x4d],
-    [0x4d, 0x3c, 0xb2, 0xa1],
-    [0xa1, 0xb2, 0xcd, 0x34],
-    [0x34, 0xcd, 0xb2, 0xa1],
-];
-
-/// gzip, bzip2, xz, Zip and Zstandard.
-const COMPRESSED: [&[u8]; 5] = [
-    &[0x1f, 0x8b],
-    b"BZh",
-    b"\xfd7zXZ\0",
-    b"PK\x03\x04",
-    &[0x28, 0xb5, 0x2f, 0xfd],
-];
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ use core::time::Duration;
 use kiebitz_protocol::{ClockAbsent, ClockTimes, Contents, Dump, Field, FieldUpdate, Message};
 
 use super::clock::EmulatedClock;
-use super::line::Line;
+use super::line::Wire;
 use super::memory::Memory;
 use super::scan::Scan;
 use crate::time::Timestamp;
@@ -38,7 +38,7 @@ pub struct EmulatedBoard {
     memory: Memory,
     /// The memory is being written until then.
     writing_until: Timestamp,
-    line: Line,
+    line: Wire,
     input: Input,
     mode: Mode,
     /// When the board answers a bus ping to all.
@@ -100,7 +100,7 @@ impl EmulatedBoard {
             scan,
             memory: Memory::default(),
             writing_until: now,
-            line: Line::new(now, settings.byte_time, settings.latency),
+            line: Wire::new(now, settings.byte_time, settings.latency),
             input: Input::new(now, settings.byte_time),
             mode: Mode::Bus,
             ping_at: None,
@@ -237,11 +237,11 @@ impl EmulatedBoard {
     }
 
     /// The line on which the board's bytes go out.
-    pub(super) fn line_mut(&mut self) -> &mut Line {
+    pub(super) fn line_mut(&mut self) -> &mut Wire {
         &mut self.line
     }
 
-    pub(super) fn line(&self) -> &Line {
+    pub(super) fn line(&self) -> &Wire {
         &self.line
     }
 

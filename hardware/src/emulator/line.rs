@@ -7,7 +7,7 @@ use crate::time::Timestamp;
 
 /// What waits on its way from a board to the host.
 #[derive(Debug, Clone)]
-pub(super) struct Line {
+pub(super) struct Wire {
     /// How long one byte takes.
     byte: Duration,
     /// The converter hands over what it has at multiples of this; zero: each byte as it comes.
@@ -19,7 +19,7 @@ pub(super) struct Line {
     damage: Option<Damage>,
 }
 
-impl Line {
+impl Wire {
     pub(super) fn new(now: Timestamp, byte: Duration, latency: Duration) -> Self {
         Self {
             byte,
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_byte_behind_others_waits_for_them() {
-        let mut line = Line::new(START, BYTE, Duration::ZERO);
+        let mut line = Wire::new(START, BYTE, Duration::ZERO);
         line.send(START, &[1, 2]);
         line.send(START, &[3]);
         let late = START + Duration::from_secs(1);
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn nothing_is_read_before_it_has_come() {
-        let mut line = Line::new(START, BYTE, Duration::ZERO);
+        let mut line = Wire::new(START, BYTE, Duration::ZERO);
         line.send(START, &[1]);
         assert_eq!(line.receive(START + Duration::from_micros(1039)), None);
         assert_eq!(line.receive(START + BYTE), Some((START + BYTE, vec![1])));
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_converter_hands_over_portions() {
-        let mut line = Line::new(START, BYTE, Duration::from_millis(16));
+        let mut line = Wire::new(START, BYTE, Duration::from_millis(16));
         line.send(START, &[7; 20]);
         let late = START + Duration::from_secs(1);
         let sizes: Vec<usize> = std::iter::from_fn(|| line.receive(late))

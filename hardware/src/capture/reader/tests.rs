@@ -2,8 +2,14 @@
 
 use std::io;
 
+use pcap_parser::BOM_MAGIC;
+
+use super::block::BINARY;
 use super::*;
-use crate::capture::CaptureWriter;
+use crate::capture::{
+    CaptureWriter, Content, Direction, EPB_FLAGS, FileKind, IF_TSOFFSET, IF_TSRESOL, OPT_COMMENT, OPT_END,
+};
+use crate::time::Timestamp;
 
 const AT: u64 = 1_789_000_000_123_456;
 

@@ -7,7 +7,7 @@ use crate::time::Timestamp;
 
 /// One board, there or not.
 #[derive(Debug)]
-pub(super) struct Seat {
+pub(super) struct BusBoard {
     /// The board has answered and not left since.
     pub(super) present: bool,
     /// Questions in a row that brought no good answer.
@@ -56,7 +56,7 @@ pub(super) struct Owed {
 
 /// What came of an answer with changes.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum Reported {
     /// Nobody asked for it.
     Unasked,
     /// What has been told before, or what somebody else was told.
@@ -70,7 +70,7 @@ pub(super) enum Told {
     },
 }
 
-impl Seat {
+impl BusBoard {
     pub(super) fn new() -> Self {
         Self {
             present: false,
@@ -124,13 +124,13 @@ impl Seat {
     }
 
     /// An answer with changes came.
-    pub(super) fn take_changes(&mut self, data: &[u8]) -> Told {
+    pub(super) fn take_changes(&mut self, data: &[u8]) -> Reported {
         let Some(owed) = self.owed.filter(|owed| !owed.flushed) else {
             if std::mem::take(&mut self.recalls) {
                 self.last_changes = Some(data.to_vec());
-                return Told::Known;
+                return Reported::Known;
             }
-            return Told::Unasked;
+            return Reported::Unasked;
         };
         self.owed = None;
         let same = owed.repeated && self.last_changes.as_deref() == Some(data);
@@ -138,7 +138,7 @@ impl Seat {
             // The board did not hear the first question. Or it did, and the same came again: then a piece was lifted
             // and set down where it was, and only a dump can tell that nothing more is missing.
             self.board_wanted |= !data.is_empty();
-            return Told::Known;
+            return Reported::Known;
         }
         self.last_changes = Some(data.to_vec());
         let not_before = self.told_until;
@@ -149,7 +149,7 @@ impl Seat {
             .collect();
         let anew = [Element::PowerUp, Element::Watchdog];
         self.board_wanted |= dropped > 0 || elements.iter().any(|element| anew.contains(element));
-        Told::New {
+        Reported::New {
             elements,
             not_before,
             not_after: owed.since + BUS_ANSWER_TIME,
@@ -185,62 +185,62 @@ mod tests {
 
     const T: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
 
-    fn owing(heard: bool, repeated: bool) -> Seat {
-        let mut seat = Seat::new();
-        seat.last_changes = Some(vec![0x40, 52, 0x41, 36]);
-        seat.owed = Some(Owed {
+    fn owing(heard: bool, repeated: bool) -> BusBoard {
+        let mut board = BusBoard::new();
+        board.last_changes = Some(vec![0x40, 52, 0x41, 36]);
+        board.owed = Some(Owed {
             since: T,
             heard,
             repeated,
             flushed: false,
         });
-        seat
+        board
     }
 
     #[test]
     fn what_was_told_before_is_not_told_again() {
-        let mut seat = owing(false, true);
-        assert_eq!(seat.take_changes(&[0x40, 52, 0x41, 36]), Told::Known);
+        let mut board = owing(false, true);
+        assert_eq!(board.take_changes(&[0x40, 52, 0x41, 36]), Reported::Known);
         // Even if the line gave noise for an answer: e2 cannot be emptied twice.
-        let mut seat = owing(true, true);
-        assert_eq!(seat.take_changes(&[0x40, 52, 0x41, 36]), Told::Known);
-        assert_eq!(seat.told_until, UNKNOWN, "nothing is known of the time since");
+        let mut board = owing(true, true);
+        assert_eq!(board.take_changes(&[0x40, 52, 0x41, 36]), Reported::Known);
+        assert_eq!(board.told_until, UNKNOWN, "nothing is known of the time since");
     }
 
     #[test]
     fn what_was_lost_is_told_when_it_is_repeated() {
-        let mut seat = owing(false, true);
+        let mut board = owing(false, true);
         // However late it comes: it happened before the board was first asked for it.
-        let told = seat.take_changes(&[0x40, 12]);
-        assert!(matches!(told, Told::New { not_after, .. } if not_after == T + BUS_ANSWER_TIME));
-        assert_eq!(seat.told_until, T.saturating_sub(FIELD_AGE));
-        assert_eq!(seat.take_changes(&[0x40, 12]), Told::Unasked);
+        let told = board.take_changes(&[0x40, 12]);
+        assert!(matches!(told, Reported::New { not_after, .. } if not_after == T + BUS_ANSWER_TIME));
+        assert_eq!(board.told_until, T.saturating_sub(FIELD_AGE));
+        assert_eq!(board.take_changes(&[0x40, 12]), Reported::Unasked);
     }
 
     #[test]
     fn a_piece_that_was_lifted_again_is_told_again() {
         let lifted_and_set_down = [0x40, 52, 0x41, 52];
-        let mut seat = owing(true, true);
-        seat.last_changes = Some(lifted_and_set_down.to_vec());
+        let mut board = owing(true, true);
+        board.last_changes = Some(lifted_and_set_down.to_vec());
         assert!(matches!(
-            seat.take_changes(&lifted_and_set_down),
-            Told::New { .. }
+            board.take_changes(&lifted_and_set_down),
+            Reported::New { .. }
         ));
     }
 
     #[test]
     fn an_answer_later_than_a_ping_is_not_taken() {
-        let mut seat = owing(false, false);
-        seat.flush();
-        assert_eq!(seat.take_changes(&[0x40, 12]), Told::Unasked);
-        assert!(seat.owed.is_some());
+        let mut board = owing(false, false);
+        board.flush();
+        assert_eq!(board.take_changes(&[0x40, 12]), Reported::Unasked);
+        assert!(board.owed.is_some());
     }
 
     #[test]
     fn what_cannot_be_read_is_counted_and_wants_a_dump() {
-        let mut seat = owing(false, false);
-        let told = seat.take_changes(&[0x7e, 0x40, 12]);
-        assert!(matches!(told, Told::New { dropped: 1, ref elements, .. } if elements.len() == 1));
-        assert!(seat.board_wanted);
+        let mut board = owing(false, false);
+        let told = board.take_changes(&[0x7e, 0x40, 12]);
+        assert!(matches!(told, Reported::New { dropped: 1, ref elements, .. } if elements.len() == 1));
+        assert!(board.board_wanted);
     }
 }

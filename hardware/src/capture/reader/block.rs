@@ -1,0 +1,126 @@
+//! What stands in a single block: options, times, packets and markers.
+
+use pcap_parser::{BOM_MAGIC, EnhancedPacketBlock, InterfaceDescriptionBlock, PcapNGOption};
+
+use crate::capture::{
+    COMMENT_CLOSE, COMMENT_OPEN, Content, Direction, EPB_FLAGS, FLAGS_DIRECTION, FLAGS_OUTBOUND, IF_TSOFFSET,
+    IF_TSRESOL, MICROSECONDS, OPT_COMMENT, OPT_END,
+};
+use crate::time::Timestamp;
+
+/// The order of the bytes in the words of a section.
+#[derive(Copy, Clone, Debug)]
+pub(super) enum ByteOrder {
+    Big,
+    Little,
+}
+
+impl ByteOrder {
+    /// The order in which the mark at the start of a section is written.
+    pub(super) fn from_mark(bytes: &[u8]) -> Option<Self> {
+        [Self::Big, Self::Little]
+            .into_iter()
+            .find(|order| order.u32(bytes) == Some(BOM_MAGIC))
+    }
+
+    pub(super) fn u32(self, bytes: &[u8]) -> Option<u32> {
+        let word = *bytes.first_chunk()?;
+        Some(match self {
+            Self::Big => u32::from_be_bytes(word),
+            Self::Little => u32::from_le_bytes(word),
+        })
+    }
+
+    fn i64(self, bytes: &[u8]) -> Option<i64> {
+        let word = *bytes.first_chunk()?;
+        Some(match self {
+            Self::Big => i64::from_be_bytes(word),
+            Self::Little => i64::from_le_bytes(word),
+        })
+    }
+}
+
+/// How an interface counts time.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Ticks {
+    /// Ticks in a second; `None` for more than 128 bits hold.
+    per_second: Option<u128>,
+    /// Seconds to add to all timestamps.
+    offset: i64,
+}
+
+impl Ticks {
+    // pcap_parser's own reading of these options has no binary resolutions and always takes the offset for
+    // little-endian.
+    pub(super) fn of(description: &InterfaceDescriptionBlock<'_>, byte_order: ByteOrder) -> Self {
+        let resolution = option(&description.options, IF_TSRESOL).and_then(|value| value.first().copied());
+        let resolution = resolution.unwrap_or(MICROSECONDS);
+        let exponent = u32::from(resolution & !BINARY);
+        let base: u128 = if resolution & BINARY == 0 { 10 } else { 2 };
+        let offset = option(&description.options, IF_TSOFFSET).and_then(|value| byte_order.i64(value));
+        Self {
+            per_second: base.checked_pow(exponent),
+            offset: offset.unwrap_or_default(),
+        }
+    }
+
+    pub(super) fn timestamp(self, high: u32, low: u32) -> Timestamp {
+        // Below zero for times before 1970.
+        let ticks = i128::from((u64::from(high) << 32 | u64::from(low)) as i64);
+        let per_second = self.per_second.and_then(|ticks| i128::try_from(ticks).ok());
+        let micros = per_second.map_or(0, |per_second| (ticks * 1_000_000).div_euclid(per_second));
+        let micros = micros + i128::from(self.offset) * 1_000_000;
+        Timestamp::from_micros(micros.clamp(i64::MIN.into(), i64::MAX.into()) as i64)
+    }
+}
+
+/// What a packet says, or `None` when it is longer than its block.
+pub(super) fn content(packet: &EnhancedPacketBlock<'_>, byte_order: ByteOrder) -> Option<Content> {
+    let bytes = packet.data.get(..packet.caplen as usize)?;
+    if bytes.is_empty()
+        && let Some(marker) = options(&packet.options, OPT_COMMENT).find_map(marker)
+    {
+        return Some(marker);
+    }
+    let flags = option(&packet.options, EPB_FLAGS).and_then(|value| byte_order.u32(value));
+    let direction = match flags.unwrap_or_default() & FLAGS_DIRECTION {
+        FLAGS_OUTBOUND => Direction::Outbound,
+        _ => Direction::Inbound,
+    };
+    Some(Content::Bytes {
+        direction,
+        bytes: bytes.to_vec(),
+    })
+}
+
+/// What a comment on an empty packet says about the port.
+fn marker(comment: &[u8]) -> Option<Content> {
+    let comment = String::from_utf8_lossy(comment);
+    if comment == COMMENT_OPEN {
+        return Some(Content::Opened);
+    }
+    let reason = comment.strip_prefix(COMMENT_CLOSE)?;
+    let reason = if reason.is_empty() {
+        reason
+    } else {
+        reason.strip_prefix(':')?
+    };
+    Some(Content::Closed {
+        reason: reason.strip_prefix(' ').unwrap_or(reason).to_owned(),
+    })
+}
+
+/// The value of a block's first option of this kind.
+pub(super) fn option<'a>(list: &'a [PcapNGOption<'_>], code: u16) -> Option<&'a [u8]> {
+    options(list, code).next()
+}
+
+/// The values of a block's options of this kind.
+fn options<'a>(list: &'a [PcapNGOption<'_>], code: u16) -> impl Iterator<Item = &'a [u8]> {
+    let list = list.iter().take_while(|option| option.code.0 != OPT_END);
+    list.filter(move |option| option.code.0 == code)
+        .filter_map(|option| option.as_bytes().ok())
+}
+
+/// Set in a resolution that is a power of two.
+pub(super) const BINARY: u8 = 0x80;
