@@ -28,16 +28,16 @@
 //!
 //! # Nothing lost, nothing doubled
 //!
-//! A board forgets changes once it has told them, but repeats what it told last. When an answer with changes is damaged
+//! A board forgets changes once it has reported them, but repeats its last report on request. When an answer with changes is damaged
 //! or missing, the board gets a ping. Its answer comes after all that is still on its way, so that late changes are
 //! still known as what they are. Then it is asked to repeat. If the board had not even heard the question, it repeats
-//! what it told before: that is dropped. It is known by its bytes: no field can change to the same contents twice in a
+//! its earlier report, which is dropped. It is known by its bytes: no field can change to the same contents twice in a
 //! row, so changes equal to those before them are the same ones. Only pieces lifted and set down where they were, and
 //! nothing else, could really follow on themselves; they are dropped only when the line gave no sign of an answer, and
 //! a dump is asked for.
 //!
-//! A board just found is first asked to repeat: what it last told somebody else, perhaps a daemon before a restart, is
-//! thus known, and dropped. Then it is asked for all that came since. If a daemon dies between a board's answer and
+//! A board just found is first asked to repeat: what it last reported to another host, perhaps a
+//! daemon before a restart, is thus known, and dropped. Then it is asked for all that came since. If a daemon dies between a board's answer and
 //! reading it, these changes are lost to it; the dump that follows shows what stands.
 //!
 //! # Boards that come and go
@@ -48,7 +48,7 @@
 //! into it. Its answer may collide with another, which then is asked for again, and be heard the next time. A board
 //! that has given no good answer to 5 questions and for 5 s has left; one of those is called every second.
 //!
-//! Boards are never told to end bus mode, to reset or to begin a game, and no single-board byte is sent. A board with
+//! No board is ever made to end bus mode, to reset or to begin a game, and no single-board byte is sent. A board with
 //! the serial number 0 has the address of all and cannot be asked; two boards with the same number only collide.
 
 use core::time::Duration;
@@ -72,14 +72,14 @@ pub struct BusSettings {
     pub round_period: Duration,
     /// How often each board is asked for a dump though nothing seems to be missing.
     pub dump_period: Duration,
-    /// Whether the boards keep their changes for somebody else. A board forgets changes once it has reported them, so
+    /// Whether the boards keep their changes for another host. A board forgets changes once it has reported them, so
     /// none is asked for any, nor to repeat any: each is asked for version, dump and clock alone.
     pub leave_changes: bool,
 }
 
 impl BusSettings {
-    /// For a look at the boards that takes nothing from whoever follows the games: 2 rounds a second, each with a dump
-    /// of every board.
+    /// For finding out what stands on the boards without taking anything from whoever follows the games: 2 rounds a
+    /// second, each with a dump of every board.
     #[must_use]
     pub fn peeking() -> Self {
         Self {
@@ -171,11 +171,11 @@ enum Closing {
     #[default]
     No,
     Wanted,
-    Told,
+    Returned,
 }
 
 impl BusLine {
-    /// A line that is only listened to: it hears the questions that somebody asks, and the answers.
+    /// A line that is only listened to: it hears another host's questions, and the answers.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -238,7 +238,7 @@ impl BusLine {
         self.listener.handle_sent(now, bytes);
     }
 
-    /// The time told by [`poll_deadline`](Self::poll_deadline) has come: [`poll_transmit`](Self::poll_transmit) or
+    /// The time given by [`poll_deadline`](Self::poll_deadline) has come: [`poll_transmit`](Self::poll_transmit) or
     /// [`poll_close`](Self::poll_close) may have something.
     pub fn handle_deadline(&mut self, now: Timestamp) {
         let Some(opened) = self.open_since.filter(|_| self.poller.is_some()) else {
@@ -258,7 +258,7 @@ impl BusLine {
         Some(poller.ready_at(&self.listener))
     }
 
-    /// The next question to write. The one after it comes when [`handle_sent`](Self::handle_sent) has told that it was
+    /// The next question to write. The one after it comes when [`handle_sent`](Self::handle_sent) has confirmed that it was
     /// written, and the answer has come or is given up.
     pub fn poll_transmit(&mut self, now: Timestamp) -> Option<Vec<u8>> {
         self.asking()?;
@@ -267,11 +267,11 @@ impl BusLine {
         Some(command.encode().to_vec())
     }
 
-    /// Why the port is to be closed, told once: no board has answered for half a minute. Perhaps the line is no bus any
+    /// Why the port is to be closed, returned once: no board has answered for half a minute. Perhaps the line is no bus any
     /// more.
     pub fn poll_close(&mut self) -> Option<String> {
         (self.closing == Closing::Wanted).then(|| {
-            self.closing = Closing::Told;
+            self.closing = Closing::Returned;
             NOBODY.to_owned()
         })
     }
@@ -288,7 +288,7 @@ impl BusLine {
     }
 }
 
-/// A port on which nobody answered for so long is given up.
+/// A port on which nobody has answered for this long is given up.
 const NOBODY_TIME: Duration = Duration::from_secs(30);
 const NOBODY: &str = "no board has answered on the bus for 30 s";
 

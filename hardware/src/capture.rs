@@ -3,7 +3,7 @@
 //! A capture is a standard pcapng file that Wireshark reads too. Every serial port is an interface of link
 //! type 147 (`USER0`) whose `if_name` is the port or board name and whose `if_description` is `bus` when the
 //! port is in bus mode. Every chunk read or written is an enhanced packet with the raw bytes; `epb_flags`
-//! tell the direction. A packet of length zero with the comment `open` or `close: reason` marks the port
+//! give the direction. A packet of length zero with the comment `open` or `close: reason` marks the port
 //! coming and going. A file that was cut off anywhere is valid up to its last whole block.
 //!
 //! Blocks are decoded by [`pcap_parser`]. The framing around them is done here, because its reader takes a
@@ -103,7 +103,7 @@ pub enum Content {
     Opened,
     /// The port was closed, or went away.
     Closed {
-        /// Why; empty when the capture does not tell.
+        /// Why; empty when the capture does not say.
         reason: String,
     },
 }
@@ -338,7 +338,7 @@ mod tests {
                 let read: Vec<Packet> = reader.by_ref().map(Result::unwrap).collect();
                 prop_assert!(packets.starts_with(&read));
                 prop_assert!(interfaces.starts_with(reader.interfaces()));
-                // Nothing whole is left out, and what is left out is told.
+                // Nothing whole is left out, and what is left out is reported.
                 let end = reader.truncated().unwrap_or(cut as u64);
                 prop_assert!(end <= cut as u64);
                 prop_assert!(packets.get(read.len()).is_none_or(|next| next.offset >= end));
@@ -369,7 +369,7 @@ mod tests {
         #[test]
         fn arbitrary_bytes_never_panic(bytes in vec(any::<u8>(), 0..400)) {
             exhaust(&bytes);
-            // And behind a section header, where it is not over at once.
+            // And after a section header, where it is not over at once.
             exhaust(&[CaptureWriter::new(Vec::new()).unwrap().into_inner(), bytes].concat());
         }
 

@@ -23,15 +23,15 @@
 //!
 //! let e4 = Field::new(36).unwrap();
 //! board.set(start + Duration::from_millis(500), e4, Some(Piece::WhitePawn));
-//! let mut told = Vec::new();
+//! let mut sent = Vec::new();
 //! while let Some(at) = board.poll_deadline() {
 //!     board.advance(at);
 //!     while let Some((at, bytes)) = board.poll_transmit(at) {
 //!         assert!(at >= start + Duration::from_millis(500), "nothing is seen before it is there");
-//!         told.extend(bytes);
+//!         sent.extend(bytes);
 //!     }
 //! }
-//! assert_eq!(told, [0x8e, 0x00, 0x05, 36, 1]);
+//! assert_eq!(sent, [0x8e, 0x00, 0x05, 36, 1]);
 //! ```
 
 mod board;

@@ -58,7 +58,7 @@ impl LineSettings {
         }
     }
 
-    /// The same line for somebody who only wants to know what is there, while others follow the games: no memory is
+    /// The same line for a host that only wants to know what is there, while another follows the games: no memory is
     /// read, and the boards of a bus keep their changes.
     #[must_use]
     pub fn peeking(self) -> Self {
@@ -77,7 +77,7 @@ impl LineSettings {
 /// A line: a state machine that is handed bytes and time and returns observations with the place that they are of, and
 /// the next bytes to write.
 ///
-/// It is a [`Probe`] as long as nobody knows how the boards speak, then a [`Session`] or a [`BusLine`], and it is driven
+/// It is a [`Probe`] as long as it is not known how the boards speak, then a [`Session`] or a [`BusLine`], and it is driven
 /// as they are.
 ///
 /// ```

@@ -4,10 +4,10 @@ use kiebitz_protocol::{BatteryStatus, ClockTimes, Dump, Element, FieldUpdate};
 
 use crate::time::Timestamp;
 
-/// One thing learned from a board, with the time at which the deciding byte arrived.
+/// One thing learned from a board, and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Observed {
-    /// Arrival of the last byte that told it.
+    /// Arrival of the deciding byte.
     pub at: Timestamp,
     /// What was learned.
     pub observation: Observation,
@@ -27,7 +27,7 @@ pub enum Observation {
         /// Why the port went away.
         reason: String,
     },
-    /// The board told more about itself.
+    /// The board said more about itself.
     Identified(Identity),
     /// A field changed (FIELD_UPDATE).
     Field {

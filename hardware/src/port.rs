@@ -1,9 +1,9 @@
 //! Serial ports: which of them may carry a board, when they come and go, and how they are opened.
 //!
-//! [`PortList`] reads what the system has, without udev; [`PortWatch`] tells what came and went since;
+//! [`PortList`] reads what the system has, without udev; [`PortWatch`] reports what came and went since;
 //! [`SerialPort`] is one of them, opened for this program alone; [`Backoff`] says when to try again. What goes
-//! wrong is a [`PortError`], whose text tells people what to do. Equal errors are equal values, so that whoever
-//! tries again every few seconds tells each trouble once.
+//! wrong is a [`PortError`], whose text says what to do. Equal errors are equal values, so that whoever
+//! tries again every few seconds can report each trouble once.
 
 use core::fmt;
 use core::str::FromStr;
@@ -60,7 +60,7 @@ impl Default for PortSettings {
 pub enum PortKind {
     /// A USB device that calls itself a DGT-compatible board (vendor 0x045b, product 0x8111).
     Board,
-    /// A Bluetooth link that somebody has bound (`/dev/rfcomm*`).
+    /// A Bluetooth link that was bound (`/dev/rfcomm*`).
     Bluetooth,
     /// A USB serial converter: some boards have one built in, and so have many other devices.
     Converter,

@@ -142,7 +142,7 @@ impl Probe {
         self.outbox.take()
     }
 
-    /// What the port is, told once when it is known: 5 s after the opening at the latest.
+    /// What the port is, returned once when it is known: at most 5 s after the opening.
     pub fn poll_mode(&mut self) -> Option<LineMode> {
         self.mode.take()
     }

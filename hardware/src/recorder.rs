@@ -2,7 +2,7 @@
 //!
 //! A [`Recorder`] keeps one [capture](crate::capture) per port and day in a folder, named `2026-11-21-ttyUSB0.pcapng`.
 //! The day is that of the place, so that a tournament is not cut in two where it is evening at midnight UTC. A file
-//! of the day that is there already is continued: cut off behind its last whole block, if the power failed, and
+//! of the day that is there already is continued: cut off after its last whole block, if the power failed, and
 //! with a new section. A file that is damaged inside, or that another program writes, is left alone, and
 //! `2026-11-21-ttyUSB0-2.pcapng` is begun. A port that stays open over midnight goes on in the next day's file without
 //! a mark, so that both, read one after the other, say what happened. A file that somebody removes or renames while it
@@ -15,10 +15,10 @@
 //! them. It is handed each chunk by [`record`](Recorder::record), which passes it to the operating system at once, so
 //! that the end of the process costs nothing. At [`poll_deadline`](Recorder::poll_deadline) it calls
 //! [`sync`](Recorder::sync), which has the disk store everything: less than a second after it was recorded, as long
-//! as the disk is fast enough. [`poll_report`](Recorder::poll_report) tells what people should know.
+//! as the disk is fast enough. [`poll_report`](Recorder::poll_report) returns what people should know.
 //!
 //! Nothing that goes wrong stops the recorder. It drops what it cannot write, says so once, tries again every five
-//! seconds, and marks the gap: a close whose reason tells how many chunks are missing, then an open.
+//! seconds, and marks the gap: a close whose reason says how many chunks are missing, then an open.
 //!
 //! ```
 //! use core::time::Duration;
@@ -82,7 +82,7 @@ pub struct Recorder {
     zone: TimeZone,
     today: Option<Day>,
     ports: HashMap<String, Port>,
-    /// When the oldest chunk was recorded that the disk has not been told to store.
+    /// When the oldest chunk was recorded that the disk has not been asked to store.
     unsynced: Option<Timestamp>,
     budget_checked: Option<Timestamp>,
     over_budget: bool,
@@ -94,7 +94,7 @@ pub struct Recorder {
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum RecorderReport {
-    /// Chunks cannot be recorded. It is told once, until [`Resumed`](Self::Resumed).
+    /// Chunks cannot be recorded. Reported once, until [`Resumed`](Self::Resumed).
     #[error("not recording: cannot write {path} ({}); boards and games go on", in_words(*.error))]
     Failed {
         /// The file or folder.
@@ -108,7 +108,7 @@ pub enum RecorderReport {
         /// How many chunks are missing, of all ports.
         lost: u64,
     },
-    /// The files being written exceed the budget alone. It is told once, until they do not.
+    /// The files being written alone exceed the budget. Reported once, until they no longer do.
     #[error("the recordings in {folder} have {size} bytes and none may be removed: raise the disk budget")]
     OverBudget {
         /// Where they are.
@@ -121,7 +121,7 @@ pub enum RecorderReport {
 #[derive(Debug, Default)]
 struct Port {
     file: Option<DayFile<File>>,
-    /// Files of other days that the disk has not been told to store.
+    /// Files of other days that the disk has not been asked to store.
     finished: Vec<DayFile<File>>,
     /// Whether the port is open.
     open: bool,
@@ -300,7 +300,7 @@ impl Recorder {
         }
     }
 
-    /// Lets go of files that somebody has removed or renamed: what is written to them is lost.
+    /// Lets go of files that were removed or renamed: what is written to them is lost.
     fn forget_removed_files(&mut self) {
         for port in self.ports.values_mut() {
             port.file.take_if(|file| !file.path.exists());
@@ -340,7 +340,7 @@ impl Port {
         let written = written.and_then(|()| self.write_marked(&mut file, name, now, mode, content));
         if let Err(error) = written {
             let path = file.path.clone();
-            // A file that cannot be mended is looked at anew before it is used again.
+            // A file that cannot be mended is examined anew before it is used again.
             self.file = file.mend().is_ok().then_some(file);
             return Err((path, error));
         }
@@ -429,7 +429,7 @@ fn in_words(error: io::ErrorKind) -> String {
     }
 }
 
-/// How long a chunk waits before the disk is told to store it. With the time that takes it makes less than a second.
+/// How long a chunk waits before the disk is asked to store it. With the time that storing takes, it is less than a second.
 const SYNC_AFTER: Duration = Duration::from_millis(800);
 
 /// So many files are stored one by one. With more, the file system stores all it has in one go, because each one

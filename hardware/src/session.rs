@@ -158,7 +158,7 @@ impl Session {
         self.keeper.as_mut()?.poll_transmit(now)
     }
 
-    /// Why the session gives the port up, told once, in words for people. The driver closes the port, calls
+    /// Why the session gives the port up, returned once, in words for people. The driver closes the port, calls
     /// [`handle_closed`](Self::handle_closed) with this reason, and opens it again when it sees fit.
     pub fn poll_close(&mut self) -> Option<String> {
         self.keeper.as_mut()?.poll_close()

@@ -22,7 +22,7 @@ use core::time::Duration;
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// The timestamp so many microseconds after 1970-01-01T00:00:00Z; before it, when negative.
+    /// The timestamp `micros` microseconds after 1970-01-01T00:00:00Z; before it, when negative.
     pub const fn from_micros(micros: i64) -> Self {
         Self(micros)
     }

@@ -18,15 +18,15 @@ pub(super) struct BusBoard {
     pub(super) answered_at: Timestamp,
     /// When the first question was asked whose answer may still come: no answer is older.
     pub(super) asked_since: Option<Timestamp>,
-    /// Changes that were asked for and have not been told yet.
+    /// Changes that were asked for and have not been reported yet.
     pub(super) owed: Option<Owed>,
-    /// A repeat was asked for although nothing was owed: what comes is known to somebody already.
+    /// A repeat was asked for although nothing was owed: another host has had what comes.
     pub(super) recalls: bool,
     /// The changes last answered, as they stand on the wire; `None`: not known.
     pub(super) last_changes: Option<Vec<u8>>,
-    /// All changes up to this time have been told.
-    pub(super) told_until: Timestamp,
-    /// The clock last told.
+    /// All changes up to this time have been reported.
+    pub(super) reported_until: Timestamp,
+    /// The clock as last reported.
     pub(super) clock: Option<ClockReport>,
     pub(super) clock_at: Option<Timestamp>,
     pub(super) board_at: Option<Timestamp>,
@@ -59,7 +59,7 @@ pub(super) struct Owed {
 pub(super) enum Reported {
     /// Nobody asked for it.
     Unasked,
-    /// What has been told before, or what somebody else was told.
+    /// It was reported before, here or to another host.
     Known,
     /// Changes, oldest first, all between these times; and how many bytes could not be read.
     New {
@@ -81,7 +81,7 @@ impl BusBoard {
             owed: None,
             recalls: false,
             last_changes: None,
-            told_until: UNKNOWN,
+            reported_until: UNKNOWN,
             clock: None,
             clock_at: None,
             board_at: None,
@@ -94,7 +94,7 @@ impl BusBoard {
         }
     }
 
-    /// The board is there: what may have changed meanwhile has to be told anew.
+    /// The board is there: what may have changed meanwhile has to be reported anew.
     pub(super) fn enter(&mut self) {
         self.present = true;
         self.board_wanted = true;
@@ -110,7 +110,7 @@ impl BusBoard {
         self.silenced = false;
     }
 
-    /// It is not known what the board last told somebody else.
+    /// It is not known what the board last reported to another host.
     pub(super) fn wants_recall(&self) -> bool {
         self.last_changes.is_none() && self.owed.is_none() && self.recalls_asked < MOST_RECALLS
     }
@@ -136,13 +136,13 @@ impl BusBoard {
         let same = owed.repeated && self.last_changes.as_deref() == Some(data);
         if same && (data.is_empty() || !owed.heard || !can_happen_twice(data)) {
             // The board did not hear the first question. Or it did, and the same came again: then a piece was lifted
-            // and set down where it was, and only a dump can tell that nothing more is missing.
+            // and set down where it was, and only a dump can show that nothing more is missing.
             self.board_wanted |= !data.is_empty();
             return Reported::Known;
         }
         self.last_changes = Some(data.to_vec());
-        let not_before = self.told_until;
-        self.told_until = owed.since.saturating_sub(FIELD_AGE);
+        let not_before = self.reported_until;
+        self.reported_until = owed.since.saturating_sub(FIELD_AGE);
         let mut dropped = 0;
         let elements: Vec<Element> = eeprom::elements(data)
             .filter_map(|element| element.map_err(|error| dropped += error.dropped).ok())
@@ -158,10 +158,10 @@ impl BusBoard {
     }
 }
 
-/// Whether these changes, told once, can be followed by the very same ones.
+/// Whether these changes, reported once, can be followed by the very same ones.
 ///
 /// Every change really changes its field. So a field that has been left with some contents cannot first change to the
-/// same. The pieces listed after a power-up could be told twice if the power went twice, but no more is learned by it.
+/// same. The pieces listed after a power-up could be reported twice if the power failed twice, but nothing more would be learned from them.
 fn can_happen_twice(data: &[u8]) -> bool {
     let mut ends: [Option<(Contents, Contents)>; Field::COUNT] = [None; Field::COUNT];
     for element in eeprom::elements(data).filter_map(Result::ok) {
@@ -174,7 +174,7 @@ fn can_happen_twice(data: &[u8]) -> bool {
     ends.iter().flatten().all(|(first, last)| first != last)
 }
 
-/// How often a board is asked for what it last told somebody else.
+/// How often a board is asked for what it last reported to another host.
 const MOST_RECALLS: u32 = 3;
 /// The time of which it is only known that it is long ago.
 pub(super) const UNKNOWN: Timestamp = Timestamp::from_micros(0);
@@ -198,27 +198,30 @@ mod tests {
     }
 
     #[test]
-    fn what_was_told_before_is_not_told_again() {
+    fn what_was_reported_before_is_not_reported_again() {
         let mut board = owing(false, true);
         assert_eq!(board.take_changes(&[0x40, 52, 0x41, 36]), Reported::Known);
         // Even if the line gave noise for an answer: e2 cannot be emptied twice.
         let mut board = owing(true, true);
         assert_eq!(board.take_changes(&[0x40, 52, 0x41, 36]), Reported::Known);
-        assert_eq!(board.told_until, UNKNOWN, "nothing is known of the time since");
+        assert_eq!(
+            board.reported_until, UNKNOWN,
+            "nothing is known of the time since"
+        );
     }
 
     #[test]
-    fn what_was_lost_is_told_when_it_is_repeated() {
+    fn what_was_lost_is_reported_when_it_is_repeated() {
         let mut board = owing(false, true);
         // However late it comes: it happened before the board was first asked for it.
-        let told = board.take_changes(&[0x40, 12]);
-        assert!(matches!(told, Reported::New { not_after, .. } if not_after == T + BUS_ANSWER_TIME));
-        assert_eq!(board.told_until, T.saturating_sub(FIELD_AGE));
+        let reported = board.take_changes(&[0x40, 12]);
+        assert!(matches!(reported, Reported::New { not_after, .. } if not_after == T + BUS_ANSWER_TIME));
+        assert_eq!(board.reported_until, T.saturating_sub(FIELD_AGE));
         assert_eq!(board.take_changes(&[0x40, 12]), Reported::Unasked);
     }
 
     #[test]
-    fn a_piece_that_was_lifted_again_is_told_again() {
+    fn a_piece_that_was_lifted_again_is_reported_again() {
         let lifted_and_set_down = [0x40, 52, 0x41, 52];
         let mut board = owing(true, true);
         board.last_changes = Some(lifted_and_set_down.to_vec());
@@ -239,8 +242,8 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_counted_and_wants_a_dump() {
         let mut board = owing(false, false);
-        let told = board.take_changes(&[0x7e, 0x40, 12]);
-        assert!(matches!(told, Reported::New { dropped: 1, ref elements, .. } if elements.len() == 1));
+        let reported = board.take_changes(&[0x7e, 0x40, 12]);
+        assert!(matches!(reported, Reported::New { dropped: 1, ref elements, .. } if elements.len() == 1));
         assert!(board.board_wanted);
     }
 }

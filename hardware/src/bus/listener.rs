@@ -77,7 +77,7 @@ impl Listener {
         if let Some(question) = &mut self.question {
             question.last_byte_at = Some(now);
         }
-        // Taken out while its answers are looked at.
+        // Taken out while its answers are handled.
         let mut decoder = std::mem::take(&mut self.decoder);
         decoder.feed(bytes, |decoded| match decoded {
             Ok(answer) => self.hear(now, &answer),
@@ -175,7 +175,7 @@ impl Listener {
             let reason = if board.unreadable { UNREADABLE } else { NO_ANSWER };
             board.leave();
             let reason = reason.to_owned();
-            self.tell(now, address, Observation::Closed { reason });
+            self.observe(now, address, Observation::Closed { reason });
         }
     }
 
@@ -214,7 +214,7 @@ impl Listener {
                 // Whoever asks does not repeat what was damaged.
                 if lost.is_some_and(|owed| owed.heard) {
                     board.board_wanted = true;
-                    self.tell(now, address, Observation::Disturbed { bytes: LOST_ANSWER });
+                    self.observe(now, address, Observation::Disturbed { bytes: LOST_ANSWER });
                 }
             }
             BusCommandKind::RepeatChanges => {
@@ -262,14 +262,14 @@ impl Listener {
                 let since = self.asked_since(now, address);
                 let board = self.answered(now, address, true);
                 if board.owed.is_some() {
-                    // It shows what the changes before it have yet to tell: it is asked for again behind them.
+                    // It shows what changes still owed are about to report: it is asked for again after them.
                     board.board_wanted = true;
                     return;
                 }
                 board.board_at = Some(now);
                 board.board_wanted = false;
                 let not_before = since.saturating_sub(FIELD_AGE);
-                self.tell(now, address, Observation::Board { dump, not_before });
+                self.observe(now, address, Observation::Board { dump, not_before });
             }
             (BusData::Version { major, minor }, Some(BusCommandKind::Version)) => {
                 let board = self.answered(now, address, true);
@@ -302,8 +302,8 @@ impl Listener {
         let Some(board) = self.boards.get_mut(&address) else {
             return;
         };
-        let told = board.take_changes(data);
-        if told == Reported::Unasked {
+        let reported = board.take_changes(data);
+        if reported == Reported::Unasked {
             return;
         }
         // A late answer is not the answer to what has been asked since.
@@ -315,7 +315,7 @@ impl Listener {
             not_before,
             not_after,
             dropped,
-        } = told
+        } = reported
         {
             // That nothing has changed is news as well: the board is quiet.
             let changes = Observation::Changes {
@@ -323,9 +323,9 @@ impl Listener {
                 not_before,
                 not_after: not_after.min(now),
             };
-            self.tell(now, address, changes);
+            self.observe(now, address, changes);
             if dropped > 0 {
-                self.tell(now, address, Observation::Disturbed { bytes: dropped });
+                self.observe(now, address, Observation::Disturbed { bytes: dropped });
             }
         }
     }
@@ -359,7 +359,7 @@ impl Listener {
             ClockReport::Ack(_) => return,
         };
         if board.clock.replace(report) != Some(report) {
-            self.tell(now, address, observation);
+            self.observe(now, address, observation);
         }
     }
 
@@ -371,7 +371,7 @@ impl Listener {
         }
         if !self.boards.get(&address).is_some_and(|board| board.present) {
             self.found.remove(&address);
-            self.tell(now, address, Observation::Opened);
+            self.observe(now, address, Observation::Opened);
             self.identify(now, address, None);
             self.boards.entry(address).or_insert_with(BusBoard::new).enter();
         }
@@ -398,10 +398,10 @@ impl Listener {
             version,
             ..Identity::default()
         };
-        self.tell(now, address, Observation::Identified(identity));
+        self.observe(now, address, Observation::Identified(identity));
     }
 
-    fn tell(&mut self, at: Timestamp, address: BusAddress, observation: Observation) {
+    fn observe(&mut self, at: Timestamp, address: BusAddress, observation: Observation) {
         self.observations
             .push_back((address, Observed { at, observation }));
     }
@@ -416,11 +416,11 @@ const fn asks_new_changes(kind: BusCommandKind) -> bool {
     matches!(kind, BusCommandKind::Changes | BusCommandKind::ChangesClockBoard)
 }
 
-/// A board has left after so many questions without a good answer ...
+/// A board has left after this many questions without a good answer ...
 const LEAVING_FAILURES: u32 = 5;
-/// ... when it has not given one for so long: a reset takes some seconds.
+/// ... if it has not given one for this long: a reset takes some seconds.
 const LEAVING_TIME: Duration = Duration::from_secs(5);
 const NO_ANSWER: &str = "the board does not answer on the bus";
 const UNREADABLE: &str = "the board's answers on the bus cannot be read";
-/// The shortest answer: at least so many bytes were lost with one.
+/// The shortest answer: at least this many bytes were lost with one.
 const LOST_ANSWER: usize = 6;

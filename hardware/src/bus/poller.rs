@@ -51,7 +51,7 @@ struct Search {
 
 impl Search {
     /// What to ask a board before the next ping to all: to ignore it, and, if `recalls`, what it last reported to
-    /// somebody else.
+    /// another host.
     fn greet(&mut self, listener: &Listener, recalls: bool) -> Option<(BusCommandKind, BusAddress)> {
         loop {
             let (address, asked) = self
@@ -84,7 +84,7 @@ struct Round {
     denied: Option<BusAddress>,
     /// How many boards have been silenced for the next ping to all.
     silenced: usize,
-    /// A board that was found, or had left, was asked whether it is there, and may be asked so many times more.
+    /// A board that was found, or had left, was asked whether it is there, and how many times more it may be asked.
     calls: Option<(BusAddress, u32)>,
 }
 
@@ -307,17 +307,17 @@ const fn command(kind: BusCommandKind, address: BusAddress) -> BusCommand {
 /// An answer goes on without such a gap: a board that writes to its memory pauses for 20 ms between two answers, a
 /// converter for 16 ms.
 const GAP: Duration = Duration::from_millis(50);
-/// After so many bytes that make no answer nothing good is expected any more.
+/// After this many bytes that make no answer, no good one is expected any more.
 const BABBLE: usize = 512;
 /// What boards need to take in a ping to all, even while they write their memory.
 const PING_PAUSE: Duration = Duration::from_millis(30);
-/// So many pings to all find more boards than any line has; then it is noise that answers.
+/// This many pings to all find more boards than any line has; beyond that, noise answers.
 const MOST_PINGS: u32 = 10;
 /// How many questions a board gets before the next ping to all; two are enough if all goes well.
 const MOST_GREETINGS: u32 = 4;
-/// How often a line on which nobody answers is looked at.
+/// How often a line on which nobody answers is searched.
 const NOBODY_PAUSE: Duration = Duration::from_secs(2);
-/// In a round that has lasted so long boards are only asked for changes.
+/// A round that has lasted this long asks boards for changes only.
 const EXTRAS_TIME: Duration = Duration::from_millis(1900);
 /// How often boards that joined are looked for.
 const SEARCH_PERIOD: Duration = Duration::from_secs(10);

@@ -37,7 +37,7 @@ impl Turn {
     /// The next question to the board, `None` when its turn is over.
     ///
     /// `outcome` is that of its last question. A damaged answer is asked for again at once, a silent board in the next
-    /// round. `has_time` tells whether the round has time for more than changes.
+    /// round. `has_time`: the round has time for more than changes.
     pub(super) fn next(
         &mut self,
         now: Timestamp,
@@ -135,7 +135,7 @@ fn clock_period(board: &BusBoard) -> Duration {
 const MOST_DAMAGED: u32 = 3;
 /// More than a turn ever needs.
 const MOST_QUESTIONS: u32 = 12;
-/// Old boards do not tell their version in the form known.
+/// Old boards do not give their version in the known form.
 const MOST_VERSIONS: u32 = 3;
 
 #[cfg(test)]

@@ -82,7 +82,7 @@ impl<R: Read> CaptureReader<R> {
         Ok(reader)
     }
 
-    /// The next packet, or `None` at the end of the capture; [`truncated`](Self::truncated) then tells
+    /// The next packet, or `None` at the end of the capture; [`truncated`](Self::truncated) then says
     /// whether the file was cut off there.
     ///
     /// A packet without a direction counts as inbound. Of a packet that the capturing program shortened,
@@ -348,7 +348,7 @@ const READ_AHEAD: usize = 64 << 10;
 /// Size of a block with nothing in it: its type and twice its length.
 const LEAST_BLOCK: usize = 12;
 
-/// How much of a file that is no capture is looked at.
+/// How much of a file that is no capture is examined.
 const SNIFFED: usize = 512;
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ enum Mode {
 enum Act {
     Restart,
     AskClock,
-    Look,
+    Sample,
     Receive,
     TakeIn,
     AnswerPing,
@@ -148,7 +148,7 @@ impl EmulatedBoard {
         self.silent_until = Some(until);
     }
 
-    /// A fault: from now on so many of a thousand messages are damaged on the line. A byte is changed or lost, the
+    /// A fault: from now on this many of a thousand messages are damaged on the line. A byte is changed or lost, the
     /// end is cut off or nothing comes at all; what is damaged and how is drawn from the seed.
     pub fn damage_line(&mut self, now: Timestamp, per_mille: u16, seed: u64) {
         self.advance(now);
@@ -222,7 +222,7 @@ impl EmulatedBoard {
             match act {
                 Act::Restart => self.start_up(at),
                 Act::AskClock => self.ask_clock(at),
-                Act::Look => self.look(at),
+                Act::Sample => self.sample(at),
                 Act::Receive => {
                     if let Some(byte) = self.input.pop_arrival() {
                         self.receive(at, byte);
@@ -263,17 +263,17 @@ impl EmulatedBoard {
     fn advance_scan(&mut self, now: Timestamp) {
         self.advance(now);
         if self.on {
-            self.look(now);
+            self.sample(now);
         }
     }
 
     fn next_act(&self, asks_clock: bool) -> Option<(Timestamp, Act)> {
         let clock = (self.on && asks_clock).then_some(self.clock_due);
-        let look = self.scan.next_at().filter(|_| self.on);
+        let sample = self.scan.next_at().filter(|_| self.on);
         [
             (self.restart_at, Act::Restart),
             (clock, Act::AskClock),
-            (look, Act::Look),
+            (sample, Act::Sample),
             (self.input.next_arrival(), Act::Receive),
             (self.input.next_taken(), Act::TakeIn),
             (self.ping_at, Act::AnswerPing),
@@ -317,7 +317,7 @@ impl EmulatedBoard {
         obeyed
     }
 
-    fn look(&mut self, now: Timestamp) {
+    fn sample(&mut self, now: Timestamp) {
         let before = *self.scan.seen();
         if let Some((at, field)) = self.scan.advance(now) {
             self.memory

@@ -149,7 +149,7 @@ impl EmulatedClock {
         }
     }
 
-    /// What the clock tells a board that asks it now. Begun seconds are shown as whole ones.
+    /// What the clock reports to a board that asks it now. Begun seconds are shown as whole ones.
     #[must_use]
     pub fn times(&self, now: Timestamp) -> ClockTimes {
         ClockTimes {

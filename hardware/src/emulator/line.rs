@@ -30,12 +30,12 @@ impl Wire {
         }
     }
 
-    /// From now on damages so many of a thousand messages.
+    /// From now on damages this many of a thousand messages.
     pub(super) fn damage(&mut self, per_mille: u16, seed: u64) {
         self.damage = (per_mille > 0).then(|| Damage::new(per_mille, seed));
     }
 
-    /// Sends a message behind those that are still on their way.
+    /// Sends a message after those that are still on their way.
     pub(super) fn send(&mut self, now: Timestamp, message: &[u8]) {
         let mut message = message.to_vec();
         if let Some(damage) = &mut self.damage {

@@ -84,11 +84,11 @@ impl Memory {
 
     /// What came since this was last asked.
     pub(super) fn changes(&mut self) -> Vec<u8> {
-        // What has been told is not overwritten any more.
+        // What has been reported is not overwritten any more.
         self.last = None;
-        let told = self.ring.len().saturating_sub(self.unasked);
+        let reported = self.ring.len().saturating_sub(self.unasked);
         self.unasked = 0;
-        self.last_changes = self.ring.iter().skip(told).copied().collect();
+        self.last_changes = self.ring.iter().skip(reported).copied().collect();
         self.last_changes.clone()
     }
 

@@ -1,4 +1,4 @@
-//! The scan: fields are looked at one after another.
+//! The scan: fields are sampled one after another.
 
 use core::time::Duration;
 
@@ -13,19 +13,19 @@ pub(super) struct Scan {
     /// What broken sensors show, whatever stands on their fields.
     stuck: [Option<Contents>; Field::COUNT],
     seen: Dump,
-    /// The fields, one bit each, on which the next look will show something new.
+    /// The fields, one bit each, on which the next sample will show something new.
     unseen: u64,
-    /// When the first field was first looked at.
+    /// When the first field was first sampled.
     began: Timestamp,
     period: Duration,
-    /// How many looks have been taken at fields since then.
-    looks: u64,
+    /// How many samples have been taken since then.
+    samples: u64,
 }
 
 impl Scan {
     /// A scan that begins at `began` and has seen nothing stand anywhere.
     pub(super) fn new(began: Timestamp, period: Duration) -> Self {
-        // A scan without duration would look at a field again and again at the same time.
+        // A scan without duration would sample a field again and again at the same time.
         let period = period.max(Duration::from_millis(1));
         Self {
             real: [None; Field::COUNT],
@@ -34,11 +34,11 @@ impl Scan {
             unseen: 0,
             began,
             period,
-            looks: 0,
+            samples: 0,
         }
     }
 
-    /// Puts something on a field, or takes it away. All looks up to now must have been taken.
+    /// Puts something on a field, or takes it away. All samples up to now must have been taken.
     pub(super) fn set(&mut self, field: Field, contents: Contents) {
         self.real[field.index()] = contents;
         self.compare(field);
@@ -63,7 +63,7 @@ impl Scan {
         for field in Field::all() {
             self.seen[field.index()] = self.shown(field);
         }
-        (self.began, self.looks, self.unseen) = (began, 0, 0);
+        (self.began, self.samples, self.unseen) = (began, 0, 0);
     }
 
     fn shown(&self, field: Field) -> Contents {
@@ -82,39 +82,39 @@ impl Scan {
 
     /// When the scan will next see something new; `None` when all is as it was seen.
     pub(super) fn next_at(&self) -> Option<Timestamp> {
-        self.next_change().map(|(look, _)| self.time_of(look))
+        self.next_change().map(|(sample, _)| self.time_of(sample))
     }
 
-    /// Takes the looks up to `now` until one shows something new.
+    /// Takes the samples up to `now` until one shows something new.
     pub(super) fn advance(&mut self, now: Timestamp) -> Option<(Timestamp, Field)> {
-        if let Some((look, field)) = self.next_change() {
-            let at = self.time_of(look);
+        if let Some((sample, field)) = self.next_change() {
+            let at = self.time_of(sample);
             if at <= now {
-                self.looks = look + 1;
+                self.samples = sample + 1;
                 self.seen[field.index()] = self.shown(field);
                 self.compare(field);
                 return Some((at, field));
             }
         }
-        self.looks = self.looks.max(self.looks_until(now));
+        self.samples = self.samples.max(self.samples_until(now));
         None
     }
 
-    /// The next look that will show something new.
+    /// The next sample that will show something new.
     fn next_change(&self) -> Option<(u64, Field)> {
         if self.unseen == 0 {
             return None;
         }
-        let first = self.looks % FIELDS;
-        // Rotated so that the next field to be looked at is bit 0.
+        let first = self.samples % FIELDS;
+        // Rotated so that the next field to be sampled is bit 0.
         let ahead = u64::from(self.unseen.rotate_right(first as u32).trailing_zeros());
         let number = (first + ahead) % FIELDS;
         let field = Field::new(u8::try_from(number).ok()?)?;
-        Some((self.looks + ahead, field))
+        Some((self.samples + ahead, field))
     }
 
-    fn time_of(&self, look: u64) -> Timestamp {
-        let (scans, field) = (look / FIELDS, look % FIELDS);
+    fn time_of(&self, sample: u64) -> Timestamp {
+        let (scans, field) = (sample / FIELDS, sample % FIELDS);
         let micros = u64::try_from(self.period.as_micros()).unwrap_or(u64::MAX);
         self.began
             + Duration::from_micros(
@@ -124,15 +124,15 @@ impl Scan {
             )
     }
 
-    /// How many looks have been taken by `now`, that at `now` included.
-    fn looks_until(&self, now: Timestamp) -> u64 {
+    /// How many samples have been taken by `now`, that at `now` included.
+    fn samples_until(&self, now: Timestamp) -> u64 {
         if now < self.began {
             return 0;
         }
         let micros = u64::try_from(self.period.as_micros()).unwrap_or(u64::MAX);
         let since = u64::try_from(now.saturating_duration_since(self.began).as_micros()).unwrap_or(u64::MAX);
         let (scans, rest) = (since / micros, since % micros);
-        // The last look of this scan that is not later than `rest`, each at its share of the period, cut to whole
+        // The last sample of this scan that is not later than `rest`, each at its share of the period, cut to whole
         // microseconds.
         let field = ((rest + 1) * FIELDS - 1) / micros;
         scans * FIELDS + field.min(FIELDS - 1) + 1

@@ -79,9 +79,9 @@ impl Backoff {
 
 const FIRST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(30);
-/// After so many doublings the wait is at its longest.
+/// After this many doublings the wait is at its longest.
 const DOUBLINGS: u32 = 5;
-/// A port that has been open for so long works.
+/// A port that has been open for this long works.
 const GOOD_WHILE: Duration = Duration::from_secs(60);
 
 #[cfg(test)]

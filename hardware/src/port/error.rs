@@ -1,4 +1,4 @@
-//! What goes wrong with ports, in words that tell what to do.
+//! What goes wrong with ports, in words that say what to do.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::access::{Process, Remedy};
 /// Why a port cannot be used, or ports cannot be found.
 ///
 /// The text names the port and the next step. The same trouble gives the same value each time it is met, so
-/// comparing with the last one keeps it from being told again and again.
+/// comparing with the last one keeps it from being reported again and again.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum PortError {
@@ -26,7 +26,7 @@ pub enum PortError {
     /// This user may not use the port.
     ///
     /// A device that was plugged in a moment ago may be refused until udev has set its rights, so this is worth
-    /// telling only when the next attempt fails too.
+    /// reporting only when the next attempt fails too.
     #[error("cannot open {device}: permission denied; {remedy}")]
     Denied {
         /// The port.

@@ -10,7 +10,7 @@ use super::{Candidate, PortError, PortKind, PortSettings, UsbDevice, UsbId};
 
 /// Lists the ports that may carry a board, from `/sys/class/tty` and the configured paths.
 // Not serialport's available_ports: it reads no other folder, so that it could not be tested, panics where there is no
-// /sys/class/tty, reads all about every device each time, and does not tell a device that was plugged in anew.
+// /sys/class/tty, reads all about every device each time, and does not notice that a device was plugged in anew.
 #[derive(Debug)]
 pub struct PortList {
     settings: PortSettings,

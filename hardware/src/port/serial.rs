@@ -176,7 +176,7 @@ fn opened(path: &str, kind: Line) -> serialport::Result<SerialStream> {
 
 /// What it means that opening a device failed like this.
 ///
-/// serialport tells a port in use from all else, but calls most other troubles unknown. So the system is asked about
+/// serialport distinguishes a port in use from everything else, but calls most other troubles unknown. So the system is asked about
 /// those, by opening the device once more.
 fn explained(device: &Path, error: &serialport::Error) -> PortError {
     if error.kind() == ErrorKind::NoDevice {

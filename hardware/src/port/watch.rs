@@ -8,15 +8,15 @@ use super::Candidate;
 
 /// How often to list the ports: then plugging and unplugging are noticed within this time.
 ///
-/// What it costs is told at [`PortList::list`](super::PortList::list).
+/// What it costs is said at [`PortList::list`](super::PortList::list).
 pub const SCAN_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Compares each listing of the ports with the one before.
 ///
 /// It does no I/O; [`PortList`](super::PortList) does.
 ///
-/// An open port that was pulled out says so itself, and at once: reading it fails. This tells of the ports that
-/// nobody reads, and of those that come.
+/// An open port that was pulled out says so itself, and at once: reading it fails. This notices the ports that
+/// nobody reads, and those that come.
 #[derive(Clone, Debug, Default)]
 pub struct PortWatch {
     present: BTreeMap<PathBuf, Candidate>,

@@ -144,7 +144,7 @@ mod tests {
 
     const AT: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
 
-    /// A disk with room for so many bytes; it takes what still fits, as real ones do.
+    /// A disk with room for this many bytes; it takes what still fits, as real ones do.
     #[derive(Clone)]
     struct Disk {
         bytes: Rc<RefCell<Vec<u8>>>,

@@ -30,8 +30,8 @@ struct Open {
     agenda: VecDeque<Command>,
     /// The question whose answer is waited for.
     asked: Option<Asked>,
-    /// The board's numbers that it has not told when it was asked.
-    untold: Vec<Command>,
+    /// The board's numbers that it did not give when it was asked.
+    ungiven: Vec<Command>,
     /// What the board's buffer could not take at once of a long command.
     rest: Vec<u8>,
     /// What the driver is to write.
@@ -71,7 +71,7 @@ impl Keeper {
                 .filter(|command| memory || *command != Command::SendEeMoves)
                 .collect(),
             asked: None,
-            untold: Vec::new(),
+            ungiven: Vec::new(),
             rest: Vec::new(),
             outbox: None,
             free_at: now + BETWEEN_COMMANDS,
@@ -240,12 +240,12 @@ impl Open {
         let again = asked.tries < most || garbled;
         if again && now.saturating_duration_since(asked.first_at) < LONGEST_ANSWER {
             self.ask(now, asked.command, asked.first_at, asked.tries.saturating_add(1));
-        } else if says_who && !self.untold.contains(&asked.command) {
-            self.untold.push(asked.command);
+        } else if says_who && !self.ungiven.contains(&asked.command) {
+            self.ungiven.push(asked.command);
             self.ask_who_again(asked.command);
             self.free_at = self.free_at.max(now + BETWEEN_COMMANDS);
         } else if asked.command == Command::SendBoard && !silent {
-            // It did not answer, and has been heard again since: what it did not say meanwhile its memory tells.
+            // It did not answer, and has been heard again since: what it did not report meanwhile is in its memory.
             self.watch.missed(now);
             self.free_at = self.free_at.max(now + BETWEEN_COMMANDS);
         } else if silent && expected.vital {
@@ -261,7 +261,7 @@ impl Open {
         Ok(())
     }
 
-    /// Not every board knows its numbers, but each knows its version: when it has told that, the line is not dead, and
+    /// Not every board knows its numbers, but each knows its version: once it has given that, the line is not dead, and
     /// the number is asked for once more.
     fn ask_who_again(&mut self, number: Command) {
         let mode = self.agenda.iter().position(|next| *next == Command::UpdateNice);

@@ -17,7 +17,7 @@ pub(super) struct Listener {
     commands: CommandDecoder,
     identity: Identity,
     /// When a clock message was last sent.
-    clock_told: Option<Timestamp>,
+    clock_message_at: Option<Timestamp>,
     observations: VecDeque<Observed>,
 }
 
@@ -36,14 +36,14 @@ impl Listener {
         self.commands.reset();
         // It may be another board than the last.
         self.identity = Identity::default();
-        self.clock_told = None;
-        self.tell(now, Observation::Opened);
+        self.clock_message_at = None;
+        self.push(now, Observation::Opened);
     }
 
     pub(super) fn handle_closed(&mut self, now: Timestamp, reason: &str) {
         self.decoder.reset();
         let reason = reason.to_owned();
-        self.tell(now, Observation::Closed { reason });
+        self.push(now, Observation::Closed { reason });
     }
 
     /// Bytes came from the board. `heard` is handed all that was decoded, too.
@@ -51,16 +51,16 @@ impl Listener {
         let Self {
             decoder,
             identity,
-            clock_told,
+            clock_message_at,
             observations,
             ..
         } = self;
         let after_clock_message =
-            clock_told.is_some_and(|at| now.saturating_duration_since(at) < CLOCK_MESSAGE_TIME);
+            clock_message_at.is_some_and(|at| now.saturating_duration_since(at) < CLOCK_MESSAGE_TIME);
         let mut disturbed = 0;
         decoder.feed(bytes, |decoded| {
             match &decoded {
-                // Boards send it while the clock takes in what it was told.
+                // Boards send it while the clock takes in a clock message.
                 Ok(Message::ClockTimes(times)) if after_clock_message && *times == ClockTimes::default() => {}
                 Ok(message) => {
                     if let Some(observation) = observe(now, message, identity) {
@@ -72,14 +72,14 @@ impl Listener {
             heard(&decoded);
         });
         if disturbed > 0 {
-            self.tell(now, Observation::Disturbed { bytes: disturbed });
+            self.push(now, Observation::Disturbed { bytes: disturbed });
         }
     }
 
     pub(super) fn handle_sent(&mut self, now: Timestamp, bytes: &[u8]) {
         let Self {
             commands,
-            clock_told,
+            clock_message_at,
             observations,
             ..
         } = self;
@@ -88,7 +88,7 @@ impl Listener {
                 at: now,
                 observation: Observation::MemoryAsked,
             }),
-            Ok(Command::Clock(_)) => *clock_told = Some(now),
+            Ok(Command::Clock(_)) => *clock_message_at = Some(now),
             _ => {}
         });
     }
@@ -97,7 +97,7 @@ impl Listener {
         self.observations.pop_front()
     }
 
-    fn tell(&mut self, at: Timestamp, observation: Observation) {
+    fn push(&mut self, at: Timestamp, observation: Observation) {
         self.observations.push_back(Observed { at, observation });
     }
 }

@@ -10,7 +10,7 @@ use crate::facts::CLOCK_MESSAGE_TIME;
 ///
 /// No reset (0x40) comes first: it would cut off a board that still reports a game after the daemon was started
 /// anew, update-nice mode replaces every other one, and the half of a clock message that a former host may have left
-/// would swallow it. Instead the first question is put again until it is answered.
+/// would swallow it. Instead the first question is repeated until it is answered.
 ///
 /// Who the board is comes before the dump, with which it counts as connected. The mode comes before the dump, so that
 /// no change falls between them. The memory follows the dump at once: the tracker waits a second for it.
@@ -51,7 +51,7 @@ pub(super) fn expected(command: &Command) -> Option<Expected> {
         Command::Clock(_) => (CLOCK_MESSAGE_TIME, 1, false),
         // Old boards do not know all of them.
         Command::SendTrademark | Command::SendBatteryStatus => (Duration::from_millis(500), 2, false),
-        // Put again behind a question that every board answers.
+        // Asked again after a question that every board answers.
         Command::ReturnSerialNumber | Command::ReturnLongSerialNumber => {
             (Duration::from_millis(500), 1, false)
         }

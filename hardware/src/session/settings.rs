@@ -8,7 +8,7 @@ use core::time::Duration;
 /// use core::time::Duration;
 /// use kiebitz_hardware::SessionSettings;
 ///
-/// // A Bluetooth board that is only looked at, as by `kiebitz boards`.
+/// // A Bluetooth board of which only the state is wanted, as by `kiebitz boards`.
 /// let settings = SessionSettings {
 ///     read_memory: false,
 ///     battery: Some(Duration::from_secs(300)),

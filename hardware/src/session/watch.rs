@@ -130,7 +130,7 @@ impl Watch {
         }
     }
 
-    /// When the memory is to be asked for what reports have not told; `None`: nothing is known to be missing, or the board
+    /// When the memory is to be asked for what was not reported; `None`: nothing is known to be missing, or the board
     /// has not been heard since.
     pub(super) fn memory_due(&self) -> Option<Timestamp> {
         let due = self.missed_at.filter(|missed| self.heard_at >= *missed)? + REPORT_FOLLOWS;

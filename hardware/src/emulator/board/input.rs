@@ -45,7 +45,7 @@ impl Input {
         }
     }
 
-    /// The host writes bytes behind those that are still on their way.
+    /// The host writes bytes after those that are still on their way.
     pub(super) fn write(&mut self, now: Timestamp, bytes: &[u8]) {
         self.line_free_at = self.line_free_at.max(now);
         for byte in bytes {

@@ -10,13 +10,13 @@ use crate::facts::{BYTE_TIME, CLOCK_POLL, CONVERTER_PERIOD, MEMORY_WRITE_TIME, U
 #[derive(Debug, Clone)]
 pub struct BoardSettings {
     /// Five characters, which are its address on a bus if they are a number up to 16,383; `None`: the board does not
-    /// tell, and nobody can address it on a bus.
+    /// say, and cannot be addressed on a bus.
     pub serial: Option<SerialNumber>,
-    /// Ten characters; `None`: the board does not tell.
+    /// Ten characters; `None`: the board does not say.
     pub long_serial: Option<LongSerialNumber>,
     /// Major and minor number, each up to 127.
     pub version: (u8, u8),
-    /// What the board tells of its battery; `None`: it has none and does not answer. Only Bluetooth boards have one.
+    /// What the board reports of its battery; `None`: it has none and does not answer. Only Bluetooth boards have one.
     pub battery: Option<BatteryStatus>,
     /// How long a scan of all 64 fields takes; boards need 200 to 250 ms.
     pub scan_period: Duration,

@@ -34,7 +34,7 @@ impl Chance {
         (self.bits() % end.max(1) as u64) as usize
     }
 
-    /// True in so many of a hundred cases.
+    /// True in `percent` of a hundred cases.
     pub fn percent(&mut self, percent: u32) -> bool {
         self.bits() % 100 < u64::from(percent)
     }

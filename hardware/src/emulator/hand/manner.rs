@@ -17,7 +17,7 @@ pub struct Manner {
     pub promoting: Promoting,
     /// Whether the clock is pressed.
     pub press: Press,
-    /// The player first lifts another piece of his and puts it back on its field.
+    /// The player first lifts another of their pieces and puts it back on its field.
     pub adjusts: bool,
     /// The opponent does not wait for the press.
     pub answered_at_once: bool,
@@ -168,7 +168,7 @@ impl Temperament {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Calm, Self::Drawing, Self::Blitz, Self::Clumsy];
 
-    /// How a player of this temperament makes his next move.
+    /// How a player of this temperament makes their next move.
     pub fn manner(self, chance: &mut Chance) -> Manner {
         let plain = Manner {
             en_passant: chance.pick([EnPassant::PawnFirst, EnPassant::PawnBetween, EnPassant::PawnLast]),
@@ -211,7 +211,7 @@ impl Temperament {
     }
 }
 
-/// A press, forgotten in so many of a hundred cases.
+/// A press, forgotten in `forgotten` of a hundred cases.
 fn press(chance: &mut Chance, forgotten: u32) -> Press {
     if chance.percent(forgotten) {
         Press::Forgotten

@@ -62,7 +62,7 @@ impl Opponents {
         self.last_press = self.hand.now;
     }
 
-    /// Makes the next ply as players of this temperament do, who think for so many hundredths of their time.
+    /// Makes the next ply as players of this temperament do, who think for this many hundredths of their time.
     pub fn play(&mut self, ply: &Ply, temperament: Temperament, thinking: u32, chance: &mut Chance) -> Made {
         let manner = temperament.manner(chance);
         let think = match (self.answers_at_once, ply.is_en_passant()) {
@@ -112,7 +112,7 @@ impl Opponents {
         }
     }
 
-    /// The mover presses, if he does; the opponent may not wait for it.
+    /// The mover presses, if they do; the opponent may not wait for it.
     fn press(&mut self, mover: Color, manner: &Manner) {
         let landed = self.hand.now;
         if manner.press == Press::Pressed {

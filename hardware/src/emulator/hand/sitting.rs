@@ -290,7 +290,7 @@ impl Sitting {
         }
     }
 
-    /// Puts it on the agenda, behind what happens at the same time.
+    /// Puts it on the agenda, after what happens at the same time.
     fn note(&mut self, at: Duration, act: Act) {
         let at = self.began + at;
         let place = self.agenda.partition_point(|(before, _)| *before <= at);
