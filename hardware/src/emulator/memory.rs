@@ -201,7 +201,6 @@ fn four_rows_filled(seen: &Dump) -> bool {
     Field::all().all(|field| (2..6).contains(&(field.number() / 8)) == seen[field.index()].is_none())
 }
 
-
 #[cfg(test)]
 mod tests {
     use core::time::Duration;
