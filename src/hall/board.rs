@@ -171,7 +171,7 @@ impl Board {
         });
         if let Ok(checked) = checked {
             if let Some(given) = self.referee.given(&checked) {
-                self.tracker.hear(now, given);
+                self.tracker.correct(now, given);
             }
             self.referee.act(now, &command.by, checked);
             self.rule();

@@ -29,7 +29,7 @@ use crate::events::incidents::Incidents;
 use crate::events::{Clock, ClosedBy, EventKind, IncidentEnd};
 use crate::laws::{ClockTimes, IncidentKind, Regulations, Sight};
 use crate::referee::command::CloseIncident;
-use crate::tracker::{ClockChange, ClockFace, Completion, Look, Side, Start, State, difference};
+use crate::tracker::{ClockChange, ClockFace, Completion, Side, Snapshot, Start, State, difference};
 use book::{Book, Closed, Known, Offences, Report};
 pub(super) use noted::Noted;
 use trace::Trace;
@@ -243,8 +243,8 @@ impl Watch {
     }
 
     /// Takes in what the squares show.
-    pub(super) fn look(&mut self, now: Timestamp, look: &Look) {
-        self.trace.take(now, look);
+    pub(super) fn look(&mut self, now: Timestamp, snapshot: &Snapshot) {
+        self.trace.take(now, snapshot);
     }
 
     /// Takes in a reading of the clock.

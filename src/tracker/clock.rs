@@ -1,4 +1,4 @@
-//! The clock beside the board: which side is White's, whose time runs, and the presses of its lever.
+//! The chess clock: which side is White's, whose time runs, and when its lever is pressed.
 
 use core::time::Duration;
 
@@ -22,19 +22,19 @@ vocabulary! {
 /// What the clock shows, once White's side of it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClockFace {
-    /// White's time in milliseconds; the board reports whole seconds.
+    /// White's time in milliseconds. The board reports whole seconds.
     pub white_ms: u64,
     /// Black's time in milliseconds.
     pub black_ms: u64,
     /// Whose time runs; `None` when the clock is stopped.
     pub running: Option<Color>,
-    /// Whose flag the clock shows as fallen; in an earlier period it may show one while time runs on.
+    /// Whose flag the clock shows as fallen. At the end of a period that is not the last, time runs on all the same.
     pub flags: ByColor<bool>,
-    /// Arrival of the reading.
+    /// When the reading arrived.
     pub as_of: Timestamp,
 }
 
-/// Something about the clock that the readings told.
+/// A change that the clock's readings show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClockChange {
     /// A clock answers.
@@ -47,47 +47,48 @@ pub enum ClockChange {
     Started,
     /// The clock was stopped.
     Stopped,
-    /// The lever went over: this side pressed it.
+    /// The lever moved: this side pressed it.
     Pressed(Side),
 }
 
 /// Follows the readings of one clock.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ClockWatch {
+    /// The last reading.
     last: Option<(Timestamp, ClockTimes)>,
-    /// Evidence that White's time is the left one (positive) or the right one (negative).
+    /// Votes that White's side is the left one (positive) or the right one (negative).
     left_is_white: i8,
-    /// The side that was White's when that was last beyond doubt.
+    /// White's side when it was last beyond doubt.
     sure_side: Option<Side>,
-    /// The clock was last started then.
+    /// When the clock was last started.
     started_at: Option<Timestamp>,
-    /// It was stopped then, or found standing; `None` while it runs.
-    stands_since: Option<Timestamp>,
+    /// When it was stopped, or first read while stopped; `None` while it runs.
+    stopped_since: Option<Timestamp>,
     /// The turn that the running side's time is ticking for.
     turn: Option<Turn>,
-    /// How many readings in a row have shown the lever where it is.
+    /// How many readings in a row have shown the lever in its position.
     lever_seen: u32,
-    /// Nobody listened since the last reading: how often the lever moved is not known.
-    missed: bool,
-    /// The board's record tells of the presses, in order with the pieces; the lever need not be watched.
-    remembered: bool,
+    /// Readings were missed since the last one: how often the lever moved is not known.
+    readings_missed: bool,
+    /// The board records the presses in order with the changes of the squares; the lever need not be watched.
+    presses_recorded: bool,
 }
 
 /// The time that one side's clock has been running since the other side's press.
 #[derive(Debug, Clone, Copy)]
 struct Turn {
-    /// Before the clock was last stopped.
+    /// How long it had run before the clock was last stopped.
     ran: Duration,
     /// Since when it has been running; `None` while it is stopped.
     since: Option<Timestamp>,
 }
 
-/// White's clock started first is worth so many votes, and so many presses may be told late, in quick play, before one
-/// is told in its time.
-const SURE: i8 = 3;
+/// From this many votes on, White's side is beyond doubt. A clock that is started on a start position counts this much. In
+/// quick play as many presses in a row can be reported too late and vote for the wrong side, but not more.
+pub(super) const SURE_VOTES: i8 = 3;
 
-/// Votes beyond this are not counted, so that a clock turned round in mid-game is believed after as many presses.
-const CERTAIN: i8 = 4;
+/// Votes beyond this are not counted, so that a clock that is turned round during a game is noticed after a few presses.
+const MAX_VOTES: i8 = 4;
 
 impl Side {
     pub(super) fn other(self) -> Self {
@@ -99,15 +100,15 @@ impl Side {
 }
 
 impl ClockWatch {
-    /// Takes in a reading and says what it changes.
+    /// Takes in a reading and returns what has changed.
     pub(crate) fn read(&mut self, at: Timestamp, times: ClockTimes) -> Vec<ClockChange> {
         let mut changes = Vec::new();
         let before = self.last.replace((at, times)).map(|(_, times)| times);
         let was_running = before.is_some_and(|t| t.running);
         if times.running {
-            self.stands_since = None;
+            self.stopped_since = None;
         } else {
-            self.stands_since.get_or_insert(at);
+            self.stopped_since.get_or_insert(at);
         }
         if before.is_none() {
             changes.push(ClockChange::Connected);
@@ -117,22 +118,22 @@ impl ClockWatch {
         }
         let lever = lever_side(times);
         let moved = before.is_some_and(|t| lever_side(t) != lever);
-        let missed = core::mem::take(&mut self.missed);
+        let missed = core::mem::take(&mut self.readings_missed);
         if times.running && !was_running {
-            self.runs(at, moved || before.is_none());
+            self.started(at, moved || before.is_none());
             changes.push(ClockChange::Started);
-        } else if times.running && (missed || self.remembered) {
-            self.turn = self.turn.filter(|_| self.remembered);
+        } else if times.running && (missed || self.presses_recorded) {
+            self.turn = self.turn.filter(|_| self.presses_recorded);
         } else if times.running && moved {
-            // A lever that moves on a stopped clock is no press: somebody sets the clock up.
+            // On a stopped clock a moving lever is no press: the clock is being set.
             changes.push(ClockChange::Pressed(lever.other()));
         } else if times.running && self.pressed_twice(before, times) {
-            // How long each of the two turns was, nobody saw.
+            // How long each of the two turns took is not known.
             self.turn = None;
             changes.extend([lever, lever.other()].map(ClockChange::Pressed));
         }
         if was_running && !times.running {
-            self.stands(at);
+            self.stopped(at);
             changes.push(ClockChange::Stopped);
         }
         self.lever_seen = if moved {
@@ -143,9 +144,9 @@ impl ClockWatch {
         changes
     }
 
-    /// Between two readings the running side pressed, and the other one pressed as well: the lever is back, and the time
-    /// that stood has gone down. (Up it goes by an increment or by an arbiter's hand.) The first reading after a press
-    /// may still be changing.
+    /// Whether both sides pressed between two readings: the lever is back in its position, and the halted side's time has
+    /// gone down. (An increment or an arbiter can only make it go up.) The first reading after a press does not count, as
+    /// it may still change.
     fn pressed_twice(&self, before: Option<ClockTimes>, times: ClockTimes) -> bool {
         let halted = lever_side(times).other();
         self.lever_seen >= 2
@@ -153,8 +154,8 @@ impl ClockWatch {
                 .is_some_and(|before| before.running && side_time(times, halted) < side_time(before, halted))
     }
 
-    /// The clock was started: the turn goes on that was interrupted, unless the lever says otherwise.
-    fn runs(&mut self, at: Timestamp, another_turn: bool) {
+    /// The clock was started: the interrupted turn continues, unless the lever has moved.
+    fn started(&mut self, at: Timestamp, another_turn: bool) {
         let ran = self
             .turn
             .filter(|_| !another_turn)
@@ -168,7 +169,8 @@ impl ClockWatch {
         self.started_at.is_some_and(|started| started <= at)
     }
 
-    fn stands(&mut self, at: Timestamp) {
+    /// The clock was stopped.
+    fn stopped(&mut self, at: Timestamp) {
         if let Some(turn) = &mut self.turn {
             turn.ran = turn.so_far(at);
             turn.since = None;
@@ -176,43 +178,43 @@ impl ClockWatch {
     }
 
     /// The board says that there is no clock. Returns whether there was one.
-    pub(crate) fn lost(&mut self) -> bool {
+    pub(crate) fn disconnected(&mut self) -> bool {
         self.turn = None;
-        self.stands_since = None;
+        self.stopped_since = None;
         self.lever_seen = 0;
-        // The next one may be plugged in the other way round: one press will tell.
+        // The next clock may be plugged in the other way round; then one press is enough to show it.
         self.left_is_white = self.left_is_white.signum();
         self.last.take().is_some()
     }
 
-    /// The board's record tells of the presses from now on.
-    pub(crate) fn presses_are_remembered(&mut self) {
-        self.remembered = true;
+    /// From now on the board's record holds the presses.
+    pub(crate) fn presses_are_recorded(&mut self) {
+        self.presses_recorded = true;
     }
 
-    /// Nobody listens from now on.
-    pub(crate) fn unheard(&mut self) {
-        self.missed = true;
+    /// Readings are missed from now on.
+    pub(crate) fn stop_listening(&mut self) {
+        self.readings_missed = true;
         self.lever_seen = 0;
     }
 
-    /// Since when the clock is known to stand; `None` while it runs, and without a clock.
-    pub(crate) fn stands_since(&self) -> Option<Timestamp> {
-        self.stands_since
+    /// Since when the clock is known to be stopped; `None` while it runs, and without a clock.
+    pub(crate) fn stopped_since(&self) -> Option<Timestamp> {
+        self.stopped_since
     }
 
-    /// The last reading, to be put back.
+    /// The last reading, for [`restore`](Self::restore).
     pub(crate) fn reading(&self) -> Option<(Timestamp, ClockTimes)> {
         self.last
     }
 
-    /// Puts a reading back that is newer than what was remembered since.
-    pub(crate) fn put_back(&mut self, reading: (Timestamp, ClockTimes)) {
+    /// Restores a reading that is newer than the presses that were recorded since.
+    pub(crate) fn restore(&mut self, reading: (Timestamp, ClockTimes)) {
         self.last = Some(reading);
     }
 
-    /// What the board's memory says of the clock: a side was pressed and had this time left.
-    pub(crate) fn remember(&mut self, at: Timestamp, pressed: Side, time: SideTime) {
+    /// Takes in a press from the board's memory: the side that pressed, and the time that it had left.
+    pub(crate) fn record_press(&mut self, at: Timestamp, pressed: Side, time: SideTime) {
         let Some((as_of, times)) = &mut self.last else {
             return;
         };
@@ -229,12 +231,12 @@ impl ClockWatch {
         self.last.map(|(_, times)| times.running)
     }
 
-    /// The side whose time runs or would run.
+    /// The side whose time runs, or would run if the clock were started.
     pub(crate) fn turn(&self) -> Option<Side> {
         self.last.map(|(_, times)| lever_side(times))
     }
 
-    /// The side whose clock stands, with its time in seconds.
+    /// The side whose clock is not running, and its time in seconds.
     pub(crate) fn halted(&self) -> Option<(Side, u32)> {
         let (_, times) = self.last?;
         let side = lever_side(times).other();
@@ -250,34 +252,36 @@ impl ClockWatch {
         }
     }
 
-    /// Whether White's side is beyond doubt: also where the clock was away and presses tell the side that it had.
+    /// Whether White's side is beyond doubt. After the clock was away, two votes for the side that was beyond doubt before
+    /// are enough.
     pub(crate) fn is_sure(&self) -> bool {
         let known_before = self.white_side().is_some() && self.white_side() == self.sure_side;
-        self.left_is_white.abs() >= SURE || (known_before && self.left_is_white.abs() > 1)
+        self.left_is_white.abs() >= SURE_VOTES || (known_before && self.left_is_white.abs() > 1)
     }
 
-    /// Counts evidence that `side` is White's. Returns whether that changed the verdict.
+    /// Counts `weight` votes that `side` is White's. Returns whether that changed the result.
     pub(crate) fn vote_white(&mut self, side: Side, weight: i8) -> bool {
         let before = self.white_side();
         let signed = if side == Side::Left { weight } else { -weight };
-        self.left_is_white = (self.left_is_white + signed).clamp(-CERTAIN, CERTAIN);
-        if self.left_is_white.abs() >= SURE {
+        self.left_is_white = (self.left_is_white + signed).clamp(-MAX_VOTES, MAX_VOTES);
+        if self.left_is_white.abs() >= SURE_VOTES {
             self.sure_side = self.white_side();
         }
         self.white_side() != before
     }
 
-    /// Forgets which side is White's: another game, perhaps with the clock the other way round.
+    /// Forgets which side is White's: in another game the clock may stand the other way round.
     pub(crate) fn forget_sides(&mut self) {
         self.left_is_white = 0;
         self.sure_side = None;
     }
 
+    /// The colour of the player on `side`, once known.
     pub(crate) fn color_of(&self, side: Side) -> Option<Color> {
         self.white_side().map(|white| Color::from_white(white == side))
     }
 
-    /// What the clock shows.
+    /// What the clock shows, once White's side is known.
     pub(crate) fn face(&self) -> Option<ClockFace> {
         let (as_of, times) = self.last?;
         let white = self.white_side()?;
@@ -306,14 +310,14 @@ impl ClockWatch {
         })
     }
 
-    /// A turn is over at `at`: how long the side on move had its clock running, and the other one's turn begins.
+    /// Ends the turn at `at` and begins the other side's. Returns how long the clock ran in it, if known.
     pub(crate) fn end_turn(&mut self, at: Timestamp) -> Option<Duration> {
         let next = Turn {
             ran: Duration::ZERO,
             since: Some(at),
         };
         let turn = self.turn.replace(next)?;
-        // Of two presses in one reading the second one's turn was not seen.
+        // With two presses in one reading, the second turn has no known length.
         Some(turn.so_far(at)).filter(|elapsed| !elapsed.is_zero())
     }
 }
@@ -336,7 +340,7 @@ fn side_time(times: ClockTimes, side: Side) -> u32 {
     time.total_seconds()
 }
 
-/// The lever is high on the side whose time runs: the other player has pressed it.
+/// The side whose time runs: the lever is high there, as the other player has pressed it down.
 fn lever_side(times: ClockTimes) -> Side {
     if times.lever_right_high {
         Side::Right

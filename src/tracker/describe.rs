@@ -1,20 +1,21 @@
-//! A reading of the tree as the ply that is told.
+//! A node of the tree as the ply that is announced.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::uci::UciMove;
 
 use super::Tracker;
 use super::finding::{Evidence, Grounds, Ply, Rival};
-use super::tree::{NodeId, Played, Tree};
+use super::node::{NodeId, Played};
+use super::tree::Tree;
 
 impl Tracker {
-    /// What is told of a node, and what it rests on.
+    /// The ply of a node as it is announced, with its evidence.
     pub(super) fn describe(&self, now: Timestamp, id: NodeId, grounds: Grounds) -> Option<Ply> {
         let tree = &self.line.as_ref()?.tree;
         let node = tree.node(id);
         let parent = tree.node(node.parent?);
         let (played, uci, san, captured) = match node.played {
-            // Out of a position that the Laws do not know no move is legal.
+            // Without a legal position before it, no move is legal.
             Played::Move(m) => (
                 Some(m).filter(|_| parent.state.position().is_some()),
                 Some(parent.state.uci(m)),
@@ -43,7 +44,7 @@ impl Tracker {
             stood_at: self
                 .playback
                 .filter(|playback| playback.recovered)
-                .map_or_else(|| node.since.min(now), |playback| playback.heard_at),
+                .map_or_else(|| node.since.min(now), |playback| playback.known_at),
             inferred: node.inferred || self.recovering(),
             any_order: node.any_order,
             clock: self.face_now(),
@@ -54,7 +55,7 @@ impl Tracker {
                 others: tree
                     .rivals(id)
                     .into_iter()
-                    .take(MOST_RIVALS)
+                    .take(MAX_RIVALS)
                     .map(|other| rival(tree, other, node.parent))
                     .collect(),
             },
@@ -62,8 +63,8 @@ impl Tracker {
     }
 }
 
-/// More than these nobody reads.
-const MOST_RIVALS: usize = 4;
+/// Most rivals that are listed: nobody reads more.
+const MAX_RIVALS: usize = 4;
 
 fn rival(tree: &Tree, id: NodeId, parent: Option<NodeId>) -> Rival {
     let node = tree.node(id);

@@ -1,4 +1,5 @@
-//! A quiet board that no single legal move explains: something was restored, played unseen, or irregular.
+//! A quiet board that no single legal move explains: a position was restored, plies were played unobserved, or play was
+//! irregular.
 
 use core::time::Duration;
 
@@ -7,28 +8,31 @@ use shakmaty::{Bitboard, Color, Move};
 
 use super::Tracker;
 use super::finding::{Finding, Recovery, Withdrawal};
-use super::gap::{self, Found};
-use super::tree::{NodeId, Played, Standing, Tree};
+use super::node::{NodeId, Played, Standing};
+use super::search::{self, Found};
+use super::tree::Tree;
 
-/// A quiet board that no single move explains is examined for more after this long.
-const EXAMINED_AFTER: Duration = Duration::from_millis(1200);
-/// And what stands there after a gap, whatever single move would explain it.
-const GAP_EXAMINED_AFTER: Duration = Duration::from_millis(600);
-/// Told plies are doubted only when the board has been quiet for so long: a piece may be in somebody's hand.
-const DOUBTED_AFTER: Duration = Duration::from_secs(3);
-/// So many squares may be a piece that was pushed aside.
-const DISPLACED: usize = 2;
-/// How far back an irregularity is looked for, in plies.
-const MOST_TAKEN_BACK: usize = 12;
-/// Bounds of the search over a gap.
-const MOST_PLIES_UNSEEN: usize = 8;
-const MOST_POSITIONS: usize = 1400;
-const BETWEEN_SEARCHES: Duration = Duration::from_millis(2);
+/// How long the board must be quiet before it is examined for more than single moves.
+const EXAMINE_AFTER: Duration = Duration::from_millis(1200);
+/// The same after a gap, where nothing has moved since; single moves are then examined as well.
+const EXAMINE_GAP_AFTER: Duration = Duration::from_millis(600);
+/// How long the board must be quiet before announced plies are doubted: a piece may be in a hand.
+const DOUBT_AFTER: Duration = Duration::from_secs(3);
+/// Most squares that a piece pushed aside can explain.
+const MAX_DISPLACED: usize = 2;
+/// Most plies that restoring an earlier position can take back, besides those that are still open.
+const MAX_TAKEN_BACK: usize = 12;
+/// Longest line that is searched for across a gap, in plies.
+const MAX_UNSEEN_PLIES: usize = 8;
+/// Most positions that one search visits, so that it does not hold up the daemon.
+const MAX_POSITIONS: usize = 1400;
+/// Pause between two searches on one board, in which other boards have their turn.
+const SEARCH_INTERVAL: Duration = Duration::from_millis(2);
 
-/// Plies found by reconstruction, which what is played later may show to be wrong.
+/// Reconstructed plies, which later play may prove wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Doubt {
-    /// Reports were missed from then on.
+    /// When the gap began in which they were played.
     pub from: Timestamp,
     /// Number of the first of these plies.
     pub first: u32,
@@ -37,19 +41,19 @@ pub struct Doubt {
 }
 
 impl Doubt {
-    /// Whether the ply of that number, once the board has shown exactly what stood behind it, proves the line.
+    /// Whether a ply with this number proves the line, once the board has shown exactly the state after it.
     pub(crate) fn is_dispelled_by(self, ply: u32) -> bool {
-        ply >= self.last + PLIES_CONFIRMING
+        ply >= self.last + CONFIRMING_PLIES
     }
 }
 
-/// So many plies behind a reconstructed line that the board has shown exactly prove it.
-const PLIES_CONFIRMING: u32 = 2;
-/// After so many of which it has shown none exactly, the line was another one.
-const PLIES_REFUTING: u32 = 4;
+/// A state that the board has shown exactly, this many plies after a reconstructed line, proves the line.
+const CONFIRMING_PLIES: u32 = 2;
+/// If the board has shown no state exactly for this many plies, the reconstructed line is wrong.
+const REFUTING_PLIES: u32 = 4;
 
 impl Tracker {
-    /// What was played since a line was reconstructed confirms it, or does not. Then it is withdrawn.
+    /// Drops the doubt about a reconstructed line if later play has proved it.
     pub(super) fn weigh_doubt(&mut self) {
         let (Some(doubt), Some(line)) = (self.doubt, &self.line) else {
             return;
@@ -64,14 +68,14 @@ impl Tracker {
         }
     }
 
-    /// Whether what stands on the board speaks against a reconstructed line: then it is withdrawn, and the gap is open
-    /// again. Returns whether it was.
+    /// Withdraws a reconstructed line if the board has not fitted it for long enough, or for enough plies. Returns whether
+    /// it did.
     fn refuted(&mut self, now: Timestamp) -> bool {
         let (Some(doubt), Some(line)) = (self.doubt, &self.line) else {
             return false;
         };
-        let played_on = line.tree.node(line.tree.tip()).ply >= doubt.last + PLIES_REFUTING;
-        let at = self.quiet_since + DOUBTED_AFTER;
+        let played_on = line.tree.node(line.tree.tip()).ply >= doubt.last + REFUTING_PLIES;
+        let at = self.quiet_since + DOUBT_AFTER;
         if !played_on && now < at {
             self.wake_at(at);
             return false;
@@ -79,37 +83,42 @@ impl Tracker {
         self.refute(now)
     }
 
-    /// Withdraws a reconstructed line if `ply` is one of it: the board does not stand as it should behind that.
+    /// Withdraws a reconstructed line if `ply` is part of it, as the board does not show the state after that ply. Returns
+    /// whether it did.
     pub(super) fn refutes(&mut self, now: Timestamp, ply: u32) -> bool {
         let doubted = |doubt: Doubt| (doubt.first..=doubt.last).contains(&ply);
-        self.gap.is_none() && self.doubt.is_some_and(doubted) && self.refute(now)
+        self.gap_since.is_none() && self.doubt.is_some_and(doubted) && self.refute(now)
     }
 
+    /// Withdraws the reconstructed line and closes its gap as undecidable. Returns whether there was one.
     fn refute(&mut self, now: Timestamp) -> bool {
         let (Some(doubt), Some(line)) = (self.doubt.take(), &mut self.line) else {
             return false;
         };
-        let told = line.tree.path(line.tree.tip());
-        let Some(first) = told.into_iter().find(|id| line.tree.node(*id).ply == doubt.first) else {
+        let announced = line.tree.path(line.tree.tip());
+        let Some(first) = announced
+            .into_iter()
+            .find(|id| line.tree.node(*id).ply == doubt.first)
+        else {
             return false;
         };
         line.tree.remove(first, line.tree.root());
-        self.tell(
+        self.announce(
             now,
             Finding::Retracted {
                 ply: doubt.first,
                 reason: Withdrawal::Recovered,
             },
         );
-        self.astray = true;
-        // Said at once: what was told meanwhile was wrong, and no gap is open that would be closed later.
-        self.gap = Some(doubt.from);
+        self.line_lost = true;
+        // Announced at once: no gap is open that would be closed later.
+        self.gap_since = Some(doubt.from);
         self.close_gap(now, Recovery::Undecidable);
         true
     }
 
-    /// Whether the clock, where one runs whose sides are beyond doubt, says that it is the turn of the side that would be
-    /// to move.
+    /// Whether the clock agrees that it is this side's turn. It does not disagree unless it runs and White's side is beyond
+    /// doubt.
     fn turn_fits(&self, turn: Color) -> bool {
         let sure = self.clock.running() == Some(true) && self.clock.is_sure();
         let runs = self.clock.turn().filter(|_| sure);
@@ -117,41 +126,41 @@ impl Tracker {
             .is_none_or(|color| color == turn)
     }
 
-    /// Looks at a quiet board that the line does not explain: an earlier position restored, plies played unseen, an
-    /// irregular move completed by the press. Returns whether one was found.
+    /// Examines a quiet board that the line does not explain: an earlier position was restored, plies were played
+    /// unobserved, or an irregular move was made. Returns whether an explanation was found.
     pub(super) fn examine(&mut self, now: Timestamp) -> bool {
         let Some(tree) = self.line.as_ref().map(|line| &line.tree) else {
             return false;
         };
         let tip = tree.tip();
-        let gap = self.gap.is_some();
+        let gap = self.gap_since.is_some();
         if self.disturbed || (!gap && tree.best() != tip) || tree.node(tip).differs.is_empty() {
             return false;
         }
         let differs = tree.node(tip).differs.count();
-        // A piece that was seen to move since the first look may be on its way still.
+        // A piece that has moved since the dump may still be on its way.
         let seen_at_once = gap && self.quiet_since <= self.sensors.dumped_at();
         let rest = if seen_at_once {
-            GAP_EXAMINED_AFTER
+            EXAMINE_GAP_AFTER
         } else {
-            EXAMINED_AFTER
+            EXAMINE_AFTER
         };
         let at = self.quiet_since + rest;
         if now < at {
             self.wake_at(at);
             return false;
         }
-        if self.astray && !gap {
-            // Where play goes on from is found out by what is played next.
+        if self.line_lost && !gap {
+            // The next moves will show where play goes on from.
             return false;
         }
-        // The same board need not be searched twice; a press may still come and tell what stands on it.
+        // The same board need not be searched twice, unless a press has come since.
         let (back, plies) = (
-            self.examined / MOST_PLIES_UNSEEN,
-            self.examined % MOST_PLIES_UNSEEN + 1,
+            self.examined / MAX_UNSEEN_PLIES,
+            self.examined % MAX_UNSEEN_PLIES + 1,
         );
         if let Some(from) = self.search_from(back) {
-            let wait = self.quiet_since + DOUBTED_AFTER;
+            let wait = self.quiet_since + DOUBT_AFTER;
             if back > 0 && now < wait {
                 self.wake_at(wait);
                 return false;
@@ -160,51 +169,51 @@ impl Tracker {
             if (back == 0 && plies == 1 && !gap && self.restored(now)) || self.unseen(now, from, plies) {
                 return true;
             }
-            // Lines of one more ply are looked for at another moment, so that no single one takes long.
-            self.wake_at(now + BETWEEN_SEARCHES);
+            // Lines with one more ply are searched for in another call, so that no call takes long.
+            self.wake_at(now + SEARCH_INTERVAL);
             return false;
         }
         if self.doubt.is_some() && !gap {
             return self.refuted(now);
         }
-        // In a gap a position is more credibly played again than restored.
+        // In a gap, it is more credible that a position was reached again by play than that it was restored.
         if gap && self.restored(now) {
             return true;
         }
-        if gap && !self.astray {
-            // Looked at once more, for a position from which play goes on.
-            self.astray = true;
+        if gap && !self.line_lost {
+            // The board is judged once more, now for a position from which play goes on.
+            self.line_lost = true;
             return true;
         }
-        if self.lost && !gap && differs > DISPLACED {
-            // Reports were lost, and no line leads here: a gap that is no silence.
-            self.gap = Some(self.quiet_since);
+        if self.reports_lost && !gap && differs > MAX_DISPLACED {
+            // Reports were lost, and no line leads here: that counts as a gap.
+            self.gap_since = Some(self.quiet_since);
             return true;
         }
-        // Across a gap anything may have been played.
-        !gap && !self.astray && self.irregular(now, tip)
+        // Across a gap, anything may have been played.
+        !gap && !self.line_lost && self.irregular(now, tip)
     }
 
-    /// The ply from which on something else may have been played: the last one told and, if reports were lost before it
-    /// was, the ones before.
+    /// The node to search from: the last announced ply or, where reports were lost, the one `back` plies before it.
     fn search_from(&self, back: usize) -> Option<NodeId> {
         let tree = &self.line.as_ref()?.tree;
-        let told = tree.path(tree.tip());
-        if back > 0 && !self.lost {
+        let announced = tree.path(tree.tip());
+        if back > 0 && !self.reports_lost {
             return None;
         }
-        match told.len().checked_sub(back)? {
+        match announced.len().checked_sub(back)? {
             0 => Some(tree.root()),
-            after => Some(told[after - 1]),
+            after => Some(announced[after - 1]),
         }
     }
 
-    /// An earlier position of the line stands on the board again: what was played after it is taken back.
+    /// Takes back the plies after an earlier position of the line, if that position stands on the board again. Returns
+    /// whether it does.
     fn restored(&mut self, now: Timestamp) -> bool {
         let Some(line) = &mut self.line else { return false };
         let board = self.sensors.board();
-        let told = line.tree.path(line.tree.tip());
-        let back = told
+        let announced = line.tree.path(line.tree.tip());
+        let back = announced
             .iter()
             .rev()
             .skip(1)
@@ -212,7 +221,7 @@ impl Tracker {
             .chain(std::iter::once(line.tree.root()))
             .find(|id| line.tree.node(*id).state.board() == board);
         if let Some(back) = back {
-            let Some(first) = told
+            let Some(first) = announced
                 .iter()
                 .copied()
                 .find(|id| line.tree.node(*id).parent == Some(back))
@@ -226,13 +235,13 @@ impl Tracker {
             let Some(line) = &mut self.line else { return false };
             let reason = withdrawal_of(&line.tree.node(first).played);
             line.tree.remove(first, line.tree.root());
-            self.tell(now, Finding::Retracted { ply, reason });
+            self.announce(now, Finding::Retracted { ply, reason });
             return true;
         }
         let passed = line.passed.len();
         let earlier = (1..passed)
             .rev()
-            .take(MOST_TAKEN_BACK)
+            .take(MAX_TAKEN_BACK)
             .find(|at| line.passed[*at].board() == board);
         let Some(earlier) = earlier else { return false };
         let state = line.passed[earlier].clone();
@@ -240,7 +249,7 @@ impl Tracker {
         let ply = u32::try_from(earlier).unwrap_or(u32::MAX);
         line.tree = Tree::new(state, ply, now);
         line.tree.update(&self.sensors, now);
-        self.tell(
+        self.announce(
             now,
             Finding::Retracted {
                 ply: ply + 1,
@@ -250,42 +259,43 @@ impl Tracker {
         true
     }
 
-    /// So many plies played while nobody looked, where just one line of them leads to what stands on the board.
+    /// Adds `plies` plies after `from` that were played unobserved, if exactly one line of that length leads to what stands
+    /// on the board. Returns whether it does.
     fn unseen(&mut self, now: Timestamp, from: NodeId, plies: usize) -> bool {
         let Some(line) = &self.line else { return false };
         let node = line.tree.node(from);
         let turn = node.state.turn();
         let fits = self.turn_fits(if plies.is_multiple_of(2) { turn } else { !turn });
         let (state, since) = (node.state.clone(), node.since);
-        // While somebody looked, no piece can have left or reached a square that showed no change.
-        let within = if self.gap.is_some() || self.lost {
+        // Without a gap, no piece can have left or reached a square that showed no change.
+        let within = if self.gap_since.is_some() || self.reports_lost {
             Bitboard::FULL
         } else {
             self.sensors.touched_since(node.landed.at)
         };
         let board = self.sensors.board();
-        let (moves, any_order) = match gap::search(&state, board, within, plies, MOST_POSITIONS) {
+        let (moves, any_order) = match search::lines(&state, board, within, plies, MAX_POSITIONS) {
             Found::Only(moves) => (moves, false),
             Found::AnyOrder(moves) => (moves, true),
             Found::Nothing => return false,
             Found::Several => (Vec::new(), false),
         };
         if moves.is_empty() || !fits {
-            // No longer line from here is more credible than these. A press may still come, or was forgotten.
-            self.examined = self.examined.next_multiple_of(MOST_PLIES_UNSEEN);
+            // Longer lines from here are less credible than these. A press may still come, or was forgotten.
+            self.examined = self.examined.next_multiple_of(MAX_UNSEEN_PLIES);
             return false;
         }
         let Some(line) = &mut self.line else { return false };
-        // What one look at the board suggested is one of these moves, or none.
+        // A candidate from single moves is one of these moves, or wrong.
         let mut from = from;
-        while let Some(other) = line.tree.considered_after(from) {
+        while let Some(other) = line.tree.candidate_after(from) {
             from = line.tree.remove(other, from);
         }
         let mut parent = from;
         for m in moves {
             let played = Played::Move(m);
             let state = line.tree.node(parent).state.after(m);
-            parent = match line.tree.known(parent, played) {
+            parent = match line.tree.find_child(parent, played) {
                 Some(known) => known,
                 None => line.tree.add(parent, played, state, None, &self.sensors, now),
             };
@@ -295,26 +305,26 @@ impl Tracker {
         }
         let last = line.tree.node(parent).ply;
         let doubt = Doubt {
-            from: self.gap.unwrap_or(since),
+            from: self.gap_since.unwrap_or(since),
             first: line.tree.node(from).ply + 1,
             last,
         };
-        self.astray = false;
-        // A line reconstructed behind one that is still in doubt falls with it.
+        self.line_lost = false;
+        // A line reconstructed after one that is still in doubt is withdrawn with it.
         self.doubt = Some(self.doubt.map_or(doubt, |before| Doubt { last, ..before }));
         self.close_gap(now, Recovery::Inferred);
         true
     }
 
-    /// What was told last before a gap and was not settled by then may have been a piece on its way: nothing confirms
-    /// it any more.
+    /// Withdraws the last plies before a gap if they were not confirmed. Their pieces may have been on their way, and
+    /// nothing will confirm them now.
     fn withdraw_unconfirmed(&mut self, now: Timestamp) {
         let Some(line) = &mut self.line else { return };
-        let told = line.tree.path(line.tree.tip());
-        let settled = told
+        let announced = line.tree.path(line.tree.tip());
+        let confirmed = announced
             .iter()
-            .rposition(|id| line.tree.node(*id).standing == Standing::Settled);
-        let Some(first) = told.get(settled.map_or(0, |last| last + 1)).copied() else {
+            .rposition(|id| line.tree.node(*id).standing == Standing::Confirmed);
+        let Some(first) = announced.get(confirmed.map_or(0, |last| last + 1)).copied() else {
             return;
         };
         let node = line.tree.node(first);
@@ -329,26 +339,26 @@ impl Tracker {
         let ply = node.ply;
         line.tree.remove(first, line.tree.root());
         let reason = Withdrawal::Recovered;
-        self.tell(now, Finding::Retracted { ply, reason });
+        self.announce(now, Finding::Retracted { ply, reason });
     }
 
-    /// The board stands as it did before a gap. If that is no moment of a motion, nothing was played in it.
+    /// The board stands as it did before a gap. Unless that is just a moment of a motion, nothing was played in the gap.
     pub(super) fn nothing_was_missed(&mut self, now: Timestamp) {
-        let stood = self.quiet_since + GAP_EXAMINED_AFTER;
+        let stood = self.quiet_since + EXAMINE_GAP_AFTER;
         if now >= stood || self.sensors.dumped_at() == now {
             self.close_gap(now, Recovery::Inferred);
-        } else if self.gap.is_some() {
+        } else if self.gap_since.is_some() {
             self.wake_at(stood);
         }
     }
 
-    /// Says what has become of a gap, once.
+    /// Closes the gap, if one is open, and announces how.
     pub(super) fn close_gap(&mut self, now: Timestamp, by: Recovery) {
-        if let Some(from) = self.gap.take() {
+        if let Some(from) = self.gap_since.take() {
             if by == Recovery::Undecidable {
                 self.withdraw_unconfirmed(now);
             }
-            self.tell(
+            self.announce(
                 now,
                 Finding::Recovered {
                     by,
@@ -361,6 +371,7 @@ impl Tracker {
     }
 }
 
+/// Why a ply is withdrawn when the placement before it is restored.
 pub(super) fn withdrawal_of(played: &Played) -> Withdrawal {
     match played {
         Played::Irregular(_) => Withdrawal::IllegalRestored,

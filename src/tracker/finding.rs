@@ -1,4 +1,4 @@
-//! What the tracker tells the referee.
+//! What the tracker reports to the referee.
 
 use core::time::Duration;
 
@@ -7,7 +7,7 @@ use shakmaty::uci::UciMove;
 use shakmaty::{Board, Color, KnownOutcome, Move, Role, Square};
 
 use super::clock::{ClockChange, ClockFace, Side};
-use super::sensors::Change;
+use super::sensors::SensorChange;
 use super::start::Variant;
 use super::state::State;
 use crate::vocabulary::vocabulary;
@@ -15,29 +15,29 @@ use crate::vocabulary::vocabulary;
 /// One thing that the tracker has concluded.
 #[derive(Debug, Clone)]
 pub enum Finding {
-    /// A start position stands on the board and a new line of play begins with it.
+    /// A new line of play begins with what stands on the board.
     Start(Start),
     /// A ply is credible.
     Made(Box<Ply>),
-    /// What was told as this ply was another one; later plies are withdrawn.
+    /// The ply with this number was announced wrongly; it and all later ones are replaced by this one.
     Amended {
         /// What was played instead.
         ply: Box<Ply>,
         /// Why.
         reason: Withdrawal,
     },
-    /// This ply and all later ones were not played, or are no longer.
+    /// This ply and all later ones were not played, or were taken back.
     Retracted {
         /// Number of the first ply withdrawn.
         ply: u32,
         /// Why.
         reason: Withdrawal,
     },
-    /// No other reading of this ply is left.
+    /// The ply is confirmed: it is beyond doubt.
     Settled {
         /// Its number.
         ply: u32,
-        /// What settled it.
+        /// What confirmed it.
         by: Settlement,
     },
     /// The ply is completed in the sense of the Laws (Art. 6.2.1).
@@ -48,8 +48,8 @@ pub enum Finding {
         by: Completion,
         /// The clock at that moment.
         clock: Option<ClockFace>,
-        /// The mover's time from the opponent's press to his own, as seen by the board: within a second. `None`
-        /// where a press was missed.
+        /// How long the mover's clock ran, from the opponent's press to their own, as reported by the board: to within a
+        /// second. `None` if a press was missed.
         elapsed: Option<Duration>,
     },
     /// The board shows a result: kings in the centre or result pieces.
@@ -59,44 +59,44 @@ pub enum Finding {
         /// How it is shown.
         by: ResultSign,
     },
-    /// What became of a gap in which nobody listened.
+    /// A gap, in which the board was not heard, is closed.
     Recovered {
         /// How it was closed.
         by: Recovery,
         /// How many square changes were read back from the board's memory.
         changes: usize,
-        /// The gap began then.
+        /// When the gap began.
         from: Timestamp,
-        /// It was closed, or given up, then.
+        /// When it was closed or given up.
         to: Timestamp,
     },
-    /// The clock.
+    /// Something about the clock changed.
     Clock(ClockChange),
-    /// White's side of the clock became known, or turned out to be the other one.
+    /// White's side of the clock is known, or turned out to be the other one.
     WhiteSide(Side),
-    /// What the clock shows, once White's side is known: every reading.
+    /// A reading of the clock; there is one for every reading once White's side is known.
     Times {
         /// The reading.
         face: ClockFace,
-        /// White's side of the clock is beyond doubt.
+        /// Whether White's side of the clock is beyond doubt.
         sure: bool,
     },
-    /// The squares show something else, or are read the other way round from now on.
-    Squares(Box<Look>),
-    /// The board went away: from now on anything may happen to it unseen.
+    /// The squares have changed, or are read the other way round from now on.
+    Squares(Box<Snapshot>),
+    /// The board went away: from now on, anything may happen on it unobserved.
     Away,
 }
 
-/// What the squares show, and what has changed since the last look. It says nothing of what was played.
+/// What the squares show, and what has changed since the last snapshot. It says nothing about what was played.
 #[derive(Debug, Clone)]
-pub struct Look {
+pub struct Snapshot {
     /// What stands on the board; result pieces are left out.
     pub board: Board,
-    /// What changed, oldest first; empty when the board is read the other way round.
-    pub changes: Vec<Change>,
-    /// The board told it as it happened; false: it was read from its memory after a gap.
+    /// What has changed, oldest first; empty when the board is now read the other way round.
+    pub changes: Vec<SensorChange>,
+    /// Whether the board reported it as it happened; false: it was read from its memory after a gap.
     pub watched: bool,
-    /// When the last dump came. What it showed came to be so at some time before.
+    /// When the last dump came. What it showed had changed at some time before.
     pub dumped_at: Timestamp,
 }
 
@@ -109,67 +109,67 @@ pub struct Start {
     pub state: State,
     /// Whether White sits with the connector on the right.
     pub turned: bool,
-    /// The line before it was lost in a gap; this one goes on with what stood on the board after it.
+    /// Whether this line continues the game of the line before it, which was lost in a gap.
     pub goes_on: bool,
 }
 
 /// A ply of the line of play.
 #[derive(Debug, Clone)]
 pub struct Ply {
-    /// 1 is the first of the game.
+    /// Number of the ply: 1 is the first of the game.
     pub number: u32,
     /// Who moved.
     pub color: Color,
     /// The legal move; `None` for irregular play.
     pub played: Option<Move>,
-    /// The move in UCI: of irregular play, where one piece went from one square to another.
+    /// The move in UCI; for irregular play, only where a single piece moved from one square to another.
     pub uci: Option<UciMove>,
     /// The move in English SAN with check and mate signs; `None` for irregular play.
     pub san: Option<String>,
     /// The state after it.
     pub after: State,
-    /// What was captured.
+    /// The piece that was captured.
     pub captured: Option<Role>,
-    /// The mover's piece left its square.
+    /// When the mover's piece left its square.
     pub lifted_at: Timestamp,
-    /// The board shows the move since then.
+    /// Since when the board shows the move.
     pub stood_at: Timestamp,
-    /// Found by reconstruction over a gap, not watched.
+    /// Whether the ply was reconstructed over a gap, not observed.
     pub inferred: bool,
-    /// The ply was played in the gap, but perhaps not at this place among those found with it.
+    /// Whether the ply may have been played elsewhere among those that were reconstructed with it.
     pub any_order: bool,
-    /// The clock when the ply was told.
+    /// The clock when the ply was announced.
     pub clock: Option<ClockFace>,
-    /// What this rests on.
+    /// What the ply rests on.
     pub evidence: Evidence,
 }
 
 /// The observations a ply rests on, and what else they could have meant.
 #[derive(Debug, Clone, Default)]
 pub struct Evidence {
-    /// The changes of the squares since the ply before it stood.
-    pub changes: Vec<Change>,
+    /// The changes of the squares since the ply before stood on the board.
+    pub changes: Vec<SensorChange>,
     /// What decided it.
     pub grounds: Option<Grounds>,
-    /// Squares that still differed from this reading when it was told.
+    /// Squares that still differed from this reading when it was announced.
     pub differs: Vec<Square>,
-    /// Other readings, and what spoke against each.
+    /// Other readings, and what spoke against each of them.
     pub others: Vec<Rival>,
 }
 
-/// A reading that was not told. Of two readings the one that costs less wins: squares count before plies withdrawn,
-/// and these before how long the move stood.
+/// A reading that was not announced. The reading that differs from the board on the fewest squares wins; then the one that
+/// withdraws the fewest plies; then the one whose next ply stood longer than a piece takes to pass.
 #[derive(Debug, Clone)]
 pub struct Rival {
     /// Number of its last ply.
     pub ply: u32,
-    /// That ply's SAN or UCI; `None`: that nothing had been played yet.
+    /// That ply's SAN or UCI; `None` for the reading that nothing had been played yet.
     pub name: Option<String>,
     /// On how many squares it differed from the board.
     pub differs: usize,
-    /// How many told plies it would have withdrawn.
+    /// How many announced plies it would have withdrawn.
     pub withdraws: usize,
-    /// How long the board had shown its last ply, at the longest.
+    /// The longest time for which the board showed its last ply without a break.
     pub stood: Duration,
 }
 
@@ -178,11 +178,11 @@ pub struct Rival {
 pub enum Grounds {
     /// The mover pressed the clock.
     Press,
-    /// The opponent has begun or made his reply.
+    /// The opponent has begun or made their reply.
     Reply,
-    /// The pieces have stood like this for so long, which was enough in view of what could follow.
+    /// The pieces have stood like this for at least this long, which was enough in view of what could follow.
     Stood(Duration, Caution),
-    /// The only line of legal moves between two looks at the board.
+    /// It is part of the only line of legal moves between two known placements.
     OnlyLine,
 }
 
@@ -193,9 +193,9 @@ pub enum Caution {
     NothingFollows,
     /// It can go on along the same line.
     MayGoOn,
-    /// So it can, and it may be drawn over the squares, where it may pause.
+    /// It can go on along the same line, and may be drawn over the squares, where it may pause.
     MayBeDrawn,
-    /// Castling would begin like this; the other piece follows within seconds.
+    /// Castling could begin like this; the other piece would follow within seconds.
     MayCastle,
 }
 
@@ -206,7 +206,7 @@ pub enum Withdrawal {
     MovedOn,
     /// The player took the move back.
     Takeback,
-    /// An illegal move was put right.
+    /// An illegal move was corrected: the placement before it was restored.
     IllegalRestored,
     /// The kings were being put in the centre to show the result.
     Kings,
@@ -216,14 +216,14 @@ pub enum Withdrawal {
     Recovered,
 }
 
-/// What settled a ply.
+/// What confirmed a ply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Settlement {
     /// The mover's press.
     Press,
     /// The opponent's reply.
     Reply,
-    /// The shape of the motion: it has come to rest where nothing can follow.
+    /// The piece has come to rest, and nothing is left to follow.
     Shape,
 }
 

@@ -1,44 +1,45 @@
-//! What is known by word: an arbiter says what the line of play is, or whose side of the clock is whose.
+//! What an arbiter has stated: the line of play, or White's side of the clock.
 
 use kiebitz_hardware::Timestamp;
 
 use super::tree::Tree;
-use super::{Line, Side, State, Tracker};
+use super::{LineOfPlay, Side, State, Tracker};
 
-/// What an arbiter says of a board.
+/// What an arbiter has stated about a board.
 #[derive(Debug, Clone)]
 pub(crate) enum Given {
-    /// The line of play goes through these states, from its start to what is due now.
+    /// The line of play goes through these states, from its start to what should stand on the board now.
     Line(Vec<State>),
-    /// Another line of play begins with this one.
+    /// A new line of play begins with this state.
     Start(State),
     /// This side of the clock is White's.
     WhiteSide(Side),
 }
 
-/// No press speaks against an arbiter's word before so many others do.
-const WORD: i8 = i8::MAX / 2;
+/// Votes of an arbiter for White's side of the clock: more than are ever counted, so that the side is beyond doubt at once,
+/// and few enough to be added without overflow. Later presses can still outvote them.
+const ARBITER_VOTES: i8 = i8::MAX / 2;
 
 impl Tracker {
-    /// An arbiter has said something. A line that he gives is not told: he knows it.
-    pub(crate) fn hear(&mut self, now: Timestamp, given: Given) {
+    /// Takes over what an arbiter has stated. A line that they give is not announced, for they know it.
+    pub(crate) fn correct(&mut self, now: Timestamp, given: Given) {
         match given {
             Given::Line(states) => self.set_line(now, states),
             Given::Start(state) => self.set_position(now, state),
-            Given::WhiteSide(side) => self.vote_white(now, side, WORD),
+            Given::WhiteSide(side) => self.vote_white(now, side, ARBITER_VOTES),
         }
     }
 
     fn set_line(&mut self, now: Timestamp, mut passed: Vec<State>) {
         let Some(due) = passed.pop() else { return };
         let ply = u32::try_from(passed.len()).unwrap_or(u32::MAX);
-        self.gap = None;
-        self.astray = false;
+        self.gap_since = None;
+        self.line_lost = false;
         self.examined = 0;
         let mut tree = Tree::new(due, ply, now);
         tree.update(&self.sensors, now);
         let awaited = !tree.node(tree.root()).differs.is_empty();
-        self.line = Some(Line {
+        self.line = Some(LineOfPlay {
             passed,
             tree,
             awaited,

@@ -1,4 +1,4 @@
-//! The board's memory as a record: where in it a gap begins, and what stood then.
+//! The board's memory as a record: where in it a gap begins, and what stood on the board then.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_protocol::{Contents, Dump, Element, Field, Piece, START_POSITION};
@@ -8,20 +8,21 @@ use super::pace;
 use super::sensors::{self, Sensors};
 use super::start;
 
-/// The flickering of one piece is merged in the memory: so many squares may be off where the gap begins.
-const MERGED: usize = 3;
+/// Most squares on which the memory may differ from what was shown when the gap began: it merges the flickering of a
+/// piece into one change.
+const MAX_MERGED: usize = 3;
 
-/// The elements after the moment when the board showed `before`; `None` if the memory does not tell: it never shows
-/// that placement, or the board was without power since.
+/// The elements after the moment when the board showed what `sensors` do, and the number of squares on which the memory
+/// differs at that moment. `None` if the memory never shows that placement, or if the board has lost power since.
 ///
-/// Also on how many squares the memory shows that moment otherwise.
+/// `halted` is the side whose clock was not running at that moment, and its time in seconds.
 pub(super) fn missed<'a>(
     elements: &'a [Element],
     sensors: &Sensors,
     halted: Option<(Side, u32)>,
 ) -> Option<(usize, &'a [Element])> {
     let before = sensors.fields();
-    let heard: Vec<(Field, Contents)> = sensors.heard().collect();
+    let reports: Vec<(Field, Contents)> = sensors.reports().collect();
     let mut fields: Dump = [None; 64];
     let mut known = [false; 64];
     let mut time = None;
@@ -47,48 +48,48 @@ pub(super) fn missed<'a>(
             | Element::PowerUp => {
                 fields = tagged(*element);
                 known = [true; 64];
-                // The clock may have been set anew, which the memory does not tell.
+                // The clock may have been set again; the memory does not record that.
                 time = None;
             }
             _ => continue,
         }
         let off = (0..64).filter(|i| !known[*i] || fields[*i] != before[*i]).count();
-        // Of equal fits the one behind what was heard last, then the latest: what came before it was heard.
-        let again = usize::MAX - heard_again(&heard, &elements[..=at]);
+        // Of equal fits, take the one that follows the last reports, then the latest.
+        let again = usize::MAX - reports_matched(&reports, &elements[..=at]);
         let rank = (off, contradicts(time, halted), again);
         if best.is_none_or(|(best, _)| rank <= best) {
             best = Some((rank, at + 1));
         }
     }
-    let ((off, ..), from) = best.filter(|((off, ..), _)| *off <= MERGED)?;
+    let ((off, ..), from) = best.filter(|((off, ..), _)| *off <= MAX_MERGED)?;
     let missed = elements.get(from..)?;
     (!missed.contains(&Element::PowerUp)).then_some((off, missed))
 }
 
-/// How many of the changes that were heard last, the latest first, the memory tells there as well.
-fn heard_again(heard: &[(Field, Contents)], elements: &[Element]) -> usize {
+/// How many of the last reports, the latest first, the elements end with as well.
+fn reports_matched(reports: &[(Field, Contents)], elements: &[Element]) -> usize {
     let changes = elements.iter().rev().filter_map(|element| match *element {
         Element::PieceChange { field, contents, .. } => Some((field, contents)),
         _ => None,
     });
     changes
-        .zip(heard)
-        .take_while(|(told, heard)| told == *heard)
+        .zip(reports)
+        .take_while(|(remembered, reported)| remembered == *reported)
         .count()
 }
 
-/// Whether two readings of the halted side's time are of different moments; where one is missing they need not be.
+/// Whether two readings of the halted side's time are from different moments; a missing one contradicts nothing.
 fn contradicts(a: Option<(Side, u32)>, b: Option<(Side, u32)>) -> bool {
     a.zip(b)
         .is_some_and(|((side, a), (other, b))| side != other || a.abs_diff(b) > 1)
 }
 
-/// The last start position that stood after `before`: behind which element, and what stood.
+/// The last start position that stood after `before`: the index of its element, and the placement.
 pub(super) fn last_start(before: &Dump, elements: &[Element]) -> Option<(usize, Dump)> {
     starts(before, elements).pop()
 }
 
-/// The start positions that stood after `before`, each with the number of its element.
+/// The start positions that stood after `before`, each with the index of its element.
 pub(super) fn starts(before: &Dump, elements: &[Element]) -> Vec<(usize, Dump)> {
     let mut fields = *before;
     let mut starts = Vec::new();
@@ -100,7 +101,7 @@ pub(super) fn starts(before: &Dump, elements: &[Element]) -> Vec<(usize, Dump)> 
                 fields = tagged(*element);
                 starts.push((at, fields));
             }
-            // Chess960, if it is a start position at all.
+            // A Chess960 position, if it is a start position at all.
             Element::FourRowsFilled if is_start_position(&fields) => starts.push((at, fields)),
             _ => {}
         }
@@ -117,8 +118,9 @@ fn is_start_position(fields: &Dump) -> bool {
     start::recognise(board).is_some() || start::recognise(&turned).is_some()
 }
 
-/// The elements, with the pieces that stood somewhere too briefly for the memory to tell: of two changes of a field
-/// within a moment it keeps the second. A field that is emptied and was empty has held the piece that was in a hand.
+/// The elements, with changes added for pieces that stood somewhere too briefly to be recorded: of two changes of a field
+/// in quick succession, the memory keeps the second. A field that is emptied although it was empty has held the piece
+/// that was in a hand.
 pub(super) fn unmerged(elements: &[Element], before: &Dump) -> Vec<Element> {
     let mut fields = *before;
     let mut in_hand: Vec<(usize, Piece)> = Vec::new();
@@ -146,7 +148,7 @@ pub(super) fn unmerged(elements: &[Element], before: &Dump) -> Vec<Element> {
     all
 }
 
-/// The piece in a hand that was on the field for a moment: the one that was lifted last, if not the one that it took there.
+/// The piece in a hand that was on the field for a moment: the one that was lifted last, unless it was captured there.
 fn held(in_hand: &[(usize, Piece)], field: Field) -> Option<Piece> {
     let taken = in_hand.iter().rfind(|(from, _)| *from == field.index());
     let takes = |other: Piece| taken.is_none_or(|(_, taken)| pace::is_white(*taken) != pace::is_white(other));
@@ -164,7 +166,7 @@ fn lifted_next(then: &[Element], fields: &Dump) -> Option<Piece> {
     })?
 }
 
-/// What stands on the board where the memory says so in one byte.
+/// What stands on the board when the memory records a whole placement in one byte.
 pub(super) fn tagged(element: Element) -> Dump {
     match element {
         Element::StartPosition => START_POSITION,
@@ -197,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_heard_last_tells_the_first_game_from_the_next() {
+    fn last_reports_distinguish_the_first_game_from_the_next() {
         let (e2, pawn) = (52, Some(Piece::WhitePawn));
         let elements = [
             change(e2, None),
@@ -222,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_the_last_placement_seen_was_missed() {
+    fn what_follows_the_last_known_placement_was_missed() {
         let (e2, e4, e7) = (52, 36, 12);
         let elements = [
             Element::StartPosition,
@@ -239,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_that_was_taken_at_once_has_stood_there() {
+    fn a_piece_that_was_captured_at_once_is_restored() {
         let (d7, b5, c4) = (11, 25, 34);
         let (bishop, pawn) = (Some(Piece::BlackBishop), Some(Piece::WhitePawn));
         let mut before = [None; 64];
@@ -248,11 +250,11 @@ mod tests {
         let taken = [change(c4, None), change(b5, pawn)];
         let stood = change(b5, bishop);
         for order in [[lifted, emptied], [emptied, lifted]] {
-            let told = unmerged(&[&order[..], &taken[..]].concat(), &before);
+            let restored = unmerged(&[&order[..], &taken[..]].concat(), &before);
             let mut expected = [&order[..], &taken[..]].concat();
             let at = expected.iter().position(|element| *element == emptied);
             expected.insert(at.expect("b5 is emptied"), stood);
-            assert_eq!(told, expected);
+            assert_eq!(restored, expected);
         }
     }
 
@@ -269,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_tells_a_repeated_placement_from_the_one_seen() {
+    fn the_clock_distinguishes_a_repeated_placement() {
         let time = |seconds| Element::ClockTime {
             left: true,
             hours: 0,

@@ -1,28 +1,29 @@
-//! Play that no legal move explains: what somebody did all the same, made by the press or by the reply.
+//! Play that no legal move explains. It counts as played once it is pressed or replied to.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Board, Color, Piece, Rank, Role, Square};
 
 use super::Tracker;
-use super::state::{Candidate, Footprint, State};
-use super::tree::{NodeId, Played};
+use super::node::{NodeId, Played};
+use super::state::{Footprint, PossibleMove, State};
 
-/// What somebody did with his pieces instead of a legal move.
+/// What a player did with their pieces instead of a legal move.
 struct Act {
-    /// Where one piece alone went from and to.
+    /// Origin and destination, if a single piece moved.
     went: Option<(Square, Square)>,
     footprint: Footprint,
 }
 
-/// Castling is the most that is done with one hand.
-const MOST_PIECES: usize = 2;
-/// The squares of an irregular move and its reply.
-const MOST_SQUARES: usize = 6;
+/// Most pieces of the mover in an irregular move: as many as in castling.
+const MAX_PIECES: usize = 2;
+/// Most squares that an irregular move and its reply change.
+const MAX_SQUARES: usize = 6;
 
 impl Tracker {
-    /// What the mover left standing when he pressed, or when the opponent replied to it, is no legal move. What was
-    /// displaced before his turn is no part of it. Returns whether there was such a move.
+    /// Adds an irregular move: what the mover left standing on the board when they pressed, or when the opponent replied,
+    /// is no legal move. Pieces that were displaced before their turn are no part of it. Returns whether there was such a
+    /// move.
     pub(super) fn irregular(&mut self, now: Timestamp, tip: NodeId) -> bool {
         let Some(line) = &mut self.line else { return false };
         let node = line.tree.node(tip);
@@ -32,8 +33,8 @@ impl Tracker {
         let pressed = self.pressed[before.turn()];
         let stood_at = |squares: Bitboard| squares.into_iter().map(|s| self.sensors.changed_at(s)).max();
         let own = act(&before, board, fresh).filter(|act| stood_at(act.footprint.squares()) < pressed);
-        // How long anything stood between two questions nobody knows: only a press proves it.
-        let polled = self.asked && self.playback.is_some();
+        // Between two polls it is not known how long anything stood: only a press proves the move.
+        let polled = self.polled && self.playback.is_some();
         let found = match own {
             Some(act) => Some((act, None)),
             None if polled => None,
@@ -71,7 +72,7 @@ fn after(before: &State, footprint: &Footprint) -> State {
     State::irregular(board, !before.turn(), before)
 }
 
-/// What the side to move did, by what stands on the squares that differ: as many of its pieces arrived as left.
+/// What the side to move did, judged by the squares that differ: as many of its pieces must have arrived as left.
 fn act(before: &State, board: &Board, differs: Bitboard) -> Option<Act> {
     let mover = before.turn();
     let changed = |a: &Board, b: &Board| -> Bitboard {
@@ -81,7 +82,7 @@ fn act(before: &State, board: &Board, differs: Bitboard) -> Option<Act> {
             .collect()
     };
     let (left, arrived) = (changed(before.board(), board), changed(board, before.board()));
-    if left.count() != arrived.count() || left.is_empty() || left.count() > MOST_PIECES {
+    if left.count() != arrived.count() || left.is_empty() || left.count() > MAX_PIECES {
         return None;
     }
     let pairs = pairs(before.board(), board, left, arrived)?;
@@ -89,13 +90,13 @@ fn act(before: &State, board: &Board, differs: Bitboard) -> Option<Act> {
         [one] => Some(*one),
         _ => None,
     };
-    let taken = went.and_then(|(from, to)| taken_in_passing(before, board, from, to));
-    let squares = left | arrived | taken.into_iter().collect::<Bitboard>();
+    let captured = went.and_then(|(from, to)| captured_en_passant(before, board, from, to));
+    let squares = left | arrived | captured.into_iter().collect::<Bitboard>();
     let footprint = Footprint::of_squares(squares, board)?;
     Some(Act { went, footprint })
 }
 
-/// Which piece went where: each arrived as what it was, or as what a pawn became on the last rank.
+/// Which piece went where. Each arrives unchanged, or as what a pawn is promoted to on the last rank.
 fn pairs(before: &Board, board: &Board, left: Bitboard, arrived: Bitboard) -> Option<Vec<(Square, Square)>> {
     let mut open = arrived;
     let mut pairs = Vec::new();
@@ -120,8 +121,8 @@ fn can_become(piece: Piece, shown: Piece, at: Square) -> bool {
     shown == piece || (shown.color == piece.color && promotes)
 }
 
-/// The pawn that was taken off as if en passant.
-fn taken_in_passing(before: &State, board: &Board, from: Square, to: Square) -> Option<Square> {
+/// The pawn that was captured as if en passant.
+fn captured_en_passant(before: &State, board: &Board, from: Square, to: Square) -> Option<Square> {
     let beside = Square::from_coords(to.file(), from.rank());
     let pawn = |square: Square, color: Color| before.board().piece_at(square) == Some(color.pawn());
     let passes =
@@ -129,22 +130,22 @@ fn taken_in_passing(before: &State, board: &Board, from: Square, to: Square) -> 
     (passes && pawn(beside, !before.turn()) && board.piece_at(beside).is_none()).then_some(beside)
 }
 
-/// An irregular move by one piece with the reply to it, where just one such pair explains all that differs.
+/// An irregular move of one piece and the reply to it, if exactly one such pair explains all squares that differ.
 fn replied_to(
     before: &State,
     board: &Board,
     differs: Bitboard,
     changed_at: impl Fn(Square) -> Timestamp,
-) -> Option<(Act, Option<Candidate>)> {
+) -> Option<(Act, Option<PossibleMove>)> {
     let mover = before.turn();
-    if !(3..=MOST_SQUARES).contains(&differs.count()) {
+    if !(3..=MAX_SQUARES).contains(&differs.count()) {
         return None;
     }
     let mut found = None;
     let gone = differs & before.board().by_color(mover).without(board.by_color(mover));
     for from in gone {
         let piece = before.board().piece_at(from)?;
-        // It stands where it went, or the reply has taken it there.
+        // It stands where it went, or the reply has captured it there.
         for to in differs
             .without(before.board().by_color(mover))
             .without(Bitboard::from(from))
@@ -167,8 +168,8 @@ fn replied_to(
             } else {
                 differs.without(Bitboard::from(from))
             };
-            // Two moves within one scan may be reported either way round.
-            let in_order = |reply: &Candidate| {
+            // Two moves within one scan may be reported in either order.
+            let in_order = |reply: &PossibleMove| {
                 let landed = reply.footprint.squares().into_iter().map(&changed_at).max();
                 landed.is_some_and(|landed| landed + ONE_SCAN_APART >= changed_at(from))
             };

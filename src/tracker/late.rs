@@ -1,4 +1,4 @@
-//! Reports that waited on the board while it sent its memory.
+//! Reports that the board held back while it sent its memory.
 
 use core::time::Duration;
 
@@ -6,33 +6,36 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_protocol::{ClockTimes, Element, Field, FieldUpdate};
 
 use super::Tracker;
-use super::memory::Playback;
+use super::playback::Playback;
 
-/// Reports that come right behind the memory's answer: they were made while it held the line.
+/// Reports that come right after the memory. They were made while it was being sent.
 #[derive(Debug)]
 pub(super) struct Late {
+    /// When the memory was requested.
     since: Timestamp,
+    /// A report that comes before this counts as late.
     until: Timestamp,
+    /// The limit of `until`.
     latest: Timestamp,
     changes: Vec<Element>,
-    /// The last of the clock's readings among them.
+    /// The last clock reading among them.
     reading: Option<(Timestamp, ClockTimes)>,
 }
 
-/// What waited begins to come within this time.
-const LATE_FOR: Duration = Duration::from_millis(150);
-/// One report follows the other as fast as the line takes them: 5 ms each, and what the port adds.
-const LATE_ONE_BY_ONE: Duration = Duration::from_millis(50);
-/// Hands cannot have done more while the memory was read.
-const LATE_AT_MOST: Duration = Duration::from_millis(1000);
+/// The first late report comes within this time after the memory.
+const FIRST_WITHIN: Duration = Duration::from_millis(150);
+/// Each further late report comes within this time: 5 ms on the line, plus what the port adds.
+const NEXT_WITHIN: Duration = Duration::from_millis(50);
+/// After this time no report counts as late: hands cannot have done more while the memory was sent.
+const MAX_LATE: Duration = Duration::from_millis(1000);
 
 impl Late {
-    /// Behind a memory that was asked for at `since` and has come at `now`.
-    pub(super) fn behind_memory(since: Timestamp, now: Timestamp) -> Self {
+    /// For a memory that was requested at `since` and came at `now`.
+    pub(super) fn after_memory(since: Timestamp, now: Timestamp) -> Self {
         Self {
             since,
-            until: now + LATE_FOR,
-            latest: now + LATE_AT_MOST,
+            until: now + FIRST_WITHIN,
+            latest: now + MAX_LATE,
             changes: Vec::new(),
             reading: None,
         }
@@ -40,12 +43,12 @@ impl Late {
 }
 
 impl Tracker {
-    /// A report that had to wait behind the memory's answer came to be before it arrived. Returns whether it is one.
+    /// Keeps a report that had to wait while the memory was sent. Returns whether it is one.
     pub(super) fn is_late(&mut self, now: Timestamp, update: FieldUpdate) -> bool {
         let Some(late) = self.late.as_mut().filter(|late| now < late.until) else {
             return false;
         };
-        late.until = late.until.max(now + LATE_ONE_BY_ONE).min(late.latest);
+        late.until = late.until.max(now + NEXT_WITHIN).min(late.latest);
         late.changes.push(Element::PieceChange {
             field: update.field,
             contents: update.contents,
@@ -54,7 +57,7 @@ impl Tracker {
         true
     }
 
-    /// The same for a reading of a running clock: whether it shows a press before or after the pieces around it.
+    /// The same for a reading of a running clock, which shows whether a press came before or after the changes around it.
     pub(super) fn is_late_reading(&mut self, now: Timestamp, times: ClockTimes) -> bool {
         let running = self.clock.running() == Some(true);
         let last = self.clock.reading();
@@ -73,15 +76,15 @@ impl Tracker {
             });
         }
         if !times.running && before.is_some_and(|(_, before)| before.running) {
-            // What comes behind it was not done in haste.
+            // What comes after it was not done in haste.
             late.changes.push(Element::Nothing);
         }
-        late.until = late.until.max(now + LATE_ONE_BY_ONE).min(late.latest);
+        late.until = late.until.max(now + NEXT_WITHIN).min(late.latest);
         late.reading = Some((now, times));
         true
     }
 
-    /// Plays back the reports that were late, once all have come. Returns whether it still waits for some.
+    /// Plays back the late reports once all have come. Returns whether more may come.
     pub(super) fn waits_for_late(&mut self, now: Timestamp) -> bool {
         let Some(late) = &self.late else { return false };
         if now < late.until {
@@ -92,16 +95,16 @@ impl Tracker {
         false
     }
 
-    /// Plays back the reports that were late, as far as they have come: what comes now is newer.
+    /// Plays back the late reports that have come; no more are expected.
     pub(super) fn play_late(&mut self, now: Timestamp) {
         let Some(late) = self.late.take() else { return };
         if !late.changes.is_empty() {
             self.playback = Some(Playback {
-                heard_at: now,
+                known_at: now,
                 recovered: false,
             });
             if !self.goes_on(&late.changes) {
-                // What stands may have stood for long enough by now.
+                // The last move may have stood long enough by then.
                 self.decide(late.since);
             }
             self.play_back(late.since, now, &late.changes);
@@ -114,8 +117,8 @@ impl Tracker {
         }
     }
 
-    /// Whether these changes go on with the piece that was put down last: it is lifted, or is shown on another field
-    /// before it is gone from its own.
+    /// Whether these changes continue the motion of the piece that was put down last: it is lifted again, or shown on
+    /// another field before its own is empty.
     fn goes_on(&self, changes: &[Element]) -> bool {
         let shown = |field: Field| self.sensors.fields()[field.index()];
         match changes {
@@ -130,8 +133,8 @@ impl Tracker {
                     ..
                 },
                 ..,
-            ] if shown(*field) == Some(*piece) => self.sensors.put_last(*field),
-            [Element::PieceChange { field, .. }, ..] => self.sensors.put_last(*field),
+            ] if shown(*field) == Some(*piece) => self.sensors.was_put_last(*field),
+            [Element::PieceChange { field, .. }, ..] => self.sensors.was_put_last(*field),
             _ => false,
         }
     }

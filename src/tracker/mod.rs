@@ -1,15 +1,15 @@
 //! From observations to the most credible line of play.
 //!
-//! The tracker holds hypotheses, not a guess: a small tree of states that the board can have reached, each measured
-//! by the squares on which it differs from the sensors. It follows the board for ever, in play or not, and
-//! tells the referee what was played and what the board signals. Time comes with the observations; between them
-//! [`Tracker::poll_deadline`] says when the tracker wants to be asked again.
+//! The tracker does not guess; it keeps hypotheses: a small tree of states that the board may have reached, each
+//! measured by the squares on which it differs from the sensors. It follows the board all the time, during games and
+//! between them, and reports to the referee what was played and what the board signals. Time comes with the
+//! observations; between them, [`Tracker::poll_deadline`] says when the tracker wants to be called again.
 
 mod clock;
 mod describe;
 mod examine;
 mod finding;
-mod gap;
+mod game_end;
 mod given;
 mod history;
 mod irregular;
@@ -17,11 +17,14 @@ mod judgement;
 mod late;
 mod memory;
 mod motion;
-mod over;
+mod node;
 mod pace;
 mod patience;
+mod playback;
+mod press;
 mod resume;
 mod rewind;
+mod search;
 mod sensors;
 mod signals;
 mod start;
@@ -31,89 +34,90 @@ mod tree;
 use core::time::Duration;
 use std::collections::VecDeque;
 
-use kiebitz_hardware::facts::ONE_SCAN_APART;
 use kiebitz_hardware::{Observation, Observed, Timestamp};
-use shakmaty::{Bitboard, Board, ByColor, Color};
+use kiebitz_protocol::{ClockTimes, Dump, FieldUpdate};
+use shakmaty::{Bitboard, Board, ByColor};
 
 use clock::ClockWatch;
 pub use clock::{ClockChange, ClockFace, Side};
 pub use examine::Doubt;
 pub use finding::{
-    Caution, Completion, Evidence, Finding, Grounds, Look, Ply, Recovery, ResultSign, Rival, Settlement,
+    Caution, Completion, Evidence, Finding, Grounds, Ply, Recovery, ResultSign, Rival, Settlement, Snapshot,
     Start, Withdrawal,
 };
 pub(crate) use given::Given;
 use late::Late;
-use memory::{Gap, Playback};
+use memory::MemoryWait;
 use motion::Habits;
+use playback::Playback;
 use rewind::Checkpoint;
-pub use sensors::Change;
+pub use sensors::SensorChange;
 use sensors::Sensors;
 pub(crate) use sensors::difference;
 pub(crate) use signals::CENTRE;
 use signals::Signals;
 pub use start::{Orientation, Variant};
 pub use state::State;
-use tree::{Standing, Tree};
-
-/// A press is mostly reported within this time.
-const REPORTED_WITHIN: Duration = Duration::from_millis(700);
+use tree::Tree;
 
 /// Follows one board.
 #[derive(Debug)]
 pub struct Tracker {
     sensors: Sensors,
     clock: ClockWatch,
-    line: Option<Line>,
-    /// When each side was last seen to press.
+    line: Option<LineOfPlay>,
+    /// When each side was last seen to press the clock.
     pressed: ByColor<Option<Timestamp>>,
-    /// How long each side's clock ran until that press.
+    /// How long each side's clock ran before that press; `None` where it is not known.
     last_elapsed: ByColor<Option<Duration>>,
     signals: Signals,
     habits: Habits,
-    /// Arrival of the last change of any square.
+    /// When the last change of any square arrived.
     quiet_since: Timestamp,
-    /// Bytes were lost, and no dump has told since then what stands where.
+    /// Bytes were lost on the line, and no dump has come since: what the sensors show may be wrong.
     disturbed: bool,
-    /// Nobody looked from then on: any number of plies may have been played.
-    gap: Option<Timestamp>,
-    /// A dump has shown what no report had told: reports are lost, and what was told since may be wrong.
-    lost: bool,
-    /// What the board shows after a gap cannot be explained: play may go on from there.
-    astray: bool,
-    /// Plies found by reconstruction that nothing has confirmed yet.
+    /// Start of an open gap: from then on, any number of plies may have been played unobserved.
+    gap_since: Option<Timestamp>,
+    /// A dump showed a change that was never reported: reports were lost, and what was announced may be wrong.
+    reports_lost: bool,
+    /// The line does not lead to what stands on the board after a gap; play may go on from there.
+    line_lost: bool,
+    /// Reconstructed plies that nothing has confirmed yet.
     doubt: Option<Doubt>,
-    /// Where the line was last known to be right.
+    /// The state in which the line was last known to be right.
     checkpoint: Option<Checkpoint>,
-    /// Since then it is known that reports were lost.
-    suspect: Option<Timestamp>,
-    /// What was not heard, until the board's memory has told it or has had its time.
-    missing: Option<Gap>,
+    /// When the first sign of lost reports came; they may be read from the board's memory.
+    loss_suspected_at: Option<Timestamp>,
+    /// What to do with the board's memory when it comes; judgement may have to wait for it.
+    memory_wait: Option<MemoryWait>,
+    /// Recorded changes are being played back.
     playback: Option<Playback>,
-    /// The memory was asked for then, and has not come yet.
-    asked_memory: Option<Timestamp>,
+    /// When the memory was requested; `None` once it has come.
+    memory_requested_at: Option<Timestamp>,
+    /// Reports that the board held back while it sent its memory.
     late: Option<Late>,
-    /// The board tells what changed only when it is asked.
-    asked: bool,
-    /// What it did until then it has told.
+    /// The board reports changes only when it is polled.
+    polled: bool,
+    /// All that happened on the board until then is known.
     known_until: Timestamp,
-    /// The last observation; nothing is told before.
+    /// The last observation or deadline; no finding is dated before it.
     observed_at: Timestamp,
-    /// What the hands were doing at the end of its last answer.
+    /// What the hands were doing at the end of a polled board's last answer.
     hands: pace::Hands,
-    /// The quiet board has been searched for lines of so many plies.
+    /// How many searches for unobserved plies the quiet board has had; see [`examine`](Self::examine).
     examined: usize,
     findings: VecDeque<(Timestamp, Finding)>,
+    /// When the next conclusion may be due.
     wake: Option<Timestamp>,
 }
 
 /// A line of play from its start position.
 #[derive(Debug)]
-struct Line {
-    /// The states before the tree's root, one per ply from the start on: where an irregularity can be taken back to.
+struct LineOfPlay {
+    /// The states before the tree's root, one per ply from the start position on. Play can be taken back to any of them.
     passed: Vec<State>,
     tree: Tree,
-    /// It begins with a position that was given by word and that nobody has set up on the board yet.
+    /// An arbiter has given its position, and the board does not show it yet.
     awaited: bool,
 }
 
@@ -124,7 +128,7 @@ impl Default for Tracker {
 }
 
 impl Tracker {
-    /// A tracker that knows nothing yet.
+    /// A tracker that has not observed anything.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -137,17 +141,17 @@ impl Tracker {
             habits: Habits::default(),
             quiet_since: Timestamp::from_micros(0),
             disturbed: false,
-            gap: None,
-            lost: false,
-            astray: false,
+            gap_since: None,
+            reports_lost: false,
+            line_lost: false,
             doubt: None,
             checkpoint: None,
-            suspect: None,
-            missing: None,
+            loss_suspected_at: None,
+            memory_wait: None,
             playback: None,
-            asked_memory: None,
+            memory_requested_at: None,
             late: None,
-            asked: false,
+            polled: false,
             known_until: Timestamp::from_micros(0),
             observed_at: Timestamp::from_micros(0),
             hands: pace::Hands::default(),
@@ -157,49 +161,20 @@ impl Tracker {
         }
     }
 
-    /// Takes in an observation.
+    /// Takes in an observation. Its findings are then ready in [`poll_finding`](Self::poll_finding).
     pub fn observe(&mut self, observed: &Observed) {
         let now = observed.at;
         self.observed_at = now;
         let changed = match &observed.observation {
-            Observation::Field { update, .. } => {
-                let late = self.is_late(now, *update);
-                let changed = !late && self.sensors.set_field(now, update.field, update.contents);
-                if !late && !changed {
-                    self.told_again(now);
-                }
-                changed
-            }
-            Observation::Board { dump, .. } => {
-                self.play_late(now);
-                self.disturbed = false;
-                self.known_until = now;
-                self.gap_dumped(now);
-                let known = self.sensors.known();
-                let changed = self.sensors.set_all(now, dump);
-                self.lost |= known && changed && self.gap.is_none();
-                if changed {
-                    self.nothing_stands();
-                }
-                self.checked(now, known && !changed);
-                changed
-            }
+            Observation::Field { update, .. } => self.field_updated(now, *update),
+            Observation::Board { dump, .. } => self.dump_received(now, dump),
             Observation::Clock { times, .. } => {
-                if !self.is_late_reading(now, *times) {
-                    let changes = self.clock.read(now, *times);
-                    if let Some(face) = self.clock.face() {
-                        let sure = self.clock.is_sure();
-                        self.tell(now, Finding::Times { face, sure });
-                    }
-                    for change in changes {
-                        self.clock_changed(now, change);
-                    }
-                }
+                self.clock_read(now, *times);
                 false
             }
             Observation::ClockAbsent => {
-                if self.clock.lost() {
-                    self.tell(now, Finding::Clock(ClockChange::Disconnected));
+                if self.clock.disconnected() {
+                    self.announce(now, Finding::Clock(ClockChange::Disconnected));
                 }
                 false
             }
@@ -208,16 +183,16 @@ impl Tracker {
                 false
             }
             Observation::Closed { .. } => {
-                self.gap_begins(now);
-                self.tell(now, Finding::Away);
+                self.begin_gap(now);
+                self.announce(now, Finding::Away);
                 false
             }
             Observation::MemoryAsked => {
-                self.memory_asked(now);
+                self.memory_requested(now);
                 false
             }
             Observation::Memory { elements } => {
-                self.remember(now, elements);
+                self.memory_received(now, elements);
                 false
             }
             Observation::Changes {
@@ -225,18 +200,61 @@ impl Tracker {
                 not_before,
                 not_after,
             } => {
-                self.changed_between(now, elements, *not_before, *not_after);
+                self.changes_polled(now, elements, *not_before, *not_after);
                 false
             }
             _ => false,
         };
-        if changed && self.missing.is_none() {
+        if changed && self.memory_wait.is_none() {
             self.squares_changed(now);
         }
         self.conclude(now);
     }
 
-    /// Measures the readings against what the sensors show now.
+    /// Takes in a field update. Returns whether it changed what the sensors show.
+    fn field_updated(&mut self, now: Timestamp, update: FieldUpdate) -> bool {
+        if self.is_late(now, update) {
+            return false;
+        }
+        let changed = self.sensors.set_field(now, update.field, update.contents);
+        if !changed {
+            self.field_repeated(now);
+        }
+        changed
+    }
+
+    /// Takes in a dump. Returns whether it changed what the sensors show.
+    fn dump_received(&mut self, now: Timestamp, dump: &Dump) -> bool {
+        self.play_late(now);
+        self.disturbed = false;
+        self.known_until = now;
+        self.gap_dump_received(now);
+        let known = self.sensors.known();
+        let changed = self.sensors.set_all(now, dump);
+        self.reports_lost |= known && changed && self.gap_since.is_none();
+        if changed {
+            self.forget_placement();
+        }
+        self.check_dump(now, known && !changed);
+        changed
+    }
+
+    /// Takes in a reading of the clock.
+    fn clock_read(&mut self, now: Timestamp, times: ClockTimes) {
+        if self.is_late_reading(now, times) {
+            return;
+        }
+        let changes = self.clock.read(now, times);
+        if let Some(face) = self.clock.face() {
+            let sure = self.clock.is_sure();
+            self.announce(now, Finding::Times { face, sure });
+        }
+        for change in changes {
+            self.clock_changed(now, change);
+        }
+    }
+
+    /// Measures the readings against what the sensors now show.
     fn squares_changed(&mut self, now: Timestamp) {
         self.quiet_since = now;
         self.examined = 0;
@@ -246,42 +264,43 @@ impl Tracker {
         }
     }
 
-    /// Tells what the squares show, without a word on what it means.
+    /// Reports what the squares show, without interpreting it.
     fn show_squares(&mut self, now: Timestamp) {
-        let look = Look {
+        let snapshot = Snapshot {
             changes: self.sensors.take_changes(),
             board: self.sensors.board().clone(),
             watched: !self.recovering(),
             dumped_at: self.sensors.dumped_at(),
         };
-        self.tell(now, Finding::Squares(Box::new(look)));
+        self.announce(now, Finding::Squares(Box::new(snapshot)));
     }
 
-    /// When the tracker wants [`handle_deadline`](Self::handle_deadline) to be called, unless something is observed
-    /// before; `None`: nothing is pending.
+    /// When to call [`handle_deadline`](Self::handle_deadline), unless something is observed before; `None` if nothing
+    /// is pending.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
-        self.wake.filter(|_| !self.hears_when_asked())
+        self.wake.filter(|_| !self.silent_between_polls())
     }
 
-    /// Whether nothing is heard of the board between two questions: that nothing came then proves nothing.
-    fn hears_when_asked(&self) -> bool {
-        self.asked && self.missing.is_none()
+    /// Whether the board is silent between two polls: silence then proves nothing.
+    fn silent_between_polls(&self) -> bool {
+        self.polled && self.memory_wait.is_none()
     }
 
-    /// Time has passed without an observation.
+    /// Takes note that time has passed without an observation.
     pub fn handle_deadline(&mut self, now: Timestamp) {
         self.observed_at = now;
         self.conclude(now);
     }
 
-    /// Draws conclusions from all that is known at `now`: of a board that is asked, what it had to tell when it was.
+    /// Draws conclusions from all that is known at `now`; of a polled board, that is what it had to report when it was
+    /// last polled.
     fn conclude(&mut self, now: Timestamp) {
-        let asked = self.hears_when_asked();
-        self.decide(if asked { self.known_until } else { now });
+        let polled = self.silent_between_polls();
+        self.decide(if polled { self.known_until } else { now });
     }
 
-    /// The next finding and the time that decided it.
+    /// The next finding, and the time at which it was made.
     pub fn poll_finding(&mut self) -> Option<(Timestamp, Finding)> {
         self.findings.pop_front()
     }
@@ -292,7 +311,8 @@ impl Tracker {
         self.sensors.board()
     }
 
-    /// Squares on which the board differs from the line as told, and that line's placement; `None` without a line.
+    /// The placement that the announced line leads to, and the squares on which the board differs from it; `None`
+    /// without a line.
     #[must_use]
     pub fn expected(&self) -> Option<(&Board, Bitboard)> {
         let tree = &self.line.as_ref()?.tree;
@@ -300,7 +320,7 @@ impl Tracker {
         Some((tip.state.board(), tip.differs))
     }
 
-    /// Where White sits; `None` before a start position has shown it.
+    /// Where White sits; `None` before a line has begun.
     #[must_use]
     pub fn orientation(&self) -> Option<Orientation> {
         let line = self.line.as_ref();
@@ -319,20 +339,20 @@ impl Tracker {
         self.clock.white_side()
     }
 
-    /// What the clock shows with what is being told; the board's memory says it of presses only.
+    /// What the clock shows at the time of what is being announced; the board's memory records it for presses alone.
     fn face_now(&self) -> Option<ClockFace> {
         self.clock.face().filter(|_| !self.recovering())
     }
 
-    /// Whether what is being told was read from the board's memory.
+    /// Whether what is being announced was read from the board's memory.
     fn recovering(&self) -> bool {
         self.playback.is_some_and(|playback| playback.recovered)
     }
 
-    fn tell(&mut self, at: Timestamp, finding: Finding) {
+    fn announce(&mut self, at: Timestamp, finding: Finding) {
         let at = self
             .playback
-            .map_or_else(|| at.max(self.observed_at), |playback| playback.heard_at);
+            .map_or_else(|| at.max(self.observed_at), |playback| playback.known_at);
         self.findings.push_back((at, finding));
     }
 
@@ -340,145 +360,10 @@ impl Tracker {
         self.wake = Some(self.wake.map_or(at, |earlier| earlier.min(at)));
     }
 
-    fn clock_changed(&mut self, now: Timestamp, change: ClockChange) {
-        match change {
-            ClockChange::Connected => self.clock_plugged_in(now),
-            ClockChange::Started => self.clock_started(now),
-            ClockChange::Pressed(side) => self.clock_pressed(now, side),
-            _ => {}
-        }
-        self.tell(now, Finding::Clock(change));
-    }
-
-    /// White's clock runs first (Laws Art. 6.6): a clock started on a start position tells White's side.
-    fn clock_started(&mut self, now: Timestamp) {
-        let at_start = self.line.as_ref().is_some_and(|line| {
-            let tree = &line.tree;
-            tree.node(tree.tip()).ply == 0 && tree.best() == tree.root()
-        });
-        if let (true, Some(side)) = (at_start, self.clock.turn()) {
-            self.vote_white(now, side, 3);
-        }
-    }
-
-    /// A clock that comes to a game in progress and runs: the time of the side to move, if nothing is in the air.
-    fn clock_plugged_in(&mut self, now: Timestamp) {
-        let turn = self.line.as_ref().and_then(|line| {
-            let tip = line.tree.node(line.tree.tip());
-            (tip.ply > 0 && tip.differs.is_empty()).then(|| tip.state.turn())
-        });
-        // The mover of the last ply may not have pressed: where the sides were known, his press tells more.
-        let unknown = self.clock.white_side().is_none();
-        let runs = self
-            .clock
-            .turn()
-            .filter(|_| unknown && self.clock.running() == Some(true));
-        if let Some((turn, runs)) = turn.zip(runs) {
-            let white = if turn.is_white() { runs } else { runs.other() };
-            self.vote_white(now, white, 1);
-        }
-    }
-
-    fn clock_pressed(&mut self, now: Timestamp, side: Side) {
-        let last_told = self.line.as_ref().and_then(|line| {
-            let tip = line.tree.node(line.tree.tip());
-            let awaited = tip.standing >= Standing::Told && !tip.completed && tip.since < now;
-            (awaited && self.clock.ran_at(tip.since)).then(|| tip.mover())
-        });
-        if let Some(mover) = last_told {
-            let white = if mover.is_white() { side } else { side.other() };
-            self.vote_white(now, white, 1);
-        }
-        let Some(color) = self.clock.color_of(side) else {
-            return;
-        };
-        // Whose turn it is rules lines out: see turn_fits().
-        self.examined = 0;
-        let elapsed = self.clock.end_turn(now);
-        self.last_elapsed[color] = elapsed;
-        self.credit_press(now, color, elapsed);
-    }
-
-    /// Finds out which ply a press belongs to. What the board reports of the clock is up to a second late, so the press
-    /// may be that of the mover's ply before the one he is just making.
-    fn credit_press(&mut self, now: Timestamp, color: Color, elapsed: Option<Duration>) {
-        let Some(tree) = self.line.as_ref().map(|line| &line.tree) else {
-            return;
-        };
-        // The press confirms what stands on the board, which may not be what was told.
-        let (told, reading) = (tree.path(tree.tip()), tree.path(tree.best()));
-        let own = told
-            .iter()
-            .rposition(|id| tree.node(*id).mover() == color && reading.contains(id));
-        let own_is_last = own.is_some_and(|own| own + 1 == told.len());
-        let untold = reading
-            .get(told.len())
-            .map(|id| tree.node(*id))
-            .filter(|node| node.mover() == color);
-        let for_untold = untold.is_some_and(|node| node.lifted_at + REPORTED_WITHIN <= now);
-        // What was played before the clock was started waits for no press, but for the last ply.
-        let waits = |id: &tree::NodeId| {
-            let node = tree.node(*id);
-            !node.completed && (own_is_last || self.clock.ran_at(node.since))
-        };
-        // Presses alternate: where the reply has been pressed, the press before it is not still to come.
-        let replied = |own: &usize| told.get(own + 1).is_some_and(|reply| tree.node(*reply).completed);
-        let own_pending = own.filter(|own| !replied(own)).map(|own| told[own]).filter(waits);
-        if for_untold || own_is_last || own_pending.is_none() {
-            self.pressed[color] = Some(now);
-        }
-        if let Some(own) = own_pending.filter(|_| !for_untold) {
-            self.complete(now, own, Completion::Press, elapsed);
-        }
-    }
-
-    fn vote_white(&mut self, now: Timestamp, side: Side, weight: i8) {
-        if self.clock.vote_white(side, weight)
-            && let Some(side) = self.clock.white_side()
-        {
-            self.tell(now, Finding::WhiteSide(side));
-        }
-    }
-
-    fn complete(&mut self, now: Timestamp, id: tree::NodeId, by: Completion, elapsed: Option<Duration>) {
-        let Some(line) = &mut self.line else { return };
-        let node = line.tree.node_mut(id);
-        node.completed = true;
-        let ply = node.ply;
-        // The squares are read one after another: within a scan of the press they may still change.
-        if by == Completion::Press && now >= node.since + ONE_SCAN_APART {
-            self.settle(now, id, Settlement::Press);
-        }
-        let clock = match by {
-            Completion::Press => self.clock.face(),
-            Completion::OwnNextMove => self.face_now(),
-        };
-        let elapsed = elapsed.filter(|_| !self.recovering());
-        self.tell(
-            now,
-            Finding::Completed {
-                ply,
-                by,
-                clock,
-                elapsed,
-            },
-        );
-    }
-
-    fn settle(&mut self, now: Timestamp, id: tree::NodeId, by: Settlement) {
-        let Some(line) = &mut self.line else { return };
-        let node = line.tree.node_mut(id);
-        if node.standing == Standing::Told {
-            node.standing = Standing::Settled;
-            let ply = node.ply;
-            self.tell(now, Finding::Settled { ply, by });
-        }
-    }
-
-    /// The position is this one: an arbiter says so. A new line begins with it, whatever stands on the board.
+    /// Begins a new line with a position that an arbiter has given, whatever stands on the board.
     pub fn set_position(&mut self, now: Timestamp, state: State) {
-        self.gap = None;
-        self.astray = false;
+        self.gap_since = None;
+        self.line_lost = false;
         self.doubt = None;
         let variant = start::recognise(state.board()).map_or(Variant::FromPosition, |(variant, _)| variant);
         self.begin(now, now, variant, state);
@@ -488,20 +373,20 @@ impl Tracker {
         self.decide(now);
     }
 
-    /// Begins a new line of play with what has stood on the board since then.
+    /// Begins a new line of play with a state that has stood on the board since `since`.
     fn begin(&mut self, now: Timestamp, since: Timestamp, variant: Variant, state: State) {
-        let goes_on = core::mem::take(&mut self.astray) && variant == Variant::FromPosition;
+        let goes_on = core::mem::take(&mut self.line_lost) && variant == Variant::FromPosition;
         if variant != Variant::FromPosition {
             self.withdraw_setting_up(now, state.board());
         }
         self.doubt = None;
         self.checkpoint = None;
-        self.suspect = None;
-        // How the line before it went on in a gap is not found out any more.
+        self.loss_suspected_at = None;
+        // How the line before it went on in a gap will never be known.
         self.close_gap(now, Recovery::Undecidable);
         let mut tree = Tree::new(state.clone(), 0, since);
         tree.update(&self.sensors, now);
-        self.line = Some(Line {
+        self.line = Some(LineOfPlay {
             passed: Vec::new(),
             tree,
             awaited: false,
@@ -520,11 +405,11 @@ impl Tracker {
                 1,
             );
         }
-        if !self.asked && self.playback.is_none() {
+        if !self.polled && self.playback.is_none() {
             self.set_checkpoint(now);
         }
         let turned = self.sensors.turned();
-        self.tell(
+        self.announce(
             now,
             Finding::Start(Start {
                 variant,
@@ -533,11 +418,6 @@ impl Tracker {
                 goes_on,
             }),
         );
-    }
-
-    /// Whether the mover has pressed since he lifted his piece.
-    fn pressed_since(&self, mover: Color, lifted_at: Timestamp) -> Option<Timestamp> {
-        self.pressed[mover].filter(|pressed| *pressed >= lifted_at)
     }
 }
 

@@ -1,71 +1,74 @@
-//! The shape of a motion: carried through the air, or drawn over the squares.
+//! How a piece was moved: carried through the air, or drawn over the squares.
 
 use core::time::Duration;
 
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{ByColor, Color, Move, attacks};
 
+use super::node::{Node, Played};
 use super::sensors::Sensors;
-use super::tree::{Node, Played};
 
-/// Which players are in the habit of drawing their pieces over the squares.
+/// Which players tend to draw their pieces over the squares.
 #[derive(Debug, Default)]
 pub(super) struct Habits {
-    seen: ByColor<Seen>,
+    tallies: ByColor<Tally>,
 }
 
+/// How many of a player's moves were made in each way.
 #[derive(Debug, Default, Clone, Copy)]
-struct Seen {
+struct Tally {
     drawn: u8,
     carried: u8,
 }
 
-/// Habits are judged by about so many of the last telling moves.
-const MEMORY: u8 = 24;
-/// Fewer moves than this say nothing about a player.
-const ACQUAINTED: u8 = 4;
-/// Who draws less than one in so many of his pieces carries them.
-const RARELY: u8 = 8;
-/// A step to the neighbouring square takes longer through the air.
-const CARRIED: Duration = Duration::from_millis(350);
+/// A tally is halved when it reaches this many moves, so that the latest ones count most.
+const MAX_SAMPLES: u8 = 24;
+/// Fewest moves that say something about a player.
+const MIN_SAMPLES: u8 = 4;
+/// A player who draws less than one in this many pieces is taken to carry them all.
+const RARE_ONE_IN: u8 = 8;
+/// Shortest time for which a piece that is carried is in the air, even to the next square.
+const MIN_CARRIED: Duration = Duration::from_millis(350);
 
 impl Habits {
-    /// Notes how the move of a node was made, if that shows.
+    /// Counts how the move of a node was made, where that can be seen.
     pub(super) fn note(&mut self, node: &Node, sensors: &Sensors) {
         let Played::Move(m) = node.played else { return };
         let Some(crossed) = crossed(m, node, sensors) else {
             return;
         };
-        let seen = &mut self.seen[node.mover()];
+        let tally = &mut self.tallies[node.mover()];
         if crossed {
-            seen.drawn += 1;
+            tally.drawn += 1;
         } else {
-            seen.carried += 1;
+            tally.carried += 1;
         }
-        if seen.drawn + seen.carried >= MEMORY {
-            seen.drawn /= 2;
-            seen.carried /= 2;
+        if tally.drawn + tally.carried >= MAX_SAMPLES {
+            tally.drawn /= 2;
+            tally.carried /= 2;
         }
     }
 
-    /// Whether the piece of a node may be on its way over the squares.
+    /// Whether the piece of a node may still be on its way over the squares.
     pub(super) fn may_be_drawn(&self, m: Move, node: &Node, sensors: &Sensors) -> bool {
         match crossed(m, node, sensors) {
             Some(crossed) => crossed,
-            None => flight(m, sensors).is_none_or(|flight| flight <= CARRIED) && self.may_draw(node.mover()),
+            None => {
+                flight(m, sensors).is_none_or(|flight| flight <= MIN_CARRIED) && self.may_draw(node.mover())
+            }
         }
     }
 
-    /// Whether this player may be drawing a piece that shows no sign either way: until he has been seen to carry
-    /// his pieces.
+    /// Whether this player may be drawing a piece where it cannot be seen. A new player may, until they have been seen to
+    /// carry their pieces.
     fn may_draw(&self, color: Color) -> bool {
-        let seen = self.seen[color];
-        let total = seen.drawn + seen.carried;
-        total < ACQUAINTED || RARELY * seen.drawn >= total
+        let tally = self.tallies[color];
+        let total = tally.drawn + tally.carried;
+        total < MIN_SAMPLES || RARE_ONE_IN * tally.drawn >= total
     }
 }
 
-/// From where the piece left its square to where it stood on the other.
+/// The time from when the piece left its square to when it stood on the other.
 fn flight(m: Move, sensors: &Sensors) -> Option<Duration> {
     let from = m.from()?;
     Some(
@@ -75,8 +78,7 @@ fn flight(m: Move, sensors: &Sensors) -> Option<Duration> {
     )
 }
 
-/// Whether the piece was seen on a square between where it came from and where it stands; `None` where there is no
-/// such square.
+/// Whether the piece was seen on a square between its origin and its destination; `None` if there is no such square.
 fn crossed(m: Move, node: &Node, sensors: &Sensors) -> Option<bool> {
     let from = m.from().filter(|_| !m.is_castle())?;
     let between = attacks::between(from, m.to());
@@ -84,7 +86,7 @@ fn crossed(m: Move, node: &Node, sensors: &Sensors) -> Option<bool> {
         return None;
     }
     let piece = m.promotion().unwrap_or_else(|| m.role()).of(node.mover());
-    // A piece slid off its square may be seen on the next one before its own is read as empty.
+    // A piece slid off its square may be shown on the next one before its own is scanned as empty.
     let crossed = sensors
         .recent()
         .rev()

@@ -1,4 +1,4 @@
-//! Times for what the board's memory tells without any.
+//! Times for what the board's memory holds without any.
 
 use core::time::Duration;
 
@@ -6,38 +6,39 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::QUICK_CHANGE;
 use kiebitz_protocol::{Color, Dump, Element, Field, Piece, PieceKind};
 
-/// One change follows another without haste, but without a pause.
+/// A quick change by the same hand as the one before.
 const QUICK: Step = Step::hand(80, 32);
-/// The same by the other player's hand.
+/// A quick change by the other player's hand.
 const QUICK_REPLY: Step = Step::hand(150, 110);
-/// Another one by the same hand: a piece in the air, or drawn on.
+/// A change by the same hand that is not quick: a piece was in the air, or is drawn on.
 const HAND: Step = Step::hand(380, 250);
 /// From a move to the press.
 const PRESS: Step = Step::hand(400, 100);
-/// The same where a reply comes within a quarter of a second of the move.
+/// The same where the reply comes within [`QUICK_CHANGE`] of the move.
 const QUICK_PRESS: Step = Step::hand(100, 40);
-/// A player thinks for longer than that, if there is time.
-const THOUGHT: Step = Step {
+/// A player thinks before the move: usually at least this long, if there is time.
+const THINKING: Step = Step {
     usual: Duration::from_millis(1500),
     least: QUICK_CHANGE,
     thought: true,
 };
 
-/// Behind the last change.
-const BEHIND: Duration = Duration::from_millis(700);
+/// Longest time that is left after the last change.
+const MAX_AFTER_LAST: Duration = Duration::from_millis(700);
 
-/// From one element to the next.
+/// The time from one element to the next.
 #[derive(Debug, Clone, Copy)]
 struct Step {
-    /// What it takes players with time.
+    /// What it takes when there is enough time.
     usual: Duration,
-    /// What it takes any.
+    /// The least that it takes.
     least: Duration,
-    /// It is spent thinking: there may be any time for it.
+    /// It is spent thinking, and so takes what time is left.
     thought: bool,
 }
 
 impl Step {
+    /// A step of a hand, in milliseconds.
     const fn hand(usual: u64, least: u64) -> Self {
         Self {
             usual: Duration::from_millis(usual),
@@ -47,9 +48,9 @@ impl Step {
     }
 }
 
-/// When each of the elements happened, between `from` and `to`: hands take the time that hands take, and the rest was
-/// spent thinking, behind a press and before the other side's pieces are touched. `before` is what stood on the
-/// board, `hands` what they were doing.
+/// The times at which the elements may have happened, between `from` and `to`. Motions take the time that hands need; the
+/// rest is spent thinking, after a press and before the other side's pieces are touched. `before` is what stood on the
+/// board, `hands` what the hands were doing; they are updated.
 pub(super) fn times(
     from: Timestamp,
     to: Timestamp,
@@ -61,13 +62,13 @@ pub(super) fn times(
     let steps = steps(elements, before, hands);
     let span = to.saturating_duration_since(from);
     let lengths = lengths(&steps, span);
-    // The last change may be the beginning of what comes next: not much is concluded from the time behind it.
+    // The last change may be the start of a motion, so not much time is left after it.
     let spare = span.saturating_sub(lengths.iter().sum());
     let thoughts = steps.iter().filter(|step| step.thought).count() as u32;
-    let behind = (spare / (thoughts + 1)).min(BEHIND);
-    let each = (spare - behind) / thoughts.max(1);
+    let after_last = (spare / (thoughts + 1)).min(MAX_AFTER_LAST);
+    let each = (spare - after_last) / thoughts.max(1);
     let mut passed = if thoughts == 0 && !goes_on {
-        spare - behind
+        spare - after_last
     } else {
         Duration::ZERO
     };
@@ -84,13 +85,13 @@ pub(super) fn times(
         .collect()
 }
 
-/// How long each step took, at most so long together.
+/// How long each step took. Together they take at most `span`.
 fn lengths(steps: &[Step], span: Duration) -> Vec<Duration> {
     let usual: Duration = steps.iter().map(|step| step.usual).sum();
     if usual <= span {
         return steps.iter().map(|step| step.usual).collect();
     }
-    // Players without time: the hands are quick, but not more so than hands can be, and then there is less to think.
+    // In time trouble hands are quicker, but only as quick as hands can be; the rest is taken from thinking.
     let quick = span.as_secs_f64() / usual.as_secs_f64();
     let hand = |step: &Step| step.usual.mul_f64(quick).max(step.least);
     let sum = |of: &dyn Fn(&Step) -> Duration, thoughts: bool| -> f64 {
@@ -105,7 +106,7 @@ fn lengths(steps: &[Step], span: Duration) -> Vec<Duration> {
     } else {
         0.0
     };
-    // Nothing is as exact as that.
+    // If even that is too long, everything is shortened alike.
     let fits = (span.as_secs_f64() / (hands + least)).min(1.0);
     let length = |step: &Step| match step.thought {
         true => step.least + (step.usual - step.least).mul_f64(share),
@@ -117,13 +118,13 @@ fn lengths(steps: &[Step], span: Duration) -> Vec<Duration> {
 /// What the hands were doing last.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Hands {
-    /// Whether it was White who touched a piece, and has not pressed since.
+    /// The side that last touched a piece, true for White; `None` if the clock was pressed since.
     last: Option<bool>,
-    /// The piece stands.
+    /// Their piece has been put down.
     landed: bool,
 }
 
-/// From the element before to each.
+/// The step before each element.
 fn steps(elements: &[Element], before: &Dump, hands: &mut Hands) -> Vec<Step> {
     let mut fields = *before;
     let Hands { last, landed } = hands;
@@ -141,17 +142,17 @@ fn steps(elements: &[Element], before: &Dump, hands: &mut Hands) -> Vec<Step> {
                     (None, Some(lifted)) => lifted_by_white(lifted, field, &elements[at + 1..]),
                     _ => contents.or(was).is_some_and(is_white),
                 };
-                // A king lifted behind the own last move: it is put where the result is shown, unless it castles.
+                // A king that is lifted after its side's own move is to show the result, unless it castles.
                 let king = was.filter(|was| *landed && contents.is_none() && is_king(*was));
                 let shows = king.is_some_and(|king| !goes_to_an_edge(king, &elements[at + 1..]));
                 let other = last.replace(white) != Some(white) || shows;
                 *landed = contents.is_some() || (*landed && !other);
-                // A field that is emptied twice has held a piece between, and flickering is merged in the memory.
+                // A field that is emptied twice has held a piece in between; the memory merges flickering.
                 let merged = contents == was;
                 match (quick && !merged, other) {
                     (true, true) => QUICK_REPLY,
                     (true, false) => QUICK,
-                    (false, true) => THOUGHT,
+                    (false, true) => THINKING,
                     (false, false) => HAND,
                 }
             }
@@ -170,16 +171,16 @@ fn steps(elements: &[Element], before: &Dump, hands: &mut Hands) -> Vec<Step> {
             // The clock was stopped.
             Element::Nothing => {
                 *last = None;
-                THOUGHT
+                THINKING
             }
             _ => Step::hand(0, 0),
         })
         .collect()
 }
 
-/// Whether the piece is next placed in the first or the last row, as a king is that castles.
+/// Whether the piece is next put down on the first or last row, as a castling king is.
 fn goes_to_an_edge(piece: Piece, then: &[Element]) -> bool {
-    let placed = then.iter().take(ONE_MOTION).find_map(|element| match *element {
+    let placed = then.iter().take(MAX_MOTION).find_map(|element| match *element {
         Element::PieceChange {
             contents: Some(placed),
             field,
@@ -190,10 +191,10 @@ fn goes_to_an_edge(piece: Piece, then: &[Element]) -> bool {
     placed.is_some_and(|field| matches!(field.index() / 8, 0 | 7))
 }
 
-/// Whose hand took a piece off its field: the opponent's, where a piece of his comes to stand there next.
+/// Whether White's hand took a piece off its field. It was the opponent's hand if one of their pieces comes there next.
 fn lifted_by_white(piece: Piece, field: Field, then: &[Element]) -> bool {
     let own = is_white(piece);
-    for element in then.iter().take(ONE_MOTION) {
+    for element in then.iter().take(MAX_MOTION) {
         match *element {
             Element::PieceChange {
                 contents: Some(placed),
@@ -211,8 +212,8 @@ fn lifted_by_white(piece: Piece, field: Field, then: &[Element]) -> bool {
     own
 }
 
-/// So many changes are the most that a piece takes to the field of the one that it captures.
-const ONE_MOTION: usize = 12;
+/// Most changes from lifting a piece to putting the next one down, for a drawn piece is shown on every field on its way.
+const MAX_MOTION: usize = 12;
 
 pub(super) fn is_king(piece: Piece) -> bool {
     piece.kind() == Some(PieceKind::King)
@@ -271,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hand_that_was_under_way_goes_on_before_the_other_side_thinks() {
+    fn an_unfinished_motion_continues_before_the_other_side_thinks() {
         let (e7, e6, e5) = (12, 20, 28);
         let mut before = [None; 64];
         before[e7] = Some(Piece::BlackPawn);
@@ -312,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_squeezed_and_stays_in_order() {
+    fn too_many_elements_are_squeezed_in_order() {
         let elements: Vec<Element> = (0..40).map(|field| change(field, None, false)).collect();
         let at = seconds(2, &elements, &[None; 64]);
         assert!(

@@ -1,4 +1,4 @@
-//! How long a move must have stood before it is told: it depends on what its piece could still be doing.
+//! How long a move must have stood before it is announced. It depends on what its piece could still be doing.
 
 use core::time::Duration;
 
@@ -6,13 +6,14 @@ use shakmaty::{CastlingSide, Color, Move, Role, Square, attacks};
 
 use super::Tracker;
 use super::finding::Caution;
-use super::tree::{NodeId, Played, Tree};
+use super::node::{NodeId, Played};
+use super::tree::Tree;
 
 impl Caution {
-    /// How long a move must have stood.
+    /// How long a move must have stood, without a press or a reply, before it is announced.
     pub(super) const fn rest(self) -> Duration {
         match self {
-            // A scan, and a little.
+            // About a scan.
             Self::NothingFollows => Duration::from_millis(220),
             Self::MayGoOn => Duration::from_millis(420),
             Self::MayBeDrawn => Duration::from_millis(1250),
@@ -31,7 +32,7 @@ impl Tracker {
         let (Some(parent), Played::Move(m)) = (node.parent, node.played) else {
             return Caution::NothingFollows;
         };
-        let others = tree.candidates(parent);
+        let others = tree.possible_moves(parent);
         if others
             .iter()
             .any(|other| begins_castling(m, other.m, node.mover()))
@@ -49,7 +50,7 @@ impl Tracker {
     }
 }
 
-/// Whether `other` is the same piece drawn further over the square that `m` ends on.
+/// Whether `other` is a move of the same piece, drawn on over the square that `m` ends on.
 fn goes_on(m: Move, other: Move) -> bool {
     let (Some(from), Some(other_from)) = (m.from(), other.from()) else {
         return false;
@@ -57,7 +58,7 @@ fn goes_on(m: Move, other: Move) -> bool {
     from == other_from && !other.is_castle() && attacks::between(from, other.to()).contains(m.to())
 }
 
-/// Whether `m` is what the board shows when one of the two pieces of the castling `other` has been moved.
+/// Whether `m` is what the board shows when only one of the two pieces of the castling `other` has moved.
 fn begins_castling(m: Move, other: Move, mover: Color) -> bool {
     let (Move::Normal { role, from, to, .. }, Move::Castle { king, rook }) = (m, other) else {
         return false;
@@ -76,13 +77,13 @@ fn begins_castling(m: Move, other: Move, mover: Color) -> bool {
     }
 }
 
-/// Whether the piece that led to `id` could be on its way to take on `square`.
+/// Whether the piece that led to `id` could be on its way to a capture on `square`.
 pub(super) fn can_take(tree: &Tree, id: NodeId, square: Square) -> bool {
     let node = tree.node(id);
     let (Some(parent), Played::Move(m)) = (node.parent, node.played) else {
         return false;
     };
-    tree.candidates(parent)
+    tree.possible_moves(parent)
         .iter()
         .any(|other| other.m.to() == square && goes_on(m, other.m))
 }

@@ -1,5 +1,5 @@
-//! Reports were lost without the line going away: the board's memory tells what they were, and the line is followed
-//! once more from where it was last known to be right.
+//! Reports were lost while the port was open: the board's memory holds them, and the line is followed again from where it
+//! was last known to be right.
 
 use core::mem;
 
@@ -9,64 +9,66 @@ use shakmaty::{Board, ByColor};
 use super::Tracker;
 use super::clock::Side;
 use super::finding::{Finding, Ply, Withdrawal};
-use super::memory::Gap;
 use super::sensors::Sensors;
 use super::tree::Tree;
 
-/// What was known when a dump last showed nothing but what had been reported.
+/// What was known when a dump last agreed with all that had been reported.
 #[derive(Debug)]
 pub(super) struct Checkpoint {
     pub(super) at: Timestamp,
     pub(super) sensors: Sensors,
-    /// The side whose clock stood, and its time in seconds.
+    /// The side whose clock was not running, and its time in seconds.
     pub(super) halted: Option<(Side, u32)>,
     tree: Tree,
     /// How many states had been passed before the tree's root.
-    passed: usize,
+    pub(super) passed: usize,
     pressed: ByColor<Option<Timestamp>>,
 }
 
-/// The line as it was told, from a checkpoint's root on.
+/// The line as it was announced, from a checkpoint's root on.
 #[derive(Debug)]
-pub(super) struct Followed {
+pub(super) struct Rewound {
     /// The ply of the root.
     root: u32,
-    /// The placements behind it.
-    told: Vec<Board>,
-    /// Those of them that had been told by the checkpoint.
-    then: Vec<Board>,
-    /// How many findings had been told.
+    /// The announced placements after it.
+    announced: Vec<Board>,
+    /// The first of them: those that had been announced by the time of the checkpoint.
+    by_checkpoint: Vec<Board>,
+    /// How many findings were waiting before the line was rewound.
     findings: usize,
 }
 
-/// A placement of the line, with the ply that led there if it is told anew.
-type Told = (Board, Option<(Timestamp, Box<Ply>)>);
+/// A placement of the line, with the ply that led there and its time if it was announced after the line was rewound.
+type ReplayedPlacement = (Board, Option<(Timestamp, Box<Ply>)>);
 
-/// What is still not known after so long is not found out by going back.
-const LONGEST: core::time::Duration = core::time::Duration::from_secs(90);
+/// Longest wait for the memory after the first sign of lost reports. After that, the line is left as it is.
+const MAX_SUSPICION: core::time::Duration = core::time::Duration::from_secs(90);
 
-/// So many plies are the most that are told wrongly before it is seen.
-const EARLIER: usize = 12;
+/// Most plies that can be announced wrongly before the loss is noticed.
+const MAX_EARLIER: usize = 12;
 
 impl Tracker {
-    /// A dump has come. `agrees`: it showed nothing that had not been reported.
-    pub(super) fn checked(&mut self, now: Timestamp, agrees: bool) {
-        if self.suspect.is_some_and(|since| now > since + LONGEST) {
-            self.suspect = None;
+    /// Checks the line after a dump. `agrees`: the dump showed only what had been reported.
+    pub(super) fn check_dump(&mut self, now: Timestamp, agrees: bool) {
+        if self
+            .loss_suspected_at
+            .is_some_and(|since| now > since + MAX_SUSPICION)
+        {
+            self.loss_suspected_at = None;
             self.checkpoint = None;
         }
-        // What the first dump behind a gap shows was not reported, but nobody listened.
-        if !agrees && self.gap.is_none() && self.missing.is_none() {
-            self.suspect.get_or_insert(now);
+        // In a gap nothing could be reported: the first dump after it is no sign of a loss.
+        if !agrees && self.gap_since.is_none() && self.memory_wait.is_none() {
+            self.loss_suspected_at.get_or_insert(now);
         }
-        let open = self.gap.is_some() || self.missing.is_some() || self.asked;
-        // Where the line makes no sense, it may have been left before.
-        if self.suspect.is_none() && !open && self.makes_sense() {
+        let open = self.gap_since.is_some() || self.memory_wait.is_some() || self.polled;
+        // Where the line makes no sense, it may have gone wrong earlier.
+        if self.loss_suspected_at.is_none() && !open && self.makes_sense() {
             self.set_checkpoint(now);
         }
     }
 
-    /// All that was played until `at` is known.
+    /// Sets a checkpoint: all that was played until `at` is known.
     pub(super) fn set_checkpoint(&mut self, at: Timestamp) {
         self.checkpoint = self.line.as_ref().map(|line| Checkpoint {
             at,
@@ -78,23 +80,15 @@ impl Tracker {
         });
     }
 
-    /// The board reports changes alone: a report of what was known already shows that another one was lost.
-    pub(super) fn told_again(&mut self, now: Timestamp) {
-        if self.sensors.known() && self.gap.is_none() && self.missing.is_none() {
-            self.suspect.get_or_insert(now);
+    /// A report repeated what was known already. The board reports only changes, so another report was lost.
+    pub(super) fn field_repeated(&mut self, now: Timestamp) {
+        if self.sensors.known() && self.gap_since.is_none() && self.memory_wait.is_none() {
+            self.loss_suspected_at.get_or_insert(now);
         }
     }
 
-    /// Where to go back to when the memory is asked for with the line open, as it is when reports were lost: to the last
-    /// checkpoint.
-    pub(super) fn rewinds_to(&self) -> Option<Gap> {
-        let checkpoint = self.checkpoint.as_ref()?;
-        let passed = self.line.as_ref()?.passed.len();
-        (passed >= checkpoint.passed).then(|| Gap::since(checkpoint))
-    }
-
-    /// Where the line has been, the latest first, as far as it is beyond doubt. Not its start position, which may be that
-    /// of the next game.
+    /// The states that the line has passed beyond doubt, the latest first. Its start position is left out, for it may be
+    /// that of the next game.
     pub(super) fn earlier(&self, at: Timestamp) -> impl Iterator<Item = Checkpoint> {
         let turned = self.sensors.turned();
         let passed = self.line.iter().flat_map(move |line| {
@@ -110,13 +104,13 @@ impl Tracker {
                     pressed: ByColor::default(),
                 })
         });
-        passed.take(EARLIER)
+        passed.take(MAX_EARLIER)
     }
 
-    /// Goes back to the checkpoint. What is told from now on is set against what was told already, in
-    /// [`set_against`](Self::set_against).
-    pub(super) fn rewind(&mut self) -> Option<Followed> {
-        self.suspect = None;
+    /// Goes back to the checkpoint. What is announced from now on is compared with what was announced before by
+    /// [`reconcile`](Self::reconcile).
+    pub(super) fn rewind(&mut self) -> Option<Rewound> {
+        self.loss_suspected_at = None;
         let checkpoint = self.checkpoint.take()?;
         let line = self.line.as_mut()?;
         let states = |tree: &Tree| -> Vec<Board> {
@@ -126,52 +120,52 @@ impl Tracker {
                 .collect()
         };
         let root = checkpoint.tree.node(checkpoint.tree.root()).ply;
-        let mut told: Vec<Board> = line
+        let mut announced: Vec<Board> = line
             .passed
             .iter()
             .skip(checkpoint.passed + 1)
             .map(|state| state.board().clone())
             .collect();
         if line.passed.len() > checkpoint.passed {
-            told.push(line.tree.node(line.tree.root()).state.board().clone());
+            announced.push(line.tree.node(line.tree.root()).state.board().clone());
         }
-        told.extend(states(&line.tree));
-        let mut then = states(&checkpoint.tree);
+        announced.extend(states(&line.tree));
+        let mut by_checkpoint = states(&checkpoint.tree);
         line.passed.truncate(checkpoint.passed);
         line.tree = checkpoint.tree;
-        // What was withdrawn since then is told again where it was right after all.
-        then.truncate(common(&then, &told));
+        // What was withdrawn since then is announced again where it was right after all.
+        by_checkpoint.truncate(common(&by_checkpoint, &announced));
         let path = line.tree.path(line.tree.tip());
-        if let Some(withdrawn) = path.get(then.len()) {
+        if let Some(withdrawn) = path.get(by_checkpoint.len()) {
             line.tree.withdraw(*withdrawn);
         }
         self.pressed = checkpoint.pressed;
         self.doubt = None;
-        self.gap = Some(checkpoint.at);
-        Some(Followed {
+        self.gap_since = Some(checkpoint.at);
+        Some(Rewound {
             root,
-            told,
-            then,
+            announced,
+            by_checkpoint,
             findings: self.findings.len(),
         })
     }
 
-    /// Leaves out of what was told since the line was rewound what had been told before, and withdraws what turned out
-    /// to be otherwise.
-    pub(super) fn set_against(&mut self, followed: Followed) {
-        let Followed {
+    /// Removes from what was announced since the line was rewound what had been announced before, and withdraws what
+    /// turned out to be different.
+    pub(super) fn reconcile(&mut self, rewound: Rewound) {
+        let Rewound {
             root,
-            told,
-            then,
+            announced,
+            by_checkpoint,
             findings,
-        } = followed;
+        } = rewound;
         let again: Vec<(Timestamp, Finding)> = self.findings.drain(findings..).collect();
         let of_line = again
             .iter()
             .position(|(_, finding)| matches!(finding, Finding::Start(_)))
             .unwrap_or(again.len());
         let index = |ply: u32| usize::try_from(ply.saturating_sub(root + 1)).unwrap_or(usize::MAX);
-        let mut line: Vec<Told> = then.into_iter().map(|board| (board, None)).collect();
+        let mut line: Vec<ReplayedPlacement> = by_checkpoint.into_iter().map(|board| (board, None)).collect();
         let mut others = Vec::new();
         let mut rest = again.into_iter();
         for (at, finding) in rest.by_ref().take(of_line) {
@@ -189,8 +183,8 @@ impl Tracker {
             }
         }
         let boards: Vec<Board> = line.iter().map(|(board, _)| board.clone()).collect();
-        let common = common(&boards, &told);
-        let mut withdraws = told.len() > common;
+        let common = common(&boards, &announced);
+        let mut withdraws = announced.len() > common;
         let now = others.last().map(|(at, _)| *at);
         for (_, ply) in line.into_iter().skip(common) {
             let Some((at, ply)) = ply else { continue };
@@ -217,7 +211,7 @@ fn common(a: &[Board], b: &[Board]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
-/// The ply that a mark is of.
+/// The ply that a confirmation or completion is about.
 fn ply_of(finding: &Finding) -> Option<u32> {
     match finding {
         Finding::Settled { ply, .. } | Finding::Completed { ply, .. } => Some(*ply),

@@ -1,4 +1,4 @@
-//! What the board's sensors show, and what they have shown of late.
+//! What the board's sensors show, and what they have shown recently.
 
 use std::collections::VecDeque;
 
@@ -6,31 +6,36 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_protocol::{Contents, Dump, Field, Piece as WirePiece};
 use shakmaty::{Bitboard, Board, Color, KnownOutcome, Piece, Role, Square};
 
-/// The physical placement as reported, with the recent changes.
+/// The placement as reported, with its recent changes.
 #[derive(Debug, Clone)]
 pub(crate) struct Sensors {
     board: Board,
-    /// The same as the board numbers and codes it.
+    /// The same by field numbers and with the board's piece codes.
     fields: Dump,
     /// Squares with a result piece: draw, White wins, Black wins.
-    tokens: [Bitboard; 3],
+    result_pieces: [Bitboard; 3],
+    /// Since when each square shows what it does.
     changed: [Since; 64],
-    /// The last dump came then.
+    /// When the last dump came.
     dumped_at: Timestamp,
-    recent: VecDeque<Change>,
-    /// The last reports of fields.
-    heard: VecDeque<(Field, Contents)>,
-    /// How many of the recent changes were not taken by [`take_changes`](Self::take_changes) yet.
+    /// The last changes, oldest first.
+    recent: VecDeque<SensorChange>,
+    /// The last field updates, oldest first.
+    reports: VecDeque<(Field, Contents)>,
+    /// How many of the recent changes have not been taken by [`take_changes`](Self::take_changes).
     fresh: usize,
+    /// Whether White sits with the connector on the right.
     turned: bool,
+    /// Whether a dump has come.
     known: bool,
 }
 
-/// When something came to be so: at a time between these.
+/// When something changed: at some time between two others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Since {
+    /// It had not changed before then.
     pub(crate) from: Timestamp,
-    /// It was reported then.
+    /// When the change was reported.
     pub(crate) at: Timestamp,
 }
 
@@ -39,7 +44,7 @@ impl Since {
         Self { from: at, at }
     }
 
-    /// When both of two things have come to be so.
+    /// When the later of two changes happened.
     pub(crate) fn and(self, other: Self) -> Self {
         Self {
             from: self.from.max(other.from),
@@ -48,40 +53,41 @@ impl Since {
     }
 }
 
-/// One square that came to show something else.
+/// A change of what a square shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Change {
-    /// Arrival of the report.
+pub struct SensorChange {
+    /// When its report arrived.
     pub at: Timestamp,
     /// The square.
     pub square: Square,
-    /// What the sensors show there from now on; a result piece counts as nothing.
+    /// What the sensors show there from then on. A result piece counts as empty.
     pub after: Option<Piece>,
 }
 
-/// Enough for the longest scramble between two settled plies; a bound, so that a flickering square costs nothing.
-const RECENT: usize = 96;
+/// Most changes that are kept: enough for the longest scramble between two confirmed plies. The bound keeps a flickering
+/// square from filling the memory.
+const MAX_RECENT: usize = 96;
 
-/// So many of the last reports tell one moment from another at which the same stood on the board.
-const HEARD: usize = 12;
+/// Most reports that are kept: enough to distinguish two moments at which the same pieces stood on the board.
+const MAX_REPORTS: usize = 12;
 
 impl Sensors {
     pub(crate) fn new() -> Self {
         Self {
             board: Board::empty(),
             fields: [None; 64],
-            tokens: [Bitboard::EMPTY; 3],
+            result_pieces: [Bitboard::EMPTY; 3],
             changed: [Since::at(Timestamp::from_micros(0)); 64],
             dumped_at: Timestamp::from_micros(0),
-            recent: VecDeque::with_capacity(RECENT),
-            heard: VecDeque::with_capacity(HEARD),
+            recent: VecDeque::with_capacity(MAX_RECENT),
+            reports: VecDeque::with_capacity(MAX_REPORTS),
             fresh: 0,
             turned: false,
             known: false,
         }
     }
 
-    /// Sensors as they must have been when that stood on the board.
+    /// Sensors that show `board`.
     pub(crate) fn showing(at: Timestamp, board: &Board, turned: bool) -> Self {
         let mut sensors = Self {
             turned,
@@ -95,11 +101,11 @@ impl Sensors {
                 sensors.set_field(at, field, wire_piece(piece));
             }
         }
-        sensors.heard.clear();
+        sensors.reports.clear();
         sensors
     }
 
-    /// Sensors that have not shown anything yet on a board that stands so.
+    /// Sensors that have not shown anything yet, on a board whose orientation is known.
     pub(crate) fn turned_like(turned: bool) -> Self {
         Self {
             turned,
@@ -115,7 +121,7 @@ impl Sensors {
         &self.fields
     }
 
-    /// Whether a dump has told every square.
+    /// Whether a dump has come, so that every square is known.
     pub(crate) fn known(&self) -> bool {
         self.known
     }
@@ -130,41 +136,41 @@ impl Sensors {
         self.turned
     }
 
-    /// When the change of a square was reported.
+    /// When the last change of a square was reported.
     pub(crate) fn changed_at(&self, square: Square) -> Timestamp {
         self.changed(square).at
     }
 
-    /// Since when a square shows what it does.
+    /// Since when a square has shown what it does.
     pub(crate) fn changed(&self, square: Square) -> Since {
         self.changed[usize::from(square)]
     }
 
     /// The recent changes, oldest first.
-    pub(crate) fn recent(&self) -> impl DoubleEndedIterator<Item = &Change> {
+    pub(crate) fn recent(&self) -> impl DoubleEndedIterator<Item = &SensorChange> {
         self.recent.iter()
     }
 
     /// Whether the piece on a field is the one that was put down last.
-    pub(crate) fn put_last(&self, field: Field) -> bool {
+    pub(crate) fn was_put_last(&self, field: Field) -> bool {
         let mut put = self.recent.iter().rev().filter(|change| change.after.is_some());
         put.next()
             .is_some_and(|change| change.square == square_of(field, self.turned))
     }
 
-    /// What was reported of the fields, the latest first, as far as it is remembered: since a dump showed something else.
-    pub(crate) fn heard(&self) -> impl Iterator<Item = (Field, Contents)> {
-        self.heard.iter().rev().copied()
+    /// The last field updates, the latest first. A dump that shows something else clears them.
+    pub(crate) fn reports(&self) -> impl Iterator<Item = (Field, Contents)> {
+        self.reports.iter().rev().copied()
     }
 
-    /// The changes since this was asked last, oldest first, as far as they are remembered.
-    pub(crate) fn take_changes(&mut self) -> Vec<Change> {
+    /// The changes since the last call, oldest first, as far as they are kept.
+    pub(crate) fn take_changes(&mut self) -> Vec<SensorChange> {
         let from = self.recent.len().saturating_sub(core::mem::take(&mut self.fresh));
         self.recent.range(from..).copied().collect()
     }
 
     /// The changes after `since`, oldest first.
-    pub(crate) fn changes_since(&self, since: Timestamp) -> impl DoubleEndedIterator<Item = &Change> {
+    pub(crate) fn changes_since(&self, since: Timestamp) -> impl DoubleEndedIterator<Item = &SensorChange> {
         let from = self.recent.partition_point(|change| change.at <= since);
         self.recent.range(from..)
     }
@@ -174,18 +180,19 @@ impl Sensors {
         self.changes_since(since).map(|change| change.square).collect()
     }
 
-    /// Squares that show something else than `expected`.
+    /// Squares that do not show what `expected` does.
     pub(crate) fn differing(&self, expected: &Board) -> Bitboard {
-        difference(&self.board, expected) | self.token_squares().without(expected.occupied())
+        difference(&self.board, expected) | self.result_squares().without(expected.occupied())
     }
 
-    pub(crate) fn token_squares(&self) -> Bitboard {
-        self.tokens[0] | self.tokens[1] | self.tokens[2]
+    /// Squares with a result piece.
+    pub(crate) fn result_squares(&self) -> Bitboard {
+        self.result_pieces[0] | self.result_pieces[1] | self.result_pieces[2]
     }
 
-    /// The result that result pieces show, if they show just one.
-    pub(crate) fn token_result(&self) -> Option<KnownOutcome> {
-        match self.tokens.map(Bitboard::any) {
+    /// The result that result pieces show, if they all show the same one.
+    pub(crate) fn shown_result(&self) -> Option<KnownOutcome> {
+        match self.result_pieces.map(Bitboard::any) {
             [true, false, false] => Some(KnownOutcome::Draw),
             [false, true, false] => Some(KnownOutcome::Decisive { winner: Color::White }),
             [false, false, true] => Some(KnownOutcome::Decisive { winner: Color::Black }),
@@ -193,19 +200,19 @@ impl Sensors {
         }
     }
 
-    /// One field's contents. Returns whether anything changed.
+    /// Takes in a field update. Returns whether it changed anything.
     pub(crate) fn set_field(&mut self, at: Timestamp, field: Field, contents: Contents) -> bool {
         let before = core::mem::replace(&mut self.fields[field.index()], contents);
         if before != contents {
-            if self.heard.len() == HEARD {
-                self.heard.pop_front();
+            if self.reports.len() == MAX_REPORTS {
+                self.reports.pop_front();
             }
-            self.heard.push_back((field, contents));
+            self.reports.push_back((field, contents));
         }
         self.set(at, square_of(field, self.turned), contents)
     }
 
-    /// A dump. Returns whether anything changed.
+    /// Takes in a dump. Returns whether it changed anything.
     pub(crate) fn set_all(&mut self, at: Timestamp, dump: &Dump) -> bool {
         let mut changed = !self.known;
         self.known = true;
@@ -213,24 +220,24 @@ impl Sensors {
             let square = square_of(field, self.turned);
             let before = self.changed_at(square);
             if self.set_field(at, field, *contents) {
-                // Its report was lost, at any time since it was known to be otherwise.
+                // Its report was lost, at some time after the square was last known to show something else.
                 self.changed[usize::from(square)].from = before.max(self.dumped_at);
                 changed = true;
             }
         }
         self.dumped_at = at;
         if changed {
-            self.heard.clear();
+            self.reports.clear();
         }
         changed
     }
 
-    /// Reads the fields the other way round from now on.
+    /// Turns the board: from now on the fields are read the other way round.
     pub(crate) fn turn(&mut self) {
         self.turned = !self.turned;
         self.board.rotate_180();
-        for token in &mut self.tokens {
-            *token = token.rotate_180();
+        for result_piece in &mut self.result_pieces {
+            *result_piece = result_piece.rotate_180();
         }
         self.changed.reverse();
         for change in &mut self.recent {
@@ -239,39 +246,42 @@ impl Sensors {
     }
 
     fn set(&mut self, at: Timestamp, square: Square, contents: Contents) -> bool {
-        let (piece, token) = match contents {
+        let (piece, result_piece) = match contents {
             None => (None, None),
             Some(WirePiece::DrawToken) => (None, Some(0)),
             Some(WirePiece::WhiteWinsToken) => (None, Some(1)),
             Some(WirePiece::BlackWinsToken) => (None, Some(2)),
             Some(piece) => (chess_piece(piece), None),
         };
-        let had = self.tokens.iter().position(|squares| squares.contains(square));
-        if self.board.piece_at(square) == piece && had == token {
+        let had = self
+            .result_pieces
+            .iter()
+            .position(|squares| squares.contains(square));
+        if self.board.piece_at(square) == piece && had == result_piece {
             return false;
         }
-        for (kind, squares) in self.tokens.iter_mut().enumerate() {
-            squares.set(square, token == Some(kind));
+        for (kind, squares) in self.result_pieces.iter_mut().enumerate() {
+            squares.set(square, result_piece == Some(kind));
         }
         match piece {
             Some(piece) => self.board.set_piece_at(square, piece),
             None => self.board.discard_piece_at(square),
         }
         self.changed[usize::from(square)] = Since::at(at);
-        if self.recent.len() == RECENT {
+        if self.recent.len() == MAX_RECENT {
             self.recent.pop_front();
         }
-        self.recent.push_back(Change {
+        self.recent.push_back(SensorChange {
             at,
             square,
             after: piece,
         });
-        self.fresh = (self.fresh + 1).min(RECENT);
+        self.fresh = (self.fresh + 1).min(MAX_RECENT);
         true
     }
 }
 
-/// A clock's time in seconds.
+/// A time on the clock in seconds.
 pub(crate) fn seconds(hours: u8, minutes: u8, seconds: u8) -> u32 {
     (u32::from(hours) * 60 + u32::from(minutes)) * 60 + u32::from(seconds)
 }
@@ -285,7 +295,8 @@ pub(crate) fn difference(a: &Board, b: &Board) -> Bitboard {
         .fold(Bitboard::EMPTY, |all, differ| all | differ)
 }
 
-/// Field 0 is a8 and 63 is h1 with the connector on White's left; the board does not turn its numbering.
+/// The square of a field: with the connector on White's left, field 0 is a8 and field 63 is h1. The board keeps its
+/// numbering when it is turned.
 fn square_of(field: Field, turned: bool) -> Square {
     let field = if turned { field.turned() } else { field };
     Square::new(u32::from(field.number())).flip_vertical()

@@ -1,4 +1,4 @@
-//! What the board signals besides moves: a start position set up, a result shown.
+//! What the board signals besides moves: a start position that was set up, a result that is shown.
 
 use core::time::Duration;
 
@@ -7,36 +7,37 @@ use shakmaty::{Bitboard, Board, Color, KnownOutcome, Role, Square};
 
 use super::Tracker;
 use super::finding::{Finding, Recovery, ResultSign, Withdrawal};
+use super::node::{NodeId, Played, Standing};
 use super::sensors::difference;
 use super::start::{self, Variant};
 use super::state::State;
-use super::tree::{NodeId, Played, Standing};
 
-/// Signals already given, so that each is given once.
+/// Signals already announced, so that each is announced once.
 #[derive(Debug, Default)]
 pub(super) struct Signals {
-    /// What stood on a quiet board before a line of play was known.
-    standing: Option<(Board, Timestamp)>,
+    /// What stood on a quiet board, and since when, while no line of play was known.
+    placement: Option<(Board, Timestamp)>,
     shown: Option<(KnownOutcome, ResultSign)>,
 }
 
-/// A start position counts when the hands have left it alone for this long.
-const START_STANDS: Duration = Duration::from_millis(400);
-/// Kings in the centre and result pieces count when they have stood for this long.
-const RESULT_STANDS: Duration = Duration::from_millis(700);
-/// A position without history is taken as one when nothing has moved for this long.
-const POSITION_STANDS: Duration = Duration::from_secs(2);
-/// What a gap left behind counts as undecidable when nothing has moved for this long.
-const GAP_STANDS: Duration = Duration::from_secs(10);
-/// Hands that set pieces up rest for less.
-const SET_UP_RESTS: Duration = Duration::from_millis(1500);
+/// How long the board must be quiet before a start position begins a new line.
+const MIN_START: Duration = Duration::from_millis(400);
+/// How long the board must be quiet before a result that it shows counts.
+const MIN_RESULT: Duration = Duration::from_millis(700);
+/// How long the board must be quiet before its placement counts as a position, without a known history.
+const MIN_POSITION: Duration = Duration::from_secs(2);
+/// How long the board must be quiet before an open gap is given up as undecidable.
+const GIVE_UP_GAP_AFTER: Duration = Duration::from_secs(10);
+/// Longest pause of hands that set up pieces.
+const MAX_SET_UP_PAUSE: Duration = Duration::from_millis(1500);
 /// The four centre squares, on which kings show a result.
 pub(crate) const CENTRE: [Square; 4] = [Square::D4, Square::E4, Square::D5, Square::E5];
 
 impl Tracker {
-    /// Looks for a start position that is not just the line of play come back to it. Returns whether a line began.
-    pub(super) fn look_for_start(&mut self, now: Timestamp) -> bool {
-        let result_pieces = self.sensors.token_squares().any();
+    /// Begins a new line if a start position stands on the board that is not simply the current position of the line.
+    /// Returns whether it did.
+    pub(super) fn find_start(&mut self, now: Timestamp) -> bool {
+        let result_pieces = self.sensors.result_squares().any();
         if self.stands_as_expected() {
             if let Some(line) = &mut self.line {
                 line.awaited = false;
@@ -54,7 +55,7 @@ impl Tracker {
         let Some(((variant, state), turn)) = found else {
             return false;
         };
-        let ready = self.quiet_since + START_STANDS;
+        let ready = self.quiet_since + MIN_START;
         if self.line.is_some() && now < ready {
             self.wake_at(ready);
             return false;
@@ -67,30 +68,30 @@ impl Tracker {
         true
     }
 
-    /// Without a line, or where it is lost behind a gap, a legal move out of the placement that stood on the board tells
-    /// whose turn it was: the game goes on from there. Returns whether a line began.
-    pub(super) fn look_for_position(&mut self, now: Timestamp) -> bool {
-        let lost = self.astray || self.line.is_none();
-        // How long anything stood that is played back nobody knows.
+    /// Without a line, or after it was lost in a gap: begins one from the placement that stood on the board, as soon as a
+    /// legal move from there shows whose turn it was. Returns whether it did.
+    pub(super) fn find_position(&mut self, now: Timestamp) -> bool {
+        let lost = self.line_lost || self.line.is_none();
+        // How long things stood is not known of what is played back.
         if !lost || self.disturbed || !self.sensors.known() || self.playback.is_some() {
             return false;
         }
         if self.line.is_none() && start::seems_turned(self.sensors.board()) {
             self.sensors.turn();
-            self.signals.standing = None;
+            self.signals.placement = None;
             self.show_squares(now);
         }
         let board = self.sensors.board();
-        if let Some((standing, since)) = self
+        if let Some((stood, since)) = self
             .signals
-            .standing
+            .placement
             .as_ref()
-            .filter(|(standing, _)| standing != board)
+            .filter(|(stood, _)| stood != board)
         {
             let since = *since;
             let played = |state: &State| {
                 state.moves().iter().any(|candidate| {
-                    candidate.footprint.squares() == difference(standing, board)
+                    candidate.footprint.squares() == difference(stood, board)
                         && candidate.footprint.fits(board)
                 })
             };
@@ -99,29 +100,29 @@ impl Tracker {
                 &tree.node(tree.tip()).state
             });
             let sides = Color::ALL.into_iter().filter_map(|turn| match last {
-                Some(last) => start::after_gap(standing, turn, last),
-                None => start::without_history(standing, turn),
+                Some(last) => start::after_gap(stood, turn, last),
+                None => start::without_history(stood, turn),
             });
             if let Some(state) = sides.into_iter().find(played) {
-                self.signals.standing = None;
+                self.signals.placement = None;
                 self.close_gap(now, Recovery::Undecidable);
                 self.begin(now, since, Variant::FromPosition, state);
                 return true;
             }
         }
-        let ready = self.quiet_since + POSITION_STANDS;
+        let ready = self.quiet_since + MIN_POSITION;
         if now < ready {
             self.wake_at(ready);
         } else if self
             .signals
-            .standing
+            .placement
             .as_ref()
-            .is_none_or(|(standing, _)| standing != board)
+            .is_none_or(|(stood, _)| stood != board)
         {
-            self.signals.standing = Some((board.clone(), self.quiet_since));
+            self.signals.placement = Some((board.clone(), self.quiet_since));
         }
-        if self.gap.is_some() {
-            let given_up = self.quiet_since + GAP_STANDS;
+        if self.gap_since.is_some() {
+            let given_up = self.quiet_since + GIVE_UP_GAP_AFTER;
             if now >= given_up {
                 self.close_gap(now, Recovery::Undecidable);
             } else {
@@ -131,13 +132,13 @@ impl Tracker {
         false
     }
 
-    /// Reports were lost: what stood may have been a piece on its way.
-    pub(super) fn nothing_stands(&mut self) {
-        self.signals.standing = None;
+    /// Reports were lost: what stood may have been a moment of a motion.
+    pub(super) fn forget_placement(&mut self) {
+        self.signals.placement = None;
     }
 
-    /// Looks for a result shown on the board. Returns whether that changed the line.
-    pub(super) fn look_for_result(&mut self, now: Timestamp) -> bool {
+    /// Announces a result that the board shows. Returns whether there was a new one.
+    pub(super) fn find_result(&mut self, now: Timestamp) -> bool {
         let Some((outcome, by)) = self.result_on_board() else {
             self.signals.shown = None;
             return false;
@@ -145,7 +146,7 @@ impl Tracker {
         if self.signals.shown == Some((outcome, by)) {
             return false;
         }
-        let ready = self.quiet_since + RESULT_STANDS;
+        let ready = self.quiet_since + MIN_RESULT;
         if now < ready {
             self.wake_at(ready);
             return false;
@@ -154,21 +155,22 @@ impl Tracker {
         if by == ResultSign::Kings {
             self.withdraw_king_walks(now);
         }
-        self.tell(now, Finding::ResultShown { outcome, by });
+        self.announce(now, Finding::ResultShown { outcome, by });
         true
     }
 
+    /// Whether the best reading explains the whole board.
     fn stands_as_expected(&self) -> bool {
         self.line
             .as_ref()
             .is_some_and(|line| line.tree.node(line.tree.best()).differs.is_empty())
     }
 
-    /// Kings side by side in the centre cannot arise in play: they show the result by the colour of their
-    /// squares, light for White, dark for Black, one of each for a draw.
+    /// The result that the board shows. Both kings in the centre cannot arise in play; they show the result by the colour
+    /// of their squares: light for White, dark for Black, one of each for a draw.
     fn result_on_board(&self) -> Option<(KnownOutcome, ResultSign)> {
         self.line.as_ref()?;
-        if let Some(outcome) = self.sensors.token_result() {
+        if let Some(outcome) = self.sensors.shown_result() {
             return Some((outcome, ResultSign::Piece));
         }
         let centre: Bitboard = CENTRE.into_iter().collect();
@@ -188,14 +190,14 @@ impl Tracker {
         Some((outcome, ResultSign::Kings))
     }
 
-    /// Takes back the last plies if pieces were put back to where the next game wants them: the clock stood before them,
-    /// or, without a clock, all was put home in one go to this start position.
+    /// Withdraws the last plies if they were pieces being set up for the next game: the clock had been stopped before
+    /// them or, without a clock, all pieces were put into this start position in one go.
     pub(super) fn withdraw_setting_up(&mut self, now: Timestamp, start: &Board) {
         if self.recovering() {
             return;
         }
-        let first = match self.clock.stands_since() {
-            Some(since) => self.made_behind(since),
+        let first = match self.clock.stopped_since() {
+            Some(since) => self.made_after(since),
             None if self.clock.running().is_none() => self.put_home_to(start),
             None => None,
         };
@@ -204,38 +206,37 @@ impl Tracker {
         };
         let tree = &mut line.tree;
         let ply = tree.node(first).ply;
-        let certain = tree.node(first).standing == Standing::Settled;
+        let confirmed = tree.node(first).standing == Standing::Confirmed;
         tree.remove(first, tree.root());
-        let reason = if certain {
+        let reason = if confirmed {
             Withdrawal::Recovered
         } else {
             Withdrawal::SetUp
         };
-        self.tell(now, Finding::Retracted { ply, reason });
+        self.announce(now, Finding::Retracted { ply, reason });
     }
 
-    /// The first of the last plies that were made behind a clock that stood since then.
-    fn made_behind(&self, since: Timestamp) -> Option<NodeId> {
+    /// The first of the last plies that were made after the clock had been stopped.
+    fn made_after(&self, since: Timestamp) -> Option<NodeId> {
         let tree = &self.line.as_ref()?.tree;
-        let told = tree.path(tree.tip());
+        let announced = tree.path(tree.tip());
         let made = |id: &NodeId| {
             let node = tree.node(*id);
             node.lifted_at > since && !node.completed
         };
-        let last = told.iter().rposition(|id| !made(id))?;
-        // A clock that did not run for the ply before says nothing.
-        let before = tree.node(told[last]).since;
+        let last = announced.iter().rposition(|id| !made(id))?;
+        // A clock that did not run for the ply before proves nothing.
+        let before = tree.node(announced[last]).since;
         let ran = self.clock.ran_at(before) && before <= since;
-        told.get(last + 1).copied().filter(|_| ran)
+        announced.get(last + 1).copied().filter(|_| ran)
     }
 
-    /// The first of the last plies that put a piece where it stands in the start position, without a rest before the others
-    /// were put there as well.
+    /// The first of the last plies that put pieces into the start position, all without a pause.
     fn put_home_to(&self, start: &Board) -> Option<NodeId> {
         let tree = &self.line.as_ref()?.tree;
         let mut since: Option<Timestamp> = None;
         for change in self.sensors.recent().rev() {
-            if since.is_some_and(|since| since > change.at + SET_UP_RESTS) {
+            if since.is_some_and(|since| since > change.at + MAX_SET_UP_PAUSE) {
                 break;
             }
             since = Some(change.at);
@@ -246,12 +247,12 @@ impl Tracker {
             let home = |m: shakmaty::Move| start.piece_at(m.to()) == Some(m.role().of(node.mover()));
             node.lifted_at >= since && matches!(node.played, Played::Move(m) if home(m))
         };
-        let told = tree.path(tree.tip());
-        let last = told.iter().rev().take_while(|id| put_home(id)).count();
-        told.get(told.len() - last).copied()
+        let announced = tree.path(tree.tip());
+        let last = announced.iter().rev().take_while(|id| put_home(id)).count();
+        announced.get(announced.len() - last).copied()
     }
 
-    /// Takes back the last plies if they were kings on their way to show the result.
+    /// Withdraws the last plies if they were kings on their way to show the result.
     fn withdraw_king_walks(&mut self, now: Timestamp) {
         let Some(line) = &mut self.line else { return };
         let tree = &mut line.tree;
@@ -269,10 +270,10 @@ impl Tracker {
             return;
         };
         let ply = tree.node(first).ply;
-        let told = tree.node(first).standing >= Standing::Told;
+        let announced = tree.node(first).standing >= Standing::Announced;
         tree.remove(first, tree.root());
-        if told {
-            self.tell(
+        if announced {
+            self.announce(
                 now,
                 Finding::Retracted {
                     ply,

@@ -39,8 +39,8 @@ impl Orientation {
     }
 }
 
-/// The start position that stands on the board, if it is one: pieces mirrored on the first and last rank, king
-/// between the rooks, bishops on squares of both colours.
+/// The start position that stands on the board, if it is one: pieces mirrored on the first and last rank, the king
+/// between the rooks, the bishops on squares of different colours.
 pub(crate) fn recognise(board: &Board) -> Option<(Variant, State)> {
     if board.occupied().count() != 32 || board.pawns().count() != 16 {
         return None;
@@ -64,8 +64,8 @@ pub(crate) fn recognise(board: &Board) -> Option<(Variant, State)> {
     Some((Variant::Chess960, State::legal(position, CastlingMode::Chess960)))
 }
 
-/// The position that a placement may be with `turn` to move, for a game whose beginning nobody saw. Kings and rooks on
-/// their squares may castle. `None` where the Laws know no such position.
+/// The position of a placement with `turn` to move, in a game whose start was not observed. Kings and rooks on their
+/// original squares have the right to castle. `None` if the placement allows no legal position.
 pub(crate) fn without_history(board: &Board, turn: Color) -> Option<State> {
     let home = |color: Color| {
         let rank = color.fold_wb(Rank::First, Rank::Eighth);
@@ -86,8 +86,8 @@ pub(crate) fn without_history(board: &Board, turn: Color) -> Option<State> {
     )
 }
 
-/// The same for a game that was seen as far as `last`: a king or rook that has left its square since does not castle.
-/// Where pieces stand that had been taken by then, another game was begun.
+/// The same for a game that was observed until `last`: a king or rook that has left its square since then has no right to
+/// castle. If a side has more pieces than it had then, another game has begun.
 pub(crate) fn after_gap(board: &Board, turn: Color, last: &State) -> Option<State> {
     let count = |board: &Board, color: Color| board.by_color(color).count();
     if Color::ALL
@@ -107,13 +107,13 @@ pub(crate) fn after_gap(board: &Board, turn: Color, last: &State) -> Option<Stat
     position_of(board, turn, rights & rooks, last.mode())
 }
 
-/// Whether a placement of which nobody knows how White sits is read the wrong way round: in a game the white pawns stand
-/// below the black ones, as long as none has got far.
+/// Whether a placement seems to be read the wrong way round, where it is not known on which side White sits: on average
+/// the white pawns should stand on lower ranks than the black ones.
 pub(crate) fn seems_turned(board: &Board) -> bool {
     let mut turned = board.clone();
     turned.rotate_180();
     let could_be = |turn: Color| without_history(&turned, turn).is_some();
-    // A sum of ranks and over how many pawns.
+    // The sum of the ranks, and the number of pawns.
     let pawns = |color: Color| {
         let pawns = board.by_piece(Role::Pawn.of(color));
         let ranks = pawns.into_iter().map(|at| usize::from(at.rank())).sum::<usize>();

@@ -1,4 +1,4 @@
-//! A position in a line of play: legal where it can be, else just what stands on the board.
+//! A position in a line of play: a legal one where possible, else just what stands on the board.
 
 use shakmaty::fen::Fen;
 use shakmaty::san::SanPlus;
@@ -15,7 +15,7 @@ pub struct State {
     turn: Color,
     position: Option<Chess>,
     mode: CastlingMode,
-    /// Rooks that nobody knows whether they may castle, for the game was found in the middle. The position claims no
+    /// Rooks whose right to castle is not known, because the start of the game was not observed. The position claims no
     /// right for them.
     may_castle: Bitboard,
 }
@@ -31,8 +31,8 @@ impl State {
         }
     }
 
-    /// The same where nobody knows what has been played before: whatever king and rook stand on their first rank may
-    /// castle, in some game of Chess960 at least. That they do proves that they may.
+    /// The same state where it is not known what was played before. Any king and rook on their first rank may have the
+    /// right to castle, at least in Chess960; if they do castle, they had it.
     #[must_use]
     pub fn with_unknown_past(mut self) -> Self {
         let claimed = self
@@ -50,7 +50,7 @@ impl State {
         self
     }
 
-    /// The same behind `before`: what was not known there of castling still is not, where king and rook have not moved.
+    /// The same state as the successor of `before`: the right to castle stays unknown where king and rook have not moved.
     #[must_use]
     pub fn following(mut self, before: &Self) -> Self {
         let stays = |color: Color| self.board.king_of(color) == before.board.king_of(color);
@@ -65,7 +65,7 @@ impl State {
         Self::legal(Chess::new(), CastlingMode::Standard)
     }
 
-    /// A state written as FEN, also one that the Laws know no position for. `None` where it is no FEN.
+    /// A state from FEN, also where the placement allows no legal position. `None` if `fen` is not valid FEN.
     #[must_use]
     pub fn from_fen(fen: &str, mode: CastlingMode) -> Option<Self> {
         let setup = fen.parse::<Fen>().ok()?.into_setup();
@@ -83,7 +83,7 @@ impl State {
         })
     }
 
-    /// A placement reached by irregular play: its legal position is rebuilt where the placement allows one.
+    /// A placement reached by irregular play, with a legal position where the placement allows one.
     pub(crate) fn irregular(board: Board, turn: Color, before: &Self) -> Self {
         let rights = before
             .position
@@ -134,7 +134,7 @@ impl State {
         self.mode
     }
 
-    /// The position as FEN; a placement without a legal position is written with its side to move alone.
+    /// The position as FEN. Without a legal position, only the placement and the side to move are given.
     #[must_use]
     pub fn fen(&self) -> String {
         match &self.position {
@@ -146,22 +146,22 @@ impl State {
         }
     }
 
-    /// The legal moves; where the Laws know no such position, all that the pieces could do there.
-    pub(crate) fn moves(&self) -> Vec<Candidate> {
-        let candidate = |m: Move| Candidate {
+    /// The legal moves. Without a legal position, all moves that the pieces can make.
+    pub(crate) fn moves(&self) -> Vec<PossibleMove> {
+        let possible = |m: Move| PossibleMove {
             m,
             footprint: footprint(&self.board, m),
         };
         match self.legal_moves() {
-            Some(moves) => moves.into_iter().map(candidate).collect(),
+            Some(moves) => moves.into_iter().map(possible).collect(),
             None => unruled_moves(&self.board, self.turn)
                 .into_iter()
-                .map(candidate)
+                .map(possible)
                 .collect(),
         }
     }
 
-    /// The legal moves, castling among them where it may be one; `None` where the Laws know no such position.
+    /// The legal moves, with castling also where the right to it is not known; `None` without a legal position.
     pub(crate) fn legal_moves(&self) -> Option<Vec<Move>> {
         let position = self.position.as_ref()?;
         let mut moves: Vec<Move> = position.legal_moves().into_iter().collect();
@@ -181,15 +181,15 @@ impl State {
         Some(moves)
     }
 
-    /// The legal move that UCI writes so.
+    /// The legal move with this UCI notation.
     #[must_use]
     pub fn legal_move(&self, uci: &UciMove) -> Option<Move> {
         let mut moves = self.legal_moves()?.into_iter();
         moves.find(|m| self.uci(*m) == *uci)
     }
 
-    /// Whether the piece on `from` goes to `to` by the way it moves, whoever is to move, check or no check: castling
-    /// and en passant left out.
+    /// Whether the piece on `from` can move to `to`, regardless of the side to move and of check. Castling and en passant
+    /// are left out.
     pub(crate) fn reaches(&self, from: Square, to: Square) -> bool {
         self.board.color_at(from).is_some_and(|color| {
             unruled_moves(&self.board, color)
@@ -216,6 +216,7 @@ impl State {
         Self::irregular(next.board, !self.turn, self)
     }
 
+    /// The UCI notation of one of [`moves`](Self::moves).
     pub(crate) fn uci(&self, m: Move) -> UciMove {
         let Move::Castle { king, rook } = m else {
             return m.to_uci(self.mode);
@@ -224,25 +225,26 @@ impl State {
             return m.to_uci(self.mode);
         }
         let standard = king.file() == File::E && (rook.file() == File::A || rook.file() == File::H);
-        // Elsewhere it is found out to be Chess960.
+        // From other squares it must be Chess960.
         m.to_uci(CastlingMode::from_chess960(!standard))
     }
 
+    /// The SAN of one of [`moves`](Self::moves); `None` without a legal position.
     pub(crate) fn san(&self, m: Move) -> Option<String> {
         let position = self.position.clone()?;
         Some(SanPlus::from_move(position, m).to_string())
     }
 }
 
-/// A legal move with what it changes on the board.
+/// A move that can be made in a state, with what it changes on the board.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Candidate {
+pub(crate) struct PossibleMove {
     pub(crate) m: Move,
     pub(crate) footprint: Footprint,
 }
 
-/// The squares that a move changes, and what stands there after it: two for most moves, three for en passant, up
-/// to four for castling.
+/// The squares that a move changes, with what stands there after it: two for most moves, three for en passant, up to
+/// four for castling.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Footprint {
     squares: [(Square, Option<Piece>); 4],
@@ -258,7 +260,7 @@ impl Footprint {
         self.iter().map(|(square, _)| square).collect()
     }
 
-    /// The squares of the move that do not show what they would after it.
+    /// The squares of the move that do not show it.
     pub(crate) fn unmet(&self, board: &Board) -> Bitboard {
         self.iter()
             .filter(|(square, piece)| board.piece_at(*square) != *piece)
@@ -266,11 +268,12 @@ impl Footprint {
             .collect()
     }
 
+    /// Whether all squares of the move show it.
     pub(crate) fn fits(&self, board: &Board) -> bool {
         self.iter().all(|(square, piece)| board.piece_at(square) == piece)
     }
 
-    /// What `board` shows on these squares; `None` for more than four.
+    /// These squares with what `board` shows on them; `None` for no squares, or for more than four.
     pub(crate) fn of_squares(squares: Bitboard, board: &Board) -> Option<Self> {
         let mut list = [(squares.first()?, None); 4];
         for (at, square) in squares.into_iter().enumerate() {
@@ -282,7 +285,7 @@ impl Footprint {
         })
     }
 
-    /// Puts on a board what it shows after the move.
+    /// Makes the move on a board.
     pub(crate) fn make(&self, board: &mut Board) {
         for (square, piece) in self.iter() {
             match piece {
@@ -293,7 +296,7 @@ impl Footprint {
     }
 }
 
-/// Where the pieces of `color` could go by the way they move, check or no check.
+/// The moves that the pieces of `color` can make, regardless of check. Castling and en passant are left out.
 fn unruled_moves(board: &Board, color: Color) -> Vec<Move> {
     let own = board.by_color(color);
     let mut moves = Vec::new();
@@ -339,7 +342,7 @@ fn pawn_targets(board: &Board, from: Square, color: Color) -> Bitboard {
 }
 
 fn footprint(board: &Board, m: Move) -> Footprint {
-    // The destination comes first: it rules out most moves at the first look.
+    // The destination comes first: it rules out most moves with one comparison.
     let mut list = [(m.to(), None); 4];
     let mut count = 0;
     let mut put = |square: Square, piece: Option<Piece>| {

@@ -1,4 +1,4 @@
-//! The tracker against hands that do what hands do.
+//! The tracker watches simulated hands, which do what real hands do.
 
 mod clock;
 mod gaps;
@@ -12,15 +12,15 @@ use kiebitz_protocol::{ClockTimes, Contents, Dump, Field, FieldUpdate, Piece as 
 
 use super::{Completion, Finding, Tracker, Withdrawal};
 
-/// A board, a clock and a tracker that watches them; time passes only when it is told to.
+/// A board, a clock and a tracker that watches them. Time passes only in [`wait`](Self::wait).
 struct World {
     tracker: Tracker,
     now: Timestamp,
     fields: Dump,
-    told: Vec<String>,
+    announced: Vec<String>,
     /// The plies completed by a press, and the seconds each took.
     pressed: Vec<(u32, Option<u64>)>,
-    /// How many plies were told whose order is not certain.
+    /// How many plies were announced whose order is not certain.
     uncertain: usize,
 }
 
@@ -32,7 +32,7 @@ impl World {
             tracker: Tracker::new(),
             now: Timestamp::from_micros(1_000_000_000),
             fields: [None; 64],
-            told: Vec::new(),
+            announced: Vec::new(),
             pressed: Vec::new(),
             uncertain: 0,
         };
@@ -44,7 +44,7 @@ impl World {
         world
     }
 
-    /// Milliseconds pass.
+    /// Lets this many milliseconds pass.
     fn wait(&mut self, ms: u64) -> &mut Self {
         let until = self.now + Duration::from_millis(ms);
         while let Some(deadline) = self.tracker.poll_deadline().filter(|deadline| *deadline <= until) {
@@ -55,11 +55,11 @@ impl World {
         self
     }
 
-    /// The sensors report squares, "e2." for an empty one and "e4P" for a pawn, each a little after the other.
+    /// The sensors report squares, one shortly after the other: "e2." for an empty one, "e4P" for one with a pawn.
     fn shows(&mut self, squares: &str) -> &mut Self {
         for square in squares.split_whitespace() {
             let [file, rank, letter] = *square.as_bytes() else {
-                panic!("what is {square}?")
+                panic!("not a square with a piece: {square}")
             };
             let number = (b'8' - rank) * 8 + (file - b'a');
             let field = Field::new(number).expect("a square");
@@ -83,12 +83,12 @@ impl World {
         self
     }
 
-    /// The clock's report; the right-hand side is White's.
+    /// The clock reports. Its right-hand side is White's.
     fn clock(&mut self, whites_turn: bool, running: bool) -> &mut Self {
         self.times(whites_turn, running, [200, 200])
     }
 
-    /// The same with White's and Black's seconds.
+    /// The same with White's and Black's times in seconds.
     fn times(&mut self, whites_turn: bool, running: bool, [white, black]: [u8; 2]) -> &mut Self {
         let side = |seconds: u8| SideTime {
             minutes: seconds / 60,
@@ -110,7 +110,7 @@ impl World {
         self
     }
 
-    /// Nobody listens while the pieces come to stand like this; the board remembers nothing.
+    /// A gap in which the pieces come to stand like this, on a board without a memory.
     fn misses(&mut self, placement: &str) -> &mut Self {
         self.observe(Observation::Closed {
             reason: "unplugged".to_owned(),
@@ -146,7 +146,7 @@ impl World {
                 self.pressed
                     .push((*ply, elapsed.map(|elapsed| elapsed.as_secs())));
             }
-            self.told.extend(match finding {
+            self.announced.extend(match finding {
                 Finding::Made(ply) => {
                     let uci = ply.uci.map(|uci| uci.to_string());
                     ply.san.or(uci).or_else(|| Some("irregular".to_owned()))
@@ -166,9 +166,9 @@ impl World {
     }
 
     #[track_caller]
-    fn has_told(&mut self, moves: &str) {
+    fn has_announced(&mut self, moves: &str) {
         self.wait(4000);
-        assert_eq!(self.told.join(" "), moves);
+        assert_eq!(self.announced.join(" "), moves);
     }
 }
 
@@ -188,48 +188,48 @@ fn castling() -> World {
     world.shows("e2. e4P").wait(2000).shows("e7. e6p").wait(2000);
     world.shows("g1. f3N").wait(2000).shows("g8. f6n").wait(2000);
     world.shows("f1. c4B").wait(2000).shows("f8. c5b").wait(2000);
-    assert_eq!(world.told.join(" "), "e4 e6 Nf3 Nf6 Bc4 Bc5");
-    world.told.clear();
+    assert_eq!(world.announced.join(" "), "e4 e6 Nf3 Nf6 Bc4 Bc5");
+    world.announced.clear();
     world
 }
 
 #[test]
-fn a_move_is_told_once_it_has_come_to_rest() {
-    World::new(START).shows("e2. e4P").has_told("e4");
+fn a_move_is_announced_once_it_has_come_to_rest() {
+    World::new(START).shows("e2. e4P").has_announced("e4");
 }
 
 #[test]
-fn a_square_may_show_its_piece_twice_or_not_at_all() {
+fn two_moves_at_once_and_a_late_origin_are_found() {
     World::new(START)
         .shows("g1. f3N g8. f6n")
         .wait(900)
         .shows("d4P d2.")
-        .has_told("Nf3 Nf6 d4");
+        .has_announced("Nf3 Nf6 d4");
 }
 
 #[test]
 fn castling_in_every_order_is_one_ply() {
-    castling().shows("e1. g1K h1. f1R").has_told("O-O");
+    castling().shows("e1. g1K h1. f1R").has_announced("O-O");
     castling()
         .shows("h1. f1R")
         .wait(1600)
         .shows("e1. g1K")
-        .has_told("O-O");
+        .has_announced("O-O");
     castling()
         .shows("e1. h1.")
         .wait(700)
         .shows("f1R g1K")
-        .has_told("O-O");
+        .has_announced("O-O");
     castling()
         .shows("e1. g1K")
         .wait(2000)
         .shows("h1. f1R")
-        .has_told("O-O");
+        .has_announced("O-O");
 }
 
 #[test]
 fn a_rook_beside_its_king_is_a_move_once_it_stays() {
-    castling().shows("h1. f1R").has_told("Rf1");
+    castling().shows("h1. f1R").has_announced("Rf1");
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn en_passant_in_every_order_is_one_ply() {
             .shows("d7. d5p")
             .wait(900)
             .shows(order)
-            .has_told("e4 a6 e5 d5 exd6");
+            .has_announced("e4 a6 e5 d5 exd6");
     }
 }
 
@@ -283,12 +283,12 @@ fn promotion_in_every_order_is_one_ply() {
         if order.ends_with('P') {
             world.wait(1500).shows("a8. a8N");
         }
-        world.has_told("e4 d5 exd5 c6 dxc6 Nf6 cxb7 Nbd7 bxa8=N");
+        world.has_announced("e4 d5 exd5 c6 dxc6 Nf6 cxb7 Nbd7 bxa8=N");
     }
 }
 
 #[test]
-fn a_recapture_hides_the_piece_it_took() {
+fn a_capture_hidden_by_the_recapture_is_found() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(900).shows("d7. d5p").wait(900);
     // The white pawn stands on d5 for less than a scan.
@@ -296,30 +296,34 @@ fn a_recapture_hides_the_piece_it_took() {
         .shows("e4. d5.")
         .wait(300)
         .shows("d8. d5q")
-        .has_told("e4 d5 exd5 Qxd5");
+        .has_announced("e4 d5 exd5 Qxd5");
 }
 
 #[test]
 fn a_piece_that_goes_on_is_one_move() {
     let mut world = castling();
-    world.shows("d2. d3P").wait(300).shows("d3. d4P").has_told("d4");
+    world
+        .shows("d2. d3P")
+        .wait(300)
+        .shows("d3. d4P")
+        .has_announced("d4");
 }
 
 #[test]
-fn a_drawn_piece_is_not_where_it_passes() {
+fn a_drawn_piece_does_not_move_to_where_it_passes() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(900).shows("e7. e5p").wait(900);
     world
         .shows("e2B f1. d3B e2. c4B d3. b5B c4.")
-        .has_told("e4 e5 Bb5");
+        .has_announced("e4 e5 Bb5");
 }
 
 #[test]
-fn the_press_tells_a_move_that_could_go_on() {
+fn a_press_announces_a_move_that_could_go_on() {
     let mut world = World::new(START);
     world.clock(true, false).clock(true, true).wait(500);
     world.shows("d2. d3P").clock(false, true).wait(70);
-    assert_eq!(world.told, ["d3"]);
+    assert_eq!(world.announced, ["d3"]);
 }
 
 #[test]
@@ -330,7 +334,7 @@ fn a_move_taken_back_before_the_press_is_withdrawn() {
         .shows("e4. e2P")
         .wait(2000)
         .shows("d2. d4P")
-        .has_told("e4 taken back d4");
+        .has_announced("e4 taken back d4");
 }
 
 #[test]
@@ -341,5 +345,5 @@ fn a_piece_lifted_and_put_back_is_no_move() {
         .shows("e2P")
         .wait(500)
         .shows("g8. g8n")
-        .has_told("");
+        .has_announced("");
 }

@@ -5,89 +5,27 @@ use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
-use shakmaty::{Bitboard, Color, Move, Square, attacks};
+use shakmaty::{Move, Square, attacks};
 
+use super::node::{Node, NodeId, Played, Standing, landed, lifted_at};
 use super::sensors::{Sensors, Since};
-use super::state::{Candidate, Footprint, State};
+use super::state::{Footprint, PossibleMove, State};
 
-/// Index of a node in its tree.
-pub(crate) type NodeId = usize;
+/// Most nodes kept after an update: shuffled pieces must not blow up the search.
+const MAX_NODES: usize = 40;
+/// Most squares on which the board may differ from a node for moves from it to be tried. With more, the pieces are being
+/// set up or cleared away.
+const MAX_DIFFERENCES: usize = 14;
 
-/// A state that a credible line of play reaches.
-#[derive(Debug, Clone)]
-pub(crate) struct Node {
-    pub(crate) parent: Option<NodeId>,
-    /// Number of the ply that led here; 0 at the start of the line.
-    pub(crate) ply: u32,
-    pub(crate) played: Played,
-    pub(crate) state: State,
-    candidates: Vec<Candidate>,
-    footprint: Option<Footprint>,
-    /// When the mover's piece left its square.
-    pub(crate) lifted_at: Timestamp,
-    /// The squares of the move have shown it since then, or last did.
-    pub(crate) since: Timestamp,
-    /// The last square of the move came to show it.
-    pub(crate) landed: Since,
-    /// Whether the squares of the move show it now.
-    pub(crate) met: bool,
-    /// Where the sensors differ from this state.
-    pub(crate) differs: Bitboard,
-    pub(crate) standing: Standing,
-    /// The longest time that its squares showed it without a break.
-    pub(crate) stood: Duration,
-    /// Its squares never showed it: the reply came before they were read.
-    pub(crate) hidden: bool,
-    /// The board has shown exactly this state at some time.
-    pub(crate) exact: bool,
-    /// The board has shown exactly this state, undisturbed, for longer than a piece rests on its way.
-    seen: bool,
-    /// Only one ply can have followed: other readings are not looked for any more.
-    closed: bool,
-    /// Whether the ply is completed in the sense of the Laws.
-    pub(crate) completed: bool,
-    /// Found over a gap, not watched.
-    pub(crate) inferred: bool,
-    /// Found with others that may have been played in another order.
-    pub(crate) any_order: bool,
-}
+/// A state that stood for this long was not just a moment of a motion.
+const MIN_STABLE: Duration = Duration::from_millis(800);
 
-/// How a node was reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Played {
-    /// It is where the tree begins.
-    Root,
-    /// By a legal move.
-    Move(Move),
-    /// By irregular play: one piece from one square to another, where it was that.
-    Irregular(Option<(Square, Square)>),
-}
+/// A piece that is drawn over a square is shown there for at most this long: two scans.
+const MAX_PASSING: Duration = ONE_SCAN_APART.saturating_mul(2);
+/// Shortest time between two moves of one player, with a reply in between.
+const MIN_BETWEEN_OWN_MOVES: Duration = Duration::from_millis(250);
 
-/// How far a node's ply has gone on its way out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Standing {
-    /// One reading among others.
-    Considered,
-    /// Told as made.
-    Told,
-    /// Told, and certain.
-    Settled,
-}
-
-/// A bound on the readings kept at a time: shuffled pieces must not blow up the search.
-const MOST_NODES: usize = 40;
-/// A board that differs on more squares than this is being set up or cleared; no single move explains it.
-const MOST_DIFFERENCES: usize = 14;
-
-/// A state that stood for so long was no moment of a motion.
-const SEEN: Duration = Duration::from_millis(800);
-
-/// A piece drawn over a square is shown there for two scans at most.
-const PASSES: Duration = ONE_SCAN_APART.saturating_mul(2);
-/// Nobody moves, lets the other reply, and moves again in less.
-const BETWEEN_OWN_MOVES: Duration = Duration::from_millis(250);
-
-/// The lines of play that are credible, from the last ply beyond doubt on. Parents come before their children.
+/// The credible lines of play, from the last ply beyond doubt on. Parents come before their children.
 #[derive(Debug, Clone)]
 pub(crate) struct Tree {
     nodes: Vec<Node>,
@@ -114,16 +52,16 @@ impl Tree {
         0
     }
 
-    /// The last ply told; the root when none is.
+    /// The last announced ply; the root if there is none.
     pub(crate) fn tip(&self) -> NodeId {
-        let told = |node: &Node| node.parent.is_none() || node.standing >= Standing::Told;
+        let announced = |node: &Node| node.parent.is_none() || node.standing >= Standing::Announced;
         (0..self.nodes.len())
             .rev()
-            .find(|id| told(&self.nodes[*id]))
+            .find(|id| announced(&self.nodes[*id]))
             .unwrap_or(0)
     }
 
-    /// The nodes from the root (left out) to `id`.
+    /// The nodes after the root, up to and including `id`.
     pub(crate) fn path(&self, id: NodeId) -> Vec<NodeId> {
         let mut path: Vec<NodeId> = std::iter::successors(Some(id), |id| self.nodes[*id].parent)
             .filter(|id| *id != self.root())
@@ -132,26 +70,27 @@ impl Tree {
         path
     }
 
-    /// The candidates considered at a node, for telling what else a piece could do.
-    pub(crate) fn candidates(&self, id: NodeId) -> &[Candidate] {
-        &self.nodes[id].candidates
+    /// The moves that may follow a node. They show what else a piece could be doing.
+    pub(crate) fn possible_moves(&self, id: NodeId) -> &[PossibleMove] {
+        &self.nodes[id].possible_moves
     }
 
-    /// The reading that fits the sensors best. Of equal ones the one that withdraws the fewest plies wins, then the one
-    /// whose next ply stood for longer than a piece takes to pass, then the shorter line.
+    /// The reading that fits the sensors best: the one that differs on the fewest squares. Ties go to the one that
+    /// withdraws the fewest plies, then to the one whose next ply stood for longer than a piece takes to pass, then to
+    /// the shorter line, then to the one whose next ply stood longest.
     pub(crate) fn best(&self) -> NodeId {
-        let told = self.path(self.tip());
+        let announced = self.path(self.tip());
         let rank = |id: &NodeId| {
             let path = self.path(*id);
-            let common = told.iter().zip(&path).take_while(|(a, b)| a == b).count();
+            let common = announced.iter().zip(&path).take_while(|(a, b)| a == b).count();
             let stood = path
                 .get(common)
                 .map_or(Duration::ZERO, |next| self.nodes[*next].stood);
-            let withdrawn = told.len() - common;
+            let withdrawn = announced.len() - common;
             (
                 self.nodes[*id].differs.count(),
                 withdrawn,
-                stood <= PASSES,
+                stood <= MAX_PASSING,
                 path.len(),
                 Reverse(stood),
             )
@@ -159,7 +98,8 @@ impl Tree {
         (0..self.nodes.len()).min_by_key(rank).unwrap_or_default()
     }
 
-    /// Other readings than `id` and what follows from it, best first; of what came before it, that it was not played yet.
+    /// The readings that contradict `id`, best first: all but its own line and what follows from it. Its parent is among
+    /// them, as the reading that it has not been played yet.
     pub(crate) fn rivals(&self, id: NodeId) -> Vec<NodeId> {
         let line = self.path(id);
         let parent = self.nodes[id].parent;
@@ -172,51 +112,51 @@ impl Tree {
         rivals
     }
 
-    /// How many told plies a reading would withdraw.
+    /// How many announced plies a reading would withdraw.
     pub(crate) fn withdrawn_by(&self, id: NodeId) -> usize {
-        let (told, path) = (self.path(self.tip()), self.path(id));
-        told.len() - told.iter().zip(&path).take_while(|(a, b)| a == b).count()
+        let (announced, path) = (self.path(self.tip()), self.path(id));
+        announced.len() - announced.iter().zip(&path).take_while(|(a, b)| a == b).count()
     }
 
-    /// Measures every reading anew and adds those that the sensors now show.
+    /// Measures every reading again and adds those that the sensors now show.
     pub(crate) fn update(&mut self, sensors: &Sensors, now: Timestamp) {
         let undisturbed = now.saturating_duration_since(self.updated_at);
         self.updated_at = now;
         for node in &mut self.nodes {
-            node.seen |= node.met && node.differs.is_empty() && undisturbed >= SEEN;
+            node.stable |= node.shown && node.differs.is_empty() && undisturbed >= MIN_STABLE;
             node.measure(sensors, now);
         }
         self.close();
         let mut id = 0;
-        // Several plies at one look can have been played in more orders than are worth holding.
-        while id < self.nodes.len() && self.nodes.len() < 2 * MOST_NODES {
+        // Several plies that appear at once can have been played in more orders than are worth keeping.
+        while id < self.nodes.len() && self.nodes.len() < 2 * MAX_NODES {
             self.grow(id, sensors, now);
             id += 1;
         }
         self.prune();
     }
 
-    /// What was settled and seen is no longer open: its rivals are forgotten.
+    /// A confirmed ply whose state was stable is no longer open: its rivals are dropped.
     fn close(&mut self) {
         let legal = |node: &Node| matches!(node.played, Played::Move(_));
-        let certain = |node: &Node| node.standing == Standing::Settled && node.seen && legal(node);
+        let certain = |node: &Node| node.standing == Standing::Confirmed && node.stable && legal(node);
         for id in self.path(self.tip()) {
             let Some(parent) = self.nodes[id].parent.filter(|parent| !self.nodes[*parent].closed) else {
                 continue;
             };
             if certain(&self.nodes[id]) {
                 self.nodes[parent].closed = true;
-                self.keep(|tree, node| {
+                self.retain(|tree, node| {
                     let path = tree.path(node);
                     path.len() < tree.path(id).len() || path.contains(&id)
                 });
-                // The numbers have changed; the next one is closed at the next change.
+                // The ids have changed; the next ply is closed at the next update.
                 return;
             }
         }
     }
 
-    /// Adds a child that was found in another way than by watching its squares. Returns its number.
+    /// Adds a child and returns its id.
     pub(crate) fn add(
         &mut self,
         parent: NodeId,
@@ -239,15 +179,15 @@ impl Tree {
         self.nodes.len() - 1
     }
 
-    /// Makes `id` the root. What does not descend from it is forgotten; the states passed on the way are returned,
-    /// the old root's first.
+    /// Makes `id` the root and drops all that does not descend from it. Returns the states passed on the way, the old
+    /// root's first.
     pub(crate) fn advance(&mut self, id: NodeId) -> Vec<State> {
         let passed = std::iter::once(self.root())
             .chain(self.path(id))
             .filter(|passed| *passed != id)
             .map(|passed| self.nodes[passed].state.clone())
             .collect();
-        self.keep(|tree, node| node == id || tree.path(node).contains(&id));
+        self.retain(|tree, node| node == id || tree.path(node).contains(&id));
         if let Some(root) = self.nodes.first_mut() {
             root.parent = None;
             root.played = Played::Root;
@@ -255,26 +195,26 @@ impl Tree {
         passed
     }
 
-    /// A node and all that was told after it are mere readings again.
+    /// Turns a node and all that was announced after it back into candidates.
     pub(crate) fn withdraw(&mut self, id: NodeId) {
         for other in self.path(self.tip()).into_iter().filter(|other| *other >= id) {
             let node = &mut self.nodes[other];
-            node.standing = Standing::Considered;
+            node.standing = Standing::Candidate;
             node.completed = false;
         }
     }
 
-    /// Forgets a node and all that follows from it. Returns what the number of `other`, which is kept, has become.
+    /// Drops a node and all that follows from it. Returns the new id of `other`, which is kept.
     pub(crate) fn remove(&mut self, id: NodeId, other: NodeId) -> NodeId {
         if let Some(parent) = self.nodes[id].parent {
             self.nodes[parent].closed = false;
         }
-        let renumbered = self.keep(|tree, node| node != id && !tree.path(node).contains(&id));
+        let renumbered = self.retain(|tree, node| node != id && !tree.path(node).contains(&id));
         renumbered[other].unwrap_or_default()
     }
 
-    /// Returns the new number of each node kept.
-    fn keep(&mut self, keep: impl Fn(&Self, NodeId) -> bool) -> Vec<Option<NodeId>> {
+    /// Drops the nodes for which `keep` is false. Returns the new id of each node that is kept.
+    fn retain(&mut self, keep: impl Fn(&Self, NodeId) -> bool) -> Vec<Option<NodeId>> {
         let kept: Vec<bool> = (0..self.nodes.len()).map(|id| keep(self, id)).collect();
         let mut renumbered = vec![None; kept.len()];
         let mut next = 0;
@@ -293,39 +233,41 @@ impl Tree {
         renumbered
     }
 
-    /// Drops readings that the board has moved away from: leaves that nothing has been told of.
+    /// Drops candidates that the board has moved away from.
     fn prune(&mut self) {
         let best = self.nodes[self.best()].differs.count();
         loop {
             let worst = self.leaves().max_by_key(|id| self.nodes[*id].differs.count());
             let Some(worst) = worst else { break };
             let node = &self.nodes[worst];
-            let hopeless = !node.met && node.differs.count() >= best + 2;
-            if !hopeless && self.nodes.len() <= MOST_NODES {
+            let hopeless = !node.shown && node.differs.count() >= best + 2;
+            if !hopeless && self.nodes.len() <= MAX_NODES {
                 break;
             }
             self.remove(worst, self.root());
         }
     }
 
+    /// The candidates that nothing follows.
     fn leaves(&self) -> impl Iterator<Item = NodeId> + '_ {
         (1..self.nodes.len()).filter(|id| {
-            self.nodes[*id].standing == Standing::Considered
+            self.nodes[*id].standing == Standing::Candidate
                 && !self.nodes.iter().skip(*id).any(|node| node.parent == Some(*id))
         })
     }
 
+    /// Adds the children of a node that the sensors now show, and the replies that hide such a child.
     fn grow(&mut self, id: NodeId, sensors: &Sensors, now: Timestamp) {
         let node = &self.nodes[id];
         let differs = node.differs;
-        if node.closed || differs.is_empty() || differs.count() > MOST_DIFFERENCES {
+        if node.closed || differs.is_empty() || differs.count() > MAX_DIFFERENCES {
             return;
         }
         let board = sensors.board();
         let touched = sensors.touched_since(node.lifted_at);
         let own_last = node.parent.map(|parent| self.nodes[parent].landed);
         let mut grown = Vec::new();
-        for candidate in &node.candidates {
+        for candidate in &node.possible_moves {
             let Some(from) = candidate.m.from() else { continue };
             if candidate.footprint.fits(board) {
                 let landed = landed(&candidate.footprint, sensors);
@@ -346,23 +288,30 @@ impl Tree {
         }
     }
 
-    /// A reading of what followed a node that nothing has been told of.
-    pub(crate) fn considered_after(&self, parent: NodeId) -> Option<NodeId> {
+    /// A candidate among the children of a node.
+    pub(crate) fn candidate_after(&self, parent: NodeId) -> Option<NodeId> {
         (parent..self.nodes.len()).find(|id| {
             let node = &self.nodes[*id];
-            node.parent == Some(parent) && node.standing == Standing::Considered
+            node.parent == Some(parent) && node.standing == Standing::Candidate
         })
     }
 
-    /// The child that was reached like this, if it is a reading already.
-    pub(crate) fn known(&self, parent: NodeId, played: Played) -> Option<NodeId> {
+    /// The child that is reached by `played`, if there is one.
+    pub(crate) fn find_child(&self, parent: NodeId, played: Played) -> Option<NodeId> {
         (parent..self.nodes.len())
             .find(|id| self.nodes[*id].parent == Some(parent) && self.nodes[*id].played == played)
     }
 
-    fn child(&mut self, parent: NodeId, candidate: &Candidate, sensors: &Sensors, now: Timestamp) -> NodeId {
+    /// The child that is reached by a possible move; it is added if need be.
+    fn child(
+        &mut self,
+        parent: NodeId,
+        candidate: &PossibleMove,
+        sensors: &Sensors,
+        now: Timestamp,
+    ) -> NodeId {
         let played = Played::Move(candidate.m);
-        if let Some(known) = self.known(parent, played) {
+        if let Some(known) = self.find_child(parent, played) {
             return known;
         }
         let state = self.nodes[parent].state.after(candidate.m);
@@ -370,89 +319,20 @@ impl Tree {
     }
 }
 
-impl Node {
-    fn new(parent: Option<NodeId>, ply: u32, played: Played, state: State, at: Timestamp) -> Self {
-        Self {
-            parent,
-            ply,
-            played,
-            candidates: state.moves(),
-            state,
-            footprint: None,
-            lifted_at: at,
-            since: at,
-            landed: Since::at(at),
-            met: false,
-            differs: Bitboard::EMPTY,
-            standing: Standing::Considered,
-            stood: Duration::ZERO,
-            hidden: false,
-            exact: false,
-            seen: false,
-            closed: false,
-            completed: false,
-            inferred: false,
-            any_order: false,
-        }
-    }
-
-    /// Who made the ply that led here.
-    pub(crate) fn mover(&self) -> Color {
-        !self.state.turn()
-    }
-
-    fn measure(&mut self, sensors: &Sensors, now: Timestamp) {
-        self.differs = sensors.differing(self.state.board());
-        let met = self
-            .footprint
-            .is_none_or(|footprint| footprint.fits(sensors.board()));
-        if self.met {
-            self.stood = self.stood.max(now.saturating_duration_since(self.since));
-        } else if met {
-            self.since = now;
-        }
-        self.hidden &= !met;
-        self.exact |= met && self.differs.is_empty();
-        self.met = met;
-    }
-}
-
-/// When the pieces that a move takes from their squares last left them.
-fn lifted_at(parent: &Node, footprint: Option<&Footprint>, sensors: &Sensors, now: Timestamp) -> Timestamp {
-    let mover = parent.state.turn();
-    footprint
-        .into_iter()
-        .flat_map(Footprint::iter)
-        .filter(|(square, after)| after.is_none() && parent.state.board().color_at(*square) == Some(mover))
-        .map(|(square, _)| sensors.changed_at(square))
-        .min()
-        .unwrap_or(now)
-}
-
-/// When the last square of a move came to show what it does.
-fn landed(footprint: &Footprint, sensors: &Sensors) -> Since {
-    let met = footprint
-        .iter()
-        .filter(|(square, piece)| sensors.board().piece_at(*square) == *piece);
-    met.map(|(square, _)| sensors.changed(square))
-        .reduce(Since::and)
-        .unwrap_or(Since::at(Timestamp::from_micros(0)))
-}
-
-/// Whether a move that landed at `then` can have followed one that landed at `before`: squares are read one after
-/// another, so two moves within one scan may be reported either way round.
+/// Whether a move that landed at `then` can have followed one that landed at `before`. The board scans its squares one
+/// after another, so two moves within one scan may be reported in either order.
 fn in_order(before: Since, then: Since) -> bool {
     then.at + ONE_SCAN_APART >= before.from
 }
 
-/// Whether a player whose last move landed at `own_last` can have had his next one land at `then`, with a reply in
-/// between: it takes a hand longer than a drawn piece takes to the next square.
+/// Whether the next move of a player whose last one landed at `own_last` can have landed at `then`, with a reply in
+/// between: that takes a hand longer than drawing a piece to the next square does.
 fn in_turn(own_last: Option<Since>, then: Since) -> bool {
-    own_last.is_none_or(|own_last| then.at >= own_last.from + BETWEEN_OWN_MOVES)
+    own_last.is_none_or(|own_last| then.at >= own_last.from + MIN_BETWEEN_OWN_MOVES)
 }
 
-/// Whether the piece that is to have been captured on `hidden` before it was read there was seen to stand somewhere
-/// else after it was lifted: then that is where it went. So it is if another piece of the mover's was seen there.
+/// Whether the reports contradict a move to `hidden` whose piece was captured there before it was scanned: after it was
+/// lifted, the piece stood somewhere else, or another piece of the mover's was shown on `hidden`.
 fn stood_elsewhere(m: Move, hidden: Square, node: &Node, sensors: &Sensors) -> bool {
     let Some(from) = m.from() else { return false };
     let piece = m.promotion().unwrap_or_else(|| m.role()).of(node.state.turn());
@@ -472,13 +352,13 @@ fn stood_elsewhere(m: Move, hidden: Square, node: &Node, sensors: &Sensors) -> b
             }
             let left = since_lift().find(|change| change.square == shown.square && change.at > shown.at);
             let until = left.map_or(captured, |change| change.at);
-            !on_its_way.contains(shown.square) || until > shown.at + PASSES
+            !on_its_way.contains(shown.square) || until > shown.at + MAX_PASSING
         })
 }
 
-/// The reply that hides what is still missing of a move: it captured the piece before its square was read, or
-/// stands where the piece came from.
-fn hidden_reply(node: &Node, candidate: &Candidate, sensors: &Sensors) -> Option<Candidate> {
+/// The reply that hides the one square on which a move is not shown: it captured the piece before the square was
+/// scanned, or stands where the piece came from.
+fn hidden_reply(node: &Node, candidate: &PossibleMove, sensors: &Sensors) -> Option<PossibleMove> {
     let board = sensors.board();
     let unmet = candidate.footprint.unmet(board);
     let hidden = unmet.single_square()?;
@@ -487,7 +367,7 @@ fn hidden_reply(node: &Node, candidate: &Candidate, sensors: &Sensors) -> Option
     if replied_by.color != opponent {
         return None;
     }
-    // Something of the opponent's must have left its square for it.
+    // One of the opponent's pieces must have left its square to get there.
     let left = node
         .state
         .board()

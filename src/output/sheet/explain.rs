@@ -7,7 +7,7 @@ use shakmaty::{Piece, Role};
 use super::words::{LocalTime, Numbering, played};
 use crate::events::{EventKind, Move};
 use crate::events::{Said, SettledBy};
-use crate::tracker::{Caution, Change, Evidence, Grounds, Ply, Rival};
+use crate::tracker::{Caution, Evidence, Grounds, Ply, Rival, SensorChange};
 
 /// A few lines about a move that was told, corrected or withdrawn; `None` for other events.
 pub(super) fn explain(said: &Said, numbering: Numbering, local: &LocalTime) -> Option<String> {
@@ -112,7 +112,7 @@ fn rests_on(ply: Option<&Ply>, numbering: Numbering, local: &LocalTime) -> Strin
     text
 }
 
-fn observed(change: &Change) -> String {
+fn observed(change: &SensorChange) -> String {
     match change.after {
         Some(piece) => format!("{}  {}", change.square, piece_name(piece)),
         None => format!("{}  empty", change.square),

@@ -11,7 +11,7 @@ use crate::events::incidents::Incidents;
 use crate::events::{Event, EventKind};
 use crate::laws::{Edition, Mode};
 use crate::referee::tests::table::{STANDARD, Table, rules};
-use crate::tracker::{ClockChange, ClockFace, Completion, Finding, Look, Side, Start, State, Variant};
+use crate::tracker::{ClockChange, ClockFace, Completion, Finding, Side, Snapshot, Start, State, Variant};
 
 /// Black's king and queen on each other's squares.
 const SWAPPED: &str = "rnbkqbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w - - 0 1";
@@ -30,13 +30,13 @@ fn state(fen: &str) -> State {
 
 /// The board shows these pieces.
 fn shows(table: &mut Table, board: &Board) {
-    let look = Look {
+    let snapshot = Snapshot {
         board: board.clone(),
         changes: Vec::new(),
         watched: true,
         dumped_at: table.now,
     };
-    table.finds(Finding::Squares(Box::new(look)));
+    table.finds(Finding::Squares(Box::new(snapshot)));
 }
 
 /// What was said since this was last asked of incidents of that kind: "void 1" when it is told with a case and a number

@@ -7,7 +7,7 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Board, Color, Piece, Square};
 
 use crate::events::SquareChange;
-use crate::tracker::Look;
+use crate::tracker::Snapshot;
 
 /// One square that came to show something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,13 +53,13 @@ impl Default for Trace {
 }
 
 impl Trace {
-    pub(super) fn take(&mut self, now: Timestamp, look: &Look) {
-        if look.changes.is_empty() && look.board != self.board {
+    pub(super) fn take(&mut self, now: Timestamp, snapshot: &Snapshot) {
+        if snapshot.changes.is_empty() && snapshot.board != self.board {
             // The board is read the other way round: what was is of no use.
             self.recent.clear();
             self.changed = [now; 64];
         }
-        for change in &look.changes {
+        for change in &snapshot.changes {
             let before = self.board.piece_at(change.square);
             match change.after {
                 Some(piece) => self.board.set_piece_at(change.square, piece),
@@ -74,13 +74,13 @@ impl Trace {
                 square: change.square,
                 before,
                 after: change.after,
-                dumped: look.dumped_at == now,
+                dumped: snapshot.dumped_at == now,
             });
         }
-        self.board = look.board.clone();
+        self.board = snapshot.board.clone();
         self.quiet_since = now;
-        self.dumped_at = look.dumped_at;
-        if !look.watched {
+        self.dumped_at = snapshot.dumped_at;
+        if !snapshot.watched {
             self.recent.clear();
             self.blind = true;
         }

@@ -1,4 +1,4 @@
-//! The clock beside the board.
+//! The chess clock.
 
 use core::time::Duration;
 
@@ -13,7 +13,7 @@ fn a_stopped_clock_is_no_part_of_a_turn() {
     let mut world = World::new(START);
     world.times(true, false, [200, 200]).times(true, true, [200, 200]);
     world.wait(10_000).times(true, false, [190, 200]).wait(60_000);
-    // An arbiter sets the times, over the lever's far end and back.
+    // An arbiter sets the times and moves the lever over and back.
     world
         .times(false, false, [190, 200])
         .times(true, false, [190, 240])
@@ -23,7 +23,7 @@ fn a_stopped_clock_is_no_part_of_a_turn() {
         .wait(1000)
         .shows("e2. e4P")
         .wait(1000);
-    world.times(false, true, [187, 240]).has_told("e4");
+    world.times(false, true, [187, 240]).has_announced("e4");
     assert_eq!(world.pressed, [(1, Some(12))]);
 }
 
@@ -40,7 +40,10 @@ fn a_reply_pressed_before_the_move_it_answers_is_void() {
         .times(true, true, [195, 200])
         .wait(500)
         .times(false, true, [194, 200]);
-    world.wait(1500).times(true, true, [194, 199]).has_told("e4 e5");
+    world
+        .wait(1500)
+        .times(true, true, [194, 199])
+        .has_announced("e4 e5");
     assert_eq!(
         world.pressed.iter().map(|(ply, _)| *ply).collect::<Vec<_>>(),
         [1, 2]
@@ -48,7 +51,7 @@ fn a_reply_pressed_before_the_move_it_answers_is_void() {
 }
 
 #[test]
-fn two_presses_between_two_readings_are_found_by_the_time_that_stood() {
+fn two_presses_between_two_readings_are_found_by_the_halted_time() {
     let mut world = World::new(START);
     world
         .times(true, false, [200, 200])
@@ -60,7 +63,7 @@ fn two_presses_between_two_readings_are_found_by_the_time_that_stood() {
         .wait(300)
         .shows("e7. e5p")
         .wait(300);
-    world.times(true, true, [198, 199]).has_told("e4 e5");
+    world.times(true, true, [198, 199]).has_announced("e4 e5");
     assert_eq!(world.pressed, [(1, None), (2, None)]);
 }
 
@@ -83,7 +86,7 @@ fn times_that_jump_up_are_no_press() {
         .times(true, true, [250, 200])
         .wait(1000)
         .times(true, true, [249, 200]);
-    world.shows("e2. e4P").has_told("e4");
+    world.shows("e2. e4P").has_announced("e4");
     assert_eq!(world.pressed, []);
 }
 
@@ -103,7 +106,7 @@ fn a_clock_plugged_in_late_or_the_other_way_round_is_understood() {
         .wait(1000);
     world.observe(Observation::ClockAbsent);
     assert_eq!(world.tracker.clock(), None);
-    // The clock is turned round: Black's lever is high, and it is White who thinks.
+    // The clock is turned round: Black's lever is high, and White is thinking.
     world.times(false, true, [190, 200]).wait(1000);
     world
         .shows("g1. f3N")
@@ -115,7 +118,7 @@ fn a_clock_plugged_in_late_or_the_other_way_round_is_understood() {
         .wait(500)
         .times(false, true, [190, 190])
         .wait(500);
-    world.has_told("e4 e5 Nf3 Nc6");
+    world.has_announced("e4 e5 Nf3 Nc6");
     assert_eq!(
         world.tracker.clock().and_then(|face| face.running),
         Some(Color::White)
@@ -123,17 +126,17 @@ fn a_clock_plugged_in_late_or_the_other_way_round_is_understood() {
 }
 
 #[test]
-fn a_press_is_not_that_of_a_move_whose_reply_was_pressed() {
+fn a_press_is_not_for_a_move_whose_reply_was_pressed() {
     let mut world = World::new(START);
     world.clock(true, false).clock(true, true);
     let asked = world.now;
-    // White's first press was missed in the board's record, as quick ones are.
+    // White's first press is missing from the board's record, as quick ones can be.
     world.wait(1500).observe(Observation::Changes {
         elements: elements("e2. e4P e7. e5p L g1. f3N R"),
         not_before: asked,
         not_after: asked + Duration::from_millis(1500),
     });
-    world.has_told("e4 e5 Nf3");
+    world.has_announced("e4 e5 Nf3");
     assert_eq!(
         world.pressed.iter().map(|(ply, _)| *ply).collect::<Vec<_>>(),
         [2, 3]
@@ -141,7 +144,7 @@ fn a_press_is_not_that_of_a_move_whose_reply_was_pressed() {
 }
 
 #[test]
-fn pieces_put_home_behind_a_clock_that_was_stopped_are_withdrawn() {
+fn pieces_put_home_after_the_clock_was_stopped_are_withdrawn() {
     let game = |clock: bool| {
         let mut world = World::new(START);
         let press = |world: &mut World, turn: bool, running: bool| {
@@ -160,10 +163,10 @@ fn pieces_put_home_behind_a_clock_that_was_stopped_are_withdrawn() {
         press(&mut world, true, false);
         world.shows("f3. g1N").wait(1500).shows("f6. g8n").wait(1500);
         world.shows("e5. e7p e4. e2P");
-        world.wait(4000).told.join(" ")
+        world.wait(4000).announced.join(" ")
     };
     assert_eq!(game(true), "e4 e5 Nf3 Nf6 Ng1 Ng8 withdrawn");
-    // Without a clock, nothing says that they were not played: the hands rested between them.
+    // Without a clock, they may have been played: the hands rested between them.
     assert_eq!(game(false), "e4 e5 Nf3 Nf6 Ng1 Ng8");
 }
 
@@ -180,5 +183,5 @@ fn without_a_clock_pieces_put_home_in_one_go_are_withdrawn() {
         .shows("f3. g1N")
         .wait(1200);
     world.shows("e5. e7p e4. e2P c3. b1N");
-    world.has_told("e4 e5 Nf3 Nf6 Nc3 Ng8 Ng1 withdrawn");
+    world.has_announced("e4 e5 Nf3 Nf6 Nc3 Ng8 Ng1 withdrawn");
 }

@@ -1,4 +1,4 @@
-//! Nobody listened for a while.
+//! Gaps in which the board was not heard.
 
 use core::time::Duration;
 
@@ -10,37 +10,37 @@ use super::{START, World, wire};
 use crate::tracker::{Doubt, Evidence, Ply, Start, State, Variant};
 
 #[test]
-fn plies_behind_a_lost_line_are_found_where_only_one_line_leads() {
+fn plies_in_a_gap_are_found_if_only_one_line_leads_there() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(2000);
     world.misses("rnbqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R");
-    world.has_told("e4 Inferred: e5 Nf3");
+    world.has_announced("e4 Inferred: e5 Nf3");
 }
 
 #[test]
-fn moves_made_in_a_gap_in_any_order_are_told_as_such() {
+fn moves_in_a_gap_that_fit_in_any_order_are_announced_as_such() {
     let mut world = World::new(START);
     world.misses("rnbqkbnr.pppppp.p......p................P......P.PPPPPP.RNBQKBNR");
     world.wait(4000);
     let orders = world.uncertain;
-    assert_eq!((world.told.len(), orders), (5, 4), "{:?}", world.told);
+    assert_eq!((world.announced.len(), orders), (5, 4), "{:?}", world.announced);
 }
 
 #[test]
-fn a_game_goes_on_behind_a_gap_that_nobody_can_explain() {
+fn a_game_goes_on_after_a_gap_that_cannot_be_explained() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(2000);
-    // Too much has been played to be found again.
+    // Too much has been played to be reconstructed.
     world.misses("r..q.rk..pp.bpppp.np.n......p.......P.b...NP.N.PPPP.BPP.R.BQ.RK.");
-    world.has_told("e4");
+    world.has_announced("e4");
     world.wait(10_000);
-    world.has_told("e4 Undecidable:");
+    world.has_announced("e4 Undecidable:");
     world.shows("h3. h4P").wait(3000).shows("d6. d5p");
-    world.has_told("e4 Undecidable: goes on: h4 d5");
+    world.has_announced("e4 Undecidable: goes on: h4 d5");
 }
 
 #[test]
-fn a_board_that_is_asked_tells_what_happened_since() {
+fn a_polled_board_reports_what_happened_since_the_last_poll() {
     let mut world = World::new(START);
     world.clock(true, true);
     let asked = world.now;
@@ -49,18 +49,18 @@ fn a_board_that_is_asked_tells_what_happened_since() {
         not_before: asked,
         not_after: asked + Duration::from_secs(3),
     });
-    assert_eq!(world.told.join(" "), "e4 e5");
+    assert_eq!(world.announced.join(" "), "e4 e5");
     assert_eq!(world.tracker.clock().map(|face| face.white_ms), Some(290_000));
-    world.has_told("e4 e5");
+    world.has_announced("e4 e5");
 }
 
 #[test]
-fn an_answer_that_came_late_was_made_up_in_time() {
+fn an_answer_that_came_late_covers_the_time_until_its_poll() {
     let mut world = World::new(START);
     world.clock(true, true);
     let asked = world.now;
     let after = |seconds| asked + Duration::from_secs(seconds);
-    // The first answer was damaged, and the next is asked for as soon as it has been repeated.
+    // The first answer was damaged; the next poll follows as soon as it has been repeated.
     let answers = [
         (6000, "e2. e4P R", 2),
         (
@@ -70,17 +70,17 @@ fn an_answer_that_came_late_was_made_up_in_time() {
         ),
         (2000, "", 8),
     ];
-    for (waited, told, seconds) in answers {
+    for (waited, text, seconds) in answers {
         world.wait(waited).observe(Observation::Changes {
-            elements: elements(told),
+            elements: elements(text),
             not_before: after(seconds).saturating_sub(Duration::from_secs(4)),
             not_after: after(seconds),
         });
     }
-    world.has_told("e4 Nf6 Nc3 Ng8 Nb1 Nc6 Nf3 Nb8 Ng1");
+    world.has_announced("e4 Nf6 Nc3 Ng8 Nb1 Nc6 Nf3 Nb8 Ng1");
 }
 
-/// Squares and what they came to show; R and L for presses on the right and on the left.
+/// Squares with what they came to show; R and L for presses on the right and on the left.
 pub(super) fn elements(text: &str) -> Vec<Element> {
     let pressed = |left: bool| Element::ClockTime {
         left,
@@ -106,7 +106,7 @@ pub(super) fn elements(text: &str) -> Vec<Element> {
         .collect()
 }
 
-/// The usual start, and 1.e4 e5 as the journal has them.
+/// The standard start position and 1.e4 e5, as the journal has them.
 fn journaled(world: &World) -> (Start, [Ply; 2]) {
     let state = |fen| State::from_fen(fen, CastlingMode::Standard).expect("a FEN");
     let start = Start {
@@ -140,19 +140,19 @@ fn journaled(world: &World) -> (Start, [Ply; 2]) {
 }
 
 #[test]
-fn a_game_is_taken_up_where_the_journal_has_it() {
+fn a_game_is_resumed_from_the_journal() {
     let mut world = World::new(START);
     let (start, [e4, _]) = journaled(&world);
     world.tracker.resume(world.now, &start, [(&e4, true)], None, None);
     world.misses("rnbqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R");
-    world.has_told("Inferred: e5 Nf3");
+    world.has_announced("Inferred: e5 Nf3");
     let numbers = world.tracker.line.map(|line| line.tree.node(line.tree.tip()).ply);
     assert_eq!(numbers, Some(3));
 }
 
-/// The daemon was stopped while nothing had confirmed yet what it had found over a gap; Black moves again.
+/// The daemon was stopped before anything had confirmed what it had reconstructed over a gap; Black moves again.
 #[test]
-fn a_doubt_is_not_lost_with_the_daemon() {
+fn a_doubt_survives_a_restart() {
     let mut world = World::new(START);
     let (start, [e4, e5]) = journaled(&world);
     let doubt = Doubt {
@@ -164,12 +164,12 @@ fn a_doubt_is_not_lost_with_the_daemon() {
     world.tracker.resume(world.now, &start, plies, None, Some(doubt));
     world.misses("rnbqkbnrpppp.ppp............p.......P...........PPPP.PPPRNBQKBNR");
     world.wait(4000).shows("d7. d6p");
-    world.has_told("Inferred: withdrawn Undecidable:");
+    world.has_announced("Inferred: withdrawn Undecidable:");
 }
 
-/// Black's reply was told and not certain when the daemon was stopped: the memory shows it standing.
+/// Black's reply was announced but not confirmed when the daemon was stopped; the memory shows that it stood.
 #[test]
-fn the_memory_tells_that_what_was_told_last_stood() {
+fn the_memory_confirms_the_last_announced_ply() {
     let mut world = World::new(START);
     let (start, [e4, e5]) = journaled(&world);
     let plies = [(&e4, true), (&e5, false)];
@@ -182,16 +182,16 @@ fn the_memory_tells_that_what_was_told_last_stood() {
     let played = [moved(E2, E4, 'P'), moved(E7, E5, 'p'), moved(G1, F3, 'N')].concat();
     let elements = [&[START_TAG][..], &played, &[Element::End]].concat();
     world.observe(Observation::Memory { elements });
-    world.has_told("Memory: Nf3");
+    world.has_announced("Memory: Nf3");
 }
 
-/// In a gap the bishop went to e2 and Black lost a move; now it is drawn over c4, where it had stood, to b5.
+/// In a gap the bishop went to e2. Now it is drawn over c4, where it had stood before, to b5.
 #[test]
-fn a_piece_that_passes_where_it_stood_before_a_gap_has_moved_in_it() {
+fn a_piece_that_passes_where_it_stood_before_a_gap_moved_in_the_gap() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(2000).shows("e7. e5p").wait(2000);
     world.shows("f1. c4B").wait(4000).shows("b8. c6n").wait(4000);
-    world.told.clear();
+    world.announced.clear();
     world.observe(Observation::Closed {
         reason: "unplugged".to_owned(),
     });
@@ -200,24 +200,24 @@ fn a_piece_that_passes_where_it_stood_before_a_gap_has_moved_in_it() {
     world.fields.swap(c4, e2);
     world.observe(Observation::Opened);
     world.dump().wait(900).shows("e2. c4B").wait(100);
-    assert_eq!(world.told.join(" "), "");
-    world.shows("c4. b5B").has_told("Inferred: Bb5");
+    assert_eq!(world.announced.join(" "), "");
+    world.shows("c4. b5B").has_announced("Inferred: Bb5");
 }
 
-/// The knights have gone out and back, the last of them in a gap: nothing was taken back.
+/// The knights have gone out and back, the last one in a gap: nothing was taken back.
 #[test]
-fn a_position_that_comes_back_in_a_gap_was_played() {
+fn a_position_that_recurs_in_a_gap_was_played() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(2000).shows("e7. e5p").wait(2000);
     world.shows("g1. f3N").wait(2000).shows("b8. c6n").wait(2000);
     world.shows("f3. g1N").wait(5000);
-    world.told.clear();
+    world.announced.clear();
     world.misses("rnbqkbnrpppp.ppp............p.......P...........PPPP.PPPRNBQKBNR");
-    world.has_told("Inferred: Nb8");
+    world.has_announced("Inferred: Nb8");
 }
 
 #[test]
-fn a_game_that_began_before_anybody_listened_is_read_from_the_memory() {
+fn a_game_that_began_before_the_board_was_heard_is_read_from_the_memory() {
     let mut world = World::new("rnbqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R");
     let change = |field: u8, letter: char| Element::PieceChange {
         contents: wire(letter),
@@ -236,7 +236,7 @@ fn a_game_that_began_before_anybody_listened_is_read_from_the_memory() {
         Element::End,
     ];
     world.observe(Observation::Memory { elements });
-    world.has_told("e4 e5 Nf3");
+    world.has_announced("e4 e5 Nf3");
 }
 
 const START_TAG: Element = Element::StartPosition;
@@ -263,10 +263,10 @@ const D7: u8 = 11;
 const D6: u8 = 19;
 
 #[test]
-fn reports_that_waited_behind_the_memory_are_told_in_their_order() {
+fn reports_held_back_by_the_memory_are_announced_in_order() {
     let mut world = World::new(START);
     world.misses("rnbqkbnrpppppppp....................P...........PPPP.PPPRNBQKBNR");
-    world.told.clear();
+    world.announced.clear();
     world.observe(Observation::Closed {
         reason: "unplugged".to_owned(),
     });
@@ -279,11 +279,11 @@ fn reports_that_waited_behind_the_memory_are_told_in_their_order() {
     // Three plies of four seconds in a tenth of one.
     world
         .shows("e7. e5p g1. f3N b8. c6n")
-        .has_told("Memory: e5 Nf3 Nc6");
+        .has_announced("Memory: e5 Nf3 Nc6");
 }
 
 #[test]
-fn a_port_that_goes_again_before_the_memory_came_is_the_same_gap() {
+fn a_port_that_closes_again_before_the_memory_comes_is_the_same_gap() {
     let mut world = World::new(START);
     let unplugged = || Observation::Closed {
         reason: "unplugged".to_owned(),
@@ -304,15 +304,15 @@ fn a_port_that_goes_again_before_the_memory_came_is_the_same_gap() {
     let played = [moved(E2, E4, 'P'), moved(E7, E5, 'p'), moved(G1, F3, 'N')].concat();
     let elements = [&[START_TAG][..], &played, &[Element::End]].concat();
     world.observe(Observation::Memory { elements });
-    world.has_told("e4 Memory: e5 Nf3");
+    world.has_announced("e4 Memory: e5 Nf3");
 }
 
-/// White has moved, nobody heard it, and Black's reply was heard: the memory has it all, in order.
+/// White's move was not reported, Black's reply was: the memory has both, in order.
 #[test]
 fn lost_reports_are_read_from_the_memory_and_the_line_is_followed_again() {
     let mut world = World::new(START);
     world.dump().wait(4000);
-    // e2 to e4 is not heard.
+    // e2 to e4 is not reported.
     world.fields[usize::from(E2)] = None;
     world.fields[usize::from(E4)] = wire('P');
     world.shows("e7. e5p").wait(1000).dump();
@@ -320,13 +320,13 @@ fn lost_reports_are_read_from_the_memory_and_the_line_is_followed_again() {
     let played = [moved(E2, E4, 'P'), moved(E7, E5, 'p')].concat();
     let elements = [&[START_TAG][..], &played, &[Element::End]].concat();
     world.observe(Observation::Memory { elements });
-    // What was told already is not told again.
-    world.wait(3000).has_told("e4 e5 Memory:");
+    // What was announced already is not announced again.
+    world.wait(3000).has_announced("e4 e5 Memory:");
 }
 
-/// Nobody heard Black's move between White's two: his knight seems to have been put back.
+/// Black's move between two of White's was not reported: White's knight seems to have been put back.
 #[test]
-fn a_ply_that_was_withdrawn_wrongly_is_told_again() {
+fn a_ply_that_was_withdrawn_wrongly_is_announced_again() {
     let mut world = World::new(START);
     world.shows("g1. f3N").wait(4000).dump().wait(4000);
     for (field, letter) in [(E7, '.'), (E5, 'p')] {
@@ -337,10 +337,10 @@ fn a_ply_that_was_withdrawn_wrongly_is_told_again() {
     let played = [moved(G1, F3, 'N'), moved(E7, E5, 'p'), moved(F3, G1, 'N')].concat();
     let elements = [&[START_TAG][..], &played, &[Element::End]].concat();
     world.observe(Observation::Memory { elements });
-    world.has_told("Nf3 taken back Nf3 e5 Ng1 Memory:");
+    world.has_announced("Nf3 taken back Nf3 e5 Ng1 Memory:");
 }
 
-/// The dump behind a gap shows what was not reported; that speaks of the gap, not of the line since.
+/// The dump after a gap shows what was not reported; that is no sign of lost reports.
 #[test]
 fn reports_lost_soon_after_a_gap_are_read_from_the_memory_as_well() {
     let mut world = World::new(START);
@@ -359,7 +359,7 @@ fn reports_lost_soon_after_a_gap_are_read_from_the_memory_as_well() {
     let mut played = vec![moved(E2, E4, 'P'), moved(E7, E5, 'p')];
     remembered(&mut world, &played);
     world.wait(3000);
-    // White's and Black's knights are not heard; the pawns that follow could have gone before them.
+    // The knights' moves are not reported; the pawns that follow could have moved before them.
     for (field, letter) in [(G1, '.'), (F3, 'N'), (B8, '.'), (C6, 'n')] {
         world.fields[usize::from(field)] = wire(letter);
     }
@@ -368,10 +368,10 @@ fn reports_lost_soon_after_a_gap_are_read_from_the_memory_as_well() {
     played.extend([moved(G1, F3, 'N'), moved(B8, C6, 'n')]);
     played.extend([moved(D2, D3, 'P'), moved(D7, D6, 'p')]);
     remembered(&mut world, &played);
-    world.has_told("e4 Memory: e5 d3 d6 Nf3 Nc6 no, Nf3 Nc6 d3 Memory: d6");
+    world.has_announced("e4 Memory: e5 d3 d6 Nf3 Nc6 no, Nf3 Nc6 d3 Memory: d6");
 }
 
-/// The dump before the line went away shows what was lost; what nobody heard of it the memory tells, in order.
+/// The dump before the port closed shows what was lost; the memory has it in order.
 #[test]
 fn reports_lost_before_a_gap_are_read_from_the_memory_with_it() {
     let mut world = World::new(START);
@@ -387,12 +387,12 @@ fn reports_lost_before_a_gap_are_read_from_the_memory_with_it() {
     let played = [moved(D2, D3, 'P'), moved(B8, C6, 'n'), moved(G1, F3, 'N')].concat();
     let elements = [&[START_TAG][..], &played, &[Element::End]].concat();
     world.observe(Observation::Memory { elements });
-    world.has_told("d3 Nc6 Nf3 Memory:");
+    world.has_announced("d3 Nc6 Nf3 Memory:");
 }
 
-/// The daemon was stopped before it knew that a report was lost: what it had told of the last ply was wrong.
+/// The daemon was stopped before it knew that a report was lost: it had announced a wrong last ply.
 #[test]
-fn what_the_journal_has_otherwise_than_the_memory_is_corrected() {
+fn a_journal_that_contradicts_the_memory_is_corrected() {
     let mut world = World::new(START);
     let (start, plies) = journaled(&world);
     let settled = plies.iter().map(|ply| (ply, true));
@@ -405,12 +405,12 @@ fn what_the_journal_has_otherwise_than_the_memory_is_corrected() {
     let played = [moved(E2, E4, 'P'), moved(D7, D6, 'p'), moved(G1, F3, 'N')].concat();
     let elements = [&[START_TAG][..], &played, &[Element::End]].concat();
     world.observe(Observation::Memory { elements });
-    world.has_told("no, d6 Nf3 Memory:");
+    world.has_announced("no, d6 Nf3 Memory:");
 }
 
-/// The clock stood before the line went away, and nobody has pressed it since.
+/// The clock was stopped before the port closed, and has not been pressed since.
 #[test]
-fn pieces_put_home_in_a_gap_while_the_clock_stands_are_no_moves() {
+fn pieces_put_home_in_a_gap_while_the_clock_is_stopped_are_no_moves() {
     let mut world = World::new(START);
     world.clock(true, false).clock(true, true).wait(2000);
     world.shows("e2. e4P").wait(1500).clock(false, true).wait(1500);
@@ -429,10 +429,10 @@ fn pieces_put_home_in_a_gap_while_the_clock_stands_are_no_moves() {
     let home = [moved(C6, B8, 'n'), moved(F3, G1, 'N')].concat();
     let elements = [&[START_TAG][..], &played, &home, &[Element::End]].concat();
     world.observe(Observation::Memory { elements });
-    assert_eq!(world.told.join(" "), "e4 Nc6 Nf3 Memory:");
+    assert_eq!(world.announced.join(" "), "e4 Nc6 Nf3 Memory:");
 }
 
-/// A reconstructed line that the next moves do not fit is withdrawn, and the gap is said to be undecidable.
+/// A reconstructed line that the next moves do not fit is withdrawn, and the gap is announced as undecidable.
 #[test]
 fn a_line_that_was_inferred_wrongly_is_withdrawn() {
     let mut world = World::new(START);
@@ -440,14 +440,14 @@ fn a_line_that_was_inferred_wrongly_is_withdrawn() {
     // Black's pawn has moved, and so it seems to be White's turn; but Black moves next.
     world.misses("rnbqkbnrpppp.ppp............p.......P...........PPPP.PPPRNBQKBNR");
     world.shows("d7. d6p").wait(6000).shows("b8. c6n").wait(6000);
-    let told = world.told.join(" ");
-    assert!(told.starts_with("e4 Inferred: e5"), "{told}");
-    assert!(told.contains("withdrawn Undecidable:"), "{told}");
+    let announced = world.announced.join(" ");
+    assert!(announced.starts_with("e4 Inferred: e5"), "{announced}");
+    assert!(announced.contains("withdrawn Undecidable:"), "{announced}");
 }
 
-/// King and rook on the first rank may have the right to castle: that they do shows that they had.
+/// A king and rook on the first rank may have the right to castle; if they do castle, they had it.
 #[test]
-fn castling_in_a_game_found_in_the_middle_is_castling() {
+fn castling_is_found_in_a_game_in_progress() {
     let mut world = World::new("....k...ppp..ppp................................PPP..PPP...K...R");
     world.wait(3000).shows("g7. g6p").wait(3000);
     let claims_nothing = world
@@ -460,12 +460,12 @@ fn castling_in_a_game_found_in_the_middle_is_castling() {
         Some("4k3/ppp2ppp/8/8/8/8/PPP2PPP/3K3R b - - 0 1")
     );
     world.shows("h1. f1R").wait(1500).shows("d1. g1K").wait(4000);
-    world.has_told("g6 O-O");
+    world.has_announced("g6 O-O");
 }
 
-/// What is not known of castling is not lost with the daemon, and goes with the king.
+/// An unknown right to castle survives a restart, and is lost when the king moves.
 #[test]
-fn castling_that_may_be_one_is_known_by_its_uci_until_the_king_moves() {
+fn castling_with_an_unknown_right_is_found_by_its_uci_until_the_king_moves() {
     let found = State::from_fen("3k4/8/8/8/8/8/8/R2K3R w - - 0 1", CastlingMode::Standard);
     let found = found.expect("a FEN").with_unknown_past();
     let uci = |uci: &str| uci.parse().expect("UCI");

@@ -1,4 +1,4 @@
-//! Play that the Laws do not allow.
+//! Play that breaks the Laws.
 
 use core::time::Duration;
 
@@ -12,7 +12,7 @@ fn an_irregular_move_is_followed_once_pressed() {
     let mut world = World::new(START);
     world.clock(true, false).clock(true, true).wait(500);
     world.shows("g1. g3N").clock(false, true).wait(3000);
-    world.shows("e7. e5p").has_told("g1g3 e5");
+    world.shows("e7. e5p").has_announced("g1g3 e5");
 }
 
 #[test]
@@ -21,9 +21,9 @@ fn two_pieces_moved_at_once_are_followed_once_pressed() {
     world.clock(true, true);
     // King and queen change places.
     world.shows("e1. d1. d1K e1Q").wait(300).clock(false, true);
-    world.has_told("irregular");
+    world.has_announced("irregular");
     world.shows("e8. g8k h8. f8r").wait(300).clock(true, true);
-    world.has_told("irregular O-O");
+    world.has_announced("irregular O-O");
 }
 
 #[test]
@@ -34,15 +34,15 @@ fn an_irregular_move_is_followed_once_answered() {
         .shows("e2. e5P")
         .wait(2000)
         .shows("d7. d6p");
-    world.has_told("e2e5 d6");
+    world.has_announced("e2e5 d6");
     world.shows("e5. d6P").wait(300).shows("c7. d6p");
-    world.has_told("e2e5 d6 exd6 cxd6");
+    world.has_announced("e2e5 d6 exd6 cxd6");
 }
 
 #[test]
-fn what_stood_between_two_questions_is_not_known_to_have_rested() {
-    // Quiet until the next question, or only until the pieces are cleared away, at some time before it.
-    for (then, told) in [("", "e2e5 d6"), ("g1.", "")] {
+fn what_stood_between_two_polls_is_not_known_to_have_rested() {
+    // The board is quiet until the next poll, or only until the pieces are cleared away at some time before it.
+    for (then, announced) in [("", "e2e5 d6"), ("g1.", "")] {
         let mut world = World::new(START);
         let asked = world.now;
         let after = |seconds| asked + Duration::from_secs(seconds);
@@ -53,7 +53,7 @@ fn what_stood_between_two_questions_is_not_known_to_have_rested() {
                 not_after: after(seconds),
             });
         }
-        world.has_told(told);
+        world.has_announced(announced);
     }
 }
 
@@ -62,7 +62,7 @@ fn an_irregular_move_taken_by_the_reply_is_found() {
     let mut world = World::new(START);
     world.shows("d2. d4P").wait(2000).shows("e7. e5p").wait(2000);
     world.shows("f1. c5B").wait(2000).shows("f8. c5b");
-    world.has_told("d4 e5 f1c5 Bxc5");
+    world.has_announced("d4 e5 f1c5 Bxc5");
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn play_goes_on_from_a_king_left_in_check() {
         ("e2. e4P", false),
         ("d7. d6p", true),
         ("f1. b5B", false), // check
-        ("a7. a6p", true),  // and nothing done about it
+        ("a7. a6p", true),  // which is ignored
         ("b5. a6B", false),
         ("c7. c6p", true),
     ] {
@@ -83,7 +83,7 @@ fn play_goes_on_from_a_king_left_in_check() {
             .clock(whites_turn, true)
             .wait(1500);
     }
-    world.has_told("e4 d6 Bb5+ a7a6 b5a6 c6");
+    world.has_announced("e4 d6 Bb5+ a7a6 b5a6 c6");
 }
 
 #[test]
@@ -95,5 +95,5 @@ fn a_displaced_piece_does_not_hide_the_game() {
         .shows("e2. e4P")
         .wait(1000)
         .shows("e7. e5p")
-        .has_told("e4 e5");
+        .has_announced("e4 e5");
 }

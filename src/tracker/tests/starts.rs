@@ -1,4 +1,4 @@
-//! What begins and ends a game.
+//! The start and the end of a game.
 
 use shakmaty::{CastlingMode, Position};
 
@@ -7,43 +7,43 @@ use crate::tracker::{Orientation, State};
 
 #[test]
 fn kings_in_the_centre_are_the_result_and_no_moves() {
-    castling().shows("e1. e4K e8. d5k").has_told("1-0");
+    castling().shows("e1. e4K e8. d5k").has_announced("1-0");
     castling()
         .shows("e8. e5k")
         .wait(300)
         .shows("e1. d4K")
-        .has_told("0-1");
+        .has_announced("0-1");
     castling()
         .shows("e8. e5k")
         .wait(300)
         .shows("e4. e1. e4K")
-        .has_told("1/2-1/2");
+        .has_announced("1/2-1/2");
 }
 
 #[test]
 fn a_result_piece_is_the_result() {
-    castling().shows("e4. e4=").has_told("1/2-1/2");
+    castling().shows("e4. e4=").has_announced("1/2-1/2");
 }
 
 #[test]
-fn a_game_found_in_the_middle_is_followed_from_there() {
+fn a_game_in_progress_is_followed_from_there() {
     let mut world = World::new(CASTLING);
-    world.wait(3000).shows("e8. g8k h8. f8r").has_told("O-O");
+    world.wait(3000).shows("e8. g8k h8. f8r").has_announced("O-O");
 }
 
-/// White sits with the connector on his right: what the board calls d1 and a1 are Black's e8 and h8.
+/// White sits with the connector on their right: what the board calls d1 and a1 are Black's e8 and h8.
 #[test]
-fn a_game_found_in_the_middle_is_read_the_way_its_pieces_stand() {
+fn a_game_in_progress_shows_the_orientation_of_the_board() {
     let turned: String = CASTLING.chars().rev().collect();
     let mut world = World::new(&turned);
-    world.wait(3000).shows("d1. b1k a1. c1r").has_told("O-O");
+    world.wait(3000).shows("d1. b1k a1. c1r").has_announced("O-O");
     assert_eq!(world.tracker.orientation(), Some(Orientation::Turned));
 }
 
 const ENDING: &str = "8/8/4k3/8/8/3PK3/8/8 w - - 0 1";
 
 #[test]
-fn a_position_given_by_word_is_waited_for() {
+fn the_board_may_take_time_to_show_a_position_that_was_given() {
     let mut world = World::new(START);
     let state = State::from_fen(ENDING, CastlingMode::Standard).expect("a FEN");
     let now = world.now;
@@ -60,20 +60,20 @@ fn a_position_given_by_word_is_waited_for() {
         .shows("d3. d4P")
         .wait(2000)
         .shows("e6. d5k");
-    world.has_told("d4 Kd5");
+    world.has_announced("d4 Kd5");
 }
 
 const ENDING_SET_UP: &str = "....................k......................PK...................";
 
 #[test]
-fn a_result_piece_beside_the_start_position_is_no_start() {
+fn a_start_position_with_a_result_piece_is_no_start() {
     World::new("rnbqkbnrpppppppp....=...........................PPPPPPPPRNBQKBNR")
         .shows("e2. e4P")
-        .has_told("");
+        .has_announced("");
 }
 
 #[test]
-fn a_first_move_is_told_while_the_other_side_adjusts() {
+fn a_first_move_is_announced_while_the_other_side_adjusts() {
     let mut world = World::new(START);
     world
         .shows("b8.")
@@ -81,7 +81,7 @@ fn a_first_move_is_told_while_the_other_side_adjusts() {
         .shows("e2. e4P")
         .wait(400)
         .shows("b8n");
-    world.has_told("e4");
+    world.has_announced("e4");
 }
 
 #[test]
@@ -104,7 +104,8 @@ fn all_start_positions_are_recognised_either_way_round() {
     assert_eq!(seen.len(), 960);
 }
 
-/// By the numbers that are usual for the 960 positions: bishops, queen, knights, and rook, king, rook in what is left.
+/// The back rank with this number in the usual numbering of the 960 positions: the bishops, the queen and the knights,
+/// then rook, king and rook on the squares that are left.
 fn start_rank(number: usize) -> String {
     let mut rank = ['.'; 8];
     rank[2 * (number % 4) + 1] = 'B';

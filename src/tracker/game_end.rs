@@ -1,16 +1,15 @@
-//! Where play was over, in what the board's memory tells: what comes behind are kings in the centre, and the pieces of
-//! the next game being set up.
+//! Where a game ended in what the board's memory holds. After that come kings in the centre, and the pieces being set up
+//! for the next game.
 
 use kiebitz_protocol::{Dump, Element, Piece, PieceKind};
 
 use super::pace::is_king;
-
 use super::signals::CENTRE;
 
-/// How many of the elements were play. `before` is what stood on the board, `next` what the pieces are set up for.
+/// How many of the elements are play. `before` is what stood on the board, `next` the placement that is set up after it.
 ///
-/// With a clock, play goes on until the last press and a few moves behind it of which no press is recorded, or until
-/// kings show the result. Pieces that are put where `next` wants them, one after the other, are being set up.
+/// With a clock, play goes on until the last press and a few more moves whose presses were not recorded, or until kings
+/// show the result. Pieces that are put where they stand in `next`, one after the other, are being set up.
 pub(super) fn played(elements: &[Element], before: &Dump, next: &Dump, with_clock: bool) -> usize {
     let press = |element: &Element| matches!(element, Element::ClockTime { .. });
     let last = elements.iter().rposition(press).filter(|_| with_clock);
@@ -29,14 +28,14 @@ pub(super) fn played(elements: &[Element], before: &Dump, next: &Dump, with_cloc
         let from_the_hand = landing.lifted.is_some() && landing.lifted == in_hand;
         shown.is_some() || from_the_hand || next[landing.field] != Some(landing.piece)
     };
-    let behind = landings[..end].iter().filter(|landing| landing.at >= pressed);
-    let moves: Vec<&Landing> = behind.collect();
+    let after = landings[..end].iter().filter(|landing| landing.at >= pressed);
+    let moves: Vec<&Landing> = after.collect();
     let play = moves.iter().rposition(|landing| is_play(landing));
-    let behind = play.map_or(0, |last| last + 1);
+    let next_move = play.map_or(0, |last| last + 1);
     let home = moves
-        .get(behind)
+        .get(next_move)
         .filter(|landing| rests(landing, elements, with_clock));
-    let Some(last) = home.map(|_| behind).or(play) else {
+    let Some(last) = home.map(|_| next_move).or(play) else {
         return pressed;
     };
     // A piece that is drawn lands more than once.
@@ -46,25 +45,26 @@ pub(super) fn played(elements: &[Element], before: &Dump, next: &Dump, with_cloc
         .map(|landing| landing.piece)
         .collect();
     motions.dedup();
-    if with_clock && shown.is_none() && motions.len() > UNPRESSED {
+    if with_clock && shown.is_none() && motions.len() > MAX_UNPRESSED {
         return pressed;
     }
     moves[last].until
 }
 
-/// The same without a clock, where the pieces may be in the middle of being set up: so many of them as no player would
-/// move home one after the other.
+/// The same without a clock. Pieces are taken to be set up only if more of them go home in a row than players would
+/// move there.
 pub(super) fn until_set_up(elements: &[Element], before: &Dump, next: &Dump) -> usize {
     let landings = landings(elements, before);
     let home = |landing: &&Landing| next[landing.field] == Some(landing.piece);
-    if landings.iter().rev().take_while(home).count() < SET_UP {
+    if landings.iter().rev().take_while(home).count() < MIN_SET_UP {
         return elements.len();
     }
     played(elements, before, next, false)
 }
 
-/// Whether the hands rest behind a piece that was put home: then it may have been a move, for pieces are set up in one
-/// go. The memory is rarely read in the middle of it; without a clock a moment must do.
+/// Whether the hands rest after a piece was put home. Then it may have been a move, for pieces are set up in one go. The
+/// memory is rarely read in the middle of that. With a clock only such a read counts as a rest; without one, a short
+/// pause does too.
 fn rests(landing: &Landing, elements: &[Element], with_clock: bool) -> bool {
     let mut then = elements[landing.until..].iter();
     let next = then.find(|element| matches!(element, Element::PieceChange { .. } | Element::Downloaded));
@@ -75,7 +75,7 @@ fn rests(landing: &Landing, elements: &[Element], with_clock: bool) -> bool {
     }
 }
 
-/// Behind how many of the elements kings show the result; 0 if they do not.
+/// The number of elements until kings show the result; 0 if they do not.
 pub(super) fn until_shown(elements: &[Element], before: &Dump) -> usize {
     let landings = landings(elements, before);
     let shown = landings
@@ -84,25 +84,26 @@ pub(super) fn until_shown(elements: &[Element], before: &Dump) -> usize {
     shown.map_or(0, |landing| landing.at + 1)
 }
 
-/// Pieces put home in a row are being set up for the next game.
-const SET_UP: usize = 4;
+/// From this many pieces put home in a row, they are being set up for the next game.
+const MIN_SET_UP: usize = 4;
 
-/// Presses that come fast are not all recorded, and the last of a game may be forgotten. More than that is analysis.
-const UNPRESSED: usize = 4;
+/// Most moves without a recorded press at the end of a game: quick presses are not all recorded, and the players may
+/// forget the last one. More moves than that are analysis.
+const MAX_UNPRESSED: usize = 4;
 
-/// A piece that is drawn is seen on so many fields, perhaps as another one.
-const ONE_MOTION: usize = 3;
+/// Most fields on which a piece that is drawn is shown on its way, perhaps as another piece.
+const MAX_CROSSED: usize = 3;
 
 /// A piece that came to stand somewhere.
 #[derive(Debug)]
 struct Landing {
-    /// Which element it is.
+    /// Index of its element.
     at: usize,
     field: usize,
     piece: Piece,
-    /// The element that told that it was lifted, if that came before.
+    /// Index of the element with which it was lifted, if that came before.
     lifted: Option<usize>,
-    /// What comes behind is no part of this motion.
+    /// The motion ends before this index.
     until: usize,
     /// Both kings stand in the centre then.
     kings: bool,
@@ -135,7 +136,7 @@ fn landings(elements: &[Element], before: &Dump) -> Vec<Landing> {
                 });
             }
             (None, Some(was)) => {
-                let mut before = landings.iter().rev().skip(1).take(ONE_MOTION);
+                let mut before = landings.iter().rev().skip(1).take(MAX_CROSSED);
                 let crossed = before.any(|crossed| crossed.field == field);
                 let then = elements.get(at + 1);
                 let belongs = |landing: &&mut Landing| {
@@ -153,8 +154,8 @@ fn landings(elements: &[Element], before: &Dump) -> Vec<Landing> {
     landings
 }
 
-/// Whether a field that is emptied behind a landing belongs to it: the one that the piece came from, read late, or that
-/// of a pawn taken in passing.
+/// Whether a field that is emptied after a landing belongs to the same move: the origin of the piece, scanned late, or
+/// the field of a pawn captured en passant.
 fn leaves_with(landing: &Landing, field: usize, was: Piece, then: Option<&Element>) -> bool {
     if was == landing.piece {
         return landing.lifted.is_none();
@@ -166,7 +167,7 @@ fn leaves_with(landing: &Landing, field: usize, was: Piece, then: Option<&Elemen
     pawns && passed && !another
 }
 
-/// The landing with which kings begin to show the result behind the last press.
+/// The landing with which kings begin to show the result after the last press.
 fn shown(landings: &[Landing], pressed: usize) -> Option<usize> {
     let complete = landings
         .iter()
@@ -205,8 +206,9 @@ mod tests {
         seconds: 0,
     };
 
-    /// "e2." for a field that is emptied, "e4P" for a pawn on it, "e4P'" at once, "|" for a press, "READ" for a reading.
-    fn told(words: &str) -> Vec<Element> {
+    /// "e2." for a field that is emptied, "e4P" for a pawn put on it, "e4P'" if that was quick, "|" for a press, "READ"
+    /// where the memory was read.
+    fn elements(words: &str) -> Vec<Element> {
         let change = |word: &str| {
             let [file, rank, letter, ref rest @ ..] = *word.as_bytes() else {
                 return PRESS;
@@ -225,10 +227,10 @@ mod tests {
         words.split_whitespace().map(change).collect()
     }
 
-    /// What stands after it, on a board that was in its start position.
+    /// What stands on the board after these elements, from the start position on.
     fn after(words: &str) -> Dump {
         let mut fields = start();
-        for element in told(words) {
+        for element in elements(words) {
             if let Element::PieceChange { field, contents, .. } = element {
                 fields[field.index()] = contents;
             }
@@ -240,19 +242,19 @@ mod tests {
         tagged(Element::StartPosition)
     }
 
-    /// That much of it is play.
+    /// Asserts that `play` is play and `then` is not.
     #[track_caller]
     fn is_play(before: &str, play: &str, then: &str) {
-        let elements = told(&format!("{play} {then}"));
-        let played = played(&elements, &after(before), &start(), true);
-        assert_eq!(elements[..played], told(play)[..], "{play} before {then}");
+        let all = elements(&format!("{play} {then}"));
+        let played = played(&all, &after(before), &start(), true);
+        assert_eq!(all[..played], elements(play)[..], "{play} before {then}");
     }
 
     const TWO_KNIGHTS: &str = "e2. e4P g1. f3N b8. c6n";
     const PUT_HOME: &str = "c6. b8n f3. g1N e4. e2P";
 
     #[test]
-    fn pieces_put_home_behind_the_last_press_are_no_moves() {
+    fn pieces_put_home_after_the_last_press_are_no_moves() {
         is_play(TWO_KNIGHTS, "f3. e5N |", "c6. b8n e5. g1N e4. e2P");
         is_play(TWO_KNIGHTS, "", PUT_HOME);
     }
@@ -260,14 +262,14 @@ mod tests {
     #[test]
     fn a_last_move_without_a_press_is_play() {
         is_play(TWO_KNIGHTS, "d2. d4P | c6. d4. d4n", "d4. b8n f3. g1N e4. e2P");
-        // A knight that goes home with the last press is lifted before it, and lands behind.
+        // A knight that goes home with the last press is lifted before it and lands after it.
         is_play(TWO_KNIGHTS, "f3. | g1N", "c6. b8n e4. e2P");
-        // A square that the hand leaves late belongs to the move.
+        // A square that is emptied late belongs to the move.
         is_play(TWO_KNIGHTS, "d2. d4P | e5n c6.", "e5. b8n f3. g1N e4. e2P");
     }
 
     #[test]
-    fn analysis_behind_the_last_press_is_no_play() {
+    fn analysis_after_the_last_press_is_not_play() {
         let analysis = "c6. d4n f3. d4. d4N c7. c5p d4. f5N g7. g6p";
         is_play(TWO_KNIGHTS, "d2. d3P |", analysis);
     }
@@ -276,29 +278,29 @@ mod tests {
     fn kings_in_the_centre_end_the_game() {
         let kings = "e1. e4. e4K e8. d5k";
         is_play(TWO_KNIGHTS, "d2. d3P |", &format!("{kings} {PUT_HOME}"));
-        // A move home that nobody pressed for is play where a result is shown behind it.
+        // A move home without a press is play where a result is shown after it.
         is_play(TWO_KNIGHTS, "d2. d3P | c6. b8n", kings);
     }
 
     #[test]
-    fn a_pawn_taken_in_passing_may_be_read_late() {
+    fn a_pawn_captured_en_passant_may_be_scanned_late() {
         let before = "e2. e4P e4. e5P d7. d5p";
         is_play(before, "a7. a6p | e5. d6P d5.", "d6. e2P d7p a6. a7p");
-        // Not so the square that another piece comes to.
+        // A square that another piece comes to does not belong to the move.
         is_play(before, "a7. a6p | e5. d6P", "d5. d5K e1. e8. e4k");
     }
 
     #[test]
     fn without_a_clock_many_pieces_put_home_are_no_moves() {
-        let until = |words: &str| until_set_up(&told(words), &after(TWO_KNIGHTS), &start());
+        let until = |words: &str| until_set_up(&elements(words), &after(TWO_KNIGHTS), &start());
         let three = "d2. d3P c6. b8n f3.' g1N e4. e2P";
-        assert_eq!(until(three), told(three).len());
+        assert_eq!(until(three), elements(three).len());
         assert_eq!(until(&format!("{three} d3. d2P")), 2);
     }
 
     #[test]
-    fn a_move_home_is_told_by_the_rest_behind_it() {
-        let until = |words: &str| until_set_up(&told(words), &after(TWO_KNIGHTS), &start());
+    fn a_move_home_is_recognised_by_the_rest_after_it() {
+        let until = |words: &str| until_set_up(&elements(words), &after(TWO_KNIGHTS), &start());
         assert_eq!(until("d2. d3P c6. b8n f3. g1N e4. e2P d3. d2P"), 4);
         let set_up = "f3. g1N e4. e2P d3. d2P";
         is_play(TWO_KNIGHTS, "d2. d3P | c6. b8n", &format!("READ {set_up}"));
@@ -306,10 +308,10 @@ mod tests {
     }
 
     #[test]
-    fn behind_a_result_that_was_shown_nothing_is_played() {
+    fn nothing_is_played_after_a_result_is_shown() {
         let shown = format!("{TWO_KNIGHTS} e1. e3K e8. d5k e3. e5K");
         is_play(&shown, "", "e5. e1K d5. c5k c5. e8k c6. b8n");
-        let kings = told("e1. e4. e4K e8. d5k e4. e1K");
+        let kings = elements("e1. e4. e4K e8. d5k e4. e1K");
         assert_eq!(until_shown(&kings, &after(TWO_KNIGHTS)), 5);
     }
 }

@@ -1,4 +1,4 @@
-//! Several plies between two looks at the board: which legal line leads from one placement to another.
+//! Several plies between two known placements: which legal lines lead from one to the other.
 
 use shakmaty::{Bitboard, Board, Color, Move};
 
@@ -8,22 +8,22 @@ use super::state::State;
 /// What a search found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// Just one line.
+    /// Exactly one line.
     Only(Vec<Move>),
     /// The same moves in more than one order; this is one of them.
     AnyOrder(Vec<Move>),
-    /// Different moves lead there, or there were too many positions to look at.
+    /// Different moves lead there, or the budget ran out.
     Several,
     /// No line of this length.
     Nothing,
 }
 
-/// The legal lines of so many plies from `start` to the placement `target`. At most `budget` positions are looked
-/// at. Only squares in `within` may have been touched.
+/// The legal lines of `plies` plies from `start` to the placement `target`. At most `budget` positions are visited. Moves
+/// may only touch squares in `within`.
 ///
-/// Every piece that moves must stand where the target shows something else: a piece that wandered off and came
-/// back is no part of the only credible reading.
-pub(crate) fn search(start: &State, target: &Board, within: Bitboard, plies: usize, budget: usize) -> Found {
+/// Every move must leave or reach a square on which the target differs. Lines in which a piece wanders off and comes back
+/// are not credible.
+pub(crate) fn lines(start: &State, target: &Board, within: Bitboard, plies: usize, budget: usize) -> Found {
     let mut search = Search {
         target,
         within,
@@ -45,10 +45,15 @@ pub(crate) fn search(start: &State, target: &Board, within: Bitboard, plies: usi
 struct Search<'a> {
     target: &'a Board,
     within: Bitboard,
+    /// How many more positions may be visited.
     left: usize,
+    /// The first line that was found.
     found: Option<Vec<Move>>,
+    /// How many lines were found.
     orders: usize,
+    /// A line with different moves was found.
     several: bool,
+    /// The line that is being tried.
     line: Vec<Move>,
 }
 
@@ -84,7 +89,7 @@ impl Search<'_> {
         }
     }
 
-    /// The line ends where it should.
+    /// A line has reached the target.
     fn arrive(&mut self) {
         self.orders += 1;
         match &self.found {
@@ -93,8 +98,8 @@ impl Search<'_> {
         }
     }
 
-    /// Whether so many plies can put all pieces where they belong: a ply brings one piece there, castling two, and
-    /// empties one square, or frees it by a capture.
+    /// Whether `plies` plies can put all pieces where they belong. A ply brings one piece there, castling two; and a ply
+    /// takes one piece off a square, by moving it or by capturing it.
     fn in_reach(&self, state: &State, differs: Bitboard, plies: usize) -> bool {
         Color::ALL.into_iter().all(|color| {
             let own = plies.div_ceil(2);
@@ -108,7 +113,7 @@ impl Search<'_> {
     }
 }
 
-/// Whether two lines of the same length have the same moves, in whatever order.
+/// Whether two lines of the same length consist of the same moves, in any order.
 fn same_moves(a: &[Move], b: &[Move]) -> bool {
     let same =
         |a: &Move, b: &Move| a.from() == b.from() && a.to() == b.to() && a.promotion() == b.promotion();
@@ -131,7 +136,7 @@ mod tests {
         let start = State::legal(position, CastlingMode::Standard);
         let target = Board::from_ascii_board_fen(target.as_bytes()).expect("a placement");
         (1..=8)
-            .map(|plies| search(&start, &target, Bitboard::FULL, plies, 4000))
+            .map(|plies| lines(&start, &target, Bitboard::FULL, plies, 4000))
             .find(|found| *found != Found::Nothing)
             .unwrap_or(Found::Nothing)
     }
@@ -139,13 +144,13 @@ mod tests {
     const KINGS_AND_PAWNS: &str = "4k3/p6p/8/8/8/8/P6P/4K3 w - - 0 1";
 
     #[test]
-    fn the_only_line_is_found() {
+    fn a_single_line_is_found() {
         let found = searched(KINGS_AND_PAWNS, "4k3/7p/8/p7/8/7P/P7/4K3");
         assert!(matches!(found, Found::Only(line) if line.len() == 2));
     }
 
     #[test]
-    fn moves_that_fit_in_any_order_are_said_to_do_so() {
+    fn moves_that_fit_in_any_order_are_found_as_such() {
         let found = searched(KINGS_AND_PAWNS, "4k3/p7/7p/3P4/8/7P/8/4K3");
         assert_eq!(found, Found::Nothing, "a pawn does not change files");
         let found = searched(KINGS_AND_PAWNS, "4k3/8/p6p/8/8/P6P/8/4K3");
@@ -154,7 +159,7 @@ mod tests {
 
     #[test]
     fn different_moves_to_one_placement_are_several() {
-        // The king of White has more than one way to his square.
+        // The white king has more than one way to its square.
         let found = searched("k7/8/8/8/8/8/P7/K7 w - - 0 1", "8/k7/8/8/P7/K7/8/8");
         assert_eq!(found, Found::Several);
     }

@@ -1,0 +1,160 @@
+//! Recorded changes are played back as if they were happening, at times that hands can have needed.
+
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+use kiebitz_protocol::{Dump, Element, SideTime};
+
+use super::Tracker;
+use super::clock::Side;
+use super::game_end;
+use super::history::{starts, tagged, unmerged};
+use super::pace::{self, Hands};
+
+/// What is being played back.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Playback {
+    /// When it became known: its findings are dated then.
+    pub(super) known_at: Timestamp,
+    /// Whether it comes from the board's memory after a gap; false: from reports or polls while the port was open.
+    pub(super) recovered: bool,
+}
+
+/// Longest rest after the last move of a game before kings are put in the centre or the pieces are set up again.
+const MAX_FINAL_REST: Duration = Duration::from_secs(5);
+/// How long pieces are taken to have stood in their start position before the first move.
+const START_STOOD: Duration = Duration::from_secs(1);
+/// Keeps what happened before a given time apart from what happened after it.
+const MOMENT: Duration = Duration::from_millis(1);
+
+impl Tracker {
+    /// Plays back one game after another, in what the memory holds of the time from `from` until `until`. The clock has
+    /// been stopped since `stopped_since`.
+    pub(super) fn play_back_games(
+        &mut self,
+        from: Timestamp,
+        until: Timestamp,
+        missed: &[Element],
+        stopped_since: Option<Timestamp>,
+        with_clock: bool,
+    ) {
+        let starts = starts(self.sensors.fields(), missed);
+        let is_press = |element: &Element| matches!(element, Element::ClockTime { .. });
+        let last_game = starts.last().map_or(missed, |(start, _)| &missed[*start..]);
+        let span = stopped_since.unwrap_or(until).saturating_duration_since(from);
+        // A clock that was not pressed after the last start position has been stopped since the game before it.
+        let ended_before = stopped_since.filter(|_| !starts.is_empty() && !last_game.iter().any(is_press));
+        let stopped_since = stopped_since.filter(|_| ended_before.is_none());
+        let (mut begun, mut at) = (0, from);
+        for (nth, (start, placement)) in starts.iter().enumerate() {
+            // Pieces that are set up for the next game look like moves of the game before.
+            let game = &missed[begun..*start];
+            let played = game_end::played(game, self.sensors.fields(), placement, with_clock);
+            let share = span.mul_f64((*start + 1) as f64 / missed.len().max(1) as f64);
+            let over = ended_before.filter(|_| nth + 1 == starts.len());
+            let ended = over.map_or(from + share, |_| until);
+            let stood = ended.saturating_sub(START_STOOD).max(at);
+            let over = over.map_or(stood, |over| over.saturating_sub(MOMENT));
+            self.play_to_the_end(at, over, &game[..played]);
+            self.sensors.set_all(stood, placement);
+            self.squares_changed(stood);
+            self.decide(ended);
+            (begun, at) = (*start, ended);
+        }
+        if let Some(since) = stopped_since {
+            let usual = self.usual_start();
+            let played = game_end::played(last_game, self.sensors.fields(), &usual, true);
+            let (played, then) = last_game.split_at(played);
+            self.play_to_the_end(at, since.saturating_sub(MOMENT), played);
+            let (result, set_up) = then.split_at(game_end::until_shown(then, self.sensors.fields()));
+            self.play_to_the_end(since + MOMENT, until, result);
+            self.take_over_set_up(until, set_up);
+        } else {
+            let played = if with_clock {
+                last_game.len()
+            } else {
+                game_end::until_set_up(last_game, self.sensors.fields(), &self.usual_start())
+            };
+            let (played, set_up) = last_game.split_at(played);
+            self.play_back(at, until, played);
+            self.take_over_set_up(until, set_up);
+        }
+    }
+
+    /// Takes over what was set up, without looking for moves in it.
+    fn take_over_set_up(&mut self, now: Timestamp, elements: &[Element]) {
+        for element in elements {
+            if let Element::PieceChange { field, contents, .. } = *element {
+                self.sensors.set_field(now, field, contents);
+            }
+        }
+    }
+
+    /// The start position that the next game most likely begins with.
+    fn usual_start(&self) -> Dump {
+        tagged(if self.sensors.turned() {
+            Element::StartPositionTurned
+        } else {
+            Element::StartPosition
+        })
+    }
+
+    /// Plays back what was followed by a pause, so that the last move has come to rest.
+    fn play_to_the_end(&mut self, from: Timestamp, to: Timestamp, missed: &[Element]) {
+        let rest = (to.saturating_duration_since(from) / 3).min(MAX_FINAL_REST);
+        self.play_back(from, to.saturating_sub(rest), missed);
+        self.decide_when_due(to);
+    }
+
+    /// Draws the conclusions that are due by `to`.
+    fn decide_when_due(&mut self, to: Timestamp) {
+        while let Some(deadline) = self.wake.filter(|deadline| *deadline <= to) {
+            self.decide(deadline);
+        }
+    }
+
+    /// Plays back elements at times that hands can have needed; the memory holds no times.
+    pub(super) fn play_back(&mut self, from: Timestamp, to: Timestamp, missed: &[Element]) {
+        self.play_back_by(from, to, missed, &mut Hands::default());
+    }
+
+    /// The same for hands that were in the middle of a motion.
+    pub(super) fn play_back_by(
+        &mut self,
+        from: Timestamp,
+        to: Timestamp,
+        missed: &[Element],
+        hands: &mut Hands,
+    ) {
+        let missed = &unmerged(missed, self.sensors.fields());
+        let times = pace::times(from, to, missed, self.sensors.fields(), hands);
+        for (element, now) in missed.iter().zip(times) {
+            self.decide_when_due(now);
+            match *element {
+                Element::PieceChange { field, contents, .. } => {
+                    self.sensors.set_field(now, field, contents);
+                    self.squares_changed(now);
+                }
+                Element::ClockTime {
+                    left,
+                    hours,
+                    minutes,
+                    seconds,
+                } => {
+                    let side = if left { Side::Left } else { Side::Right };
+                    let time = SideTime {
+                        hours,
+                        minutes,
+                        seconds,
+                        ..SideTime::default()
+                    };
+                    self.clock.record_press(now, side, time);
+                    self.clock_pressed(now, side);
+                }
+                _ => {}
+            }
+            self.decide(now);
+        }
+        self.decide_when_due(to);
+    }
+}

@@ -1,0 +1,167 @@
+//! Which ply a press of the clock completes, and what it says of White's side.
+
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::facts::ONE_SCAN_APART;
+use shakmaty::Color;
+
+use super::Tracker;
+use super::clock::{ClockChange, SURE_VOTES, Side};
+use super::finding::{Completion, Finding, Settlement};
+use super::node::{NodeId, Standing};
+
+/// Most presses are reported within this time: the board sends the clock's data about once a second.
+const MAX_PRESS_DELAY: Duration = Duration::from_millis(700);
+
+impl Tracker {
+    pub(super) fn clock_changed(&mut self, now: Timestamp, change: ClockChange) {
+        match change {
+            ClockChange::Connected => self.clock_connected(now),
+            ClockChange::Started => self.clock_started(now),
+            ClockChange::Pressed(side) => self.clock_pressed(now, side),
+            _ => {}
+        }
+        self.announce(now, Finding::Clock(change));
+    }
+
+    /// White's clock runs first (Laws Art. 6.6): a clock that is started on a start position shows which side is White's.
+    fn clock_started(&mut self, now: Timestamp) {
+        let at_start = self.line.as_ref().is_some_and(|line| {
+            let tree = &line.tree;
+            tree.node(tree.tip()).ply == 0 && tree.best() == tree.root()
+        });
+        if let (true, Some(side)) = (at_start, self.clock.turn()) {
+            self.vote_white(now, side, SURE_VOTES);
+        }
+    }
+
+    /// A running clock is plugged in during a game: it runs for the side to move, if no piece is in the air.
+    fn clock_connected(&mut self, now: Timestamp) {
+        let turn = self.line.as_ref().and_then(|line| {
+            let tip = line.tree.node(line.tree.tip());
+            (tip.ply > 0 && tip.differs.is_empty()).then(|| tip.state.turn())
+        });
+        // The mover of the last ply may not have pressed yet. Where the sides were known, the press says more.
+        let unknown = self.clock.white_side().is_none();
+        let runs = self
+            .clock
+            .turn()
+            .filter(|_| unknown && self.clock.running() == Some(true));
+        if let Some((turn, runs)) = turn.zip(runs) {
+            let white = if turn.is_white() { runs } else { runs.other() };
+            self.vote_white(now, white, 1);
+        }
+    }
+
+    pub(super) fn clock_pressed(&mut self, now: Timestamp, side: Side) {
+        let last_mover = self.line.as_ref().and_then(|line| {
+            let tip = line.tree.node(line.tree.tip());
+            let awaited = tip.standing >= Standing::Announced && !tip.completed && tip.since < now;
+            (awaited && self.clock.ran_at(tip.since)).then(|| tip.mover())
+        });
+        if let Some(mover) = last_mover {
+            let white = if mover.is_white() { side } else { side.other() };
+            self.vote_white(now, white, 1);
+        }
+        let Some(color) = self.clock.color_of(side) else {
+            return;
+        };
+        // Whose turn it is rules lines out: see turn_fits().
+        self.examined = 0;
+        let elapsed = self.clock.end_turn(now);
+        self.last_elapsed[color] = elapsed;
+        self.credit_press(now, color, elapsed);
+    }
+
+    /// Finds out which ply a press belongs to. The clock's reports are up to a second late, so the press may be for the
+    /// player's previous ply and not for the one that they are just making.
+    fn credit_press(&mut self, now: Timestamp, color: Color, elapsed: Option<Duration>) {
+        let Some(tree) = self.line.as_ref().map(|line| &line.tree) else {
+            return;
+        };
+        // The press confirms what stands on the board, which may not be what was announced.
+        let (announced, reading) = (tree.path(tree.tip()), tree.path(tree.best()));
+        let own = announced
+            .iter()
+            .rposition(|id| tree.node(*id).mover() == color && reading.contains(id));
+        let own_is_last = own.is_some_and(|own| own + 1 == announced.len());
+        let unannounced = reading
+            .get(announced.len())
+            .map(|id| tree.node(*id))
+            .filter(|node| node.mover() == color);
+        let for_unannounced = unannounced.is_some_and(|node| node.lifted_at + MAX_PRESS_DELAY <= now);
+        // Of the plies before the clock was started, only the last one waits for a press.
+        let waits = |id: &NodeId| {
+            let node = tree.node(*id);
+            !node.completed && (own_is_last || self.clock.ran_at(node.since))
+        };
+        // Presses alternate: once the reply has been pressed, the press before it will not come any more.
+        let replied = |own: &usize| {
+            announced
+                .get(own + 1)
+                .is_some_and(|reply| tree.node(*reply).completed)
+        };
+        let own_pending = own
+            .filter(|own| !replied(own))
+            .map(|own| announced[own])
+            .filter(waits);
+        if for_unannounced || own_is_last || own_pending.is_none() {
+            self.pressed[color] = Some(now);
+        }
+        if let Some(own) = own_pending.filter(|_| !for_unannounced) {
+            self.complete(now, own, Completion::Press, elapsed);
+        }
+    }
+
+    /// Counts evidence that `side` is White's, and announces White's side when it becomes known or changes.
+    pub(super) fn vote_white(&mut self, now: Timestamp, side: Side, weight: i8) {
+        if self.clock.vote_white(side, weight)
+            && let Some(side) = self.clock.white_side()
+        {
+            self.announce(now, Finding::WhiteSide(side));
+        }
+    }
+
+    /// Completes a ply in the sense of the Laws (Art. 6.2.1).
+    pub(super) fn complete(&mut self, now: Timestamp, id: NodeId, by: Completion, elapsed: Option<Duration>) {
+        let Some(line) = &mut self.line else { return };
+        let node = line.tree.node_mut(id);
+        node.completed = true;
+        let ply = node.ply;
+        // The squares are read one after another: within a scan of the press they may still change.
+        if by == Completion::Press && now >= node.since + ONE_SCAN_APART {
+            self.confirm(now, id, Settlement::Press);
+        }
+        let clock = match by {
+            Completion::Press => self.clock.face(),
+            Completion::OwnNextMove => self.face_now(),
+        };
+        let elapsed = elapsed.filter(|_| !self.recovering());
+        self.announce(
+            now,
+            Finding::Completed {
+                ply,
+                by,
+                clock,
+                elapsed,
+            },
+        );
+    }
+
+    /// Announces that a ply is beyond doubt, unless it is only a candidate or confirmed already.
+    pub(super) fn confirm(&mut self, now: Timestamp, id: NodeId, by: Settlement) {
+        let Some(line) = &mut self.line else { return };
+        let node = line.tree.node_mut(id);
+        if node.standing == Standing::Announced {
+            node.standing = Standing::Confirmed;
+            let ply = node.ply;
+            self.announce(now, Finding::Settled { ply, by });
+        }
+    }
+
+    /// When the mover last pressed, if that was after they lifted their piece.
+    pub(super) fn pressed_since(&self, mover: Color, lifted_at: Timestamp) -> Option<Timestamp> {
+        self.pressed[mover].filter(|pressed| *pressed >= lifted_at)
+    }
+}
