@@ -198,8 +198,6 @@ fn looked_at(device: &Path) -> Result<(), Errno> {
     rustix::termios::tcgetattr(line).map(|_| ())
 }
 
-/// The boards' line speed.
-
 /// The major device numbers of pseudo-terminals.
 const PSEUDO_TERMINALS: core::ops::RangeInclusive<u32> = 136..=143;
 

@@ -43,7 +43,7 @@ enum Taken {
     /// It is now known what is on the port, and reported.
     Settled,
     /// The port is given up, which is to be reported.
-    Lost(PortReport),
+    Lost(Box<PortReport>),
 }
 
 /// A port that is open, and what is found there.
@@ -86,7 +86,7 @@ impl Visit {
                     Taken::Nothing => continue,
                     Taken::Settled if follow => continue,
                     Taken::Settled => return Ok(()),
-                    Taken::Lost(report) => Some(report),
+                    Taken::Lost(report) => Some(*report),
                 },
             };
             let reported = opened.take().is_some_and(|opened| opened.reported);
@@ -137,7 +137,7 @@ impl Visit {
         if let Some(reason) = look.poll_close() {
             let report = self.lost(look, self.given_up(look, &reason));
             port.order(PortOrder::Close(reason));
-            return Ok(Taken::Lost(report));
+            return Ok(Taken::Lost(Box::new(report)));
         }
         Ok(if settled { Taken::Settled } else { Taken::Nothing })
     }
