@@ -9,13 +9,13 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// All is well; also when the reader of the output has seen enough.
+    /// Success; also when the reader of the output has closed it early, as `head` does.
     Fine,
     /// Something failed, and stderr says what.
     Failed,
-    /// The arguments make no sense.
+    /// The arguments or the configuration make no sense.
     Usage,
-    /// Ended by Ctrl-C, in good order.
+    /// Ended by Ctrl-C, in an orderly way.
     Interrupted,
 }
 
@@ -25,7 +25,7 @@ impl From<Exit> for ExitCode {
             Exit::Fine => Self::SUCCESS,
             Exit::Failed => Self::from(1),
             Exit::Usage => Self::from(2),
-            // As shells count it: 128 and the number of SIGINT.
+            // By the convention of shells: 128 plus the number of SIGINT.
             Exit::Interrupted => Self::from(130),
         }
     }

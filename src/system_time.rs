@@ -1,4 +1,4 @@
-//! The only place that reads the system's clocks, waits for them, or asks where on Earth it is.
+//! The only place that reads the system's clocks, waits for them, or asks for the time zone.
 //!
 //! Everything else is handed its time, so that a replay gives what the live run gave.
 
@@ -16,13 +16,13 @@ use thiserror::Error;
 /// How fast recorded time passes in a replay.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Speed {
-    /// So many times as fast as it was recorded; 1 is real time.
+    /// This many times as fast as it was recorded; 1 is real time.
     Times(f64),
-    /// As fast as the machine can.
+    /// As fast as the machine allows.
     Max,
 }
 
-/// A text that is no speed.
+/// A text that is not a speed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("a speed is `realtime`, `max` or a number such as 10 (ten times as fast as recorded)")]
 pub struct NoSpeed;
@@ -31,14 +31,14 @@ pub struct NoSpeed;
 #[derive(Debug, Clone)]
 pub struct Pace {
     speed: Speed,
-    /// The recorded time of the first step and when it was taken.
+    /// The recorded time of the first step, and when that was taken.
     began: Option<(Timestamp, Instant)>,
 }
 
-/// A day and more of waiting for a single step is a typing error or a broken clock in the capture; it also keeps the
-/// arithmetic within what an [`Instant`] can hold.
+/// Longest wait for a single step, in seconds. More than these eleven days is a typing error or a wrong clock in the
+/// capture, and might not fit into an [`Instant`].
 const LONGEST_WAIT: f64 = 1e6;
-/// A replay of a day at this speed takes a month.
+/// The slowest speed: a day takes a month to replay.
 const SLOWEST: f64 = 1.0 / 32.0;
 
 impl FromStr for Speed {
@@ -106,8 +106,8 @@ impl Pace {
     }
 }
 
-/// The time of live operation: that of the wall clock when it was started, and the monotonic clock from there on, so
-/// that nobody who sets the system's clock back puts moves in another order. Clones tell the same time.
+/// The time of live operation: the wall clock at the start, and the monotonic clock from there on, so that setting the
+/// system's clock back never changes the order of moves. Clones give the same time.
 #[derive(Debug, Clone)]
 pub struct LiveTime {
     wall: Timestamp,
@@ -116,7 +116,7 @@ pub struct LiveTime {
     ahead: Arc<AtomicU64>,
 }
 
-/// A wall clock further ahead than this was set; less is drift.
+/// A wall clock that is further ahead than this was set; less is drift.
 const SET_FORWARD: Duration = Duration::from_secs(2);
 
 impl LiveTime {
@@ -136,8 +136,8 @@ impl LiveTime {
         self.wall + now().saturating_duration_since(self.began) + self.ahead()
     }
 
-    /// Goes along if the system's clock was set forward, as it is on a computer without a clock of its own when it finds
-    /// a network. Returns by how much.
+    /// Follows the system's clock if it was set forward, as a computer without a battery-backed clock does once it has a
+    /// network. Returns by how much.
     pub fn keep_up(&self) -> Option<Duration> {
         let forward = wall_time().saturating_duration_since(self.now());
         if forward < SET_FORWARD {
@@ -148,7 +148,7 @@ impl LiveTime {
         Some(forward)
     }
 
-    /// Lets other tasks work until then.
+    /// Lets other tasks work until `at`.
     pub async fn until(&self, at: Timestamp) {
         let wait = at.saturating_duration_since(self.wall + self.ahead());
         let due = self.began + wait.min(Duration::from_secs_f64(LONGEST_WAIT));
@@ -160,7 +160,7 @@ impl LiveTime {
     }
 }
 
-/// The time of day, for what is no part of a stream of events: when the daemon was started, for instance.
+/// The wall clock, for what is not part of a stream of events: when the daemon was started, for instance.
 #[must_use]
 #[expect(
     clippy::disallowed_methods,

@@ -1,18 +1,14 @@
-//! The arguments as they stand on the command line.
+//! The arguments as they are written on the command line.
 //!
-//! Help texts are the doc comments here; tests/whole/help holds them as people see them.
+//! The doc comments here are the help texts; tests/whole/help has them as they are printed.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 #[cfg(target_os = "linux")]
 use clap::builder::TypedValueParser;
-use clap::error::ErrorKind;
-use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand};
+use clap::{ArgAction, Args, Parser, Subcommand};
 
-use super::request::Request;
-use crate::config::Played;
 #[cfg(target_os = "linux")]
 use crate::config::PortMode;
 use crate::laws::{Edition, IncidentKind, Language, Mode, TimeControl};
@@ -20,7 +16,7 @@ use crate::system_time::Speed;
 #[cfg(unix)]
 use crate::tools::emulate::{Fault, Hands, Share};
 
-/// Watches games of chess on electronic boards: moves, clocks and irregularities, live over MQTT
+/// Watch chess games on electronic boards: moves, clocks and irregularities, live over MQTT
 #[derive(Debug, Parser)]
 #[command(
     term_width = 0,
@@ -35,7 +31,7 @@ use crate::tools::emulate::{Fault, Hands, Share};
 )]
 pub(super) struct Arguments {
     #[command(subcommand)]
-    command: Command,
+    pub(super) command: Command,
     #[command(flatten)]
     help: Help,
     /// Print the version
@@ -44,7 +40,7 @@ pub(super) struct Arguments {
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+pub(super) enum Command {
     #[cfg(target_os = "linux")]
     Boards(BoardsArguments),
     Demo(DemoArguments),
@@ -59,7 +55,7 @@ enum Command {
     Run(RunArguments),
 }
 
-/// One help, the short one: what does not fit there belongs into the documentation.
+/// There is one help, the short one; what does not fit belongs in the documentation.
 #[derive(Debug, Args)]
 struct Help {
     /// Print this help
@@ -67,59 +63,59 @@ struct Help {
     help: Option<bool>,
 }
 
-/// List ports and boards, and what to do where something is wrong
+/// List ports and boards, and say what to do if something is wrong
 #[cfg(target_os = "linux")]
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_help = AFTER_BOARDS)]
 pub(super) struct BoardsArguments {
-    /// Look at this port only; can be given several times
+    /// Check only this port; may be repeated
     #[arg(long, value_name = "PATH")]
     pub(super) port: Vec<PathBuf>,
-    /// Ports and names as there [default: /etc/kiebitz.toml if it is there]
+    /// Configuration with ports and names [default: /etc/kiebitz.toml if it exists]
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
-    /// Go on until Ctrl-C, with one line for every change
+    /// Keep running until Ctrl-C and print a line for every change
     #[arg(long)]
     pub(super) watch: bool,
-    /// One JSON object per port; with --watch again for every change
+    /// Print one JSON object per port; with --watch, again at every change
     #[arg(long)]
     pub(super) json: bool,
     #[command(flatten)]
     help: Help,
 }
 
-/// Record what goes over one port, for a replay or for somebody who shall look into it
+/// Record all bytes on one port, for a replay or for somebody else to examine
 #[cfg(target_os = "linux")]
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_help = AFTER_RECORD)]
 pub(super) struct RecordArguments {
-    /// A port, as `kiebitz boards` lists them
+    /// The port, as listed by `kiebitz boards`
     #[arg(value_name = "PORT")]
     pub(super) port: PathBuf,
-    /// The recording (pcapng); a file that exists is left alone
+    /// The recording (pcapng); an existing file is not overwritten
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
-    /// How the boards on it speak: auto (find out), single or bus
+    /// What is on the port: auto (detect), single (one board) or bus
     #[arg(long, value_name = "MODE", default_value = "auto", hide_possible_values = true, value_parser = port_mode())]
     pub(super) mode: PortMode,
-    /// End after so many seconds
+    /// Stop after this many seconds
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..=LONGEST_RECORDING))]
     pub(super) seconds: Option<u64>,
     #[command(flatten)]
     help: Help,
 }
 
-/// Watch a game come in from a board; needs nothing else installed
+/// Watch a recorded game come in from a board; nothing else needs to be installed
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_help = AFTER_DEMO)]
 pub(super) struct DemoArguments {
-    /// How fast: realtime, a number of times as fast, or max
+    /// Speed: realtime, a factor such as 10, or max
     #[arg(long, value_name = "SPEED", default_value = "5")]
     pub(super) speed: Speed,
-    /// Port of the MQTT broker [default: 1883 if it is free, else any]
+    /// Port of the MQTT broker [default: 1883 if free, else any]
     #[arg(long, value_name = "PORT")]
     pub(super) port: Option<u16>,
-    /// Stay after the game until Ctrl-C, to look at the topics
+    /// Keep running after the game until Ctrl-C, to look at the topics
     #[arg(long)]
     pub(super) wait: bool,
     /// Draw pieces as letters: KQRBNP for White, kqrbnp for Black
@@ -134,87 +130,74 @@ pub(super) struct DemoArguments {
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_help = AFTER_EMULATE)]
 pub(super) struct EmulateArguments {
-    /// How many boards, up to 256
+    /// Number of boards, at most 256
     #[arg(long, value_name = "NUMBER", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(super) boards: u16,
-    /// Games to play, to the boards in turn and round again [default: three old ones]
+    /// Games to play, dealt to the boards in turn [default: three classic games]
     #[arg(long, value_name = "FILE")]
     pub(super) pgn: Option<PathBuf>,
     /// Who plays: calm, drawing (slides pieces), blitz, clumsy, mixed
     #[arg(long, value_name = "HANDS", default_value = "calm")]
     pub(super) hands: Hands,
-    /// How fast they think: realtime, so many times as fast, or max
+    /// How fast the players think: realtime, a factor such as 10, or max
     #[arg(long, value_name = "SPEED", default_value = "1")]
     pub(super) speed: Speed,
-    /// The same number gives the same play
+    /// Seed of all chance; the same seed gives the same play
     #[arg(long, value_name = "NUMBER", default_value = "1")]
     pub(super) seed: u64,
-    /// All boards on one port, as a bus; their addresses are 1 and so on
+    /// Put all boards on one port in bus mode, with addresses from 1
     #[arg(long)]
     pub(super) bus: bool,
-    /// Make links to the ports, DIR/board-1 and so on or DIR/bus
+    /// Create links to the ports: DIR/board-1, DIR/board-2 and so on, or DIR/bus
     #[arg(long, value_name = "DIR")]
     pub(super) links: Option<PathBuf>,
-    /// What goes wrong, as in "unplug 2 at 30s for 5s"; can be given several times
+    /// Something that goes wrong, as in "unplug 2 at 30s for 5s"; may be repeated
     #[arg(long, value_name = "FAULT", help_heading = FAULTS)]
     pub(super) fault: Vec<Fault>,
-    /// How many answers on the bus are damaged, as in 2%
+    /// Share of answers on the bus that arrive damaged, as in 2%
     #[arg(long, value_name = "SHARE", default_value = "0%", requires = "bus", help_heading = FAULTS)]
     pub(super) damaged: Share,
-    /// Unplugged boards keep power and note moves, as serial ones do
+    /// Boards keep power while unplugged and store moves, as serial boards do
     #[arg(long, conflicts_with = "bus", help_heading = FAULTS)]
     pub(super) own_power: bool,
     #[command(flatten)]
     help: Help,
 }
 
-/// Watch the boards that are plugged in, all day: the daemon
+/// Run the daemon, which watches all boards that are plugged in
 #[cfg(target_os = "linux")]
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_help = AFTER_RUN)]
 pub(super) struct RunArguments {
-    /// The configuration [default: /etc/kiebitz.toml if it is there]
+    /// Configuration file [default: /etc/kiebitz.toml if it exists]
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
     #[command(flatten)]
     help: Help,
 }
 
-/// What is played, where no configuration tells.
+/// What is played, if no configuration says so.
 #[derive(Debug, Args)]
 pub(super) struct RulesArguments {
     /// Edition of the Laws, as in fide-2018 [default: fide-2023]
     #[arg(long, value_name = "NAME")]
     pub(super) laws: Option<Edition>,
-    /// standard, rapid or blitz [default: what the time control is, else standard]
+    /// standard, rapid or blitz [default: by the time control, else standard]
     #[arg(long, value_name = "NAME")]
     pub(super) mode: Option<Mode>,
-    /// Rapid or blitz without the supervision that the competition rules need
+    /// Rapid or blitz without the supervision that the competition rules require
     #[arg(long)]
     pub(super) unsupervised: bool,
-    /// As in "90+30" or "90 min/40 + 30 min, 30 s from move 1"
+    /// Time control, as in "90+30" or "90 min/40 + 30 min, 30 s from move 1"
     #[arg(long, value_name = "TEXT")]
     pub(super) time_control: Option<TimeControl>,
-}
-
-impl RulesArguments {
-    /// What they say.
-    pub(super) fn played(self) -> Played {
-        Played {
-            laws: self.laws,
-            mode: self.mode,
-            supervised: self.unsupervised.then_some(false),
-            time_control: self.time_control,
-            ..Played::default()
-        }
-    }
 }
 
 /// Explain the Laws: editions, modes of play, and what an incident means
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_help = AFTER_LAWS)]
 pub(super) struct LawsArguments {
-    /// A kind of incident, as in illegal_move [default: list what there is]
+    /// A kind of incident, as in illegal_move [default: list everything]
     #[arg(value_name = "KIND", value_parser = incident_kind(), hide_possible_values = true)]
     pub(super) kind: Option<IncidentKind>,
     #[command(flatten)]
@@ -230,7 +213,7 @@ pub(super) struct LawsArguments {
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_help = AFTER_REPLAY)]
 pub(super) struct ReplayArguments {
-    /// Captures of boards (pcapng); each is replayed by itself
+    /// Captures of boards (pcapng); each is replayed on its own
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
     /// Events, one JSON object per line
@@ -239,62 +222,62 @@ pub(super) struct ReplayArguments {
     /// The games as PGN
     #[arg(long, conflicts_with = "explain", help_heading = PRINTED)]
     pub(super) pgn: bool,
-    /// What every move rests on, and what else it could have been
+    /// The evidence for every move, and what else it could have been
     #[arg(long, help_heading = PRINTED)]
     pub(super) explain: bool,
-    /// Commands of an arbiter to be given as well, one JSON object per line
+    /// Arbiter's commands to apply as well, one JSON object per line
     #[arg(long, value_name = "FILE")]
     pub(super) commands: Option<PathBuf>,
     /// Publish as well, as in mqtt://localhost or mqtt://user:password@host:1883
     #[arg(long, value_name = "URL", help_heading = PUBLISHED)]
     pub(super) mqtt: Option<String>,
-    /// What the topics begin with
+    /// Prefix of all topics
     #[arg(long, value_name = "PREFIX", requires = "mqtt", default_value = "kiebitz/replay", help_heading = PUBLISHED)]
     pub(super) prefix: String,
-    /// Log more; -vv still more, or set KIEBITZ_LOG=debug
+    /// Log more; -vv logs even more, or set KIEBITZ_LOG=debug
     #[arg(short, long, action = ArgAction::Count, requires = "mqtt", help_heading = PUBLISHED)]
     pub(super) verbose: u8,
-    /// How fast: realtime, a number of times as fast, or max
+    /// Speed: realtime, a factor such as 10, or max
     #[arg(long, value_name = "SPEED", default_value = "max")]
     pub(super) speed: Speed,
-    /// Name of the stream of events; a second capture's is NAME-2
+    /// Name of the event stream; a second capture gets NAME-2
     #[arg(long, value_name = "NAME", default_value = "replay")]
     pub(super) stream: String,
     #[command(flatten)]
     help: Help,
-    /// Names of the boards, and what is played on them, as there
+    /// Configuration with board names and what is played
     #[arg(long, value_name = "FILE", conflicts_with_all = ["laws", "mode", "unsupervised", "time_control"], help_heading = PLAYED)]
     pub(super) config: Option<PathBuf>,
     #[command(flatten, next_help_heading = PLAYED)]
     pub(super) rules: RulesArguments,
 }
 
-/// The arbiter's report of a game: score sheet, clocks, incidents, claims, corrections
+/// Write the arbiter's report of a game: score sheet, clocks, incidents, claims, corrections
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_help = AFTER_REPORT)]
 pub(super) struct ReportArguments {
     /// A capture (pcapng), a file of events, or the id of a game in the journal
     #[arg(value_name = "FILE|GAME")]
     pub(super) subject: PathBuf,
-    /// As text
+    /// Plain text
     #[arg(long, conflicts_with = "json", help_heading = INSTEAD_OF_PAGE)]
     pub(super) text: bool,
-    /// As one JSON object
+    /// One JSON object
     #[arg(long, help_heading = INSTEAD_OF_PAGE)]
     pub(super) json: bool,
-    /// Where to; a file that exists is replaced [default: stdout]
+    /// Output file; an existing file is replaced [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
-    /// Language of the texts: en or de [default: that of the configuration, else en]
+    /// Language of the text: en or de [default: from the configuration, else en]
     #[arg(long, value_name = "CODE")]
     pub(super) language: Option<Language>,
-    /// Language of the piece letters, as in fr or ru [default: that of the texts]
+    /// Language of the piece letters, as in fr or ru [default: that of the text]
     #[arg(long, value_name = "CODE")]
     pub(super) notation: Option<String>,
-    /// Journal, and what is played [default: /etc/kiebitz.toml for a game]
+    /// Configuration [default for a game in the journal: /etc/kiebitz.toml]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["laws", "mode", "unsupervised", "time_control"])]
     pub(super) config: Option<PathBuf>,
-    /// Commands of an arbiter to be given in a capture, one JSON object per line
+    /// Arbiter's commands to apply to a capture, one JSON object per line
     #[arg(long, value_name = "FILE")]
     pub(super) commands: Option<PathBuf>,
     #[command(flatten)]
@@ -303,7 +286,7 @@ pub(super) struct ReportArguments {
     pub(super) rules: RulesArguments,
 }
 
-const PLAYED_IN_CAPTURE: &str = "What is played, of a capture";
+const PLAYED_IN_CAPTURE: &str = "What is played in a capture";
 const INSTEAD_OF_PAGE: &str = "Print instead of an HTML page";
 const PRINTED: &str = "Print instead of the score sheet";
 const PLAYED: &str = "What is played";
@@ -314,60 +297,61 @@ const FAULTS: &str = "Faults";
 const AFTER_HELP: &str = "\
 Start with `kiebitz demo`. `kiebitz replay --help` shows what can be done with a recording.
 
-Exit codes: 0 fine; 1 something failed, and stderr says what; 2 wrong usage; 130 ended by Ctrl-C.";
+Exit codes: 0 success; 1 something failed, and stderr says what; 2 wrong usage; 130 ended by Ctrl-C.";
 
 #[cfg(target_os = "linux")]
 const AFTER_BOARDS: &str = "\
 Without --port: boards and serial converters on USB, bound Bluetooth links, and the configured ports. The
-boards are only asked; no game suffers from it. A port that a running kiebitz uses is told as such. A
-clock's sides are as seen from its front; which is White's only play can tell.
+boards are only queried, which disturbs no game. A port in use by a running kiebitz is listed as such.
+The sides of a clock are as seen from its front; only play can show which one is White's.
 
 Examples:
   kiebitz boards
-  kiebitz boards --watch                         lift a piece, and see whether its square notices
+  kiebitz boards --watch                         lift a piece to check that its square notices
   kiebitz boards --port /dev/ttyS0               a serial port that is not on USB
   kiebitz boards --json | jq -r '.boards[].serial'
 
-Exit codes: 0 fine; 1 no port was found, or a port or board has to be seen to; 2 wrong usage; 130 ended
+Exit codes: 0 success; 1 no port was found, or a port or board needs attention; 2 wrong usage; 130 ended
 by Ctrl-C.";
 
 #[cfg(target_os = "linux")]
 const AFTER_RECORD: &str = "\
-The boards are kept answering, and their memory is read first. The file can be replayed at any moment,
-also while it grows. A port that goes away is opened again. A running kiebitz records its ports itself.
+The boards' memory is read first; after that they are kept reporting. The file can be replayed at any
+time, even while it grows. A port that is unplugged is opened again when it comes back. A running kiebitz
+records its ports itself.
 
 Examples:
   kiebitz record /dev/ttyACM0 board-3.pcapng
   kiebitz record --seconds 60 ttyUSB0 row-1.pcapng
   kiebitz replay board-3.pcapng
 
-Exit codes: 0 the time is over; 1 something failed; 2 wrong usage; 130 ended by Ctrl-C, in good order.";
+Exit codes: 0 the time is up; 1 something failed; 2 wrong usage; 130 ended by Ctrl-C, in an orderly way.";
 
 const AFTER_DEMO: &str = "\
-A recorded game goes through the whole of kiebitz at a pace one can watch. The board is drawn as its
-sensors see it: a piece in the hand is missing. Everything is published on an MQTT broker of its own.
-Where the output is no terminal, a block of text is printed per move. Ctrl-C ends the demo.";
+A recorded game goes through all of kiebitz at a pace you can follow. The board is drawn as its sensors
+see it, so a piece in a player's hand is missing. Everything is published on a built-in MQTT broker. If
+the output is not a terminal, one block of text is printed per move. Ctrl-C ends the demo.";
 
 #[cfg(unix)]
 const AFTER_EMULATE: &str = "\
-These are virtual boards: whatever reads boards can open the ports that are printed at the start. They
-speak the protocol of DGT-compatible boards, with the timing of scan, line and clock. A higher speed
-shortens what players think, not what their hands do, so that nothing impossible is seen.
+The boards are virtual: any program that reads boards can open the ports printed at the start. They speak
+the protocol of DGT-compatible boards, with the timing of scan, line and clock. A higher speed shortens
+the time that players think, not the movements of their hands, so that nothing impossible is seen.
 
-While it runs, faults can be typed: unplug, plug, garbage, silent, heard, dead, alive, clock-lost, clock,
-each with the number of a board or `all`; `help` explains them. Ctrl-C ends it and removes the links. In
-the background it needs its input closed: kiebitz emulate </dev/null &
+While it runs, you can type faults: unplug, plug, garbage, silent, heard, dead, alive, clock-lost, clock,
+each with the number of a board or `all`; `help` explains them. Ctrl-C ends it and removes the links. To
+run it in the background, close its input: kiebitz emulate </dev/null &
 
 Examples:
   kiebitz emulate --boards 8 --pgn round-5.pgn --links boards
   kiebitz emulate --hands blitz --fault 'unplug 1 at 20s for 5s'
   kiebitz emulate --bus --boards 30 --damaged 2% --links boards
 
-Exit codes: 0 ended by a signal to terminate; 1 something failed; 2 wrong usage; 130 ended by Ctrl-C.";
+Exit codes: 0 ended by SIGTERM; 1 something failed; 2 wrong usage; 130 ended by Ctrl-C.";
 
 const AFTER_LAWS: &str = "\
-Without KIND: all editions, modes and kinds. With one: how grave each of its cases is, by which articles,
-and what the arbiter is advised. kiebitz advises; the arbiter decides.
+Without KIND: all editions, modes and kinds. With KIND: how serious each of its cases is, which articles
+apply, and the advice to the arbiter. kiebitz advises; the arbiter decides.
 
 Examples:
   kiebitz laws
@@ -375,79 +359,46 @@ Examples:
   kiebitz laws illegal_move --laws fide-2018 --mode blitz --unsupervised
   kiebitz laws flag_fall --language de
 
-Exit codes: 0 fine; 2 wrong usage.";
+Exit codes: 0 success; 2 wrong usage.";
 
 #[cfg(target_os = "linux")]
 const AFTER_RUN: &str = "\
-Boards are found as they are plugged in, and games go on where they were when a cable comes back or
-kiebitz was restarted. systemd/kiebitz.toml explains the configuration, systemd/kiebitz.service starts
-kiebitz with the computer. Ctrl-C and SIGTERM stop it in good order.
+Boards are found as they are plugged in. After a cable is plugged in again or kiebitz is restarted, games
+go on where they were. systemd/kiebitz.toml explains the configuration; systemd/kiebitz.service starts
+kiebitz with the computer. Ctrl-C and SIGTERM stop it in an orderly way.
 
-Exit codes: 0 it was stopped; 1 it could not work, and the log says why; 2 wrong usage, or the
-configuration makes no sense.";
+Exit codes: 0 stopped on request; 1 something failed, and the log says what; 2 wrong usage, or the
+configuration is invalid.";
 
 const AFTER_REPLAY: &str = "\
-The score sheet has the clock after every move, the time it took, and what was odd. Sheets and PGN are
-printed at the end of each capture, events as they come. A capture that was cut off, by a power failure
-for instance, is replayed as far as it goes; stderr says so.
+The score sheet has the clock after every move, the time it took, and the irregularities. Sheets and PGN
+are printed at the end of each capture, events as they come. A capture that was cut off, by a power
+failure for instance, is replayed as far as it goes, with a note on stderr.
 
 Examples:
   kiebitz replay board-3.pcapng                  the score sheet
-  kiebitz replay --explain board-3.pcapng        why each move was told
+  kiebitz replay --explain board-3.pcapng        the evidence for each move
   kiebitz replay --pgn round-5/*.pcapng          all games of a round
   kiebitz replay --json board-3.pcapng | jq .    the events
   kiebitz replay --mode blitz --unsupervised --time-control 3+2 board-3.pcapng
   kiebitz replay --commands arbiter.jsonl board-3.pcapng
   kiebitz replay --speed realtime --mqtt mqtt://localhost board-3.pcapng
 
-Exit codes: 0 fine, also where a capture was cut off; 1 something failed, the other captures are replayed
-all the same; 2 wrong usage; 130 ended by Ctrl-C.";
+Exit codes: 0 success, even if a capture was cut off; 1 something failed, but the other captures were
+replayed; 2 wrong usage; 130 ended by Ctrl-C.";
 
 const AFTER_REPORT: &str = "\
-The page is one file that needs nothing else: for a browser, a phone, or A4 paper. It is for the arbiter
-alone. What is known from a capture points to its packets, for Wireshark. A game that is not over has the
-data for the envelope of an adjournment. `kiebitz replay --json` prints files of events. Piece letters:
-en de fr es it pt nl sv da nb fi pl cs sk hu ro hr sr tr ru uk el is et.
+The page is a single self-contained file for a browser, a phone, or A4 paper. It is meant for the arbiter
+alone. The report of a capture refers to its packets, as numbered in Wireshark. The report of an
+unfinished game has the data for the envelope of an adjournment. `kiebitz replay --json` prints files of
+events. Piece letters: en de fr es it pt nl sv da nb fi pl cs sk hu ro hr sr tr ru uk el is et.
 
 Examples:
   kiebitz report board-3.pcapng --output board-3.html
   kiebitz report --text --language de board-3.pcapng
   kiebitz report --notation fr -o game.html 2026-11-21-board-3-2
 
-Exit codes: 0 fine, also where a capture was cut off; 1 something failed; 2 wrong usage.";
-
-/// What the arguments ask for, checked.
-///
-/// # Errors
-///
-/// When they make no sense; also when they ask for help, which is then the error's text.
-pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, clap::Error> {
-    let arguments = Arguments::try_parse_from(args)?;
-    match arguments.command {
-        #[cfg(target_os = "linux")]
-        Command::Boards(boards) => Ok(Request::Boards(boards.into())),
-        Command::Demo(demo) => Ok(Request::Demo(demo.into())),
-        #[cfg(unix)]
-        Command::Emulate(emulate) => Request::emulate(emulate).map_err(|error| wrong("emulate", &error)),
-        Command::Laws(laws) => Ok(Request::Laws(laws.into())),
-        #[cfg(target_os = "linux")]
-        Command::Record(record) => Ok(Request::Record(record.into())),
-        Command::Replay(replay) => Request::replay(replay).map_err(|error| wrong("replay", &error)),
-        Command::Report(report) => Request::report(report).map_err(|error| wrong("report", &error)),
-        #[cfg(target_os = "linux")]
-        Command::Run(run) => Ok(Request::Run(run.config)),
-    }
-}
-
-/// What is wrong with the arguments of a command.
-fn wrong(name: &str, error: &anyhow::Error) -> clap::Error {
-    let mut command = Arguments::command();
-    command.build();
-    let command = command.find_subcommand(name).cloned().unwrap_or(command);
-    command
-        .clone()
-        .error(ErrorKind::ValueValidation, format!("{error:#}"))
-}
+Exit codes: 0 success, even if a capture was cut off; 1 something failed; 2 wrong usage.";
 
 fn incident_kind() -> impl TypedValueParser<Value = IncidentKind> {
     let kinds = IncidentKind::ALL.iter().map(|kind| kind.as_str());

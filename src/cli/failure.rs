@@ -1,4 +1,4 @@
-//! What the shell and the reader of the screen are told in the end.
+//! Errors and warnings on stderr, and the exit code that goes with them.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -8,21 +8,21 @@ use kiebitz_hardware::capture::{CaptureError, FileKind};
 
 use crate::Exit;
 
-/// Tells an error once, as a chain, with what can be done about it.
+/// Prints an error once, as a chain, with advice on what to do about it.
 pub(super) fn report(error: &Error) -> Exit {
     if is_broken_pipe(error) {
         return Exit::Fine;
     }
-    tell(&format!("{error:#}"));
+    print(&format!("kiebitz: {error:#}"));
     if let Some(advice) = advice(error) {
-        tell_more(advice);
+        print(advice);
     }
     Exit::Failed
 }
 
-/// Says on stderr what does not end the program.
+/// Prints a warning about a file, which does not end the program.
 pub(super) fn warn(path: &Path, text: &str) {
-    tell(&format!("{}: {text}", path.display()));
+    print(&format!("kiebitz: {}: {text}", path.display()));
 }
 
 /// Whether the reader of the output has gone, as `head` does.
@@ -36,7 +36,7 @@ pub(super) fn is_broken_pipe(error: &Error) -> bool {
     })
 }
 
-/// What to do about an error, where its text does not say so itself.
+/// What to do about an error, if its text does not say so itself.
 fn advice(error: &Error) -> Option<&'static str> {
     if let Some(error) = error
         .chain()
@@ -79,12 +79,8 @@ fn advice(error: &Error) -> Option<&'static str> {
     }
 }
 
-fn tell(text: &str) {
-    tell_more(&format!("kiebitz: {text}"));
-}
-
-fn tell_more(text: &str) {
-    // Nobody is left to be told when stderr is gone.
+fn print(text: &str) {
+    // Nothing can be done when stderr is gone.
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 

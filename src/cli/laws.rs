@@ -12,7 +12,7 @@ use crate::output::wrap::wrapped;
 /// The widest line, in characters.
 const WIDTH: usize = 100;
 
-/// Lists what there is, or explains a kind of incident.
+/// Lists editions, modes and kinds of incidents, or explains one kind.
 pub(super) fn run(request: &LawsRequest, out: &mut impl Write) -> Result<Exit> {
     let LawsRequest {
         kind,
@@ -29,26 +29,26 @@ pub(super) fn run(request: &LawsRequest, out: &mut impl Write) -> Result<Exit> {
 fn list(language: Language, out: &mut impl Write) -> Result<()> {
     writeln!(out, "Editions of the Laws (--laws)")?;
     for edition in Edition::ALL {
-        let usual = if *edition == Edition::default() {
-            ", unless another one is set"
+        let default = if *edition == Edition::default() {
+            ", the default"
         } else {
             ""
         };
-        writeln!(out, "  {edition}   in force from {}{usual}", edition.in_force())?;
+        writeln!(out, "  {edition}   in force from {}{default}", edition.in_force())?;
     }
     writeln!(out, "\nModes of play (--mode)")?;
-    for (mode, told) in [
-        (Mode::Standard, "an hour and more for sixty moves"),
+    for (mode, meaning) in [
+        (Mode::Standard, "an hour or more for sixty moves"),
         (
             Mode::Rapid,
-            "less; --unsupervised where there are too few arbiters for the competition rules",
+            "less; --unsupervised if there are too few arbiters for the competition rules",
         ),
         (
             Mode::Blitz,
-            "ten minutes and less (1997, 2009: less than 15); --unsupervised likewise",
+            "ten minutes or less (1997, 2009: less than 15); --unsupervised likewise",
         ),
     ] {
-        writeln!(out, "  {:<9}   {told}", mode)?;
+        writeln!(out, "  {:<9}   {meaning}", mode)?;
     }
     writeln!(out, "\nKinds of incidents")?;
     for kind in IncidentKind::ALL {
@@ -64,7 +64,7 @@ fn explain(
     out: &mut impl Write,
 ) -> Result<()> {
     let rules = &regulations.rules;
-    let said = |name| laws::word(language, "explained", name);
+    let word = |name| laws::word(language, "explained", name);
     writeln!(out, "{} ({kind})", laws::title(language, kind))?;
     writeln!(out, "{}", heading(rules))?;
     let mut unchecked = false;
@@ -72,7 +72,7 @@ fn explain(
         unchecked |= !advice.checked;
         let dagger = if advice.checked { "" } else { " †" };
         let article = match advice.article.as_str() {
-            "" => said("no_article").to_owned(),
+            "" => word("no_article").to_owned(),
             article => format!("Art. {article}{dagger}"),
         };
         let severity = laws::word(language, "severity", advice.severity.as_str());
@@ -81,9 +81,9 @@ fn explain(
             writeln!(out, "{line}")?;
         }
     }
-    writeln!(out, "\n{}", said("examples"))?;
+    writeln!(out, "\n{}", word("examples"))?;
     if unchecked {
-        writeln!(out, "{}", said("unchecked"))?;
+        writeln!(out, "{}", word("unchecked"))?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The log on stderr, where there is a part that runs like a daemon.
+//! The log on stderr, for commands that publish over MQTT.
 
 use anyhow::{Result, anyhow};
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -19,7 +19,7 @@ impl Logging {
     ///
     /// # Errors
     ///
-    /// When the variable makes no sense.
+    /// When the variable cannot be understood.
     pub(super) fn new(verbose: u8) -> Result<Self> {
         if let Ok(text) = std::env::var(VARIABLE)
             && !text.is_empty()
@@ -42,7 +42,7 @@ impl Logging {
         })
     }
 
-    /// Logs from now on.
+    /// Starts to log.
     pub(super) fn start(&self) {
         let layer = tracing_subscriber::fmt::layer()
             .with_writer(std::io::stderr)

@@ -1,4 +1,4 @@
-//! The command line: arguments, checked requests, and what carries them out.
+//! The command line: arguments, the requests they are parsed into, and the functions that carry these out.
 //!
 //! Nothing below this module sees a flag.
 
@@ -6,6 +6,7 @@ mod args;
 mod failure;
 mod laws;
 mod logging;
+mod parse;
 mod printer;
 mod replay;
 mod report;
@@ -24,7 +25,7 @@ use request::Request;
 /// Reads the arguments and does what they say.
 #[must_use]
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
-    let request = match args::parse(args) {
+    let request = match parse::parse(args) {
         Ok(request) => request,
         Err(error) => return usage(&error),
     };
@@ -60,9 +61,9 @@ fn venue() -> Venue {
     }
 }
 
-/// Help and version go to stdout and are no failure.
+/// Prints what clap has to say. Help and version go to stdout and are no failure.
 fn usage(error: &clap::Error) -> Exit {
-    // Nobody is left to be told when this cannot be printed.
+    // Nothing can be done when this cannot be printed.
     let _ = error.print();
     if error.use_stderr() {
         Exit::Usage

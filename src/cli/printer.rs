@@ -25,15 +25,15 @@ pub(super) enum Output {
     Sheet,
 }
 
-/// Prints one capture after the other.
+/// Prints one capture after another.
 #[derive(Debug)]
 pub(super) struct Printer<'w, W> {
     out: &'w mut W,
     output: Output,
-    /// Somebody is watching: events are not held back in a buffer.
+    /// The replay is paced: events are flushed at once.
     live: bool,
     zone: TimeZone,
-    /// Something was printed before.
+    /// Whether something was printed before.
     begun: bool,
     sheet: Sheet,
     games: Vec<GameRecord>,
@@ -53,7 +53,7 @@ impl<'w, W: Write> Printer<'w, W> {
         }
     }
 
-    /// The next capture begins.
+    /// Begins the next capture.
     pub(super) fn begin(&mut self, path: &Path) -> Result<()> {
         if let Output::Sheet | Output::Explanation = self.output {
             let detail = if self.output == Output::Sheet {
@@ -74,7 +74,7 @@ impl<'w, W: Write> Printer<'w, W> {
         Ok(())
     }
 
-    /// A step of the capture was done.
+    /// Prints or collects what a step of the capture gave.
     pub(super) fn said(&mut self, said: &[Said]) -> Result<()> {
         match self.output {
             Output::Events => self.print_events(said)?,
@@ -84,7 +84,7 @@ impl<'w, W: Write> Printer<'w, W> {
         Ok(())
     }
 
-    /// The capture has ended, or cannot be read any further.
+    /// Ends a capture, which may be broken off here.
     pub(super) fn end<R: Read>(&mut self, replay: &Replay<R>) -> Result<()> {
         match self.output {
             Output::Events => {}
@@ -122,7 +122,7 @@ impl<'w, W: Write> Printer<'w, W> {
     fn collect_game(&mut self, said: &Said) {
         match GameRecord::from_started(&said.event) {
             Some(game) => self.games.push(game),
-            // Each takes in no other game's events.
+            // Each ignores other games' events.
             None => self.games.iter_mut().rev().for_each(|game| {
                 game.apply(&said.event);
             }),

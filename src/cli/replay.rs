@@ -9,7 +9,7 @@ use kiebitz_hardware::Timestamp;
 
 use super::failure;
 use super::printer::Printer;
-use super::request::{CaptureRequest, ReplayRequest, Told};
+use super::request::{CaptureRequest, ReplayRequest, RulesFrom};
 use crate::Exit;
 use crate::config::{Config, ConfigError};
 use crate::events::Said;
@@ -18,12 +18,12 @@ use crate::hall::Names;
 use crate::output::mqtt::MqttConfig;
 use crate::referee::command::{Answer, CommandFile};
 use crate::replay::Replay;
-use crate::replay::publish::{self, Connection, Publisher};
+use crate::replay::publish::{Connection, Undelivered};
 use crate::system_time::{self, Pace, Speed};
 
-/// Replays what is asked for. A capture that fails does not keep the others from being replayed.
+/// Replays the captures of a request. If one fails, the others are replayed all the same.
 pub(super) fn run(request: &ReplayRequest, out: &mut impl Write) -> Result<Exit> {
-    let names = match names(&request.played) {
+    let names = match names(&request.rules) {
         Ok(names) => names,
         Err(error) => {
             failure::report(&error.into());
@@ -47,7 +47,7 @@ pub(super) fn run(request: &ReplayRequest, out: &mut impl Write) -> Result<Exit>
         .block_on(publish_all(request, config, &given, &mut printer))
 }
 
-/// What is known beside the captures.
+/// What applies to every capture.
 struct Given<'c> {
     /// What boards are called and what is played on them.
     names: Names,
@@ -55,22 +55,22 @@ struct Given<'c> {
 }
 
 /// What boards are called and what is played on them.
-fn names(played: &Told) -> Result<Names, ConfigError> {
-    Ok(Names::RecordedAs(Box::new(config(played)?)))
+fn names(rules: &RulesFrom) -> Result<Names, ConfigError> {
+    Ok(Names::RecordedAs(Box::new(config(rules)?)))
 }
 
 /// The configuration that was named, else one in which the arguments hold for all boards.
-pub(super) fn config(played: &Told) -> Result<Config, ConfigError> {
-    match played {
-        Told::Config(path) => Config::read(path),
-        Told::Arguments(regulations) => Ok(Config {
+pub(super) fn config(rules: &RulesFrom) -> Result<Config, ConfigError> {
+    match rules {
+        RulesFrom::Config(path) => Config::read(path),
+        RulesFrom::Arguments(regulations) => Ok(Config {
             event: regulations.clone(),
             ..Config::default()
         }),
     }
 }
 
-/// Without MQTT: nothing but this thread.
+/// Without MQTT no runtime is needed.
 fn print_all<W: Write>(
     request: &ReplayRequest,
     given: &Given<'_>,
@@ -102,11 +102,8 @@ async fn publish_all<W: Write>(
     let work = async {
         let mut exit = Exit::Fine;
         for capture in &request.captures {
-            let mut publisher = connection.publisher(&capture.stream);
-            exit = after(
-                publish(request.speed, capture, given, printer, &mut publisher).await,
-                exit,
-            )?;
+            let done = publish(request.speed, capture, given, printer, &connection).await;
+            exit = after(done, exit)?;
         }
         connection.drained().await?;
         anyhow::Ok(exit)
@@ -122,20 +119,22 @@ async fn publish<W: Write>(
     capture: &CaptureRequest,
     given: &Given<'_>,
     printer: &mut Printer<'_, W>,
-    publisher: &mut Publisher,
+    connection: &Connection,
 ) -> Result<()> {
+    let mut publisher = connection.publisher(&capture.stream)?;
     let mut pace = Pace::new(speed);
     let mut running = Running::begin(capture, given, printer)?;
     while let Some(at) = running.next_at() {
         pace.pass(at).await;
         let said = running.step(printer)?;
-        publisher.publish(at, &said, running.replay.boards()).await?;
+        let boards = running.replay.boards();
+        connection.publish(&mut publisher, at, &said, boards).await?;
     }
     running.end(printer)
 }
 
-/// What a command could not do is no failure of the replay, but somebody wants to know.
-pub(super) fn tell_refused(file: &CommandFile, answers: Vec<(usize, Answer)>) {
+/// Warns of commands that were refused; the replay has not failed because of them.
+pub(super) fn warn_of_refused(file: &CommandFile, answers: Vec<(usize, Answer)>) {
     for (line, answer) in answers {
         if let Some(error) = answer.error {
             let place = format!("{}:{line}", file.path().display());
@@ -144,11 +143,11 @@ pub(super) fn tell_refused(file: &CommandFile, answers: Vec<(usize, Answer)>) {
     }
 }
 
-/// Decides whether to go on after a capture.
+/// Decides whether to go on after a capture: the exit code so far, or an error that ends everything.
 fn after(done: Result<()>, exit: Exit) -> Result<Exit> {
     match done {
         Ok(()) => Ok(exit),
-        Err(error) if error.is::<Unprinted>() || error.is::<publish::Undelivered>() => Err(error),
+        Err(error) if error.is::<Unprinted>() || error.is::<Undelivered>() => Err(error),
         Err(error) => Ok(failure::report(&error)),
     }
 }
@@ -161,7 +160,7 @@ struct Running<'c> {
     broken: Option<anyhow::Error>,
 }
 
-/// Output that could not be printed: going on makes no sense.
+/// The output cannot be written, so there is no point in going on.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot print")]
 struct Unprinted;
@@ -190,7 +189,7 @@ impl<'c> Running<'c> {
     fn step<W: Write>(&mut self, printer: &mut Printer<'_, W>) -> Result<Vec<Said>> {
         match self.replay.step() {
             Ok(said) => {
-                self.tell_refusals();
+                self.warn_of_refusals();
                 printer.said(&said).context(Unprinted)?;
                 Ok(said)
             }
@@ -201,13 +200,13 @@ impl<'c> Running<'c> {
         }
     }
 
-    fn tell_refusals(&mut self) {
+    fn warn_of_refusals(&mut self) {
         if let Some(file) = self.commands {
-            tell_refused(file, self.replay.take_answers());
+            warn_of_refused(file, self.replay.take_answers());
         }
     }
 
-    /// Prints what was found, also where the capture is broken off.
+    /// Prints what was found, even if the capture is broken off.
     fn end<W: Write>(self, printer: &mut Printer<'_, W>) -> Result<()> {
         printer.end(&self.replay).context(Unprinted)?;
         let path = &self.capture.path;

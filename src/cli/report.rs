@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 
 use super::failure;
 use super::replay;
-use super::request::{Form, ReportRequest, Told};
+use super::request::{Form, ReportRequest, RulesFrom};
 use crate::Exit;
 use crate::config::Config;
 use crate::events::{Event, EventKind};
@@ -23,10 +23,10 @@ use crate::system_time;
 /// Makes the report that is asked for.
 pub(super) fn run(request: &ReportRequest, out: &mut impl Write) -> Result<Exit> {
     let of_file = request.subject.exists();
-    // A game is in the journal of the usual configuration; a capture has no more to do with that than in a replay.
-    let config = match &request.played {
-        Told::Arguments(_) if !of_file => Config::read_or_default(None),
-        played => replay::config(played),
+    // A game is in the journal of the usual configuration; for a capture that one does not count, as in a replay.
+    let config = match &request.rules {
+        RulesFrom::Arguments(_) if !of_file => Config::read_or_default(None),
+        rules => replay::config(rules),
     };
     let config = match config {
         Ok(config) => config,
@@ -38,7 +38,7 @@ pub(super) fn run(request: &ReportRequest, out: &mut impl Write) -> Result<Exit>
     let language = request.language.unwrap_or(config.event.language);
     let commands = request.commands.as_deref().map(CommandFile::read).transpose()?;
     if commands.is_some() && !of_file {
-        bail!("--commands goes with a capture: a game in the journal has its commands");
+        bail!("--commands is for captures: a game in the journal has its commands already");
     }
     let (report, exit) = if of_file {
         report_of_file(&request.subject, config, commands.as_ref())?
@@ -75,7 +75,7 @@ fn report_of_file(path: &Path, config: Config, commands: Option<&CommandFile>) -
     };
     if holds_events(BufReader::new(open()?))? {
         if commands.is_some() {
-            bail!("--commands goes with a capture: in a file of events they have been given");
+            bail!("--commands is for captures: in a file of events they have been applied already");
         }
         read_events(BufReader::new(open()?), &mut events)
             .with_context(|| format!("cannot read {}", path.display()))?;
@@ -95,7 +95,7 @@ fn report_of_file(path: &Path, config: Config, commands: Option<&CommandFile>) -
     Ok((report, exit))
 }
 
-/// Whether a file begins as a JSON object does; no capture can.
+/// Whether a file begins like a JSON object, as no capture can.
 fn holds_events(mut file: impl BufRead) -> Result<bool> {
     loop {
         let ahead = file.fill_buf()?;
@@ -115,13 +115,13 @@ fn read_events(file: impl BufRead, events: &mut Vec<Event>) -> Result<()> {
         let line = line?;
         if !line.trim().is_empty() {
             let event = serde_json::from_str(&line);
-            events.push(event.with_context(|| format!("line {number} is no event"))?);
+            events.push(event.with_context(|| format!("line {number} is not an event"))?);
         }
     }
     Ok(())
 }
 
-/// The events of a capture, through the same door as `kiebitz replay`. Returns what broke it off.
+/// Collects the events of a capture in the same way as `kiebitz replay`. Returns what broke it off.
 fn replayed(
     replay: Replay<BufReader<File>>,
     commands: Option<&CommandFile>,
@@ -135,7 +135,7 @@ fn replayed(
             Err(error) => return Some(error),
         }
         if let Some(file) = commands {
-            replay::tell_refused(file, replay.take_answers());
+            replay::warn_of_refused(file, replay.take_answers());
         }
     }
     source.cut_at = replay.truncated();
@@ -177,10 +177,10 @@ fn report_of_game(game: &Path, config: &Config) -> Result<Report> {
 
 /// The stream of boards that `kiebitz run` reads.
 const LIVE: &str = "live";
-/// So many games are named where the one asked for is not there.
+/// At most this many games are named if the one asked for does not exist.
 const NAMED: usize = 5;
 
-/// The events of a game, with what board and clock told before and during it.
+/// The events of a game, with those of board and clock before and during it.
 fn game_events(journal: &Journal, board: &str, game: &str, before: Option<&str>) -> Result<Vec<Event>> {
     let mut after = match before {
         Some(before) => journal
@@ -198,7 +198,7 @@ fn game_events(journal: &Journal, board: &str, game: &str, before: Option<&str>)
         after = last.seq;
         for journaled in page {
             let event: Event = serde_json::from_str(&journaled.payload).with_context(|| {
-                format!("event {} of {board} in the journal makes no sense", journaled.seq)
+                format!("event {} of {board} in the journal cannot be read", journaled.seq)
             })?;
             let own = event.game.as_deref() == Some(game);
             if matches!(event.kind, EventKind::GameStarted { .. }) && !own {
@@ -207,7 +207,7 @@ fn game_events(journal: &Journal, board: &str, game: &str, before: Option<&str>)
             if own || (event.game.is_none() && !ended) {
                 match &event.kind {
                     EventKind::GameEnded { .. } => ended = true,
-                    // The arbiter lets it go on.
+                    // The arbiter has ordered the game to go on.
                     EventKind::GameAmended {
                         result: Some(_),
                         reason,
@@ -221,4 +221,5 @@ fn game_events(journal: &Journal, board: &str, game: &str, before: Option<&str>)
     }
 }
 
+/// At most this many events are read from the journal at a time.
 const PAGE: usize = 1000;

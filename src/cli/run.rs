@@ -12,7 +12,7 @@ use crate::config::Config;
 pub(super) fn run(config: Option<&Path>) -> Result<Exit> {
     let config = match Config::read_or_default(config) {
         Ok(config) => config,
-        // Not to be tried again: it does not get better by itself.
+        // systemd does not restart after this exit code: the file stays wrong until somebody mends it.
         Err(error) => {
             failure::report(&error.into());
             return Ok(Exit::Usage);

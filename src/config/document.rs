@@ -1,4 +1,4 @@
-//! The file as it is written, and what is checked before it counts.
+//! The file as it is written, and the checks that it has to pass.
 
 use core::fmt::Display;
 use core::ops::Range;
@@ -14,7 +14,7 @@ use toml::Spanned;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
 use super::error::{Wrong, line_of};
-use super::event::{Played, Points, rounds, told};
+use super::event::{Played, Points, from_text, rounds};
 use super::values::{Name, NoUsbId, Serial, UsbId};
 use super::{
     ClockMessages, Config, Daemon, Ignored, Journal, KnownBy, NamedBoard, Port, PortMode, Ports, Recorder,
@@ -69,21 +69,21 @@ struct BoardTable {
     name: Spanned<Text<Name>>,
     serial: Option<Spanned<Text<Serial>>>,
     port: Option<Spanned<Text<Absolute>>>,
-    // The keys of `Played`: they could be taken over whole only if unknown keys were let through.
-    #[serde(default, deserialize_with = "told")]
+    // The keys of `Played`: to flatten it in, unknown keys would have to be accepted.
+    #[serde(default, deserialize_with = "from_text")]
     laws: Option<Edition>,
-    #[serde(default, deserialize_with = "told")]
+    #[serde(default, deserialize_with = "from_text")]
     mode: Option<Mode>,
     supervised: Option<bool>,
-    #[serde(default, deserialize_with = "told")]
+    #[serde(default, deserialize_with = "from_text")]
     time_control: Option<TimeControl>,
-    #[serde(default, deserialize_with = "told")]
+    #[serde(default, deserialize_with = "from_text")]
     start: Option<DrawnStart>,
-    #[serde(default, deserialize_with = "told")]
+    #[serde(default, deserialize_with = "from_text")]
     language: Option<Language>,
     #[serde(default, deserialize_with = "rounds")]
     rounds: Option<Rounds>,
-    #[serde(default, deserialize_with = "told")]
+    #[serde(default, deserialize_with = "from_text")]
     default_time: Option<DefaultTime>,
     #[serde(default)]
     points: Points,
@@ -100,7 +100,7 @@ impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Text<T> {
     }
 }
 
-/// A path from the root: what a relative one starts from is not the same under systemd and in a shell.
+/// An absolute path: a relative one would start elsewhere under systemd than in a shell.
 struct Absolute(PathBuf);
 
 impl FromStr for Absolute {
@@ -109,11 +109,11 @@ impl FromStr for Absolute {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let path = PathBuf::from(text);
         let absolute = path.is_absolute().then_some(Self(path));
-        absolute.ok_or("a path is written in full here, beginning with \"/\"")
+        absolute.ok_or("this path must be absolute, beginning with \"/\"")
     }
 }
 
-/// A port, in one of the ways to name one.
+/// A port, in one of the ways to name it.
 struct AnyPort(Ignored);
 
 impl FromStr for AnyPort {
@@ -126,7 +126,7 @@ impl FromStr for AnyPort {
         }
         if text.is_empty() || !text.starts_with('/') && text.contains('/') {
             return Err(format!(
-                "{text:?} names no port: a port is a path in full as in \"/dev/ttyS0\", a name in /dev/serial/by-id, \
+                "{text:?} does not name a port: that is an absolute path as in \"/dev/ttyS0\", a name in /dev/serial/by-id, \
                  or a USB id as in \"0403:6015\""
             ));
         }
@@ -141,11 +141,11 @@ impl FromStr for Log {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        // A mere word that is no level would be the name of a module.
+        // A single word that is not a level would be taken for the name of a module.
         let plain = |part: &str| part.contains('=') || part.parse::<LevelFilter>().is_ok();
         let targets = text.parse().ok().filter(|_| text.split(',').all(plain));
         targets.map(Self).ok_or(
-            "the log's level is off, error, warn, info, debug or trace; by module it is \"info,kiebitz=debug\"",
+            "the log level is off, error, warn, info, debug or trace; by module it is written as in \"info,kiebitz=debug\"",
         )
     }
 }
@@ -161,7 +161,7 @@ impl FromStr for Broker {
     }
 }
 
-/// So much room may recordings take.
+/// The largest total size of all recordings, in bytes.
 struct Budget(u64);
 
 impl FromStr for Budget {
@@ -172,7 +172,7 @@ impl FromStr for Budget {
             .parse()
             .map_err(|_| "a size is a number with a unit, as in \"500 MB\" or \"2 GB\"")?;
         let enough = (size.as_u64() >= SMALLEST_BUDGET).then_some(Self(size.as_u64()));
-        enough.ok_or("recordings need \"10 MB\" at least")
+        enough.ok_or("recordings need at least \"10 MB\"")
     }
 }
 
@@ -187,14 +187,14 @@ impl FromStr for Delay {
         let delay = delay.and_then(|delay| Duration::try_from(delay).ok());
         let delay = delay.ok_or("a delay is a number with a unit, as in \"15 min\" or \"90 s\"")?;
         let short = (delay <= LONGEST_DELAY).then_some(Self(delay));
-        short.ok_or("spectators wait for \"2 h\" at most")
+        short.ok_or("spectators wait for at most \"2 h\"")
     }
 }
 
-/// What they wait for is in the memory; tournaments let them wait for 10 to 30 minutes.
+/// What they wait for is kept in memory; tournaments have delays of 10 to 30 minutes.
 const LONGEST_DELAY: Duration = Duration::from_secs(2 * 3600);
 
-/// A board with a clock that ticks fills this in two days; with less nothing is left to look things up in.
+/// A board with a running clock fills this in two days; with less there is nothing left to look at afterwards.
 const SMALLEST_BUDGET: u64 = 10_000_000;
 
 pub(super) fn parse(text: &str) -> Result<Config, Wrong> {
@@ -229,10 +229,10 @@ fn listed(text: &str, ignored: &[Ignored], tables: Vec<PortTable>) -> Result<Vec
     for table in tables {
         let (span, path) = (table.path.span(), table.path.into_inner().0.0);
         if ignored.contains(&Ignored::Path(path.clone())) {
-            return Err(Wrong::new(span, "this port is among those to `ignore`"));
+            return Err(Wrong::new(span, "this port is also listed under `ignore`"));
         }
         paths.once(span, path.clone(), |line| {
-            format!("this port is in line {line} already")
+            format!("this port is already in line {line}")
         })?;
         let mode = table.mode;
         ports.push(Port { path, mode });
@@ -267,11 +267,11 @@ fn boards(
         };
         let (span, known_by) = known_by(span, table.serial, table.port, ports)?;
         known.once(span, known_by.clone(), |line| {
-            format!("this board has a name in line {line} already")
+            format!("this board already has a name in line {line}")
         })?;
         let (span, name) = (table.name.span(), table.name.into_inner().0);
         names.once(span, name.clone(), |line| {
-            format!("the name {:?} is given in line {line} already", name.as_str())
+            format!("the name {:?} is already given in line {line}", name.as_str())
         })?;
         boards.push(NamedBoard {
             name,
@@ -283,7 +283,7 @@ fn boards(
     Ok(boards)
 }
 
-/// How a board is known, and where that stands.
+/// How a board is recognised, and where in the file that is written.
 fn known_by(
     table: Range<usize>,
     serial: Option<Spanned<Text<Serial>>>,
@@ -296,23 +296,24 @@ fn known_by(
             let (span, path) = (port.span(), port.into_inner().0.0);
             let shared = |port: &Port| port.mode == PortMode::Bus && port.path == path;
             if ports.iter().any(shared) {
-                let message = "this port is in bus mode, with many boards on it: name each by its `serial`";
+                let message =
+                    "this port is in bus mode, with many boards on it: give each board's `serial` instead";
                 return Err(Wrong::new(span, message));
             }
             Ok((span, KnownBy::Port(path)))
         }
         (Some(_), Some(port)) => {
-            let message = "a board is known by its `serial` or by its `port`, not by both";
+            let message = "give a board's `serial` or its `port`, not both";
             Err(Wrong::new(port.span(), message))
         }
         (None, None) => Err(Wrong::new(
             table,
-            "which board is that? `serial` or `port` is missing",
+            "which board is this? `serial` or `port` is missing",
         )),
     }
 }
 
-/// In which line each of some values stands, for those that may be there once only.
+/// The lines of values that may occur only once.
 struct Lines<'t, K> {
     text: &'t str,
     seen: BTreeMap<K, usize>,
@@ -324,7 +325,7 @@ impl<'t, K: Ord> Lines<'t, K> {
         Self { text, seen }
     }
 
-    /// Notes a value; `message` tells in which line it is already.
+    /// Notes a value; `message` says in which line it occurred before.
     fn once(
         &mut self,
         span: Range<usize>,
@@ -355,7 +356,7 @@ pub(super) fn log<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Targets,
 pub(super) fn days<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     let days = u32::deserialize(deserializer)?;
     let enough = (days > 0).then_some(days);
-    enough.ok_or_else(|| D::Error::custom("events are kept for 1 day at least"))
+    enough.ok_or_else(|| D::Error::custom("events are kept for at least 1 day"))
 }
 
 pub(super) fn budget<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {

@@ -19,15 +19,14 @@ pub enum ConfigError {
         /// Why not.
         source: io::Error,
     },
-    /// It says what makes no sense.
+    /// It has a mistake.
     #[error(transparent)]
     Wrong(Mistake),
 }
 
-/// A place in a configuration that makes no sense.
+/// A mistake in a configuration, and where it is.
 ///
-/// It is shown with the line up to what is wrong. What stands before an `@` is not shown: it may be the broker's
-/// password.
+/// It is shown with the line up to what is wrong. What is in front of an `@` is hidden: it may be the broker's password.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub struct Mistake {
     path: PathBuf,
@@ -36,7 +35,7 @@ pub struct Mistake {
     message: String,
     /// The line up to the end of what is wrong.
     shown: String,
-    /// Where in `shown` it begins, in characters.
+    /// Where in `shown` the mistake begins, in characters.
     begins: usize,
 }
 
@@ -57,7 +56,7 @@ impl Wrong {
     }
 }
 
-/// The errors of the parser, in words for people who write a configuration once in a year.
+/// The parser's errors, in words for people who write a configuration once a year.
 impl From<toml::de::Error> for Wrong {
     fn from(error: toml::de::Error) -> Self {
         Self::new(error.span().unwrap_or_default(), in_words(error.message()))
@@ -70,17 +69,17 @@ pub(super) fn line_of(text: &str, byte: usize) -> usize {
     before.filter(|byte| *byte == b'\n').count() + 1
 }
 
-/// Says what the parser says in words that help, and names the nearest of the keys that there are.
+/// The parser's message in words that help; an unknown key comes with the most similar one.
 fn in_words(message: &str) -> String {
-    let says = |(parsers, _): &&(&str, &str)| message.starts_with(parsers) || message.ends_with(parsers);
-    if let Some((_, words)) = WORDS.iter().find(says) {
+    let matches = |(parsers, _): &&(&str, &str)| message.starts_with(parsers) || message.ends_with(parsers);
+    if let Some((_, words)) = WORDS.iter().find(matches) {
         return (*words).to_owned();
     }
     let mut quoted = message.split('`').skip(1).step_by(2);
     let (what, list) = if message.starts_with("unknown field") {
-        ("unknown key", "known here")
+        ("unknown key", "known keys")
     } else if message.starts_with("unknown variant") {
-        ("unknown value", "possible")
+        ("unknown value", "possible values")
     } else if message.starts_with("missing field") {
         return format!("`{}` is missing", quoted.next().unwrap_or_default());
     } else {
@@ -98,26 +97,26 @@ fn in_words(message: &str) -> String {
     }
 }
 
-/// What the parser says of the mistakes that people make most, and how that reads here.
+/// The parser's messages about the most common mistakes, and what is said here instead.
 const WORDS: [(&str, &str); 7] = [
-    ("expected a boolean", "true or false belongs here, without quotes"),
-    ("expected a string", "text in quotes belongs here"),
+    ("expected a boolean", "expected true or false, without quotes"),
+    ("expected a string", "expected text in quotes"),
     (
         "expected times in brackets",
-        "times belong here in brackets, as in [2026-11-21T14:00:00+01:00]",
+        "expected times in brackets, as in [2026-11-21T14:00:00+01:00]",
     ),
     (
         "expected a time",
-        "a time as in 2026-11-21T14:00:00+01:00 belongs here",
+        "expected a time as in 2026-11-21T14:00:00+01:00",
     ),
-    ("expected u32", "a whole number belongs here, without quotes"),
+    ("expected u32", "expected a whole number, without quotes"),
     (
         "string values must be quoted, expected literal string",
-        "true, false, a number, or text in quotes belongs here",
+        "expected true, false, a number, or text in quotes",
     ),
     (
         "unexpected leading zero, expected nothing",
-        "a number begins with no zero; a serial number is text, in quotes",
+        "a number cannot begin with a zero; a serial number is text, in quotes",
     ),
 ];
 
@@ -156,8 +155,8 @@ impl fmt::Display for Mistake {
     }
 }
 
-/// The line with what may be a password replaced, character by character, so that the carets fit. Control characters
-/// are spaces.
+/// The line with a possible password replaced, character by character so that the carets fit. Control characters become
+/// spaces.
 fn without_password(line: &str) -> String {
     let hidden = line.rfind('@').unwrap_or(0);
     let opened = line.find(['=', '"', '\'']).unwrap_or(0);

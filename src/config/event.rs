@@ -14,28 +14,28 @@ use crate::laws::{
     Rounds, Rules, TimeControl, Told,
 };
 
-/// What is said of what is played. What is left out holds as for the event, or by default.
+/// What is played, as far as it is written. What is left out is as for the event, or the default.
 #[derive(Debug, Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Played {
-    #[serde(deserialize_with = "told")]
+    #[serde(deserialize_with = "from_text")]
     pub(crate) laws: Option<Edition>,
-    #[serde(deserialize_with = "told")]
+    #[serde(deserialize_with = "from_text")]
     pub(crate) mode: Option<Mode>,
     pub(crate) supervised: Option<bool>,
-    #[serde(deserialize_with = "told")]
+    #[serde(deserialize_with = "from_text")]
     pub(crate) time_control: Option<TimeControl>,
-    #[serde(deserialize_with = "told")]
+    #[serde(deserialize_with = "from_text")]
     pub(crate) start: Option<DrawnStart>,
-    #[serde(deserialize_with = "told")]
+    #[serde(deserialize_with = "from_text")]
     pub(crate) language: Option<Language>,
     #[serde(deserialize_with = "rounds")]
     pub(crate) rounds: Option<Rounds>,
-    #[serde(deserialize_with = "told")]
+    #[serde(deserialize_with = "from_text")]
     pub(crate) default_time: Option<DefaultTime>,
-    #[serde(deserialize_with = "words")]
+    #[serde(deserialize_with = "one_line")]
     pub(crate) name: Option<String>,
-    #[serde(deserialize_with = "words")]
+    #[serde(deserialize_with = "one_line")]
     pub(crate) site: Option<String>,
     pub(crate) points: Points,
 }
@@ -54,9 +54,9 @@ pub(crate) struct Points {
 }
 
 impl Played {
-    /// What applies, with what is not said here taken from the event's.
+    /// The regulations that apply; what is not written here is taken from the event's.
     ///
-    /// A time control without a mode of play says which one it is.
+    /// A time control without a mode of play determines the mode.
     pub(crate) fn regulations(self, event: &Regulations) -> Regulations {
         let Rules {
             edition,
@@ -102,33 +102,33 @@ fn one_or_two<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u8>, 
     match minutes {
         1 => Ok(Some(1)),
         2 => Ok(Some(2)),
-        _ => Err(D::Error::custom("it is 1 minute or 2")),
+        _ => Err(D::Error::custom("expected 1 or 2")),
     }
 }
 
 /// A value that is written as text.
-pub(super) fn told<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(
+pub(super) fn from_text<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
     let text = String::deserialize(deserializer)?;
     text.parse().map(Some).map_err(D::Error::custom)
 }
 
-/// A name for people.
-fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+/// A name for people, on one line.
+fn one_line<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(deserializer)?;
     if text.trim().is_empty() || text.contains(char::is_control) {
-        return Err(D::Error::custom("text in one line belongs here"));
+        return Err(D::Error::custom("expected text on one line"));
     }
     Ok(Some(text.trim().to_owned()))
 }
 
-/// The beginnings of rounds, in their order.
+/// When the rounds begin, in their order.
 pub(super) fn rounds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Rounds>, D::Error> {
     deserializer.deserialize_seq(Plan).map(Some)
 }
 
-/// Reads the beginnings of rounds.
+/// Reads when the rounds begin.
 struct Plan;
 
 impl<'de> Visitor<'de> for Plan {
@@ -147,22 +147,20 @@ impl<'de> Visitor<'de> for Plan {
     }
 }
 
-/// Reads the beginning of a round, which comes after that of the one before.
+/// Reads when a round begins, which is after the one before.
 struct After(Option<Timestamp>);
 
 impl After {
     fn read<E: Error>(&self, text: &str) -> Result<Timestamp, E> {
         let time: jiff::Timestamp = text.parse().map_err(|_| {
             E::custom(format!(
-                "{text:?} does not say when a round begins: day, time and the difference from UTC, as in \
+                "{text:?} does not say when a round begins: date, time and the offset from UTC, as in \
                  2026-11-21T14:00:00+01:00"
             ))
         })?;
         let time = Timestamp::from_micros(time.as_microsecond());
         match self.0 {
-            Some(before) if time <= before => {
-                Err(E::custom("this round does not begin after the one before it"))
-            }
+            Some(before) if time <= before => Err(E::custom("this round must begin after the one before it")),
             _ => Ok(time),
         }
     }
@@ -176,7 +174,7 @@ impl<'de> DeserializeSeed<'de> for After {
     }
 }
 
-/// TOML has times of its own; in quotes they are understood as well.
+/// TOML has a type for times; in quotes they are understood as well.
 impl<'de> Visitor<'de> for After {
     type Value = Timestamp;
 

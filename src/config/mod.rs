@@ -1,7 +1,7 @@
 //! The configuration: one TOML file, every key of it optional.
 //!
-//! systemd/kiebitz.toml is the example: it explains each key and shows its default. What is wrong in a file is refused
-//! with its name, the line, and the line's text.
+//! systemd/kiebitz.toml is the example: it explains each key and shows its default. A file with a mistake is refused with
+//! the file's name, the line, and its text.
 
 mod document;
 mod error;
@@ -25,7 +25,7 @@ pub use error::{ConfigError, Mistake};
 pub(crate) use event::Played;
 pub use values::{Name, NameError, NoSerial, NoUsbId, Serial, UsbId};
 
-/// What the daemon is told to do.
+/// What the daemon is to do.
 ///
 /// ```
 /// use kiebitz::config::{Config, PortMode};
@@ -48,11 +48,11 @@ pub use values::{Name, NameError, NoSerial, NoUsbId, Serial, UsbId};
 pub struct Config {
     /// The daemon itself.
     pub daemon: Daemon,
-    /// What is played on all boards that nothing else is said of.
+    /// What is played on all boards, unless a board says otherwise.
     pub event: Regulations,
-    /// The broker, with the prefix, the daemon's name and how long spectators wait; `None`: nothing goes out over MQTT.
+    /// The broker, with the prefix, the daemon's name and the delay for spectators; `None`: nothing is published.
     pub mqtt: Option<MqttConfig>,
-    /// What is kept of the events.
+    /// How long events are kept.
     pub journal: Journal,
     /// The recording of all bytes.
     pub recorder: Recorder,
@@ -60,7 +60,7 @@ pub struct Config {
     pub ports: Ports,
     /// Boards with names of their own. No two have the same name, serial number or port.
     pub boards: Vec<NamedBoard>,
-    /// What the clocks' displays show between games.
+    /// What clocks display between games.
     pub clock_messages: ClockMessages,
 }
 
@@ -79,11 +79,11 @@ pub struct Daemon {
     pub log: Targets,
 }
 
-/// What is kept of the events.
+/// How long events are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Journal {
-    /// So many days, at least one.
+    /// In days, at least one.
     #[serde(deserialize_with = "document::days")]
     pub keep_days: u32,
 }
@@ -92,12 +92,12 @@ pub struct Journal {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Recorder {
-    /// Whether there is any.
+    /// Whether bytes are recorded.
     pub enabled: bool,
     /// Where to, absolute; `None`: see [`Config::recordings`].
     #[serde(deserialize_with = "document::path")]
     pub directory: Option<PathBuf>,
-    /// So many bytes may all recordings have together, at least 10 MB.
+    /// The largest total size of all recordings in bytes, at least 10 MB.
     #[serde(deserialize_with = "document::budget")]
     pub budget: u64,
 }
@@ -106,15 +106,15 @@ pub struct Recorder {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ports {
-    /// Whether boards on USB are found by themselves.
+    /// Whether boards on USB are found automatically.
     pub usb: bool,
-    /// USB ids that are boards, beside those that kiebitz knows.
+    /// USB ids of boards, besides those that kiebitz knows.
     #[serde(deserialize_with = "document::usb_ids")]
     pub usb_ids: Vec<UsbId>,
     /// Ports that are never opened.
     #[serde(deserialize_with = "document::ignored")]
     pub ignore: Vec<Ignored>,
-    /// Ports that are opened, whatever is on them. No two have the same path, and none is ignored by it.
+    /// Ports that are opened, whatever is on them. No two have the same path, and no path is among those ignored.
     #[serde(skip)]
     pub listed: Vec<Port>,
 }
@@ -124,7 +124,7 @@ pub struct Ports {
 pub enum Ignored {
     /// By its path, absolute, or its name in /dev/serial/by-id or /dev.
     Path(PathBuf),
-    /// By what it says of itself on USB: all ports of such devices.
+    /// By the USB id: all ports of such devices.
     Usb(UsbId),
 }
 
@@ -133,15 +133,15 @@ pub enum Ignored {
 pub struct Port {
     /// Its path, absolute, as in "/dev/serial/by-id/usb-DGT-if00".
     pub path: PathBuf,
-    /// How the boards on it speak.
+    /// Whether it has one board, or boards in bus mode.
     pub mode: PortMode,
 }
 
-/// How the boards on a port speak.
+/// Whether a port has one board, or boards in bus mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PortMode {
-    /// To be found out.
+    /// To be detected.
     #[default]
     Auto,
     /// One board.
@@ -167,30 +167,30 @@ impl PortMode {
 pub struct NamedBoard {
     /// Its name in topics, events and files.
     pub name: Name,
-    /// How it is known.
+    /// How it is recognised.
     pub known_by: KnownBy,
     /// What is played on it.
     pub regulations: Regulations,
-    /// So much later spectators get what is played on it, two hours at most; `None`: as of other boards.
+    /// How much later spectators get what is played on it, at most two hours; `None`: as on other boards.
     pub public_delay: Option<Duration>,
 }
 
-/// How a board is known.
+/// How a board is recognised.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KnownBy {
     /// By its serial number, wherever it is plugged in.
     Serial(Serial),
-    /// By where it is plugged in, absolute; the port is none in bus mode.
+    /// By where it is plugged in, an absolute path; not of a port in bus mode.
     Port(PathBuf),
 }
 
-/// What the clocks' displays show between games.
+/// What clocks display between games.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClockMessages {
     /// Whether anything is shown.
     pub enabled: bool,
-    /// What is, one after the other.
+    /// The texts, one after another.
     pub show: Vec<ClockText>,
 }
 
@@ -202,13 +202,13 @@ pub enum ClockText {
     Name,
     /// That kiebitz watches.
     Ok,
-    /// Where White sits.
+    /// On which side White sits.
     WhiteSide,
 }
 
-/// Where the configuration is if none is named.
+/// The configuration's file if none is named.
 const CONFIGURATION: &str = "/etc/kiebitz.toml";
-/// Where the daemon's files are without a configuration and outside systemd.
+/// Where the daemon's files are if neither a configuration nor systemd says so.
 const STATE_DIRECTORY: &str = "/var/lib/kiebitz";
 
 impl Config {
@@ -216,7 +216,7 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// When the file cannot be read, or says what makes no sense; the message names file and line.
+    /// When the file cannot be read, or has a mistake; the message names file and line.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Unreadable {
             path: path.to_owned(),
@@ -225,7 +225,7 @@ impl Config {
         Self::parse(path, &text)
     }
 
-    /// The configuration of the file named, else of /etc/kiebitz.toml, and without that one the defaults.
+    /// The configuration of the file named, else of /etc/kiebitz.toml, and if that does not exist the defaults.
     ///
     /// # Errors
     ///
@@ -239,11 +239,11 @@ impl Config {
         }
     }
 
-    /// The configuration that `text` says; `path` is its file's name, for the errors.
+    /// The configuration in `text`; `path` is its file's name, for the errors.
     ///
     /// # Errors
     ///
-    /// When it says what makes no sense; the message names file and line.
+    /// When it has a mistake; the message names file and line.
     pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
         document::parse(text).map_err(|wrong| ConfigError::Wrong(Mistake::new(path, text, wrong)))
     }
@@ -276,9 +276,8 @@ impl Config {
         configured.unwrap_or_else(|| self.state_directory().join("recordings"))
     }
 
-    /// The name of the board with these serial numbers, as the board tells them, on that port. A name given to the
-    /// first number goes before one given to the next, and all before one given to the port. `None`: it has no name of
-    /// its own.
+    /// The name of the board with these serial numbers, as the board reports them, on that port. A name for the first
+    /// number takes precedence over one for the next, and all over one for the port. `None`: it has no name of its own.
     #[must_use]
     pub fn board_name<'s>(&self, serials: impl IntoIterator<Item = &'s str>, port: &str) -> Option<&str> {
         let serials = serials.into_iter().filter_map(|serial| serial.parse().ok());
@@ -311,7 +310,7 @@ impl Config {
 
 #[cfg(target_os = "linux")]
 impl Ports {
-    /// What the system's ports are looked through for.
+    /// The settings for listing the system's ports.
     #[must_use]
     pub fn settings(&self) -> PortSettings {
         let usb = |id: &UsbId| kiebitz_hardware::port::UsbId {

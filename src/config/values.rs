@@ -1,4 +1,4 @@
-//! What stands between the quotes: names, serial numbers, USB ids.
+//! Values that are written in quotes: names, serial numbers, USB ids.
 
 use core::fmt;
 use core::str::FromStr;
@@ -47,16 +47,16 @@ pub enum NameError {
     },
 }
 
-/// A board's serial number. Boards tell it in five digits or in ten; zeros in front of it do not count.
+/// A board's serial number. Boards report it in five digits or in ten; leading zeros do not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Serial(u64);
 
-/// A text that is no serial number.
+/// A text that is not a serial number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("a serial number is up to ten digits, as in \"01025\"; `kiebitz boards` shows it")]
 pub struct NoSerial;
 
-/// What a device on USB says of its maker and its kind.
+/// The ids of a USB device's vendor and product.
 ///
 /// ```
 /// use kiebitz::config::UsbId;
@@ -68,15 +68,15 @@ pub struct NoSerial;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UsbId {
-    /// The maker's number.
+    /// The vendor's number.
     pub vendor: u16,
-    /// The maker's number for the device.
+    /// The vendor's number for the product.
     pub product: u16,
 }
 
-/// A text that is no USB id.
+/// A text that is not a USB id.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{text:?} is no USB id: `lsusb` shows them, four hexadecimal digits and four as in \"0403:6015\"")]
+#[error("{text:?} is not a USB id: `lsusb` shows them, twice four hexadecimal digits as in \"0403:6015\"")]
 pub struct NoUsbId {
     /// The text.
     pub text: String,
@@ -130,7 +130,7 @@ impl FromStr for Serial {
 
     fn from_str(text: &str) -> Result<Self, NoSerial> {
         let digits = text.len() <= LONGEST_SERIAL && text.bytes().all(|byte| byte.is_ascii_digit());
-        // An empty text has no number.
+        // Refuses the empty text as well.
         let number = text.parse().map_err(|_| NoSerial)?;
         digits.then_some(Self(number)).ok_or(NoSerial)
     }
@@ -162,7 +162,7 @@ impl fmt::Display for UsbId {
 }
 
 fn four_digits(text: &str) -> Option<u16> {
-    // A sign is no digit, but parses.
+    // A sign is not a digit, but would parse.
     let digits = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     u16::from_str_radix(text, 16).ok().filter(|_| digits)
 }

@@ -1,4 +1,4 @@
-//! The thread that keeps the events, and lets them out once they are kept.
+//! The archive: a thread that writes events to the journal, and publishes them once they are safe there.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -13,62 +13,58 @@ use crate::journal::{Journal, JournalError, Unsent};
 use crate::output::mqtt::{Message, Outbox, Prefix};
 use crate::system_time::LiveTime;
 
-/// Where events go, and from there on to the broker.
+/// Takes events for the journal, and from there for the broker. Dropping it waits until all are written.
 #[derive(Debug)]
 pub(super) struct Archive {
     batches: Option<Sender<Batch>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Events, and what is published once they are kept.
+/// Events, and what is published once they are in the journal.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     pub(super) events: Vec<Event>,
     pub(super) messages: Vec<Message>,
 }
 
-/// The thread's belongings.
+/// What the thread owns.
 struct Keeper {
     journal: Journal,
     outbox: Option<Outbox>,
+    /// Games older than this are removed.
     keep: Duration,
     time: LiveTime,
-    /// Whether the journal takes events; told once when it does not.
-    well: bool,
+    /// Whether the last attempt to write succeeded: each change is logged once.
+    writable: bool,
+    /// What the journal has noted that the broker has, by board.
     acknowledged: std::collections::BTreeMap<std::sync::Arc<str>, u64>,
 }
 
-/// The journal's name for the broker.
+/// The name of the broker among the journal's outputs.
 const OUTPUT: &str = "mqtt";
-/// How often it is noted what the broker has.
-const NOTED_EVERY: Duration = Duration::from_secs(5);
-/// A journal that does not take events is tried again after this.
-const TRIED_AGAIN: Duration = Duration::from_secs(1);
-/// How often old games are looked for.
-const TIDIED_EVERY: Duration = Duration::from_secs(6 * 3600);
-/// So many events are read at a time for a broker that has not had them.
+/// How often the journal notes what the broker has.
+const NOTE_INTERVAL: Duration = Duration::from_secs(5);
+/// Pause before a journal that cannot be written is tried again.
+const RETRY_PAUSE: Duration = Duration::from_secs(1);
+/// How often old games are removed.
+const TIDY_INTERVAL: Duration = Duration::from_secs(6 * 3600);
+/// At most this many events are read at a time for a broker that has not had them.
 const PAGE: usize = 1000;
 
 impl Archive {
-    /// Starts with what the broker has not had of the former run.
+    /// Starts the thread. `outbox`, if there is one, gets the messages of each batch.
     pub(super) fn start(
-        mut journal: Journal,
+        journal: Journal,
         outbox: Option<Outbox>,
-        prefix: &Prefix,
         settings: config::Journal,
         time: LiveTime,
     ) -> Result<Self> {
-        if let Some(outbox) = &outbox {
-            for unsent in journal.unsent(OUTPUT, STREAM)? {
-                send_again(&journal, outbox, prefix, &unsent)?;
-            }
-        }
         let keeper = Keeper {
             journal,
             outbox,
             keep: Duration::from_secs(u64::from(settings.keep_days) * 24 * 3600),
             time,
-            well: true,
+            writable: true,
             acknowledged: std::collections::BTreeMap::new(),
         };
         let (batches, taken) = channel();
@@ -82,6 +78,7 @@ impl Archive {
         })
     }
 
+    /// Hands a batch to the thread.
     pub(super) fn keep(&self, batch: Batch) {
         if let Some(batches) = &self.batches {
             // The thread lives as long as the archive does.
@@ -91,13 +88,21 @@ impl Archive {
 }
 
 impl Drop for Archive {
-    /// Waits until all is kept.
+    /// Waits until everything is written.
     fn drop(&mut self) {
         self.batches = None;
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
     }
+}
+
+/// Hands the events over that the broker has not acknowledged before the restart.
+pub(super) fn send_unsent(journal: &mut Journal, outbox: &Outbox, prefix: &Prefix) -> Result<()> {
+    for unsent in journal.unsent(OUTPUT, STREAM)? {
+        send_again(journal, outbox, prefix, &unsent)?;
+    }
+    Ok(())
 }
 
 /// Notes what the broker has by now, after the archive has closed.
@@ -127,13 +132,13 @@ impl Keeper {
     fn work(mut self, batches: &Receiver<Batch>) {
         let mut tidied = None;
         loop {
-            let batch = match batches.recv_timeout(NOTED_EVERY) {
+            let batch = match batches.recv_timeout(NOTE_INTERVAL) {
                 Ok(batch) => Some(batch),
                 Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => break,
             };
             if let Some(mut batch) = batch {
-                // One wait for the disk serves all that has come meanwhile.
+                // One write to the disk serves all that has come meanwhile.
                 for more in batches.try_iter() {
                     batch.events.extend(more.events);
                     batch.messages.extend(more.messages);
@@ -142,7 +147,7 @@ impl Keeper {
             }
             self.note_acknowledged();
             let now = self.time.now();
-            if tidied.is_none_or(|tidied| now >= tidied + TIDIED_EVERY) {
+            if tidied.is_none_or(|tidied| now >= tidied + TIDY_INTERVAL) {
                 tidied = Some(now);
                 self.tidy();
             }
@@ -150,28 +155,28 @@ impl Keeper {
         self.note_acknowledged();
     }
 
-    /// Keeps a batch, however long it takes, and lets it out.
+    /// Writes a batch, however long that takes, and publishes it.
     fn keep(&mut self, batch: Batch) {
         while !batch.events.is_empty() {
             match self.journal.append(&batch.events) {
                 Ok(()) => {
-                    if !self.well {
-                        tracing::info!("the journal takes events again");
+                    if !self.writable {
+                        tracing::info!("the journal is writable again");
                     }
-                    self.well = true;
+                    self.writable = true;
                     break;
                 }
                 Err(error @ JournalError::Doubled { .. }) => {
-                    // Trying again would not help, and holding the boards back would be worse.
-                    tracing::error!("{error}; these events go out without being kept");
+                    // Another attempt would not help, and holding back all boards would be worse.
+                    tracing::error!("{error}; these events are published without being in the journal");
                     break;
                 }
                 Err(error) => {
-                    if self.well {
-                        tracing::error!("{error}; what is played is held back until it can be kept");
+                    if self.writable {
+                        tracing::error!("{error}; events wait until the journal is writable");
                     }
-                    self.well = false;
-                    std::thread::sleep(TRIED_AGAIN);
+                    self.writable = false;
+                    std::thread::sleep(RETRY_PAUSE);
                 }
             }
         }
@@ -190,7 +195,7 @@ impl Keeper {
         let delivered = acknowledged.iter().map(|(board, seq)| (&**board, *seq));
         match self.journal.acknowledge(OUTPUT, STREAM, delivered) {
             Ok(()) => self.acknowledged = acknowledged,
-            Err(error) => tracing::debug!("what the broker has is not noted: {error}"),
+            Err(error) => tracing::debug!("cannot note what the broker has acknowledged: {error}"),
         }
     }
 
@@ -199,7 +204,7 @@ impl Keeper {
         match self.journal.forget_before(STREAM, before) {
             Ok(0) => {}
             Ok(events) => tracing::info!("{events} events of old games were removed from the journal"),
-            Err(error) => tracing::warn!("old games are not removed: {error}"),
+            Err(error) => tracing::warn!("cannot remove old games: {error}"),
         }
     }
 }

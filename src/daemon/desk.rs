@@ -1,4 +1,4 @@
-//! The desk: the one task that owns all boards and gives everything its time.
+//! The desk: the one task that owns all boards and stamps everything that comes in with its time.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -13,8 +13,8 @@ use tokio::time::MissedTickBehavior;
 use super::archive::{Archive, Batch};
 use super::greeting::Greeting;
 use super::log;
+use super::mqtt::Mqtt;
 use super::ports::{LineChange, PortId, Ports};
-use super::publish::Publisher;
 use super::tape::Tape;
 use crate::exit::Stop;
 use crate::hall::{Hall, LineId};
@@ -30,8 +30,8 @@ pub(super) struct Desk {
     pub(super) archive: Archive,
     /// `None`: nothing is recorded.
     pub(super) tape: Option<Tape>,
-    /// `None`: nothing goes out.
-    pub(super) publisher: Option<Publisher>,
+    /// `None`: nothing is published.
+    pub(super) mqtt: Option<Mqtt>,
     pub(super) greeting: Greeting,
     pub(super) lines: BTreeMap<PortId, PortLine>,
 }
@@ -41,25 +41,25 @@ pub(super) struct Desk {
 pub(super) struct PortLine {
     device: PathBuf,
     line: LineId,
-    /// For files.
+    /// Its name in recordings.
     name: String,
 }
 
-/// Without anything to wait for.
-const LONG: Duration = Duration::from_secs(3600);
+/// How long to wait if nothing is due.
+const IDLE: Duration = Duration::from_secs(3600);
 
 impl Desk {
-    /// Works until somebody stops the program. What is under way is finished and kept.
+    /// Works until the program is stopped, then closes all lines; the archive gets what that leads to.
     pub(super) async fn work(mut self, mut inputs: mpsc::Receiver<(PortId, PortInput)>, mut stop: Stop) {
         let mut scan = tokio::time::interval(SCAN_INTERVAL);
         scan.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            let due = self.poll_deadline().unwrap_or_else(|| self.time.now() + LONG);
+            let due = self.poll_deadline().unwrap_or_else(|| self.time.now() + IDLE);
             tokio::select! {
                 biased;
                 _ = stop.come() => break,
-                _ = scan.tick() => self.look(),
-                Some((port, input)) = inputs.recv() => self.take(port, input),
+                _ = scan.tick() => self.scan_ports(),
+                Some((port, input)) = inputs.recv() => self.handle_input(port, input),
                 () = self.time.until(due) => {}
             }
             let now = self.time.now();
@@ -71,17 +71,17 @@ impl Desk {
 
     fn poll_deadline(&self) -> Option<Timestamp> {
         let greeting = self.greeting.poll_deadline();
-        let public = self.publisher.as_ref().and_then(Publisher::poll_deadline);
+        let public = self.mqtt.as_ref().and_then(Mqtt::poll_deadline);
         let deadlines = [self.hall.poll_deadline(), greeting, public];
         deadlines.into_iter().flatten().min()
     }
 
-    /// Looks for ports, and does what is due each second.
-    fn look(&mut self) {
+    /// Looks for ports that have come or gone, and does what is due at each scan.
+    fn scan_ports(&mut self) {
         if let Some(forward) = self.time.keep_up() {
             tracing::warn!("the computer's clock was set forward by {} s", forward.as_secs());
-            if let Some(publisher) = &mut self.publisher {
-                publisher.set_forward(forward);
+            if let Some(mqtt) = &mut self.mqtt {
+                mqtt.set_forward(forward);
             }
         }
         for change in self.ports.look() {
@@ -98,20 +98,20 @@ impl Desk {
                 }
                 LineChange::Gone(id) => {
                     if let Some(port_line) = self.lines.remove(&id) {
-                        self.gone(&port_line, "unplugged");
+                        self.remove(&port_line, "unplugged");
                     }
                 }
             }
         }
-        if let Some(publisher) = &mut self.publisher {
-            publisher.announce(self.time.now(), &self.hall);
+        if let Some(mqtt) = &mut self.mqtt {
+            mqtt.announce(self.time.now(), &self.hall);
         }
-        // Without systemd nobody asks.
+        // Outside systemd this does nothing.
         let _ = sd_notify::notify(&[sd_notify::NotifyState::Watchdog]);
     }
 
-    /// Takes in what a port tells.
-    fn take(&mut self, port: PortId, input: PortInput) {
+    /// Handles what a port reports.
+    fn handle_input(&mut self, port: PortId, input: PortInput) {
         let Some(port_line) = self.lines.get(&port) else {
             return;
         };
@@ -150,10 +150,10 @@ impl Desk {
         }
     }
 
-    /// Does what follows from what came in: orders to the ports, events and pictures to the archive.
+    /// Passes on what follows from the input: orders to the ports, events and messages to the archive.
     fn settle(&mut self, now: Timestamp) {
         while let Some((line, mode)) = self.hall.poll_found_out() {
-            // In the recording the line begins anew as what it was found to be.
+            // In the recording the line begins anew in the mode that was detected.
             if let Some(port_line) = self.port_line(line) {
                 let reason = "probed".to_owned();
                 if let Some(tape) = &self.tape {
@@ -183,9 +183,10 @@ impl Desk {
             log::event(event);
             self.greeting.apply(event);
         }
-        let messages = self.publisher.as_mut().map_or_else(Vec::new, |publisher| {
-            publisher.messages(now, &events, &touched, &self.hall)
-        });
+        let messages = self
+            .mqtt
+            .as_mut()
+            .map_or_else(Vec::new, |mqtt| mqtt.messages(now, &events, &touched, &self.hall));
         if !events.is_empty() || !messages.is_empty() {
             self.archive.keep(Batch { events, messages });
         }
@@ -208,7 +209,7 @@ impl Desk {
         }
     }
 
-    fn gone(&mut self, port_line: &PortLine, reason: &str) {
+    fn remove(&mut self, port_line: &PortLine, reason: &str) {
         let now = self.time.now();
         if self.hall.is_open(port_line.line) {
             let reason = reason.to_owned();
@@ -217,10 +218,10 @@ impl Desk {
         self.hall.remove(now, port_line.line, reason);
     }
 
-    /// Closes all lines; what is said of it is kept before this returns.
+    /// Closes all lines; the events of that are handed to the archive.
     fn close(mut self) {
         for (_, port_line) in core::mem::take(&mut self.lines) {
-            self.gone(&port_line, "kiebitz was stopped");
+            self.remove(&port_line, "kiebitz was stopped");
         }
         self.settle(self.time.now());
     }

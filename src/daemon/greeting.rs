@@ -1,4 +1,4 @@
-//! What clocks show while nobody plays.
+//! The greeting: what clocks show while nobody plays.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -9,16 +9,16 @@ use crate::config::{ClockMessages, ClockText};
 use crate::events::{Event, EventKind};
 use crate::hall::Board;
 
-/// Texts for the clocks' displays, one after the other, and none during a game.
+/// Texts for the clocks' displays, one after another, and none during a game.
 #[derive(Debug)]
 pub(super) struct Greeting {
     settings: ClockMessages,
-    /// By board: what is still to be shown, and when the next is.
+    /// By board: when the next text is due, and those still to be shown.
     waiting: BTreeMap<String, (Timestamp, VecDeque<ClockText>)>,
 }
 
-/// From one text to the next: as long as a clock shows each, and a second more.
-const EACH: Duration = SessionSettings::TEXT_TIME.saturating_add(Duration::from_secs(1));
+/// Time from one text to the next: as long as a clock shows each, and a second more.
+const TEXT_INTERVAL: Duration = SessionSettings::TEXT_TIME.saturating_add(Duration::from_secs(1));
 
 impl Greeting {
     pub(super) fn new(settings: ClockMessages) -> Self {
@@ -28,7 +28,7 @@ impl Greeting {
         }
     }
 
-    /// A clock that comes is greeted, and one whose game begins is left alone.
+    /// A clock that is connected gets the texts; one whose game begins is left alone.
     pub(super) fn apply(&mut self, event: &Event) {
         match event.kind {
             EventKind::ClockConnected {} if self.settings.enabled => {
@@ -57,7 +57,7 @@ impl Greeting {
             if *due > now {
                 continue;
             }
-            *due = now + EACH;
+            *due = now + TEXT_INTERVAL;
             let board = board(name).filter(|board| board.is_idle());
             match board.and_then(|board| Some(text(texts.pop_front()?, board))) {
                 Some(text) => shown.extend(text.map(|text| (name.clone(), text))),
@@ -69,7 +69,7 @@ impl Greeting {
     }
 }
 
-/// At most eight characters; `None`: not known.
+/// The text itself, of which a clock shows eight characters; `None`: not known.
 fn text(text: ClockText, board: &Board) -> Option<String> {
     match text {
         ClockText::Name => Some(board.name().to_owned()),

@@ -1,4 +1,4 @@
-//! The daemon's log: to the journal of systemd where that started it, else to stderr.
+//! The daemon's log: to systemd's journal if systemd started it, else to stderr.
 
 use tracing::{debug, info, warn};
 use tracing_subscriber::Layer;
@@ -9,16 +9,16 @@ use tracing_subscriber::util::SubscriberInitExt;
 use crate::events::{Event, EventKind};
 use crate::laws::Severity;
 
-/// Logs from now on.
+/// Starts to log.
 pub(crate) fn start(targets: Targets) {
     let registry = tracing_subscriber::registry().with(targets);
-    // systemd says so when stderr is its journal.
+    // systemd sets this variable when stderr is its journal.
     let journald = std::env::var_os("JOURNAL_STREAM").and_then(|_| tracing_journald::layer().ok());
-    // Only one can be set for a process; the first stays.
+    // A process has one subscriber; the first stays.
     let _ = match journald {
         Some(journald) => registry.with(journald).try_init(),
         None => {
-            // The words name the board as its span does.
+            // The text of each line names the board already; its span would repeat it.
             let words = filter_fn(|data| data.is_event());
             let stderr = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
             registry.with(stderr.with_filter(words)).try_init()
@@ -26,8 +26,8 @@ pub(crate) fn start(targets: Targets) {
     };
 }
 
-/// Logs an event in its board's span: comings, goings and games; moves for those who want to know more. A line says in
-/// words which board it is about, since the journal of systemd shows words alone; the fields are for programs.
+/// Logs an event in its board's span: connections and games at info, moves at debug. The text of each line names the
+/// board, since systemd's journal shows the text alone; the fields are for programs.
 pub(super) fn event(event: &Event) {
     let board = &*event.board;
     let game = event.game.as_deref().unwrap_or_default();
@@ -38,22 +38,20 @@ pub(super) fn event(event: &Event) {
         }
         EventKind::BoardDisconnected { reason } => warn!("{board}: disconnected: {reason}"),
         EventKind::BoardRecovered { by, changes, .. } => {
-            info!(by = by.as_str(), changes, "{board}: a gap is closed")
+            info!(by = by.as_str(), changes, "{board}: recovered after a gap")
         }
         EventKind::ClockConnected {} => info!("{board}: clock connected"),
         EventKind::ClockDisconnected {} => info!("{board}: clock disconnected"),
         EventKind::ClockBatteryLow {} => warn!("{board}: the clock's battery is low"),
-        EventKind::GameStarted { variant, .. } => info!(
-            game,
-            variant = variant.as_str(),
-            "{board}: game {game} has started"
-        ),
+        EventKind::GameStarted { variant, .. } => {
+            info!(game, variant = variant.as_str(), "{board}: game {game} started")
+        }
         EventKind::GameEnded { result, reason, .. } => {
             info!(
                 game,
                 result = result.as_str(),
                 reason = reason.as_str(),
-                "{board}: game {game} has ended, {result}, {reason}"
+                "{board}: game {game} ended, {result}, {reason}"
             );
         }
         EventKind::MoveMade(played) => {
@@ -67,14 +65,14 @@ pub(super) fn event(event: &Event) {
                 uci,
                 san = played.san,
                 reason = reason.as_str(),
-                "{board}: ply {ply} was another move, {uci}"
+                "{board}: ply {ply} corrected to {uci}"
             );
         }
         EventKind::MoveRetracted { ply, reason } => {
             info!(
                 ply,
                 reason = reason.as_str(),
-                "{board}: withdrawn from ply {ply} on, {reason}"
+                "{board}: moves retracted from ply {ply} on, {reason}"
             );
         }
         EventKind::IncidentOpened(incident) | EventKind::IncidentUpdated(incident) => {
@@ -91,11 +89,8 @@ pub(super) fn event(event: &Event) {
         ),
         EventKind::CommandTaken {
             action, by, error, ..
-        } => info!(
-            action = action.as_str(),
-            by, error, "{board}: the command {action}"
-        ),
-        EventKind::GameAmended { by, .. } => info!(game, by, "{board}: game {game} was amended"),
+        } => info!(action = action.as_str(), by, error, "{board}: command {action}"),
+        EventKind::GameAmended { by, .. } => info!(game, by, "{board}: game {game} amended"),
         EventKind::ClaimAvailable { .. }
         | EventKind::MoveSettled { .. }
         | EventKind::MoveCompleted { .. } => {}

@@ -1,4 +1,4 @@
-//! The thread that records every byte.
+//! The tape: a thread that records every byte.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -12,7 +12,7 @@ use kiebitz_hardware::recorder::{Recorder, RecorderReport, RecorderSettings};
 use crate::config::Config;
 use crate::system_time::{self, LiveTime};
 
-/// Where the bytes go.
+/// Takes bytes for the recorder. Dropping it waits until all are stored.
 #[derive(Debug)]
 pub(super) struct Tape {
     chunks: Option<Sender<Chunk>>,
@@ -27,10 +27,11 @@ struct Chunk {
     content: Content,
 }
 
-/// Without anything to record the thread sleeps.
-const LONG: Duration = Duration::from_secs(3600);
+/// How long the thread sleeps if nothing is due.
+const IDLE: Duration = Duration::from_secs(3600);
 
 impl Tape {
+    /// Starts the thread.
     pub(super) fn start(config: &Config, time: LiveTime) -> Result<Self> {
         let settings = RecorderSettings {
             folder: config.recordings(),
@@ -48,6 +49,7 @@ impl Tape {
         })
     }
 
+    /// Hands a chunk to the thread.
     pub(super) fn record(&self, at: Timestamp, port: &str, mode: LineMode, content: Content) {
         if let Some(chunks) = &self.chunks {
             // The thread lives as long as the tape does.
@@ -62,7 +64,7 @@ impl Tape {
 }
 
 impl Drop for Tape {
-    /// Waits until all is stored.
+    /// Waits until everything is stored.
     fn drop(&mut self) {
         self.chunks = None;
         if let Some(thread) = self.thread.take() {
@@ -80,19 +82,19 @@ fn record(mut recorder: Recorder, chunks: &Receiver<Chunk>, time: &LiveTime) {
         }
         let wait = recorder
             .poll_deadline()
-            .map_or(LONG, |due| due.saturating_duration_since(now));
+            .map_or(IDLE, |due| due.saturating_duration_since(now));
         match chunks.recv_timeout(wait) {
             Ok(chunk) => recorder.record(chunk.at, &chunk.port, chunk.mode, &chunk.content),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
-        tell(&mut recorder);
+        log_reports(&mut recorder);
     }
     recorder.sync(time.now());
-    tell(&mut recorder);
+    log_reports(&mut recorder);
 }
 
-fn tell(recorder: &mut Recorder) {
+fn log_reports(recorder: &mut Recorder) {
     while let Some(report) = recorder.poll_report() {
         match &report {
             RecorderReport::Resumed { .. } => tracing::info!("{report}"),

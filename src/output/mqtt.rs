@@ -1,21 +1,25 @@
 //! Outputs over MQTT: from events to messages, and from messages to the broker.
 //!
-//! [`Projection`] is pure: it turns a board's events into [`Message`]s. [`Outbox`] takes messages without blocking and
-//! delivers them at least once and in order, whatever the broker does meanwhile. The topics are [`Prefix`]'s and
-//! [`BoardTopics`]'s, what they hold is in [`payload`].
+//! [`Publisher`] and its [`Projection`]s, one per board, are pure: they turn events into [`Message`]s. [`Outbox`] takes
+//! messages without blocking, and a [`Courier`] brings them to the broker at least once and in order, whatever the
+//! broker does meanwhile. The topics are [`Prefix`]'s and [`BoardTopics`]'s, what they hold is in [`payload`].
 
 mod config;
+mod courier;
 mod link;
 mod message;
 mod outbox;
 pub mod payload;
 mod projection;
 mod public;
+mod publisher;
 mod queue;
 mod topics;
 
 pub use config::{MqttConfig, UrlError};
+pub use courier::Courier;
 pub use message::{Content, Delivery, Message};
 pub use outbox::{ConnectionState, Outbox, OutboxTask, Progress};
 pub use projection::{Projection, View};
+pub use publisher::Publisher;
 pub use topics::{BoardTopics, Prefix, TopicError};

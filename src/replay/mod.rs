@@ -1,4 +1,4 @@
-//! Recorded bytes, handed in at the same door as live ones.
+//! Replays: recorded bytes go through the same hall as live ones.
 
 pub(crate) mod publish;
 
@@ -22,19 +22,19 @@ use crate::referee::command::{Answer, Timed};
 pub struct Replay<R: Read> {
     reader: CaptureReader<R>,
     hall: Hall,
-    /// The lines of the capture's interfaces, by number, once they were met.
+    /// The lines of the capture's interfaces, by number; `None`: no packet of it came yet.
     lines: Vec<Option<LineId>>,
     next: Option<Packet>,
-    /// Commands that are still to be given, the earliest first.
+    /// Commands still to be given, the earliest first.
     commands: VecDeque<Timed>,
     answers: Vec<(usize, Answer)>,
-    /// Past the end of the capture deadlines still fire until then, as they would have in the hall.
+    /// After the end of the capture deadlines still fire until this time, as they would have live.
     until: Timestamp,
-    /// The same past the last command.
+    /// The same after the last command.
     commanded_until: Timestamp,
 }
 
-/// How long the silence after the last recorded byte is taken to last.
+/// How long nothing is taken to have happened after the last recorded byte.
 const SILENCE: Duration = Duration::from_secs(10);
 
 impl Replay<BufReader<File>> {
@@ -42,7 +42,7 @@ impl Replay<BufReader<File>> {
     ///
     /// # Errors
     ///
-    /// When the file cannot be opened or is no capture; the message names it.
+    /// When the file cannot be opened or is not a capture; the message names it.
     pub fn open(path: &Path, stream: &str) -> anyhow::Result<Self> {
         let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
         Self::new(BufReader::new(file), stream).with_context(|| format!("cannot replay {}", path.display()))
@@ -54,7 +54,7 @@ impl<R: Read> Replay<R> {
     ///
     /// # Errors
     ///
-    /// When it is no capture.
+    /// When it is not a capture.
     pub fn new(reader: R, stream: &str) -> anyhow::Result<Self> {
         let mut reader = CaptureReader::new(reader)?;
         let next = reader.next_packet()?;
@@ -73,27 +73,28 @@ impl<R: Read> Replay<R> {
         })
     }
 
-    /// With these names for the boards, and what is played on them, instead of the recorded names. Before the first step.
+    /// The same with these names for the boards, and what is played on them, instead of the recorded names. To be called
+    /// before the first step.
     #[must_use]
     pub fn named(mut self, names: Names) -> Self {
         self.hall = self.hall.named(names);
         self
     }
 
-    /// Gives commands as well, each at its time; what comes in at the same time comes first. After the capture's end, too:
-    /// results are entered late.
+    /// The same with commands, each given at its time, after what was recorded at that time. They may come after the end
+    /// of the capture: results are entered late.
     #[must_use]
     pub fn with_commands(mut self, commands: &[Timed]) -> Self {
         self.commands = commands.iter().cloned().collect();
         self
     }
 
-    /// The answers to the commands given since this was last asked, each with the line that the command stood in.
+    /// The answers to the commands given since the last call, each with the line of its command in the file.
     pub fn take_answers(&mut self) -> Vec<(usize, Answer)> {
         core::mem::take(&mut self.answers)
     }
 
-    /// The boards met so far, by name.
+    /// The boards seen so far, by name.
     pub fn boards(&self) -> impl Iterator<Item = &Board> {
         self.hall.boards()
     }
@@ -122,7 +123,7 @@ impl<R: Read> Replay<R> {
         [deadline, packet, command].into_iter().flatten().min()
     }
 
-    /// The lines are listened to for a while longer; after that the boards alone know what time it is, by the commands.
+    /// For a while after the end lines still have deadlines; after that only boards have, and only around commands.
     fn deadline_after_end(&self) -> Option<Timestamp> {
         let listening = self
             .hall
@@ -174,7 +175,7 @@ impl<R: Read> Replay<R> {
         }
     }
 
-    /// The line that a packet was on. A capture may begin in the middle of what a port said.
+    /// The line that a packet was on; added now if the capture begins in the middle of a session.
     fn line(&mut self, packet: &Packet) -> Option<LineId> {
         let port = self.reader.interfaces().get(packet.interface)?;
         if self.lines.len() <= packet.interface {

@@ -1,54 +1,38 @@
-//! What replays and the demonstration put on MQTT.
+//! Puts replays and the demonstration on MQTT.
 
 use core::time::Duration;
-use std::collections::HashMap;
 
 use anyhow::{Result, bail};
 use kiebitz_hardware::Timestamp;
-use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::events::Said;
 use crate::hall::Board;
-use crate::output::mqtt::payload::DaemonState;
-use crate::output::mqtt::{ConnectionState, Message, MqttConfig, Outbox, Prefix, Projection, View};
+use crate::output::mqtt::{ConnectionState, Courier, Message, MqttConfig, Publisher, View};
 use crate::system_time;
 
 /// A connection to a broker.
 #[derive(Debug)]
 pub(crate) struct Connection {
     config: MqttConfig,
-    outbox: Outbox,
-    task: JoinHandle<()>,
-    stop: oneshot::Sender<()>,
+    courier: Courier,
+    /// When it was opened.
     since: Timestamp,
 }
 
-/// Publishes what the boards of one stream say.
-#[derive(Debug)]
-pub(crate) struct Publisher {
-    outbox: Outbox,
-    prefix: Prefix,
-    host: String,
-    stream: String,
-    since: Timestamp,
-    projections: HashMap<String, Projection>,
-}
-
-/// The broker does not take what it is given.
+/// The broker does not accept what it is sent.
 #[derive(Debug, thiserror::Error)]
-#[error("the MQTT broker has not taken {messages} messages: is it still running?")]
+#[error("the MQTT broker has not accepted {messages} messages: is it still running?")]
 pub(crate) struct Undelivered {
     messages: usize,
 }
 
 /// A broker that is there answers sooner.
-const CONNECTS_WITHIN: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// A broker that is away for longer is not waited for: a replay can be repeated.
-const DELIVERS_WITHIN: Duration = Duration::from_secs(60);
-/// So many messages may wait; beyond it a replay waits for the broker.
-const MOST_QUEUED: usize = 1000;
+const DELIVERY_TIMEOUT: Duration = Duration::from_secs(60);
+/// At most this many messages are queued; beyond it a replay waits for the broker.
+const MAX_QUEUED: usize = 1000;
 
 impl Connection {
     /// Connects.
@@ -57,103 +41,81 @@ impl Connection {
     ///
     /// When no broker answers in time.
     pub(crate) async fn open(config: MqttConfig) -> Result<Self> {
-        let (outbox, task) = Outbox::connect(config.clone())?;
-        let (stop, stopped) = oneshot::channel();
-        let task = tokio::spawn(task.run(async {
-            // A connection that is dropped stops as well.
-            let _ = stopped.await;
-        }));
-        let mut state = outbox.connection();
+        let courier = Courier::start(config.clone())?;
+        let mut state = courier.outbox().connection();
         let connected = state.wait_for(|state| *state == ConnectionState::Connected);
-        if !matches!(timeout(CONNECTS_WITHIN, connected).await, Ok(Ok(_))) {
-            let (broker, seconds) = (config.broker(), CONNECTS_WITHIN.as_secs());
+        if !matches!(timeout(CONNECT_TIMEOUT, connected).await, Ok(Ok(_))) {
+            let (broker, seconds) = (config.broker(), CONNECT_TIMEOUT.as_secs());
             bail!(
                 "no MQTT broker answers at {broker} within {seconds} s: is it running, and is that its port?"
             );
         }
         Ok(Self {
             config,
-            outbox,
-            task,
-            stop,
+            courier,
             since: system_time::wall_time(),
         })
     }
 
-    /// For the boards of a stream.
-    pub(crate) fn publisher(&self, stream: &str) -> Publisher {
-        Publisher {
-            outbox: self.outbox.clone(),
-            prefix: self.config.prefix().clone(),
-            host: self.config.daemon().to_owned(),
-            stream: stream.to_owned(),
-            since: self.since,
-            projections: HashMap::new(),
-        }
+    /// A publisher for the boards of a stream.
+    ///
+    /// # Errors
+    ///
+    /// When the host's name cannot be part of a topic.
+    pub(crate) fn publisher(&self, stream: &str) -> Result<Publisher> {
+        Ok(Publisher::new(&self.config, stream, self.since)?)
     }
 
-    /// Waits until the broker has everything.
-    pub(crate) async fn drained(&self) -> Result<(), Undelivered> {
-        at_most(&self.outbox, 0).await
-    }
-
-    /// Delivers what is left, as far as the broker takes it, says that nobody is there any more, and disconnects.
-    pub(crate) async fn close(self) {
-        let _ = self.stop.send(());
-        // The task has told on the log what went wrong.
-        let _ = self.task.await;
-    }
-}
-
-impl Publisher {
-    /// Publishes what the boards said in a step, and the pictures that it changed.
+    /// Publishes what the boards said in a step at `now`, and the pictures that it changed. Returns the messages.
+    ///
+    /// # Errors
+    ///
+    /// When a board's name cannot be part of a topic, and [`Undelivered`] when the broker is too far behind.
     pub(crate) async fn publish<'b>(
-        &mut self,
+        &self,
+        publisher: &mut Publisher,
         now: Timestamp,
         said: &[Said],
         boards: impl Iterator<Item = &'b Board>,
     ) -> Result<Vec<Message>> {
         let mut messages = Vec::new();
         for board in boards {
-            if !self.projections.contains_key(board.name()) {
-                messages.push(self.add(board)?);
+            let name = board.name();
+            if publisher.add(name, Duration::ZERO)? {
+                let boards = publisher.boards().map(str::to_owned).collect();
+                messages.extend(publisher.announce(system_time::wall_time(), boards));
             }
-            let Some(projection) = self.projections.get_mut(board.name()) else {
-                continue;
-            };
-            let events = said
-                .iter()
-                .map(|said| &said.event)
-                .filter(|event| event.board == board.name());
-            messages.extend(projection.project(now, events, View::new(board.tracker(), board.battery())));
+            let events = said.iter().map(|said| &said.event);
+            let view = View::new(board.tracker(), board.battery());
+            messages.extend(publisher.project(now, name, events, view));
         }
-        self.outbox.publish(messages.clone());
-        at_most(&self.outbox, MOST_QUEUED).await?;
+        self.courier.outbox().publish(messages.clone());
+        self.wait_until_queued(MAX_QUEUED).await?;
         Ok(messages)
     }
 
-    /// Greets a board. Returns what the daemon says of itself from now on.
-    fn add(&mut self, board: &Board) -> Result<Message> {
-        let topics = self.prefix.board(board.name())?;
-        let projection = Projection::new(&topics, board.name(), &self.stream, &self.host);
-        self.projections.insert(board.name().to_owned(), projection);
-        let mut boards: Vec<String> = self.projections.keys().cloned().collect();
-        boards.sort();
-        let state = DaemonState::online(&self.host, self.since, system_time::wall_time(), boards);
-        let topic = self.prefix.daemon_state(&self.host)?.into();
-        Ok(Message::retained(&topic, &state))
+    /// Waits until the broker has everything.
+    ///
+    /// # Errors
+    ///
+    /// [`Undelivered`] when that takes too long.
+    pub(crate) async fn drained(&self) -> Result<(), Undelivered> {
+        self.wait_until_queued(0).await
     }
-}
 
-async fn at_most(outbox: &Outbox, messages: usize) -> Result<(), Undelivered> {
-    let mut progress = outbox.progress();
-    let taken = timeout(
-        DELIVERS_WITHIN,
-        progress.wait_for(|progress| progress.queued <= messages),
-    );
-    if matches!(taken.await, Ok(Ok(_))) {
-        return Ok(());
+    /// Delivers what is left, as far as the broker takes it, publishes that the daemon is offline, and disconnects.
+    pub(crate) async fn close(self) {
+        self.courier.stop().await;
     }
-    let messages = outbox.progress().borrow().queued;
-    Err(Undelivered { messages })
+
+    /// Waits until at most `messages` are queued for the broker.
+    async fn wait_until_queued(&self, messages: usize) -> Result<(), Undelivered> {
+        let mut progress = self.courier.outbox().progress();
+        let accepted = progress.wait_for(|progress| progress.queued <= messages);
+        if matches!(timeout(DELIVERY_TIMEOUT, accepted).await, Ok(Ok(_))) {
+            return Ok(());
+        }
+        let messages = progress.borrow().queued;
+        Err(Undelivered { messages })
+    }
 }

@@ -1,7 +1,7 @@
 //! A broker inside the program, so that a demonstration needs nothing else installed.
 //!
-//! It speaks MQTT 5 and 3.1.1 on one port, keeps retained messages in memory and forgets everything at its end. It asks
-//! nobody who he is: bind it to an address that only this machine reaches.
+//! It speaks MQTT 5 and 3.1.1 on one port, keeps retained messages in memory and forgets everything at its end. It does
+//! not authenticate its clients: bind it to an address that only this machine reaches.
 
 use std::net::SocketAddr;
 use std::sync::mpsc;
@@ -32,7 +32,7 @@ pub struct Broker {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BrokerError {
-    /// The address cannot be listened on.
+    /// It cannot listen on the address.
     #[error("cannot listen for MQTT on {addr}: {source}")]
     Listen {
         /// The address wanted.
@@ -56,7 +56,7 @@ impl Broker {
     ///
     /// # Errors
     ///
-    /// [`BrokerError`] when the address cannot be listened on, or the system is out of threads.
+    /// [`BrokerError`] when it cannot listen on the address, or the system is out of threads.
     pub fn start(addr: SocketAddr) -> Result<Self, BrokerError> {
         let (listening, heard) = mpsc::channel();
         let (stop, stopped) = oneshot::channel();
@@ -90,7 +90,7 @@ impl Broker {
 /// Ends the broker and all its connections.
 impl Drop for Broker {
     fn drop(&mut self) {
-        // Dropping the sender says as much as a message.
+        // Dropping the sender stops it as well as a message would.
         self.stop.take();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();

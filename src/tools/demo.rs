@@ -1,4 +1,4 @@
-//! `kiebitz demo`: a recorded game through the whole pipeline, at a pace one can watch.
+//! `kiebitz demo`: a recorded game goes through the whole pipeline at a pace that people can follow.
 //!
 //! src/tools/demo/game.pcapng is number 019 of the "clean" captures of the project's corpus: simulated hands on a simulated
 //! board, with a game from the Lichess open database (CC0), <https://lichess.org/6dhFDWgL>.
@@ -16,21 +16,21 @@ use crate::exit::Stop;
 use crate::output::mqtt::Message;
 use crate::output::terminal::Pen;
 use crate::replay::Replay;
-use crate::replay::publish::{Connection, Publisher};
+use crate::replay::publish::Connection;
 use crate::system_time::{Pace, Speed};
 use broker::Broker;
 use stage::{Paper, Stage};
 
-/// How the demonstration is to be given.
+/// How the demonstration is given.
 #[derive(Debug, Clone)]
 pub struct Demo {
     /// How fast the game is played.
     pub speed: Speed,
     /// Port of the MQTT broker; `None`: 1883 if it is free, else any.
     pub port: Option<u16>,
-    /// Whether to stay until Ctrl-C.
+    /// Whether to keep running after the game until Ctrl-C.
     pub wait: bool,
-    /// Pieces as letters.
+    /// Whether pieces are drawn as letters.
     pub ascii: bool,
 }
 
@@ -39,7 +39,7 @@ pub struct Demo {
 pub enum Venue {
     /// A terminal that shows frames in place.
     Screen {
-        /// In colours.
+        /// Whether it shows colours.
         colors: bool,
     },
     /// A file or a pipe: one block of text per move.
@@ -53,7 +53,7 @@ const STREAM: &str = "demo";
 ///
 /// # Errors
 ///
-/// When the broker cannot be started or the output not be written.
+/// When the broker cannot be started, or the output cannot be written.
 pub fn run(demo: &Demo, venue: Venue, out: &mut impl Write) -> Result<Exit> {
     let broker = Broker::start(demo.port)?;
     tokio::runtime::Builder::new_current_thread()
@@ -82,7 +82,6 @@ async fn give(
     connection: Option<&Connection>,
     out: &mut impl Write,
 ) -> Result<Exit> {
-    let mut publisher = connection.map(|connection| connection.publisher(STREAM));
     let colors = matches!(venue, Venue::Screen { colors: true });
     let mut stage = Stage::new(
         Pen {
@@ -95,7 +94,7 @@ async fn give(
     match venue {
         Venue::Screen { .. } => {
             let mut screen = crate::output::terminal::Screen::enter(io::stdout())?;
-            play(demo.speed, publisher.as_mut(), |scene| {
+            play(demo.speed, connection, |scene| {
                 stage.update(scene);
                 screen.show(&stage.frame())
             })
@@ -103,7 +102,7 @@ async fn give(
         }
         Venue::Paper => {
             let mut paper = Paper::begin(out, &stage)?;
-            play(demo.speed, publisher.as_mut(), |scene| {
+            play(demo.speed, connection, |scene| {
                 stage.update(scene);
                 paper.print(&stage)
             })
@@ -123,23 +122,29 @@ async fn give(
 /// Plays the game to its end and shows every step.
 async fn play(
     speed: Speed,
-    mut publisher: Option<&mut Publisher>,
+    connection: Option<&Connection>,
     mut show: impl FnMut(&stage::Step<'_>) -> io::Result<()>,
 ) -> Result<()> {
     let mut replay = Replay::new(GAME, STREAM)?;
     let mut pace = Pace::new(speed);
+    let mut publishing = match connection {
+        Some(connection) => Some((connection, connection.publisher(STREAM)?)),
+        None => None,
+    };
     while let Some(at) = replay.next_at() {
         pace.pass(at).await;
         let said = replay.step()?;
-        let published: Vec<Message> = match &mut publisher {
-            Some(publisher) => publisher.publish(at, &said, replay.boards()).await?,
+        let messages: Vec<Message> = match &mut publishing {
+            Some((connection, publisher)) => {
+                connection.publish(publisher, at, &said, replay.boards()).await?
+            }
             None => Vec::new(),
         };
         if let Some(board) = replay.boards().next() {
             show(&stage::Step {
                 board,
                 said: &said,
-                published: &published,
+                published: &messages,
             })?;
         }
         if said

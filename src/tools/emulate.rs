@@ -1,14 +1,14 @@
 //! `kiebitz emulate`: boards and clocks on pseudo-terminals, each on its own or all on one as a bus, played by hands.
 //!
-//! The boards are those of [`kiebitz_hardware::emulator`]; `hall` has them played and lets things go wrong, in time
-//! that is an argument; here that time is the real one, and the bytes go to pseudo-terminals as they fall due. One
-//! task does all of it.
+//! The boards are those of [`kiebitz_hardware::emulator`]. `rehearsal` plays on them and lets things go wrong, with time
+//! as an argument; here that is the real time, and the bytes go to pseudo-terminals when they are due. One task does it
+//! all.
 
 mod fault;
 mod games;
-mod hall;
 pub mod plies;
 mod port;
+mod rehearsal;
 mod seat;
 
 use core::future::poll_fn;
@@ -30,56 +30,56 @@ use crate::Exit;
 use crate::exit::Stop;
 use crate::system_time::{self, LiveTime, Speed};
 pub use fault::{Boards, Fault, NoFault, Trouble};
-use hall::{Hall, Output};
 pub use port::Port;
+use rehearsal::{Output, Rehearsal};
 
 /// What is to be emulated.
 #[derive(Debug, Clone)]
 pub struct Emulation {
     /// How many boards.
     pub boards: usize,
-    /// The games that are played; `None`: three that everybody knows.
+    /// The games that are played; `None`: three classic ones.
     pub pgn: Option<PathBuf>,
-    /// Whose hands play.
+    /// Whose hands move the pieces.
     pub hands: Hands,
     /// How fast the players think.
     pub speed: Speed,
-    /// The same seed, the same hands.
+    /// The same seed gives the same play.
     pub seed: u64,
     /// What goes wrong.
     pub faults: Vec<Fault>,
-    /// What the boards are connected with.
+    /// How the boards are connected.
     pub lines: Lines,
-    /// Where links to the ports are made.
+    /// The directory where links to the ports are created.
     pub links: Option<PathBuf>,
 }
 
-/// What the boards are connected with.
+/// How the boards are connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lines {
-    /// Each has a line of its own.
+    /// Each board has its own line.
     Own {
-        /// Boards keep their power while their cable is out.
+        /// Whether boards keep their power while unplugged.
         powered: bool,
     },
-    /// All are on one line in bus mode, with their own power.
+    /// All boards are on one line in bus mode, and have power of their own.
     Bus {
-        /// How many of their answers are damaged.
+        /// The share of their answers that arrive damaged.
         damaged: Share,
     },
 }
 
-/// A share of all, as in "2%" or "0.5%".
+/// A share, as in "2%" or "0.5%".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Share(u16);
 
-/// A text that is no share.
+/// A text that is not a share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("say it as in 2% or 0.5%, up to 100%")]
+#[error("a share is written as in 2% or 0.5%, at most 100%")]
 pub struct NoShare;
 
 impl Share {
-    /// How many of a thousand.
+    /// In thousandths.
     #[must_use]
     pub const fn per_mille(self) -> u16 {
         self.0
@@ -96,7 +96,7 @@ impl FromStr for Share {
             .parse()
             .map_err(|_| NoShare)?;
         if (0.0..=100.0).contains(&percent) {
-            // A conversion of this kind stays within the range.
+            // At most 1000.
             Ok(Self((10.0 * percent).round() as u16))
         } else {
             Err(NoShare)
@@ -104,16 +104,16 @@ impl FromStr for Share {
     }
 }
 
-/// Whose hands play.
+/// Whose hands move the pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hands {
-    /// Those of one temperament at every board.
+    /// One temperament at every board.
     Of(Temperament),
-    /// Another at each board, in turn.
+    /// Each temperament in turn, from board to board.
     Mixed,
 }
 
-/// A text that names no hands.
+/// A text that does not name hands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("hands are calm, drawing, blitz, clumsy or mixed")]
 pub struct NoHands;
@@ -135,7 +135,7 @@ impl FromStr for Hands {
 }
 
 impl Hands {
-    /// Who plays at a board, counted from 0.
+    /// The temperament at a board, counted from 0.
     fn of(self, board: usize) -> Temperament {
         match self {
             Self::Of(temperament) => temperament,
@@ -157,7 +157,7 @@ impl Hands {
 ///
 /// # Errors
 ///
-/// When the games cannot be read, a port not be made, or the output not be written.
+/// When the games cannot be read, a port cannot be opened, or the output cannot be written.
 pub fn run(emulation: &Emulation, out: &mut impl Write) -> Result<Exit> {
     let games = match &emulation.pgn {
         Some(path) => File::open(path)
@@ -167,7 +167,7 @@ pub fn run(emulation: &Emulation, out: &mut impl Write) -> Result<Exit> {
         None => games::read(games::DEFAULT)?,
     };
     if let Some(links) = &emulation.links {
-        std::fs::create_dir_all(links).with_context(|| format!("cannot make {}", links.display()))?;
+        std::fs::create_dir_all(links).with_context(|| format!("cannot create {}", links.display()))?;
     }
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -183,7 +183,7 @@ pub fn run(emulation: &Emulation, out: &mut impl Write) -> Result<Exit> {
 struct Room<'o, W> {
     time: LiveTime,
     zone: TimeZone,
-    hall: Hall,
+    rehearsal: Rehearsal,
     lines: Lines,
     /// One per board, or the one of the bus.
     ports: Vec<Option<Port>>,
@@ -192,19 +192,19 @@ struct Room<'o, W> {
 }
 
 /// What the room wakes up for.
-enum Call {
+enum Wake {
     End(Exit),
     Typed(Option<String>),
     Written(usize, io::Result<Vec<u8>>),
     Due,
-    LookAfter,
+    Maintenance,
 }
 
 impl<'o, W: Write> Room<'o, W> {
     fn open(emulation: &Emulation, games: Vec<games::Game>, out: &'o mut W) -> Result<Self> {
         let time = LiveTime::start();
         let mut room = Self {
-            hall: Hall::new(time.now(), emulation, games),
+            rehearsal: Rehearsal::new(time.now(), emulation, games),
             time,
             zone: system_time::local_zone(),
             lines: emulation.lines,
@@ -215,18 +215,18 @@ impl<'o, W: Write> Room<'o, W> {
         if let Lines::Bus { .. } = emulation.lines {
             room.print_port(0, "all boards as a bus")?;
             for table in 0..emulation.boards {
-                let words = room.hall.describe(table);
+                let words = room.rehearsal.describe(table);
                 writeln!(room.out, "{}  {words}", name(table))?;
             }
         } else {
             for table in 0..emulation.boards {
-                let words = room.hall.describe(table);
+                let words = room.rehearsal.describe(table);
                 room.print_port(table, &words)?;
             }
         }
         writeln!(
             room.out,
-            "Type a fault such as `unplug 1 for 5s`, or `help`. Ctrl-C ends it."
+            "Type a fault such as `unplug 1 for 5s`, or `help`. Ctrl-C ends the emulation."
         )?;
         room.out.flush()?;
         Ok(room)
@@ -257,38 +257,38 @@ impl<'o, W: Write> Room<'o, W> {
     }
 
     async fn run(&mut self, mut stop: Stop, mut typed: mpsc::Receiver<String>) -> Result<Exit> {
-        let mut look_after = tokio::time::interval(LOOKED_AFTER);
+        let mut maintenance = tokio::time::interval(MAINTENANCE_INTERVAL);
         let mut listening = true;
         loop {
             let now = self.time.now();
-            self.go_on(now)?;
-            let due = self.hall.poll_deadline();
-            let call = tokio::select! {
+            self.advance(now)?;
+            let due = self.rehearsal.poll_deadline();
+            let wake = tokio::select! {
                 biased;
-                exit = stop.come() => Call::End(exit),
-                line = typed.recv(), if listening => Call::Typed(line),
-                (table, bytes) = written(&self.ports) => Call::Written(table, bytes),
-                () = until(&self.time, due) => Call::Due,
-                _ = look_after.tick() => Call::LookAfter,
+                exit = stop.come() => Wake::End(exit),
+                line = typed.recv(), if listening => Wake::Typed(line),
+                (table, bytes) = written(&self.ports) => Wake::Written(table, bytes),
+                () = until(&self.time, due) => Wake::Due,
+                _ = maintenance.tick() => Wake::Maintenance,
             };
-            match call {
-                Call::End(exit) => return Ok(exit),
-                Call::Typed(Some(line)) => self.obey(&line)?,
-                Call::Typed(None) => listening = false,
-                Call::Written(table, Ok(bytes)) => {
-                    self.hall.handle_bytes(self.time.now(), table, &bytes);
+            match wake {
+                Wake::End(exit) => return Ok(exit),
+                Wake::Typed(Some(line)) => self.obey(&line)?,
+                Wake::Typed(None) => listening = false,
+                Wake::Written(table, Ok(bytes)) => {
+                    self.rehearsal.handle_bytes(self.time.now(), table, &bytes);
                 }
-                Call::Written(table, Err(error)) => self.fail(table, &error)?,
-                Call::Due => {}
-                Call::LookAfter => self.look_after()?,
+                Wake::Written(table, Err(error)) => self.fail(table, &error)?,
+                Wake::Due => {}
+                Wake::Maintenance => self.maintain()?,
             }
         }
     }
 
-    /// Lets everything happen that is due, and tells it.
-    fn go_on(&mut self, now: Timestamp) -> Result<()> {
-        self.hall.advance(now);
-        while let Some((table, output)) = self.hall.poll_output() {
+    /// Does everything that is due, and reports it.
+    fn advance(&mut self, now: Timestamp) -> Result<()> {
+        self.rehearsal.advance(now);
+        while let Some((table, output)) = self.rehearsal.poll_output() {
             match output {
                 Output::Bytes(bytes) => {
                     if let Some(Err(error)) = self.port(table).map(|port| port.send(&bytes)) {
@@ -297,17 +297,17 @@ impl<'o, W: Write> Room<'o, W> {
                 }
                 Output::Unplugged => {
                     self.put(table, None);
-                    self.tell(&name(table), &Trouble::Unplug.to_string())?;
+                    self.report(&name(table), &Trouble::Unplug.to_string())?;
                 }
                 Output::Plugged => {
                     let port = self.open_port(table)?;
-                    self.tell(
+                    self.report(
                         &name(table),
                         &format!("{}, {}", Trouble::Plug, port.path().display()),
                     )?;
                     self.put(table, Some(port));
                 }
-                Output::Words(words) => self.tell(&name(table), &words)?,
+                Output::Words(words) => self.report(&name(table), &words)?,
             }
         }
         Ok(())
@@ -318,17 +318,17 @@ impl<'o, W: Write> Room<'o, W> {
             "" => {}
             "help" => writeln!(self.out, "{}", fault::HELP)?,
             line => match line.parse::<Fault>() {
-                Ok(fault) => self.hall.schedule(self.time.now(), &fault),
+                Ok(fault) => self.rehearsal.schedule(self.time.now(), &fault),
                 Err(error) => writeln!(self.out, "{error}")?,
             },
         }
         Ok(self.out.flush()?)
     }
 
-    fn look_after(&mut self) -> Result<()> {
+    fn maintain(&mut self) -> Result<()> {
         let now = self.time.now();
         for table in 0..self.ports.len() {
-            if let Some(Err(error)) = self.port(table).map(|port| port.look_after(now)) {
+            if let Some(Err(error)) = self.port(table).map(|port| port.maintain(now)) {
                 self.fail(table, &error)?;
             }
         }
@@ -345,16 +345,17 @@ impl<'o, W: Write> Room<'o, W> {
         }
     }
 
-    /// A port that does not work any more is as good as unplugged.
+    /// A port that fails counts as unplugged.
     fn fail(&mut self, line: usize, error: &io::Error) -> Result<()> {
         self.put(line, None);
-        self.tell(
+        self.report(
             &self.port_name(line),
             &format!("its pseudo-terminal fails: {error}"),
         )
     }
 
-    fn tell(&mut self, who: &str, words: &str) -> Result<()> {
+    /// Prints a line with the time.
+    fn report(&mut self, who: &str, words: &str) -> Result<()> {
         let time = jiff::Timestamp::from_microsecond(self.time.now().as_micros())?
             .to_zoned(self.zone.clone())
             .strftime("%H:%M:%S");
@@ -363,7 +364,7 @@ impl<'o, W: Write> Room<'o, W> {
     }
 }
 
-/// As in "board-1".
+/// The name of a board counted from 0, as in "board-1".
 fn name(table: usize) -> String {
     format!("board-{}", table + 1)
 }
@@ -395,8 +396,7 @@ async fn until(time: &LiveTime, due: Option<Timestamp>) {
     }
 }
 
-/// What is typed, line by line, until nothing more can be. The thread that reads it ends with the program: nothing
-/// else wakes it up.
+/// The lines typed, until the input ends. The thread that reads them ends with the program: nothing else wakes it up.
 fn typed_lines() -> mpsc::Receiver<String> {
     let (sender, receiver) = mpsc::channel(8);
     std::thread::spawn(move || {
@@ -409,8 +409,8 @@ fn typed_lines() -> mpsc::Receiver<String> {
     receiver
 }
 
-/// Pseudo-terminals need looking after this often.
-const LOOKED_AFTER: Duration = Duration::from_millis(500);
+/// How often pseudo-terminals need maintenance.
+const MAINTENANCE_INTERVAL: Duration = Duration::from_millis(500);
 
 #[cfg(test)]
 mod tests {

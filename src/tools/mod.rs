@@ -1,4 +1,4 @@
-//! What people start by hand beside the daemon: a look at the boards, a recording, a rehearsal, a demonstration.
+//! Commands for people, beside the daemon: list boards, record, rehearse, demonstrate.
 
 #[cfg(target_os = "linux")]
 pub mod boards;

@@ -39,7 +39,7 @@ impl Emulation {
             .expect("kiebitz runs");
         let lines = BufReader::new(child.stdout.take().expect("stdout")).lines();
         let mut emulation = Self { child, lines, links };
-        emulation.wait_for("Ctrl-C ends it");
+        emulation.wait_for("Ctrl-C ends the emulation");
         emulation
     }
 
@@ -198,7 +198,7 @@ fn an_unplugged_board_hangs_up_and_comes_back_under_its_name() {
     emulation.wait_for("board-1: plugged in, /dev/");
     shows_start_position(&emulation.open("board-1"));
     emulation.type_line("explode 1");
-    emulation.wait_for("\"explode\" is no fault");
+    emulation.wait_for("\"explode\" is not a fault");
     // Nothing can be typed any more; the boards go on.
     drop(emulation.child.stdin.take());
     shows_start_position(&emulation.open("board-2"));
@@ -269,7 +269,7 @@ fn what_cannot_be_emulated_is_told() {
             &["--hands", "wild"],
             "hands are calm, drawing, blitz, clumsy or mixed",
         ),
-        (&["--fault", "explode 1"], "\"explode\" is no fault"),
+        (&["--fault", "explode 1"], "\"explode\" is not a fault"),
         (&["--bus", "--damaged", "all"], "say it as in 2% or 0.5%"),
         (&["--damaged", "2%"], "--bus"),
         (
@@ -294,5 +294,5 @@ fn what_cannot_be_emulated_is_told() {
     assert!(told.contains("cannot play no-such.pgn: "), "{told}");
     let (code, told) = run(&["--links", file.to_str().expect("UTF-8")]);
     assert_eq!(code, Some(1));
-    assert!(told.contains("cannot make "), "{told}");
+    assert!(told.contains("cannot create "), "{told}");
 }

@@ -273,7 +273,12 @@ async fn daemon_tells_its_boards_again_after_an_outage() {
     let door = Door::to(broker.address()).await;
     let publisher = Publisher::start(door.address());
     let now = kiebitz_hardware::Timestamp::from_micros(1_789_000_000_000_000);
-    publisher.outbox.announce(now, now, vec!["board-1".to_owned()]);
+    let config = MqttConfig::from_url("mqtt://localhost")
+        .expect("a URL")
+        .with_daemon("pi");
+    let mut boards = kiebitz::output::mqtt::Publisher::new(&config, "live", now).expect("a host name");
+    let announced = boards.announce(now, vec!["board-1".to_owned()]);
+    publisher.publish(&[announced.into_iter().collect()]);
     publisher.drained().await;
     door.set(DoorState::Shut);
     let listener = Listener::start("listener", broker.address()).await;

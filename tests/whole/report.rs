@@ -274,7 +274,7 @@ fn arbiters_commands_count_in_the_report_of_a_capture() {
     }
     let output = kiebitz(&["report", "--commands", &reopened(), "2026-08-05-board-1-1"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("--commands goes with a capture"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--commands is for captures"));
 }
 
 /// A game of the journal that the arbiter lets go on after a result is reported to its end.
@@ -319,5 +319,5 @@ fn what_is_neither_capture_nor_events_is_told() {
     let events = write("broken.jsonl", "{\"v\":1}\n");
     let output = kiebitz(&["report", &events]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("line 1 is no event"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("line 1 is not an event"));
 }

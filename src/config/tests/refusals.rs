@@ -32,7 +32,7 @@ kiebitz.toml:2: invalid basic string, expected `"`
     refused(
         "[recorder]\nenabled = yes\n",
         r#"
-kiebitz.toml:2: true, false, a number, or text in quotes belongs here
+kiebitz.toml:2: expected true, false, a number, or text in quotes
   |
 2 | enabled = yes
   |           ^^^"#,
@@ -48,7 +48,7 @@ kiebitz.toml:3: duplicate key
     refused(
         "[[board]]\nserial = 01025\n",
         r#"
-kiebitz.toml:2: a number begins with no zero; a serial number is text, in quotes
+kiebitz.toml:2: a number cannot begin with a zero; a serial number is text, in quotes
   |
 2 | serial = 0
   |          ^"#,
@@ -76,7 +76,7 @@ kiebitz.toml:3: unknown key `paht`, did you mean `path`?
     refused(
         "[mqtt]\npassword = \"secret\"\n",
         r#"
-kiebitz.toml:2: unknown key `password`; known here: url, prefix, public_delay
+kiebitz.toml:2: unknown key `password`; known keys: url, prefix, public_delay
   |
 2 | password
   | ^^^^^^^^"#,
@@ -84,7 +84,7 @@ kiebitz.toml:2: unknown key `password`; known here: url, prefix, public_delay
     refused(
         "[ports]\nlisted = []\n",
         r#"
-kiebitz.toml:2: unknown key `listed`; known here: usb, usb_ids, ignore
+kiebitz.toml:2: unknown key `listed`; known keys: usb, usb_ids, ignore
   |
 2 | listed
   | ^^^^^^"#,
@@ -96,7 +96,7 @@ fn values_of_another_kind_are_refused() {
     refused(
         "[ports]\nusb = \"yes\"\n",
         r#"
-kiebitz.toml:2: true or false belongs here, without quotes
+kiebitz.toml:2: expected true or false, without quotes
   |
 2 | usb = "yes"
   |       ^^^^^"#,
@@ -104,7 +104,7 @@ kiebitz.toml:2: true or false belongs here, without quotes
     refused(
         "[[board]]\nname = \"a\"\nserial = 1025\n",
         r#"
-kiebitz.toml:3: text in quotes belongs here
+kiebitz.toml:3: expected text in quotes
   |
 3 | serial = 1025
   |          ^^^^"#,
@@ -120,7 +120,7 @@ kiebitz.toml:3: unknown value `buss`, did you mean `bus`?
     refused(
         "[clock_messages]\nshow = [\"name\", \"smiley\"]\n",
         r#"
-kiebitz.toml:2: unknown value `smiley`; possible: name, ok, white_side
+kiebitz.toml:2: unknown value `smiley`; possible values: name, ok, white_side
   |
 2 | show = ["name", "smiley"
   |                 ^^^^^^^^"#,
@@ -128,7 +128,7 @@ kiebitz.toml:2: unknown value `smiley`; possible: name, ok, white_side
     refused(
         "[journal]\nkeep_days = -3\n",
         r#"
-kiebitz.toml:2: a whole number belongs here, without quotes
+kiebitz.toml:2: expected a whole number, without quotes
   |
 2 | keep_days = -3
   |             ^^"#,
@@ -164,7 +164,7 @@ kiebitz.toml:1: `name` is missing
     refused(
         "[daemon]\n\n[[board]]\nname = \"board-1\"\n",
         r#"
-kiebitz.toml:3: which board is that? `serial` or `port` is missing
+kiebitz.toml:3: which board is this? `serial` or `port` is missing
   |
 3 | [[board]]
   | ^^^^^^^^^"#,
@@ -184,7 +184,7 @@ kiebitz.toml:2: the name "hall 2" has ' ' in it: it is part of MQTT topics and f
     refused(
         "[daemon]\nstate_directory = \"kiebitz\"\n",
         r#"
-kiebitz.toml:2: a path is written in full here, beginning with "/"
+kiebitz.toml:2: this path must be absolute, beginning with "/"
   |
 2 | state_directory = "kiebitz"
   |                   ^^^^^^^^^"#,
@@ -192,7 +192,7 @@ kiebitz.toml:2: a path is written in full here, beginning with "/"
     refused(
         "[daemon]\nlog = \"loud\"\n",
         r#"
-kiebitz.toml:2: the log's level is off, error, warn, info, debug or trace; by module it is "info,kiebitz=debug"
+kiebitz.toml:2: the log level is off, error, warn, info, debug or trace; by module it is written as in "info,kiebitz=debug"
   |
 2 | log = "loud"
   |       ^^^^^^"#,
@@ -208,7 +208,7 @@ kiebitz.toml:2: the name "board/1" has '/' in it: it is part of MQTT topics and 
     refused(
         "[[port]]\npath = \"ttyUSB0\"\n",
         r#"
-kiebitz.toml:2: a path is written in full here, beginning with "/"
+kiebitz.toml:2: this path must be absolute, beginning with "/"
   |
 2 | path = "ttyUSB0"
   |        ^^^^^^^^^"#,
@@ -248,7 +248,7 @@ fn numbers_that_make_no_sense_are_refused() {
     refused(
         "[journal]\nkeep_days = 0\n",
         r#"
-kiebitz.toml:2: events are kept for 1 day at least
+kiebitz.toml:2: events are kept for at least 1 day
   |
 2 | keep_days = 0
   |             ^"#,
@@ -264,7 +264,7 @@ kiebitz.toml:2: a size is a number with a unit, as in "500 MB" or "2 GB"
     refused(
         "[recorder]\nbudget = \"2\"\n",
         r#"
-kiebitz.toml:2: recordings need "10 MB" at least
+kiebitz.toml:2: recordings need at least "10 MB"
   |
 2 | budget = "2"
   |          ^^^"#,
@@ -272,7 +272,7 @@ kiebitz.toml:2: recordings need "10 MB" at least
     refused(
         "[ports]\nusb_ids = [\"0403:6015\", \"403:6001\"]\n",
         r#"
-kiebitz.toml:2: "403:6001" is no USB id: `lsusb` shows them, four hexadecimal digits and four as in "0403:6015"
+kiebitz.toml:2: "403:6001" is not a USB id: `lsusb` shows them, twice four hexadecimal digits as in "0403:6015"
   |
 2 | usb_ids = ["0403:6015", "403:6001"]
   |           ^^^^^^^^^^^^^^^^^^^^^^^^^"#,
@@ -280,7 +280,7 @@ kiebitz.toml:2: "403:6001" is no USB id: `lsusb` shows them, four hexadecimal di
     refused(
         "[ports]\nignore = [\"/dev/ttyS3\", \"403:6001\"]\n",
         r#"
-kiebitz.toml:2: "403:6001" is no USB id: `lsusb` shows them, four hexadecimal digits and four as in "0403:6015"
+kiebitz.toml:2: "403:6001" is not a USB id: `lsusb` shows them, twice four hexadecimal digits as in "0403:6015"
   |
 2 | ignore = ["/dev/ttyS3", "403:6001"]
   |          ^^^^^^^^^^^^^^^^^^^^^^^^^^"#,
@@ -288,7 +288,7 @@ kiebitz.toml:2: "403:6001" is no USB id: `lsusb` shows them, four hexadecimal di
     refused(
         "[ports]\nignore = [\"serial/ttyS3\"]\n",
         r#"
-kiebitz.toml:2: "serial/ttyS3" names no port: a port is a path in full as in "/dev/ttyS0", a name in /dev/serial/by-id, or a USB id as in "0403:6015"
+kiebitz.toml:2: "serial/ttyS3" does not name a port: that is an absolute path as in "/dev/ttyS0", a name in /dev/serial/by-id, or a USB id as in "0403:6015"
   |
 2 | ignore = ["serial/ttyS3"]
   |          ^^^^^^^^^^^^^^^^"#,
@@ -318,7 +318,7 @@ fn delays_that_make_no_sense_are_refused() {
     refused(
         "[mqtt]\nurl = \"mqtt://localhost\"\npublic_delay = 900\n",
         r#"
-kiebitz.toml:3: text in quotes belongs here
+kiebitz.toml:3: expected text in quotes
   |
 3 | public_delay = 900
   |                ^^^"#,
@@ -326,7 +326,7 @@ kiebitz.toml:3: text in quotes belongs here
     refused(
         "[[board]]\nserial = \"1\"\nname = \"a\"\npublic_delay = \"15 h\"\n",
         r#"
-kiebitz.toml:4: spectators wait for "2 h" at most
+kiebitz.toml:4: spectators wait for at most "2 h"
   |
 4 | public_delay = "15 h"
   |                ^^^^^^"#,
@@ -338,7 +338,7 @@ fn what_contradicts_itself_is_refused() {
     refused(
         "[ports]\nignore = [\"/dev/ttyS0\"]\n[[port]]\npath = \"/dev/ttyS0\"\n",
         r#"
-kiebitz.toml:4: this port is among those to `ignore`
+kiebitz.toml:4: this port is also listed under `ignore`
   |
 4 | path = "/dev/ttyS0"
   |        ^^^^^^^^^^^^"#,
@@ -350,7 +350,7 @@ kiebitz.toml:4: this port is among those to `ignore`
             "name = \"a\"\nserial = \"01026\"",
         ),
         r#"
-kiebitz.toml:6: the name "a" is given in line 2 already
+kiebitz.toml:6: the name "a" is already given in line 2
   |
 6 | name = "a"
   |        ^^^"#,
@@ -361,7 +361,7 @@ kiebitz.toml:6: the name "a" is given in line 2 already
             "name = \"b\"\nserial = \"0000001025\"",
         ),
         r#"
-kiebitz.toml:7: this board has a name in line 3 already
+kiebitz.toml:7: this board already has a name in line 3
   |
 7 | serial = "0000001025"
   |          ^^^^^^^^^^^^"#,
@@ -372,7 +372,7 @@ kiebitz.toml:7: this board has a name in line 3 already
             "name = \"b\"\nport = \"/dev/rfcomm0\"",
         ),
         r#"
-kiebitz.toml:7: this board has a name in line 3 already
+kiebitz.toml:7: this board already has a name in line 3
   |
 7 | port = "/dev/rfcomm0"
   |        ^^^^^^^^^^^^^^"#,
@@ -380,7 +380,7 @@ kiebitz.toml:7: this board has a name in line 3 already
     refused(
         "[[board]]\nname = \"a\"\nserial = \"01025\"\nport = \"/dev/rfcomm0\"\n",
         r#"
-kiebitz.toml:4: a board is known by its `serial` or by its `port`, not by both
+kiebitz.toml:4: give a board's `serial` or its `port`, not both
   |
 4 | port = "/dev/rfcomm0"
   |        ^^^^^^^^^^^^^^"#,
@@ -388,7 +388,7 @@ kiebitz.toml:4: a board is known by its `serial` or by its `port`, not by both
     refused(
         "[[port]]\npath = \"/dev/ttyS0\"\n[[port]]\npath = \"/dev/ttyS0\"\nmode = \"bus\"\n",
         r#"
-kiebitz.toml:4: this port is in line 2 already
+kiebitz.toml:4: this port is already in line 2
   |
 4 | path = "/dev/ttyS0"
   |        ^^^^^^^^^^^^"#,
@@ -396,7 +396,7 @@ kiebitz.toml:4: this port is in line 2 already
     refused(
         "[[port]]\npath = \"/dev/ttyS0\"\nmode = \"bus\"\n[[board]]\nport = \"/dev/ttyS0\"\nname = \"a\"\n",
         r#"
-kiebitz.toml:5: this port is in bus mode, with many boards on it: name each by its `serial`
+kiebitz.toml:5: this port is in bus mode, with many boards on it: give each board's `serial` instead
   |
 5 | port = "/dev/ttyS0"
   |        ^^^^^^^^^^^^"#,
@@ -432,7 +432,7 @@ kiebitz.toml:4: "bullet" is no mode of play: standard, rapid, blitz
     refused(
         "[event.points]\nreversed_limit = \"ten\"\n",
         r#"
-kiebitz.toml:2: unknown value `ten`; possible: both, either
+kiebitz.toml:2: unknown value `ten`; possible values: both, either
   |
 2 | reversed_limit = "ten"
   |                  ^^^^^"#,
@@ -440,7 +440,7 @@ kiebitz.toml:2: unknown value `ten`; possible: both, either
     refused(
         "[event.points]\nblitz_2023_minutes = 3\n",
         r#"
-kiebitz.toml:2: it is 1 minute or 2
+kiebitz.toml:2: expected 1 or 2
   |
 2 | blitz_2023_minutes = 3
   |                      ^"#,
@@ -460,7 +460,7 @@ fn rounds_that_nobody_can_keep_are_refused() {
     refused(
         "[event]\nrounds = [2026-11-21T14:00:00]\n",
         r#"
-kiebitz.toml:2: "2026-11-21T14:00:00" does not say when a round begins: day, time and the difference from UTC, as in 2026-11-21T14:00:00+01:00
+kiebitz.toml:2: "2026-11-21T14:00:00" does not say when a round begins: date, time and the offset from UTC, as in 2026-11-21T14:00:00+01:00
   |
 2 | rounds = [2026-11-21T14:00:00
   |           ^^^^^^^^^^^^^^^^^^^"#,
@@ -468,7 +468,7 @@ kiebitz.toml:2: "2026-11-21T14:00:00" does not say when a round begins: day, tim
     refused(
         "[event]\nrounds = [\n  2026-11-21T14:00:00+01:00,\n  \"soon\",\n]\n",
         r#"
-kiebitz.toml:4: "soon" does not say when a round begins: day, time and the difference from UTC, as in 2026-11-21T14:00:00+01:00
+kiebitz.toml:4: "soon" does not say when a round begins: date, time and the offset from UTC, as in 2026-11-21T14:00:00+01:00
   |
 4 |   "soon"
   |   ^^^^^^"#,
@@ -477,7 +477,7 @@ kiebitz.toml:4: "soon" does not say when a round begins: day, time and the diffe
     refused(
         "[[board]]\nserial = \"1\"\nname = \"a\"\nrounds = [2026-11-21T14:00:00+01:00, 2026-11-21T13:00:00Z]\n",
         r#"
-kiebitz.toml:4: this round does not begin after the one before it
+kiebitz.toml:4: this round must begin after the one before it
   |
 4 | rounds = [2026-11-21T14:00:00+01:00, 2026-11-21T13:00:00Z
   |                                      ^^^^^^^^^^^^^^^^^^^^"#,
@@ -485,7 +485,7 @@ kiebitz.toml:4: this round does not begin after the one before it
     refused(
         "[event]\nrounds = 2026-11-21T14:00:00+01:00\n",
         r#"
-kiebitz.toml:2: times belong here in brackets, as in [2026-11-21T14:00:00+01:00]
+kiebitz.toml:2: expected times in brackets, as in [2026-11-21T14:00:00+01:00]
   |
 2 | rounds = 2026-11-21T14:00:00+01:00
   |          ^^^^^^^^^^^^^^^^^^^^^^^^^"#,
@@ -493,7 +493,7 @@ kiebitz.toml:2: times belong here in brackets, as in [2026-11-21T14:00:00+01:00]
     refused(
         "[event]\nrounds = [14]\n",
         r#"
-kiebitz.toml:2: a time as in 2026-11-21T14:00:00+01:00 belongs here
+kiebitz.toml:2: expected a time as in 2026-11-21T14:00:00+01:00
   |
 2 | rounds = [14
   |           ^^"#,
@@ -509,7 +509,7 @@ kiebitz.toml:2: "half an hour" is no default time: whole minutes, a day at most,
     refused(
         "[event]\nname = \" \"\n",
         r#"
-kiebitz.toml:2: text in one line belongs here
+kiebitz.toml:2: expected text on one line
   |
 2 | name = " "
   |        ^^^"#,

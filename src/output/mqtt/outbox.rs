@@ -6,7 +6,6 @@ use core::time::Duration;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kiebitz_hardware::Timestamp;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Sleep, sleep};
 use tracing::{debug, error, info, warn};
@@ -24,8 +23,6 @@ pub struct Outbox {
     inbox: mpsc::UnboundedSender<Vec<Message>>,
     progress: Arc<watch::Sender<Progress>>,
     connection: watch::Receiver<ConnectionState>,
-    daemon: Arc<str>,
-    daemon_topic: Arc<str>,
 }
 
 /// The task behind an [`Outbox`]: [`run`](Self::run) it.
@@ -77,7 +74,6 @@ impl Outbox {
     ///
     /// [`TopicError`] when the daemon's host name cannot be part of a topic.
     pub fn connect(config: MqttConfig) -> Result<(Self, OutboxTask), TopicError> {
-        let daemon = config.daemon.as_str().into();
         let daemon_topic: Arc<str> = config.prefix.daemon_state(&config.daemon)?.into();
         let (sender, inbox) = mpsc::unbounded_channel();
         let progress = Arc::new(watch::Sender::new(Progress::default()));
@@ -86,8 +82,6 @@ impl Outbox {
             inbox: sender,
             progress: Arc::clone(&progress),
             connection: connection_seen,
-            daemon,
-            daemon_topic: Arc::clone(&daemon_topic),
         };
         let task = OutboxTask {
             config,
@@ -113,13 +107,6 @@ impl Outbox {
         if self.inbox.send(messages).is_err() {
             warn!(count, "{count} messages for the MQTT broker come after the end");
         }
-    }
-
-    /// Publishes that the daemon is there, since when and with which boards. The outbox says so by itself on every
-    /// connection, at first without the boards.
-    pub fn announce(&self, started: Timestamp, now: Timestamp, boards: Vec<String>) {
-        let state = DaemonState::online(&self.daemon, started, now, boards);
-        self.publish(vec![Message::retained(&self.daemon_topic, &state)]);
     }
 
     /// Waits until the broker has acknowledged everything handed over so far, or the task has ended. Returns whether

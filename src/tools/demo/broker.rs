@@ -1,4 +1,4 @@
-//! The broker that the demonstration brings along, where it was built with one.
+//! The demonstration's own broker, if kiebitz was built with one.
 
 #[cfg(feature = "demo-broker")]
 use anyhow::Context;
@@ -15,14 +15,14 @@ pub(super) struct Broker {
 
 #[cfg(feature = "demo-broker")]
 impl Broker {
-    /// Starts it on a port that only this machine reaches: the one wanted; else MQTT's own if it is free, else any.
+    /// Starts it on a port of the loopback interface: `port` if given, else MQTT's own if that is free, else any.
     pub(super) fn start(port: Option<u16>) -> Result<Self> {
         let listen = |port: u16| crate::tools::broker::Broker::start(([127, 0, 0, 1], port).into());
         let running = match port {
             Some(port) => {
-                // The system's word on the port is clearer than the broker's.
+                // The system's error message is clearer than the broker's.
                 std::net::TcpListener::bind(("127.0.0.1", port)).with_context(|| {
-                    format!("port {port} is not to be had; leave out --port to take any that is free")
+                    format!("port {port} is not available; without --port any free one is used")
                 })?;
                 listen(port)?
             }

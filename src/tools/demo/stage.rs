@@ -26,7 +26,7 @@ pub(super) struct Stage {
     games: Games,
     /// The topic and the payload of the event published last.
     published: Option<(String, String)>,
-    /// Plies told.
+    /// Plies of the current game.
     plies: usize,
     ended: bool,
 }
@@ -48,7 +48,7 @@ pub(super) struct Paper<'w, W> {
 }
 
 /// Columns for a payload in a terminal of 80.
-const ROOM: usize = 74;
+const PAYLOAD_WIDTH: usize = 74;
 
 impl Stage {
     pub(super) fn new(pen: Pen, speed: Speed, broker: &Broker) -> Self {
@@ -116,7 +116,7 @@ impl Stage {
     fn subscribe(&self) -> Vec<String> {
         match self.port {
             Some(port) => vec![
-                " Everything is published over MQTT. See it in another window with".to_owned(),
+                " Everything is published over MQTT. To see it, run this in another window:".to_owned(),
                 format!("   mosquitto_sub -h 127.0.0.1 -p {port} -V 5 -v -t 'kiebitz/#'"),
             ],
             None => vec![" This kiebitz was built without its MQTT broker: nothing is published.".to_owned()],
@@ -133,7 +133,8 @@ impl Stage {
         }
     }
 
-    /// The last words; on a terminal the last picture as well, which would go with the second screen.
+    /// Prints the end of the demonstration; on a terminal the last frame as well, which leaving the alternate screen
+    /// has removed.
     pub(super) fn farewell(&self, out: &mut impl Write, venue: Venue, wait: bool) -> io::Result<()> {
         if venue != Venue::Paper {
             for line in terminal::draw(&self.scene(), self.pen) {
@@ -149,11 +150,11 @@ impl Stage {
                 game.moves.len().div_ceil(2)
             )?;
         }
-        writeln!(out, "\nA recording from a board of your own is replayed with")?;
+        writeln!(out, "\nTo replay a recording from your own board:")?;
         writeln!(out, "  kiebitz replay FILE.pcapng")?;
         match (self.port, wait) {
             (Some(port), true) => {
-                writeln!(out, "\nThe broker stays on port {port} until Ctrl-C:")?;
+                writeln!(out, "\nThe broker keeps running on port {port} until Ctrl-C:")?;
                 writeln!(
                     out,
                     "  mosquitto_sub -h 127.0.0.1 -p {port} -V 5 -v -t 'kiebitz/#'"
@@ -181,7 +182,7 @@ impl<'w, W: Write> Paper<'w, W> {
         })
     }
 
-    /// Prints a block if a move was told or the game ended.
+    /// Prints a block if a move was made or the game ended.
     pub(super) fn print(&mut self, stage: &Stage) -> io::Result<()> {
         if stage.plies == self.plies && stage.ended == self.ended {
             return Ok(());
@@ -204,15 +205,15 @@ fn squares(uci: shakmaty::uci::UciMove) -> Bitboard {
     }
 }
 
-/// As much of an event as fits into a line: what all events begin with is left out.
+/// As much of an event as fits into a line, without the fields that all events begin with.
 fn shortened(payload: &[u8]) -> String {
     let text = String::from_utf8_lossy(payload);
-    let telling = text
+    let rest = text
         .find("\"type\"")
         .map_or_else(|| text.to_string(), |at| format!("{{... {}", &text[at..]));
-    if telling.chars().count() <= ROOM {
-        return telling;
+    if rest.chars().count() <= PAYLOAD_WIDTH {
+        return rest;
     }
-    let begin: String = telling.chars().take(ROOM - 3).collect();
+    let begin: String = rest.chars().take(PAYLOAD_WIDTH - 3).collect();
     format!("{begin}...")
 }

@@ -1,4 +1,4 @@
-//! What can go wrong at a board, in words: on the command line, or typed while the boards run.
+//! What can go wrong with a board, as written on the command line or typed during the emulation.
 
 use core::fmt;
 use core::str::FromStr;
@@ -10,13 +10,13 @@ use thiserror::Error;
 /// Something that goes wrong, or is put right again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// At which boards.
+    /// With which boards.
     pub boards: Boards,
     /// What.
     pub trouble: Trouble,
-    /// When, from the start of the boards or from when it was typed.
+    /// When, counted from the start of the emulation or from when it was typed.
     pub at: Duration,
-    /// After this it is put right again; `None`: not by itself.
+    /// How long it lasts before it is put right; `None`: until something else puts it right.
     pub lasts: Option<Duration>,
 }
 
@@ -38,7 +38,7 @@ pub enum Trouble {
     Plug,
     /// A burst of bytes that no board sends.
     Garbage,
-    /// Nothing arrives from the board, though it is there.
+    /// Nothing arrives from the board, though it is connected.
     Silent,
     /// It is heard again.
     Heard,
@@ -52,34 +52,36 @@ pub enum Trouble {
     Clock,
 }
 
-/// A text that is no fault.
+/// A text that is not a fault.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NoFault {
     /// The first word.
-    #[error("{0:?} is no fault: say unplug, plug, garbage, silent, heard, dead, alive, clock-lost or clock")]
+    #[error(
+        "{0:?} is not a fault; use unplug, plug, garbage, silent, heard, dead, alive, clock-lost or clock"
+    )]
     Unknown(String),
     /// The second word.
-    #[error("which board? Say its number, its name such as board-2, or all")]
+    #[error("which board? Give its number, its name such as board-2, or all")]
     NoBoard,
     /// The third word, where a square is wanted.
-    #[error("which square? Say it as in `dead 2 e4`")]
+    #[error("which square? Write it as in `dead 2 e4`")]
     NoSquare,
     /// A time.
-    #[error("{0:?} is no time: say it as in 5s, 500ms or 2m")]
+    #[error("{0:?} is not a time; write it as in 5s, 500ms or 2m")]
     NoTime(String),
-    /// What stands behind.
-    #[error("{0:?} is not understood here: a fault ends with its times, as in `unplug 2 at 30s for 5s`")]
+    /// What is left over at the end.
+    #[error("unexpected {0:?}: a fault ends with its times, as in `unplug 2 at 30s for 5s`")]
     Surplus(String),
 }
 
-/// What can be typed, for people.
+/// What can be typed, explained for people.
 pub(super) const HELP: &str = "\
-unplug 2          pull the cable of board 2 out      plug 2         plug it in again
-garbage 2         bytes that no board sends
-silent 2          nothing arrives from it            heard 2        it is heard again
-dead 2 e4         e4 sees no piece any more          alive 2 e4     it does again
-clock-lost 2      pull the clock's cable out         clock 2        plug it in again
-Each takes `for 5s` (then it is put right again) and `at 30s`; `all` stands for all boards.";
+unplug 2          unplug board 2                     plug 2         plug it in again
+garbage 2         send bytes that no board sends
+silent 2          lose everything that it sends      heard 2        let it be heard again
+dead 2 e4         let e4 see no pieces               alive 2 e4     let it see them again
+clock-lost 2      unplug its clock                   clock 2        plug it in again
+Add `at 30s` to wait, and `for 5s` to put it right after that; `all` means every board.";
 
 impl FromStr for Fault {
     type Err = NoFault;
@@ -145,7 +147,7 @@ impl FromStr for Boards {
 }
 
 impl Trouble {
-    /// What puts it right; `None`: it passes, or puts something right itself.
+    /// What puts it right; `None`: nothing has to, or it puts something right itself.
     #[must_use]
     pub const fn undone(self) -> Option<Self> {
         match self {
@@ -193,7 +195,7 @@ const VERBS: [&str; 9] = [
     "clock-lost",
     "clock",
 ];
-/// Nobody rehearses for longer.
+/// No rehearsal takes longer.
 const LONGEST: Duration = Duration::from_secs(30 * 24 * 3600);
 
 #[cfg(test)]

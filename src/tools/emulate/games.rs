@@ -1,4 +1,4 @@
-//! Games from a PGN file as scripts for hands.
+//! Games from a PGN file, as scripts for the players' hands.
 
 use std::io::Read;
 use std::ops::ControlFlow;
@@ -11,7 +11,7 @@ use shakmaty::{CastlingMode, Chess, Color, KnownOutcome, Outcome, Position};
 
 use super::plies;
 
-/// A game to be acted out.
+/// A game to be played on a board.
 #[derive(Debug, Clone)]
 pub(super) struct Game {
     /// As in "Paul Morphy - Duke Karl / Count Isouard".

@@ -1,10 +1,10 @@
-//! Moves of the rules as what hands do on the board's fields.
+//! Moves by the rules, as what hands do on the board's fields.
 
 use kiebitz_hardware::emulator::hand::{self, Ply};
 use kiebitz_protocol::{Color as WireColor, Dump, Field, Piece as WirePiece, PieceKind};
 use shakmaty::{Board, CastlingSide, Chess, Color, Move, Piece, Position, Role, Square};
 
-/// What `m`, a move of `position`, does to the pieces.
+/// What the move `m` in `position` does to the pieces.
 #[must_use]
 pub fn ply(position: &Chess, m: Move) -> Ply {
     let color = match position.turn() {
@@ -36,7 +36,7 @@ pub fn ply(position: &Chess, m: Move) -> Ply {
             promoted: promotion.map(|role| piece(role.of(position.turn()))),
             ..quiet(from, to)
         },
-        // Nothing is dropped in chess.
+        // Standard chess has no drops.
         Move::Put { to, .. } => quiet(to, to),
     }
 }
@@ -61,7 +61,7 @@ pub fn field(square: Square) -> Field {
         .expect("a square is a field")
 }
 
-/// A piece as the board tells it.
+/// A piece as the board reports it.
 #[must_use]
 pub const fn piece(piece: Piece) -> WirePiece {
     let color = match piece.color {

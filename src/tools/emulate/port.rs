@@ -1,4 +1,4 @@
-//! A pseudo-terminal that stands for the serial port of a board.
+//! A pseudo-terminal that stands in for the serial port of a board.
 
 use core::time::Duration;
 use std::ffi::OsStr;
@@ -15,7 +15,7 @@ use rustix::pty::OpenptFlags;
 use rustix::termios::{OptionalActions, QueueSelector};
 use tokio::io::unix::AsyncFd;
 
-/// The port of a board, as long as its cable is in. Whoever has opened it sees it hang up when this is dropped.
+/// The port of a board that is plugged in. Whoever has opened it sees it hang up when this is dropped.
 #[derive(Debug)]
 pub struct Port {
     /// The board's end.
@@ -28,7 +28,7 @@ pub struct Port {
     unread_since: Option<Timestamp>,
 }
 
-/// A name that leads to a port. It goes with this.
+/// A symbolic link to a port, which is removed when this is dropped.
 #[derive(Debug)]
 struct Link {
     name: PathBuf,
@@ -36,11 +36,11 @@ struct Link {
 }
 
 impl Port {
-    /// A new pseudo-terminal, raw, and a link of that name to it.
+    /// Opens a new pseudo-terminal in raw mode, and creates the link to it.
     ///
     /// # Errors
     ///
-    /// When there is no pseudo-terminal to be had, or the link cannot be made.
+    /// When no pseudo-terminal is available, or the link cannot be created.
     pub fn open(link: Option<&Path>) -> Result<Self> {
         let (board, host, path) = pair().context("cannot get a pseudo-terminal")?;
         let link = link.map(|name| Link::make(name, &path)).transpose()?;
@@ -63,12 +63,12 @@ impl Port {
         &self.path
     }
 
-    /// Where it will be found after a replug as well.
+    /// The link to it, which stays the same when it is plugged in again.
     pub fn link(&self) -> Option<&Path> {
         self.link.as_ref().map(|link| link.name.as_path())
     }
 
-    /// Sends bytes to whoever has opened the port. What does not fit in is lost, as on any serial line.
+    /// Sends bytes to whoever has opened the port. What does not fit into its buffer is lost, as on any serial line.
     pub fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         match rustix::io::write(self.board.get_ref(), bytes) {
             Ok(_) | Err(rustix::io::Errno::AGAIN) => Ok(()),
@@ -89,17 +89,17 @@ impl Port {
 
     /// Makes the pseudo-terminal behave like a serial port. To be called now and then.
     ///
-    /// What nobody reads is gone, and who had opened it alone does not keep it closed to others when he has gone: a
-    /// pseudo-terminal remembers both as long as one of its ends is open. (Programs that lock the port as well, as
-    /// kiebitz does, remain alone.)
-    pub fn look_after(&mut self, now: Timestamp) -> io::Result<()> {
+    /// A pseudo-terminal keeps unread bytes, and its exclusive mode even after the program that set it has closed it, as
+    /// long as one of its ends is open; a serial port does neither. (Programs that lock the port as well, as kiebitz
+    /// does, still have it to themselves.)
+    pub fn maintain(&mut self, now: Timestamp) -> io::Result<()> {
         rustix::termios::ioctl_tiocnxcl(&self.host)?;
         if rustix::io::ioctl_fionread(&self.host)? == 0 {
             self.unread_since = None;
             return Ok(());
         }
         let since = *self.unread_since.get_or_insert(now);
-        if now.saturating_duration_since(since) >= KEPT_UNREAD {
+        if now.saturating_duration_since(since) >= UNREAD_TIMEOUT {
             rustix::termios::tcflush(&self.host, QueueSelector::IFlush)?;
             self.unread_since = None;
         }
@@ -130,15 +130,15 @@ fn pair() -> io::Result<(OwnedFd, OwnedFd, PathBuf)> {
 impl Link {
     fn make(name: &Path, target: &Path) -> Result<Self> {
         match std::fs::symlink_metadata(name) {
-            // Left behind by an emulation that was killed.
+            // Left over from an emulation that was killed.
             Ok(there) if there.is_symlink() => {
                 std::fs::remove_file(name).with_context(|| format!("cannot replace {}", name.display()))?;
             }
-            Ok(_) => bail!("{} is there already, and no link", name.display()),
+            Ok(_) => bail!("{} exists and is not a link", name.display()),
             Err(_) => {}
         }
         std::os::unix::fs::symlink(target, name)
-            .with_context(|| format!("cannot make the link {}", name.display()))?;
+            .with_context(|| format!("cannot create the link {}", name.display()))?;
         Ok(Self {
             name: name.to_owned(),
             target: target.to_owned(),
@@ -148,13 +148,13 @@ impl Link {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        // Another emulation may have put its own link there.
+        // Another emulation may have created its own link there.
         if std::fs::read_link(&self.name).is_ok_and(|target| target == self.target) {
-            // Nothing can be done about a folder that has become read-only.
+            // Nothing can be done about a directory that has become read-only.
             let _ = std::fs::remove_file(&self.name);
         }
     }
 }
 
-/// A reader that is there reads sooner, even on a busy machine.
-const KEPT_UNREAD: Duration = Duration::from_secs(2);
+/// Unread bytes are dropped after this. Whoever has the port open reads sooner, even on a busy machine.
+const UNREAD_TIMEOUT: Duration = Duration::from_secs(2);

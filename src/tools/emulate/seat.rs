@@ -1,4 +1,4 @@
-//! What a table's players play on: a board on a line of its own, or one on the bus.
+//! The seats at a table: players at a board on its own line, or at one on the bus.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::emulator::hand::{Deed, Script, Sitting, Truth};
@@ -15,20 +15,20 @@ use super::plies;
 pub(super) enum Seat {
     Alone {
         player: Box<Player>,
-        /// The board keeps its power while its cable is out.
+        /// Whether the board keeps its power while unplugged.
         powered: bool,
     },
     OnBus(Box<OnBus>),
 }
 
-/// Players at a board on the bus. It has its own power, as all boards there.
+/// Players at a board on the bus. Like all boards there it has its own power.
 #[derive(Debug)]
 pub(super) struct OnBus {
     address: BusAddress,
     sitting: Sitting,
-    /// The board while it is off the bus.
+    /// The board, while it is detached from the bus.
     off: Option<EmulatedBoard>,
-    /// The clock while its cable is out.
+    /// The clock, while it is unplugged.
     unplugged_clock: Option<EmulatedClock>,
 }
 
@@ -58,7 +58,7 @@ impl Seat {
         })))
     }
 
-    /// What has really happened.
+    /// What has really happened, whatever the board reported.
     pub(super) fn truth(&self) -> Truth {
         match self {
             Self::Alone { player, .. } => player.truth(),
@@ -66,7 +66,7 @@ impl Seat {
         }
     }
 
-    /// One more game, when those before it are over.
+    /// Adds a game, to be played after those before it.
     pub(super) fn add(&mut self, now: Timestamp, script: Script) {
         match self {
             Self::Alone { player, .. } => player.add(now, script),
@@ -74,7 +74,7 @@ impl Seat {
         }
     }
 
-    /// When there is something to do.
+    /// When [`advance`](Self::advance) is due.
     pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
         match self {
             Self::Alone { player, .. } => player.poll_deadline(),
@@ -94,7 +94,7 @@ impl Seat {
         }
     }
 
-    /// What goes wrong with a board, or is put right. Returns whether that changed anything.
+    /// Lets something go wrong with the board, or puts it right. Returns whether that changed anything.
     pub(super) fn suffer(&mut self, now: Timestamp, trouble: Trouble, bus: &mut Option<EmulatedBus>) -> bool {
         match self {
             Self::Alone { player, powered } => suffer_alone(player, *powered, now, trouble),
@@ -115,7 +115,7 @@ fn suffer_alone(player: &mut Player, powered: bool, now: Timestamp, trouble: Tro
         Trouble::Alive(square) => player.kill(now, plies::field(square), false),
         Trouble::ClockLost => player.unplug_clock(now),
         Trouble::Clock => player.plug_clock(now),
-        // That is the line's.
+        // This happens on the line.
         Trouble::Garbage => {}
     }
     true

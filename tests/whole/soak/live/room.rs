@@ -134,7 +134,7 @@ impl Room {
             self.looked = now;
             daemon.look();
             for port in self.ports.iter_mut().flatten() {
-                port.look_after(now).unwrap();
+                port.maintain(now).unwrap();
             }
         }
         time.until(now + TICK).await;

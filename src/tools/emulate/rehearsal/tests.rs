@@ -28,23 +28,23 @@ fn emulation(boards: usize, faults: &[&str]) -> Emulation {
     }
 }
 
-fn hall(emulation: &Emulation, pgn: &str) -> Hall {
-    Hall::new(NOON, emulation, games::read(pgn.as_bytes()).unwrap())
+fn rehearsal(emulation: &Emulation, pgn: &str) -> Rehearsal {
+    Rehearsal::new(NOON, emulation, games::read(pgn.as_bytes()).unwrap())
 }
 
 /// Lets time pass until then; what happened, each with its time in whole seconds.
-fn watch(hall: &mut Hall, until: Timestamp, mut happened: impl FnMut(Timestamp, usize, Output)) {
-    while let Some(due) = hall.poll_deadline().filter(|due| *due <= until) {
-        hall.advance(due);
-        while let Some((table, output)) = hall.poll_output() {
+fn watch(rehearsal: &mut Rehearsal, until: Timestamp, mut happened: impl FnMut(Timestamp, usize, Output)) {
+    while let Some(due) = rehearsal.poll_deadline().filter(|due| *due <= until) {
+        rehearsal.advance(due);
+        while let Some((table, output)) = rehearsal.poll_output() {
             happened(due, table, output);
         }
     }
 }
 
-fn words(hall: &mut Hall, until: Timestamp) -> Vec<(usize, String)> {
+fn words(rehearsal: &mut Rehearsal, until: Timestamp) -> Vec<(usize, String)> {
     let mut told = Vec::new();
-    watch(hall, until, |_, table, output| match output {
+    watch(rehearsal, until, |_, table, output| match output {
         Output::Words(words) => told.push((table, words)),
         Output::Unplugged | Output::Plugged => told.push((table, format!("{output:?}"))),
         Output::Bytes(_) => {}
@@ -66,8 +66,8 @@ const SIX: &str = "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0\n\n\
 
 #[test]
 fn games_go_to_the_boards_in_turn_and_round_again() {
-    let mut hall = hall(&emulation(2, &[]), THREE);
-    let told = words(&mut hall, NOON + Duration::from_secs(120));
+    let mut rehearsal = rehearsal(&emulation(2, &[]), THREE);
+    let told = words(&mut rehearsal, NOON + Duration::from_secs(120));
     let of = |table: usize| {
         let told = told.iter().filter(move |(at, _)| *at == table);
         told.map(|(_, words)| words.as_str()).take(6).collect::<Vec<_>>()
@@ -92,17 +92,21 @@ fn games_go_to_the_boards_in_turn_and_round_again() {
 #[test]
 fn faults_come_in_their_time_and_pass() {
     let faults = ["unplug 2 at 10s for 5s", "clock-lost 1 at 12s", "plug 1 at 13s"];
-    let mut hall = hall(&emulation(2, &faults), THREE);
+    let mut rehearsal = rehearsal(&emulation(2, &faults), THREE);
     let mut told = Vec::new();
-    watch(&mut hall, NOON + Duration::from_secs(30), |at, table, output| {
-        let said = match output {
-            Output::Bytes(_) => return,
-            Output::Words(words) if words.contains(',') => return,
-            Output::Words(words) => words,
-            other => format!("{other:?}"),
-        };
-        told.push((at.saturating_duration_since(NOON).as_secs(), table, said));
-    });
+    watch(
+        &mut rehearsal,
+        NOON + Duration::from_secs(30),
+        |at, table, output| {
+            let said = match output {
+                Output::Bytes(_) => return,
+                Output::Words(words) if words.contains(',') => return,
+                Output::Words(words) => words,
+                other => format!("{other:?}"),
+            };
+            told.push((at.saturating_duration_since(NOON).as_secs(), table, said));
+        },
+    );
     assert_eq!(
         told,
         [
@@ -116,13 +120,13 @@ fn faults_come_in_their_time_and_pass() {
 
 #[test]
 fn a_fault_that_is_typed_counts_from_then() {
-    let mut hall = hall(&emulation(1, &[]), THREE);
-    words(&mut hall, NOON + Duration::from_secs(5));
+    let mut rehearsal = rehearsal(&emulation(1, &[]), THREE);
+    words(&mut rehearsal, NOON + Duration::from_secs(5));
     let now = NOON + Duration::from_secs(5);
     for fault in ["garbage 1 at 2s", "silent 1 for 1s", "dead 1 e4", "unplug 7"] {
-        hall.schedule(now, &fault.parse().unwrap());
+        rehearsal.schedule(now, &fault.parse().unwrap());
     }
-    let told: Vec<String> = words(&mut hall, now + Duration::from_secs(2))
+    let told: Vec<String> = words(&mut rehearsal, now + Duration::from_secs(2))
         .into_iter()
         .map(|(_, words)| words)
         .filter(|words| !words.contains(" - "))
@@ -132,7 +136,7 @@ fn a_fault_that_is_typed_counts_from_then() {
         [
             "silent",
             "e4 is dead",
-            "there is no such board, the last is board-1",
+            "there is no such board; the last is board-1",
             "heard again",
             "garbage on its line"
         ]
@@ -148,7 +152,7 @@ fn bus(boards: usize, damaged: &str, faults: &[&str]) -> Emulation {
 }
 
 /// Asks a board on the bus; what came as an answer to anybody within 200 ms, in words, and what was told of the boards.
-fn ask(hall: &mut Hall, at: u64, kind: BusCommandKind, board: u16) -> (Vec<String>, Vec<String>) {
+fn ask(rehearsal: &mut Rehearsal, at: u64, kind: BusCommandKind, board: u16) -> (Vec<String>, Vec<String>) {
     let address = BusAddress::new(board).unwrap();
     let now = NOON + Duration::from_millis(at);
     let (mut decoder, mut answers, mut told) = (BusDecoder::new(), Vec::new(), Vec::new());
@@ -178,9 +182,9 @@ fn ask(hall: &mut Hall, at: u64, kind: BusCommandKind, board: u16) -> (Vec<Strin
         Output::Words(words) => told.push(words),
         other => panic!("{other:?}"),
     };
-    watch(hall, now, |_, line, output| hear(line, output));
-    hall.handle_bytes(now, 0, &BusCommand { kind, address }.encode());
-    watch(hall, now + Duration::from_millis(200), |_, line, output| {
+    watch(rehearsal, now, |_, line, output| hear(line, output));
+    rehearsal.handle_bytes(now, 0, &BusCommand { kind, address }.encode());
+    watch(rehearsal, now + Duration::from_millis(200), |_, line, output| {
         hear(line, output)
     });
     (answers, told)
@@ -197,8 +201,8 @@ fn boards_on_a_bus_answer_to_their_number_and_suffer_each_for_itself() {
         "silent 1 at 1500ms for 500ms",
         "garbage 1 at 2500ms",
     ];
-    let mut hall = hall(&bus(3, "0%", &faults), THREE);
-    let mut asked = |at, kind, board| ask(&mut hall, at, kind, board);
+    let mut rehearsal = rehearsal(&bus(3, "0%", &faults), THREE);
+    let mut asked = |at, kind, board| ask(&mut rehearsal, at, kind, board);
     let one = |answer: &str| vec![answer.to_owned()];
     assert_eq!(asked(100, Ping, 2), (one("00002 0x87"), Vec::new()));
     assert_eq!(asked(300, Ping, 4), (Vec::new(), Vec::new()), "there is none");
@@ -220,9 +224,9 @@ fn boards_on_a_bus_answer_to_their_number_and_suffer_each_for_itself() {
 
 #[test]
 fn so_many_answers_are_damaged_as_were_asked_for() {
-    let mut hall = hall(&bus(1, "30%", &[]), THREE);
+    let mut rehearsal = rehearsal(&bus(1, "30%", &[]), THREE);
     let good = (0..500)
-        .map(|nth| ask(&mut hall, 1000 + 250 * nth, BusCommandKind::Version, 1))
+        .map(|nth| ask(&mut rehearsal, 1000 + 250 * nth, BusCommandKind::Version, 1))
         .filter(|(answers, _)| answers.as_slice() == ["00001 0x89"])
         .count();
     assert!((310..390).contains(&good), "{good} of 500 are good");
@@ -238,18 +242,18 @@ fn every_game_is_told_as_it_is_written() {
         };
         let written = games::read(SIX.as_bytes().chain(games::DEFAULT)).unwrap();
         let expected: Vec<Vec<String>> = written.iter().map(moves_written).collect();
-        let mut hall = Hall::new(NOON, &emulation, written);
-        let mut watched = Watched::new("hall", Names::Recorded);
+        let mut rehearsal = Rehearsal::new(NOON, &emulation, written);
+        let mut watched = Watched::new("rehearsal", Names::Recorded);
         let single = || Line::listening(LineMode::Single);
         let lines = ["board-1", "board-2"].map(|port| watched.add(port, single()));
         for (nth, line) in lines.into_iter().enumerate() {
             watched.open(NOON, line);
             // Update-nice, then a dump.
-            hall.handle_bytes(NOON, nth, &[0x4b]);
-            hall.handle_bytes(NOON, nth, &[0x42]);
+            rehearsal.handle_bytes(NOON, nth, &[0x4b]);
+            rehearsal.handle_bytes(NOON, nth, &[0x42]);
         }
         let end = NOON + Duration::from_secs(600);
-        watch(&mut hall, end, |at, table, output| {
+        watch(&mut rehearsal, end, |at, table, output| {
             if let Output::Bytes(bytes) = output {
                 watched.receive(at, lines[table], &bytes);
             }

@@ -1,4 +1,4 @@
-//! All boards of an emulation: who plays what, what goes wrong when, and what there is to tell. No I/O.
+//! All boards of an emulation: who plays what, what goes wrong when, and what there is to report. No I/O.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -18,23 +18,23 @@ use crate::system_time::Speed;
 
 /// Boards with players.
 #[derive(Debug)]
-pub(super) struct Hall {
+pub(super) struct Rehearsal {
     tables: Vec<Table>,
-    /// The line that all boards share; `None`: each has its own.
+    /// The line that all boards share; `None`: each board has its own.
     bus: Option<EmulatedBus>,
     games: Vec<Game>,
     chance: Chance,
-    /// What will go wrong, or be put right, the earliest first.
+    /// What goes wrong or is put right, and when; the earliest first.
     faults: VecDeque<(Timestamp, usize, Trouble)>,
     output: VecDeque<(usize, Output)>,
 }
 
-/// What happens at a table or on the bus, for the port and for people.
+/// What happens at a table or on the bus: bytes for the port, and reports for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Output {
-    /// The board sends, or the bus.
+    /// Sent by the board, or on the bus.
     Bytes(Vec<u8>),
-    /// The cable of a line of its own was pulled out.
+    /// The cable of a board with its own line was pulled out.
     Unplugged,
     /// It was plugged in again.
     Plugged,
@@ -47,18 +47,17 @@ struct Table {
     seat: Seat,
     temperament: Temperament,
     serial: String,
-    /// What was told of the play.
-    told: Truth,
-    /// When there is something to do.
+    /// The state of play that was reported last.
+    reported: Truth,
+    /// When it is due next.
     due: Option<Timestamp>,
 }
 
-impl Hall {
-    /// `emulation.boards` tables, at each of which the first of its games is about to begin. There is at least one
-    /// game.
+impl Rehearsal {
+    /// `emulation.boards` tables, at each of which the first game is about to begin. `games` has at least one.
     pub(super) fn new(now: Timestamp, emulation: &Emulation, games: Vec<Game>) -> Self {
         let mut chance = Chance::new(emulation.seed);
-        let mut hall = Self {
+        let mut rehearsal = Self {
             tables: Vec::new(),
             bus: bus(now, emulation, &mut chance),
             games,
@@ -73,13 +72,13 @@ impl Hall {
         for nth in 0..emulation.boards {
             let temperament = emulation.hands.of(nth);
             let serial = format!("{:05}", first + nth);
-            let board = board(&mut hall.chance, &serial);
-            let sitting = sitting(&mut hall.chance, temperament, emulation.speed);
-            let Some(game) = hall.games.get(nth % hall.games.len().max(1)) else {
+            let board = board(&mut rehearsal.chance, &serial);
+            let sitting = sitting(&mut rehearsal.chance, temperament, emulation.speed);
+            let Some(game) = rehearsal.games.get(nth % rehearsal.games.len().max(1)) else {
                 break;
             };
             let sitting = Sitting::new(now, sitting, game.script.clone());
-            let seat = match (&mut hall.bus, emulation.lines) {
+            let seat = match (&mut rehearsal.bus, emulation.lines) {
                 (Some(bus), _) => Seat::on_bus(now, board, sitting, bus),
                 (None, lines) => {
                     let powered = lines == Lines::Own { powered: true };
@@ -87,21 +86,21 @@ impl Hall {
                 }
             };
             let Some(seat) = seat else { break };
-            hall.tables.push(Table {
+            rehearsal.tables.push(Table {
                 seat,
                 temperament,
                 serial,
-                told: Truth::default(),
+                reported: Truth::default(),
                 due: Some(now),
             });
         }
         for fault in &emulation.faults {
-            hall.schedule(now, fault);
+            rehearsal.schedule(now, fault);
         }
-        hall
+        rehearsal
     }
 
-    /// What a table has, in words.
+    /// A table's board and players, in words.
     pub(super) fn describe(&self, table: usize) -> String {
         self.tables.get(table).map_or_else(String::new, |table| {
             format!(
@@ -112,7 +111,7 @@ impl Hall {
         })
     }
 
-    /// Lets something go wrong in its time.
+    /// Lets something go wrong when its time comes.
     pub(super) fn schedule(&mut self, now: Timestamp, fault: &Fault) {
         let tables = match fault.boards {
             Boards::All => 0..self.tables.len(),
@@ -120,14 +119,14 @@ impl Hall {
         };
         let at = now + fault.at;
         for table in tables {
-            self.put_off(at, table, fault.trouble);
+            self.queue(at, table, fault.trouble);
             if let (Some(lasts), Some(undone)) = (fault.lasts, fault.trouble.undone()) {
-                self.put_off(at + lasts, table, undone);
+                self.queue(at + lasts, table, undone);
             }
         }
     }
 
-    fn put_off(&mut self, at: Timestamp, table: usize, trouble: Trouble) {
+    fn queue(&mut self, at: Timestamp, table: usize, trouble: Trouble) {
         let place = self.faults.partition_point(|(before, ..)| *before <= at);
         self.faults.insert(place, (at, table, trouble));
     }
@@ -147,8 +146,8 @@ impl Hall {
         table.due = table.seat.poll_deadline();
     }
 
-    /// What happened at which table, counted from 0, or what its line, or the bus as line 0, sends; in the order of time
-    /// as far as one table is concerned.
+    /// What happened at which table, counted from 0, or was sent on its line; the bus is line 0. The order is that of
+    /// time for each table.
     pub(super) fn poll_output(&mut self) -> Option<(usize, Output)> {
         self.output.pop_front()
     }
@@ -160,7 +159,7 @@ impl Hall {
         [self.due(), fault, bus].into_iter().flatten().min()
     }
 
-    /// When there is something to do at a table.
+    /// When a table is due next.
     fn due(&self) -> Option<Timestamp> {
         self.tables.iter().filter_map(|table| table.due).min()
     }
@@ -174,7 +173,7 @@ impl Hall {
         self.play_on(now);
     }
 
-    /// The hands go on where it is time to. On the bus all that is done must be done in the order of time.
+    /// Plays on at all tables that are due. On the bus everything must be done in the order of time.
     fn play_on(&mut self, now: Timestamp) {
         while let Some(due) = self.due().filter(|due| *due <= now) {
             for nth in 0..self.tables.len() {
@@ -199,36 +198,36 @@ impl Hall {
                 self.output.push_back((nth, Output::Bytes(bytes)));
             }
         }
-        let (truth, told) = (table.seat.truth(), table.told);
-        table.told = truth;
-        if truth != told {
-            self.follow(now, nth, truth, told);
+        let truth = table.seat.truth();
+        let before = core::mem::replace(&mut table.reported, truth);
+        if truth != before {
+            self.report(now, nth, truth, before);
         }
         if let Some(table) = self.tables.get_mut(nth) {
             table.due = table.seat.poll_deadline();
         }
     }
 
-    /// Tells of games that begin and end, and hands out the next one.
-    fn follow(&mut self, now: Timestamp, nth: usize, truth: Truth, told: Truth) {
-        let begins = truth.games > told.games;
+    /// Reports games that begin and end, and deals the next one.
+    fn report(&mut self, now: Timestamp, nth: usize, truth: Truth, before: Truth) {
+        let begins = truth.games > before.games;
         if begins {
             let words = self.game(nth, truth.games).map(|game| game.title.clone());
             let next = self.game(nth, truth.games + 1).map(|game| game.script.clone());
             if let (Some(table), Some(next)) = (self.tables.get_mut(nth), next) {
                 table.seat.add(now, next);
             }
-            self.say(
+            self.announce(
                 nth,
                 format!("game {}, {}", truth.games, words.unwrap_or_default()),
             );
         }
         if truth.over
-            && (begins || !told.over)
+            && (begins || !before.over)
             && let Some(game) = self.game(nth, truth.games)
         {
             let words = ended(game, truth);
-            self.say(nth, words);
+            self.announce(nth, words);
         }
     }
 
@@ -238,14 +237,14 @@ impl Hall {
         self.games.get(dealt.checked_rem(self.games.len())?)
     }
 
-    fn say(&mut self, table: usize, words: String) {
+    fn announce(&mut self, table: usize, words: String) {
         self.output.push_back((table, Output::Words(words)));
     }
 
     fn suffer(&mut self, now: Timestamp, nth: usize, trouble: Trouble) {
         let Some(table) = self.tables.get_mut(nth) else {
             let last = self.tables.len();
-            return self.say(nth, format!("there is no such board, the last is board-{last}"));
+            return self.announce(nth, format!("there is no such board; the last is board-{last}"));
         };
         let changed = table.seat.suffer(now, trouble, &mut self.bus);
         if trouble == Trouble::Garbage {
@@ -263,7 +262,7 @@ impl Hall {
         self.output.push_back((nth, output));
     }
 
-    /// Bytes that no board sends on the line of a table.
+    /// Puts bytes that no board sends on the line of a table.
     fn garble(&mut self, now: Timestamp, nth: usize) {
         let count = 3 + self.chance.below(40);
         let bytes: Vec<u8> = (0..count).map(|_| self.chance.bits().to_le_bytes()[0]).collect();
@@ -308,7 +307,7 @@ fn board(chance: &mut Chance, serial: &str) -> BoardSettings {
             .ok()
             .and_then(LongSerialNumber::new),
         clock_phase: chance.time(ms(0, 400)),
-        // Boards on a bus that drew the same moments would always answer at once.
+        // With the same seed boards on a bus would always answer at the same moment.
         seed: serial.parse().unwrap_or_default(),
         ..BoardSettings::default()
     }
@@ -321,7 +320,7 @@ fn sitting(chance: &mut Chance, temperament: Temperament, speed: Speed) -> Sitti
     };
     SittingSettings {
         setting: Setting {
-            // As most boards stand; everything else differs from board to board.
+            // As most boards are placed; everything else differs from board to board.
             turned: false,
             white_side: Some(ClockSide::Right),
             time,
@@ -334,16 +333,16 @@ fn sitting(chance: &mut Chance, temperament: Temperament, speed: Speed) -> Sitti
     }
 }
 
-/// How long the players think, in hundredths.
+/// How long the players think, in percent of real time.
 fn thinking(speed: Speed) -> u32 {
     match speed {
         Speed::Max => 0,
-        // A conversion of this kind stays within the range.
+        // A float that is too large becomes the largest integer.
         Speed::Times(times) => (100.0 / times).round() as u32,
     }
 }
 
-/// Serial number of the first board; as a bus address it leaves room for those after it.
+/// Serial number of the first board on its own line.
 const FIRST_SERIAL: usize = 10_001;
 
 #[cfg(test)]

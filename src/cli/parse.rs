@@ -1,0 +1,319 @@
+//! From the arguments of the command line to requests: what makes no sense is refused here.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
+
+#[cfg(unix)]
+use super::args::EmulateArguments;
+use super::args::{
+    Arguments, Command, DemoArguments, LawsArguments, ReplayArguments, ReportArguments, RulesArguments,
+};
+#[cfg(target_os = "linux")]
+use super::args::{BoardsArguments, RecordArguments};
+use super::logging::Logging;
+use super::printer::Output;
+use super::request::{CaptureRequest, Form, LawsRequest, ReplayRequest, ReportRequest, Request, RulesFrom};
+use crate::config::Played;
+use crate::laws::Regulations;
+use crate::output::mqtt::{MqttConfig, Prefix};
+use crate::output::notation::{LETTERS, Letters};
+use crate::tools::demo::Demo;
+#[cfg(unix)]
+use crate::tools::emulate::{Boards, Emulation, Lines};
+#[cfg(target_os = "linux")]
+use crate::tools::{boards, record::Recording};
+
+/// What the arguments ask for, checked.
+///
+/// # Errors
+///
+/// When they make no sense; also when they ask for help, which is then the error's text.
+pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, clap::Error> {
+    let arguments = Arguments::try_parse_from(args)?;
+    match arguments.command {
+        #[cfg(target_os = "linux")]
+        Command::Boards(boards) => Ok(Request::Boards(boards.into())),
+        Command::Demo(demo) => Ok(Request::Demo(demo.into())),
+        #[cfg(unix)]
+        Command::Emulate(emulate) => emulation(emulate)
+            .map(Request::Emulate)
+            .map_err(|error| wrong("emulate", &error)),
+        Command::Laws(laws) => Ok(Request::Laws(laws.into())),
+        #[cfg(target_os = "linux")]
+        Command::Record(record) => Ok(Request::Record(record.into())),
+        Command::Replay(arguments) => replay(arguments)
+            .map(|request| Request::Replay(Box::new(request)))
+            .map_err(|error| wrong("replay", &error)),
+        Command::Report(arguments) => report(arguments)
+            .map(|request| Request::Report(Box::new(request)))
+            .map_err(|error| wrong("report", &error)),
+        #[cfg(target_os = "linux")]
+        Command::Run(run) => Ok(Request::Run(run.config)),
+    }
+}
+
+/// What is wrong with the arguments of a command, as clap reports it.
+fn wrong(name: &str, error: &anyhow::Error) -> clap::Error {
+    let mut command = Arguments::command();
+    command.build();
+    let command = command.find_subcommand(name).cloned().unwrap_or(command);
+    command
+        .clone()
+        .error(ErrorKind::ValueValidation, format!("{error:#}"))
+}
+
+/// Refuses faults of boards that do not exist.
+#[cfg(unix)]
+fn emulation(arguments: EmulateArguments) -> anyhow::Result<Emulation> {
+    let EmulateArguments {
+        boards,
+        pgn,
+        hands,
+        speed,
+        seed,
+        links,
+        fault,
+        own_power,
+        bus,
+        damaged,
+        ..
+    } = arguments;
+    let lines = if bus {
+        Lines::Bus { damaged }
+    } else {
+        Lines::Own { powered: own_power }
+    };
+    let boards = usize::from(boards);
+    for fault in &fault {
+        if let Boards::One(number) = fault.boards
+            && number > boards
+        {
+            anyhow::bail!("--fault: there is no board-{number}, the last is board-{boards}");
+        }
+    }
+    Ok(Emulation {
+        boards,
+        pgn,
+        hands,
+        speed,
+        seed,
+        faults: fault,
+        lines,
+        links,
+    })
+}
+
+fn replay(arguments: ReplayArguments) -> anyhow::Result<ReplayRequest> {
+    let ReplayArguments {
+        files,
+        json,
+        pgn,
+        explain,
+        commands,
+        speed,
+        stream,
+        config,
+        rules,
+        mqtt,
+        prefix,
+        verbose,
+        ..
+    } = arguments;
+    let rules = rules_from(config, rules);
+    let output = match (json, pgn, explain) {
+        (true, ..) => Output::Events,
+        (_, true, _) => Output::Pgn,
+        (.., true) => Output::Explanation,
+        _ => Output::Sheet,
+    };
+    if commands.is_some() && files.len() > 1 {
+        anyhow::bail!("--commands can be used with one capture only");
+    }
+    let mqtt = mqtt.map(|url| broker(&url, &prefix)).transpose()?;
+    let logging = Logging::new(verbose)?;
+    let captures = (1..)
+        .zip(files)
+        .map(|(number, path)| CaptureRequest::new(path, &stream, number))
+        .collect();
+    Ok(ReplayRequest {
+        captures,
+        rules,
+        commands,
+        output,
+        speed,
+        mqtt,
+        logging,
+    })
+}
+
+fn report(arguments: ReportArguments) -> anyhow::Result<ReportRequest> {
+    let ReportArguments {
+        subject,
+        text,
+        json,
+        output,
+        language,
+        notation,
+        config,
+        commands,
+        rules,
+        ..
+    } = arguments;
+    let form = match (text, json) {
+        (true, _) => Form::Text,
+        (_, true) => Form::Json,
+        _ => Form::Html,
+    };
+    Ok(ReportRequest {
+        subject,
+        form,
+        output,
+        language,
+        letters: notation.as_deref().map(letters).transpose()?,
+        rules: rules_from(config, rules),
+        commands,
+    })
+}
+
+fn letters(tag: &str) -> anyhow::Result<&'static Letters> {
+    Letters::of(tag).with_context(|| {
+        let known: Vec<&str> = LETTERS.iter().map(|letters| letters.tag).collect();
+        let known = known.join(", ");
+        format!("--notation: no piece letters are known for {tag:?}, only for {known}")
+    })
+}
+
+fn rules_from(config: Option<PathBuf>, rules: RulesArguments) -> RulesFrom {
+    match config {
+        Some(config) => RulesFrom::Config(config),
+        None => RulesFrom::Arguments(regulations(rules)),
+    }
+}
+
+/// The regulations that the arguments give, for all boards.
+fn regulations(rules: RulesArguments) -> Regulations {
+    let played = Played {
+        laws: rules.laws,
+        mode: rules.mode,
+        supervised: rules.unsupervised.then_some(false),
+        time_control: rules.time_control,
+        ..Played::default()
+    };
+    played.regulations(&Regulations::default())
+}
+
+impl CaptureRequest {
+    /// Every capture has a stream of its own: within one the events are numbered without gaps.
+    fn new(path: PathBuf, stream: &str, number: usize) -> Self {
+        let stream = if number == 1 {
+            stream.to_owned()
+        } else {
+            format!("{stream}-{number}")
+        };
+        Self { path, stream }
+    }
+}
+
+impl From<DemoArguments> for Demo {
+    fn from(arguments: DemoArguments) -> Self {
+        let DemoArguments {
+            speed,
+            port,
+            wait,
+            ascii,
+            ..
+        } = arguments;
+        Self {
+            speed,
+            port,
+            wait,
+            ascii,
+        }
+    }
+}
+
+impl From<LawsArguments> for LawsRequest {
+    fn from(arguments: LawsArguments) -> Self {
+        let LawsArguments {
+            kind,
+            rules,
+            language,
+            ..
+        } = arguments;
+        Self {
+            kind,
+            regulations: regulations(rules),
+            language,
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl From<BoardsArguments> for boards::Options {
+    fn from(arguments: BoardsArguments) -> Self {
+        let BoardsArguments {
+            port: ports,
+            config,
+            watch,
+            json,
+            ..
+        } = arguments;
+        Self {
+            config,
+            ports,
+            watch,
+            json,
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl From<RecordArguments> for Recording {
+    fn from(arguments: RecordArguments) -> Self {
+        let RecordArguments {
+            port,
+            file,
+            mode,
+            seconds,
+            ..
+        } = arguments;
+        let time = seconds.map(core::time::Duration::from_secs);
+        Self {
+            port,
+            file,
+            mode,
+            time,
+        }
+    }
+}
+
+fn broker(url: &str, prefix: &str) -> anyhow::Result<MqttConfig> {
+    let prefix: Prefix = prefix.parse().with_context(|| format!("--prefix {prefix}"))?;
+    // The URL is not repeated in the error: it may hold a password.
+    let config = MqttConfig::from_url(url).context("--mqtt")?;
+    Ok(config.with_prefix(prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_captures_have_several_streams() {
+        let streams: Vec<String> = (1..4)
+            .map(|number| CaptureRequest::new(PathBuf::new(), "replay", number).stream)
+            .collect();
+        assert_eq!(streams, ["replay", "replay-2", "replay-3"]);
+    }
+
+    #[test]
+    fn broker_and_prefix_are_checked() {
+        assert!(broker("mqtt://localhost", "club/replay").is_ok());
+        assert!(broker("localhost", "club").is_err());
+        assert!(broker("mqtt://localhost", "club/#").is_err());
+    }
+}

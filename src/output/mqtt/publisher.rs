@@ -1,0 +1,261 @@
+//! From the events of several boards, and what stands on them, to messages.
+
+use core::time::Duration;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use kiebitz_hardware::Timestamp;
+
+use super::config::MqttConfig;
+use super::message::Message;
+use super::payload::DaemonState;
+use super::projection::{Projection, View};
+use super::topics::{Prefix, TopicError};
+use crate::events::Event;
+use crate::events::incidents::Incidents;
+use crate::events::record::GameRecord;
+
+/// Turns what the boards of one stream say into messages: a [`Projection`] for each board, and the daemon's own state.
+///
+/// It sends nothing itself: the messages go to an [`Outbox`](super::Outbox). A board that was not [added](Self::add) is
+/// not published.
+#[derive(Debug)]
+pub struct Publisher {
+    prefix: Prefix,
+    host: String,
+    daemon_topic: Arc<str>,
+    stream: String,
+    started: Timestamp,
+    projections: BTreeMap<String, Projection>,
+    /// When spectators get the next part of a board, for all boards of which something is held for them.
+    waiting: BTreeSet<(Timestamp, String)>,
+    /// When the daemon's state was announced last, and the boards in it.
+    announced: Option<(Timestamp, Vec<String>)>,
+}
+
+/// The daemon's state is announced at least this often, for its uptime.
+const ANNOUNCED_EVERY: Duration = Duration::from_secs(60);
+
+impl Publisher {
+    /// For the boards of `stream`, under the prefix and host of `config`. `started` is when the daemon was.
+    ///
+    /// # Errors
+    ///
+    /// [`TopicError`] when the host's name cannot be part of a topic.
+    pub fn new(config: &MqttConfig, stream: &str, started: Timestamp) -> Result<Self, TopicError> {
+        let host = config.daemon().to_owned();
+        Ok(Self {
+            daemon_topic: config.prefix().daemon_state(&host)?.into(),
+            prefix: config.prefix().clone(),
+            host,
+            stream: stream.to_owned(),
+            started,
+            projections: BTreeMap::new(),
+            waiting: BTreeSet::new(),
+            announced: None,
+        })
+    }
+
+    /// Adds a board, which spectators get later by `public_delay`. Returns whether it is new; the delay of a board that
+    /// is not stays as it was.
+    ///
+    /// # Errors
+    ///
+    /// [`TopicError`] when its name cannot be part of a topic.
+    pub fn add(&mut self, board: &str, public_delay: Duration) -> Result<bool, TopicError> {
+        if self.projections.contains_key(board) {
+            return Ok(false);
+        }
+        let topics = self.prefix.board(board)?;
+        let projection =
+            Projection::new(&topics, board, &self.stream, &self.host).with_public_delay(public_delay);
+        self.projections.insert(board.to_owned(), projection);
+        Ok(true)
+    }
+
+    /// Names of the boards that are published, sorted.
+    pub fn boards(&self) -> impl Iterator<Item = &str> {
+        self.projections.keys().map(String::as_str)
+    }
+
+    /// Goes on with what the journal has of a board: its last `board.connected` and its last game.
+    pub fn resume(&mut self, board: &str, connected: Option<&Event>, game: Option<GameRecord>) {
+        if let Some(projection) = self.projections.get_mut(board) {
+            projection.resume(self.started, connected, game);
+        }
+    }
+
+    /// Goes on with the incidents that the journal has of a board.
+    pub fn resume_incidents(&mut self, board: &str, incidents: Incidents) {
+        if let Some(projection) = self.projections.get_mut(board) {
+            projection.resume_incidents(incidents);
+        }
+    }
+
+    /// Goes on for spectators of a board with the events of the game that they have, and of all later ones. Returns
+    /// what they have.
+    pub fn resume_public(&mut self, board: &str, events: &[Event]) -> Vec<Message> {
+        let Some(projection) = self.projections.get_mut(board) else {
+            return Vec::new();
+        };
+        let messages = projection.resume_public(self.started, events);
+        self.wait(board);
+        messages
+    }
+
+    /// The messages of one board after a step: its own of the `events`, which may be none, and what stands on it then.
+    pub fn project<'e>(
+        &mut self,
+        now: Timestamp,
+        board: &str,
+        events: impl IntoIterator<Item = &'e Event>,
+        view: View<'_>,
+    ) -> Vec<Message> {
+        let Some(projection) = self.projections.get_mut(board) else {
+            return Vec::new();
+        };
+        let own = events.into_iter().filter(|event| event.board == board);
+        let messages = projection.project(now, own, view);
+        self.wait(board);
+        messages
+    }
+
+    /// When [`advance`](Self::advance) is due if no board says anything before.
+    #[must_use]
+    pub fn poll_deadline(&self) -> Option<Timestamp> {
+        self.waiting.first().map(|(due, _)| *due)
+    }
+
+    /// Time has come to `now`: what spectators have waited for.
+    pub fn advance(&mut self, now: Timestamp) -> Vec<Message> {
+        let mut messages = Vec::new();
+        while self.waiting.first().is_some_and(|(due, _)| *due <= now) {
+            let Some((_, board)) = self.waiting.pop_first() else {
+                break;
+            };
+            if let Some(projection) = self.projections.get_mut(&board) {
+                messages.extend(projection.advance(now));
+                self.wait(&board);
+            }
+        }
+        messages
+    }
+
+    /// The computer's clock was set forward by `by`. Spectators wait as long as they would have otherwise.
+    pub fn set_forward(&mut self, by: Duration) {
+        for projection in self.projections.values_mut() {
+            projection.set_forward(by);
+        }
+    }
+
+    /// The daemon's state with `boards`, if it is to be announced: the boards have changed, or a minute has passed.
+    pub fn announce(&mut self, now: Timestamp, boards: Vec<String>) -> Option<Message> {
+        if let Some((at, announced)) = &self.announced
+            && now < *at + ANNOUNCED_EVERY
+            && *announced == boards
+        {
+            return None;
+        }
+        let state = DaemonState::online(&self.host, self.started, now, boards.clone());
+        self.announced = Some((now, boards));
+        Some(Message::retained(&self.daemon_topic, &state))
+    }
+
+    /// Notes when spectators get something of a board next. If it turns out to be sooner, later or not at all, that
+    /// moment finds nothing to publish.
+    fn wait(&mut self, board: &str) {
+        let due = self.projections.get(board).and_then(Projection::poll_deadline);
+        if let Some(due) = due {
+            self.waiting.insert((due, board.to_owned()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::EventKind;
+
+    const START: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
+
+    fn publisher() -> Publisher {
+        let config = MqttConfig::from_url("mqtt://localhost").expect("a URL");
+        Publisher::new(&config.with_daemon("pi"), "live", START).expect("a host name")
+    }
+
+    fn topics(messages: &[Message]) -> Vec<&str> {
+        messages.iter().map(|message| &*message.topic).collect()
+    }
+
+    fn boards(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn state_is_announced_when_boards_change_and_every_minute() {
+        let mut publisher = publisher();
+        let mut announced = |seconds, names: &[&str]| {
+            let now = START + Duration::from_secs(seconds);
+            publisher.announce(now, boards(names)).is_some()
+        };
+        assert!(announced(0, &[]));
+        assert!(!announced(1, &[]));
+        assert!(announced(2, &["board-1"]));
+        assert!(!announced(61, &["board-1"]));
+        assert!(announced(62, &["board-1"]));
+    }
+
+    #[test]
+    fn announcement_has_the_uptime_and_the_boards() {
+        let now = START + Duration::from_secs(90);
+        let message = publisher().announce(now, boards(&["a", "b"])).expect("the first");
+        assert_eq!(&*message.topic, "kiebitz/daemons/pi/state");
+        assert!(message.is_retained());
+        let state: serde_json::Value = serde_json::from_slice(&message.payload).expect("JSON");
+        assert_eq!(state["uptime_s"], 90);
+        assert_eq!(state["boards"], serde_json::json!(["a", "b"]));
+    }
+
+    #[test]
+    fn a_board_gets_its_own_events_alone() {
+        let mut publisher = publisher();
+        for board in ["b", "a"] {
+            assert_eq!(publisher.add(board, Duration::ZERO), Ok(true));
+        }
+        assert_eq!(publisher.add("a", Duration::ZERO), Ok(false));
+        assert_eq!(publisher.boards().collect::<Vec<_>>(), ["a", "b"]);
+        let event = |board: &str| Event {
+            v: 1,
+            stream: "live".to_owned(),
+            seq: 1,
+            ts: START,
+            at: None,
+            board: board.to_owned(),
+            game: None,
+            kind: EventKind::ClockConnected {},
+        };
+        let placement = shakmaty::Board::empty();
+        let view = View {
+            placement: &placement,
+            expected: None,
+            clock: None,
+            orientation: None,
+            battery: None,
+        };
+        let events = [event("a"), event("b"), event("c")];
+        let messages = publisher.project(START, "a", &events, view);
+        let heard: Vec<&str> = topics(&messages)
+            .into_iter()
+            .filter(|topic| topic.ends_with("/events"))
+            .collect();
+        assert_eq!(heard, ["kiebitz/boards/a/events"]);
+        assert!(publisher.project(START, "c", &events, view).is_empty());
+    }
+
+    #[test]
+    fn a_name_that_makes_no_topic_is_refused() {
+        let mut publisher = publisher();
+        assert!(publisher.add("board+1", Duration::ZERO).is_err());
+        assert_eq!(publisher.boards().count(), 0);
+    }
+}
