@@ -18,6 +18,8 @@ use rustix::pty::OpenptFlags;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::eventually::eventually;
+
 /// A pseudo-terminal: the board's side, and the path of the host's.
 fn pseudo_terminal() -> (File, PathBuf) {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
@@ -394,6 +396,15 @@ fn moves(capture: &Path) -> Vec<String> {
         .collect()
 }
 
+/// How many packets a capture has that is being written.
+fn packets(capture: &Path) -> usize {
+    let reader = File::open(capture).ok().map(CaptureReader::new);
+    // Until its head is written it is no capture.
+    reader
+        .and_then(Result::ok)
+        .map_or(0, |reader| reader.map(Result::unwrap).count())
+}
+
 #[test]
 fn a_recording_replays_the_moves_made_meanwhile() {
     let plugged = Plugged::new(clocked, opening());
@@ -427,7 +438,7 @@ fn a_port_of_unknown_kind_is_recorded_and_told_to_be_in_use_meanwhile() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    thread::sleep(Duration::from_secs(8));
+    eventually("the board is recorded", || packets(&file) > 5);
 
     let (code, text, _) = run(&["boards", "--port", plugged.path()]);
     assert_eq!(code, Some(0), "{text}");
@@ -436,10 +447,7 @@ fn a_port_of_unknown_kind_is_recorded_and_told_to_be_in_use_meanwhile() {
         "{text}"
     );
     // It is a capture before its end, too.
-    let reader = CaptureReader::new(File::open(&file).unwrap()).unwrap();
-    assert!(reader.map(Result::unwrap).count() > 5);
-
-    thread::sleep(Duration::from_secs(5));
+    eventually("the moves are recorded", || moves(&file).len() == 3);
     let (code, told) = interrupt(child);
     assert_eq!(code, Some(130), "{told}");
     assert_eq!(moves(&file), ["e4", "e5", "Nf3"]);

@@ -16,6 +16,7 @@ use kiebitz_protocol::{Decoder, Message};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
+use crate::eventually::eventually;
 use crate::hands::verdict;
 
 /// The program with its boards; it is killed when a test fails before its end.
@@ -63,10 +64,14 @@ impl Emulation {
 
     /// Opens a port for itself alone.
     fn open(&self, board: &str) -> OwnedFd {
+        self.try_open(board).expect("the port opens")
+    }
+
+    fn try_open(&self, board: &str) -> rustix::io::Result<OwnedFd> {
         let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::NONBLOCK;
-        let port = rustix::fs::open(self.link(board), flags, Mode::empty()).expect("the port opens");
-        rustix::termios::ioctl_tiocexcl(&port).expect("nobody else has it");
-        port
+        let port = rustix::fs::open(self.link(board), flags, Mode::empty())?;
+        rustix::termios::ioctl_tiocexcl(&port)?;
+        Ok(port)
     }
 
     /// Sends a signal and returns the exit code.
@@ -244,10 +249,20 @@ fn a_port_opened_again_tells_nothing_old() {
     // Update mode: the clock speaks all the time, and nobody reads.
     write(&port, &[0x43]);
     drop(port);
-    std::thread::sleep(Duration::from_secs(6));
-    let port = emulation.open("board-1");
-    let waiting = rustix::io::ioctl_fionread(&port).expect("the port is open");
-    assert!(waiting < 100, "{waiting} old bytes");
+    let mut port = None;
+    eventually("the port opens again", || {
+        port = emulation.try_open("board-1").ok();
+        port.is_some()
+    });
+    let port = port.expect("it is open");
+    let waiting = || rustix::io::ioctl_fionread(&port).expect("the port is open");
+    eventually("the clock speaks", || waiting() > 0);
+    let mut before = 0;
+    eventually("what nobody reads is dropped", || {
+        let now = waiting();
+        core::mem::replace(&mut before, now) > now
+    });
+    assert!(before < 100, "{before} old bytes");
     assert_eq!(emulation.end("-INT"), Some(130));
 }
 

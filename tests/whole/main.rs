@@ -22,6 +22,8 @@ mod demo_broker;
 mod doctor;
 #[cfg(unix)]
 mod emulate;
+#[cfg(unix)]
+mod eventually;
 mod hands;
 mod late;
 mod mosquitto;
