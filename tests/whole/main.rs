@@ -26,6 +26,7 @@ mod emulate;
 mod eventually;
 mod hands;
 mod late;
+mod licences;
 mod mosquitto;
 mod mqtt;
 mod mqtt_world;
