@@ -24,6 +24,8 @@ mod doctor;
 mod emulate;
 #[cfg(unix)]
 mod eventually;
+#[cfg(unix)]
+mod fuzzed;
 mod hands;
 mod late;
 mod licences;

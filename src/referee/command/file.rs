@@ -40,7 +40,12 @@ impl CommandFile {
         Self::parse(path, &text)
     }
 
-    fn parse(path: &Path, text: &str) -> anyhow::Result<Self> {
+    /// The commands that `text` holds; `path` is its file's name, for the errors.
+    ///
+    /// # Errors
+    ///
+    /// When a line holds no command; the message names file and line.
+    pub fn parse(path: &Path, text: &str) -> anyhow::Result<Self> {
         let lines = (1..)
             .zip(text.lines())
             .filter(|(_, text)| !text.trim().is_empty());

@@ -1,0 +1,47 @@
+//! Any bytes as a capture: no panic, packets in order, and what was read can be written and read again.
+
+use kiebitz_hardware::capture::{CaptureReader, CaptureWriter, Content, Packet};
+
+pub fn run(data: &[u8]) {
+    let Ok(mut reader) = CaptureReader::new(data) else {
+        return;
+    };
+    let packets: Vec<Packet> = reader.by_ref().filter_map(Result::ok).collect();
+    let end = reader.truncated().unwrap_or(data.len() as u64);
+    assert!(packets.is_sorted_by(|earlier, later| earlier.offset < later.offset));
+    assert!(packets.iter().all(|packet| packet.offset < end));
+
+    // A file cut off anywhere is a prefix of the whole.
+    let cut = &data[..data.len().div_ceil(2)];
+    let before: Vec<Packet> = CaptureReader::new(cut)
+        .into_iter()
+        .flatten()
+        .map_while(Result::ok)
+        .collect();
+    assert!(packets.starts_with(&before));
+
+    let mut writer = CaptureWriter::new(Vec::new()).expect("a Vec takes everything");
+    for interface in reader.interfaces() {
+        // A name that was not UTF-8 may have become too long.
+        let Ok(_) = writer.add_interface(interface) else {
+            return;
+        };
+    }
+    for packet in &packets {
+        let Ok(()) = writer.write(packet) else { return };
+    }
+    let written = writer.into_inner();
+    let again: Vec<Packet> = CaptureReader::new(written.as_slice())
+        .into_iter()
+        .flatten()
+        .map(|packet| packet.expect("a written capture can be read"))
+        .collect();
+    assert_eq!(again.len(), packets.len());
+    for (again, packet) in again.iter().zip(&packets) {
+        assert_eq!((again.at, again.interface), (packet.at, packet.interface));
+        match &packet.content {
+            Content::Closed { reason } if reason.len() > 65_000 => {} // is cut
+            content => assert_eq!(&again.content, content),
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! A board that says anything at any time: its session does not panic or spin, sends nothing forbidden and never more than
+//! the board's buffer holds, and a replay of the recording observes the same.
+
+use super::driver::{Recorded, drive, replay};
+use kiebitz_hardware::{Session, SessionSettings};
+use kiebitz_protocol::CommandDecoder;
+
+pub fn run(data: &[u8]) {
+    let mut session = Session::keeping(SessionSettings {
+        battery: Some(core::time::Duration::from_secs(3)),
+        ..SessionSettings::default()
+    });
+    let record = drive(&mut session, data);
+
+    let mut commands = CommandDecoder::new();
+    for (_, recorded) in &record {
+        match recorded {
+            Recorded::Opened => commands.reset(),
+            Recorded::Outbound(bytes) => {
+                assert!((1..=10).contains(&bytes.len()));
+                // Reset, bus mode, boot loader, draughts boards.
+                assert!(
+                    !bytes
+                        .iter()
+                        .any(|byte| matches!(byte, 0x40 | 0x4a | 0x4e | 0x50..=0x54))
+                );
+                commands.feed(bytes, |command| assert!(command.is_ok()));
+            }
+            _ => {}
+        }
+    }
+
+    let mut listener = Session::new();
+    replay(&mut listener, &record);
+    loop {
+        let observed = session.poll_observation();
+        assert_eq!(listener.poll_observation(), observed);
+        if observed.is_none() {
+            break;
+        }
+    }
+    assert_eq!(listener.counters(), session.counters());
+}
