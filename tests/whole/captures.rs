@@ -1,7 +1,7 @@
 //! Captures with the events that they must give.
 
-mod reduced;
-mod scenes;
+pub(crate) mod reduced;
+pub(crate) mod scenes;
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use crate::hands::{hall, verdict};
 use reduced::{difference, reduced};
 use scenes::SCENES;
 
-fn folder() -> PathBuf {
+pub(crate) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures")
 }
 
@@ -63,7 +63,7 @@ fn every_scene_is_recorded_as_it_was_committed() {
         let recorded = hall::record(&play());
         assert!(
             committed.is_ok_and(|committed| committed == recorded),
-            "{} is not what the scene gives: run regenerate_captures, and look at the events",
+            "{} is not what the scene gives: `cargo test --test workbench -- captures regenerate` writes it anew; look at the events",
             name
         );
         assert!(
@@ -79,22 +79,5 @@ fn the_same_bytes_give_the_same_events() {
     for (name, play) in SCENES {
         let capture = hall::record(&play());
         assert_eq!(verdict::events(&capture), verdict::events(&capture), "{}", name);
-    }
-}
-
-/// `cargo test --test whole regenerate_captures -- --ignored`
-///
-/// Writes the captures. Events are written only where none are expected yet: read them before they are committed.
-#[test]
-#[ignore = "writes tests/captures"]
-fn regenerate_captures() {
-    for (name, play) in SCENES {
-        let capture = hall::record(&play());
-        let path = folder().join(name);
-        let events = path.with_extension("events");
-        if !events.exists() {
-            std::fs::write(&events, reduced(&verdict::events(&capture))).unwrap();
-        }
-        std::fs::write(path.with_extension("pcapng"), capture).unwrap();
     }
 }

@@ -2,8 +2,8 @@
 
 pub(crate) mod games;
 pub(crate) mod hall;
-mod irregular;
-mod noise;
+pub(crate) mod irregular;
+pub(crate) mod noise;
 pub(crate) mod play;
 pub(crate) mod verdict;
 
@@ -12,14 +12,14 @@ use kiebitz_hardware::emulator::hand::{Chance, Temperament};
 use play::Play;
 
 /// A game and how it was acted out, from a seed.
-struct Case {
-    game: Game,
+pub(crate) struct Case {
+    pub(crate) game: Game,
     play: Play,
-    capture: Vec<u8>,
+    pub(crate) capture: Vec<u8>,
 }
 
 impl Case {
-    fn new(seed: u64, temperament: Temperament, taste: Taste) -> Self {
+    pub(crate) fn new(seed: u64, temperament: Temperament, taste: Taste) -> Self {
         let mut chance = Chance::new(seed);
         let start = chance.percent(40).then(|| chance.below(960));
         let plies = 20 + chance.below(41);
@@ -30,14 +30,18 @@ impl Case {
     }
 
     /// What went wrong, in words.
-    fn failure(&self) -> Option<String> {
+    pub(crate) fn failure(&self) -> Option<String> {
         let ply = verdict::first_difference(&self.game, &verdict::events(&self.capture))?;
         Some(verdict::describe(&self.game, &self.play, &self.capture, ply))
     }
 }
 
 /// All seeds from `seeds` whose game does not come back, the first described.
-fn failing(seeds: core::ops::Range<u64>, temperament: Temperament, taste: Taste) -> (Vec<u64>, String) {
+pub(crate) fn failing(
+    seeds: core::ops::Range<u64>,
+    temperament: Temperament,
+    taste: Taste,
+) -> (Vec<u64>, String) {
     let mut failing = Vec::new();
     let mut first = String::new();
     for seed in seeds {
@@ -94,59 +98,4 @@ fn games_once_misread_come_back_as_they_were_played() {
     for seed in [0, 148, 517, 614, 763] {
         all_come_back(seed..seed + 1, Temperament::Blitz, Taste::Special);
     }
-}
-
-/// `cargo test --release --test whole rates -- --ignored --nocapture`
-#[test]
-#[ignore = "measures, and asserts nothing"]
-fn rates() {
-    for between in [50, 400, 1500] {
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "a measurement, not a part of the program"
-        )]
-        let began = std::time::Instant::now();
-        let events = noise::shuffle(4000, core::time::Duration::from_millis(between));
-        println!(
-            "4000 random field updates, {between} ms apart: {:?}, {events} events",
-            began.elapsed()
-        );
-    }
-    for temperament in Temperament::ALL {
-        for taste in [Taste::Any, Taste::Special] {
-            let cases = 0..1000;
-            let (mut plies, mut corrected) = (0, 0);
-            for seed in cases.clone().take(200) {
-                let case = Case::new(seed, temperament, taste);
-                plies += case.game.moves.len();
-                corrected += verdict::corrections(&verdict::events(&case.capture));
-            }
-            let (failing, first) = failing(cases.clone(), temperament, taste);
-            println!(
-                "== {temperament:?} {taste:?}: {} of {} fail: {failing:?}",
-                failing.len(),
-                cases.end
-            );
-            println!("   corrections: {corrected} in {plies} plies\n{first}");
-        }
-    }
-}
-
-/// `HANDS="Blitz Special 47" cargo test --release --test whole one_seed -- --ignored --nocapture`
-#[test]
-#[ignore = "shows one seed"]
-fn one_seed() {
-    let wanted = std::env::var("HANDS").expect("HANDS names temperament, taste and seed");
-    let words: Vec<&str> = wanted.split_whitespace().collect();
-    let temperament = Temperament::ALL
-        .into_iter()
-        .find(|t| format!("{t:?}") == words[0])
-        .unwrap();
-    let taste = if words[1] == "Any" {
-        Taste::Any
-    } else {
-        Taste::Special
-    };
-    let case = Case::new(words[2].parse().unwrap(), temperament, taste);
-    println!("{}", case.failure().unwrap_or_else(|| "comes back".to_owned()));
 }

@@ -24,6 +24,7 @@ mod doctor;
 mod emulate;
 #[cfg(unix)]
 mod eventually;
+mod expected;
 #[cfg(unix)]
 mod fuzzed;
 mod hands;

@@ -22,19 +22,19 @@ use crate::hands::hall::OPENING;
 
 /// What is on the line.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Bus<'h> {
-    pub(super) boards: u16,
+pub(crate) struct Bus<'h> {
+    pub(crate) boards: u16,
     /// How many games are played at each board, one after another.
-    pub(super) games: usize,
+    pub(crate) games: usize,
     /// Who plays, board by board in turn.
-    pub(super) hands: &'h [Temperament],
-    pub(super) taste: Taste,
+    pub(crate) hands: &'h [Temperament],
+    pub(crate) taste: Taste,
     /// How many of a thousand answers are damaged.
-    pub(super) damaged_answers: u16,
+    pub(crate) damaged_answers: u16,
 }
 
 /// The whole hall.
-pub(super) struct World {
+pub(crate) struct World {
     now: Timestamp,
     bus: EmulatedBus,
     tables: BTreeMap<BusAddress, Table>,
@@ -45,18 +45,18 @@ pub(super) struct World {
 }
 
 /// A board and its players.
-pub(super) struct Table {
+pub(crate) struct Table {
     sitting: Sitting,
-    pub(super) games: Vec<Game>,
+    pub(crate) games: Vec<Game>,
     /// When each ply of each game stood.
-    pub(super) landed: Vec<Vec<Timestamp>>,
-    pub(super) deeds: Vec<(Timestamp, Deed)>,
-    pub(super) observed: Vec<Observed>,
-    pub(super) events: Vec<Event>,
+    pub(crate) landed: Vec<Vec<Timestamp>>,
+    pub(crate) deeds: Vec<(Timestamp, Deed)>,
+    pub(crate) observed: Vec<Observed>,
+    pub(crate) events: Vec<Event>,
 }
 
 impl Table {
-    pub(super) fn setting(&self) -> &Setting {
+    pub(crate) fn setting(&self) -> &Setting {
         self.sitting.setting()
     }
 
@@ -76,7 +76,7 @@ impl Table {
 }
 
 impl World {
-    pub(super) fn new(seed: u64, wanted: &Bus<'_>) -> Self {
+    pub(crate) fn new(seed: u64, wanted: &Bus<'_>) -> Self {
         let mut chance = Chance::new(seed);
         let settings = EmulatedBusSettings {
             damaged_answers: wanted.damaged_answers,
@@ -114,7 +114,7 @@ impl World {
     }
 
     /// All games are played, and kiebitz has the time to make up its mind.
-    pub(super) fn run(&mut self) {
+    pub(crate) fn run(&mut self) {
         while self.tables.values().any(|table| !table.sitting.is_done()) {
             self.step();
         }
@@ -167,29 +167,29 @@ impl World {
     }
 
     /// How many games were played.
-    pub(super) fn games(&self) -> usize {
+    pub(crate) fn games(&self) -> usize {
         self.tables.values().map(|table| table.games.len()).sum()
     }
 
     /// The boards with a game that was told wrongly.
-    pub(super) fn failing(&self) -> impl Iterator<Item = u16> {
+    pub(crate) fn failing(&self) -> impl Iterator<Item = u16> {
         let wrong = self.tables.iter().filter(|(_, table)| !table.is_right());
         wrong.map(|(address, _)| address.number())
     }
 
     /// What went wrong, in words, board by board.
-    pub(super) fn failures(&self) -> Vec<String> {
+    pub(crate) fn failures(&self) -> Vec<String> {
         self.failing().map(|board| self.describe(board)).collect()
     }
 
     /// What happened at a board around the first ply that was told wrongly.
-    pub(super) fn describe(&self, board: u16) -> String {
+    pub(crate) fn describe(&self, board: u16) -> String {
         let address = BusAddress::new(board).expect("an address");
         format!("board {address}\n{}", report::describe(&self.tables[&address]))
     }
 
     /// What it took, in words.
-    pub(super) fn figures(&self) -> String {
+    pub(crate) fn figures(&self) -> String {
         let BusFigures {
             answers,
             questions,
@@ -231,7 +231,7 @@ impl World {
 
 impl Table {
     /// The moves of each game as told, without what was withdrawn.
-    pub(super) fn told(&self) -> Vec<Vec<String>> {
+    pub(crate) fn told(&self) -> Vec<Vec<String>> {
         let mut games: Vec<Vec<String>> = Vec::new();
         for event in &self.events {
             if let EventKind::GameStarted { .. } = event.kind {
@@ -250,7 +250,7 @@ impl Table {
         games
     }
 
-    pub(super) fn played(&self) -> Vec<Vec<String>> {
+    pub(crate) fn played(&self) -> Vec<Vec<String>> {
         self.games.iter().map(Game::uci).collect()
     }
 

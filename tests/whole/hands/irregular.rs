@@ -1,7 +1,7 @@
 //! Players who break the Laws, upset pieces and forget themselves: every incident is told, and no other.
 
 mod acts;
-mod judge;
+pub(crate) mod judge;
 mod scene;
 
 use kiebitz_hardware::emulator::hand::{Chance, Setting, Temperament};
@@ -13,14 +13,14 @@ use acts::{Act, Plan};
 use judge::{Count, Truth};
 
 /// A game with irregularities, from a seed.
-struct Case {
-    play: Play,
-    truths: Vec<Truth>,
+pub(crate) struct Case {
+    pub(crate) play: Play,
+    pub(crate) truths: Vec<Truth>,
     game: Game,
 }
 
 impl Case {
-    fn new(seed: u64, temperament: Temperament) -> Self {
+    pub(crate) fn new(seed: u64, temperament: Temperament) -> Self {
         let mut chance = Chance::new(seed);
         let taste = if chance.percent(40) {
             Taste::Special
@@ -51,12 +51,12 @@ impl Case {
         }
     }
 
-    fn events(&self) -> Vec<kiebitz::events::Event> {
+    pub(crate) fn events(&self) -> Vec<kiebitz::events::Event> {
         verdict::events(&hall::record(&self.play))
     }
 }
 
-fn judged(seeds: core::ops::Range<u64>, temperament: Temperament) -> Count {
+pub(crate) fn judged(seeds: core::ops::Range<u64>, temperament: Temperament) -> Count {
     let mut count = Count::default();
     for seed in seeds {
         let case = Case::new(seed, temperament);
@@ -70,6 +70,17 @@ fn judged(seeds: core::ops::Range<u64>, temperament: Temperament) -> Count {
     count
 }
 
+/// What is raised in legal games, and how many plies they have.
+pub(crate) fn legal(seeds: core::ops::Range<u64>, temperament: Temperament, taste: Taste) -> (Count, usize) {
+    let (mut count, mut plies) = (Count::default(), 0);
+    for seed in seeds {
+        let case = super::Case::new(seed, temperament, taste);
+        plies += case.game.moves.len();
+        count.judge(seed, &[], &verdict::events(&case.capture));
+    }
+    (count, plies)
+}
+
 #[test]
 fn what_is_irregular_is_told_and_nothing_else() {
     for temperament in [Temperament::Calm, Temperament::Drawing] {
@@ -81,13 +92,7 @@ fn what_is_irregular_is_told_and_nothing_else() {
 #[test]
 fn legal_play_raises_nothing_but_hints_and_few_of_them() {
     for temperament in Temperament::ALL {
-        let mut count = Count::default();
-        let mut plies = 0;
-        for seed in 5000..5020 {
-            let case = super::Case::new(seed, temperament, Taste::Any);
-            plies += case.game.moves.len();
-            count.judge(seed, &[], &verdict::events(&case.capture));
-        }
+        let (count, plies) = legal(5000..5020, temperament, Taste::Any);
         assert!(count.graver.is_empty(), "{temperament:?}\n{count}");
         assert!(
             count.hints * 12 < plies,
@@ -95,51 +100,4 @@ fn legal_play_raises_nothing_but_hints_and_few_of_them() {
             count.hints
         );
     }
-}
-
-/// `SEEDS=0..1000 cargo test --release --test whole irregular::rates -- --ignored --nocapture`
-#[test]
-#[ignore = "measures, and asserts nothing"]
-fn rates() {
-    for temperament in [Temperament::Calm, Temperament::Drawing] {
-        println!("== irregular, {temperament:?}\n{}", judged(seeds(), temperament));
-    }
-}
-
-fn seeds() -> core::ops::Range<u64> {
-    let seeds = std::env::var("SEEDS").unwrap_or_else(|_| "0..300".to_owned());
-    let (from, to) = seeds.split_once("..").unwrap();
-    from.parse().unwrap()..to.parse().unwrap()
-}
-
-/// `SEEDS=0..1000 cargo test --release --test whole irregular::legal_rates -- --ignored --nocapture`
-#[test]
-#[ignore = "measures, and asserts nothing"]
-fn legal_rates() {
-    for temperament in Temperament::ALL {
-        for taste in [Taste::Any, Taste::Special] {
-            let mut count = Count::default();
-            let mut plies = 0;
-            for seed in seeds() {
-                let case = super::Case::new(seed, temperament, taste);
-                plies += case.game.moves.len();
-                count.judge(seed, &[], &verdict::events(&case.capture));
-            }
-            println!("== legal, {temperament:?} {taste:?}: {plies} plies\n{count}");
-        }
-    }
-}
-
-/// `SEED="3 Calm" cargo test --test whole irregular::one -- --ignored --nocapture`
-#[test]
-#[ignore = "shows one seed"]
-fn one() {
-    let wanted = std::env::var("SEED").expect("SEED names a seed and a temperament");
-    let words: Vec<&str> = wanted.split_whitespace().collect();
-    let temperament = Temperament::ALL
-        .into_iter()
-        .find(|t| format!("{t:?}") == words[1])
-        .unwrap();
-    let case = Case::new(words[0].parse().unwrap(), temperament);
-    println!("{}", judge::show(&case.truths, &case.events(), &case.play));
 }

@@ -7,7 +7,7 @@ use kiebitz_hardware::emulator::hand::{Chance, ms};
 
 /// Something that goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(crate) enum Fault {
     /// The cable of a board is pulled out.
     Unplug(usize),
     /// It is plugged in again.
@@ -28,17 +28,17 @@ pub(super) enum Fault {
 
 /// How much of each goes wrong.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Plan {
-    pub(super) unplugs: usize,
-    pub(super) restarts: usize,
-    pub(super) bursts: usize,
-    pub(super) silences: usize,
+pub(crate) struct Plan {
+    pub(crate) unplugs: usize,
+    pub(crate) restarts: usize,
+    pub(crate) bursts: usize,
+    pub(crate) silences: usize,
 }
 
 impl Plan {
     /// Everything, each in its time, the earliest first, within `round` from `began`. No cable is out for longer than
     /// `out` milliseconds.
-    pub(super) fn schedule(
+    pub(crate) fn schedule(
         self,
         chance: &mut Chance,
         boards: usize,

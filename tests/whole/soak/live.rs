@@ -23,9 +23,9 @@ use room::Room;
 
 /// What a soak is to be.
 #[derive(Debug, Clone, Copy)]
-struct Soak {
-    seed: u64,
-    minutes: u32,
+pub(crate) struct Soak {
+    pub(crate) seed: u64,
+    pub(crate) minutes: u32,
 }
 
 const BOARDS: usize = 6;
@@ -48,23 +48,9 @@ async fn two_minutes_on_pseudo_terminals_leave_every_game_right_or_its_gap_state
     soak.run().await;
 }
 
-/// `SOAK="10 1" cargo test --test whole longer_on_pseudo -- --ignored --nocapture`: so many minutes, with this seed.
-#[tokio::test]
-#[ignore = "takes ten minutes, or as many as SOAK says"]
-async fn longer_on_pseudo_terminals() {
-    let wanted = std::env::var("SOAK").unwrap_or_else(|_| "10 1".to_owned());
-    let mut words = wanted.split_whitespace().map(|word| word.parse().unwrap());
-    let (minutes, seed) = (words.next().unwrap(), words.next().unwrap_or(1));
-    let soak = Soak {
-        seed: u64::from(seed),
-        minutes,
-    };
-    soak.run().await;
-}
-
 impl Soak {
     #[expect(clippy::print_stdout, reason = "a run by hand reports")]
-    async fn run(self) {
+    pub(crate) async fn run(self) {
         let mut directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let broker = Mosquitto::start().await;
         let listener = Listener::start("soak", broker.address()).await;

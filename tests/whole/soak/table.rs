@@ -18,61 +18,61 @@ use crate::hands::games::{Game, Taste};
 
 /// A ply as it was really played.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Played {
+pub(crate) struct Played {
     /// The pieces stood as they should.
-    pub(super) at: Timestamp,
+    pub(crate) at: Timestamp,
     /// From 0.
-    pub(super) game: usize,
+    pub(crate) game: usize,
     /// From 1.
-    pub(super) ply: usize,
-    pub(super) uci: String,
+    pub(crate) ply: usize,
+    pub(crate) uci: String,
     /// The placement after it.
-    pub(super) placement: String,
+    pub(crate) placement: String,
 }
 
 /// A board with players at it, and the line that it is on.
-pub(super) struct Table {
-    pub(super) player: Player,
+pub(crate) struct Table {
+    pub(crate) player: Player,
     chance: Chance,
     /// What is played, game by game.
-    pub(super) dealt: Vec<Game>,
+    pub(crate) dealt: Vec<Game>,
     /// How each of these games ends.
     endings: Vec<Ending>,
     pace: Pace,
     /// Every game that the Laws do not end ends with a result shown.
     results: bool,
     settings: SittingSettings,
-    pub(super) played: Vec<Played>,
+    pub(crate) played: Vec<Played>,
     told: Truth,
     /// The line while its port is open.
-    pub(super) open: Option<LineId>,
+    pub(crate) open: Option<LineId>,
     /// When its port is opened next.
-    pub(super) opens_at: Option<Timestamp>,
-    pub(super) plugged: bool,
-    pub(super) garbage: bool,
+    pub(crate) opens_at: Option<Timestamp>,
+    pub(crate) plugged: bool,
+    pub(crate) garbage: bool,
     /// When the player has something to do.
-    pub(super) due: Option<Timestamp>,
+    pub(crate) due: Option<Timestamp>,
 }
 
 /// How fast is played, and how long games are.
 #[derive(Debug, Clone)]
-pub(super) struct Pace {
+pub(crate) struct Pace {
     /// So many times as long as their temperament does they think.
-    pub(super) thinking: Range<usize>,
+    pub(crate) thinking: Range<usize>,
     /// In plies, where the Laws do not end them before.
-    pub(super) plies: Range<usize>,
+    pub(crate) plies: Range<usize>,
 }
 
 impl Pace {
     /// Of a round of two hours.
-    pub(super) const ROUND: Self = Self {
+    pub(crate) const ROUND: Self = Self {
         thinking: 4..20,
         plies: 20..81,
     };
 }
 
 impl Table {
-    pub(super) fn new(now: Timestamp, nth: usize, pace: Pace, results: bool, chance: &mut Chance) -> Self {
+    pub(crate) fn new(now: Timestamp, nth: usize, pace: Pace, results: bool, chance: &mut Chance) -> Self {
         let mut chance = Chance::new(chance.bits());
         let settings = SittingSettings {
             setting: Setting::random(&mut chance),
@@ -112,7 +112,7 @@ impl Table {
 
     /// Notes what the players have done since; they are handed another game as soon as they begin with one, until
     /// `last`. Returns what there was to note, in words.
-    pub(super) fn follow(&mut self, now: Timestamp, last: Timestamp) -> Option<String> {
+    pub(crate) fn follow(&mut self, now: Timestamp, last: Timestamp) -> Option<String> {
         let (truth, told) = (self.player.truth(), self.told);
         self.due = self.player.poll_deadline();
         if truth == told {
@@ -138,7 +138,7 @@ impl Table {
     }
 
     /// Who plays at this board, and how a game of theirs ends.
-    pub(super) fn describe(&self, game: usize) -> String {
+    pub(crate) fn describe(&self, game: usize) -> String {
         let SittingSettings {
             temperament, setting, ..
         } = &self.settings;
@@ -166,7 +166,7 @@ impl Table {
     }
 
     /// What is left of bytes on a line with a loose contact.
-    pub(super) fn damaged(&mut self, bytes: &[u8]) -> Vec<u8> {
+    pub(crate) fn damaged(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut left = Vec::new();
         for byte in bytes {
             match self.chance.below(12) {
@@ -180,16 +180,16 @@ impl Table {
     }
 
     /// Before the host notices the plug, or tries again.
-    pub(super) fn soon(&mut self, now: Timestamp) -> Timestamp {
+    pub(crate) fn soon(&mut self, now: Timestamp) -> Timestamp {
         now + self.chance.time(ms(100, 3000))
     }
 }
 
-pub(super) fn name(nth: usize) -> String {
+pub(crate) fn name(nth: usize) -> String {
     format!("board-{}", nth + 1)
 }
 
-pub(super) fn serial(nth: usize) -> String {
+pub(crate) fn serial(nth: usize) -> String {
     format!("{:05}", 10_001 + nth)
 }
 
@@ -228,15 +228,15 @@ fn script(game: &Game, results: bool, chance: &mut Chance) -> Script {
 }
 
 /// The placement in a FEN.
-pub(super) fn placement(fen: &str) -> String {
+pub(crate) fn placement(fen: &str) -> String {
     fen.split_whitespace().next().unwrap().to_owned()
 }
 
 /// The position in which a game starts, as kiebitz writes it.
-pub(super) fn start_placement(game: &Game) -> String {
+pub(crate) fn start_placement(game: &Game) -> String {
     let fen = Fen::from_position(&game.start, EnPassantMode::Legal).to_string();
     placement(&fen)
 }
 
 /// How long a round lasts.
-pub(super) const ROUND: Duration = Duration::from_secs(7200);
+pub(crate) const ROUND: Duration = Duration::from_secs(7200);

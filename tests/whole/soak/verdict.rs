@@ -12,22 +12,22 @@ use super::world::{Log, Outcome};
 
 /// A game as it was told, without what was withdrawn.
 #[derive(Debug, Clone)]
-pub(super) struct Told {
-    pub(super) id: String,
-    pub(super) start: String,
-    pub(super) moves: Vec<(Timestamp, Move)>,
+pub(crate) struct Told {
+    pub(crate) id: String,
+    pub(crate) start: String,
+    pub(crate) moves: Vec<(Timestamp, Move)>,
 }
 
 /// Something that is wrong at a board, and when it was played or told.
 #[derive(Debug, Clone)]
-pub(super) struct Wrong {
-    pub(super) board: usize,
-    pub(super) at: Timestamp,
-    pub(super) words: String,
+pub(crate) struct Wrong {
+    pub(crate) board: usize,
+    pub(crate) at: Timestamp,
+    pub(crate) words: String,
 }
 
 /// All events of a board. They are counted without gaps and their time never goes back.
-pub(super) fn events(outcome: &Outcome, board: usize) -> Vec<Event> {
+pub(crate) fn events(outcome: &Outcome, board: usize) -> Vec<Event> {
     let journaled = outcome
         .journal
         .events_after("live", &table::name(board), 0, usize::MAX >> 1)
@@ -46,7 +46,7 @@ pub(super) fn events(outcome: &Outcome, board: usize) -> Vec<Event> {
 }
 
 /// The games told, in order.
-pub(super) fn games(events: &[Event]) -> Vec<Told> {
+pub(crate) fn games(events: &[Event]) -> Vec<Told> {
     let mut games: Vec<Told> = Vec::new();
     for event in events {
         let id = event.game.clone().unwrap_or_default();
@@ -80,7 +80,7 @@ pub(super) fn games(events: &[Event]) -> Vec<Told> {
 }
 
 /// Every game is told just as it was played; what is not, is returned.
-pub(super) fn not_exactly_right(board: usize, table: &Table, events: &[Event]) -> Vec<Wrong> {
+pub(crate) fn not_exactly_right(board: usize, table: &Table, events: &[Event]) -> Vec<Wrong> {
     let told = games(events);
     let mut wrong = Vec::new();
     for (nth, game) in table.dealt.iter().enumerate() {
@@ -146,7 +146,7 @@ pub(super) fn not_exactly_right(board: usize, table: &Table, events: &[Event]) -
 }
 
 /// Every ply told was played, and every ply played is told, or it is stated that this is not known.
-pub(super) fn not_stated(board: usize, table: &Table, events: &[Event]) -> Vec<Wrong> {
+pub(crate) fn not_stated(board: usize, table: &Table, events: &[Event]) -> Vec<Wrong> {
     let gaps: Vec<(Timestamp, Timestamp)> = events
         .iter()
         .filter_map(|event| match event.kind {
@@ -242,7 +242,7 @@ fn differences<'a>(
 }
 
 /// What happened at a board around something that is wrong.
-pub(super) fn around(log: &Log, wrong: &Wrong, before: Duration, after: Duration) -> String {
+pub(crate) fn around(log: &Log, wrong: &Wrong, before: Duration, after: Duration) -> String {
     let (from, to) = (wrong.at.saturating_sub(before), wrong.at + after);
     let mut text = String::new();
     for (at, words) in log.iter().filter(|(at, _)| (from..=to).contains(at)) {

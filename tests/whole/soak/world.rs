@@ -14,34 +14,35 @@ use kiebitz_hardware::{Line, LineSettings, Timestamp};
 use kiebitz_protocol::Decoder;
 
 use super::faults::{Fault, Plan};
+use super::known::Power;
 use super::table::{self, Pace, ROUND, Table};
 use crate::hands::hall::OPENING;
 
 /// What happened, in words, at one board.
-pub(super) type Log = Vec<(Timestamp, String)>;
+pub(crate) type Log = Vec<(Timestamp, String)>;
 
 /// A round to be played.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Round {
-    pub(super) seed: u64,
-    pub(super) plan: Plan,
-    /// The boards keep their power while they are unplugged.
-    pub(super) own_power: bool,
+pub(crate) struct Round {
+    pub(crate) seed: u64,
+    pub(crate) plan: Plan,
+    /// Boards with their own keep it while they are unplugged.
+    pub(crate) power: Power,
     /// No game is left off without its result being shown.
-    pub(super) results: bool,
+    pub(crate) results: bool,
     /// The board of which a log is kept.
-    pub(super) logged: Option<usize>,
+    pub(crate) logged: Option<usize>,
 }
 
 /// What is left of a round.
-pub(super) struct Outcome {
-    pub(super) tables: Vec<Table>,
-    pub(super) journal: Journal,
-    pub(super) log: Log,
+pub(crate) struct Outcome {
+    pub(crate) tables: Vec<Table>,
+    pub(crate) journal: Journal,
+    pub(crate) log: Log,
     /// How much the daemon had in memory every ten minutes, as the length of its description.
-    pub(super) held: Vec<usize>,
+    pub(crate) held: Vec<usize>,
     /// How often each fault has really happened: unplugs, restarts, bursts, silences.
-    pub(super) happened: [usize; 4],
+    pub(crate) happened: [usize; 4],
     _directory: tempfile::TempDir,
 }
 
@@ -74,7 +75,7 @@ const BATCH: usize = 256;
 
 impl Round {
     /// Plays the round, and on until all games are over and told.
-    pub(super) fn play(self) -> Outcome {
+    pub(crate) fn play(self) -> Outcome {
         let mut world = World::new(self);
         let last = OPENING + ROUND;
         let mut measured = OPENING;
@@ -264,7 +265,7 @@ impl World {
             Fault::Plug(nth) => {
                 let table = &mut self.tables[nth];
                 table.plugged = true;
-                table.player.plug(now, self.round.own_power);
+                table.player.plug(now, self.round.power == Power::Own);
                 table.opens_at = Some(table.soon(now));
             }
             Fault::Garbage(nth) => {

@@ -14,7 +14,7 @@ use crate::hands::play::{Play, Players};
 
 /// Kinds of irregular acts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Act {
+pub(crate) enum Act {
     /// An illegal move, put right before the press.
     Illegal,
     /// An illegal move with the press.
@@ -46,7 +46,7 @@ const ANYWHERE: [Act; 7] = [
 ];
 
 /// Which acts come before which ply.
-pub(super) struct Plan {
+pub(crate) struct Plan {
     acts: Vec<(usize, Act)>,
     swapped: Option<Dump>,
     /// Steps beside those of the hands.
@@ -54,10 +54,10 @@ pub(super) struct Plan {
 }
 
 /// A pushed piece that is to be put back before a ply.
-pub(super) struct Push {
-    pub(super) from: Square,
-    pub(super) to: Square,
-    pub(super) until: usize,
+pub(crate) struct Push {
+    pub(crate) from: Square,
+    pub(crate) to: Square,
+    pub(crate) until: usize,
 }
 
 impl Push {
@@ -81,7 +81,7 @@ impl Push {
 }
 
 impl Plan {
-    pub(super) fn new(game: &Game, chance: &mut Chance) -> Self {
+    pub(crate) fn new(game: &Game, chance: &mut Chance) -> Self {
         let mut acts = Vec::new();
         let mut at = 1 + chance.below(8);
         while at + 1 < game.moves.len() {
@@ -108,15 +108,15 @@ impl Plan {
         }
     }
 
-    pub(super) fn wants(&self, act: Act) -> bool {
+    pub(crate) fn wants(&self, act: Act) -> bool {
         self.acts.iter().any(|(_, planned)| *planned == act)
     }
 
-    pub(super) fn swapped(&self) -> Option<Dump> {
+    pub(crate) fn swapped(&self) -> Option<Dump> {
         self.swapped
     }
 
-    pub(super) fn act_out(
+    pub(crate) fn act_out(
         &mut self,
         players: &mut Players,
         game: &Game,
@@ -176,7 +176,7 @@ impl Plan {
     }
 
     /// All is over: everything in the order of time.
-    pub(super) fn leave(self, players: Players, setting: &Setting) -> Play {
+    pub(crate) fn leave(self, players: Players, setting: &Setting) -> Play {
         let mut play = players.leave(setting);
         play.steps.extend(self.beside);
         play.steps.sort_by_key(|step| step.at);
@@ -191,7 +191,7 @@ fn calm(temperament: Temperament, chance: &mut Chance) -> Manner {
     }
 }
 
-pub(super) fn truth(kind: &'static str, players: &mut Players, ply: u32, color: Option<Color>) -> Truth {
+pub(crate) fn truth(kind: &'static str, players: &mut Players, ply: u32, color: Option<Color>) -> Truth {
     Truth {
         kind,
         at: players.hand().now(),
@@ -217,7 +217,7 @@ fn swapped(start: &Chess, white: bool) -> Dump {
 }
 
 /// After a while everything is put where it belongs, one piece after the other.
-pub(super) fn put_right(players: &mut Players, wanted: &Dump, after: hand::Span) {
+pub(crate) fn put_right(players: &mut Players, wanted: &Dump, after: hand::Span) {
     let hand = players.hand();
     hand.wait(after);
     let wrong: Vec<Field> = Field::all()

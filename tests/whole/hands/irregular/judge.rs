@@ -9,28 +9,27 @@ use kiebitz::laws::{IncidentKind, Severity};
 use shakmaty::Color;
 
 use crate::hands::hall::OPENING;
-use crate::hands::play::Play;
 
 /// Something irregular that was done.
 #[derive(Debug, Clone)]
-pub(super) struct Truth {
-    pub(super) kind: &'static str,
-    pub(super) at: Duration,
-    pub(super) ply: u32,
-    pub(super) color: Option<Color>,
+pub(crate) struct Truth {
+    pub(crate) kind: &'static str,
+    pub(crate) at: Duration,
+    pub(crate) ply: u32,
+    pub(crate) color: Option<Color>,
     /// It may be told or not.
-    pub(super) optional: bool,
+    pub(crate) optional: bool,
 }
 
 /// How well seeds came out.
 #[derive(Debug, Default)]
-pub(super) struct Count {
+pub(crate) struct Count {
     kinds: BTreeMap<&'static str, [usize; 3]>,
     missed: Vec<String>,
-    pub(super) graver: Vec<String>,
-    pub(super) hints: usize,
+    pub(crate) graver: Vec<String>,
+    pub(crate) hints: usize,
     hints_of: BTreeMap<&'static str, usize>,
-    pub(super) misread: Vec<u64>,
+    pub(crate) misread: Vec<u64>,
 }
 
 /// A report so long after what it is of belongs to it.
@@ -48,7 +47,7 @@ const JUDGED: [&str; 8] = [
 ];
 
 impl Count {
-    pub(super) fn judge(&mut self, seed: u64, truths: &[Truth], events: &[Event]) {
+    pub(crate) fn judge(&mut self, seed: u64, truths: &[Truth], events: &[Event]) {
         let mut told: Vec<(i64, &Incident)> = events
             .iter()
             .filter_map(|event| match &event.kind {
@@ -119,7 +118,7 @@ impl Count {
     }
 
     /// 98 of a hundred of every kind are told, and 98 of a hundred told are true.
-    pub(super) fn is_good(&self) -> bool {
+    pub(crate) fn is_good(&self) -> bool {
         self.misread.is_empty()
             && self
                 .kinds
@@ -145,24 +144,4 @@ impl fmt::Display for Count {
         }
         Ok(())
     }
-}
-
-/// What was done and what was told, in the order of time.
-pub(super) fn show(truths: &[Truth], events: &[Event], play: &Play) -> String {
-    let mut lines: Vec<(f64, String)> = Vec::new();
-    for truth in truths {
-        lines.push((truth.at.as_secs_f64(), format!("** {truth:?}")));
-    }
-    for step in &play.steps {
-        lines.push((step.at.as_secs_f64(), format!("      {:?}", step.deed)));
-    }
-    for event in events {
-        let at = (event.ts.as_micros() - OPENING.as_micros()) as f64 / 1e6;
-        let mut words = serde_json::to_string(&event.kind).unwrap();
-        words.truncate(170);
-        lines.push((at, format!("-> {words}")));
-    }
-    lines.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let told = lines.iter().map(|(at, words)| format!("{at:9.3} {words}\n"));
-    told.collect()
 }

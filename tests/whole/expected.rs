@@ -1,0 +1,107 @@
+//! What people read of the program, held against texts that were reviewed.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What the program prints with these arguments, and the file in tests/whole/help that holds it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Text {
+    file: &'static str,
+    args: &'static [&'static str],
+}
+
+/// All reviewed texts.
+pub(crate) const TEXTS: &[Text] = &[
+    text("kiebitz.txt", &["--help"]),
+    #[cfg(target_os = "linux")]
+    text("boards.txt", &["boards", "--help"]),
+    text("demo.txt", &["demo", "--help"]),
+    #[cfg(unix)]
+    text("emulate.txt", &["emulate", "--help"]),
+    #[cfg(target_os = "linux")]
+    text("record.txt", &["record", "--help"]),
+    text("laws.txt", &["laws", "--help"]),
+    text("run.txt", &["run", "--help"]),
+    text("replay.txt", &["replay", "--help"]),
+    text("report.txt", &["report", "--help"]),
+    text("laws-listed.txt", &["laws"]),
+    text(
+        "laws-illegal-move.txt",
+        &[
+            "laws",
+            "illegal_move",
+            "--laws",
+            "fide-2018",
+            "--mode",
+            "blitz",
+            "--unsupervised",
+        ],
+    ),
+    text(
+        "laws-flag-fall-de.txt",
+        &[
+            "laws",
+            "flag_fall",
+            "--laws",
+            "fide-2014",
+            "--time-control",
+            "15+10",
+            "--unsupervised",
+            "--language",
+            "de",
+        ],
+    ),
+];
+
+const fn text(file: &'static str, args: &'static [&'static str]) -> Text {
+    Text { file, args }
+}
+
+impl Text {
+    pub(crate) fn path(self) -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/whole/help")
+            .join(self.file)
+    }
+
+    /// What the program prints now.
+    pub(crate) fn printed(self) -> String {
+        let output = Command::new(env!("CARGO_BIN_EXE_kiebitz"))
+            .args(self.args)
+            .env("TZ", "UTC")
+            .env_remove("KIEBITZ_LOG")
+            .stdin(Stdio::null())
+            .output()
+            .expect("kiebitz runs");
+        assert!(
+            output.status.success() && output.stderr.is_empty(),
+            "{:?}: {}",
+            self.args,
+            String::from_utf8_lossy(&output.stderr)
+        );
+        String::from_utf8(output.stdout).expect("UTF-8")
+    }
+}
+
+#[test]
+fn help_and_laws_are_as_reviewed() {
+    for text in TEXTS {
+        let printed = text.printed();
+        let expected = std::fs::read_to_string(text.path()).expect("the reviewed text");
+        assert!(
+            printed == expected,
+            "{} holds another text; `cargo test --test workbench -- expected update` writes it anew, review it:\n{printed}",
+            text.path().display()
+        );
+    }
+}
+
+#[test]
+fn help_and_laws_fit_a_terminal() {
+    for text in TEXTS {
+        let most = if text.args.contains(&"--help") { 105 } else { 100 };
+        let printed = text.printed();
+        let long = printed.lines().find(|line| line.chars().count() > most);
+        assert_eq!(long, None, "{}", text.file);
+    }
+}

@@ -1,0 +1,90 @@
+//! Legal games under simulated hands, each from a seed.
+
+use core::time::Duration;
+
+use clap::Subcommand;
+
+use super::{Games, Hands, Seeds, tastes, temperaments};
+use crate::hands::{Case, failing, noise, verdict};
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// How many games come back wrong, and how often a published ply is corrected.
+    Rates {
+        /// Whose hands; all without it. May be given again.
+        #[arg(long, value_enum)]
+        hands: Vec<Hands>,
+        /// What the games are full of; both without it.
+        #[arg(long, value_enum)]
+        games: Option<Games>,
+        /// One, or a range as in 0..1000, its end left out.
+        #[arg(long, default_value = "0..1000")]
+        seeds: Seeds,
+    },
+    /// What happened around the first ply of a game that comes back wrong.
+    Show {
+        #[arg(long, value_enum)]
+        hands: Hands,
+        #[arg(long, value_enum)]
+        games: Games,
+        #[arg(long)]
+        seed: u64,
+    },
+    /// How long 4,000 field updates take that make no sense.
+    Noise,
+}
+
+impl Command {
+    pub(super) fn run(self) -> bool {
+        match self {
+            Self::Rates { hands, games, seeds } => return rates(&hands, games, &seeds),
+            Self::Show { hands, games, seed } => {
+                let case = Case::new(seed, hands.into(), games.into());
+                println!("{}", case.failure().unwrap_or_else(|| "comes back".to_owned()));
+            }
+            Self::Noise => time_of_noise(),
+        }
+        true
+    }
+}
+
+fn rates(hands: &[Hands], games: Option<Games>, Seeds(seeds): &Seeds) -> bool {
+    let mut all_come_back = true;
+    for temperament in temperaments(hands) {
+        for taste in tastes(games) {
+            let (mut plies, mut corrected) = (0, 0);
+            for seed in seeds.clone().take(CORRECTIONS_OF) {
+                let case = Case::new(seed, temperament, taste);
+                plies += case.game.moves.len();
+                corrected += verdict::corrections(&verdict::events(&case.capture));
+            }
+            let (failing, first) = failing(seeds.clone(), temperament, taste);
+            println!(
+                "== {temperament:?} {taste:?}: {} of {} come back wrong: {failing:?}",
+                failing.len(),
+                seeds.end - seeds.start
+            );
+            println!("   {corrected} corrections in {plies} plies\n{first}");
+            all_come_back &= failing.is_empty();
+        }
+    }
+    all_come_back
+}
+
+fn time_of_noise() {
+    for between in [50, 400, 1500] {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a measurement, not a part of the program"
+        )]
+        let began = std::time::Instant::now();
+        let events = noise::shuffle(4000, Duration::from_millis(between));
+        println!(
+            "4000 random field updates, {between} ms apart: {:?}, {events} events",
+            began.elapsed()
+        );
+    }
+}
+
+/// Of this many games corrections are counted.
+const CORRECTIONS_OF: usize = 200;

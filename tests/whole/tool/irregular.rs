@@ -1,0 +1,93 @@
+//! Games in which the Laws are broken, and legal ones in which no incident may be seen.
+
+use clap::Subcommand;
+use kiebitz::events::Event;
+
+use super::{Games, Hands, Seeds, tastes, temperaments};
+use crate::hands::hall::OPENING;
+use crate::hands::irregular::judge::Truth;
+use crate::hands::irregular::{Case, judged, legal};
+use crate::hands::play::Play;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Of each kind of incident, how many there were, were found, and were false.
+    Rates {
+        /// One, or a range as in 0..300, its end left out.
+        #[arg(long, default_value = "0..300")]
+        seeds: Seeds,
+    },
+    /// What is raised in legal games.
+    Legal {
+        /// Whose hands; all without it. May be given again.
+        #[arg(long, value_enum)]
+        hands: Vec<Hands>,
+        /// What the games are full of; both without it.
+        #[arg(long, value_enum)]
+        games: Option<Games>,
+        /// One, or a range as in 0..300, its end left out.
+        #[arg(long, default_value = "0..300")]
+        seeds: Seeds,
+    },
+    /// What was done and what was published in one game.
+    Show {
+        #[arg(long, value_enum)]
+        hands: Hands,
+        #[arg(long)]
+        seed: u64,
+    },
+}
+
+impl Command {
+    pub(super) fn run(self) -> bool {
+        match self {
+            Self::Rates { seeds: Seeds(seeds) } => {
+                let mut all_are_good = true;
+                for temperament in temperaments(&[Hands::Calm, Hands::Drawing]) {
+                    let count = judged(seeds.clone(), temperament);
+                    println!("== irregular, {temperament:?}\n{count}");
+                    all_are_good &= count.is_good();
+                }
+                all_are_good
+            }
+            Self::Legal {
+                hands,
+                games,
+                seeds: Seeds(seeds),
+            } => {
+                for temperament in temperaments(&hands) {
+                    for taste in tastes(games) {
+                        let (count, plies) = legal(seeds.clone(), temperament, taste);
+                        println!("== legal, {temperament:?} {taste:?}: {plies} plies\n{count}");
+                    }
+                }
+                true
+            }
+            Self::Show { hands, seed } => {
+                let case = Case::new(seed, hands.into());
+                println!("{}", show(&case.truths, &case.events(), &case.play));
+                true
+            }
+        }
+    }
+}
+
+/// What was done and what was told, in the order of time.
+pub(crate) fn show(truths: &[Truth], events: &[Event], play: &Play) -> String {
+    let mut lines: Vec<(f64, String)> = Vec::new();
+    for truth in truths {
+        lines.push((truth.at.as_secs_f64(), format!("** {truth:?}")));
+    }
+    for step in &play.steps {
+        lines.push((step.at.as_secs_f64(), format!("      {:?}", step.deed)));
+    }
+    for event in events {
+        let at = (event.ts.as_micros() - OPENING.as_micros()) as f64 / 1e6;
+        let mut words = serde_json::to_string(&event.kind).unwrap();
+        words.truncate(170);
+        lines.push((at, format!("-> {words}")));
+    }
+    lines.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let told = lines.iter().map(|(at, words)| format!("{at:9.3} {words}\n"));
+    told.collect()
+}
