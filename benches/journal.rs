@@ -1,5 +1,5 @@
 //! What keeping events costs: `cargo bench --bench journal`. The journal is made in the directory for temporary files:
-//! `TMPDIR=/var/lib/kiebitz cargo bench --bench journal` tells about another disk.
+//! `TMPDIR=/var/lib/kiebitz cargo bench --bench journal` measures another disk.
 //!
 //! On a shared 2-core x86-64 machine with a virtual disk, not optimised: a commit with one event takes 0.3 ms while the
 //! disk is idle and 2 to 8 ms while others write, one with 1000 events 20 to 55 ms. So an event costs 5 ms alone and
@@ -17,7 +17,7 @@ use kiebitz::journal::Journal;
 use kiebitz::replay::Replay;
 use kiebitz_hardware::Timestamp;
 
-/// So many events are in the journal when the questions are asked: a year of a busy club.
+/// The journal has this many events when the questions are asked: a year of a busy club.
 const YEAR: usize = 200_000;
 
 #[expect(clippy::print_stdout, reason = "a benchmark reports")]

@@ -66,7 +66,7 @@ pub const START: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
 
 /// Keeps a port as long as the script goes, and some seconds more. Returns what was recorded.
 ///
-/// The script: a byte below 0xc0 is followed by so many bytes as its lower six bits say, and one, that come from the
+/// The script: a byte below 0xc0 is followed by as many bytes as its lower six bits say, and one more, that come from the
 /// device; one below 0xff lets up to 2.5 s pass; 0xff pulls the cable out and in again.
 pub fn drive(machine: &mut impl Machine, script: &[u8]) -> Vec<(Timestamp, Recorded)> {
     let mut port = Port {
@@ -156,5 +156,5 @@ pub fn replay(machine: &mut impl Machine, record: &[(Timestamp, Recorded)]) {
 
 /// Longer than a probe takes.
 const AFTERWARDS: Duration = Duration::from_secs(6);
-/// In that time nothing has so many turns.
+/// In that time nothing has more turns.
 const MOST_TURNS: u32 = 2000;

@@ -1,5 +1,5 @@
-//! What is fuzzed. Each module has a `run` that panics where something is wrong with what came of the bytes; a target in
-//! `fuzz_targets` hands it the fuzzer's, a test of the project the seeds in `fuzz/seeds`.
+//! What is fuzzed. Each module has a `run` that panics where its bytes lead to something wrong; a target in
+//! `fuzz_targets` hands it the fuzzer's bytes, a test of the project the seeds in `fuzz/seeds`.
 
 pub mod bus;
 pub mod bus_line;

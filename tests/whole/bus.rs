@@ -18,7 +18,7 @@ pub(crate) const THIRTY: Bus<'_> = Bus {
 };
 
 #[test]
-fn thirty_boards_with_damaged_answers_tell_every_game_as_it_was_played() {
+fn games_at_thirty_boards_with_damaged_answers_come_back_as_they_were_played() {
     let mut world = World::new(1, &THIRTY);
     world.run();
     println!("{}", world.figures());

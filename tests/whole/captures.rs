@@ -31,16 +31,19 @@ fn every_capture_gives_its_events() {
         let capture = std::fs::read(events.with_extension("pcapng")).unwrap();
         let expected = std::fs::read_to_string(&events).unwrap();
         if let Some(shown) = difference(&expected, &reduced(&verdict::events(&capture))) {
-            wrong.push_str(&format!("\n{} (- expected, + told):\n{shown}", events.display()));
+            wrong.push_str(&format!(
+                "\n{} (- expected, + published):\n{shown}",
+                events.display()
+            ));
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// Each of these was once told wrongly: captured pieces pushed aside to where they could have gone, a promotion seen
-/// and replaced by a guess, a rook pressed before its king, and the line that stayed wrong behind it.
+/// Each of these was once published wrongly: captured pieces pushed aside to where they could have gone, a promotion
+/// seen and replaced by a guess, a rook pressed before its king, and the line that stayed wrong after it.
 #[test]
-fn games_once_misread_are_told_as_they_were_played() {
+fn games_once_misread_come_back_as_they_were_played() {
     let mut games = 0;
     for entry in std::fs::read_dir(folder().join("games")).unwrap() {
         let path = entry.unwrap().path();
@@ -50,8 +53,8 @@ fn games_once_misread_are_told_as_they_were_played() {
         games += 1;
         let played = std::fs::read_to_string(&path).unwrap();
         let capture = std::fs::read(path.with_extension("pcapng")).unwrap();
-        let told = verdict::moves_told(&verdict::events(&capture));
-        assert_eq!(told.join(" "), played.trim_end(), "{}", path.display());
+        let published = verdict::moves_published(&verdict::events(&capture));
+        assert_eq!(published.join(" "), played.trim_end(), "{}", path.display());
     }
     assert!(games >= 10, "the games are gone");
 }
@@ -63,7 +66,8 @@ fn every_scene_is_recorded_as_it_was_committed() {
         let recorded = hall::record(&play());
         assert!(
             committed.is_ok_and(|committed| committed == recorded),
-            "{} is not what the scene gives: `cargo test --test workbench -- captures regenerate` writes it anew; look at the events",
+            "{} is not what the scene gives: `cargo test --test workbench -- captures regenerate` writes it anew; look \
+             at the events",
             name
         );
         assert!(

@@ -164,7 +164,7 @@ fn capture_that_was_cut_off_is_replayed_as_far_as_it_goes() {
 }
 
 #[test]
-fn what_is_no_capture_is_told_and_the_others_are_replayed() {
+fn what_is_no_capture_is_named_and_the_others_are_replayed() {
     let pgn = scratch("game.pgn", b"[Event \"?\"]\n\n1. e4 *\n");
     let output = kiebitz(&["replay", "--pgn"])
         .arg(&pgn)
@@ -182,7 +182,7 @@ fn what_is_no_capture_is_told_and_the_others_are_replayed() {
 }
 
 #[test]
-fn what_is_played_is_told_by_arguments_or_a_configuration() {
+fn arguments_or_a_configuration_say_what_is_played() {
     let started = |output: &Output| {
         assert_eq!((output.status.code(), stderr(output)), (Some(0), ""));
         let mut events = stdout(output).lines().map(|line| {
@@ -194,10 +194,10 @@ fn what_is_played_is_told_by_arguments_or_a_configuration() {
             .expect("a game");
         ["board", "laws", "mode", "time_control"].map(|field| event[field].as_str().map(str::to_owned))
     };
-    let told = |texts: [Option<&str>; 4]| texts.map(|text| text.map(str::to_owned));
+    let fields = |texts: [Option<&str>; 4]| texts.map(|text| text.map(str::to_owned));
     assert_eq!(
         started(&run(&["replay", "--json", CAPTURE])),
-        told([Some("board-1"), Some("fide-2023"), Some("standard"), None])
+        fields([Some("board-1"), Some("fide-2023"), Some("standard"), None])
     );
     let arguments = ["--laws", "fide-2018", "--unsupervised", "--time-control", "3+2"];
     assert_eq!(
@@ -207,7 +207,7 @@ fn what_is_played_is_told_by_arguments_or_a_configuration() {
                 .output()
                 .expect("kiebitz runs")
         ),
-        told([Some("board-1"), Some("fide-2018"), Some("blitz"), Some("180+2")])
+        fields([Some("board-1"), Some("fide-2018"), Some("blitz"), Some("180+2")])
     );
     let config = "[event]\nlaws = \"fide-2014\"\ntime_control = \"15+10\"\n\
                   [[board]]\nserial = \"0000011608\"\nname = \"tisch-7\"\nlaws = \"fide-1997\"\n";
@@ -217,7 +217,7 @@ fn what_is_played_is_told_by_arguments_or_a_configuration() {
         .output();
     assert_eq!(
         started(&configured.expect("kiebitz runs")),
-        told([Some("tisch-7"), Some("fide-1997"), Some("rapid"), Some("900+10")])
+        fields([Some("tisch-7"), Some("fide-1997"), Some("rapid"), Some("900+10")])
     );
 }
 
@@ -295,14 +295,14 @@ fn reader_that_has_seen_enough_ends_the_replay_quietly() {
     BufReader::new(child.stdout.take().expect("stdout"))
         .read_line(&mut line)
         .expect("a line");
-    let mut told = String::new();
+    let mut errors = String::new();
     child
         .stderr
         .take()
         .expect("stderr")
-        .read_to_string(&mut told)
+        .read_to_string(&mut errors)
         .expect("stderr");
-    assert_eq!(told, "");
+    assert_eq!(errors, "");
     assert_eq!(child.wait().expect("an exit code").code(), Some(0));
 }
 
@@ -376,7 +376,7 @@ fn interrupted_demo_ends_in_order_with_130() {
         .spawn()
         .expect("kiebitz runs");
     let lines = BufReader::new(child.stdout.take().expect("stdout")).lines();
-    // When this is told the demo waits for Ctrl-C.
+    // When this is printed the demo waits for Ctrl-C.
     lines
         .map_while(Result::ok)
         .find(|line| line.contains("Ctrl-C"))

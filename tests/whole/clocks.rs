@@ -56,8 +56,8 @@ fn events(board: &Handbook) -> Vec<Value> {
     events.collect()
 }
 
-/// What was told of the clock, and that it shows what the handbook says.
-fn told(board: &Handbook) -> Vec<Value> {
+/// The incidents of a game, at the end of which the clock shows what the handbook says.
+fn incidents_of(board: &Handbook) -> Vec<Value> {
     let events = events(board);
     let completed = |event: &&Value| event["type"] == "move.completed";
     assert_eq!(
@@ -99,14 +99,14 @@ fn handbooks_first_two_boards_raise_nothing() {
         },
     ];
     for board in boards {
-        assert_eq!(told(&board), [Value::Null; 0], "{}", board.name);
+        assert_eq!(incidents_of(&board), [Value::Null; 0], "{}", board.name);
     }
 }
 
 /// Art. 6.10: the third clock lacks the increments of twelve moves of both, and each player is owed six minutes.
 #[test]
 fn handbooks_third_board_lacks_its_increments() {
-    let incidents = told(&Handbook {
+    let incidents = incidents_of(&Handbook {
         name: "third",
         moves: 12,
         think: [100, 200],

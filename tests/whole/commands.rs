@@ -141,13 +141,13 @@ fn the_same_bytes_and_commands_give_the_same_events() {
             ("08:00:00", confirm),
         ],
     );
-    let told = library(&commands);
-    assert!(told == library(&commands));
+    let lines = library(&commands);
+    assert!(lines == library(&commands));
     assert!(
-        told == printed(&["--json"], &commands),
+        lines == printed(&["--json"], &commands),
         "the program says something else"
     );
-    let seqs: Vec<u64> = events(&told)
+    let seqs: Vec<u64> = events(&lines)
         .iter()
         .filter_map(|event| event["seq"].as_u64())
         .collect();
@@ -168,7 +168,7 @@ fn a_position_that_is_confirmed_disturbs_nothing() {
 }
 
 #[test]
-fn what_cannot_be_done_is_told_with_file_and_line() {
+fn what_cannot_be_done_is_refused_with_file_and_line() {
     let late = r#""do":"set_result","result":"0-1","reason":"resignation""#;
     let text = "\n{\"id\":\"1\",\"do\":\"end_game\",\"board\":\"board-1\",\"at\":\"2026-08-05T07:27:57Z\"}\n\
         {\"id\":\"2\",\"do\":\"identify\",\"board\":\"board-3\",\"at\":\"2026-08-05T07:27:58Z\"}\n";
@@ -178,7 +178,7 @@ fn what_cannot_be_done_is_told_with_file_and_line() {
     let output = run(&["--json"], &commands);
     assert_eq!(output.status.code(), Some(0));
     let place = commands.display();
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     let expected = [
         format!("kiebitz: {place}:2: no game is being played on board-1"),
         format!("kiebitz: {place}:3: there is no board board-3; there are board-1"),
@@ -187,7 +187,7 @@ fn what_cannot_be_done_is_told_with_file_and_line() {
              if it is to be overruled, the reason is \"arbiter\""
         ),
     ];
-    assert_eq!(told.lines().collect::<Vec<_>>(), expected);
+    assert_eq!(errors.lines().collect::<Vec<_>>(), expected);
     let events = events(&String::from_utf8(output.stdout).expect("UTF-8"));
     assert_eq!(of_type(&events, "command.taken").len(), 2);
     assert_eq!(of_type(&events, "game.ended").len(), 1);
@@ -198,12 +198,12 @@ fn a_file_that_holds_no_commands_is_refused() {
     let commands = file("wrong.jsonl", &[PLAYERS, ("07:30:00", r#""do":"castle""#)]);
     let output = run(&["--json"], &commands);
     assert_eq!(output.status.code(), Some(1));
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     let place = format!(
         "kiebitz: {}:2: there is no command \"castle\"",
         commands.display()
     );
-    assert!(told.starts_with(&place), "{told}");
+    assert!(errors.starts_with(&place), "{errors}");
     assert!(output.stdout.is_empty());
 
     let output = Command::new(env!("CARGO_BIN_EXE_kiebitz"))

@@ -1,4 +1,4 @@
-//! `kiebitz boards` and `kiebitz record` on pseudo-terminals behind which emulated boards answer.
+//! `kiebitz boards` and `kiebitz record` on pseudo-terminals where emulated boards answer.
 
 use core::time::Duration;
 use std::fs::File;
@@ -30,10 +30,10 @@ fn pseudo_terminal() -> (File, PathBuf) {
     (File::from(board), path.into_string().unwrap().into())
 }
 
-/// What somebody does to the board, so many milliseconds after its first byte was asked for.
+/// What somebody does to the board, this many milliseconds after the host first wrote.
 type Deed = (u64, Box<dyn FnOnce(&mut EmulatedBoard, Timestamp) + Send>);
 
-/// A board behind a pseudo-terminal, in real time, until it is dropped.
+/// A board on a pseudo-terminal, in real time, until it is dropped.
 struct Plugged {
     path: PathBuf,
     stop: Arc<AtomicBool>,
@@ -173,15 +173,15 @@ fn narrow(text: &str) -> bool {
 fn interrupt(mut child: Child) -> (Option<i32>, String) {
     let process = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
-    let mut told = String::new();
+    let mut errors = String::new();
     if let Some(mut stderr) = child.stderr.take() {
-        stderr.read_to_string(&mut told).unwrap();
+        stderr.read_to_string(&mut errors).unwrap();
     }
-    (child.wait().unwrap().code(), told)
+    (child.wait().unwrap().code(), errors)
 }
 
 #[test]
-fn a_board_behind_an_unknown_port_tells_who_it_is_and_what_stands_on_it() {
+fn a_board_on_an_unknown_port_is_shown_with_its_name_and_position() {
     let plugged = Plugged::new(board, Vec::new());
     let (code, text, _) = run(&["boards", "--port", plugged.path()]);
     let expected = format!(
@@ -258,7 +258,7 @@ fn a_program_reads_one_object_per_port() {
 }
 
 #[test]
-fn where_nothing_answers_the_next_step_is_told() {
+fn where_nothing_answers_the_next_step_is_named() {
     let (_line, path) = pseudo_terminal();
     let folder = tempfile::tempdir().unwrap();
     let path = path.to_str().unwrap();
@@ -273,7 +273,7 @@ fn where_nothing_answers_the_next_step_is_told() {
 }
 
 #[test]
-fn what_is_missing_busy_or_no_port_is_told_as_such() {
+fn what_is_missing_busy_or_no_port_is_named_as_such() {
     let (_line, path) = pseudo_terminal();
     let busy = path.to_str().unwrap();
     let holder = File::options().read(true).write(true).open(&path).unwrap();
@@ -311,9 +311,9 @@ fn a_configuration_that_is_wrong_is_refused_with_its_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("kiebitz.toml");
     std::fs::write(&path, "[ports]\nusb = 1\n").unwrap();
-    let (code, _, told) = run(&["boards", "--config", path.to_str().unwrap()]);
+    let (code, _, errors) = run(&["boards", "--config", path.to_str().unwrap()]);
     assert_eq!(code, Some(1));
-    assert!(told.contains("kiebitz.toml:2:"), "{told}");
+    assert!(errors.contains("kiebitz.toml:2:"), "{errors}");
 }
 
 #[test]
@@ -385,8 +385,8 @@ fn clocked(now: Timestamp) -> EmulatedBoard {
 }
 
 fn moves(capture: &Path) -> Vec<String> {
-    let (code, text, told) = run(&["replay", "--json", capture.to_str().unwrap()]);
-    assert_eq!((code, told.as_str()), (Some(0), ""));
+    let (code, text, errors) = run(&["replay", "--json", capture.to_str().unwrap()]);
+    assert_eq!((code, errors.as_str()), (Some(0), ""));
     let events = text
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -411,7 +411,7 @@ fn a_recording_replays_the_moves_made_meanwhile() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("board.pcapng");
     let name = file.to_str().unwrap();
-    let (code, _, told) = run(&[
+    let (code, _, errors) = run(&[
         "record",
         plugged.path(),
         name,
@@ -420,13 +420,13 @@ fn a_recording_replays_the_moves_made_meanwhile() {
         "--seconds",
         "9",
     ]);
-    assert_eq!(code, Some(0), "{told}");
-    assert!(told.contains("6 changes on the squares"), "{told}");
+    assert_eq!(code, Some(0), "{errors}");
+    assert!(errors.contains("6 changes on the squares"), "{errors}");
     assert_eq!(moves(&file), ["e4", "e5", "Nf3"]);
 }
 
 #[test]
-fn a_port_of_unknown_kind_is_recorded_and_told_to_be_in_use_meanwhile() {
+fn a_port_of_unknown_kind_is_recorded_and_shown_as_in_use_meanwhile() {
     let deeds = opening()
         .into_iter()
         .map(|(at, deed)| (at + 4000, deed))
@@ -448,8 +448,8 @@ fn a_port_of_unknown_kind_is_recorded_and_told_to_be_in_use_meanwhile() {
     );
     // It is a capture before its end, too.
     eventually("the moves are recorded", || moves(&file).len() == 3);
-    let (code, told) = interrupt(child);
-    assert_eq!(code, Some(130), "{told}");
+    let (code, errors) = interrupt(child);
+    assert_eq!(code, Some(130), "{errors}");
     assert_eq!(moves(&file), ["e4", "e5", "Nf3"]);
 }
 
@@ -460,17 +460,17 @@ fn a_recording_is_written_over_nothing_and_needs_its_port() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("games.pcapng");
     std::fs::write(&file, "precious").unwrap();
-    let (code, _, told) = run(&["record", port, file.to_str().unwrap(), "--seconds", "1"]);
+    let (code, _, errors) = run(&["record", port, file.to_str().unwrap(), "--seconds", "1"]);
     assert_eq!(code, Some(1));
-    assert!(told.contains("games.pcapng exists already"), "{told}");
+    assert!(errors.contains("games.pcapng exists already"), "{errors}");
     assert_eq!(std::fs::read(&file).unwrap(), b"precious");
 
     let other = folder.path().join("other.pcapng");
-    let (code, _, told) = run(&["record", "/dev/ttyKIEBITZ", other.to_str().unwrap()]);
+    let (code, _, errors) = run(&["record", "/dev/ttyKIEBITZ", other.to_str().unwrap()]);
     assert_eq!(code, Some(1));
     assert!(
-        told.contains("there is no device at /dev/ttyKIEBITZ: plug the board in"),
-        "{told}"
+        errors.contains("there is no device at /dev/ttyKIEBITZ: plug the board in"),
+        "{errors}"
     );
     assert!(!other.exists());
 }

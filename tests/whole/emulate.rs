@@ -115,7 +115,7 @@ fn write(port: &OwnedFd, bytes: &[u8]) {
     );
 }
 
-/// Reads for so long at most until this comes true.
+/// Reads until this comes true, at most this long.
 fn read_until(port: &OwnedFd, limit: Duration, mut done: impl FnMut(&LiveTime, &[u8]) -> bool) {
     let time = LiveTime::start();
     let end = time.now() + limit;
@@ -176,7 +176,7 @@ fn a_game_on_a_pseudo_terminal_comes_back_as_it_is_written() {
         events.iter().any(|event| ended(&event.kind))
     });
     assert_eq!(
-        verdict::moves_told(&events),
+        verdict::moves_published(&events),
         ["e2e4", "e7e5", "f1c4", "b8c6", "d1h5", "g8f6", "h5f7"]
     );
     let links = emulation.links.clone();
@@ -241,7 +241,7 @@ fn all_boards_of_a_bus_are_found_on_one_pseudo_terminal() {
 /// A pseudo-terminal keeps what nobody reads, and stays closed to others after a program that wanted it for itself; a
 /// serial port does neither.
 #[test]
-fn a_port_opened_again_tells_nothing_old() {
+fn a_port_opened_again_says_nothing_old() {
     let emulation = Emulation::start("reopened", &[]);
     let port = emulation.open("board-1");
     write(&port, &[0x4b]);
@@ -267,7 +267,7 @@ fn a_port_opened_again_tells_nothing_old() {
 }
 
 #[test]
-fn what_cannot_be_emulated_is_told() {
+fn what_cannot_be_emulated_is_refused() {
     let run = |args: &[&str]| {
         let output = Command::new(env!("CARGO_BIN_EXE_kiebitz"))
             .arg("emulate")
@@ -275,8 +275,8 @@ fn what_cannot_be_emulated_is_told() {
             .stdin(Stdio::null())
             .output()
             .expect("kiebitz runs");
-        let told = String::from_utf8(output.stderr).expect("UTF-8");
-        (output.status.code(), told)
+        let errors = String::from_utf8(output.stderr).expect("UTF-8");
+        (output.status.code(), errors)
     };
     for (args, expected) in [
         (&["--boards", "0"][..], "0 is not in 1..=256"),
@@ -292,22 +292,22 @@ fn what_cannot_be_emulated_is_told() {
             "there is no board-4, the last is board-3",
         ),
     ] {
-        let (code, told) = run(args);
-        assert_eq!(code, Some(2), "{told}");
-        assert!(told.contains(expected), "{told}");
+        let (code, errors) = run(args);
+        assert_eq!(code, Some(2), "{errors}");
+        assert!(errors.contains(expected), "{errors}");
     }
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("no-game.pgn");
     std::fs::write(&file, "Nothing of the kind.\n").expect("a file");
-    let (code, told) = run(&["--pgn", file.to_str().expect("UTF-8")]);
+    let (code, errors) = run(&["--pgn", file.to_str().expect("UTF-8")]);
     assert_eq!(code, Some(1));
     assert!(
-        told.contains("no game with moves in it: is it a PGN file?"),
-        "{told}"
+        errors.contains("no game with moves in it: is it a PGN file?"),
+        "{errors}"
     );
-    let (code, told) = run(&["--pgn", "no-such.pgn"]);
+    let (code, errors) = run(&["--pgn", "no-such.pgn"]);
     assert_eq!(code, Some(1));
-    assert!(told.contains("cannot play no-such.pgn: "), "{told}");
-    let (code, told) = run(&["--links", file.to_str().expect("UTF-8")]);
+    assert!(errors.contains("cannot play no-such.pgn: "), "{errors}");
+    let (code, errors) = run(&["--links", file.to_str().expect("UTF-8")]);
     assert_eq!(code, Some(1));
-    assert!(told.contains("cannot create "), "{told}");
+    assert!(errors.contains("cannot create "), "{errors}");
 }

@@ -90,7 +90,8 @@ fn help_and_laws_are_as_reviewed() {
         let expected = std::fs::read_to_string(text.path()).expect("the reviewed text");
         assert!(
             printed == expected,
-            "{} holds another text; `cargo test --test workbench -- expected update` writes it anew, review it:\n{printed}",
+            "{} holds another text; `cargo test --test workbench -- expected update` writes it anew. Review it:\n\
+             {printed}",
             text.path().display()
         );
     }

@@ -88,8 +88,8 @@ fn blitz_games_come_back_as_they_were_played() {
     all_come_back(4000..4060, Temperament::Blitz, Taste::Any);
 }
 
-/// Each of these was told wrongly once: captured pieces pushed aside to where they could have gone, a promotion seen
-/// and replaced by a guess, a rook pressed before its king, and the line that stayed wrong behind it.
+/// Each of these was published wrongly once: captured pieces pushed aside to where they could have gone, a promotion
+/// seen and replaced by a guess, a rook pressed before its king, and the line that stayed wrong after it.
 #[test]
 fn games_once_misread_come_back_as_they_were_played() {
     for seed in [18, 91, 455, 499, 754] {

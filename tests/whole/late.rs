@@ -56,9 +56,9 @@ fn printed(arguments: &[&str], files: &[(&str, &Path)]) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// What is told of late starts: when, which case or how it is closed.
+/// The incidents of late starts: when each was opened or closed, its case or how it was closed.
 fn late(lines: &str) -> Vec<String> {
-    let told = |event: Value| {
+    let late_start = |event: Value| {
         let text = |name: &str| event[name].as_str().unwrap_or_default().to_owned();
         let what = match text("type").as_str() {
             "incident.closed" => format!("-{} by {}", text("reason"), text("by")),
@@ -68,7 +68,7 @@ fn late(lines: &str) -> Vec<String> {
     };
     lines
         .lines()
-        .filter_map(|line| told(serde_json::from_str(line).expect("JSON")))
+        .filter_map(|line| late_start(serde_json::from_str(line).expect("JSON")))
         .collect()
 }
 
@@ -93,7 +93,7 @@ fn a_round_of_the_configuration_is_watched_for() {
             "07:33:00 -passed by clock"
         ]
     );
-    // In time there is nothing to tell: White's clock runs, and the first moves come.
+    // In time there is no incident: White's clock runs, and the first moves come.
     let in_time = printed(
         &["replay", "--json"],
         &[("--config", &config), ("", Path::new(CAPTURE))],
@@ -125,20 +125,20 @@ fn a_round_that_the_arbiter_starts_is_watched_for() {
         );
         scratch(name, text.as_bytes())
     };
-    let told = |commands: &Path| {
+    let late_starts = |commands: &Path| {
         let files = [("--commands", commands), ("", &*capture)];
         let json = printed(&["replay", "--json"], &files);
         assert!(json == printed(&["replay", "--json"], &files));
         late(&json)
     };
     // Since 2009 nobody may come late unless the event allows it.
-    let now = told(&commands("now.jsonl", ""));
+    let now = late_starts(&commands("now.jsonl", ""));
     assert_eq!(
         now,
         ["07:29:58 late_start.default_time", "07:33:00 -passed by clock"]
     );
     let later = commands("later.jsonl", ",\"begins\":\"2026-08-05T07:32:30Z\"");
-    assert_eq!(told(&later), [""; 0]);
+    assert_eq!(late_starts(&later), [""; 0]);
     let sheet = printed(&["replay"], &[("--commands", &later), ("", &capture)]);
     assert!(sheet.contains("arbiter said when the round begins"), "{sheet}");
     assert_eq!(late(&printed(&["replay", "--json"], &[("", &capture)])), [""; 0]);

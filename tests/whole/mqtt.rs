@@ -268,7 +268,7 @@ async fn daemon_that_stops_has_delivered_everything_and_is_offline() {
 }
 
 #[tokio::test]
-async fn daemon_tells_its_boards_again_after_an_outage() {
+async fn daemon_publishes_its_boards_again_after_an_outage() {
     let broker = Mosquitto::start().await;
     let door = Door::to(broker.address()).await;
     let publisher = Publisher::start(door.address());

@@ -137,7 +137,7 @@ fn notation_is_that_asked_for() {
         german.contains("Sf6") && german.contains("Lc4") && german.contains("Partieformular"),
         "{german}"
     );
-    // Moves in the advice too, which is told in the language of the report.
+    // Moves in the advice too, which is in the language of the report.
     let german = printed(&["report", "--text", "--language", "de", INCIDENTS]);
     assert!(
         german.contains("Sb1, Sd5, Sb5, Sa4") && german.contains("spielte 0-0"),
@@ -145,10 +145,10 @@ fn notation_is_that_asked_for() {
     );
     let output = kiebitz(&["report", "--notation", "xx", GAP]);
     assert_eq!(output.status.code(), Some(2));
-    let told = String::from_utf8_lossy(&output.stderr);
+    let errors = String::from_utf8_lossy(&output.stderr);
     assert!(
-        told.contains("no piece letters are known for \"xx\", only for en, de"),
-        "{told}"
+        errors.contains("no piece letters are known for \"xx\", only for en, de"),
+        "{errors}"
     );
 }
 
@@ -213,8 +213,11 @@ fn game_is_found_in_the_journal_of_the_configuration() {
     );
     let output = kiebitz(&["report", "--config", config, "2026-07-12-board-1-9"]);
     assert_eq!(output.status.code(), Some(1));
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("its last games are 2026-07-12-board-1-1"), "{told}");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        errors.contains("its last games are 2026-07-12-board-1-1"),
+        "{errors}"
+    );
 }
 
 /// A file of commands that end a game of 33 plies before its mate, let it go on, and end it once more.
@@ -246,10 +249,10 @@ fn reopened() -> String {
 fn arbiters_commands_count_in_the_report_of_a_capture() {
     let output = kiebitz(&["report", "--text", "--commands", &reopened(), DEMO]);
     assert_eq!(output.status.code(), Some(0));
-    let told = String::from_utf8_lossy(&output.stderr);
+    let errors = String::from_utf8_lossy(&output.stderr);
     assert!(
-        told.ends_with("reopened.jsonl:5: no game is being played on board-1\n"),
-        "{told}"
+        errors.ends_with("reopened.jsonl:5: no game is being played on board-1\n"),
+        "{errors}"
     );
     let text = String::from_utf8(output.stdout).expect("UTF-8");
     for line in ["Adams, A.", "A. Meier", "both signed", "Qc7#", "1-0"] {
@@ -303,7 +306,7 @@ fn game_let_go_on_is_found_whole_in_the_journal() {
 }
 
 #[test]
-fn what_is_neither_capture_nor_events_is_told() {
+fn what_is_neither_capture_nor_events_is_refused() {
     let directory = scratch("wrong");
     let write = |name: &str, text: &str| {
         let path = directory.join(name);

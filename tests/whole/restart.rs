@@ -27,14 +27,14 @@ fn a_position_that_the_arbiter_set_holds_over_a_restart() {
         if restarts {
             room.restarts(Duration::from_secs(40));
         }
-        room.told();
+        room.new_events();
         room.hands_over();
         room.starts_clock();
         room.plays("a7a6 d5c6 d7c6");
         assert_eq!(room.moves(), ["e4", "e5", "Nf3", "Nc6", "a6", "dxc6", "dxc6"]);
         assert_eq!(room.open(), [""; 0], "restarts: {restarts}");
         let retracted = |kind: &EventKind| matches!(kind, EventKind::MoveRetracted { .. });
-        assert!(!room.told().iter().any(|event| retracted(&event.kind)));
+        assert!(!room.new_events().iter().any(|event| retracted(&event.kind)));
         room.restarts(Duration::from_secs(5));
         room.plays("f3e5");
         assert_eq!(room.moves().last().map(String::as_str), Some("Nxe5"));
@@ -135,7 +135,7 @@ fn decisions_on_incidents_hold_over_a_restart() {
     }
 }
 
-/// Art. 7.5.1: an illegal move that is open is told once, and closed when it is put right.
+/// Art. 7.5.1: an illegal move that is open is announced once, and closed when it is put right.
 #[test]
 fn an_illegal_move_open_at_a_restart_is_closed_once() {
     let mut room = Room::new(STANDARD, "");
@@ -154,7 +154,7 @@ fn an_illegal_move_open_at_a_restart_is_closed_once() {
     assert_eq!(room.opened(), ["illegal_move"]);
 }
 
-/// Art. 7.3: colours reversed are told also where the names were entered before the restart.
+/// Art. 7.3: colours reversed are announced also where the names were entered before the restart.
 #[test]
 fn players_and_time_control_hold_over_a_restart() {
     let mut room = room();
@@ -172,10 +172,10 @@ fn players_and_time_control_hold_over_a_restart() {
     assert_eq!(room.opened(), ["colors_reversed"]);
 }
 
-/// Art. 7.2.1: pieces that are set up wrongly are told once, and the incident is closed when they are put right, before
+/// Art. 7.2.1: pieces that are set up wrongly are announced once, and the incident is closed when they are put right, before
 /// the restart, during it and after it.
 #[test]
-fn a_wrong_start_open_at_a_restart_is_told_once() {
+fn a_wrong_start_open_at_a_restart_is_announced_once() {
     let swapped = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBKQBNR";
     for meanwhile in [false, true] {
         let mut room = Room::new(swapped, "");
@@ -192,7 +192,7 @@ fn a_wrong_start_open_at_a_restart_is_told_once() {
         assert_eq!(room.opened(), ["wrong_start_position"]);
         assert_eq!(room.open(), [""; 0]);
     }
-    // Played from, it goes on to be told of.
+    // Where the game goes on from it, the incident stays open.
     let mut room = Room::new(swapped, "");
     room.pass(Duration::from_secs(8));
     room.starts_clock();
@@ -205,7 +205,7 @@ fn a_wrong_start_open_at_a_restart_is_told_once() {
 
 /// Art. 7.2.2: a board that stands turned, by a half or by a quarter.
 #[test]
-fn a_turned_board_open_at_a_restart_is_told_once() {
+fn a_turned_board_open_at_a_restart_is_announced_once() {
     let half = "RNBKQBNR/PPPPPPPP/8/8/8/8/pppppppp/rnbkqbnr";
     let quarter = "RP4pr/NP4pn/BP4pb/QP4pq/KP4pk/BP4pb/NP4pn/RP4pr";
     for placement in [half, quarter] {

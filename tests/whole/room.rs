@@ -32,7 +32,7 @@ pub(crate) struct Room {
     journal: Journal,
     /// What went over the line.
     capture: CaptureWriter<Vec<u8>>,
-    told: usize,
+    seen: usize,
     white_moves: bool,
     _directory: tempfile::TempDir,
 }
@@ -65,7 +65,7 @@ impl Room {
             names,
             journal,
             capture: capture(),
-            told: 0,
+            seen: 0,
             white_moves: true,
             _directory: directory,
         };
@@ -162,7 +162,7 @@ impl Room {
         self.pass(Duration::from_secs(1));
     }
 
-    /// The daemon is killed, and started again after so long.
+    /// The daemon is killed, and started again after this time.
     pub(crate) fn restarts(&mut self, down: Duration) {
         self.restarts_while(down, "");
     }
@@ -196,11 +196,11 @@ impl Room {
         self.capture.into_inner()
     }
 
-    /// What was told since this was last asked.
-    pub(crate) fn told(&mut self) -> Vec<Event> {
-        let told = self.events().split_off(self.told);
-        self.told += told.len();
-        told
+    /// The events since this was last asked.
+    pub(crate) fn new_events(&mut self) -> Vec<Event> {
+        let new = self.events().split_off(self.seen);
+        self.seen += new.len();
+        new
     }
 
     fn events(&self) -> Vec<Event> {

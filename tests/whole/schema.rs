@@ -62,7 +62,7 @@ fn events_of_commands_are_valid() {
     let file = CommandFile::read(&path).expect("commands");
     let capture = fs::read(root().join("src/tools/demo/game.pcapng")).expect("the capture");
     let replay = Replay::new(capture.as_slice(), "replay").expect("a capture");
-    let events = events(&told(replay.with_commands(file.commands())));
+    let events = events(&lines_of(replay.with_commands(file.commands())));
     for event in &events {
         assert_valid(event, &path);
     }
@@ -213,7 +213,7 @@ fn events_shown_in_the_documents_are_valid() {
 }
 
 #[test]
-fn every_type_and_every_reason_told_is_documented() {
+fn every_type_and_every_reason_published_is_documented() {
     let document = read("docs/events.md");
     let mut words = types();
     for event in captures().iter().flat_map(|path| events(&library(path))) {
@@ -225,7 +225,7 @@ fn every_type_and_every_reason_told_is_documented() {
     for word in words {
         assert!(
             document.contains(&format!("`{word}`")),
-            "docs/events.md does not tell of `{word}`"
+            "docs/events.md does not explain `{word}`"
         );
     }
 }
@@ -263,16 +263,16 @@ fn captures() -> Vec<PathBuf> {
     captures
 }
 
-/// What a replay of a capture tells, one event per line.
+/// The events of a replay of a capture, one per line.
 fn library(path: &Path) -> String {
     replayed(&fs::read(path).expect("the capture can be read"))
 }
 
 fn replayed(capture: &[u8]) -> String {
-    told(Replay::new(capture, "replay").expect("a capture"))
+    lines_of(Replay::new(capture, "replay").expect("a capture"))
 }
 
-fn told<R: Read>(mut replay: Replay<R>) -> String {
+fn lines_of<R: Read>(mut replay: Replay<R>) -> String {
     let mut lines = String::new();
     while replay.next_at().is_some() {
         for said in replay.step().expect("the capture is whole") {
@@ -315,7 +315,7 @@ fn events(lines: &str) -> Vec<Value> {
         .lines()
         .map(|line| serde_json::from_str(line).expect("a line is one JSON object"))
         .collect();
-    assert!(!events.is_empty(), "the replay told nothing");
+    assert!(!events.is_empty(), "the replay has no events");
     events
 }
 

@@ -42,10 +42,10 @@ pub(crate) fn wrong(round: Round) -> (Outcome, Vec<Wrong>, String) {
     let boards = 0..outcome.tables.len();
     let wrong: Vec<Wrong> = boards.flat_map(|board| judge(&outcome, board)).collect();
     let mut text = String::new();
-    let mut told = vec![0; outcome.tables.len()];
+    let mut shown = vec![0; outcome.tables.len()];
     for (nth, one) in wrong.iter().enumerate() {
-        told[one.board] += 1;
-        if told[one.board] > SHOWN {
+        shown[one.board] += 1;
+        if shown[one.board] > SHOWN {
             continue;
         }
         let at = one
@@ -72,7 +72,7 @@ pub(crate) fn wrong(round: Round) -> (Outcome, Vec<Wrong>, String) {
     (outcome, wrong, text)
 }
 
-/// Every game is told as it must be, but where it is known not to be.
+/// Every game is published as it must be, but where it is known not to be.
 fn all_games_are_right(round: Round) {
     let (_, wrong, text) = wrong(round);
     let boards: Vec<usize> = wrong.iter().map(|wrong| wrong.board + 1).collect();

@@ -86,24 +86,31 @@ async fn spectators_get_all_and_nothing_too_early_over_restarts() {
 
     let _boards = Program::start(directory.path(), &emulate);
     let daemon = Program::start(directory.path(), &run);
-    listener.until("four plies", |heard| plies_told(heard) >= 4).await;
+    listener
+        .until("four plies", |heard| plies_published(heard) >= 4)
+        .await;
     // SIGKILL, with plies that spectators have not had.
     drop(daemon);
-    assert!(plies_seen(&listener.heard()) < plies_told(&listener.heard()));
-    let daemon = Program::start(directory.path(), &run);
-    listener.until("ten plies", |heard| plies_told(heard) >= 10).await;
-    daemon.stop();
-    let (seen, told) = (plies_seen(&listener.heard()), plies_told(&listener.heard()));
-    assert!(seen < told, "what is held does not go out with the last words");
+    assert!(plies_seen(&listener.heard()) < plies_published(&listener.heard()));
     let daemon = Program::start(directory.path(), &run);
     listener
-        .until("twenty plies", |heard| plies_told(heard) >= 20)
+        .until("ten plies", |heard| plies_published(heard) >= 10)
+        .await;
+    daemon.stop();
+    let (seen, published) = (plies_seen(&listener.heard()), plies_published(&listener.heard()));
+    assert!(
+        seen < published,
+        "what is held does not go out with the last words"
+    );
+    let daemon = Program::start(directory.path(), &run);
+    listener
+        .until("twenty plies", |heard| plies_published(heard) >= 20)
         .await;
     listener
         .until("twenty plies seen", |heard| plies_seen(heard) >= 20)
         .await;
-    let told = |heard: &[Publish]| events(heard).iter().any(|event| is_end(&event.kind));
-    listener.until("the end of the game", told).await;
+    let has_ended = |heard: &[Publish]| events(heard).iter().any(|event| is_end(&event.kind));
+    listener.until("the end of the game", has_ended).await;
     let seen = |heard: &[Publish]| public_games(heard).iter().any(|game| game["ended"].is_string());
     listener.until("its end for spectators", seen).await;
     daemon.stop();
@@ -132,7 +139,7 @@ fn nothing_came_too_early(heard: &[(Timestamp, Publish)]) {
     let events = events(&all);
     let (mut games, mut clocks) = (0, 0);
     for (at, publish) in heard {
-        let due = |told: Timestamp| told + DELAY <= *at + ACCURACY;
+        let due = |published: Timestamp| published + DELAY <= *at + ACCURACY;
         match topic(publish).as_str() {
             "public/boards/board-1/game" => {
                 games += 1;
@@ -146,7 +153,7 @@ fn nothing_came_too_early(heard: &[(Timestamp, Publish)]) {
                                     if played.ply == ply && played.uci == uci
                             )
                     };
-                    let made = events.iter().find(made).expect("it was told before");
+                    let made = events.iter().find(made).expect("it was published before");
                     assert!(due(made.ts), "{uci:?} of {:?} at {at:?}", made.ts);
                 }
                 let ended = events.iter().find(|event| is_end(&event.kind));
@@ -168,7 +175,7 @@ fn nothing_came_too_early(heard: &[(Timestamp, Publish)]) {
     assert!(games > 30 && clocks > 20, "{games} games, {clocks} clocks");
 }
 
-/// A revision is told again after a restart, but stays what it was, and none goes back.
+/// A revision is published again after a restart, but stays what it was, and none goes back.
 fn in_order(heard: &[Publish]) {
     let mut revisions: BTreeMap<String, (u64, Value)> = BTreeMap::new();
     for game in public_games(heard) {
@@ -211,7 +218,7 @@ fn moves(game: &Value) -> Vec<(u32, Option<String>)> {
 }
 
 /// The plies that the arbiter has by now.
-fn plies_told(heard: &[Publish]) -> usize {
+fn plies_published(heard: &[Publish]) -> usize {
     on(heard, "boards/board-1/game")
         .next_back()
         .map_or(0, |game| moves(&json(game)).len())

@@ -1,7 +1,7 @@
 //! The workbench: measures at length what the tests sample, shows one case in detail, and writes expected files anew.
 //!
-//! `cargo test --test workbench -- --help`; measurements want `cargo test --release --test workbench -- …`. It shares its
-//! modules with the tests but is no test: `cargo test` alone neither builds nor runs it.
+//! `cargo test --test workbench -- --help`; for measurements, `cargo test --release --test workbench -- …`. It shares
+//! its modules with the tests but is no test: `cargo test` alone neither builds nor runs it.
 
 #![allow(
     clippy::expect_used,

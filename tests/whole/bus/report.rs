@@ -12,18 +12,20 @@ use shakmaty::Square;
 use super::world::Table;
 use crate::hands::hall::OPENING;
 
-/// Played and told, and all that happened around the first difference: hands, answers of the board, events.
+/// What was played and published, and all that happened around the first difference: hands, answers of the board, events.
 pub(super) fn describe(table: &Table) -> String {
-    let (played, told) = (table.played(), table.told());
-    let Some(game) = (0..played.len().max(told.len())).find(|nth| played.get(*nth) != told.get(*nth)) else {
+    let (played, published) = (table.played(), table.published());
+    let Some(game) =
+        (0..played.len().max(published.len())).find(|nth| played.get(*nth) != published.get(*nth))
+    else {
         return "every game is right".to_owned();
     };
     let nothing = Vec::new();
-    let (played, told) = (
+    let (played, published) = (
         played.get(game).unwrap_or(&nothing),
-        told.get(game).unwrap_or(&nothing),
+        published.get(game).unwrap_or(&nothing),
     );
-    let ply = played.iter().zip(told).take_while(|(a, b)| a == b).count();
+    let ply = played.iter().zip(published).take_while(|(a, b)| a == b).count();
     let landed = table.landed.get(game).map_or(&[][..], Vec::as_slice);
     let end = table.deeds.last().map_or(OPENING, |(at, _)| *at);
     let from = ply.checked_sub(3).and_then(|ply| landed.get(ply)).copied();
@@ -46,12 +48,12 @@ pub(super) fn describe(table: &Table) -> String {
     writeln!(text, "{:?}", table.setting()).unwrap();
     writeln!(
         text,
-        "game {}, ply {} of {}: played {} ... told {}",
+        "game {}, ply {} of {}: played {} ... published {}",
         game + 1,
         ply + 1,
         played.len(),
         part(played),
-        part(told)
+        part(published)
     )
     .unwrap();
     let mut lines: Vec<(Timestamp, String)> = Vec::new();
@@ -60,7 +62,7 @@ pub(super) fn describe(table: &Table) -> String {
         let words = heard(&observed.observation, table.setting().turned);
         lines.extend(words.map(|words| (observed.at, words)));
     }
-    lines.extend(table.events.iter().map(|event| (event.ts, told_in(event))));
+    lines.extend(table.events.iter().map(|event| (event.ts, event_in_words(event))));
     lines.retain(|(at, _)| *at >= from && *at <= until);
     lines.sort_by_key(|(at, _)| *at);
     for (at, words) in lines {
@@ -132,7 +134,7 @@ fn change(element: &Element, turned: bool) -> String {
     }
 }
 
-fn told_in(event: &Event) -> String {
+fn event_in_words(event: &Event) -> String {
     format!("event {}", serde_json::to_string(&event.kind).unwrap())
 }
 

@@ -40,7 +40,7 @@ pub(crate) struct World {
     tables: BTreeMap<BusAddress, Table>,
     hall: Hall,
     line: LineId,
-    /// Hears what the hall hears, to tell what it was.
+    /// Hears what the hall hears, to say what it was.
     tap: BusLine,
 }
 
@@ -171,7 +171,7 @@ impl World {
         self.tables.values().map(|table| table.games.len()).sum()
     }
 
-    /// The boards with a game that was told wrongly.
+    /// The boards with a game that was published wrongly.
     pub(crate) fn failing(&self) -> impl Iterator<Item = u16> {
         let wrong = self.tables.iter().filter(|(_, table)| !table.is_right());
         wrong.map(|(address, _)| address.number())
@@ -182,7 +182,7 @@ impl World {
         self.failing().map(|board| self.describe(board)).collect()
     }
 
-    /// What happened at a board around the first ply that was told wrongly.
+    /// What happened at a board around the first ply that was published wrongly.
     pub(crate) fn describe(&self, board: u16) -> String {
         let address = BusAddress::new(board).expect("an address");
         format!("board {address}\n{}", report::describe(&self.tables[&address]))
@@ -219,8 +219,8 @@ impl World {
         };
         format!(
             "{} games, {plies} plies, in {} s; {questions} questions, {answers} answered, {damaged} damaged, {silent} \
-             without answer, {repeats} repeats; {corrections} corrections; from the piece's standing to the move's \
-             telling {} ms half the time, {} ms in 99 of 100",
+             without answer, {repeats} repeats; {corrections} corrections; from the piece standing to the \
+             move being published {} ms half the time, {} ms in 99 of 100",
             self.games(),
             self.now.saturating_duration_since(OPENING).as_secs(),
             share(50),
@@ -230,20 +230,22 @@ impl World {
 }
 
 impl Table {
-    /// The moves of each game as told, without what was withdrawn.
-    pub(crate) fn told(&self) -> Vec<Vec<String>> {
+    /// The moves of each game as published, without what was withdrawn.
+    pub(crate) fn published(&self) -> Vec<Vec<String>> {
         let mut games: Vec<Vec<String>> = Vec::new();
         for event in &self.events {
             if let EventKind::GameStarted { .. } = event.kind {
                 games.push(Vec::new());
             }
-            let Some(told) = games.last_mut() else { continue };
+            let Some(published) = games.last_mut() else {
+                continue;
+            };
             match &event.kind {
                 EventKind::MoveMade(m) | EventKind::MoveAmended { played: m, .. } => {
-                    told.truncate(m.ply as usize - 1);
-                    told.push(m.uci.clone().unwrap_or_else(|| "irregular".to_owned()));
+                    published.truncate(m.ply as usize - 1);
+                    published.push(m.uci.clone().unwrap_or_else(|| "irregular".to_owned()));
                 }
-                EventKind::MoveRetracted { ply, .. } => told.truncate(*ply as usize - 1),
+                EventKind::MoveRetracted { ply, .. } => published.truncate(*ply as usize - 1),
                 _ => {}
             }
         }
@@ -255,10 +257,10 @@ impl Table {
     }
 
     fn is_right(&self) -> bool {
-        self.told() == self.played()
+        self.published() == self.played()
     }
 
-    /// How long it took to tell each ply, in milliseconds.
+    /// How long it took to publish each ply, in milliseconds.
     fn delays(&self) -> Vec<u64> {
         let mut games = self.landed.iter();
         let mut landed: &[Timestamp] = &[];

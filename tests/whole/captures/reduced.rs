@@ -3,7 +3,7 @@
 use kiebitz::events::Event;
 use serde_json::Value;
 
-/// What is told of an event, in this order, where it has it.
+/// What is shown of an event, in this order, where it has it.
 const KEYS: [&str; 16] = [
     "ply",
     "uci",
@@ -47,18 +47,23 @@ fn line(event: &Event) -> String {
     words.join(" ")
 }
 
-/// Where two texts differ, line by line: the common lines around it, `-` expected, `+` told.
-pub(crate) fn difference(expected: &str, told: &str) -> Option<String> {
-    if expected == told {
+/// Where two texts differ, line by line: the common lines around it, `-` expected, `+` published.
+pub(crate) fn difference(expected: &str, published: &str) -> Option<String> {
+    if expected == published {
         return None;
     }
-    let (expected, told): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), told.lines().collect());
-    let first = expected.iter().zip(&told).take_while(|(a, b)| a == b).count();
-    let rest = expected.len().min(told.len()) - first;
+    let (expected, published): (Vec<&str>, Vec<&str>) =
+        (expected.lines().collect(), published.lines().collect());
+    let first = expected
+        .iter()
+        .zip(&published)
+        .take_while(|(a, b)| a == b)
+        .count();
+    let rest = expected.len().min(published.len()) - first;
     let last = expected
         .iter()
         .rev()
-        .zip(told.iter().rev())
+        .zip(published.iter().rev())
         .take(rest)
         .take_while(|(a, b)| a == b)
         .count();
@@ -70,7 +75,7 @@ pub(crate) fn difference(expected: &str, told: &str) -> Option<String> {
     };
     put(' ', &expected[first.saturating_sub(2)..first]);
     put('-', &expected[first..expected.len() - last]);
-    put('+', &told[first..told.len() - last]);
+    put('+', &published[first..published.len() - last]);
     put(
         ' ',
         &expected[expected.len() - last..(expected.len() - last + 2).min(expected.len())],
@@ -79,7 +84,7 @@ pub(crate) fn difference(expected: &str, told: &str) -> Option<String> {
 }
 
 #[test]
-fn a_difference_shows_what_was_expected_and_what_was_told() {
+fn a_difference_shows_what_was_expected_and_what_was_published() {
     let shown = difference("a\nb\nc\nd\n", "a\nb\nx\ny\nd\n");
     assert_eq!(shown.as_deref(), Some("  a\n  b\n- c\n+ x\n+ y\n  d\n"));
     assert_eq!(difference("a\n", "a\n"), None);

@@ -235,7 +235,7 @@ fn result_piece() -> Play {
     players.leave(&Setting::PLAIN)
 }
 
-/// White draws his pieces towards the fields that are read first: they are seen on the new square before the old
+/// White draws the pieces towards the fields that are read first: they are seen on the new square before the old
 /// one is empty.
 /// Kiebitz begins to watch an empty board.
 fn set_up_then_start() -> Play {
@@ -250,7 +250,7 @@ fn set_up_then_start() -> Play {
     players.leave(&Setting::PLAIN)
 }
 
-/// White plays e4, thinks again before he presses, and plays d4.
+/// White plays e4, thinks again before the press, and plays d4.
 fn takeback_before_press() -> Play {
     let mut players = Players::sit_down(&Chess::new(), Chance::new(22));
     players.start_clock(&Setting::PLAIN);

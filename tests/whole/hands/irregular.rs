@@ -1,4 +1,4 @@
-//! Players who break the Laws, upset pieces and forget themselves: every incident is told, and no other.
+//! Players who break the Laws, upset pieces and forget themselves: every incident is announced, and no other.
 
 mod acts;
 pub(crate) mod judge;
@@ -62,8 +62,8 @@ pub(crate) fn judged(seeds: core::ops::Range<u64>, temperament: Temperament) -> 
         let case = Case::new(seed, temperament);
         let events = case.events();
         count.judge(seed, &case.truths, &events);
-        let (played, told) = (case.game.uci(), verdict::moves_told(&events));
-        if played != told {
+        let (played, published) = (case.game.uci(), verdict::moves_published(&events));
+        if played != published {
             count.misread.push(seed);
         }
     }
@@ -82,7 +82,7 @@ pub(crate) fn legal(seeds: core::ops::Range<u64>, temperament: Temperament, tast
 }
 
 #[test]
-fn what_is_irregular_is_told_and_nothing_else() {
+fn what_is_irregular_is_announced_and_nothing_else() {
     for temperament in [Temperament::Calm, Temperament::Drawing] {
         let count = judged(0..60, temperament);
         assert!(count.is_good(), "{temperament:?}\n{count}");

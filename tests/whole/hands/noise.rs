@@ -142,7 +142,7 @@ fn placement_of(dump: &Dump) -> Placement {
 }
 
 #[test]
-fn after_any_noise_a_dump_tells_what_stands_where() {
+fn after_any_noise_a_dump_shows_what_stands_where() {
     for seed in 0..150 {
         let mut listener = noise(seed);
         let mut chance = Chance::new(seed ^ 0xd00d);

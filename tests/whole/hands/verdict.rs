@@ -24,27 +24,27 @@ pub(crate) fn events(capture: &[u8]) -> Vec<Event> {
     events
 }
 
-/// What the events tell as played, ply by ply, without what was withdrawn. A second game shows as "new game".
-pub(crate) fn moves_told(events: &[Event]) -> Vec<String> {
-    let mut told: Vec<String> = Vec::new();
+/// The moves that the events publish, ply by ply, without what was withdrawn. A second game shows as "new game".
+pub(crate) fn moves_published(events: &[Event]) -> Vec<String> {
+    let mut published: Vec<String> = Vec::new();
     let mut games = 0;
     for event in events {
         match &event.kind {
             EventKind::GameStarted { .. } => {
                 games += 1;
                 if games > 1 {
-                    told.push("new game".to_owned());
+                    published.push("new game".to_owned());
                 }
             }
             EventKind::MoveMade(m) | EventKind::MoveAmended { played: m, .. } => {
-                told.truncate(m.ply as usize - 1);
-                told.push(m.uci.clone().unwrap_or_else(|| "irregular".to_owned()));
+                published.truncate(m.ply as usize - 1);
+                published.push(m.uci.clone().unwrap_or_else(|| "irregular".to_owned()));
             }
-            EventKind::MoveRetracted { ply, .. } => told.truncate(*ply as usize - 1),
+            EventKind::MoveRetracted { ply, .. } => published.truncate(*ply as usize - 1),
             _ => {}
         }
     }
-    told
+    published
 }
 
 /// How many plies were published and withdrawn again.
@@ -58,10 +58,10 @@ pub(crate) fn corrections(events: &[Event]) -> usize {
     events.iter().filter(corrects).count()
 }
 
-/// The first ply that was not told as it was played, from 0; `None` when all is well.
+/// The first ply that was not published as it was played, from 0; `None` when all is well.
 pub(crate) fn first_difference(game: &Game, events: &[Event]) -> Option<usize> {
-    let (played, told) = (game.uci(), moves_told(events));
-    (played != told).then(|| played.iter().zip(&told).take_while(|(a, b)| a == b).count())
+    let (played, published) = (game.uci(), moves_published(events));
+    (played != published).then(|| played.iter().zip(&published).take_while(|(a, b)| a == b).count())
 }
 
 /// What happened around a ply, on the board and in the events.
@@ -89,13 +89,13 @@ pub(crate) fn describe(game: &Game, play: &Play, capture: &[u8], ply: usize) -> 
     lines.retain(|(at, _)| *at >= from.as_micros() as i64 && *at <= until.as_micros() as i64 + 3_000_000);
     lines.sort_by_key(|(at, _)| *at);
     let mut text = format!(
-        "played {:?}\n",
+        "played    {:?}\n",
         &game.uci()[ply.saturating_sub(1)..game.moves.len().min(ply + 3)]
     );
     writeln!(
         text,
-        "told   {:?}",
-        moves_told(&events(capture))
+        "published {:?}",
+        moves_published(&events(capture))
             .get(ply.saturating_sub(1)..)
             .unwrap_or_default()
     )

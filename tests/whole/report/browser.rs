@@ -100,7 +100,7 @@ fn chromium(directory: &Path, args: &[&str]) -> Vec<u8> {
         .stdin(Stdio::null())
         .output()
         .expect("chromium: install it, or let tests/run do so");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{told}");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
     output.stdout
 }

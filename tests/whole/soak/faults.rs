@@ -83,7 +83,7 @@ impl Plan {
     }
 }
 
-/// So many times in milliseconds, the short ones as frequent as those ten times as long.
+/// This many times between the two in milliseconds; short ones are as frequent as those ten times as long.
 fn lasting(chance: &mut Chance, count: usize, least: u64, most: u64) -> Vec<Duration> {
     let ratio = most as f64 / least as f64;
     let mut one = || {

@@ -142,7 +142,7 @@ fn the_list_only_shrinks() {
 }
 
 #[test]
-fn what_is_wrong_and_not_listed_is_told_and_so_is_what_is_listed_and_right() {
+fn what_differs_from_the_list_is_named_in_both_directions() {
     let place = |seed, board| Place {
         power: Power::Own,
         seed,

@@ -1,4 +1,4 @@
-//! The same on pseudo-terminals and in real time: `kiebitz run` as it is built, a real broker, and somebody who listens.
+//! The same on pseudo-terminals and in real time: `kiebitz run` as it is built, a real broker, and a subscriber.
 
 mod daemon;
 mod room;
@@ -36,7 +36,7 @@ const MINUTE: Plan = Plan {
     bursts: 2,
     silences: 1,
 };
-/// Only a soak that fails waits so long for what is still to be told.
+/// Only a soak that fails waits this long for what is still to be published.
 const PATIENCE: Duration = Duration::from_secs(90);
 /// What the daemon may have in memory with these boards, in kilobytes, built without optimisation.
 const MEMORY: u64 = 64 * 1024;
@@ -60,9 +60,9 @@ impl Soak {
         while !room.is_over(&time) {
             room.go_on(&time, &mut daemon).await;
         }
-        // What was played last is still to be told, and a board that was unplugged to be read.
+        // What was played last is still to be published, and a board that was unplugged to be read.
         let end = time.now() + PATIENCE;
-        let mut wrong = vec!["nothing was told".to_owned()];
+        let mut wrong = vec!["nothing was published".to_owned()];
         while !wrong.is_empty() && time.now() < end {
             room.play_for(&time, &mut daemon, SETTLING).await;
             wrong = judge(&room, &listener);
@@ -96,8 +96,8 @@ impl Soak {
             .collect();
         // The broker has all, and passes it on.
         let all: usize = kept.values().map(Vec::len).sum();
-        let told = |heard: &[Publish]| by_board(heard).values().map(Vec::len).sum::<usize>();
-        listener.until("all events", |heard| told(heard) >= all).await;
+        let received = |heard: &[Publish]| by_board(heard).values().map(Vec::len).sum::<usize>();
+        listener.until("all events", |heard| received(heard) >= all).await;
         assert!(
             by_board(&listener.heard()) == kept,
             "the journal has what the subscriber has"
@@ -116,11 +116,11 @@ impl Soak {
     }
 }
 
-/// So long nothing new may come before it is judged.
+/// Nothing new comes for this long before it is judged.
 const SETTLING: Duration = Duration::from_secs(5);
 
-/// The events of every board as a subscriber has them when he drops the numbers that he has already; they count from 1
-/// without gaps, whatever was delivered twice.
+/// The events of every board as a subscriber has them who drops the numbers that are there already; they count
+/// from 1 without gaps, whatever was delivered twice.
 fn by_board(publishes: &[Publish]) -> BTreeMap<String, Vec<String>> {
     let mut heard: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for publish in publishes {
@@ -133,12 +133,16 @@ fn by_board(publishes: &[Publish]) -> BTreeMap<String, Vec<String>> {
         };
         let payload = String::from_utf8(publish.payload.to_vec()).unwrap();
         let event: Event = serde_json::from_str(&payload).unwrap();
-        let told = heard.entry(board.to_owned()).or_default();
-        match told.get(event.seq as usize - 1) {
+        let payloads = heard.entry(board.to_owned()).or_default();
+        match payloads.get(event.seq as usize - 1) {
             Some(before) => assert_eq!(*before, payload, "a number was given twice"),
             None => {
-                assert_eq!(event.seq as usize, told.len() + 1, "{board} leaves a number out");
-                told.push(payload);
+                assert_eq!(
+                    event.seq as usize,
+                    payloads.len() + 1,
+                    "{board} leaves a number out"
+                );
+                payloads.push(payload);
             }
         }
     }
@@ -150,10 +154,10 @@ fn judge(room: &Room, listener: &Listener) -> Vec<String> {
     let heard = by_board(&listener.heard());
     let mut wrong = Vec::new();
     for (nth, table) in room.tables().enumerate() {
-        let told = heard.get(&table::name(nth)).map_or(&[][..], Vec::as_slice);
-        let events: Vec<Event> = told
+        let payloads = heard.get(&table::name(nth)).map_or(&[][..], Vec::as_slice);
+        let events: Vec<Event> = payloads
             .iter()
-            .map(|told| serde_json::from_str(told).unwrap())
+            .map(|payload| serde_json::from_str(payload).unwrap())
             .collect();
         let mut words = verdict::not_stated(nth, table, &events);
         words.retain(|wrong| !has_gap(table, &events, wrong.at));
@@ -188,8 +192,8 @@ fn has_gap(table: &Table, events: &[Event], at: Timestamp) -> bool {
         } => Some((from, to)),
         _ => None,
     });
-    gaps.any(|(from, to)| from <= last.at + TOLD_WITHIN && to + TOLD_WITHIN >= first.at)
+    gaps.any(|(from, to)| from <= last.at + PUBLISHED_WITHIN && to + PUBLISHED_WITHIN >= first.at)
 }
 
-/// What is played is told within this time.
-const TOLD_WITHIN: Duration = Duration::from_secs(15);
+/// What is played is published within this time.
+const PUBLISHED_WITHIN: Duration = Duration::from_secs(15);

@@ -43,7 +43,7 @@ pub(crate) struct Table {
     results: bool,
     settings: SittingSettings,
     pub(crate) played: Vec<Played>,
-    told: Truth,
+    noted: Truth,
     /// The line while its port is open.
     pub(crate) open: Option<LineId>,
     /// When its port is opened next.
@@ -57,7 +57,7 @@ pub(crate) struct Table {
 /// How fast is played, and how long games are.
 #[derive(Debug, Clone)]
 pub(crate) struct Pace {
-    /// So many times as long as their temperament does they think.
+    /// They think this many times as long as their temperament does.
     pub(crate) thinking: Range<usize>,
     /// In plies, where the Laws do not end them before.
     pub(crate) plies: Range<usize>,
@@ -101,7 +101,7 @@ impl Table {
             chance,
             dealt: vec![first],
             played: Vec::new(),
-            told: Truth::default(),
+            noted: Truth::default(),
             open: None,
             opens_at: Some(now),
             plugged: true,
@@ -113,13 +113,13 @@ impl Table {
     /// Notes what the players have done since; they are handed another game as soon as they begin with one, until
     /// `last`. Returns what there was to note, in words.
     pub(crate) fn follow(&mut self, now: Timestamp, last: Timestamp) -> Option<String> {
-        let (truth, told) = (self.player.truth(), self.told);
+        let (truth, noted) = (self.player.truth(), self.noted);
         self.due = self.player.poll_deadline();
-        if truth == told {
+        if truth == noted {
             return None;
         }
-        self.told = truth;
-        if truth.games > told.games && now < last {
+        self.noted = truth;
+        if truth.games > noted.games && now < last {
             let game = game(&mut self.chance, &self.pace);
             let script = script(&game, self.results, &mut self.chance);
             self.endings.push(script.ending);
@@ -127,7 +127,11 @@ impl Table {
             self.dealt.push(game);
             self.due = self.player.poll_deadline();
         }
-        let from = if truth.games == told.games { told.plies } else { 0 };
+        let from = if truth.games == noted.games {
+            noted.plies
+        } else {
+            0
+        };
         let mut words = format!("game {} begins or ends ({truth:?})", truth.games);
         for ply in from..truth.plies {
             let played = self.ply(now, truth.games - 1, ply);

@@ -1,4 +1,4 @@
-//! What was told of a board, against what was really played on it.
+//! What was published of a board, against what was really played on it.
 
 use core::time::Duration;
 use std::fmt::Write;
@@ -10,15 +10,15 @@ use kiebitz_hardware::Timestamp;
 use super::table::{self, Played, Table, placement, start_placement};
 use super::world::{Log, Outcome};
 
-/// A game as it was told, without what was withdrawn.
+/// A game as it was published, without what was withdrawn.
 #[derive(Debug, Clone)]
-pub(crate) struct Told {
+pub(crate) struct Published {
     pub(crate) id: String,
     pub(crate) start: String,
     pub(crate) moves: Vec<(Timestamp, Move)>,
 }
 
-/// Something that is wrong at a board, and when it was played or told.
+/// Something that is wrong at a board, and when it was played or published.
 #[derive(Debug, Clone)]
 pub(crate) struct Wrong {
     pub(crate) board: usize,
@@ -45,14 +45,14 @@ pub(crate) fn events(outcome: &Outcome, board: usize) -> Vec<Event> {
     events
 }
 
-/// The games told, in order.
-pub(crate) fn games(events: &[Event]) -> Vec<Told> {
-    let mut games: Vec<Told> = Vec::new();
+/// The games published, in order.
+pub(crate) fn games(events: &[Event]) -> Vec<Published> {
+    let mut games: Vec<Published> = Vec::new();
     for event in events {
         let id = event.game.clone().unwrap_or_default();
         if let EventKind::GameStarted { start_fen, .. } = &event.kind {
             assert!(games.iter().all(|game| game.id != id), "{id} is started twice");
-            games.push(Told {
+            games.push(Published {
                 id,
                 start: placement(start_fen),
                 moves: Vec::new(),
@@ -79,9 +79,9 @@ pub(crate) fn games(events: &[Event]) -> Vec<Told> {
     games
 }
 
-/// Every game is told just as it was played; what is not, is returned.
+/// Every game is published just as it was played; what is not, is returned.
 pub(crate) fn not_exactly_right(board: usize, table: &Table, events: &[Event]) -> Vec<Wrong> {
-    let told = games(events);
+    let published = games(events);
     let mut wrong = Vec::new();
     for (nth, game) in table.dealt.iter().enumerate() {
         let at = |ply: usize| {
@@ -95,11 +95,11 @@ pub(crate) fn not_exactly_right(board: usize, table: &Table, events: &[Event]) -
                 .at
         };
         let (start, played) = (start_placement(game), game.uci());
-        let words = match told.get(nth) {
-            None => (0, "is not told".to_owned()),
-            Some(told) if told.start != start => (0, format!("starts with {}", told.start)),
-            Some(told) => {
-                let moves: Vec<String> = told
+        let words = match published.get(nth) {
+            None => (0, "is not published".to_owned()),
+            Some(published) if published.start != start => (0, format!("starts with {}", published.start)),
+            Some(published) => {
+                let moves: Vec<String> = published
                     .moves
                     .iter()
                     .map(|(_, m)| m.uci.clone().unwrap_or_else(|| "irregular".to_owned()))
@@ -110,8 +110,8 @@ pub(crate) fn not_exactly_right(board: usize, table: &Table, events: &[Event]) -
                 let ply = moves.iter().zip(&played).take_while(|(a, b)| a == b).count();
                 let around = |moves: &[String]| moves.iter().skip(ply).take(4).cloned().collect::<Vec<_>>();
                 let words = format!(
-                    "({}) differs from ply {} on: played {:?} of {}, told {:?} of {}",
-                    told.id,
+                    "({}) differs from ply {} on: played {:?} of {}, published {:?} of {}",
+                    published.id,
                     ply + 1,
                     around(&played),
                     played.len(),
@@ -126,26 +126,30 @@ pub(crate) fn not_exactly_right(board: usize, table: &Table, events: &[Event]) -
             at: at(words.0),
             words: format!("[{}] game {} {}", table.describe(nth), nth + 1, words.1),
         });
-        if told.len() != table.dealt.len() {
+        if published.len() != table.dealt.len() {
             // What comes later is counted otherwise.
             break;
         }
     }
-    if wrong.is_empty() && told.len() != table.dealt.len() {
-        let at = told
+    if wrong.is_empty() && published.len() != table.dealt.len() {
+        let at = published
             .last()
             .and_then(|game| game.moves.first())
             .map_or(table.played[0].at, |(at, _)| *at);
         wrong.push(Wrong {
             board,
             at,
-            words: format!("{} games told, {} played", told.len(), table.dealt.len()),
+            words: format!(
+                "{} games published, {} played",
+                published.len(),
+                table.dealt.len()
+            ),
         });
     }
     wrong
 }
 
-/// Every ply told was played, and every ply played is told, or it is stated that this is not known.
+/// Every ply published was played, and every ply played is published, or it is stated that this is not known.
 pub(crate) fn not_stated(board: usize, table: &Table, events: &[Event]) -> Vec<Wrong> {
     let gaps: Vec<(Timestamp, Timestamp)> = events
         .iter()
@@ -160,15 +164,17 @@ pub(crate) fn not_stated(board: usize, table: &Table, events: &[Event]) -> Vec<W
         })
         .collect();
     let stated = |at: Timestamp| gaps.iter().any(|(from, to)| (*from..=*to).contains(&at));
-    let told: Vec<(Timestamp, Move)> = games(events).into_iter().flat_map(|game| game.moves).collect();
-    let (untold, unplayed) = differences(
+    let published: Vec<(Timestamp, Move)> = games(events).into_iter().flat_map(|game| game.moves).collect();
+    let (unpublished, unplayed) = differences(
         (&table.played, |played: &Played| stated(played.at)),
-        (&told, |(at, m): &(Timestamp, Move)| m.inferred && stated(*at)),
+        (&published, |(at, m): &(Timestamp, Move)| {
+            m.inferred && stated(*at)
+        }),
     );
     let mut wrong = Vec::new();
-    for played in untold {
+    for played in unpublished {
         let words = format!(
-            "[{}] game {} ply {} {} is not told",
+            "[{}] game {} ply {} {} is not published",
             table.describe(played.game),
             played.game + 1,
             played.ply,
@@ -195,50 +201,55 @@ pub(crate) fn not_stated(board: usize, table: &Table, events: &[Event]) -> Vec<W
     wrong
 }
 
-/// What was played and not told, and what was told and not played, where no statement excuses it: of all ways to set
-/// one against the other the one that is kindest, for games begin alike.
+/// What was played and not published, and what was published and not played, where no statement excuses it: of all ways to
+/// set one against the other the one that is kindest, for games begin alike.
 fn differences<'a>(
-    (played, untold_is_stated): (&'a [Played], impl Fn(&Played) -> bool),
-    (told, unplayed_is_stated): (&'a [(Timestamp, Move)], impl Fn(&(Timestamp, Move)) -> bool),
+    (played, unpublished_is_stated): (&'a [Played], impl Fn(&Played) -> bool),
+    (published, unplayed_is_stated): (&'a [(Timestamp, Move)], impl Fn(&(Timestamp, Move)) -> bool),
 ) -> (Vec<&'a Played>, Vec<&'a (Timestamp, Move)>) {
     let same = |a: usize, b: usize| {
-        let (played, told) = (&played[a], &told[b].1);
+        let (played, published) = (&played[a], &published[b].1);
         // Castling is written in two ways, and a game that was found in the middle may be one of Chess960 or not.
         let from = |uci: &str| uci.get(..2).map(str::to_owned);
-        told.uci.as_deref().and_then(from) == from(&played.uci) && placement(&told.fen) == played.placement
+        published.uci.as_deref().and_then(from) == from(&played.uci)
+            && placement(&published.fen) == played.placement
     };
     let without: Vec<u32> = played
         .iter()
-        .map(|one| u32::from(!untold_is_stated(one)))
+        .map(|one| u32::from(!unpublished_is_stated(one)))
         .collect();
-    let beyond: Vec<u32> = told
+    let beyond: Vec<u32> = published
         .iter()
         .map(|one| u32::from(!unplayed_is_stated(one)))
         .collect();
-    let mut wrong = vec![vec![0u32; told.len() + 1]; played.len() + 1];
+    let mut wrong = vec![vec![0u32; published.len() + 1]; played.len() + 1];
     for a in (0..=played.len()).rev() {
-        for b in (0..=told.len()).rev() {
-            let untold = (a < played.len()).then(|| wrong[a + 1][b] + without[a]);
-            let unplayed = (b < told.len()).then(|| wrong[a][b + 1] + beyond[b]);
-            let both = (a < played.len() && b < told.len() && same(a, b)).then(|| wrong[a + 1][b + 1]);
-            wrong[a][b] = [untold, unplayed, both].into_iter().flatten().min().unwrap_or(0);
+        for b in (0..=published.len()).rev() {
+            let unpublished = (a < played.len()).then(|| wrong[a + 1][b] + without[a]);
+            let unplayed = (b < published.len()).then(|| wrong[a][b + 1] + beyond[b]);
+            let both = (a < played.len() && b < published.len() && same(a, b)).then(|| wrong[a + 1][b + 1]);
+            wrong[a][b] = [unpublished, unplayed, both]
+                .into_iter()
+                .flatten()
+                .min()
+                .unwrap_or(0);
         }
     }
     let (mut a, mut b) = (0, 0);
-    let (mut untold, mut unplayed) = (Vec::new(), Vec::new());
-    while a < played.len() || b < told.len() {
+    let (mut unpublished, mut unplayed) = (Vec::new(), Vec::new());
+    while a < played.len() || b < published.len() {
         let here = wrong[a][b];
-        if a < played.len() && b < told.len() && same(a, b) && here == wrong[a + 1][b + 1] {
+        if a < played.len() && b < published.len() && same(a, b) && here == wrong[a + 1][b + 1] {
             (a, b) = (a + 1, b + 1);
         } else if a < played.len() && here == wrong[a + 1][b] + without[a] {
-            untold.extend((without[a] > 0).then_some(&played[a]));
+            unpublished.extend((without[a] > 0).then_some(&played[a]));
             a += 1;
         } else {
-            unplayed.extend((beyond[b] > 0).then_some(&told[b]));
+            unplayed.extend((beyond[b] > 0).then_some(&published[b]));
             b += 1;
         }
     }
-    (untold, unplayed)
+    (unpublished, unplayed)
 }
 
 /// What happened at a board around something that is wrong.
@@ -252,5 +263,5 @@ pub(crate) fn around(log: &Log, wrong: &Wrong, before: Duration, after: Duration
     text
 }
 
-/// A board notices later what its squares show, and a ply stands before it is told.
+/// A board notices later what its squares show, and a ply stands before it is published.
 const SLACK: Duration = Duration::from_secs(15);

@@ -68,13 +68,13 @@ struct World {
 const BOARDS: usize = 8;
 /// In milliseconds: after five minutes somebody notices the cable.
 const LONGEST_OUT: u64 = 300_000;
-/// After the round nothing goes wrong any more, and this long after the last game everything has been told.
+/// After the round nothing goes wrong any more, and this long after the last game everything has been published.
 const AFTERWARDS: Duration = Duration::from_secs(120);
 /// A commit of the journal waits for the disk.
 const BATCH: usize = 256;
 
 impl Round {
-    /// Plays the round, and on until all games are over and told.
+    /// Plays the round, and on until all games are over and published.
     pub(crate) fn play(self) -> Outcome {
         let mut world = World::new(self);
         let last = OPENING + ROUND;

@@ -72,7 +72,7 @@ impl Command {
     }
 }
 
-/// What was done and what was told, in the order of time.
+/// What was done and what was published, in the order of time.
 pub(crate) fn show(truths: &[Truth], events: &[Event], play: &Play) -> String {
     let mut lines: Vec<(f64, String)> = Vec::new();
     for truth in truths {
@@ -88,6 +88,6 @@ pub(crate) fn show(truths: &[Truth], events: &[Event], play: &Play) -> String {
         lines.push((at, format!("-> {words}")));
     }
     lines.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let told = lines.iter().map(|(at, words)| format!("{at:9.3} {words}\n"));
-    told.collect()
+    let text = lines.iter().map(|(at, words)| format!("{at:9.3} {words}\n"));
+    text.collect()
 }

@@ -11,7 +11,7 @@ use super::PLAIN;
 use crate::hands::games::Game;
 use crate::hands::play::{Play, Players};
 
-/// The opening that all of these have in common, and the moves behind it.
+/// The opening that all of these have in common, and the moves after it.
 struct Scene {
     players: Players,
     rest: Vec<shakmaty::Move>,
@@ -113,7 +113,7 @@ pub(super) fn illegal_castling_pressed() -> Play {
     scene.goes_on()
 }
 
-/// Black leaves his king in check and presses; White presses back.
+/// Black leaves the king in check and presses; White presses back.
 pub(super) fn king_left_in_check_pressed() -> Play {
     let mut scene = Scene::after(42, 3, "e2e4 f7f6 d1h5 g7g6 h5g6 h7g6");
     scene.carry(Square::A7, Square::A6);
@@ -155,7 +155,7 @@ pub(super) fn promotion_left_as_a_pawn() -> Play {
     scene.goes_on()
 }
 
-/// Black, on move, presses his clock, and White presses it back.
+/// Black, on move, presses the clock, and White presses it back.
 pub(super) fn pressed_without_a_move() -> Play {
     let mut scene = Scene::after(45, 5, GAME);
     scene.press(hand::Color::Black);
@@ -202,7 +202,7 @@ pub(super) fn pawn_pushed_aside_for_moves() -> Play {
     scene.goes_on()
 }
 
-/// White lifts a rook's pawn, puts it back, and plays his bishop.
+/// White lifts a rook's pawn, puts it back, and plays a bishop.
 pub(super) fn piece_touched() -> Play {
     let mut scene = Scene::after(48, 4, GAME);
     let pawn = scene.players.hand().lift(plies::field(Square::A2));

@@ -1,4 +1,4 @@
-//! What was told against what was irregular.
+//! What was announced against what was irregular.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,7 +17,7 @@ pub(crate) struct Truth {
     pub(crate) at: Duration,
     pub(crate) ply: u32,
     pub(crate) color: Option<Color>,
-    /// It may be told or not.
+    /// It may be announced or not.
     pub(crate) optional: bool,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Count {
     pub(crate) misread: Vec<u64>,
 }
 
-/// A report so long after what it is of belongs to it.
+/// A report belongs to what happened at most this long before, in microseconds.
 const NEAR: i64 = 8_000_000;
 /// Kinds whose hints count.
 const JUDGED: [&str; 8] = [
@@ -48,7 +48,7 @@ const JUDGED: [&str; 8] = [
 
 impl Count {
     pub(crate) fn judge(&mut self, seed: u64, truths: &[Truth], events: &[Event]) {
-        let mut told: Vec<(i64, &Incident)> = events
+        let mut announced: Vec<(i64, &Incident)> = events
             .iter()
             .filter_map(|event| match &event.kind {
                 // A piece that rests on its way is no more than a hint, and these players let pieces rest.
@@ -71,7 +71,7 @@ impl Count {
                         && ((when - at).abs() <= NEAR
                             || incident.ply.is_some_and(|ply| ply.abs_diff(truth.ply) <= 1))
                 };
-                let best = told
+                let best = announced
                     .iter()
                     .filter(fits)
                     .min_by_key(|(when, _)| (when - at).abs())
@@ -81,14 +81,14 @@ impl Count {
                 match best {
                     Some((when, number)) => {
                         counts[1] += usize::from(!optional);
-                        told.retain(|(at, incident)| *at != when || incident.incident != number);
+                        announced.retain(|(at, incident)| *at != when || incident.incident != number);
                     }
                     None if !optional => self.missed.push(format!("{seed}: {truth:?}")),
                     None => {}
                 }
             }
         }
-        for (at, incident) in told {
+        for (at, incident) in announced {
             if incident.severity == Severity::Info
                 || matches!(
                     incident.kind,
@@ -117,7 +117,7 @@ impl Count {
         }
     }
 
-    /// 98 of a hundred of every kind are told, and 98 of a hundred told are true.
+    /// 98 of a hundred of every kind are announced, and 98 of a hundred announced are true.
     pub(crate) fn is_good(&self) -> bool {
         self.misread.is_empty()
             && self

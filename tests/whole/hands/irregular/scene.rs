@@ -37,7 +37,7 @@ impl Scene<'_> {
         self.truths.push(truth);
     }
 
-    /// Whether the game leaves these squares alone for so many plies.
+    /// Whether the game leaves these squares alone for this many plies.
     fn untouched(&self, squares: Bitboard, plies: usize) -> bool {
         let mut position = self.players.position.clone();
         for m in self.game.moves[self.at..].iter().take(plies) {
@@ -114,15 +114,15 @@ impl Scene<'_> {
             return Some((m.from()?, m.to(), None));
         }
         // Moves that look like some: by the way the piece goes, or onto an own piece.
-        let telling: Vec<_> = found
+        let tempting: Vec<_> = found
             .iter()
             .copied()
             .filter(|(from, to, _)| {
                 position.board().attacks_from(*from).contains(*to) || from.distance(*to) == 1
             })
             .collect();
-        if self.chance.percent(50) && !telling.is_empty() {
-            self.chance.pick_from(&telling)
+        if self.chance.percent(50) && !tempting.is_empty() {
+            self.chance.pick_from(&tempting)
         } else {
             self.chance.pick_from(&found)
         }
@@ -311,7 +311,7 @@ impl Scene<'_> {
         }
     }
 
-    /// One square tells now this, now that, while play goes on.
+    /// One square shows now this, now that, while play goes on.
     pub(super) fn flicker(&mut self) -> Vec<Step> {
         let lasts = ms(8000, 16000);
         let plies_meanwhile = 8;

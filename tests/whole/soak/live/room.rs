@@ -215,5 +215,5 @@ const fn has_own_power(nth: usize) -> bool {
 const START: Duration = Duration::from_secs(8);
 /// At the end nothing goes wrong any more.
 const QUIET: Duration = Duration::from_secs(8);
-/// A game, and the one that lies ready when it begins, take about so long.
+/// A game, and the one that lies ready when it begins, take about this long.
 const LAST_DEALT: Duration = Duration::from_secs(80);
