@@ -6,6 +6,7 @@
 
 mod bus;
 pub mod capture;
+#[cfg(feature = "emulator")]
 pub mod emulator;
 pub mod facts;
 mod line;

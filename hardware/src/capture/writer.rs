@@ -129,7 +129,10 @@ impl<W: Write> CaptureWriter<W> {
     /// As [`write`](Self::write).
     pub fn write_closed(&mut self, at: Timestamp, interface: usize, reason: &str) -> io::Result<()> {
         let comment = format!("{COMMENT_CLOSE}: {reason}");
-        let end = comment.floor_char_boundary(usize::from(u16::MAX));
+        let mut end = comment.len().min(usize::from(u16::MAX));
+        while !comment.is_char_boundary(end) {
+            end -= 1;
+        }
         self.write_packet(at, interface, &[], OPT_COMMENT, &comment.as_bytes()[..end])
     }
 

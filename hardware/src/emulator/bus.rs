@@ -114,6 +114,7 @@ impl Passing {
 
 /// Why a board could not be attached; it is handed back.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum AttachError {
     /// The board's serial number is no address.
     #[error("the board's serial number is no bus address")]
@@ -121,6 +122,16 @@ pub enum AttachError {
     /// A board with this address is on the line.
     #[error("a board with the address {0} is on the line")]
     Taken(BusAddress, Box<EmulatedBoard>),
+}
+
+impl AttachError {
+    /// The board that could not be attached.
+    #[must_use]
+    pub fn into_board(self) -> EmulatedBoard {
+        match self {
+            Self::NoAddress(board) | Self::Taken(_, board) => *board,
+        }
+    }
 }
 
 impl EmulatedBus {
@@ -219,6 +230,7 @@ impl EmulatedBus {
     }
 
     /// The next bytes that the host could read at `now` or before, with the time at which they came.
+    #[must_use]
     pub fn poll_transmit(&mut self, now: Timestamp) -> Option<(Timestamp, Vec<u8>)> {
         self.advance(now);
         let (at, _) = *self.out.front().filter(|(at, _)| *at <= now)?;

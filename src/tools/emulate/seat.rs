@@ -2,9 +2,7 @@
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::emulator::hand::{Deed, Script, Sitting, Truth};
-use kiebitz_hardware::emulator::{
-    AttachError, BoardSettings, EmulatedBoard, EmulatedBus, EmulatedClock, Player,
-};
+use kiebitz_hardware::emulator::{BoardSettings, EmulatedBoard, EmulatedBus, EmulatedClock, Player};
 use kiebitz_protocol::BusAddress;
 
 use super::fault::Trouble;
@@ -192,8 +190,8 @@ impl OnBus {
         };
         match bus.attach(now, board) {
             Ok(_) => true,
-            Err(AttachError::NoAddress(board) | AttachError::Taken(_, board)) => {
-                self.off = Some(*board);
+            Err(error) => {
+                self.off = Some(error.into_board());
                 false
             }
         }

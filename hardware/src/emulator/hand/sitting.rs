@@ -175,8 +175,12 @@ impl Sitting {
     }
 
     /// The next thing that is done to the board or its clock at `now` or before, and when.
+    #[must_use]
     pub fn poll_deed(&mut self, now: Timestamp) -> Option<(Timestamp, Deed)> {
-        while let Some((at, act)) = self.agenda.pop_front_if(|(at, _)| *at <= now) {
+        let due = |(at, _): &(Timestamp, Act)| *at <= now;
+        while self.agenda.front().is_some_and(due)
+            && let Some((at, act)) = self.agenda.pop_front()
+        {
             self.look_ahead();
             match act {
                 Act::Deed(deed) => {
