@@ -51,6 +51,9 @@ pub use writer::CaptureWriter;
 
 /// Which way a chunk went.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Direction {
     /// From the board to the host.
     Inbound,
@@ -60,6 +63,9 @@ pub enum Direction {
 
 /// How a serial port is used.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum LineMode {
     /// One board on the line.
     Single,
@@ -69,6 +75,8 @@ pub enum LineMode {
 
 /// A serial port in a capture.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Interface {
     /// The port or board name; empty when the capture gives none.
     pub name: String,
@@ -78,6 +86,8 @@ pub struct Interface {
 
 /// One entry of a capture: a chunk, or the port coming or going.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Packet {
     /// When it happened.
     pub at: Timestamp,
@@ -91,6 +101,9 @@ pub struct Packet {
 
 /// What happened on a port.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Content {
     /// A chunk was read or written.
     Bytes {

@@ -17,6 +17,11 @@ mod probe;
 pub mod recorder;
 mod session;
 mod time;
+#[cfg(test)]
+#[cfg(feature = "arbitrary")]
+mod with_arbitrary;
+#[cfg(feature = "serde")]
+mod with_serde;
 
 pub use bus::{BusFigures, BusLine, BusSettings};
 pub use line::{Line, LineSettings, Place};

@@ -13,6 +13,9 @@ use crate::time::Timestamp;
 
 /// Where on its line a board is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Place {
     /// It is the only board of its line.
     Alone,
@@ -245,11 +248,13 @@ impl Line {
     }
 
     /// What is to be written now, and handed back to [`handle_sent`](Self::handle_sent) once it is.
+    #[must_use]
     pub fn poll_transmit(&mut self, now: Timestamp) -> Option<Vec<u8>> {
         each!(&mut self.machine, machine => machine.poll_transmit(now))
     }
 
     /// Why the port is to be closed, returned once, in words for people; see [`Session::poll_close`].
+    #[must_use]
     pub fn poll_close(&mut self) -> Option<String> {
         match &mut self.machine {
             Machine::Probe(_) => None,
@@ -260,11 +265,13 @@ impl Line {
 
     /// How the boards speak, returned once when the probe has found out. What comes from here on belongs into a capture
     /// with this mode; what went before, with that of a bus.
+    #[must_use]
     pub fn poll_mode(&mut self) -> Option<LineMode> {
         self.found.take()
     }
 
     /// The next observation and the place of the board that it is of, in the order of arrival.
+    #[must_use]
     pub fn poll_observation(&mut self) -> Option<(Place, Observed)> {
         match &mut self.machine {
             Machine::Probe(_) => None,

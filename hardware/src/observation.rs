@@ -6,6 +6,8 @@ use crate::time::Timestamp;
 
 /// One thing learned from a board, and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Observed {
     /// Arrival of the deciding byte.
     pub at: Timestamp,
@@ -18,6 +20,9 @@ pub struct Observed {
 /// Fields carry their wire numbers: which way round the board stands is for the reader of the observations to
 /// find out.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 #[non_exhaustive]
 pub enum Observation {
     /// The port was opened.
@@ -39,6 +44,7 @@ pub enum Observation {
     /// All fields (BOARD_DUMP).
     Board {
         /// Contents of the fields.
+        #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::dump"))]
         dump: Dump,
         /// The fields were read after this time.
         not_before: Timestamp,
@@ -87,6 +93,8 @@ pub enum Observation {
 
 /// What a board says about itself; `None` until it has said it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Identity {
     /// Five digits (SERIALNR).
     pub serial: Option<String>,

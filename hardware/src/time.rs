@@ -19,6 +19,9 @@ use core::time::Duration;
 /// assert_eq!(release.saturating_duration_since(lift), Duration::from_millis(600));
 /// ```
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(transparent))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Timestamp(i64);
 
 impl Timestamp {
