@@ -260,6 +260,7 @@ impl BusLine {
 
     /// The next question to write. The one after it comes when [`handle_sent`](Self::handle_sent) has confirmed that it was
     /// written, and the answer has come or is given up.
+    #[must_use]
     pub fn poll_transmit(&mut self, now: Timestamp) -> Option<Vec<u8>> {
         self.asking()?;
         let command = self.poller.as_mut()?.next(now, &self.listener)?;
@@ -269,6 +270,7 @@ impl BusLine {
 
     /// Why the port is to be closed, returned once: no board has answered for half a minute. Perhaps the line is no bus any
     /// more.
+    #[must_use]
     pub fn poll_close(&mut self) -> Option<String> {
         (self.closing == Closing::Wanted).then(|| {
             self.closing = Closing::Returned;
@@ -277,6 +279,7 @@ impl BusLine {
     }
 
     /// The next observation with the board that it is of, in the order of arrival.
+    #[must_use]
     pub fn poll_observation(&mut self) -> Option<(BusAddress, Observed)> {
         self.listener.poll_observation()
     }

@@ -1,8 +1,26 @@
 //! Sessions with DGT-compatible chess boards, and captures of them.
 //!
-//! A [`Session`] turns the bytes of a port into [`Observation`]s. [`capture`] writes and reads what went over a
-//! port as standard pcapng files, so that a replay hands in the same bytes at the same door; a
-//! [`Recorder`](recorder::Recorder) does so all day. `port` finds and opens the ports of a Linux system.
+//! | what | does I/O | is |
+//! | --- | --- | --- |
+//! | [`Line`] | no | a line with any boards: a [`Probe`], then a [`Session`] or a [`BusLine`] |
+//! | [`Session`] | no | one board: from its bytes to [`Observation`]s, and what it is asked |
+//! | [`BusLine`] | no | the boards of a line in bus mode, asked in turn |
+//! | [`capture`] | of its reader or writer | what went over lines, as standard pcapng files |
+//! | [`recorder`] | yes | captures of all ports, all day, in a folder |
+//! | `port` | yes | the serial ports of a Linux system |
+//! | [`facts`] | no | what boards, clocks and their lines are like |
+//! | `emulator` | no | boards in memory, and hands that play on them; with the feature `emulator` |
+//!
+//! A replay hands the bytes of a capture in at the same door as a live port does, and observes the same. Nothing but
+//! the recorder and the ports needs a system, and nothing at all reads a clock: time is an argument.
+//!
+//! Errors, reports and observations are `#[non_exhaustive]`. Enums over closed facts, such as
+//! [`LineMode`](capture::LineMode) and [`Place`], are exhaustive, so that the compiler lists what a new variant touches;
+//! a new variant is a breaking version.
+//!
+//! The feature `serde` adds `Serialize` and `Deserialize` to observations and to what captures hold, and `arbitrary` adds
+//! `Arbitrary` to the same types. Both are off by default, as is `emulator`. This crate is not affiliated with the makers
+//! of the boards.
 
 mod bus;
 pub mod capture;
@@ -29,3 +47,8 @@ pub use observation::{Identity, Observation, Observed};
 pub use probe::Probe;
 pub use session::{Session, SessionSettings};
 pub use time::Timestamp;
+
+/// Compiles and runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

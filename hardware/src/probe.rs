@@ -137,12 +137,14 @@ impl Probe {
     }
 
     /// What is to be written now, and handed back to [`handle_sent`](Self::handle_sent).
+    #[must_use]
     pub fn poll_transmit(&mut self, now: Timestamp) -> Option<Vec<u8>> {
         self.handle_deadline(now);
         self.outbox.take()
     }
 
     /// What the port is, returned once when it is known: at most 5 s after the opening.
+    #[must_use]
     pub fn poll_mode(&mut self) -> Option<LineMode> {
         self.mode.take()
     }

@@ -74,7 +74,7 @@ pub struct RecorderSettings {
     pub zone: TimeZone,
 }
 
-/// Records what goes over all ports.
+/// Records what goes over all ports; an example is in the [module](self)'s description.
 #[derive(Debug)]
 pub struct Recorder {
     folder: Folder,
@@ -227,6 +227,7 @@ impl Recorder {
     }
 
     /// What people should know, in the order in which it happened.
+    #[must_use]
     pub fn poll_report(&mut self) -> Option<RecorderReport> {
         self.reports.pop_front()
     }

@@ -154,12 +154,14 @@ impl Session {
 
     /// What is to be written now: at most 10 bytes, as much as the board's input buffer holds. To be handed back to
     /// [`handle_sent`](Self::handle_sent) once it is written.
+    #[must_use]
     pub fn poll_transmit(&mut self, now: Timestamp) -> Option<Vec<u8>> {
         self.keeper.as_mut()?.poll_transmit(now)
     }
 
     /// Why the session gives the port up, returned once, in words for people. The driver closes the port, calls
     /// [`handle_closed`](Self::handle_closed) with this reason, and opens it again when it sees fit.
+    #[must_use]
     pub fn poll_close(&mut self) -> Option<String> {
         self.keeper.as_mut()?.poll_close()
     }
@@ -176,6 +178,7 @@ impl Session {
     }
 
     /// The next observation, in the order of arrival.
+    #[must_use]
     pub fn poll_observation(&mut self) -> Option<Observed> {
         self.listener.poll_observation()
     }

@@ -24,6 +24,41 @@ mod kind;
 ///
 /// As an iterator it gives the results of [`next_packet`](Self::next_packet). After an error, as after the
 /// last packet, there are no more packets.
+///
+/// A replay hands every packet to the line that it belongs to:
+///
+/// ```
+/// use kiebitz_hardware::capture::{CaptureError, CaptureReader, Content, Direction};
+/// use kiebitz_hardware::{Line, Observed, Place};
+///
+/// fn replay(capture: impl std::io::Read) -> Result<Vec<(Place, Observed)>, CaptureError> {
+///     let mut reader = CaptureReader::new(capture)?;
+///     let (mut lines, mut observations) = (Vec::new(), Vec::new());
+///     while let Some(packet) = reader.next_packet()? {
+///         let known = lines.len();
+///         lines.extend(reader.interfaces()[known..].iter().map(|port| Line::listening(port.mode)));
+///         let line = &mut lines[packet.interface];
+///         match packet.content {
+///             Content::Opened => line.handle_opened(packet.at),
+///             Content::Closed { reason } => line.handle_closed(packet.at, &reason),
+///             Content::Bytes { direction: Direction::Inbound, bytes } => line.handle_bytes(packet.at, &bytes),
+///             Content::Bytes { direction: Direction::Outbound, bytes } => line.handle_sent(packet.at, &bytes),
+///         }
+///         observations.extend(core::iter::from_fn(|| line.poll_observation()));
+///     }
+///     Ok(observations)
+/// }
+///
+/// # use kiebitz_hardware::Timestamp;
+/// # use kiebitz_hardware::capture::{CaptureWriter, Interface, LineMode};
+/// # let mut writer = CaptureWriter::new(Vec::new())?;
+/// # let board = writer.add_interface(&Interface { name: "board-1".to_owned(), mode: LineMode::Single })?;
+/// # writer.write_opened(Timestamp::from_micros(0), board)?;
+/// # writer.write_bytes(Timestamp::from_micros(1), board, Direction::Inbound, &[0x8e, 0x00, 0x05, 36, 1])?;
+/// # let capture = writer.into_inner();
+/// assert_eq!(replay(capture.as_slice())?.len(), 2); // the port was opened, and a field changed
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct CaptureReader<R> {
     input: BufReader<R>,

@@ -15,6 +15,25 @@ use crate::time::Timestamp;
 ///
 /// Every block goes out whole, in one call of `write_all`, and nothing is held back: without a buffer in
 /// between, a capture is complete up to the last call that returned, whatever happens to the process.
+///
+/// ```
+/// use kiebitz_hardware::Timestamp;
+/// use kiebitz_hardware::capture::{CaptureWriter, Direction, Interface, LineMode};
+///
+/// let mut writer = CaptureWriter::new(Vec::new())?;
+/// let board = writer.add_interface(&Interface { name: "board-1".to_owned(), mode: LineMode::Single })?;
+/// let before = writer.get_ref().len();
+/// writer.write_bytes(Timestamp::from_micros(1_000_000), board, Direction::Inbound, &[0x8e, 0x00, 0x05, 36, 1])?;
+/// assert_eq!(writer.get_ref()[before..], [
+///     6, 0, 0, 0, 52, 0, 0, 0, // an enhanced packet, 52 bytes long
+///     0, 0, 0, 0, // of the first interface
+///     0, 0, 0, 0, 0x40, 0x42, 0x0f, 0x00, // the time, its upper half first
+///     5, 0, 0, 0, 5, 0, 0, 0, 0x8e, 0x00, 0x05, 36, 1, 0, 0, 0, // 5 bytes of 5, padded
+///     2, 0, 4, 0, 1, 0, 0, 0, 0, 0, 0, 0, // epb_flags: inbound; no more options
+///     52, 0, 0, 0,
+/// ]);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct CaptureWriter<W> {
     output: W,
@@ -146,11 +165,13 @@ impl<W: Write> CaptureWriter<W> {
     }
 
     /// The output, for instance to have a file synchronised with its disk.
+    #[must_use]
     pub fn get_ref(&self) -> &W {
         &self.output
     }
 
     /// The output, as it is; it is not flushed.
+    #[must_use]
     pub fn into_inner(self) -> W {
         self.output
     }

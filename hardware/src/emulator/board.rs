@@ -26,6 +26,22 @@ pub use settings::BoardSettings;
 ///
 /// Times passed in must not go backwards. What is done to the board takes effect for the looks its scan takes
 /// later than that; [`poll_transmit`](Self::poll_transmit) gives what the host can read by then.
+///
+/// ```
+/// use core::time::Duration;
+/// use kiebitz_hardware::Timestamp;
+/// use kiebitz_hardware::emulator::{BoardSettings, EmulatedBoard};
+///
+/// let now = Timestamp::from_micros(1_789_000_000_000_000);
+/// let mut board = EmulatedBoard::new(now, BoardSettings::default());
+/// board.handle_bytes(now, &[0x4d]); // SendVersion
+///
+/// // Nothing is on the line at once; the converter hands over the whole answer after 16 ms.
+/// assert_eq!(board.poll_transmit(now), None);
+/// let (at, answer) = board.poll_transmit(now + Duration::from_millis(50)).expect("an answer");
+/// assert_eq!(at, now + Duration::from_millis(16));
+/// assert_eq!(answer, [0x93, 0x00, 0x05, 1, 8]);
+/// ```
 #[derive(Debug, Clone)]
 pub struct EmulatedBoard {
     settings: BoardSettings,
@@ -201,6 +217,7 @@ impl EmulatedBoard {
     }
 
     /// The next bytes that the host could read at `now` or before, with the time at which they came.
+    #[must_use]
     pub fn poll_transmit(&mut self, now: Timestamp) -> Option<(Timestamp, Vec<u8>)> {
         self.advance(now);
         self.line.receive(now)

@@ -136,6 +136,7 @@ impl Hand {
     }
 
     /// The steps since this was last asked for, in the order in which they were decided on.
+    #[must_use]
     pub fn take_steps(&mut self) -> Vec<Step> {
         core::mem::take(&mut self.steps)
     }

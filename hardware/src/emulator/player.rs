@@ -110,6 +110,7 @@ impl Player {
     }
 
     /// The next bytes that the host could read at `now` or before, with the time at which they came.
+    #[must_use]
     pub fn poll_transmit(&mut self, now: Timestamp) -> Option<(Timestamp, Vec<u8>)> {
         self.advance(now);
         if let Some(garbage) = self.garbage.pop_front() {

@@ -23,6 +23,20 @@ use crate::facts::BAUD;
 /// it would hold up the whole thread. What is not sent yet when the port is dropped is thrown away. Some drivers
 /// leave out a byte whose stop bit was damaged on the wire.
 ///
+/// ```no_run
+/// use kiebitz_hardware::port::SerialPort;
+/// use tokio::io::{AsyncReadExt, AsyncWriteExt};
+///
+/// # async fn version() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut port = SerialPort::open("/dev/ttyACM0".as_ref())?;
+/// port.write_all(&[0x4d]).await?; // SendVersion
+/// let mut answer = [0; 5];
+/// port.read_exact(&mut answer).await?;
+/// assert_eq!(answer[..3], [0x93, 0x00, 0x05]);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Exclusive use
 ///
 /// The port is locked with `flock`, which other readers of boards respect and which holds for root too. TIOCEXCL

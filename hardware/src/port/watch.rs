@@ -15,6 +15,21 @@ pub const SCAN_INTERVAL: Duration = Duration::from_secs(1);
 ///
 /// It does no I/O; [`PortList`](super::PortList) does.
 ///
+/// ```no_run
+/// use kiebitz_hardware::port::{PortChange, PortList, PortSettings, PortWatch, SCAN_INTERVAL};
+///
+/// let (mut ports, mut watch) = (PortList::new(PortSettings::default()), PortWatch::new());
+/// loop {
+///     for change in watch.handle_listing(ports.list().candidates) {
+///         match change {
+///             PortChange::Added(port) => println!("{} was plugged in", port.name()),
+///             PortChange::Removed(port) => println!("{} was pulled out", port.name()),
+///         }
+///     }
+///     std::thread::sleep(SCAN_INTERVAL);
+/// }
+/// ```
+///
 /// An open port that was pulled out says so itself, and at once: reading it fails. This notices the ports that
 /// nobody reads, and those that come.
 #[derive(Clone, Debug, Default)]
