@@ -70,7 +70,7 @@ mod linux {
         }
         let only = listing.candidates.pop();
         only.ok_or_else(|| {
-            "No port that may carry a board was found: plug one in, or give its path.".to_owned()
+            "No port that may carry a board was found. Plug one in, or give the path of another: poll /dev/ttyS0".to_owned()
         })
     }
 
