@@ -62,19 +62,19 @@ macro_rules! vocabulary {
     (
         $vocabulary:literal
         $(#[$meta:meta])*
-        pub enum $Name:ident { $($(#[$variant_meta:meta])* $Variant:ident = $word:literal,)+ }
+        $vis:vis enum $Name:ident { $($(#[$variant_meta:meta])* $Variant:ident = $word:literal,)+ }
     ) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum $Name { $($(#[$variant_meta])* $Variant,)+ }
+        $vis enum $Name { $($(#[$variant_meta])* $Variant,)+ }
 
         impl $Name {
             /// All words, in the order of the documentation.
-            pub const ALL: &'static [Self] = &[$(Self::$Variant),+];
+            $vis const ALL: &'static [Self] = &[$(Self::$Variant),+];
 
             /// The word as events have it.
             #[must_use]
-            pub const fn as_str(self) -> &'static str {
+            $vis const fn as_str(self) -> &'static str {
                 match self { $(Self::$Variant => $word,)+ }
             }
         }

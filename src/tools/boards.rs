@@ -1,14 +1,14 @@
-//! `kiebitz boards`: which ports there are, what is on them, and what to do where something is wrong.
+//! `kiebitz boards`: which ports there are, what is on them, and how to fix what is wrong.
 //!
-//! It asks every port at once who is there and what stands on the boards, in a way that no game suffers from: no clock
-//! message, no reset, and the boards of a bus keep their changes for the daemon.
+//! It asks all ports at the same time which boards are there and what stands on them. No game suffers from it: no clock
+//! message and no reset is sent, and the boards of a bus keep their changes for the daemon.
 
 mod board;
-mod look;
+mod inspection;
 mod report;
+mod task;
 mod text;
 mod trouble;
-mod visit;
 
 use std::collections::{HashMap, HashSet};
 use std::io::{IsTerminal, Write};
@@ -31,30 +31,30 @@ use crate::config::Config;
 use crate::exit::Stop;
 use crate::system_time::{self, LiveTime};
 use report::PortReport;
-use trouble::Trouble;
-use visit::{News, Visit};
+use task::{PortTask, PortUpdate};
+use trouble::{TroubleKind, TroubleReport};
 
-/// What `kiebitz boards` is asked for.
+/// The options of `kiebitz boards`.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Where boards are looked for, and what they are called; `None`: see [`Config::read_or_default`].
+    /// The configuration with the ports and the names of the boards; `None`: see [`Config::read_or_default`].
     pub config: Option<PathBuf>,
-    /// Look at these ports only; empty: at all.
+    /// Inspect only these ports; empty: all.
     pub ports: Vec<PathBuf>,
-    /// Follow what changes.
+    /// Keep running and print every change.
     pub watch: bool,
-    /// One JSON object per port.
+    /// Print one JSON object per port.
     pub json: bool,
 }
 
-/// Looks at the ports and prints what it finds. [`Exit::Failed`]: somebody has something to see to.
+/// Inspects the ports and prints what it finds. [`Exit::Failed`]: something needs attention.
 ///
 /// # Errors
 ///
 /// When the configuration cannot be read or makes no sense, or the output cannot be written.
 pub fn run(options: &Options, out: &mut impl Write) -> Result<Exit> {
     let config = Config::read_or_default(options.config.as_deref())?;
-    let doctor = Doctor {
+    let inspector = Inspector {
         options,
         config: Arc::new(config),
     };
@@ -63,45 +63,44 @@ pub fn run(options: &Options, out: &mut impl Write) -> Result<Exit> {
         .build()?;
     runtime.block_on(async {
         let mut stop = Stop::listen()?;
-        stop.unless_stopped(doctor.work(out)).await.unwrap_or_else(Ok)
+        stop.unless_stopped(inspector.run(out)).await.unwrap_or_else(Ok)
     })
 }
 
-/// Who looks at the ports.
+/// Inspects the ports.
 #[derive(Debug)]
-struct Doctor<'o> {
+struct Inspector<'o> {
     options: &'o Options,
     config: Arc<Config>,
 }
 
-impl Doctor<'_> {
-    async fn work(&self, out: &mut impl Write) -> Result<Exit> {
+impl Inspector<'_> {
+    async fn run(&self, out: &mut impl Write) -> Result<Exit> {
         if self.options.watch {
             self.follow(out).await
         } else {
-            self.look_once(out).await
+            self.inspect_once(out).await
         }
     }
 
-    async fn look_once(&self, out: &mut impl Write) -> Result<Exit> {
+    async fn inspect_once(&self, out: &mut impl Write) -> Result<Exit> {
         let listing = PortList::new(self.settings()).list();
         if !listing.candidates.is_empty() && std::io::stderr().is_terminal() {
-            // Nobody is left to be told when stderr is gone.
+            // When stderr is closed, nobody is reading.
             let _ = writeln!(
                 std::io::stderr(),
-                "Looking at the ports; a row of boards takes up to 20 s."
+                "Checking the ports; a row of boards takes up to 20 s."
             );
         }
-        let (news, mut reports) = channel(ROOM);
+        let (updates, mut received) = channel(MAX_UPDATES);
         let mut tasks = JoinSet::new();
-        let ports = self.visits(&listing.candidates, &news);
-        ports.for_each(|visit| {
-            tasks.spawn(visit.once());
-        });
-        drop(news);
+        for task in self.port_tasks(&listing.candidates, &updates) {
+            tasks.spawn(task.once());
+        }
+        drop(updates);
         let mut found: Vec<PortReport> = without_device(&listing);
-        while let Some(news) = reports.recv().await {
-            found.push(news.report);
+        while let Some(update) = received.recv().await {
+            found.push(update.report);
         }
         found.sort_by(|one, other| one.port.cmp(&other.port));
         self.print(&found, out)?;
@@ -132,9 +131,9 @@ impl Doctor<'_> {
         let mut list = PortList::new(self.settings());
         let mut watch = PortWatch::new();
         let mut scans = tokio::time::interval(SCAN_INTERVAL);
-        let (news, mut heard) = channel(ROOM);
-        let mut ports = Ports::default();
-        let mut lines = Lines::new(self.options.json, out);
+        let (updates, mut received) = channel(MAX_UPDATES);
+        let mut ports = FollowedPorts::default();
+        let mut printer = ChangePrinter::new(self.options.json, out);
         let mut absent: Vec<PortReport> = Vec::new();
         loop {
             tokio::select! {
@@ -142,44 +141,44 @@ impl Doctor<'_> {
                     let listing = list.list();
                     let missing = without_device(&listing);
                     for report in missing.iter().filter(|report| !absent.contains(report)) {
-                        lines.tell(report, &text::line(report))?;
+                        printer.report(report, &text::line(report))?;
                     }
                     absent = missing;
                     for change in watch.handle_listing(listing.candidates) {
                         match change {
                             PortChange::Added(candidate) => {
-                                lines.note(&candidate, "plugged in")?;
-                                let visits = self.visits(std::slice::from_ref(&candidate), &news);
-                                visits.for_each(|visit| ports.add(visit));
+                                printer.note(&candidate, "plugged in")?;
+                                let tasks = self.port_tasks(std::slice::from_ref(&candidate), &updates);
+                                tasks.for_each(|task| ports.add(task));
                             }
                             PortChange::Removed(candidate) => {
                                 ports.remove(&candidate.device);
-                                lines.gone(&candidate)?;
+                                printer.removed(&candidate)?;
                             }
                         }
                     }
                     if watch.present().next().is_none() && absent.is_empty() {
-                        lines.nothing()?;
+                        printer.nothing_found()?;
                     }
                 }
-                Some(News { report, line }) = heard.recv() => lines.tell(&report, &line)?,
+                Some(PortUpdate { report, line }) = received.recv() => printer.report(&report, &line)?,
             }
         }
     }
 
-    /// The ports to be looked at.
-    fn visits<'d>(
+    /// A task for each port, not yet started.
+    fn port_tasks<'d>(
         &'d self,
         candidates: &'d [Candidate],
-        news: &'d Sender<News>,
-    ) -> impl Iterator<Item = Visit> + 'd {
+        updates: &'d Sender<PortUpdate>,
+    ) -> impl Iterator<Item = PortTask> + 'd {
         let time = LiveTime::start();
-        candidates.iter().map(move |candidate| Visit {
+        candidates.iter().map(move |candidate| PortTask {
             mode: self.mode(candidate),
             candidate: candidate.clone(),
             config: self.config.clone(),
             time: time.clone(),
-            news: news.clone(),
+            updates: updates.clone(),
         })
     }
 
@@ -197,7 +196,7 @@ impl Doctor<'_> {
         }
     }
 
-    /// How the boards on the port speak, as configured.
+    /// The configured mode of the port; `None`: to be found out.
     fn mode(&self, candidate: &Candidate) -> Option<LineMode> {
         let mut listed = self.config.ports.listed.iter();
         let port = listed.find(|port| {
@@ -209,28 +208,28 @@ impl Doctor<'_> {
     }
 }
 
-/// The configured paths that lead nowhere, and that nothing can be searched.
+/// Reports of configured paths without a device, and of a search for ports that failed.
 fn without_device(listing: &Listing) -> Vec<PortReport> {
     let missing = listing.missing.iter();
     let missing = missing.map(|path| PortReport::missing(&path.display().to_string()));
     let trouble = listing.trouble.as_ref();
     missing
-        .chain(trouble.map(|error| PortReport::unlisted(Trouble::of(error))))
+        .chain(trouble.map(|error| PortReport::unlisted(TroubleReport::of(error))))
         .collect()
 }
 
-/// The ports that are being followed.
+/// The ports that are being followed, each with its task.
 #[derive(Default)]
-struct Ports {
+struct FollowedPorts {
     tasks: JoinSet<()>,
     handles: HashMap<PathBuf, AbortHandle>,
 }
 
-impl Ports {
-    fn add(&mut self, visit: Visit) {
+impl FollowedPorts {
+    fn add(&mut self, task: PortTask) {
         while self.tasks.try_join_next().is_some() {}
-        let device = visit.candidate.device.clone();
-        let handle = self.tasks.spawn(visit.follow());
+        let device = task.candidate.device.clone();
+        let handle = self.tasks.spawn(task.follow());
         self.handles.insert(device, handle);
     }
 
@@ -241,46 +240,50 @@ impl Ports {
     }
 }
 
-/// Prints one line per change, each at once.
-struct Lines<'o, W> {
+/// Prints a line for every change as soon as it happens.
+struct ChangePrinter<'o, W> {
     json: bool,
     out: &'o mut W,
     zone: TimeZone,
-    /// Somebody was told that there is nothing.
-    told_nothing: bool,
-    /// Ports of which it was told that they are gone.
+    /// It was printed that there is no board.
+    nothing_printed: bool,
+    /// Ports whose own task has reported them as gone.
     gone: HashSet<String>,
 }
 
-/// A port's state from a time on.
+/// A port's state and since when it holds.
 #[derive(Serialize)]
-struct Dated<'r> {
+struct DatedReport<'r> {
     ts: String,
     #[serde(flatten)]
     report: &'r PortReport,
 }
 
-impl<'o, W: Write> Lines<'o, W> {
+impl<'o, W: Write> ChangePrinter<'o, W> {
     fn new(json: bool, out: &'o mut W) -> Self {
         let zone = system_time::local_zone();
         Self {
             json,
             out,
             zone,
-            told_nothing: false,
+            nothing_printed: false,
             gone: HashSet::new(),
         }
     }
 
-    fn tell(&mut self, report: &PortReport, line: &str) -> Result<()> {
-        if report.troubles.iter().any(|trouble| trouble.kind == "gone") {
+    fn report(&mut self, report: &PortReport, line: &str) -> Result<()> {
+        if report
+            .troubles
+            .iter()
+            .any(|trouble| trouble.kind == TroubleKind::Gone)
+        {
             self.gone.insert(report.port.clone());
         } else {
             self.gone.remove(&report.port);
         }
         if self.json {
             let ts = at(system_time::wall_time()).to_string();
-            serde_json::to_writer(&mut *self.out, &Dated { ts, report })?;
+            serde_json::to_writer(&mut *self.out, &DatedReport { ts, report })?;
             writeln!(self.out)?;
             self.out.flush()?;
             return Ok(());
@@ -288,25 +291,25 @@ impl<'o, W: Write> Lines<'o, W> {
         self.line(&format!("{}: {line}", report.port))
     }
 
-    /// Something that a program need not be told, since a report follows.
+    /// A line for people alone; programs need none, since a report follows.
     fn note(&mut self, candidate: &Candidate, text: &str) -> Result<()> {
-        self.told_nothing = false;
+        self.nothing_printed = false;
         let (device, kind) = (candidate.device.display(), candidate.kind);
         self.line(&format!("{device}: {kind}, {text}"))
     }
 
-    fn gone(&mut self, candidate: &Candidate) -> Result<()> {
+    fn removed(&mut self, candidate: &Candidate) -> Result<()> {
         let mut report = PortReport::of(candidate);
-        // A port that is open says so itself, and at once.
+        // The task of an open port has already reported it.
         if self.gone.remove(&report.port) {
             return Ok(());
         }
-        report.troubles.push(Trouble::gone("unplugged"));
-        self.tell(&report, "unplugged")
+        report.troubles.push(TroubleReport::gone("unplugged"));
+        self.report(&report, "unplugged")
     }
 
-    fn nothing(&mut self) -> Result<()> {
-        if core::mem::replace(&mut self.told_nothing, true) {
+    fn nothing_found(&mut self) -> Result<()> {
+        if core::mem::replace(&mut self.nothing_printed, true) {
             return Ok(());
         }
         self.line("no board found; waiting for one to be plugged in")
@@ -326,5 +329,5 @@ fn at(time: Timestamp) -> jiff::Timestamp {
     jiff::Timestamp::from_microsecond(time.as_micros()).unwrap_or_default()
 }
 
-/// News that wait to be printed.
-const ROOM: usize = 64;
+/// At most this many updates wait to be printed; then the tasks wait.
+const MAX_UPDATES: usize = 64;

@@ -30,7 +30,7 @@ fn pseudo_terminal() -> (File, PathBuf) {
     (File::from(board), path.into_string().unwrap().into())
 }
 
-/// What somebody does to the board, this many milliseconds after the host first wrote.
+/// Something done to the board, this many milliseconds after the host first wrote.
 type Deed = (u64, Box<dyn FnOnce(&mut EmulatedBoard, Timestamp) + Send>);
 
 /// A board on a pseudo-terminal, in real time, until it is dropped.
@@ -154,7 +154,7 @@ fn run(args: &[&str]) -> (Option<i32>, String, String) {
     (status.code(), text(stdout), text(stderr))
 }
 
-/// A configuration that says that the board on the port is alone, and what it is called.
+/// A configuration with one board, in single mode on the port, and its name.
 fn single(folder: &TempDir, port: &str) -> String {
     let path = folder.path().join("kiebitz.toml");
     let text = format!(
@@ -169,7 +169,7 @@ fn narrow(text: &str) -> bool {
     text.lines().all(|line| line.chars().count() <= 80)
 }
 
-/// Ends a process as Ctrl-C does, and says how it ended and what it has printed on stderr.
+/// Ends a process as Ctrl-C does, and returns how it ended and what it has printed on stderr.
 fn interrupt(mut child: Child) -> (Option<i32>, String) {
     let process = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
@@ -267,13 +267,13 @@ fn where_nothing_answers_the_next_step_is_named() {
     assert_eq!(code, Some(1));
     let expected = format!(
         "{path}: pseudo-terminal\n  ! nothing answers\n    Is the program that emulates the board still running?\n\n\
-         0 boards on 1 port. To be seen to: {path}\n"
+         0 boards on 1 port. Needs attention: {path}\n"
     );
     assert_eq!(text, expected);
 }
 
 #[test]
-fn what_is_missing_busy_or_no_port_is_named_as_such() {
+fn missing_and_busy_ports_and_plain_files_are_named_as_such() {
     let (_line, path) = pseudo_terminal();
     let busy = path.to_str().unwrap();
     let holder = File::options().read(true).write(true).open(&path).unwrap();
@@ -317,7 +317,7 @@ fn a_configuration_that_is_wrong_is_refused_with_its_line() {
 }
 
 #[test]
-fn without_any_port_it_says_what_was_looked_for() {
+fn without_any_port_it_names_what_was_searched_for() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("kiebitz.toml");
     std::fs::write(&path, "[ports]\nusb = false\n").unwrap();
@@ -331,7 +331,7 @@ fn without_any_port_it_says_what_was_looked_for() {
 }
 
 #[test]
-fn a_watcher_hears_of_every_square_and_of_the_cable() {
+fn watching_prints_every_square_and_the_cable() {
     let deeds = vec![set(2000, 52, None), set(2600, 36, Some(Piece::WhitePawn))];
     let plugged = Plugged::new(board, deeds);
     let folder = tempfile::tempdir().unwrap();
@@ -396,10 +396,10 @@ fn moves(capture: &Path) -> Vec<String> {
         .collect()
 }
 
-/// How many packets a capture has that is being written.
+/// How many packets a capture that is still being written has.
 fn packets(capture: &Path) -> usize {
     let reader = File::open(capture).ok().map(CaptureReader::new);
-    // Until its head is written it is no capture.
+    // Until its header is written it is no capture.
     reader
         .and_then(Result::ok)
         .map_or(0, |reader| reader.map(Result::unwrap).count())
@@ -454,7 +454,7 @@ fn a_port_of_unknown_kind_is_recorded_and_shown_as_in_use_meanwhile() {
 }
 
 #[test]
-fn a_recording_is_written_over_nothing_and_needs_its_port() {
+fn a_recording_overwrites_nothing_and_needs_its_port() {
     let (_line, path) = pseudo_terminal();
     let port = path.to_str().unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -462,7 +462,7 @@ fn a_recording_is_written_over_nothing_and_needs_its_port() {
     std::fs::write(&file, "precious").unwrap();
     let (code, _, errors) = run(&["record", port, file.to_str().unwrap(), "--seconds", "1"]);
     assert_eq!(code, Some(1));
-    assert!(errors.contains("games.pcapng exists already"), "{errors}");
+    assert!(errors.contains("games.pcapng already exists"), "{errors}");
     assert_eq!(std::fs::read(&file).unwrap(), b"precious");
 
     let other = folder.path().join("other.pcapng");
@@ -476,7 +476,7 @@ fn a_recording_is_written_over_nothing_and_needs_its_port() {
 }
 
 #[test]
-fn a_low_battery_of_a_clock_is_something_to_see_to() {
+fn a_low_battery_of_a_clock_needs_attention() {
     let weak = |now| {
         let mut board = board(now);
         let clock = EmulatedClock::new(Duration::from_secs(300)).with_battery_low(true);

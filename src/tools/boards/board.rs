@@ -1,4 +1,4 @@
-//! What is known of one board that was looked at.
+//! What is known of one board.
 
 use kiebitz_hardware::{Identity, Observation, Observed, Timestamp};
 use kiebitz_protocol::{BatteryStatus, ClockTimes, Dump};
@@ -6,46 +6,46 @@ use shakmaty::{Board, Piece, Square};
 
 use crate::tracker::{Orientation, Tracker};
 
-/// A board, as far as it has told.
+/// A board that answered, and what is known of it so far.
 #[derive(Debug)]
 pub(super) struct FoundBoard {
     pub(super) identity: Identity,
     pub(super) clock: FoundClock,
-    /// `None`: it has told nothing of one.
+    /// `None`: it has not reported one.
     pub(super) battery: Option<BatteryStatus>,
     /// Its last dump; `None` before the first.
     dump: Option<Dump>,
-    /// When the first one came.
+    /// When the first dump came.
     shown_at: Option<Timestamp>,
-    /// It knows where White sits, once a start position has shown it.
+    /// Knows where White sits, once a start position has shown it.
     tracker: Tracker,
 }
 
-/// What is known of the clock beside a board.
+/// What is known of the clock at a board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FoundClock {
-    /// The board has not said anything of it.
+    /// The board has not reported anything about it.
     Unknown,
-    /// The board says that there is none.
+    /// The board reports that there is none.
     Absent,
-    /// What it shows.
+    /// It shows these times.
     Shows(ClockTimes),
 }
 
-/// Something about a board that came to be otherwise.
+/// A change on or at a board.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Change {
-    /// The board is there.
+pub(super) enum BoardChange {
+    /// The board answers.
     Came,
-    /// The board is not there any more.
+    /// The board no longer answers, for this reason.
     Left(String),
-    /// A square shows something else.
+    /// The contents of a square changed.
     Square(Square, Option<Piece>),
-    /// More squares than a move changes show something else.
+    /// More squares changed than one move can change.
     Position,
-    /// The clock was plugged in or out, started or stopped, or its lever went over.
+    /// The clock was plugged in or unplugged, started, stopped or set, or its lever or its battery warning changed.
     Clock,
-    /// The battery has more or less charge.
+    /// The charge or the charging state of the battery changed.
     Battery,
 }
 
@@ -61,33 +61,33 @@ impl FoundBoard {
         }
     }
 
-    /// When it first showed what stands on it.
+    /// When its first dump came.
     pub(super) fn shown_at(&self) -> Option<Timestamp> {
         self.shown_at
     }
 
-    /// What stands on the board; `None` until it has told.
+    /// What stands on the board; `None` before its first dump.
     pub(super) fn placement(&self) -> Option<&Board> {
         self.dump.is_some().then(|| self.tracker.placement())
     }
 
-    /// Where White sits; `None`: nothing has shown it.
+    /// Where White sits; `None`: not known.
     pub(super) fn orientation(&self) -> Option<Orientation> {
         self.tracker.orientation()
     }
 
-    /// Whether the board seems to know only that something stands on a square, not what: every piece on it, of more
-    /// than there can be of any kind, is the same.
+    /// Whether the board seems to sense only that a square is occupied, not by what: all its pieces are the same, and
+    /// there are more of them than a game can have.
     pub(super) fn senses_occupancy_only(&self) -> bool {
         let Some(dump) = &self.dump else { return false };
         let mut pieces = dump.iter().flatten();
         let Some(first) = pieces.next() else { return false };
         let others: Vec<_> = pieces.collect();
-        others.len() >= MOST_OF_A_KIND && others.iter().all(|piece| *piece == first)
+        others.len() >= MAX_PIECES_OF_A_KIND && others.iter().all(|piece| *piece == first)
     }
 
-    /// Takes in what was learned and tells what it changes in what was known.
-    pub(super) fn observe(&mut self, observed: &Observed) -> Vec<Change> {
+    /// Takes in an observation and returns what it changes.
+    pub(super) fn observe(&mut self, observed: &Observed) -> Vec<BoardChange> {
         let before = self.placement().cloned();
         self.follow(observed);
         let mut changes = Vec::new();
@@ -101,10 +101,10 @@ impl FoundBoard {
             Observation::ClockAbsent => changes.extend(self.show_clock(FoundClock::Absent)),
             Observation::Battery(battery) => {
                 let before = self.battery.replace(*battery);
-                let news = before.is_some_and(|before| {
+                let changed = before.is_some_and(|before| {
                     (before.percent, before.status) != (battery.percent, battery.status)
                 });
-                changes.extend(news.then_some(Change::Battery));
+                changes.extend(changed.then_some(BoardChange::Battery));
             }
             _ => {}
         }
@@ -114,7 +114,7 @@ impl FoundBoard {
         changes
     }
 
-    /// The tracker is asked for nothing but the placement; what it finds out about moves is dropped.
+    /// Updates the tracker, of which only placement and orientation are used: its findings about moves are dropped.
     fn follow(&mut self, observed: &Observed) {
         while let Some(due) = self.tracker.poll_deadline().filter(|due| *due <= observed.at) {
             self.tracker.handle_deadline(due);
@@ -123,41 +123,41 @@ impl FoundBoard {
         while self.tracker.poll_finding().is_some() {}
     }
 
-    fn show_clock(&mut self, shown: FoundClock) -> Option<Change> {
+    fn show_clock(&mut self, shown: FoundClock) -> Option<BoardChange> {
         let before = core::mem::replace(&mut self.clock, shown);
-        let news = match (before, shown) {
+        let changed = match (before, shown) {
             (FoundClock::Unknown, _) => false,
             (FoundClock::Shows(before), FoundClock::Shows(now)) => {
                 before.running != now.running
                     || before.lever_right_high != now.lever_right_high
                     || before.battery_low != now.battery_low
-                    // A clock that stands shows another time only when somebody has set it.
+                    // A stopped clock shows another time only after somebody has set it.
                     || (!now.running && !before.running && before != now)
             }
             (before, now) => before != now,
         };
-        news.then_some(Change::Clock)
+        changed.then_some(BoardChange::Clock)
     }
 }
 
-fn differences(before: &Board, after: &Board) -> Vec<Change> {
+fn differences(before: &Board, after: &Board) -> Vec<BoardChange> {
     let squares: Vec<Square> = Square::ALL
         .into_iter()
         .filter(|square| before.piece_at(*square) != after.piece_at(*square))
         .collect();
-    if squares.len() > MOST_OF_A_MOVE {
-        return vec![Change::Position];
+    if squares.len() > MAX_MOVE_SQUARES {
+        return vec![BoardChange::Position];
     }
-    let told = squares
+    let changes = squares
         .into_iter()
-        .map(|square| Change::Square(square, after.piece_at(square)));
-    told.collect()
+        .map(|square| BoardChange::Square(square, after.piece_at(square)));
+    changes.collect()
 }
 
-/// No more than so many squares change with one move: castling.
-const MOST_OF_A_MOVE: usize = 4;
-/// Eight pawns or, where all have been promoted, nine queens and ten rooks.
-const MOST_OF_A_KIND: usize = 10;
+/// The most squares that one move changes: castling.
+const MAX_MOVE_SQUARES: usize = 4;
+/// The most pieces of one kind and colour in a game: two rooks and eight promoted pawns.
+const MAX_PIECES_OF_A_KIND: usize = 10;
 
 #[cfg(test)]
 mod tests {
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_board_that_knows_no_pieces_is_recognised() {
+    fn a_board_that_senses_occupancy_only_is_recognized() {
         let mut found = FoundBoard::new();
         assert!(!found.senses_occupancy_only());
         let mut dump = [None; 64];
@@ -204,17 +204,20 @@ mod tests {
         let mut dump = [None; 64];
         (dump[60], dump[4]) = (Some(WirePiece::WhiteKing), Some(WirePiece::BlackKing));
         assert_eq!(found.observe(&board(dump)), []);
-        assert_eq!(found.observe(&lifted(60)), [Change::Square(Square::E1, None)]);
+        assert_eq!(
+            found.observe(&lifted(60)),
+            [BoardChange::Square(Square::E1, None)]
+        );
         assert_eq!(found.observe(&lifted(60)), []);
     }
 
     #[test]
-    fn a_board_set_up_anew_is_one_change() {
+    fn setting_up_another_position_is_one_change() {
         let mut found = FoundBoard::new();
         found.observe(&board([None; 64]));
         let mut dump = [None; 64];
         dump[40..48].fill(Some(WirePiece::WhitePawn));
-        assert_eq!(found.observe(&board(dump)), [Change::Position]);
+        assert_eq!(found.observe(&board(dump)), [BoardChange::Position]);
     }
 
     #[test]
@@ -233,11 +236,11 @@ mod tests {
         };
         assert_eq!(found.observe(&clock(30, true)), []);
         assert_eq!(found.observe(&clock(29, true)), []);
-        assert_eq!(found.observe(&clock(29, false)), [Change::Clock]);
-        assert_eq!(found.observe(&clock(45, false)), [Change::Clock]);
+        assert_eq!(found.observe(&clock(29, false)), [BoardChange::Clock]);
+        assert_eq!(found.observe(&clock(45, false)), [BoardChange::Clock]);
         assert_eq!(
             found.observe(&observed(Observation::ClockAbsent)),
-            [Change::Clock]
+            [BoardChange::Clock]
         );
     }
 }

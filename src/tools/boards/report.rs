@@ -1,44 +1,46 @@
-//! What is told of a port: its fields are those of `kiebitz boards --json`.
+//! The report on a port. Its fields are those of `kiebitz boards --json`.
 
 use kiebitz_hardware::Place;
 use kiebitz_hardware::capture::LineMode;
 use kiebitz_hardware::port::{Candidate, PortError, PortKind};
 use kiebitz_protocol::{BatteryStatus, ClockTimes};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use shakmaty::Board;
 
 use super::board::{FoundBoard, FoundClock};
-use super::look::Look;
-use super::trouble::Trouble;
+use super::inspection::Inspection;
+use super::trouble::TroubleReport;
 use crate::config::Config;
 use crate::hall::serials;
-use crate::tracker::Orientation;
+use crate::tracker::{Orientation, Side};
 
-/// A port and what is on it. What is not known is `null`.
+/// A port and what is on it. Unknown fields are `null`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct PortReport {
     /// The device, as in "/dev/ttyUSB0", or the configured path where there is none.
     pub(super) port: String,
-    /// The path that was configured or named, when that leads to the device.
+    /// The configured or given path that leads to the device; `None`: the search found it.
     pub(super) configured: Option<String>,
     /// "usb_board", "bluetooth", "converter", "pseudo_terminal" or "serial".
-    pub(super) kind: Option<&'static str>,
-    /// The same for people.
+    #[serde(serialize_with = "kind_word")]
+    pub(super) kind: Option<PortKind>,
+    /// The kind for people.
     #[serde(skip)]
     pub(super) kind_text: String,
-    pub(super) usb: Option<Usb>,
+    pub(super) usb: Option<UsbReport>,
     /// "single" or "bus".
-    pub(super) mode: Option<&'static str>,
-    /// The number of the kiebitz process that uses the port.
+    #[serde(serialize_with = "mode_word")]
+    pub(super) mode: Option<LineMode>,
+    /// The id of the kiebitz process that uses the port.
     pub(super) used_by_kiebitz: Option<u32>,
     pub(super) boards: Vec<BoardReport>,
-    pub(super) troubles: Vec<Trouble>,
+    pub(super) troubles: Vec<TroubleReport>,
 }
 
-/// The USB device behind a port.
+/// The USB device of a port.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct Usb {
-    /// Vendor and product as `lsusb` writes them.
+pub(super) struct UsbReport {
+    /// Vendor and product id as `lsusb` writes them.
     id: String,
     product: Option<String>,
     serial: Option<String>,
@@ -55,37 +57,37 @@ pub(super) struct BoardReport {
     pub(super) long_serial: Option<String>,
     /// "major.minor".
     pub(super) version: Option<String>,
-    /// The maker's text.
+    /// The maker's text, trimmed.
     pub(super) trademark: Option<String>,
     /// The placement field of a FEN.
     pub(super) placement: Option<String>,
     /// Whether that is the start position.
     pub(super) start_position: Option<bool>,
-    /// Where White sits, if known.
+    /// Where White sits.
     pub(super) orientation: Option<Orientation>,
     pub(super) clock: Option<ClockReport>,
     pub(super) battery: Option<BatteryReport>,
-    pub(super) troubles: Vec<Trouble>,
+    pub(super) troubles: Vec<TroubleReport>,
     #[serde(skip)]
     pub(super) pieces: Option<Board>,
 }
 
-/// A clock, its sides as seen from its front. Without a clock there is only `present`.
+/// A clock, its sides as seen from its front. Without one there is only `present`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(super) struct ClockReport {
     pub(super) present: bool,
     #[serde(flatten)]
-    pub(super) times: Option<Times>,
+    pub(super) times: Option<ClockReading>,
 }
 
-/// What a clock shows. Which side is White's only play can tell.
+/// What a clock shows. Which side is White's shows only in play.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub(super) struct Times {
+pub(super) struct ClockReading {
     pub(super) left_ms: u64,
     pub(super) right_ms: u64,
     pub(super) running: bool,
     /// "left" or "right": the side on which the lever is high, whose time runs or would run.
-    pub(super) turn: &'static str,
+    pub(super) turn: Side,
     pub(super) battery_low: bool,
 }
 
@@ -94,14 +96,14 @@ pub(super) struct Times {
 pub(super) struct BatteryReport {
     pub(super) percent: Option<u8>,
     pub(super) charging: bool,
-    /// Until it is empty or, while it is charged, full.
+    /// Time until it is empty or, while it charges, full.
     pub(super) left_minutes: Option<u64>,
 }
 
 impl PortReport {
-    /// A port that has not been looked at yet.
+    /// A port that has not been inspected yet.
     pub(super) fn of(candidate: &Candidate) -> Self {
-        let usb = candidate.usb.as_ref().map(|usb| Usb {
+        let usb = candidate.usb.as_ref().map(|usb| UsbReport {
             id: usb.id.to_string(),
             product: usb.product.clone(),
             serial: usb.serial.clone(),
@@ -112,7 +114,7 @@ impl PortReport {
                 .configured
                 .as_ref()
                 .map(|path| path.display().to_string()),
-            kind: Some(kind_word(candidate.kind)),
+            kind: Some(candidate.kind),
             kind_text: candidate.kind.to_string(),
             usb,
             mode: None,
@@ -122,7 +124,7 @@ impl PortReport {
         }
     }
 
-    /// A configured path that leads nowhere.
+    /// A configured path without a device.
     pub(super) fn missing(path: &str) -> Self {
         Self {
             port: path.to_owned(),
@@ -133,12 +135,12 @@ impl PortReport {
             mode: None,
             used_by_kiebitz: None,
             boards: Vec::new(),
-            troubles: vec![Trouble::of(&PortError::Missing { device: path.into() })],
+            troubles: vec![TroubleReport::of(&PortError::Missing { device: path.into() })],
         }
     }
 
-    /// The system's list of ports, which cannot be read.
-    pub(super) fn unlisted(trouble: Trouble) -> Self {
+    /// The system's list of ports cannot be read.
+    pub(super) fn unlisted(trouble: TroubleReport) -> Self {
         Self {
             configured: None,
             kind_text: "the list of serial ports".to_owned(),
@@ -153,49 +155,46 @@ impl PortReport {
             PortError::Busy {
                 holder: Some(holder), ..
             } if holder.name == env!("CARGO_PKG_NAME") => self.used_by_kiebitz = Some(holder.id),
-            _ => self.troubles.push(Trouble::of(error)),
+            _ => self.troubles.push(TroubleReport::of(error)),
         }
         self
     }
 
-    /// What the look has found on it.
-    pub(super) fn found(mut self, look: &Look, config: &Config) -> Self {
-        self.mode = look.mode().map(|mode| match mode {
-            LineMode::Single => "single",
-            LineMode::Bus => "bus",
-        });
+    /// Adds what the inspection has found on the port.
+    pub(super) fn found(mut self, inspection: &Inspection, config: &Config) -> Self {
+        self.mode = inspection.mode();
         let path = self.configured.clone().unwrap_or_else(|| self.port.clone());
-        let boards = look.boards();
+        let boards = inspection.boards();
         self.boards = boards
-            .map(|(place, board)| BoardReport::new(place, board, look, config, &path))
+            .map(|(place, board)| BoardReport::new(place, board, inspection, config, &path))
             .collect();
         self
     }
 
-    /// Whether there is nothing that somebody has to see to.
+    /// Whether nothing needs attention.
     pub(super) fn is_fine(&self) -> bool {
         self.troubles.is_empty() && self.boards.iter().all(|board| board.troubles.is_empty())
     }
 }
 
 impl BoardReport {
-    fn new(place: Place, board: &FoundBoard, look: &Look, config: &Config, port: &str) -> Self {
+    fn new(place: Place, board: &FoundBoard, inspection: &Inspection, config: &Config, port: &str) -> Self {
         let identity = &board.identity;
         let name = config.board_name(serials(identity), port).map(str::to_owned);
         let placement = board.placement();
         let clock = ClockReport::new(board.clock);
         let battery = board.battery.as_ref().map(BatteryReport::new);
         let mut troubles = Vec::new();
-        troubles.extend(look.mute(place).map(Trouble::mute));
-        troubles.extend(board.senses_occupancy_only().then(Trouble::occupancy_only));
+        troubles.extend(inspection.mute(place).map(TroubleReport::mute));
+        troubles.extend(board.senses_occupancy_only().then(TroubleReport::occupancy_only));
         let clock_low = clock
             .and_then(|clock| clock.times)
             .is_some_and(|times| times.battery_low);
-        troubles.extend(clock_low.then(Trouble::clock_battery));
+        troubles.extend(clock_low.then(TroubleReport::clock_battery));
         troubles.extend(
             battery
                 .filter(BatteryReport::is_low)
-                .map(|_| Trouble::board_battery()),
+                .map(|_| TroubleReport::board_battery()),
         );
         Self {
             name,
@@ -213,7 +212,7 @@ impl BoardReport {
         }
     }
 
-    /// Its serial number of five digits, which is its address on a bus too; else the long one.
+    /// Its serial number of five digits, which is also its address on a bus; else the long one.
     pub(super) fn shown_serial(&self) -> Option<&String> {
         self.serial.as_ref().or(self.long_serial.as_ref())
     }
@@ -233,7 +232,7 @@ impl ClockReport {
         let times = match clock {
             FoundClock::Unknown => return None,
             FoundClock::Absent => None,
-            FoundClock::Shows(times) => Some(Times::new(&times)),
+            FoundClock::Shows(times) => Some(ClockReading::new(&times)),
         };
         Some(Self {
             present: times.is_some(),
@@ -242,14 +241,18 @@ impl ClockReport {
     }
 }
 
-impl Times {
+impl ClockReading {
     fn new(times: &ClockTimes) -> Self {
         let ms = |seconds: u32| u64::from(seconds) * 1000;
         Self {
             left_ms: ms(times.left.total_seconds()),
             right_ms: ms(times.right.total_seconds()),
             running: times.running,
-            turn: if times.lever_right_high { "right" } else { "left" },
+            turn: if times.lever_right_high {
+                Side::Right
+            } else {
+                Side::Left
+            },
             battery_low: times.battery_low,
         }
     }
@@ -264,20 +267,32 @@ impl BatteryReport {
         }
     }
 
-    /// Too little for a long game.
+    /// Whether the charge may not last for a long game.
     fn is_low(&self) -> bool {
-        !self.charging && self.percent.is_some_and(|percent| percent < LOW_PERCENT)
+        !self.charging && self.percent.is_some_and(|percent| percent < LOW_BATTERY_PERCENT)
     }
 }
 
-fn kind_word(kind: PortKind) -> &'static str {
-    match kind {
+#[expect(clippy::ref_option, reason = "serde hands fields over by reference")]
+fn kind_word<S: Serializer>(kind: &Option<PortKind>, serializer: S) -> Result<S::Ok, S::Error> {
+    let word = kind.map(|kind| match kind {
         PortKind::Board => "usb_board",
         PortKind::Bluetooth => "bluetooth",
         PortKind::Converter => "converter",
         PortKind::PseudoTerminal => "pseudo_terminal",
         PortKind::Serial => "serial",
-    }
+    });
+    word.serialize(serializer)
 }
 
-const LOW_PERCENT: u8 = 20;
+#[expect(clippy::ref_option, reason = "serde hands fields over by reference")]
+fn mode_word<S: Serializer>(mode: &Option<LineMode>, serializer: S) -> Result<S::Ok, S::Error> {
+    let word = mode.map(|mode| match mode {
+        LineMode::Single => "single",
+        LineMode::Bus => "bus",
+    });
+    word.serialize(serializer)
+}
+
+/// A battery with less charge than this, in percent, is reported as low.
+const LOW_BATTERY_PERCENT: u8 = 20;

@@ -1,20 +1,21 @@
-//! Ports and boards in words, 80 columns wide.
+//! Reports as text for people, 80 columns wide.
 
+use kiebitz_hardware::capture::LineMode;
 use shakmaty::{Board, Square};
 
-use super::board::Change;
+use super::board::BoardChange;
 use super::report::{BatteryReport, BoardReport, ClockReport, PortReport};
-use super::trouble::Trouble;
+use super::trouble::TroubleReport;
 use crate::output::sheet::{self, piece_name};
 use crate::output::wrap;
-use crate::tracker::Orientation;
+use crate::tracker::{Orientation, Side};
 
-/// The port and what is on it, one paragraph per board and trouble.
+/// A port and what is on it, with a paragraph for each board and trouble.
 pub(super) fn block(report: &PortReport) -> Vec<String> {
     let mut lines = wrapped(&heading(report), 0, 2);
     if let Some(process) = report.used_by_kiebitz {
         let text = format!(
-            "kiebitz uses it (process {process}), so all is well. To look at it from here, end that first; the \
+            "kiebitz uses it (process {process}), so all is well. To check it from here, stop that first; the \
              service with `sudo systemctl stop kiebitz`."
         );
         lines.extend(wrapped(&text, 2, 4));
@@ -27,9 +28,9 @@ pub(super) fn block(report: &PortReport) -> Vec<String> {
     lines
 }
 
-/// What there is where no port was found.
+/// Printed when no port was found.
 pub(super) const NO_PORT: &str = "\
-No board found. Looked for USB boards, USB serial converters with FTDI's ids,
+No board found. Searched for USB boards, USB serial converters with FTDI's ids,
 bound Bluetooth links (/dev/rfcomm*), and configured ports.
 
   USB: plug the board in. Does `lsusb` list it? A converter of another make is
@@ -38,10 +39,10 @@ bound Bluetooth links (/dev/rfcomm*), and configured ports.
   Bluetooth: pair the board, then `sudo rfcomm bind 0 ADDRESS`.
 ";
 
-/// How many boards there are, and which ports somebody has to see to.
+/// How many boards there are, and which ports need attention.
 pub(super) fn summary(reports: &[PortReport]) -> Vec<String> {
     let boards: usize = reports.iter().map(|report| report.boards.len()).sum();
-    let bad: Vec<&str> = reports
+    let attention: Vec<&str> = reports
         .iter()
         .filter(|report| !report.is_fine())
         .map(|report| report.port.as_str())
@@ -51,29 +52,29 @@ pub(super) fn summary(reports: &[PortReport]) -> Vec<String> {
         counted(boards, "board"),
         counted(reports.len(), "port")
     );
-    if bad.is_empty() {
+    if attention.is_empty() {
         text.push_str(", all well.");
     } else {
-        text.push_str(&format!(". To be seen to: {}", bad.join(", ")));
+        text.push_str(&format!(". Needs attention: {}", attention.join(", ")));
     }
     wrapped(&text, 0, 2)
 }
 
-/// What came to be otherwise with a board.
-pub(super) fn change(board: &BoardReport, change: &Change) -> String {
+/// A change of a board, in one line.
+pub(super) fn change(board: &BoardReport, change: &BoardChange) -> String {
     let what = match change {
-        Change::Came => format!("is there: {}", state(board)),
-        Change::Left(reason) => format!("is gone: {reason}"),
-        Change::Square(square, Some(piece)) => format!("{square}: {}", piece_name(*piece)),
-        Change::Square(square, None) => format!("{square}: empty"),
-        Change::Position => position(board),
-        Change::Clock => clock(board.clock),
-        Change::Battery => board.battery.map(battery).unwrap_or_default(),
+        BoardChange::Came => format!("is there: {}", state(board)),
+        BoardChange::Left(reason) => format!("is gone: {reason}"),
+        BoardChange::Square(square, Some(piece)) => format!("{square}: {}", piece_name(*piece)),
+        BoardChange::Square(square, None) => format!("{square}: empty"),
+        BoardChange::Position => position(board),
+        BoardChange::Clock => clock(board.clock),
+        BoardChange::Battery => board.battery.map(battery).unwrap_or_default(),
     };
     format!("{}: {what}", board.called())
 }
 
-/// A port in one line, as it is from now on.
+/// The state of a port, in one line.
 pub(super) fn line(report: &PortReport) -> String {
     if let Some(process) = report.used_by_kiebitz {
         return format!("kiebitz uses it (process {process})");
@@ -91,7 +92,7 @@ pub(super) fn line(report: &PortReport) -> String {
 
 fn heading(report: &PortReport) -> String {
     let mut text = format!("{}: {}", report.port, report.kind_text);
-    if report.mode == Some("bus") {
+    if report.mode == Some(LineMode::Bus) {
         text.push_str(&format!(", bus with {}", counted(report.boards.len(), "board")));
     }
     if let Some(configured) = report.configured.as_ref().filter(|path| **path != report.port) {
@@ -124,7 +125,7 @@ fn state(board: &BoardReport) -> String {
 
 fn position(board: &BoardReport) -> String {
     let Some(pieces) = &board.pieces else {
-        return "has not told what stands on it".to_owned();
+        return "has not reported its position".to_owned();
     };
     if *pieces == Board::new() {
         return match board.orientation {
@@ -135,7 +136,7 @@ fn position(board: &BoardReport) -> String {
     if pieces.occupied().is_empty() {
         return "no pieces".to_owned();
     }
-    let odd: Vec<String> = Square::ALL
+    let wrong: Vec<String> = Square::ALL
         .into_iter()
         .filter(|square| pieces.piece_at(*square) != Board::new().piece_at(*square))
         .map(|square| {
@@ -145,8 +146,8 @@ fn position(board: &BoardReport) -> String {
             format!("{square} ({shown})")
         })
         .collect();
-    if odd.len() <= MOST_ODD {
-        format!("start position but for {}", odd.join(", "))
+    if wrong.len() <= MAX_NAMED_SQUARES {
+        format!("start position but for {}", wrong.join(", "))
     } else {
         format!("{} pieces, {pieces}", pieces.occupied().count())
     }
@@ -154,24 +155,24 @@ fn position(board: &BoardReport) -> String {
 
 fn clock(clock: Option<ClockReport>) -> String {
     let Some(clock) = clock else {
-        return "nothing heard of a clock".to_owned();
+        return "clock unknown".to_owned();
     };
     let Some(times) = clock.times else {
         return "no clock".to_owned();
     };
-    let side = |name: &str, ms: u64| {
-        let runs = if times.running && times.turn == name {
+    let side = |side: Side, ms: u64| {
+        let runs = if times.running && times.turn == side {
             " running"
         } else {
             ""
         };
-        format!("{name} {}{runs}", sheet::clock_text(ms))
+        format!("{side} {}{runs}", sheet::clock_text(ms))
     };
     let stopped = if times.running { "" } else { ", stopped" };
     format!(
         "clock {}, {}{stopped}",
-        side("left", times.left_ms),
-        side("right", times.right_ms)
+        side(Side::Left, times.left_ms),
+        side(Side::Right, times.right_ms)
     )
 }
 
@@ -187,7 +188,7 @@ fn battery(battery: BatteryReport) -> String {
     format!("battery {percent}{charging}{}", left.unwrap_or_default())
 }
 
-fn trouble(trouble: &Trouble, indent: usize) -> Vec<String> {
+fn trouble(trouble: &TroubleReport, indent: usize) -> Vec<String> {
     let mut lines = wrapped(&format!("! {}", trouble.text), indent, indent + 2);
     lines.extend(wrapped(&trouble.step, indent + 2, indent + 2));
     lines
@@ -205,13 +206,13 @@ fn wrapped(text: &str, first: usize, rest: usize) -> Vec<String> {
 }
 
 const WIDTH: usize = 80;
-/// A few pieces that are missing or stand beside their squares; more is another position.
-const MOST_ODD: usize = 4;
+/// At most this many squares that differ from the start position are named; with more it is another position.
+const MAX_NAMED_SQUARES: usize = 4;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::boards::report::Times;
+    use crate::tools::boards::report::ClockReading;
 
     fn board(placement: &str) -> BoardReport {
         let pieces: Board = placement.parse().unwrap();
@@ -226,11 +227,11 @@ mod tests {
             orientation: None,
             clock: Some(ClockReport {
                 present: true,
-                times: Some(Times {
+                times: Some(ClockReading {
                     left_ms: 5_400_000,
                     right_ms: 5_391_000,
                     running: true,
-                    turn: "right",
+                    turn: Side::Right,
                     battery_low: false,
                 }),
             }),
@@ -239,7 +240,7 @@ mod tests {
                 charging: false,
                 left_minutes: Some(305),
             }),
-            troubles: vec![Trouble::clock_battery()],
+            troubles: vec![TroubleReport::clock_battery()],
             pieces: Some(pieces),
         }
     }
@@ -263,12 +264,12 @@ mod tests {
         assert_eq!(block(&report), expected);
         assert_eq!(
             summary(&[report]),
-            ["1 board on 1 port. To be seen to: /dev/ttyACM0"]
+            ["1 board on 1 port. Needs attention: /dev/ttyACM0"]
         );
     }
 
     #[test]
-    fn a_piece_that_is_missing_or_stands_wrong_is_named() {
+    fn a_piece_that_is_missing_or_misplaced_is_named() {
         let shown = |placement: &str| position(&board(placement));
         assert_eq!(
             shown("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBKQBNR"),

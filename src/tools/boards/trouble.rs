@@ -1,21 +1,56 @@
-//! What is wrong with a port or a board, and what to do about it.
+//! What is wrong with a port or a board, and how to fix it.
 
 use kiebitz_hardware::port::{PortError, PortKind};
 use serde::Serialize;
 
-/// A trouble and the next step.
+use crate::vocabulary::vocabulary;
+
+vocabulary! {
+    "kind of trouble"
+    /// What kind of trouble it is, a word for programs.
+    pub(super) enum TroubleKind {
+        /// Another program uses the port.
+        Busy = "busy",
+        /// This user may not open the port.
+        Denied = "denied",
+        /// There is no such device.
+        Missing = "missing",
+        /// The device is no serial port.
+        NotSerial = "not_serial",
+        /// The ports cannot be listed.
+        Unlisted = "unlisted",
+        /// The port cannot be opened or used for another reason.
+        Unusable = "unusable",
+        /// Nothing came from the port.
+        NoAnswer = "no_answer",
+        /// Something came that no board sends.
+        NoBoard = "no_board",
+        /// The device was unplugged.
+        Gone = "gone",
+        /// A board of a row no longer answers.
+        Mute = "mute",
+        /// The board does not identify its pieces.
+        OccupancyOnly = "occupancy_only",
+        /// The clock's battery is low.
+        ClockBatteryLow = "clock_battery_low",
+        /// The board's battery is low.
+        BatteryLow = "battery_low",
+    }
+}
+
+/// What is wrong, and the next step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct Trouble {
-    /// A word for programs.
-    pub(super) kind: &'static str,
+pub(super) struct TroubleReport {
+    /// For programs.
+    pub(super) kind: TroubleKind,
     /// What is wrong, for people.
     pub(super) text: String,
     /// What to do about it.
     pub(super) step: String,
 }
 
-impl Trouble {
-    fn new(kind: &'static str, text: impl Into<String>, step: impl Into<String>) -> Self {
+impl TroubleReport {
+    fn new(kind: TroubleKind, text: impl Into<String>, step: impl Into<String>) -> Self {
         let (text, step) = (text.into(), step.into());
         Self { kind, text, step }
     }
@@ -26,39 +61,41 @@ impl Trouble {
             PortError::Busy {
                 holder: Some(holder), ..
             } => Self::new(
-                "busy",
+                TroubleKind::Busy,
                 format!("in use by {holder}"),
                 format!("End that program; if it hangs, `kill {}`.", holder.id),
             ),
             PortError::Busy { device, holder: None } => Self::new(
-                "busy",
+                TroubleKind::Busy,
                 "in use by a program of another user",
                 format!(
-                    "`sudo fuser -v {}` tells which. If it is the kiebitz service, all is well; \
+                    "`sudo fuser -v {}` shows which. If it is the kiebitz service, all is well; \
                      `sudo systemctl stop kiebitz` ends it.",
                     device.display()
                 ),
             ),
-            PortError::Denied { remedy, .. } => {
-                Self::new("denied", "permission denied", sentence(&remedy.to_string()))
-            }
+            PortError::Denied { remedy, .. } => Self::new(
+                TroubleKind::Denied,
+                "permission denied",
+                sentence(&remedy.to_string()),
+            ),
             PortError::Missing { .. } => Self::new(
-                "missing",
+                TroubleKind::Missing,
                 "there is no such device",
                 "Plug the board in, or correct the path; `ls -l /dev/serial/by-id` shows what is plugged in.",
             ),
             PortError::NotSerial { .. } => Self::new(
-                "not_serial",
+                TroubleKind::NotSerial,
                 "not a serial port",
                 "Correct the path; `ls -l /dev/serial/by-id` shows the serial ports on USB.",
             ),
             PortError::Unlisted { .. } => Self::new(
-                "unlisted",
+                TroubleKind::Unlisted,
                 error.to_string(),
                 "Name the ports yourself, as in `kiebitz boards --port /dev/ttyUSB0`.",
             ),
             _ => Self::new(
-                "unusable",
+                TroubleKind::Unusable,
                 error.to_string(),
                 "Unplug the device, plug it in again, and run this again.",
             ),
@@ -81,15 +118,15 @@ impl Trouble {
             }
             PortKind::PseudoTerminal => "Is the program that emulates the board still running?",
         };
-        Self::new("no_answer", reason, step)
+        Self::new(TroubleKind::NoAnswer, reason, step)
     }
 
-    /// Something came, but no board's answers.
+    /// Something came, but no answer of a board.
     pub(super) fn garbled(reason: &str) -> Self {
         Self::new(
-            "no_board",
+            TroubleKind::NoBoard,
             reason,
-            "Push the cable in at both ends and try another cable. If something else than a board is plugged in \
+            "Push the cable in at both ends and try another cable. If something other than a board is plugged in \
              here, no board is missing.",
         )
     }
@@ -97,48 +134,51 @@ impl Trouble {
     /// No board of a row answers.
     pub(super) fn silent_bus(reason: &str) -> Self {
         Self::new(
-            "no_answer",
+            TroubleKind::NoAnswer,
             reason,
             "Check the adapter that powers the row, and the first cable of the row at both ends. If only one \
              board is plugged in here, its mode is single.",
         )
     }
 
-    /// The device went away while it was looked at.
+    /// The device was unplugged during the inspection.
     pub(super) fn gone(reason: &str) -> Self {
-        Self::new("gone", reason, "Push the cable in at both ends.")
+        Self::new(TroubleKind::Gone, reason, "Push the cable in at both ends.")
     }
 
-    /// A board of a row that was found says nothing more.
+    /// A board of a row was found and no longer answers.
     pub(super) fn mute(reason: &str) -> Self {
         Self::new(
-            "mute",
+            TroubleKind::Mute,
             reason,
             "Push in the cables to its neighbours, and run this again. Two boards with the same serial number on \
              one row disturb each other as well.",
         )
     }
 
+    /// The board does not identify its pieces.
     pub(super) fn occupancy_only() -> Self {
         Self::new(
-            "occupancy_only",
+            TroubleKind::OccupancyOnly,
             "all its pieces look the same",
             "The board seems to sense only whether a square is occupied; kiebitz needs one that tells the pieces \
              apart.",
         )
     }
 
+    /// The clock's battery is low.
     pub(super) fn clock_battery() -> Self {
         Self::new(
-            "clock_battery_low",
+            TroubleKind::ClockBatteryLow,
             "the clock's battery is low",
             "Change the clock's batteries before the round.",
         )
     }
 
+    /// The board's battery is low.
     pub(super) fn board_battery() -> Self {
         Self::new(
-            "battery_low",
+            TroubleKind::BatteryLow,
             "the board's battery is low",
             "Charge the board before the round.",
         )

@@ -1,4 +1,4 @@
-//! A look at one port: what is on it, without disturbing what is played there.
+//! The inspection of one port: what is on it, without disturbing a game.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, VecDeque};
@@ -7,32 +7,31 @@ use kiebitz_hardware::capture::LineMode;
 use kiebitz_hardware::port::PortKind;
 use kiebitz_hardware::{Line, LineSettings, Observation, Observed, Place, Timestamp};
 
-use super::board::{Change, FoundBoard, FoundClock};
+use super::board::{BoardChange, FoundBoard, FoundClock};
 
 /// Finds out what is on a port and follows it.
 ///
-/// Driven as the [`Line`] that does the asking is. It asks who the boards are, what stands on them and what their clocks
-/// show; it sends no clock message and no reset, reads no memory, and leaves the boards of a bus their changes.
+/// It is driven like its [`Line`], which asks the questions: who the boards are, what stands on them and what their
+/// clocks show. It sends no clock message and no reset, reads no memory, and leaves the boards of a bus their changes.
 #[derive(Debug)]
-pub(super) struct Look {
+pub(super) struct Inspection {
     line: Line,
-    /// The boards have batteries of their own.
+    /// Whether the boards have batteries of their own.
     batteries: bool,
     boards: BTreeMap<Place, FoundBoard>,
-    /// Boards that were found and do not answer, with the reason.
+    /// Boards that were found and no longer answer, with the reason.
     mute: BTreeMap<Place, String>,
-    changes: VecDeque<(Place, Change)>,
-    /// Any byte came since the port was opened.
+    changes: VecDeque<(Place, BoardChange)>,
+    /// Whether any byte came since the port was opened.
     heard: bool,
-    /// Since when it is known how the line is to be spoken to.
+    /// Since when the mode of the line is known; `None` also once the port is given up.
     decided_at: Option<Timestamp>,
     settled: bool,
     close: Option<&'static str>,
 }
 
-impl Look {
-    /// A look at a port of that kind that is opened now. `configured` is how its boards speak, if that need not be found
-    /// out.
+impl Inspection {
+    /// Begins with a port of this kind that is opened now. `configured` is its mode; `None`: to be found out.
     pub(super) fn open(now: Timestamp, kind: PortKind, configured: Option<LineMode>) -> Self {
         let mut settings = LineSettings::for_port(kind, configured).peeking();
         settings.session.battery = settings.session.battery.and(Some(BATTERY_PERIOD));
@@ -52,17 +51,17 @@ impl Look {
         }
     }
 
-    /// How the boards speak, once that is known.
+    /// The mode of the line, once it is known.
     pub(super) fn mode(&self) -> Option<LineMode> {
         self.line.mode()
     }
 
-    /// Whether all is known that the boards will say.
+    /// Whether everything is known that the boards will report.
     pub(super) fn settled(&self) -> bool {
         self.settled
     }
 
-    /// Whether anything at all came from the port.
+    /// Whether anything came from the port.
     pub(super) fn heard(&self) -> bool {
         self.heard
     }
@@ -71,13 +70,13 @@ impl Look {
         self.boards.iter().map(|(place, board)| (*place, board))
     }
 
-    /// Why a board that was found is not known better.
+    /// Why a board that was found no longer answers; `None`: it does.
     pub(super) fn mute(&self, place: Place) -> Option<&str> {
         self.mute.get(&place).map(String::as_str)
     }
 
-    /// What has changed since the look settled.
-    pub(super) fn poll_change(&mut self) -> Option<(Place, Change)> {
+    /// The next change since the inspection settled.
+    pub(super) fn poll_change(&mut self) -> Option<(Place, BoardChange)> {
         self.changes.pop_front()
     }
 
@@ -127,9 +126,9 @@ impl Look {
         self.settled |= self.all_known(now);
         if self.silent_by().is_some_and(|due| due <= now) {
             self.close = Some(if self.mode() == Some(LineMode::Bus) {
-                NOBODY_ON_BUS
+                NO_BUS_ANSWER
             } else {
-                NOBODY
+                NO_ANSWER
             });
             self.decided_at = None;
         }
@@ -137,12 +136,12 @@ impl Look {
 
     fn observe(&mut self, place: Place, observed: &Observed) {
         match &observed.observation {
-            // A board that is alone is known to be there when it says something.
+            // A board that is alone is known to be there once it has answered.
             Observation::Opened if place == Place::Alone => return,
             Observation::Closed { reason } => {
                 self.mute.insert(place, reason.clone());
                 if self.settled {
-                    self.changes.push_back((place, Change::Left(reason.clone())));
+                    self.changes.push_back((place, BoardChange::Left(reason.clone())));
                 }
                 return;
             }
@@ -151,19 +150,19 @@ impl Look {
         }
         let board = self.boards.entry(place).or_insert_with(FoundBoard::new);
         let dump = matches!(observed.observation, Observation::Board { .. });
-        // A board is announced when it shows what stands on it.
+        // A board is announced with its first dump.
         let came = dump && (self.mute.remove(&place).is_some() || board.placement().is_none());
         let changes = board.observe(observed);
         if self.settled {
-            let changes = came.then_some(Change::Came).into_iter().chain(changes);
+            let changes = came.then_some(BoardChange::Came).into_iter().chain(changes);
             self.changes.extend(changes.map(|change| (place, change)));
         }
     }
 
-    /// Whether every board has said all that it will. On a bus none is asked before all have been found.
+    /// Whether every board has reported all it will. On a bus, none is asked before all have been found.
     fn all_known(&self, now: Timestamp) -> bool {
         let known = |(place, board): (&Place, &FoundBoard)| {
-            let late = board.shown_at().is_some_and(|at| at + SAYS_WITHIN <= now);
+            let late = board.shown_at().is_some_and(|at| at + DETAILS_WITHIN <= now);
             late || self.mute.contains_key(place) || self.knows(*place, board)
         };
         !self.boards.is_empty() && self.boards.iter().all(known)
@@ -180,7 +179,7 @@ impl Look {
             && (!self.batteries || board.battery.is_some())
     }
 
-    /// When boards that have all shown what stands on them are not waited for any longer.
+    /// When to stop waiting for the details of boards that have all sent their dump.
     fn settles_by(&self) -> Option<Timestamp> {
         let answering = self
             .boards
@@ -188,28 +187,29 @@ impl Look {
             .filter(|(place, _)| !self.mute.contains_key(place));
         let shown: Option<Vec<_>> = answering.map(|(_, board)| board.shown_at()).collect();
         let last = shown?.into_iter().max().filter(|_| !self.settled)?;
-        Some(last + SAYS_WITHIN)
+        Some(last + DETAILS_WITHIN)
     }
 
-    /// When a line on which nobody has answered is given up.
+    /// When a line without any answer is given up.
     fn silent_by(&self) -> Option<Timestamp> {
         let decided_at = self.decided_at?;
         match self.mode()? {
-            LineMode::Single => (!self.heard).then_some(decided_at + PATIENCE),
-            LineMode::Bus => self.boards.is_empty().then_some(decided_at + BUS_PATIENCE),
+            LineMode::Single => (!self.heard).then_some(decided_at + MAX_SILENCE),
+            LineMode::Bus => self.boards.is_empty().then_some(decided_at + MAX_BUS_SILENCE),
         }
     }
 }
 
-/// Two questions without any answer; a board that is still busy with what another program asked sends something.
-const PATIENCE: Duration = Duration::from_secs(4);
-/// Two searches of a bus, and the pause between them.
-const BUS_PATIENCE: Duration = Duration::from_secs(8);
-/// What else a board has to say is asked for after the dump, twice if need be, half a second each.
-const SAYS_WITHIN: Duration = Duration::from_millis(2500);
+/// Long enough for two questions without an answer. A board still busy with what another program asked sends something.
+const MAX_SILENCE: Duration = Duration::from_secs(4);
+/// Long enough for two searches of a bus and the pause between them.
+const MAX_BUS_SILENCE: Duration = Duration::from_secs(8);
+/// After its dump a board is asked for the rest, twice if need be, half a second for each question.
+const DETAILS_WITHIN: Duration = Duration::from_millis(2500);
+/// How often a board is asked for its battery.
 const BATTERY_PERIOD: Duration = Duration::from_secs(60);
-const NOBODY: &str = "nothing answers";
-const NOBODY_ON_BUS: &str = "no board answers on the bus";
+const NO_ANSWER: &str = "nothing answers";
+const NO_BUS_ANSWER: &str = "no board answers on the bus";
 
 #[cfg(test)]
 mod tests {
@@ -222,7 +222,7 @@ mod tests {
 
     struct World {
         board: EmulatedBoard,
-        look: Look,
+        inspection: Inspection,
         now: Timestamp,
         sent: Vec<u8>,
         close: Option<String>,
@@ -235,41 +235,41 @@ mod tests {
 
         fn configured(kind: PortKind, mut board: EmulatedBoard, mode: Option<LineMode>) -> Self {
             board.advance(START);
-            let look = Look::open(START, kind, mode);
+            let inspection = Inspection::open(START, kind, mode);
             Self {
                 board,
-                look,
+                inspection,
                 now: START,
                 sent: Vec::new(),
                 close: None,
             }
         }
 
-        /// Until the look settles, is given up, or 30 s are over.
+        /// Runs until the inspection settles, the port is given up, or 30 s are over.
         fn settle(&mut self) -> Duration {
-            self.run(|world| world.look.settled(), 30)
+            self.run(|world| world.inspection.settled(), 30)
         }
 
         fn run(&mut self, mut done: impl FnMut(&Self) -> bool, seconds: u64) -> Duration {
             let began = self.now;
             let end = began + Duration::from_secs(seconds);
             while self.now < end && self.close.is_none() && !done(self) {
-                while let Some(bytes) = self.look.poll_transmit(self.now) {
+                while let Some(bytes) = self.inspection.poll_transmit(self.now) {
                     self.board.handle_bytes(self.now, &bytes);
-                    self.look.handle_sent(self.now, &bytes);
+                    self.inspection.handle_sent(self.now, &bytes);
                     self.sent.extend(bytes);
                 }
-                self.close = self.look.poll_close();
+                self.close = self.inspection.poll_close();
                 if self.close.is_some() {
                     break;
                 }
-                let due = [self.look.poll_deadline(), self.board.poll_deadline()];
+                let due = [self.inspection.poll_deadline(), self.board.poll_deadline()];
                 let next = due.into_iter().flatten().min().unwrap_or(end);
                 self.now = next.clamp(self.now, end);
                 while let Some((at, bytes)) = self.board.poll_transmit(self.now) {
-                    self.look.handle_bytes(at, &bytes);
+                    self.inspection.handle_bytes(at, &bytes);
                 }
-                self.look.handle_deadline(self.now);
+                self.inspection.handle_deadline(self.now);
             }
             self.now.saturating_duration_since(began)
         }
@@ -289,15 +289,18 @@ mod tests {
     }
 
     #[test]
-    fn a_usb_board_tells_all_within_two_seconds_and_is_sent_only_questions() {
+    fn a_usb_board_is_known_within_two_seconds_and_is_sent_only_questions() {
         let mut world = World::new(PortKind::Board, board(BoardSettings::default()));
         let mut clock = EmulatedClock::new(Duration::from_secs(5400));
         clock.start(START);
         world.board.plug_clock(START, Some(clock));
         let took = world.settle();
         assert!(took < Duration::from_secs(2), "{took:?}");
-        let (place, found) = world.look.boards().next().unwrap();
-        assert_eq!((place, world.look.mode()), (Place::Alone, Some(LineMode::Single)));
+        let (place, found) = world.inspection.boards().next().unwrap();
+        assert_eq!(
+            (place, world.inspection.mode()),
+            (Place::Alone, Some(LineMode::Single))
+        );
         assert_eq!(found.identity.long_serial.as_deref(), Some("0000000042"));
         assert_eq!(found.identity.version, Some((1, 8)));
         assert_eq!(found.placement(), Some(&shakmaty::Board::new()));
@@ -323,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bluetooth_board_tells_its_battery() {
+    fn a_bluetooth_board_reports_its_battery() {
         let battery = BatteryStatus {
             percent: 64,
             left_hours: 5,
@@ -341,16 +344,16 @@ mod tests {
         };
         let mut world = World::new(PortKind::Bluetooth, board(settings));
         world.settle();
-        let (_, found) = world.look.boards().next().unwrap();
+        let (_, found) = world.inspection.boards().next().unwrap();
         assert_eq!(found.battery, Some(battery));
     }
 
     #[test]
-    fn a_board_behind_a_converter_is_found_within_ten_seconds() {
+    fn a_board_on_a_converter_is_found_within_ten_seconds() {
         let mut world = World::new(PortKind::Converter, board(BoardSettings::default()));
         let took = world.settle();
         assert!(took < Duration::from_secs(10), "{took:?}");
-        let (place, found) = world.look.boards().next().unwrap();
+        let (place, found) = world.inspection.boards().next().unwrap();
         assert_eq!(Some(place), BusAddress::new(42).map(Place::At));
         assert_eq!(found.placement(), Some(&shakmaty::Board::new()));
         assert_eq!(found.identity.version, Some((1, 8)));
@@ -364,9 +367,9 @@ mod tests {
             silent.power_off(START);
             let mut world = World::new(kind, silent);
             let took = world.settle();
-            assert_eq!(world.close.as_deref(), Some(NOBODY));
+            assert_eq!(world.close.as_deref(), Some(NO_ANSWER));
             assert!(
-                !world.look.settled() && took <= Duration::from_secs(seconds),
+                !world.inspection.settled() && took <= Duration::from_secs(seconds),
                 "{took:?}"
             );
         }
@@ -378,35 +381,35 @@ mod tests {
         silent.power_off(START);
         let mut world = World::configured(PortKind::Serial, silent, Some(LineMode::Bus));
         let took = world.settle();
-        assert_eq!(world.close.as_deref(), Some(NOBODY_ON_BUS));
-        assert_eq!(took, BUS_PATIENCE);
+        assert_eq!(world.close.as_deref(), Some(NO_BUS_ANSWER));
+        assert_eq!(took, MAX_BUS_SILENCE);
     }
 
     #[test]
     fn a_board_of_a_row_that_falls_silent_is_mute_and_comes_back() {
         let mut world = World::new(PortKind::Converter, board(BoardSettings::default()));
         world.settle();
-        let (place, _) = world.look.boards().next().unwrap();
+        let (place, _) = world.inspection.boards().next().unwrap();
         world.board.power_off(world.now);
         world.run(|_| false, 10);
-        assert!(world.look.mute(place).is_some());
-        assert!(matches!(world.look.poll_change(), Some((at, Change::Left(_))) if at == place));
+        assert!(world.inspection.mute(place).is_some());
+        assert!(matches!(world.inspection.poll_change(), Some((at, BoardChange::Left(_))) if at == place));
         world.board.power_on(world.now);
         world.run(|_| false, 10);
-        assert_eq!(world.look.mute(place), None);
-        assert_eq!(world.look.poll_change(), Some((place, Change::Came)));
+        assert_eq!(world.inspection.mute(place), None);
+        assert_eq!(world.inspection.poll_change(), Some((place, BoardChange::Came)));
     }
 
     #[test]
-    fn what_changes_afterwards_is_told() {
+    fn later_changes_are_reported() {
         let mut world = World::new(PortKind::Board, board(BoardSettings::default()));
         world.settle();
-        assert_eq!(world.look.poll_change(), None);
+        assert_eq!(world.inspection.poll_change(), None);
         let e2 = Field::new(52).unwrap();
         world.board.set(world.now, e2, None);
         world.run(|_| false, 2);
-        let lifted = Change::Square(shakmaty::Square::E2, None);
-        assert_eq!(world.look.poll_change(), Some((Place::Alone, lifted)));
-        assert_eq!(world.look.poll_change(), None);
+        let lifted = BoardChange::Square(shakmaty::Square::E2, None);
+        assert_eq!(world.inspection.poll_change(), Some((Place::Alone, lifted)));
+        assert_eq!(world.inspection.poll_change(), None);
     }
 }

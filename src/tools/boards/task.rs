@@ -1,0 +1,195 @@
+//! The task that inspects one port.
+
+use std::sync::Arc;
+
+use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::capture::LineMode;
+use kiebitz_hardware::port::Candidate;
+use tokio::sync::mpsc::{Sender, channel};
+
+use super::inspection::Inspection;
+use super::report::PortReport;
+use super::text;
+use super::trouble::TroubleReport;
+use crate::config::Config;
+use crate::port::{Port, PortInput, PortOrder};
+use crate::system_time::LiveTime;
+
+/// The state of a port, and what has changed.
+#[derive(Debug)]
+pub(super) struct PortUpdate {
+    pub(super) report: PortReport,
+    /// What has changed, for people.
+    pub(super) line: String,
+}
+
+/// Inspects one port.
+#[derive(Debug)]
+pub(super) struct PortTask {
+    pub(super) candidate: Candidate,
+    /// Its mode; `None`: to be found out.
+    pub(super) mode: Option<LineMode>,
+    pub(super) config: Arc<Config>,
+    pub(super) time: LiveTime,
+    pub(super) updates: Sender<PortUpdate>,
+}
+
+/// Nobody receives updates any more.
+struct UpdatesClosed;
+
+/// What an input led to.
+enum StepOutcome {
+    Nothing,
+    /// It is now known what is on the port, and that has been reported.
+    Settled,
+    /// The port is given up; the report is still to be sent.
+    Lost(Box<PortReport>),
+}
+
+/// A port that is open, and its inspection.
+struct OpenPort {
+    inspection: Inspection,
+    /// What was found has been reported.
+    reported: bool,
+}
+
+impl PortTask {
+    /// Finds out what is on the port, reports it and ends.
+    pub(super) async fn once(self) {
+        // It fails only when nobody receives the report.
+        let _ = self.run(false).await;
+    }
+
+    /// Reports what is on the port, and then every change.
+    pub(super) async fn follow(self) {
+        let _ = self.run(true).await;
+    }
+
+    async fn run(&self, follow: bool) -> Result<(), UpdatesClosed> {
+        let (inputs, mut received) = channel(MAX_INPUTS);
+        let port = Port::serve((), &self.candidate.device, inputs);
+        let mut opened: Option<OpenPort> = None;
+        let mut last = None;
+        loop {
+            let due = opened
+                .as_ref()
+                .and_then(|opened| opened.inspection.poll_deadline());
+            let due = due.unwrap_or(Timestamp::from_micros(i64::MAX));
+            let input = tokio::select! {
+                Some(((), input)) = received.recv() => Some(input),
+                () = self.time.until(due) => None,
+            };
+            let trouble = match input {
+                Some(PortInput::Refused(error)) => Some(PortReport::of(&self.candidate).refused(&error)),
+                Some(PortInput::Closed(reason)) => opened
+                    .as_ref()
+                    .map(|opened| self.lost(&opened.inspection, TroubleReport::gone(&reason))),
+                input => match self.handle(input, &mut opened, &port).await? {
+                    StepOutcome::Nothing => continue,
+                    StepOutcome::Settled if follow => continue,
+                    StepOutcome::Settled => return Ok(()),
+                    StepOutcome::Lost(report) => Some(*report),
+                },
+            };
+            let reported = opened.take().is_some_and(|opened| opened.reported);
+            if let Some(report) = trouble
+                && (reported || last.as_ref() != Some(&report))
+            {
+                last = Some(report.clone());
+                self.report(report).await?;
+            }
+            if !follow && last.is_some() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Handles an input of an open port, or that time has passed (`None`).
+    async fn handle(
+        &self,
+        input: Option<PortInput>,
+        opened: &mut Option<OpenPort>,
+        port: &Port,
+    ) -> Result<StepOutcome, UpdatesClosed> {
+        let now = self.time.now();
+        if let Some(PortInput::Opened) = input {
+            *opened = Some(OpenPort {
+                inspection: Inspection::open(now, self.candidate.kind, self.mode),
+                reported: false,
+            });
+        }
+        let Some(OpenPort { inspection, reported }) = opened else {
+            return Ok(StepOutcome::Nothing);
+        };
+        inspection.handle_deadline(now);
+        match input {
+            Some(PortInput::Received(bytes)) => inspection.handle_bytes(now, &bytes),
+            Some(PortInput::Written(bytes)) => inspection.handle_sent(now, &bytes),
+            _ => {}
+        }
+        while let Some(bytes) = inspection.poll_transmit(now) {
+            port.order(PortOrder::Write(bytes));
+        }
+        let settled = inspection.settled() && !*reported;
+        if settled {
+            *reported = true;
+            self.report(self.found(inspection)).await?;
+        }
+        self.report_changes(inspection).await?;
+        if let Some(reason) = inspection.poll_close() {
+            let report = self.lost(inspection, self.given_up(inspection, &reason));
+            port.order(PortOrder::Close(reason));
+            return Ok(StepOutcome::Lost(Box::new(report)));
+        }
+        Ok(if settled {
+            StepOutcome::Settled
+        } else {
+            StepOutcome::Nothing
+        })
+    }
+
+    fn found(&self, inspection: &Inspection) -> PortReport {
+        PortReport::of(&self.candidate).found(inspection, &self.config)
+    }
+
+    /// A report without boards: what they reported before no longer holds.
+    fn lost(&self, inspection: &Inspection, trouble: TroubleReport) -> PortReport {
+        let mut report = self.found(inspection);
+        report.boards.clear();
+        report.troubles.push(trouble);
+        report
+    }
+
+    fn given_up(&self, inspection: &Inspection, reason: &str) -> TroubleReport {
+        match inspection.mode() {
+            Some(LineMode::Bus) => TroubleReport::silent_bus(reason),
+            _ if inspection.heard() => TroubleReport::garbled(reason),
+            _ => TroubleReport::silent(reason, self.candidate.kind),
+        }
+    }
+
+    async fn report_changes(&self, inspection: &mut Inspection) -> Result<(), UpdatesClosed> {
+        while let Some((place, change)) = inspection.poll_change() {
+            let report = self.found(inspection);
+            let at = inspection.boards().position(|(other, _)| other == place);
+            let Some(board) = at.and_then(|at| report.boards.get(at)) else {
+                continue;
+            };
+            let line = text::change(board, &change);
+            self.send(PortUpdate { line, report }).await?;
+        }
+        Ok(())
+    }
+
+    async fn report(&self, report: PortReport) -> Result<(), UpdatesClosed> {
+        let line = text::line(&report);
+        self.send(PortUpdate { report, line }).await
+    }
+
+    async fn send(&self, update: PortUpdate) -> Result<(), UpdatesClosed> {
+        self.updates.send(update).await.map_err(|_| UpdatesClosed)
+    }
+}
+
+/// At most this many inputs of a port wait to be handled; then reading waits.
+const MAX_INPUTS: usize = 64;
