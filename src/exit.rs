@@ -31,7 +31,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// The signals that end the program in good order. One that comes after this was made is not lost.
+/// The signals after which the program shuts down cleanly. One that comes once this exists is not lost.
 #[derive(Debug)]
 pub(crate) struct Stop {
     interrupt: Signal,
@@ -39,11 +39,11 @@ pub(crate) struct Stop {
 }
 
 impl Stop {
-    /// Begins to listen, within a runtime.
+    /// Begins to listen. Must be called within a runtime.
     ///
     /// # Errors
     ///
-    /// When signals cannot be waited for.
+    /// When the signal handlers cannot be installed.
     pub(crate) fn listen() -> io::Result<Self> {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
@@ -51,7 +51,7 @@ impl Stop {
         })
     }
 
-    /// Waits for Ctrl-C or SIGTERM, and returns how the program is to end.
+    /// Waits for Ctrl-C or SIGTERM and returns how the program is to end.
     pub(crate) async fn come(&mut self) -> Exit {
         tokio::select! {
             _ = self.interrupt.recv() => Exit::Interrupted,
@@ -59,7 +59,7 @@ impl Stop {
         }
     }
 
-    /// Does the work unless a signal comes before its end; `Err`: one came.
+    /// Runs `work` to its end; `Err`: a signal came first.
     pub(crate) async fn unless_stopped<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Exit> {
         tokio::select! {
             biased;

@@ -1,4 +1,4 @@
-//! One port: opened, read, written, and opened again when it fails. Whoever uses ports uses them through this.
+//! One port: opened, read, written, and opened again when it fails. All parts of the program use ports this way.
 
 use core::time::Duration;
 use std::io;
@@ -14,7 +14,7 @@ use crate::system_time::LiveTime;
 /// What happens on a port.
 #[derive(Debug)]
 pub(crate) enum PortInput {
-    /// It cannot be opened, and will be tried again. A trouble that stays is reported once.
+    /// It cannot be opened, and will be tried again. An error that persists is reported once.
     Refused(PortError),
     /// It was opened.
     Opened,
@@ -22,20 +22,20 @@ pub(crate) enum PortInput {
     Received(Vec<u8>),
     /// Bytes were written.
     Written(Vec<u8>),
-    /// It is gone, and will be tried again; the reason is for people.
+    /// It failed or was closed, for this reason, and will be opened again.
     Closed(String),
 }
 
-/// What a port is to do. An order that comes while the port is closed is dropped: it was for what was there before.
+/// What a port is to do. Orders to a closed port are dropped: they were for the device that was there before.
 #[derive(Debug)]
 pub(crate) enum PortOrder {
-    /// To be written.
+    /// Write these bytes.
     Write(Vec<u8>),
-    /// To be closed for this reason, and opened again after a while.
+    /// Close for this reason, and open again after a while.
     Close(String),
 }
 
-/// A port that is kept open by a task of its own, until this is dropped.
+/// A port, kept open by a task of its own until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Port {
     orders: mpsc::UnboundedSender<PortOrder>,
@@ -43,7 +43,7 @@ pub(crate) struct Port {
 }
 
 impl Port {
-    /// Begins to serve a device. What happens there is sent to `inputs` under this key.
+    /// Begins to serve a device. What happens there is sent to `inputs` with this key.
     pub(crate) fn serve<K>(key: K, device: &Path, inputs: mpsc::Sender<(K, PortInput)>) -> Self
     where
         K: Copy + Send + Sync + 'static,
@@ -56,14 +56,15 @@ impl Port {
             orders: taken,
         };
         let task = tokio::spawn(async {
-            // It ends when nobody listens any more.
+            // It ends when nobody receives inputs any more.
             let _ = service.run().await;
         });
         Self { orders, task }
     }
 
+    /// Hands an order to the task.
     pub(crate) fn order(&self, order: PortOrder) {
-        // The task ends when nobody listens; then nobody misses what was ordered either.
+        // It fails only after the task has ended, when nobody receives inputs any more.
         let _ = self.orders.send(order);
     }
 }
@@ -74,7 +75,7 @@ impl Drop for Port {
     }
 }
 
-/// The task behind a [`Port`].
+/// The task of a [`Port`].
 #[derive(Debug)]
 struct Service<K> {
     key: K,
@@ -83,11 +84,11 @@ struct Service<K> {
     orders: mpsc::UnboundedReceiver<PortOrder>,
 }
 
-/// Nobody listens any more.
-struct Unwanted;
+/// Nobody receives inputs any more.
+struct InputsClosed;
 
 impl<K: Copy> Service<K> {
-    async fn run(mut self) -> Result<(), Unwanted> {
+    async fn run(mut self) -> Result<(), InputsClosed> {
         let time = LiveTime::start();
         let mut backoff = Backoff::new(time.now());
         let mut reported: Option<PortError> = None;
@@ -101,14 +102,14 @@ impl<K: Copy> Service<K> {
                     backoff.handle_opened(time.now());
                     while self.orders.try_recv().is_ok() {}
                     self.report(PortInput::Opened).await?;
-                    let reason = self.converse(&mut port).await?;
+                    let reason = self.transfer(&mut port).await?;
                     drop(port);
                     backoff.handle_failed(time.now());
                     self.report(PortInput::Closed(reason)).await?;
                 }
                 Err(error) => {
                     backoff.handle_failed(time.now());
-                    // A device gets its permissions a moment after it was plugged in.
+                    // A device gets its permissions shortly after it is plugged in.
                     let early = matches!(error, PortError::Denied { .. }) && backoff.failures() < 2;
                     if !early && reported.as_ref() != Some(&error) {
                         reported = Some(error.clone());
@@ -119,16 +120,16 @@ impl<K: Copy> Service<K> {
         }
     }
 
-    /// Reads and writes until the port fails or is to be closed, and returns why.
-    async fn converse(&mut self, port: &mut SerialPort) -> Result<String, Unwanted> {
-        let mut buffer = vec![0; CHUNK];
+    /// Reads and writes until the port fails or is to be closed, and returns the reason.
+    async fn transfer(&mut self, port: &mut SerialPort) -> Result<String, InputsClosed> {
+        let mut buffer = vec![0; MAX_CHUNK];
         loop {
             let input = tokio::select! {
                 read = port.read(&mut buffer) => match read {
                     Ok(length) => PortInput::Received(buffer.get(..length).unwrap_or_default().to_vec()),
                     Err(error) => return Ok(error.to_string()),
                 },
-                order = self.orders.recv() => match order.ok_or(Unwanted)? {
+                order = self.orders.recv() => match order.ok_or(InputsClosed)? {
                     PortOrder::Write(bytes) => match write(port, &bytes).await {
                         Ok(()) => PortInput::Written(bytes),
                         Err(error) => return Ok(error.to_string()),
@@ -140,22 +141,26 @@ impl<K: Copy> Service<K> {
         }
     }
 
-    async fn report(&self, input: PortInput) -> Result<(), Unwanted> {
-        self.inputs.send((self.key, input)).await.map_err(|_| Unwanted)
+    async fn report(&self, input: PortInput) -> Result<(), InputsClosed> {
+        self.inputs
+            .send((self.key, input))
+            .await
+            .map_err(|_| InputsClosed)
     }
 }
 
 async fn write(port: &mut SerialPort, bytes: &[u8]) -> io::Result<()> {
-    match tokio::time::timeout(WRITTEN_WITHIN, port.write_all(bytes)).await {
+    match tokio::time::timeout(MAX_WRITE_TIME, port.write_all(bytes)).await {
         Ok(written) => written,
         Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "the port takes no bytes")),
     }
 }
 
-/// At most this many bytes are read at once: more than a converter hands over, and a second of a busy board.
-const CHUNK: usize = 1024;
-/// A command has at most 14 bytes, which take 15 ms on the line.
-const WRITTEN_WITHIN: Duration = Duration::from_secs(2);
+/// At most this many bytes are read at once: more than a converter hands over in one go, and about one second of
+/// constant traffic at 9600 baud.
+const MAX_CHUNK: usize = 1024;
+/// A write that takes longer has failed: a command has at most 14 bytes, which take 15 ms on the line.
+const MAX_WRITE_TIME: Duration = Duration::from_secs(2);
 
 #[cfg(test)]
 mod tests {
@@ -166,7 +171,7 @@ mod tests {
 
     use super::*;
 
-    /// A pseudo-terminal: the board's side, and the path of the host's.
+    /// A pseudo-terminal: the board's end, and the path of the host's end.
     fn pseudo_terminal() -> (File, PathBuf) {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let board = rustix::pty::openpt(flags).unwrap();
@@ -203,7 +208,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_trouble_that_stays_is_reported_once() {
+    async fn an_error_that_persists_is_reported_once() {
         let (inputs, mut heard) = mpsc::channel(8);
         let _port = Port::serve((), Path::new("/dev/ttyKIEBITZ"), inputs);
         let refused = heard.recv().await;

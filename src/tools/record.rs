@@ -1,4 +1,4 @@
-//! `kiebitz record`: what goes over one port, into a capture.
+//! `kiebitz record`: writes the traffic of one port into a capture.
 
 use core::time::Duration;
 use std::collections::HashMap;
@@ -21,21 +21,21 @@ use crate::hall::{Hall, LineId, Names};
 use crate::port::{Port, PortInput, PortOrder};
 use crate::system_time::LiveTime;
 
-/// What `kiebitz record` is asked for.
+/// The options of `kiebitz record`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recording {
-    /// The port: a path, or a name of /dev or /dev/serial/by-id.
+    /// The port: a path, or a name in /dev or /dev/serial/by-id.
     pub port: PathBuf,
-    /// The capture, which must not exist.
+    /// The capture, which must not exist yet.
     pub file: PathBuf,
-    /// How the boards on the port speak.
+    /// The mode of the port.
     pub mode: PortMode,
-    /// How long; `None`: until somebody ends it.
+    /// For how long; `None`: until it is interrupted.
     pub time: Option<Duration>,
 }
 
-/// Records until the time is over or somebody ends it. The boards are kept answering as by the daemon. A port that goes
-/// away is opened again when it is back.
+/// Records until the time is over or it is interrupted. The boards are asked the same questions as by the daemon. A
+/// port that goes away is opened again when it is back.
 ///
 /// # Errors
 ///
@@ -47,14 +47,14 @@ pub fn run(recording: &Recording) -> Result<Exit> {
     runtime.block_on(async {
         let mut stop = Stop::listen()?;
         let candidate = recording.candidate()?;
-        let (inputs, mut heard) = channel(INPUTS);
+        let (inputs, mut received) = channel(MAX_INPUTS);
         let port = Port::serve((), &candidate.device, inputs);
         let recorder = async {
-            let capture = match heard.recv().await {
+            let capture = match received.recv().await {
                 Some((_, PortInput::Refused(error))) => return Err(error.into()),
-                _ => Capture::create(&recording.file, candidate.name())?,
+                _ => CaptureFile::create(&recording.file, candidate.name())?,
             };
-            let mut recorder = Recorder::new(candidate, recording.mode, capture, port);
+            let mut recorder = PortRecorder::new(candidate, recording.mode, capture, port);
             recorder.opened()?;
             anyhow::Ok(recorder)
         };
@@ -69,7 +69,7 @@ pub fn run(recording: &Recording) -> Result<Exit> {
             }
         };
         let exit = tokio::select! {
-            never = recorder.record(heard) => match never? {},
+            never = recorder.record(received) => match never? {},
             exit = stop.come() => exit,
             () = limit => Exit::Fine,
         };
@@ -91,24 +91,24 @@ impl Recording {
     }
 }
 
-/// The port, what is on it, and the capture.
+/// The port, the boards on it, and the capture.
 #[derive(Debug)]
-struct Recorder {
+struct PortRecorder {
     candidate: Candidate,
     port: Port,
     hall: Hall,
     line: LineId,
     time: LiveTime,
-    capture: Capture,
+    capture: CaptureFile,
     /// The mode in which the port is recorded as open.
     open: Option<LineMode>,
-    tally: Tally,
+    tally: TrafficTally,
     sync_due: Timestamp,
-    told_at: Timestamp,
+    progress_at: Timestamp,
 }
 
-impl Recorder {
-    fn new(candidate: Candidate, mode: PortMode, capture: Capture, port: Port) -> Self {
+impl PortRecorder {
+    fn new(candidate: Candidate, mode: PortMode, capture: CaptureFile, port: Port) -> Self {
         let mut hall = Hall::new("recording", Names::Recorded);
         let settings = LineSettings::for_port(candidate.kind, mode.line_mode());
         let line = hall.add(&candidate.name(), Line::keeping(settings));
@@ -120,16 +120,16 @@ impl Recorder {
             line,
             capture,
             open: None,
-            tally: Tally::default(),
+            tally: TrafficTally::default(),
             sync_due: time.now() + SYNC_PERIOD,
-            told_at: time.now(),
+            progress_at: time.now(),
             time,
         }
     }
 
-    /// Records for ever; it ends only with an error.
-    async fn record(&mut self, mut heard: Receiver<((), PortInput)>) -> Result<core::convert::Infallible> {
-        tell(&format!(
+    /// Records forever; it returns only an error.
+    async fn record(&mut self, mut received: Receiver<((), PortInput)>) -> Result<core::convert::Infallible> {
+        notify(&format!(
             "recording {}; Ctrl-C ends it",
             self.candidate.device.display()
         ));
@@ -144,19 +144,19 @@ impl Recorder {
             let due = self.hall.poll_deadline();
             let due = due.map_or(self.sync_due, |due| due.min(self.sync_due));
             tokio::select! {
-                Some((_, input)) = heard.recv() => {
+                Some((_, input)) = received.recv() => {
                     self.advance()?;
-                    self.take(input)?;
+                    self.handle(input)?;
                 }
                 () = self.time.until(due) => {}
             }
         }
     }
 
-    fn take(&mut self, input: PortInput) -> Result<()> {
+    fn handle(&mut self, input: PortInput) -> Result<()> {
         let now = self.time.now();
         match input {
-            PortInput::Refused(error) => tell(&error.to_string()),
+            PortInput::Refused(error) => notify(&error.to_string()),
             PortInput::Opened => self.opened()?,
             PortInput::Received(bytes) => {
                 self.put_bytes(now, Direction::Inbound, &bytes)?;
@@ -168,18 +168,18 @@ impl Recorder {
                 self.hall.sent(now, self.line, &bytes);
             }
             PortInput::Closed(reason) => {
-                tell(&format!("{reason}; trying again"));
+                notify(&format!("{reason}; trying again"));
                 self.closed(&reason)?;
             }
         }
         Ok(())
     }
 
-    /// Lets all deadlines fire, and does what is done now and then.
+    /// Handles deadlines that are due, stores the capture on disk and prints progress.
     fn advance(&mut self) -> Result<()> {
         let now = self.time.now();
         self.hall.advance(now);
-        // The events are those of a replay.
+        // Events are not printed; a replay of the capture has them.
         self.hall.take_said();
         if let Some((_, mode)) = self.hall.poll_found_out()
             && self.open != Some(mode)
@@ -190,9 +190,9 @@ impl Recorder {
         if self.sync_due <= now {
             self.capture.sync()?;
             self.sync_due = now + SYNC_PERIOD;
-            if now.saturating_duration_since(self.told_at) >= TELL_PERIOD {
-                self.told_at = now;
-                tell(&self.figures());
+            if now.saturating_duration_since(self.progress_at) >= PROGRESS_PERIOD {
+                self.progress_at = now;
+                notify(&self.figures());
             }
         }
         Ok(())
@@ -230,36 +230,36 @@ impl Recorder {
     }
 
     fn figures(&self) -> String {
-        let Tally { bytes, changes, .. } = &self.tally;
+        let TrafficTally { bytes, changes, .. } = &self.tally;
         let bytes = ByteSize(*bytes).display().si();
         format!("{bytes} in both directions, {changes} changes on the squares")
     }
 
-    /// Concludes the capture.
+    /// Completes the capture.
     fn end(mut self) -> Result<()> {
         if self.open.is_some() {
             self.closed("the recording was ended")?;
         }
         self.capture.sync()?;
         let file = self.capture.path.display().to_string();
-        tell(&format!(
-            "{file}: {}. `kiebitz replay {file}` shows it.",
+        notify(&format!(
+            "{file}: {}. To see it: `kiebitz replay {file}`.",
             self.figures()
         ));
         Ok(())
     }
 }
 
-/// What was seen so far.
+/// Figures of the traffic so far.
 #[derive(Debug, Default)]
-struct Tally {
+struct TrafficTally {
     bytes: u64,
-    /// How often a square came to show something else.
+    /// How often the contents of a square changed.
     changes: u64,
     shown: HashMap<String, Board>,
 }
 
-impl Tally {
+impl TrafficTally {
     fn count(&mut self, hall: &Hall) {
         for board in hall.boards() {
             let now = board.tracker().placement();
@@ -280,23 +280,23 @@ impl Tally {
     }
 }
 
-/// A capture of one port. Every block is written whole and at once, so that the file is a capture at any moment.
+/// A capture of one port. Every block is written whole and at once, so that the file is valid at any moment.
 #[derive(Debug)]
-struct Capture {
+struct CaptureFile {
     path: PathBuf,
     port: String,
     writer: CaptureWriter<File>,
-    /// The interfaces of a single board and of a bus, once there are any.
+    /// The interfaces for a single board and for a bus, once used.
     interfaces: [Option<usize>; 2],
     changed: bool,
 }
 
-impl Capture {
+impl CaptureFile {
     fn create(path: &Path, port: String) -> Result<Self> {
         let file = match OpenOptions::new().write(true).create_new(true).open(path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 bail!(
-                    "{} exists already, and a recording is not written over anything: choose another name",
+                    "{} already exists, and a recording never overwrites a file: choose another name",
                     path.display()
                 )
             }
@@ -336,7 +336,7 @@ impl Capture {
         self.writer.write(&packet)
     }
 
-    /// Has the disk store what was written, so that a power failure costs no more than came since.
+    /// Stores on disk what was written, so that a power failure loses only what came since.
     fn sync(&mut self) -> Result<()> {
         if core::mem::take(&mut self.changed) {
             let synced = self.writer.get_ref().sync_data();
@@ -346,13 +346,14 @@ impl Capture {
     }
 }
 
-fn tell(text: &str) {
-    // Nobody is left to be told when stderr is gone.
+fn notify(text: &str) {
+    // When stderr is closed, nobody is reading.
     let _ = writeln!(io::stderr().lock(), "kiebitz: {text}");
 }
 
-/// Inputs of the port that wait to be recorded.
-const INPUTS: usize = 64;
-/// A power failure costs this much at most.
+/// At most this many inputs of the port wait to be recorded; then reading waits.
+const MAX_INPUTS: usize = 64;
+/// A power failure loses at most this much.
 const SYNC_PERIOD: Duration = Duration::from_secs(1);
-const TELL_PERIOD: Duration = Duration::from_secs(10);
+/// How often the figures so far are printed.
+const PROGRESS_PERIOD: Duration = Duration::from_secs(10);
