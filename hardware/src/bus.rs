@@ -78,7 +78,7 @@ pub struct BusSettings {
 }
 
 impl BusSettings {
-    /// For finding out what stands on the boards without taking anything from whoever follows the games: 2 rounds a
+    /// For finding out what stands on the boards without taking anything from the host that follows the games: 2 rounds a
     /// second, each with a dump of every board.
     #[must_use]
     pub fn peeking() -> Self {
@@ -102,7 +102,7 @@ impl Default for BusSettings {
     }
 }
 
-/// What happened on a bus since it was made. Rounds are counted only by the one who polls.
+/// What happened on a bus since it was made. Rounds are counted only when polling.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BusFigures {
@@ -126,7 +126,7 @@ pub struct BusFigures {
     pub longest_round: Duration,
 }
 
-/// All boards on one line in bus mode: a state machine that is handed bytes and time and returns observations of each
+/// All boards on one line in bus mode: a state machine that is given bytes and time and returns observations of each
 /// board, and the next question to write.
 ///
 /// ```
@@ -165,7 +165,7 @@ pub struct BusLine {
     closing: Closing,
 }
 
-/// Whether the port is to be given up.
+/// Whether the port has to be given up.
 #[derive(Debug, Default, PartialEq, Eq)]
 enum Closing {
     #[default]
@@ -245,7 +245,7 @@ impl BusLine {
             return;
         };
         let heard = self.listener.answered_at.map_or(opened, |at| at.max(opened));
-        if self.closing == Closing::No && now.saturating_duration_since(heard) >= NOBODY_TIME {
+        if self.closing == Closing::No && now.saturating_duration_since(heard) >= MAX_SILENCE {
             self.closing = Closing::Wanted;
         }
     }
@@ -274,7 +274,7 @@ impl BusLine {
     pub fn poll_close(&mut self) -> Option<String> {
         (self.closing == Closing::Wanted).then(|| {
             self.closing = Closing::Returned;
-            NOBODY.to_owned()
+            NO_ANSWER.to_owned()
         })
     }
 
@@ -291,9 +291,9 @@ impl BusLine {
     }
 }
 
-/// A port on which nobody has answered for this long is given up.
-const NOBODY_TIME: Duration = Duration::from_secs(30);
-const NOBODY: &str = "no board has answered on the bus for 30 s";
+/// A port without any answer for this long is given up.
+const MAX_SILENCE: Duration = Duration::from_secs(30);
+const NO_ANSWER: &str = "no board has answered on the bus for 30 s";
 
 #[cfg(test)]
 mod tests;

@@ -116,7 +116,7 @@ pub enum Content {
     Opened,
     /// The port was closed, or went away.
     Closed {
-        /// Why; empty when the capture does not say.
+        /// Why; empty when the capture does not give a reason.
         reason: String,
     },
 }

@@ -1,11 +1,11 @@
 //! A board and its clock that exist in memory only, for tests and demonstrations.
 //!
-//! An [`EmulatedBoard`] has 64 fields on which something stands, a scan that looks at them one after another, a
+//! An [`EmulatedBoard`] has 64 fields on which something stands, a scan that samples them one after another, a
 //! memory, and a line of 9600 baud; an [`EmulatedClock`] may be plugged in. It speaks the protocol of a single board
 //! and of a bus, on which an [`EmulatedBus`] joins many, and has faults on demand. What is random is drawn from seeds,
 //! so that the same happens in every run.
 //!
-//! It knows no rule of chess: what is played on it is the business of a [`Player`] with its [`hand`]s, or of the
+//! It knows no rule of chess: what is played on it is up to a [`Player`] with its [`hand`]s, or to the
 //! caller. It opens nothing and reads no clock: bytes and time go
 //! in, bytes with their times come out.
 //!

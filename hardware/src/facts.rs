@@ -1,7 +1,7 @@
-//! What boards, clocks and their lines are like: every figure that is nobody's choice, once.
+//! What boards, clocks and their lines are like: every figure that is given by the hardware, in one place.
 //!
 //! "Described" stands for the published descriptions of the protocol (1998 to 2015), "measured" for what readers of
-//! real boards have observed. What this program chooses on top of them, how long it is patient for instance, stands
+//! real boards have observed. What this program chooses on top of them, such as how long it waits, stands
 //! where it is used, derived from these.
 
 use core::time::Duration;
@@ -24,7 +24,7 @@ pub const SCAN: Duration = Duration::from_millis(250);
 /// A usual scan, in the middle of what was measured.
 pub const USUAL_SCAN: Duration = Duration::from_millis(225);
 
-/// Two reports that come at most this far apart can be of one scan, and then their order says nothing: the scan, and
+/// Two reports that come at most this far apart can be of one scan, and then their order means nothing: the scan, and
 /// each report on the line.
 pub const ONE_SCAN_APART: Duration = SCAN
     .saturating_add(FIELD_UPDATE_TIME)
@@ -41,7 +41,7 @@ pub const DUMP_AGE: Duration = SCAN.saturating_add(DUMP_TIME);
 /// How often a board asks its clock: two or three times a second (described).
 pub const CLOCK_POLL: Duration = Duration::from_millis(400);
 
-/// How far behind the clock's display a report of it can be (measured).
+/// How old a report of the clock's display can be when it is heard (measured).
 pub const CLOCK_AGE: Duration = Duration::from_secs(1);
 
 /// How often a board in update mode reports its clock, and one in update-nice mode a clock that runs (described).

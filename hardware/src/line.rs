@@ -44,8 +44,8 @@ impl LineSettings {
         }
     }
 
-    /// A line behind a port of this kind. `mode` is how its boards speak, if somebody has said so; otherwise only ports
-    /// that a bus may be behind are probed. A board on a Bluetooth link is asked for its battery as well.
+    /// A line on a port of this kind. `mode` is how its boards speak, if that is configured; otherwise only ports
+    /// that may lead to a bus are probed. A board on a Bluetooth link is asked for its battery as well.
     #[cfg(target_os = "linux")]
     #[must_use]
     pub fn for_port(kind: PortKind, mode: Option<LineMode>) -> Self {
@@ -77,7 +77,7 @@ impl LineSettings {
     }
 }
 
-/// A line: a state machine that is handed bytes and time and returns observations with the place that they are of, and
+/// A line: a state machine that is given bytes and time and returns observations with the place that they are of, and
 /// the next bytes to write.
 ///
 /// It is a [`Probe`] as long as it is not known how the boards speak, then a [`Session`] or a [`BusLine`], and it is driven
@@ -199,7 +199,7 @@ impl Line {
         }
     }
 
-    /// The port was opened. A line that is to be probed is probed anew: something else may have been plugged in.
+    /// The port was opened. A line that has to be probed is probed again: something else may have been plugged in.
     pub fn handle_opened(&mut self, now: Timestamp) {
         if let Some(settings) = self.settings.as_ref().filter(|settings| settings.mode.is_none()) {
             self.machine = Machine::keeping(settings, None);

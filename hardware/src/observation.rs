@@ -27,12 +27,12 @@ pub struct Observed {
 pub enum Observation {
     /// The port was opened.
     Opened,
-    /// The port is gone; the reason is the operating system's or the recorder's word.
+    /// The port is gone; the reason comes from the operating system or the recorder.
     Closed {
         /// Why the port went away.
         reason: String,
     },
-    /// The board said more about itself.
+    /// The board reported more about itself.
     Identified(Identity),
     /// A field changed (FIELD_UPDATE).
     Field {
@@ -56,9 +56,9 @@ pub enum Observation {
         /// The clock showed this after this time: the board polls it only two or three times a second.
         not_before: Timestamp,
     },
-    /// The board says that no clock is connected (BWTIME).
+    /// The board reports that no clock is connected (BWTIME).
     ClockAbsent,
-    /// The board was asked for its memory: the answer may take some seconds, in which it says nothing else.
+    /// The board was asked for its memory: the answer may take some seconds, in which it sends nothing else.
     MemoryAsked,
     /// The board's memory (EE_MOVES), oldest element first; what could not be read is left out.
     Memory {
@@ -74,7 +74,7 @@ pub enum Observation {
         elements: Vec<Element>,
         /// All of it happened after this time: a scan before the question that was answered last.
         ///
-        /// [`Timestamp::from_micros(0)`](Timestamp::from_micros) when nobody knows when the board was last asked: with
+        /// [`Timestamp::from_micros(0)`](Timestamp::from_micros) when it is not known when the board was last asked: with
         /// the first changes after it was found. They may reach back to the last question of a daemon before a
         /// restart, or to the power-up, which then is one of the elements.
         not_before: Timestamp,
@@ -91,7 +91,7 @@ pub enum Observation {
     },
 }
 
-/// What a board says about itself; `None` until it has said it.
+/// What a board reports about itself; `None` until it has reported it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]

@@ -1,9 +1,9 @@
 //! Serial ports: which of them may carry a board, when they come and go, and how they are opened.
 //!
 //! [`PortList`] reads what the system has, without udev; [`PortWatch`] reports what came and went since;
-//! [`SerialPort`] is one of them, opened for this program alone; [`Backoff`] says when to try again. What goes
-//! wrong is a [`PortError`], whose text says what to do. Equal errors are equal values, so that whoever
-//! tries again every few seconds can report each trouble once.
+//! [`SerialPort`] is one of them, opened for this program alone; [`Backoff`] decides when to try again. What goes
+//! wrong is a [`PortError`], whose text names the next step. Equal errors are equal values, so that a caller
+//! that tries again every few seconds can report each one once.
 
 use core::fmt;
 use core::str::FromStr;
@@ -31,12 +31,12 @@ pub struct PortSettings {
     /// Whether to search for USB boards, USB serial converters and bound RFCOMM devices; otherwise only
     /// [`paths`](Self::paths) count.
     pub search: bool,
-    /// USB devices that may carry a board, beside the known ones.
+    /// USB devices that may carry a board, besides the known ones.
     pub usb: Vec<UsbId>,
     /// Ports to use whatever they are: a device or a link to one such as those in `/dev/serial/by-id`. A name
     /// without a slash is one of `/dev/serial/by-id` or of `/dev`.
     pub paths: Vec<PathBuf>,
-    /// Ports never to touch, written as in [`paths`](Self::paths). It wins over all else.
+    /// Ports never to touch, written as in [`paths`](Self::paths). Takes precedence over everything else.
     pub ignore: Vec<PathBuf>,
     /// USB devices never to touch, likewise.
     pub ignore_usb: Vec<UsbId>,
@@ -71,7 +71,7 @@ pub enum PortKind {
 }
 
 impl PortKind {
-    /// Whether a bus may be behind the port, so that it has to be probed before any single-board byte is sent
+    /// Whether the port may lead to a bus, so that it has to be probed before any single-board byte is sent
     /// (any such byte switches every board of a bus).
     ///
     /// A USB board and a Bluetooth board are alone on their line.
@@ -155,7 +155,7 @@ pub struct Candidate {
     pub device: PathBuf,
     /// What it is.
     pub kind: PortKind,
-    /// The USB device behind it, if there is one.
+    /// Its USB device, if it is one.
     pub usb: Option<UsbDevice>,
     /// The configured path that leads to it, as it was written; `None` when it was found by searching.
     pub configured: Option<PathBuf>,
@@ -171,7 +171,7 @@ impl Candidate {
     }
 }
 
-/// What a USB device says about itself.
+/// What a USB device reports about itself.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct UsbDevice {
     /// Vendor and product.

@@ -14,7 +14,7 @@ use crate::time::Timestamp;
 /// Finds out what a serial port of unknown kind is, before any single-board byte goes to it: that would switch every
 /// board of a bus to single-board mode.
 ///
-/// It listens first, for a board that another program left reporting by itself: such a one is alone on its line. Then
+/// It listens first, for a board that another program left reporting by itself: such a board is alone on its line. Then
 /// it sends pings to all boards of a bus, more than one because the first may only switch a board back to bus mode.
 /// A port without an answer is one for a [`Session`](crate::Session). A board that is alone and knows the bus answers,
 /// too: it is then a bus with one board.
@@ -43,7 +43,7 @@ pub struct Probe {
     /// When the next ping is due, or the answers to the last have had their time; `None`: decided, or not open.
     due: Option<Timestamp>,
     pings: u8,
-    /// What came looks like answers to a ping that collided.
+    /// What came may be answers to a ping that collided.
     collided: bool,
     outbox: Option<Vec<u8>>,
     mode: Option<LineMode>,

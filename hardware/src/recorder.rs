@@ -1,12 +1,12 @@
 //! Recording every byte of every port, all day, every day.
 //!
 //! A [`Recorder`] keeps one [capture](crate::capture) per port and day in a folder, named `2026-11-21-ttyUSB0.pcapng`.
-//! The day is that of the place, so that a tournament is not cut in two where it is evening at midnight UTC. A file
+//! The day is the local one, so that a tournament is not cut in two where it is evening at midnight UTC. A file
 //! of the day that is there already is continued: cut off after its last whole block, if the power failed, and
 //! with a new section. A file that is damaged inside, or that another program writes, is left alone, and
 //! `2026-11-21-ttyUSB0-2.pcapng` is begun. A port that stays open over midnight goes on in the next day's file without
-//! a mark, so that both, read one after the other, say what happened. A file that somebody removes or renames while it
-//! is written is missed within a minute, and begun anew.
+//! a mark, so that both, read one after the other, show what happened. If a file is removed or
+//! renamed while it is written, this is noticed within a minute, and a new one is begun.
 //!
 //! # Driving it
 //!
@@ -15,10 +15,10 @@
 //! them. It is handed each chunk by [`record`](Recorder::record), which passes it to the operating system at once, so
 //! that the end of the process costs nothing. At [`poll_deadline`](Recorder::poll_deadline) it calls
 //! [`sync`](Recorder::sync), which has the disk store everything: less than a second after it was recorded, as long
-//! as the disk is fast enough. [`poll_report`](Recorder::poll_report) returns what people should know.
+//! as the disk is fast enough. [`poll_report`](Recorder::poll_report) returns reports for people.
 //!
-//! Nothing that goes wrong stops the recorder. It drops what it cannot write, says so once, tries again every five
-//! seconds, and marks the gap: a close whose reason says how many chunks are missing, then an open.
+//! Nothing that goes wrong stops the recorder. It drops what it cannot write, reports that once, tries again every five
+//! seconds, and marks the gap: a close whose reason gives the number of missing chunks, then an open.
 //!
 //! ```
 //! use core::time::Duration;
@@ -65,9 +65,9 @@ use folder::Folder;
 /// Where and how much to record.
 #[derive(Clone, Debug)]
 pub struct RecorderSettings {
-    /// Where the captures are; it is made when it is not there. Other files in it are left alone.
+    /// The folder of the captures, created if it does not exist. Other files in it are left alone.
     pub folder: PathBuf,
-    /// How many bytes the captures in the folder may have in all. The oldest are removed to keep to it, but never
+    /// The size in bytes that all captures in the folder may have together. The oldest are removed to keep to it, but never
     /// one that is being written. Checked once a minute, so for that long there may be more.
     pub budget: u64,
     /// Where the boards are: it decides when a day ends.
@@ -90,7 +90,7 @@ pub struct Recorder {
     reports: VecDeque<RecorderReport>,
 }
 
-/// What people should know about the recording.
+/// A report for people about the recording.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum RecorderReport {
@@ -99,7 +99,7 @@ pub enum RecorderReport {
     Failed {
         /// The file or folder.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         error: io::ErrorKind,
     },
     /// Recording works again.
@@ -226,7 +226,7 @@ impl Recorder {
         self.settle_trouble(now);
     }
 
-    /// What people should know, in the order in which it happened.
+    /// The next report for people, in the order in which things happened.
     #[must_use]
     pub fn poll_report(&mut self) -> Option<RecorderReport> {
         self.reports.pop_front()
@@ -341,7 +341,7 @@ impl Port {
         let written = written.and_then(|()| self.write_marked(&mut file, name, now, mode, content));
         if let Err(error) = written {
             let path = file.path.clone();
-            // A file that cannot be mended is examined anew before it is used again.
+            // A file that cannot be mended is examined again before it is used.
             self.file = file.mend().is_ok().then_some(file);
             return Err((path, error));
         }
@@ -402,7 +402,7 @@ impl Port {
 fn store(files: &[&mut DayFile<File>]) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     if let Some(file) = files.first()
-        && files.len() > STORED_ALONE
+        && files.len() > MAX_STORED_ALONE
     {
         return file.sync_file_system();
     }
@@ -433,13 +433,16 @@ fn in_words(error: io::ErrorKind) -> String {
 /// How long a chunk waits before the disk is asked to store it. With the time that storing takes, it is less than a second.
 const SYNC_AFTER: Duration = Duration::from_millis(800);
 
-/// So many files are stored one by one. With more, the file system stores all it has in one go, because each one
-/// would wait for its journal.
+/// At most this many files are stored one by one. With more, the file system stores everything at once, because
+/// each file would wait for its journal.
 #[cfg(target_os = "linux")]
-const STORED_ALONE: usize = 8;
+const MAX_STORED_ALONE: usize = 8;
 
+/// How long after a failure writing is tried again.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
+/// Recording counts as working again after this long without a failure.
 const WELL_AFTER: Duration = Duration::from_secs(10);
+/// How often the disk budget is checked.
 const BUDGET_EVERY: Duration = Duration::from_secs(60);
 
 #[cfg(test)]

@@ -16,12 +16,12 @@ use keeper::Keeper;
 use listener::Listener;
 pub use settings::SessionSettings;
 
-/// One board on one port: a state machine that is handed bytes and time and returns observations and, if it keeps the
+/// One board on one port: a state machine that is given bytes and time and returns observations and, if it keeps the
 /// board, what to write.
 ///
 /// It never reads a clock and never opens anything. Observations come only from opening, closing and the bytes of both
-/// directions; deadlines lead to writes and to giving the port up, nothing else. So a replay that hands in recorded
-/// bytes at the same door observes the same.
+/// directions; deadlines lead to writes and to giving the port up, nothing else. So a replay that hands in the
+/// recorded bytes in the same way observes the same.
 ///
 /// A replay listens:
 ///
@@ -51,7 +51,7 @@ pub use settings::SessionSettings;
 ///     let now = session.poll_deadline().expect("an open port is never left alone");
 ///     session.handle_deadline(now);
 ///     while let Some(bytes) = session.poll_transmit(now) {
-///         session.handle_sent(now, &bytes); // written to a port on which nobody answers
+///         session.handle_sent(now, &bytes); // written to a port without a board
 ///         asked.extend(bytes);
 ///     }
 ///     if let Some(reason) = session.poll_close() {
@@ -71,7 +71,7 @@ pub struct Session {
 impl Session {
     /// An answer is given up after this time. The longest is that of a full memory, which takes 8.3 s on the line; one
     /// that comes damaged is asked for again within this time.
-    pub const LONGEST_ANSWER: Duration = Duration::from_secs(12);
+    pub const MAX_ANSWER_TIME: Duration = question::MAX_ANSWER_TIME;
 
     /// A session that only listens, with a port that has not been opened yet.
     #[must_use]
@@ -83,7 +83,7 @@ impl Session {
     ///
     /// After every opening it asks who the board is, puts it into update-nice mode, and asks for clock, dump and the
     /// board's memory. Then it asks for a dump when the squares have become quiet, after garbage and once a minute, and
-    /// for a sign of life when the board has said nothing for a while. A port from which no board answers is given up
+    /// for a sign of life when the board has sent nothing for a while. A port from which no board answers is given up
     /// ([`poll_close`](Self::poll_close)).
     #[must_use]
     pub fn keeping(settings: SessionSettings) -> Self {
@@ -169,7 +169,7 @@ impl Session {
     /// Shows a text on the clock's display for [`SessionSettings::text_time`]: its first 8 characters, in small
     /// letters. A text that has not been sent yet is replaced.
     ///
-    /// Only for setting up, never during a game: to see to that is the caller's part. Nothing happens without a clock,
+    /// Only for setting up, never during a game; the caller has to ensure that. Nothing happens without a clock,
     /// on a closed port, or in a session that only listens. Clocks other than the DGT 3000 do not show it.
     pub fn show(&mut self, now: Timestamp, text: &str) {
         if let Some(keeper) = &mut self.keeper {

@@ -39,7 +39,7 @@ const MAX_GAME_AGE: Duration = Duration::from_secs(6 * 3600);
 /// Longest wait after the first dump for the host to request the memory.
 const REQUEST_WITHIN: Duration = Duration::from_secs(1);
 /// Longest wait for the memory after it was requested: as long as a session waits for it, and a little more.
-const ANSWER_WITHIN: Duration = Session::LONGEST_ANSWER.saturating_add(Duration::from_secs(1));
+const ANSWER_WITHIN: Duration = Session::MAX_ANSWER_TIME.saturating_add(Duration::from_secs(1));
 /// Most squares that pieces in the air can explain: castling changes four.
 const MAX_IN_THE_AIR: usize = 4;
 

@@ -285,7 +285,10 @@ fn what_cannot_be_emulated_is_refused() {
             "hands are calm, drawing, blitz, clumsy or mixed",
         ),
         (&["--fault", "explode 1"], "\"explode\" is not a fault"),
-        (&["--bus", "--damaged", "all"], "a share is written as in 2% or 0.5%"),
+        (
+            &["--bus", "--damaged", "all"],
+            "a share is written as in 2% or 0.5%",
+        ),
         (&["--damaged", "2%"], "--bus"),
         (
             &["--boards", "3", "--fault", "unplug 4 at 5s"],

@@ -20,7 +20,7 @@ pub(super) struct BusBoard {
     pub(super) asked_since: Option<Timestamp>,
     /// Changes that were asked for and have not been reported yet.
     pub(super) owed: Option<Owed>,
-    /// A repeat was asked for although nothing was owed: another host has had what comes.
+    /// A repeat was asked for although nothing was owed: what comes was already reported to another host.
     pub(super) recalls: bool,
     /// The changes last answered, as they stand on the wire; `None`: not known.
     pub(super) last_changes: Option<Vec<u8>>,
@@ -57,7 +57,7 @@ pub(super) struct Owed {
 /// What came of an answer with changes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Reported {
-    /// Nobody asked for it.
+    /// It was not asked for.
     Unasked,
     /// It was reported before, here or to another host.
     Known,
@@ -94,7 +94,7 @@ impl BusBoard {
         }
     }
 
-    /// The board is there: what may have changed meanwhile has to be reported anew.
+    /// The board answered: what may have changed meanwhile has to be reported again.
     pub(super) fn enter(&mut self) {
         self.present = true;
         self.board_wanted = true;
@@ -103,7 +103,7 @@ impl BusBoard {
         self.all_in_one_refused = 0;
     }
 
-    /// The board is gone, or the port. What it owes it will still owe when it comes back.
+    /// The board or the port is gone. What the board owes it will still owe when it is back.
     pub(super) fn leave(&mut self) {
         self.present = false;
         (self.failures, self.unreadable) = (0, false);
@@ -112,7 +112,7 @@ impl BusBoard {
 
     /// It is not known what the board last reported to another host.
     pub(super) fn wants_recall(&self) -> bool {
-        self.last_changes.is_none() && self.owed.is_none() && self.recalls_asked < MOST_RECALLS
+        self.last_changes.is_none() && self.owed.is_none() && self.recalls_asked < MAX_RECALLS
     }
 
     /// A question that was asked after all others to this board was answered: earlier answers will not come.
@@ -147,8 +147,8 @@ impl BusBoard {
         let elements: Vec<Element> = eeprom::elements(data)
             .filter_map(|element| element.map_err(|error| dropped += error.dropped).ok())
             .collect();
-        let anew = [Element::PowerUp, Element::Watchdog];
-        self.board_wanted |= dropped > 0 || elements.iter().any(|element| anew.contains(element));
+        let restarts = [Element::PowerUp, Element::Watchdog];
+        self.board_wanted |= dropped > 0 || elements.iter().any(|element| restarts.contains(element));
         Reported::New {
             elements,
             not_before,
@@ -174,9 +174,9 @@ fn can_happen_twice(data: &[u8]) -> bool {
     ends.iter().flatten().all(|(first, last)| first != last)
 }
 
-/// How often a board is asked for what it last reported to another host.
-const MOST_RECALLS: u32 = 3;
-/// The time of which it is only known that it is long ago.
+/// The most questions for what a board last reported to another host.
+const MAX_RECALLS: u32 = 3;
+/// Stands for an unknown time, long ago.
 pub(super) const UNKNOWN: Timestamp = Timestamp::from_micros(0);
 
 #[cfg(test)]

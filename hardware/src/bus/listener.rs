@@ -1,4 +1,4 @@
-//! What is learned from the bytes of both directions.
+//! What the bytes of both directions show.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -22,7 +22,7 @@ pub(super) struct Listener {
     commands: BusCommandDecoder,
     question: Option<Question>,
     boards: BTreeMap<BusAddress, BusBoard>,
-    /// Boards that answered a ping to all, or something that looked like it, and are not there yet.
+    /// Boards that answered a ping to all, or seemed to, and have not joined yet.
     found: BTreeSet<BusAddress>,
     observations: VecDeque<(BusAddress, Observed)>,
     /// When the last good answer came.
@@ -30,7 +30,7 @@ pub(super) struct Listener {
     pub(super) figures: BusFigures,
 }
 
-/// The last command on the line, and what has come of it.
+/// The last command on the line, and its outcome so far.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Question {
     pub(super) command: BusCommand,
@@ -44,7 +44,7 @@ pub(super) struct Question {
     pub(super) complete: bool,
 }
 
-/// What has come of a question.
+/// The outcome of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     Answered,
@@ -136,7 +136,7 @@ impl Listener {
         &self.found
     }
 
-    /// A command goes out: the one before has got the answers that it will get.
+    /// A command goes out: the one before gets no more answers.
     fn conclude(&mut self, now: Timestamp) {
         let Some(question) = self.question.take() else {
             self.decoder.reset();
@@ -211,7 +211,7 @@ impl Listener {
                     repeated: false,
                     flushed: false,
                 });
-                // Whoever asks does not repeat what was damaged.
+                // The poller does not ask again for what was damaged.
                 if lost.is_some_and(|owed| owed.heard) {
                     board.board_wanted = true;
                     self.observe(now, address, Observation::Disturbed { bytes: LOST_ANSWER });
@@ -317,7 +317,7 @@ impl Listener {
             dropped,
         } = reported
         {
-            // That nothing has changed is news as well: the board is quiet.
+            // That nothing has changed is worth knowing too: the board is quiet.
             let changes = Observation::Changes {
                 elements,
                 not_before,
@@ -330,7 +330,7 @@ impl Listener {
         }
     }
 
-    /// The first thing a board ever said is changes: it owed them since it was asked.
+    /// The first answer of a board has changes: it has owed them since it was asked.
     fn welcome_asked(&mut self, now: Timestamp, address: BusAddress, asked: Option<BusCommandKind>) {
         let since = self.asked_since(now, address);
         let board = self.answered(now, address, false);

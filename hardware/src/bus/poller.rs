@@ -1,4 +1,4 @@
-//! What to ask next.
+//! Which question comes next on a bus.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -11,16 +11,16 @@ use super::turn::Turn;
 use crate::facts::{BUS_ANSWER_TIME, PING_ANSWERS_TIME};
 use crate::time::Timestamp;
 
-/// Asks one question after the other; what comes of them is the [`Listener`]'s business.
+/// Asks one question after another. The [`Listener`] handles the answers.
 #[derive(Debug)]
 pub(super) struct Poller {
     settings: BusSettings,
     phase: Phase,
-    /// Nothing is asked before.
+    /// Nothing is asked before this time.
     wait_until: Timestamp,
     /// Where the next round begins: with the board for which this one had no time.
     first: BusAddress,
-    /// When boards that joined are next looked for.
+    /// When the next search for boards that joined begins.
     search_due: Timestamp,
     /// When the next board that has left is asked whether it is back, and which was the last.
     absent_due: Timestamp,
@@ -65,7 +65,7 @@ impl Search {
                 Some(board) if board.silenced => None,
                 _ => Some(BusCommandKind::IgnoreNextPing),
             };
-            if let Some(kind) = kind.filter(|_| asked < MOST_GREETINGS) {
+            if let Some(kind) = kind.filter(|_| asked < MAX_GREETINGS) {
                 self.greeted = Some((address, asked + 1));
                 return Some((kind, address));
             }
@@ -104,7 +104,7 @@ impl Poller {
         }
     }
 
-    /// The port was opened: boards known from before are looked for like all others.
+    /// The port was opened: boards known from before are searched for like all others.
     pub(super) fn handle_opened(&mut self, now: Timestamp) {
         self.phase = Phase::Search(Search::default());
         self.wait_until = now;
@@ -130,7 +130,7 @@ impl Poller {
         None
     }
 
-    /// When no more is to be expected of a question.
+    /// When a question can bring no more answers.
     fn over_at(&self, question: &Question) -> Timestamp {
         let asked = question.asked_at;
         if question.command.address == BusAddress::ALL {
@@ -140,7 +140,7 @@ impl Poller {
             };
         }
         match question.last_byte_at {
-            Some(last) if question.complete || question.damaged >= BABBLE => last,
+            Some(last) if question.complete || question.damaged >= MAX_BABBLE => last,
             Some(last) => (asked + BUS_ANSWER_TIME).max(last + GAP),
             None => asked + BUS_ANSWER_TIME,
         }
@@ -162,7 +162,7 @@ impl Poller {
             .question()
             .is_none_or(|question| question.last_byte_at.is_none());
         // The first ping may only have switched boards back from single mode.
-        let over = search.pings >= MOST_PINGS || (silent && search.pings >= 2);
+        let over = search.pings >= MAX_PINGS || (silent && search.pings >= 2);
         if !over {
             search.pinged = false;
             let there = listener.present().map(|(address, _)| address);
@@ -175,7 +175,7 @@ impl Poller {
                 pings: 1,
                 ..Search::default()
             };
-            self.wait_until = now + NOBODY_PAUSE;
+            self.wait_until = now + EMPTY_LINE_PAUSE;
         }
         None
     }
@@ -244,7 +244,7 @@ impl Poller {
             _ => {}
         }
         if let Some(address) = listener.found().first().copied() {
-            round.calls = Some((address, MORE_CALLS));
+            round.calls = Some((address, MAX_MORE_CALLS));
             return Some(command(BusCommandKind::IgnoreNextPing, address));
         }
         if now < self.absent_due {
@@ -266,7 +266,7 @@ impl Poller {
         let Phase::Round(round) = &mut self.phase else {
             return None;
         };
-        let most = if has_time { SILENCED_PER_ROUND } else { 1 };
+        let most = if has_time { MAX_SILENCED_PER_ROUND } else { 1 };
         if now < self.search_due || round.silenced >= most {
             return None;
         }
@@ -307,23 +307,23 @@ const fn command(kind: BusCommandKind, address: BusAddress) -> BusCommand {
 /// An answer goes on without such a gap: a board that writes to its memory pauses for 20 ms between two answers, a
 /// converter for 16 ms.
 const GAP: Duration = Duration::from_millis(50);
-/// After this many bytes that make no answer, no good one is expected any more.
-const BABBLE: usize = 512;
-/// What boards need to take in a ping to all, even while they write their memory.
+/// After this many bytes that make no answer, a valid one is no longer expected.
+const MAX_BABBLE: usize = 512;
+/// How long boards need to take in a ping to all, even while they write their memory.
 const PING_PAUSE: Duration = Duration::from_millis(30);
-/// This many pings to all find more boards than any line has; beyond that, noise answers.
-const MOST_PINGS: u32 = 10;
-/// How many questions a board gets before the next ping to all; two are enough if all goes well.
-const MOST_GREETINGS: u32 = 4;
-/// How often a line on which nobody answers is searched.
-const NOBODY_PAUSE: Duration = Duration::from_secs(2);
+/// The most pings to all in one search: they find more boards than any line has. After that, noise is answering.
+const MAX_PINGS: u32 = 10;
+/// The most questions to one board before the next ping to all. Two are enough if all goes well.
+const MAX_GREETINGS: u32 = 4;
+/// How often a line without any answer is searched.
+const EMPTY_LINE_PAUSE: Duration = Duration::from_secs(2);
 /// A round that has lasted this long asks boards for changes only.
 const EXTRAS_TIME: Duration = Duration::from_millis(1900);
-/// How often boards that joined are looked for.
+/// How often boards that joined are searched for.
 const SEARCH_PERIOD: Duration = Duration::from_secs(10);
-/// How many boards are silenced in a round that has time; else one is.
-const SILENCED_PER_ROUND: usize = 4;
-/// How often a board just found is asked again if it does not answer.
-const MORE_CALLS: u32 = 2;
+/// At most this many boards are silenced in a round that has time, else one.
+const MAX_SILENCED_PER_ROUND: usize = 4;
+/// A board just found that does not answer is asked at most this many times more.
+const MAX_MORE_CALLS: u32 = 2;
 /// How often one of the boards that have left is asked whether it is back.
 const ABSENT_PERIOD: Duration = Duration::from_secs(1);

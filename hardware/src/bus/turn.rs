@@ -53,7 +53,7 @@ impl Turn {
                 Some(Outcome::Answered) => {}
             }
         }
-        if self.damaged > MOST_DAMAGED || self.questions >= MOST_QUESTIONS {
+        if self.damaged > MAX_DAMAGED || self.questions >= MAX_QUESTIONS {
             return None;
         }
         self.questions += 1;
@@ -116,7 +116,7 @@ fn what_stands(board: &BusBoard, wants_board: bool, wants_clock: bool) -> Option
 }
 
 fn wants_version(board: &BusBoard) -> bool {
-    board.version.is_none() && board.versions_asked < MOST_VERSIONS
+    board.version.is_none() && board.versions_asked < MAX_VERSION_QUESTIONS
 }
 
 fn is_due(now: Timestamp, last: Option<Timestamp>, period: Duration) -> bool {
@@ -131,12 +131,12 @@ fn clock_period(board: &BusBoard) -> Duration {
     }
 }
 
-/// A board whose answers are damaged that often in one turn has to wait for the next.
-const MOST_DAMAGED: u32 = 3;
-/// More than a turn ever needs.
-const MOST_QUESTIONS: u32 = 12;
-/// Old boards do not give their version in the known form.
-const MOST_VERSIONS: u32 = 3;
+/// The most damaged answers in one turn; then the board waits for the next.
+const MAX_DAMAGED: u32 = 3;
+/// The most questions in one turn: more than it ever needs.
+const MAX_QUESTIONS: u32 = 12;
+/// The most questions for the version: old boards do not give it in the known form.
+const MAX_VERSION_QUESTIONS: u32 = 3;
 
 #[cfg(test)]
 mod tests {

@@ -96,9 +96,9 @@ impl<R: Read> CaptureReader<R> {
             ended: false,
             truncated: None,
         };
-        reader.fill(LEAST_BLOCK)?;
+        reader.fill(MIN_BLOCK)?;
         let signature = SHB_MAGIC.to_le_bytes();
-        let begins_well = match reader.block.get(8..LEAST_BLOCK) {
+        let begins_well = match reader.block.get(8..MIN_BLOCK) {
             Some(mark) => reader.block.starts_with(&signature) && ByteOrder::from_mark(mark).is_some(),
             None => {
                 let known = reader.block.len().min(4);
@@ -106,7 +106,7 @@ impl<R: Read> CaptureReader<R> {
             }
         };
         if !begins_well {
-            reader.fill(SNIFFED)?;
+            reader.fill(MAX_SNIFFED)?;
             return Err(CaptureError::NotACapture {
                 looks_like: sniff(&reader.block),
             });
@@ -125,7 +125,7 @@ impl<R: Read> CaptureReader<R> {
     ///
     /// # Errors
     ///
-    /// When the input fails or is damaged, or is a capture of something else than serial lines. All packets
+    /// When the input fails or is damaged, or is a capture of something other than serial lines. All packets
     /// before that place have been given out.
     pub fn next_packet(&mut self) -> Result<Option<Packet>, CaptureError> {
         let result = self.advance();
@@ -165,8 +165,8 @@ impl<R: Read> CaptureReader<R> {
         if self.ended {
             return Ok(false);
         }
-        self.fill(LEAST_BLOCK)?;
-        if self.block.len() < LEAST_BLOCK {
+        self.fill(MIN_BLOCK)?;
+        if self.block.len() < MIN_BLOCK {
             return Ok(self.end(!self.block.is_empty()));
         }
         if self.block_type() == SHB_MAGIC {
@@ -177,7 +177,7 @@ impl<R: Read> CaptureReader<R> {
         }
         let length = self.word_at(4);
         let size = length as usize;
-        if size < LEAST_BLOCK || length > MAX_BLOCK || !length.is_multiple_of(4) {
+        if size < MIN_BLOCK || length > MAX_BLOCK || !length.is_multiple_of(4) {
             return self.end_or(Fault::BlockLength(length));
         }
         self.fill(size)?;
@@ -380,11 +380,11 @@ struct Described {
 /// How the file is read, whatever the size of its blocks.
 const READ_AHEAD: usize = 64 << 10;
 
-/// Size of a block with nothing in it: its type and twice its length.
-const LEAST_BLOCK: usize = 12;
+/// The smallest size of a block, in bytes: its type and twice its length.
+const MIN_BLOCK: usize = 12;
 
-/// How much of a file that is no capture is examined.
-const SNIFFED: usize = 512;
+/// At most this many bytes of a file that is no capture are examined.
+const MAX_SNIFFED: usize = 512;
 
 #[cfg(test)]
 mod tests;

@@ -164,7 +164,7 @@ impl<W: Write> CaptureWriter<W> {
         self.output.flush()
     }
 
-    /// The output, for instance to have a file synchronised with its disk.
+    /// The output, for instance to have a file synchronized with its disk.
     #[must_use]
     pub fn get_ref(&self) -> &W {
         &self.output

@@ -24,7 +24,7 @@ pub use settings::BoardSettings;
 /// that only switches it back. Commands arrive at the speed of the line. The board is busy with one until its answer
 /// has passed the line; its input buffer holds 10 bytes, and what comes on top of that is lost.
 ///
-/// Times passed in must not go backwards. What is done to the board takes effect for the looks its scan takes
+/// Times passed in must not go backwards. What is done to the board takes effect for the samples its scan takes
 /// later than that; [`poll_transmit`](Self::poll_transmit) gives what the host can read by then.
 ///
 /// ```
@@ -48,7 +48,7 @@ pub struct EmulatedBoard {
     on: bool,
     /// When the board, reset over the bus, is there again.
     restart_at: Option<Timestamp>,
-    /// The board hangs until then: it takes nothing in and says nothing.
+    /// The board hangs until then: it takes nothing in and sends nothing.
     silent_until: Option<Timestamp>,
     scan: Scan,
     memory: Memory,
@@ -186,7 +186,7 @@ impl EmulatedBoard {
         }
     }
 
-    /// Whether the board has power and is not starting anew.
+    /// Whether the board has power and is not restarting.
     #[must_use]
     pub const fn powered(&self) -> bool {
         self.on
@@ -224,7 +224,7 @@ impl EmulatedBoard {
     }
 
     /// When [`advance`](Self::advance) or [`poll_transmit`](Self::poll_transmit) will next have something to do if
-    /// nobody touches the board; `None`: never.
+    /// the board is left alone; `None`: never.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         [self.line.next_at(), self.next_act_at()]
@@ -276,7 +276,7 @@ impl EmulatedBoard {
         self.take_in(now) || self.input.next_taken().is_some()
     }
 
-    /// As [`advance`](Self::advance), and looks that show nothing new have been taken as well.
+    /// As [`advance`](Self::advance), and samples that show nothing new have been taken as well.
     fn advance_scan(&mut self, now: Timestamp) {
         self.advance(now);
         if self.on {
@@ -364,12 +364,12 @@ impl EmulatedBoard {
             self.writing_until = at + self.settings.write_time;
         }
         self.clock_read = read;
-        let told = match self.mode {
+        let reported = match self.mode {
             Mode::Update => true,
             Mode::UpdateNice => self.clock_sent.replace(read) != Some(read),
             Mode::Bus | Mode::Idle | Mode::UpdateBoard => false,
         };
-        if told {
+        if reported {
             let message = self.clock_message();
             self.send(at, message);
         }
@@ -382,7 +382,7 @@ impl EmulatedBoard {
         }
     }
 
-    /// Sends what nobody asked for.
+    /// Sends what the mode reports unasked.
     fn send(&mut self, now: Timestamp, message: Message<'_>) {
         if !self.hangs(now) {
             let mut bytes = Vec::new();

@@ -239,7 +239,7 @@ impl EmulatedBus {
     }
 
     /// When [`advance`](Self::advance) or [`poll_transmit`](Self::poll_transmit) will next have something to do if
-    /// nobody touches a board; `None`: never.
+    /// the boards are left alone; `None`: never.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         let host = self.host.front().map(|byte| byte.passed);

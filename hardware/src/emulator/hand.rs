@@ -1,6 +1,6 @@
 //! Hands that act games out on an emulated board: square by square, in time, in the manner of different players.
 //!
-//! A [`Hand`] knows what stands where and what it is to do, and no rule of chess: the moves come as [`Ply`]s, which say
+//! A [`Hand`] knows what stands where and what it is to do, and no rule of chess: the moves come as [`Ply`]s, which give
 //! what goes where, and need not be legal. [`Opponents`] are two players at a clock, a [`Sitting`] is one game of theirs
 //! after another, and the [`Setting`] how board and clock stand. Everything is decided by a seed and nothing reads a clock: what comes out are [`Step`]s.
 //!
@@ -49,7 +49,7 @@ pub struct Ply {
     pub from: Field,
     /// Where it comes to stand.
     pub to: Field,
-    /// Where the captured piece stands: on `to`, or beside it when a pawn is captured en passant.
+    /// Where the captured piece stands: on `to`, or next to it when a pawn is captured en passant.
     pub captured: Option<Field>,
     /// Castling: from where to where the rook goes.
     pub rook: Option<(Field, Field)>,

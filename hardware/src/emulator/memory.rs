@@ -19,7 +19,7 @@ pub(super) struct Memory {
     left_start: bool,
     /// How many bytes at the end of the ring have not been asked for on a bus.
     unasked: usize,
-    /// What was last answered to one who asked for changes.
+    /// The last answer to a question for changes.
     last_changes: Vec<u8>,
     /// How many bytes at the end of the ring begin with the last start tag.
     since_start: Option<usize>,
@@ -196,7 +196,7 @@ fn start_differences(seen: &Dump) -> (usize, usize) {
     (missing(false), missing(true))
 }
 
-/// Sixteen pieces on the two rows of each player, whoever they are, and none between.
+/// Sixteen pieces on the two rows of each player, whatever their kinds, and none between.
 fn four_rows_filled(seen: &Dump) -> bool {
     Field::all().all(|field| (2..6).contains(&(field.number() / 8)) == seen[field.index()].is_none())
 }

@@ -1,4 +1,4 @@
-//! A board on which games are played while somebody may watch, and what can go wrong with it.
+//! A board on which games are played, whether a host is connected or not, and what can go wrong with it.
 
 use std::collections::VecDeque;
 
@@ -8,9 +8,9 @@ use super::hand::{Deed, Script, Sitting, Truth};
 use super::{BoardSettings, EmulatedBoard, EmulatedClock};
 use crate::time::Timestamp;
 
-/// A board on which games are played one after another, and its line to whoever listens.
+/// A board on which games are played one after another, and its line to the host.
 ///
-/// The players do not care whether anybody does: they play on while the cable is out. Times passed in must not go
+/// The players do not care whether there is one: they play on while the cable is out. Times passed in must not go
 /// backwards.
 ///
 /// ```
@@ -83,7 +83,7 @@ impl Player {
         self.sitting.truth()
     }
 
-    /// What really stands on the board, whatever its sensors say, numbered with the connector on White's left.
+    /// What really stands on the board, whatever its sensors show, numbered with the connector on White's left.
     #[must_use]
     pub const fn standing(&self) -> &Dump {
         self.sitting.standing()
@@ -119,7 +119,7 @@ impl Player {
         self.board.poll_transmit(now)
     }
 
-    /// When something is to be done next if nobody writes.
+    /// When something is to be done next if the host writes nothing.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         let garbage = self.garbage.front().map(|(at, _)| *at);
@@ -178,7 +178,7 @@ impl Player {
     /// From now on the board hangs, as [`EmulatedBoard::silence`] has it; or it is there again.
     pub fn silence(&mut self, now: Timestamp, silent: bool) {
         self.advance(now);
-        let until = if silent { FOR_EVER } else { now };
+        let until = if silent { FOREVER } else { now };
         for board in self.boards() {
             board.silence(now, until);
         }
@@ -236,7 +236,7 @@ impl Player {
     }
 }
 
-const FOR_EVER: Timestamp = Timestamp::from_micros(i64::MAX);
+const FOREVER: Timestamp = Timestamp::from_micros(i64::MAX);
 
 #[cfg(test)]
 mod tests;

@@ -44,7 +44,7 @@ impl Scan {
         self.compare(field);
     }
 
-    /// A field's sensor shows the same for ever, or again what stands there.
+    /// A field's sensor shows the same forever, or again what stands there.
     pub(super) fn stick(&mut self, field: Field, shows: Option<Contents>) {
         self.stuck[field.index()] = shows;
         self.compare(field);
@@ -58,7 +58,7 @@ impl Scan {
         &self.seen
     }
 
-    /// Begins anew and sees everything at once, as a board does when it gets power.
+    /// Restarts and sees everything at once, as a board does when it gets power.
     pub(super) fn begin(&mut self, began: Timestamp) {
         for field in Field::all() {
             self.seen[field.index()] = self.shown(field);

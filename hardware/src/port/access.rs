@@ -1,4 +1,4 @@
-//! Who may use a device, and who does.
+//! Who may use a device, and who uses it.
 
 use core::fmt;
 use std::fs;
@@ -90,7 +90,7 @@ impl Remedy {
     /// The same, where user `me` asks and these are the contents of `/etc/passwd` and `/etc/group`.
     fn for_owners(owners: Owners, me: u32, users: &str, groups: &str) -> Self {
         let group = name_of(owners.group, groups);
-        // Nobody should join the group root for the sake of a chess board.
+        // Joining the group root is too much for a chess board.
         match group.filter(|_| owners.group != 0 && owners.mode & READ_AND_WRITE == READ_AND_WRITE) {
             Some(group) => Self::Join {
                 group,

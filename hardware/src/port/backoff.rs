@@ -6,7 +6,7 @@ use crate::time::Timestamp;
 
 /// Spaces out the attempts to open a port: at once, after 1 s, then twice as long each time, up to 30 s.
 ///
-/// A port that was open for a minute before it failed begins again at 1 s. When the device was plugged in anew,
+/// A port that was open for a minute before it failed begins again at 1 s. When the device was plugged in again,
 /// begin with a new value: it is to be opened at once.
 ///
 /// ```
@@ -62,27 +62,29 @@ impl Backoff {
         self.state = State::Open { since: now };
     }
 
-    /// The port could not be opened, or it is closed again, whoever closed it.
+    /// The port could not be opened, or was closed, by either side.
     pub fn handle_failed(&mut self, now: Timestamp) {
         if let State::Open { since } = self.state
-            && now.saturating_duration_since(since) >= GOOD_WHILE
+            && now.saturating_duration_since(since) >= WORKING_AFTER
         {
             self.failures = 0;
         }
-        let wait = FIRST * 2u32.saturating_pow(self.failures.min(DOUBLINGS));
+        let wait = FIRST_WAIT * 2u32.saturating_pow(self.failures.min(MAX_DOUBLINGS));
         self.failures = self.failures.saturating_add(1);
         self.state = State::Waiting {
-            until: now + wait.min(LONGEST),
+            until: now + wait.min(MAX_WAIT),
         };
     }
 }
 
-const FIRST: Duration = Duration::from_secs(1);
-const LONGEST: Duration = Duration::from_secs(30);
+/// The wait after the first failure.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+/// The longest wait between two attempts.
+const MAX_WAIT: Duration = Duration::from_secs(30);
 /// After this many doublings the wait is at its longest.
-const DOUBLINGS: u32 = 5;
-/// A port that has been open for this long works.
-const GOOD_WHILE: Duration = Duration::from_secs(60);
+const MAX_DOUBLINGS: u32 = 5;
+/// A port that has been open for this long counts as working.
+const WORKING_AFTER: Duration = Duration::from_secs(60);
 
 #[cfg(test)]
 mod tests {

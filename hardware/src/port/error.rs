@@ -1,4 +1,4 @@
-//! What goes wrong with ports, in words that say what to do.
+//! What goes wrong with ports, and the next step.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use super::access::{Process, Remedy};
 
 /// Why a port cannot be used, or ports cannot be found.
 ///
-/// The text names the port and the next step. The same trouble gives the same value each time it is met, so
+/// The text names the port and the next step. The same error gives the same value each time, so
 /// comparing with the last one keeps it from being reported again and again.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
@@ -34,7 +34,7 @@ pub enum PortError {
         /// What would help.
         remedy: Remedy,
     },
-    /// The port is not there, or has no device behind it.
+    /// The port does not exist, or its device is gone.
     #[error("there is no device at {device}: plug the board in, or correct the path")]
     Missing {
         /// The port.
@@ -51,15 +51,15 @@ pub enum PortError {
     Other {
         /// The port.
         device: PathBuf,
-        /// What the operating system or the serial port library says.
+        /// The message of the operating system or the serial port library.
         reason: String,
     },
     /// The system's list of ports cannot be read.
-    #[error("cannot look for boards in {folder} ({error}): only configured ports are used")]
+    #[error("cannot search for boards in {folder} ({error}): only configured ports are used")]
     Unlisted {
         /// The list.
         folder: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         error: io::ErrorKind,
     },
 }
@@ -94,7 +94,7 @@ fn in_words(holder: Option<&Process>, device: &Path) -> String {
         Some(holder) => format!("{holder}: end that program"),
         None => {
             let device = device.display();
-            format!("another program: end it (`sudo fuser -v {device}` tells which)")
+            format!("another program: end it (`sudo fuser -v {device}` shows which)")
         }
     }
 }
@@ -111,7 +111,7 @@ mod tests {
     fn every_cause_has_a_next_step() {
         assert_eq!(
             text(Errno::BUSY),
-            "/dev/ttyKIEBITZ is in use by another program: end it (`sudo fuser -v /dev/ttyKIEBITZ` tells which)"
+            "/dev/ttyKIEBITZ is in use by another program: end it (`sudo fuser -v /dev/ttyKIEBITZ` shows which)"
         );
         let missing = "there is no device at /dev/ttyKIEBITZ: plug the board in, or correct the path";
         for error in [Errno::NOENT, Errno::NXIO, Errno::NODEV, Errno::IO] {

@@ -24,13 +24,13 @@ use super::{Candidate, PortError, PortKind, PortSettings, UsbDevice, UsbId};
 /// assert_eq!(listing.missing.len(), 1);
 /// ```
 // Not serialport's available_ports: it reads no other folder, so that it could not be tested, panics where there is no
-// /sys/class/tty, reads all about every device each time, and does not notice that a device was plugged in anew.
+// /sys/class/tty, reads all about every device each time, and does not notice that a device was unplugged and plugged in again.
 #[derive(Debug)]
 pub struct PortList {
     settings: PortSettings,
     devices: PathBuf,
     classes: PathBuf,
-    /// What is behind each device of the last listing, with the number that changes when it is another one.
+    /// The hardware of each device in the last listing, with the number that changes when it is replaced.
     known: HashMap<String, (u64, Option<UsbDevice>)>,
 }
 
@@ -39,7 +39,7 @@ pub struct PortList {
 pub struct Listing {
     /// The ports that may carry a board, in the order of their devices' paths.
     pub candidates: Vec<Candidate>,
-    /// The configured paths that lead to nothing at the moment.
+    /// The configured paths without a device at the moment.
     pub missing: Vec<PathBuf>,
     /// Why the search failed; the configured paths are listed nevertheless.
     pub trouble: Option<PortError>,
@@ -68,7 +68,7 @@ impl PortList {
     ///
     /// It opens no port and asks no device: it reads the folder `/sys/class/tty` and, for each port, whether it is
     /// still the one it was. That takes about 50 microseconds on a system with 70 terminals, and 5 more for each
-    /// port. What is behind a port is read once, when it comes.
+    /// port. The hardware of a port is read once, when it appears.
     #[must_use]
     pub fn list(&mut self) -> Listing {
         let mut listing = Listing::default();
@@ -141,7 +141,7 @@ impl PortList {
         Ok(found)
     }
 
-    /// The kind of a device whose name is worth a look; `None` when it is not one to use unasked.
+    /// The kind of a device with a searched name; `None` when it is not one to use unless configured.
     fn searched_kind(&self, name: &str, usb: Option<&UsbDevice>) -> Option<PortKind> {
         if name.starts_with(RFCOMM) {
             return Some(PortKind::Bluetooth);

@@ -45,7 +45,7 @@ use crate::facts::BAUD;
 /// not its lock.
 ///
 /// A pseudo-terminal is locked without TIOCEXCL, which would survive this program there, if that is killed, and keep
-/// its successor out. Its lock is a shared one, which is enough against whoever wants the port alone, as this
+/// its successor out. Its lock is a shared one, which is enough against programs that want the port for themselves, as this
 /// program does.
 ///
 /// # Modem lines
@@ -215,7 +215,7 @@ fn looked_at(device: &Path) -> Result<(), Errno> {
 /// The major device numbers of pseudo-terminals.
 const PSEUDO_TERMINALS: core::ops::RangeInclusive<u32> = 136..=143;
 
-/// What the system says of a device that is not there any more.
+/// The errors of a device that is no longer there.
 const GONE: [Errno; 8] = [
     Errno::IO,
     Errno::NXIO,

@@ -8,7 +8,7 @@ use super::Candidate;
 
 /// How often to list the ports: then plugging and unplugging are noticed within this time.
 ///
-/// What it costs is said at [`PortList::list`](super::PortList::list).
+/// For its cost see [`PortList::list`](super::PortList::list).
 pub const SCAN_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Compares each listing of the ports with the one before.
@@ -30,8 +30,8 @@ pub const SCAN_INTERVAL: Duration = Duration::from_secs(1);
 /// }
 /// ```
 ///
-/// An open port that was pulled out says so itself, and at once: reading it fails. This notices the ports that
-/// nobody reads, and those that come.
+/// An open port that was pulled out is noticed at once, since reading it fails. This notices the ports that are
+/// not open, and those that come.
 #[derive(Clone, Debug, Default)]
 pub struct PortWatch {
     present: BTreeMap<PathBuf, Candidate>,

@@ -1,4 +1,4 @@
-//! The days of a place.
+//! Local days.
 
 use jiff::tz::TimeZone;
 
@@ -35,9 +35,9 @@ impl Day {
         let instant = jiff::Timestamp::from_microsecond(micros);
         let instant = instant.unwrap_or(if micros < 0 { first } else { last });
         let date = instant.to_zoned(zone.clone()).date();
-        let midnight = |date: Result<jiff::civil::Date, jiff::Error>, otherwise| {
+        let midnight = |date: Result<jiff::civil::Date, jiff::Error>, fallback| {
             let midnight = date.and_then(|date| date.to_zoned(zone.clone()));
-            midnight.map_or(otherwise, |midnight| midnight.timestamp().as_microsecond())
+            midnight.map_or(fallback, |midnight| midnight.timestamp().as_microsecond())
         };
         Self {
             name: date.to_string(),

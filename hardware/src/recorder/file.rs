@@ -26,7 +26,7 @@ pub(super) struct DayFile<F> {
     /// The date.
     pub(super) day: String,
     pub(super) path: PathBuf,
-    /// Whether something was written since it was last synchronised.
+    /// Whether something was written since it was last synchronized.
     pub(super) changed: bool,
     writer: CaptureWriter<Measured<F>>,
     /// The interfaces of a single board and of a bus, once there are any.

@@ -24,11 +24,11 @@ impl Folder {
 
     /// The capture of a port and day, begun or continued; with an error goes the path that it is about.
     ///
-    /// A new file needs no synchronising of the folder: where synchronising a file did not store its name too,
-    /// nobody could rely on it.
+    /// The folder need not be synchronized for a new file: a file system where synchronizing a file does not store its
+    /// name as well could not be relied on.
     pub(super) fn open(&self, day: &str, port: &str) -> Result<DayFile<File>, (PathBuf, io::Error)> {
         fs::create_dir_all(&self.path).map_err(|error| (self.path.clone(), error))?;
-        for number in 1..=MOST_FILES {
+        for number in 1..=MAX_FILES {
             let path = self.path.join(file_name(day, port, number));
             match open(day, &path) {
                 Ok(Some(file)) => return Ok(file),
@@ -115,10 +115,10 @@ fn remove(path: &Path) -> io::Result<()> {
     fs::remove_file(path)
 }
 
-/// The name of a port's capture, the so-manieth of the day. It is safe on every file system.
+/// The name of a port's capture, with its number on that day. It is safe on every file system.
 fn file_name(day: &str, port: &str, number: u32) -> String {
     let safe = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '-');
-    let letters = port.chars().take(LONGEST_NAME);
+    let letters = port.chars().take(MAX_NAME_LETTERS);
     let mut port: String = letters
         .map(|letter| if safe(letter) { letter } else { '-' })
         .collect();
@@ -143,11 +143,11 @@ fn is_capture(name: &str) -> bool {
     rest.len() > 11 && rest.bytes().take(11).enumerate().all(pattern)
 }
 
-/// So many captures of a port and day are damaged before something else must be wrong.
-const MOST_FILES: u32 = 99;
+/// The most captures of one port on one day. If so many are damaged, something else is wrong.
+const MAX_FILES: u32 = 99;
 
-/// Letters of a port's name that go into the file's.
-const LONGEST_NAME: usize = 100;
+/// The most letters of a port's name in that of its file.
+const MAX_NAME_LETTERS: usize = 100;
 
 #[cfg(test)]
 mod tests {

@@ -164,7 +164,7 @@ fn the_end_of_a_day_is_stored_too() {
 }
 
 #[test]
-fn a_file_that_somebody_removes_is_begun_anew() {
+fn a_file_that_is_removed_is_begun_again() {
     let folder = tempfile::tempdir().unwrap();
     let mut recorder = recorder(&folder);
     recorder.single(NOON, chunk(&[1]));
@@ -177,7 +177,7 @@ fn a_file_that_somebody_removes_is_begun_anew() {
 }
 
 #[test]
-fn the_day_ends_at_midnight_of_the_place() {
+fn the_day_ends_at_local_midnight() {
     let folder = tempfile::tempdir().unwrap();
     let mut recorder = Recorder::new(RecorderSettings {
         folder: folder.path().to_owned(),
@@ -221,7 +221,7 @@ fn a_restart_continues_the_file_of_the_day() {
 }
 
 #[test]
-fn a_file_cut_off_anywhere_is_continued_behind_its_last_whole_block() {
+fn a_file_cut_off_anywhere_is_continued_after_its_last_whole_block() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("2026-11-21-ttyUSB0.pcapng");
     let mut first = recorder(&folder);
@@ -363,7 +363,7 @@ fn the_budget_takes_the_oldest_days_and_never_what_is_being_written() {
 }
 
 #[test]
-fn a_budget_that_today_alone_exceeds_is_told_once() {
+fn a_budget_that_today_alone_exceeds_is_reported_once() {
     let folder = tempfile::tempdir().unwrap();
     let mut recorder = recorder_with(folder.path(), 1000);
     for minute in 0..5 {
@@ -377,7 +377,7 @@ fn a_budget_that_today_alone_exceeds_is_told_once() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_is_told_once_and_the_gap_is_marked() {
+fn a_folder_that_cannot_be_written_is_reported_once_and_the_gap_is_marked() {
     let parent = tempfile::tempdir().unwrap();
     // As root every folder can be written, so a file is in its place.
     let folder = parent.path().join("captures");
@@ -446,7 +446,7 @@ fn a_gap_in_the_middle_closes_the_port_where_it_began() {
     );
 }
 
-/// A pipe is a disk that is full until somebody empties it.
+/// A pipe is a disk that is full until it is emptied.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_disk_that_fills_up_and_is_emptied_goes_on_in_the_same_file() {

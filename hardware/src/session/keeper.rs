@@ -5,13 +5,13 @@ use std::collections::VecDeque;
 
 use kiebitz_protocol::{ClockMessage, Command, Decoded};
 
-use super::question::{self, OPENING, SIGN_OF_LIFE};
+use super::question::{self, MAX_ANSWER_TIME, OPENING, SIGN_OF_LIFE};
 use super::settings::SessionSettings;
 use super::watch::Watch;
 use crate::facts::INPUT_BUFFER;
 use crate::time::Timestamp;
 
-/// The half of a session that speaks: one question at a time, the next when it is answered or has had its time.
+/// The half of a session that writes: one question at a time, the next when it is answered or given up.
 #[derive(Debug)]
 pub(super) struct Keeper {
     settings: SessionSettings,
@@ -208,15 +208,15 @@ impl Open {
 
     /// When the answer is no longer waited for. While it may be on its way it is: the memory takes 8.3 s, and a board
     /// that is still sending one to a former host cannot answer the first question before. Garbage that never ends
-    /// must not look like an answer on its way for as long.
+    /// must not pass for an answer on its way for as long.
     fn answer_due(&self, asked: &Asked) -> Option<Timestamp> {
         let expected = question::expected(&asked.command)?;
         let patient = asked.at.max(self.watch.busy_at) + expected.patience;
-        let longest = match asked.command {
-            Command::SendVersion | Command::SendEeMoves => LONGEST_ANSWER,
+        let limit = match asked.command {
+            Command::SendVersion | Command::SendEeMoves => MAX_ANSWER_TIME,
             _ => expected.patience * 3,
         };
-        Some(patient.min(asked.at + longest))
+        Some(patient.min(asked.at + limit))
     }
 
     fn unanswered(&mut self, now: Timestamp, asked: Asked) -> Result<(), &'static str> {
@@ -224,8 +224,8 @@ impl Open {
             return Ok(());
         };
         let silent = self.watch.heard_at < asked.first_at;
-        // One that says other things is there, and either missed the question or does not know it.
-        let most = if silent {
+        // A board that sends other things is there, and either missed the question or does not know it.
+        let max_tries = if silent {
             expected.tries
         } else {
             expected.tries.min(2)
@@ -237,8 +237,8 @@ impl Open {
             Command::ReturnSerialNumber | Command::ReturnLongSerialNumber
         );
         let garbled = says_who && self.watch.garbage_at.is_some_and(|at| at >= asked.at);
-        let again = asked.tries < most || garbled;
-        if again && now.saturating_duration_since(asked.first_at) < LONGEST_ANSWER {
+        let again = asked.tries < max_tries || garbled;
+        if again && now.saturating_duration_since(asked.first_at) < MAX_ANSWER_TIME {
             self.ask(now, asked.command, asked.first_at, asked.tries.saturating_add(1));
         } else if says_who && !self.ungiven.contains(&asked.command) {
             self.ungiven.push(asked.command);
@@ -251,7 +251,7 @@ impl Open {
         } else if silent && expected.vital {
             return Err(self.watch.reason());
         } else if asked.command == Command::SendEeMoves && silent {
-            // It said nothing at all meanwhile: once it is heard again, it is asked again.
+            // It has sent nothing at all meanwhile: once it is heard again, it is asked again.
             self.watch.missed(now);
             self.watch.memory_asked_at = None;
             self.free_at = self.free_at.max(now + BETWEEN_COMMANDS);
@@ -318,5 +318,3 @@ impl Open {
 
 /// The board gets this long to take a command out of its buffer; 10 bytes are 10 ms on the line.
 const BETWEEN_COMMANDS: Duration = Duration::from_millis(50);
-/// See [`Session::LONGEST_ANSWER`](super::Session::LONGEST_ANSWER).
-const LONGEST_ANSWER: Duration = super::Session::LONGEST_ANSWER;

@@ -8,7 +8,7 @@ use crate::facts::{CLOCK_AGE, CLOCK_MESSAGE_TIME, DUMP_AGE, FIELD_AGE};
 use crate::observation::{Identity, Observation, Observed};
 use crate::time::Timestamp;
 
-/// The half of a session that replay and live operation share: what was heard and said becomes observations.
+/// The half of a session that replay and live operation share: what was received and sent becomes observations.
 ///
 /// It knows nothing of the other half. So the recorded bytes of both directions give the observations once more.
 #[derive(Debug, Default)]

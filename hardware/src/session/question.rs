@@ -6,10 +6,13 @@ use kiebitz_protocol::{ClockMessage, ClockText, Command, Message};
 
 use crate::facts::CLOCK_MESSAGE_TIME;
 
+/// See [`Session::MAX_ANSWER_TIME`](super::Session::MAX_ANSWER_TIME).
+pub(super) const MAX_ANSWER_TIME: Duration = Duration::from_secs(12);
+
 /// What is asked once a port is open, in this order.
 ///
-/// No reset (0x40) comes first: it would cut off a board that still reports a game after the daemon was started
-/// anew, update-nice mode replaces every other one, and the half of a clock message that a former host may have left
+/// No reset (0x40) comes first: it would cut off a board that still reports a game after the daemon was restarted,
+/// update-nice mode replaces every other one, and the half of a clock message that a former host may have left
 /// would swallow it. Instead the first question is repeated until it is answered.
 ///
 /// Who the board is comes before the dump, with which it counts as connected. The mode comes before the dump, so that
@@ -25,7 +28,7 @@ pub(super) const OPENING: [Command; 8] = [
     Command::SendTrademark,
 ];
 
-/// For a board that says nothing: it may have lost its power and with it its mode, and the dump shows what it did not
+/// For a board that sends nothing: it may have lost its power and with it its mode, and the dump shows what it did not
 /// report.
 pub(super) const SIGN_OF_LIFE: [Command; 2] = [Command::UpdateNice, Command::SendBoard];
 
@@ -34,7 +37,7 @@ pub(super) const SIGN_OF_LIFE: [Command; 2] = [Command::UpdateNice, Command::Sen
 pub(super) struct Expected {
     /// How long the board may take to begin, and to go on.
     pub(super) patience: Duration,
-    /// How often the question is put to a board that says nothing at all.
+    /// How often the question is put to a board that sends nothing at all.
     pub(super) tries: u8,
     /// Every board knows the answer: one that owes it is not there.
     pub(super) vital: bool,

@@ -27,7 +27,7 @@ pub struct SessionSettings {
     /// not heard. 3 s by default: longer than a hand takes from lifting a piece to pressing the clock, so that the
     /// 70 ms on the line fall between moves, and shorter than most thinking.
     pub quiet_dump: Duration,
-    /// How long the board may say nothing before it is asked for a sign of life. 10 s by default, which makes an
+    /// How long the board may be silent before it is asked for a sign of life. 10 s by default, which makes an
     /// idle board's recording grow by some 3 MB a day. While the clock runs the board reports every second, and
     /// 4 s are enough.
     pub silence: Duration,

@@ -30,7 +30,7 @@ pub(super) struct Watch {
     clock_runs: Option<bool>,
     /// What stands on the fields by what was heard; `None` before the first dump.
     fields: Option<Dump>,
-    /// Fields that a dump has shown otherwise than reported, if their reports do not follow.
+    /// Fields that a dump showed differently from their last report, until their reports follow.
     unreported: Vec<Field>,
     /// It was noticed then that reports were lost.
     missed_at: Option<Timestamp>,
@@ -100,21 +100,21 @@ impl Watch {
         else {
             return;
         };
-        let news = core::mem::replace(known, contents) != contents;
+        let changed = core::mem::replace(known, contents) != contents;
         let shown = self.unreported.len();
         self.unreported.retain(|unreported| *unreported != field);
         if self.unreported.len() < shown {
             // The dump was ahead of it.
             self.missed_at = self.missed_at.filter(|_| !self.unreported.is_empty());
-        } else if !news {
+        } else if !changed {
             self.missed_at.get_or_insert(now);
         }
     }
 
     fn dumped(&mut self, now: Timestamp, dump: &Dump) {
         if let Some(fields) = &self.fields {
-            let otherwise = Field::all().filter(|field| fields[field.index()] != dump[field.index()]);
-            self.unreported = otherwise.collect();
+            let different = Field::all().filter(|field| fields[field.index()] != dump[field.index()]);
+            self.unreported = different.collect();
             if !self.unreported.is_empty() {
                 self.missed_at.get_or_insert(now);
             }
@@ -136,7 +136,7 @@ impl Watch {
         let due = self.missed_at.filter(|missed| self.heard_at >= *missed)? + REPORT_FOLLOWS;
         Some(
             self.memory_asked_at
-                .map_or(due, |at| due.max(at + BETWEEN_MEMORIES)),
+                .map_or(due, |at| due.max(at + MIN_MEMORY_INTERVAL)),
         )
     }
 
@@ -152,10 +152,13 @@ impl Watch {
         };
         let disturbed = self.disturbed_at.map(|at| at + BURST);
         let due = quiet.into_iter().chain(disturbed).min()?;
-        Some(self.dump_asked_at.map_or(due, |at| due.max(at + BETWEEN_DUMPS)))
+        Some(
+            self.dump_asked_at
+                .map_or(due, |at| due.max(at + MIN_DUMP_INTERVAL)),
+        )
     }
 
-    /// When the board will have said nothing for too long.
+    /// When the board will have been silent for too long.
     pub(super) fn silence_due(&self, settings: &SessionSettings) -> Timestamp {
         let running = self.clock_runs == Some(true);
         self.heard_at
@@ -181,12 +184,13 @@ impl Watch {
 
 /// A burst of garbage should be over before a dump is asked for.
 const BURST: Duration = Duration::from_millis(300);
-/// A line that is disturbed for long shall not be filled with dumps as well.
-const BETWEEN_DUMPS: Duration = Duration::from_secs(2);
+/// The shortest time between two questions for a dump: a disturbed line must not be filled with dumps as well.
+const MIN_DUMP_INTERVAL: Duration = Duration::from_secs(2);
 /// A report that a dump has overtaken comes within a scan, and so does the end of a burst of garbage.
 const REPORT_FOLLOWS: Duration = Duration::from_millis(300);
-/// A line that loses reports again and again shall not be filled with reading the memory.
-const BETWEEN_MEMORIES: Duration = Duration::from_secs(10);
+/// The shortest time between two readings of the memory, so that a line that keeps losing reports is not filled with
+/// them.
+const MIN_MEMORY_INTERVAL: Duration = Duration::from_secs(10);
 /// Now and then a dump is due even if nothing seems to have been missed: a whole update lost leaves no trace.
 const ROUTINE: Duration = Duration::from_secs(60);
 /// With a running clock a board reports every second, sometimes every other.

@@ -10,7 +10,7 @@ use super::world::{World, address, field};
 use crate::emulator::EmulatedBusSettings;
 use crate::{BusLine, Observation, Timestamp};
 
-/// Lets `changes` happen on the boards of a damaged bus and returns what happened and what was told.
+/// Lets `changes` happen on the boards of a damaged bus and returns what happened and what was reported.
 fn play(
     boards: u16,
     settings: EmulatedBusSettings,
@@ -50,30 +50,30 @@ fn play(
     (world, happened)
 }
 
-/// The first difference between what happened and what was told.
+/// The first difference between what happened and what was reported.
 fn difference(world: &World, happened: &BTreeMap<BusAddress, Vec<(Field, Contents)>>) -> Option<String> {
-    let told = world.told();
+    let reported = world.reported();
     happened.iter().find_map(|(address, happened)| {
-        let told = told.get(address).map_or(&[][..], Vec::as_slice);
-        let same = happened.iter().zip(told).take_while(|(a, b)| a == b).count();
-        (same < happened.len().max(told.len())).then(|| {
+        let reported = reported.get(address).map_or(&[][..], Vec::as_slice);
+        let same = happened.iter().zip(reported).take_while(|(a, b)| a == b).count();
+        (same < happened.len().max(reported.len())).then(|| {
             let around = |list: &[(Field, Contents)]| {
                 let from = same.saturating_sub(2).min(list.len());
                 format!("{:?}", &list[from..list.len().min(same + 4)])
             };
             format!(
-                "{address} at {same}: {} told as {}",
+                "{address} at {same}: {} reported as {}",
                 around(happened),
-                around(told)
+                around(reported)
             )
         })
     })
 }
 
-/// How often a dump was told before the changes that led to it.
+/// How often a dump was reported before the changes that led to it.
 fn told_behind_a_dump(world: &World) -> usize {
     let mut dumped = BTreeMap::new();
-    let mut behind = 0;
+    let mut early_dumps = 0;
     for (address, observed) in &world.observed {
         match &observed.observation {
             Observation::Board { .. } => {
@@ -82,12 +82,12 @@ fn told_behind_a_dump(world: &World) -> usize {
             Observation::Changes {
                 elements, not_after, ..
             } if !elements.is_empty() => {
-                behind += usize::from(dumped.get(address).is_some_and(|dumped| not_after < dumped));
+                early_dumps += usize::from(dumped.get(address).is_some_and(|dumped| not_after < dumped));
             }
             _ => {}
         }
     }
-    behind
+    early_dumps
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn what_changes_is_told_with_the_time_since_when() {
     let lifted_at = world.now;
     world.set(7, 52, piece(0));
     world.run(SECOND);
-    let told: Vec<_> = world
+    let reported: Vec<_> = world
         .of(7)
         .filter_map(|observed| match &observed.observation {
             Observation::Changes {
@@ -113,9 +113,9 @@ fn what_changes_is_told_with_the_time_since_when() {
             _ => None,
         })
         .collect();
-    assert_eq!(told.len(), 2, "power-up and the change");
-    assert_eq!(told[0].1.as_micros(), 0, "nobody knows since when");
-    let (not_after, not_before) = told[1];
+    assert_eq!(reported.len(), 2, "power-up and the change");
+    assert_eq!(reported[0].1.as_micros(), 0, "not known since when");
+    let (not_after, not_before) = reported[1];
     assert!(not_before < lifted_at && lifted_at < not_after);
     assert!(not_after.saturating_duration_since(not_before) < Duration::from_millis(1000));
 }
@@ -143,7 +143,10 @@ fn a_board_that_leaves_is_told_once_and_comes_back_with_what_it_owes() {
         world.line.figures().rounds >= rounds + 18,
         "the others are polled meanwhile"
     );
-    assert_eq!(world.told()[&address(3)], [(super::world::field(10), piece(3))]);
+    assert_eq!(
+        world.reported()[&address(3)],
+        [(super::world::field(10), piece(3))]
+    );
     let since = world.now.saturating_sub(5 * SECOND);
     let dumped = world
         .of(3)
@@ -225,8 +228,8 @@ fn after_the_port_came_back_nothing_is_missing() {
     world.run(15 * SECOND);
     for number in 1..=8 {
         assert_eq!((world.count(number, opened), world.count(number, closed)), (2, 1));
-        let told = &world.told()[&address(number)];
-        assert_eq!(told, &[(super::world::field(20), piece(usize::from(number)))]);
+        let reported = &world.reported()[&address(number)];
+        assert_eq!(reported, &[(super::world::field(20), piece(usize::from(number)))]);
     }
 }
 
@@ -246,8 +249,8 @@ fn a_second_daemon_is_told_only_what_the_first_was_not() {
     world.open();
     world.run(15 * SECOND);
     for number in 1..=8 {
-        let told = &world.told()[&address(number)];
-        assert_eq!(told, &[(super::world::field(21), piece(usize::from(number)))]);
+        let reported = &world.reported()[&address(number)];
+        assert_eq!(reported, &[(super::world::field(21), piece(usize::from(number)))]);
     }
 }
 
@@ -261,7 +264,7 @@ fn a_board_that_hangs_for_a_while_stays() {
     world.set(2, 33, piece(1));
     world.run(10 * SECOND);
     assert_eq!(world.count(2, closed), 0);
-    assert_eq!(world.told()[&address(2)].len(), 1);
+    assert_eq!(world.reported()[&address(2)].len(), 1);
 }
 
 #[test]

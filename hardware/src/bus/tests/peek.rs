@@ -38,13 +38,13 @@ fn every_board_of_a_row_shows_itself_and_its_changes_are_left_to_others() {
     ];
     assert!(world.asked.iter().all(|kind| harmless.contains(kind)));
 
-    // Whoever polls afterwards is told what happened.
-    world.close("looked at");
+    // A host that polls afterwards gets what happened.
+    world.close("inspected");
     world.line = BusLine::polling(BusSettings::default());
     world.open();
     world.run(SECOND * 15);
     let placed = (field(52), Some(Piece::WhitePawn));
-    assert!(world.told()[&address(3)].contains(&placed));
+    assert!(world.reported()[&address(3)].contains(&placed));
 }
 
 #[test]

@@ -183,7 +183,7 @@ impl World {
         self.bus.advance(end);
     }
 
-    /// Nothing but what a board in play may be told.
+    /// Only what may be sent to a board in play.
     fn check(&mut self, bytes: &[u8]) {
         self.commands.feed(bytes, |decoded| {
             let BusCommand { kind, address } = decoded.unwrap();
@@ -215,19 +215,19 @@ impl World {
             .count()
     }
 
-    /// The field changes told of every board, in order.
-    pub(super) fn told(&self) -> BTreeMap<BusAddress, Vec<(Field, Contents)>> {
-        let mut told: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    /// The reported field changes of every board, in order.
+    pub(super) fn reported(&self) -> BTreeMap<BusAddress, Vec<(Field, Contents)>> {
+        let mut reported: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for (address, observed) in &self.observed {
             if let Observation::Changes { elements, .. } = &observed.observation {
                 let changes = elements.iter().filter_map(|element| match element {
                     Element::PieceChange { contents, field, .. } => Some((*field, *contents)),
                     _ => None,
                 });
-                told.entry(*address).or_default().extend(changes);
+                reported.entry(*address).or_default().extend(changes);
             }
         }
-        told
+        reported
     }
 
     /// What a line that only listens observes of the tape.

@@ -74,7 +74,7 @@ impl Ticks {
     }
 }
 
-/// What a packet says, or `None` when it is longer than its block.
+/// The content of a packet, or `None` when it is longer than its block.
 pub(super) fn content(packet: &EnhancedPacketBlock<'_>, byte_order: ByteOrder) -> Option<Content> {
     let bytes = packet.data.get(..packet.caplen as usize)?;
     if bytes.is_empty()
@@ -93,7 +93,7 @@ pub(super) fn content(packet: &EnhancedPacketBlock<'_>, byte_order: ByteOrder) -
     })
 }
 
-/// What a comment on an empty packet says about the port.
+/// What the comment on an empty packet means for the port.
 fn marker(comment: &[u8]) -> Option<Content> {
     let comment = String::from_utf8_lossy(comment);
     if comment == COMMENT_OPEN {

@@ -1,8 +1,8 @@
-//! What a file is that is no capture.
+//! What a file is that is not a capture.
 
 use crate::capture::FileKind;
 
-/// What a file that is no capture looks like, judged by its beginning.
+/// What a file that is not a capture seems to be, judged by its first bytes.
 pub(super) fn sniff(start: &[u8]) -> FileKind {
     if start.is_empty() {
         return FileKind::Empty;

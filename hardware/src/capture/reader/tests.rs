@@ -365,7 +365,7 @@ fn other_versions_are_refused() {
 }
 
 #[test]
-fn damage_is_told_with_its_place_and_ends_the_reading() {
+fn damage_is_reported_with_its_place_and_ends_the_reading() {
     let whole = || {
         let mut file = File::new(false);
         file.interface(&[]);
@@ -400,7 +400,7 @@ fn damage_is_told_with_its_place_and_ends_the_reading() {
 }
 
 #[test]
-fn a_file_filled_up_with_zeros_is_cut_off() {
+fn a_file_padded_with_zeros_is_cut_off() {
     let mut file = File::new(false);
     file.interface(&[]);
     file.packet(0, AT, &[1], &[]);
@@ -440,7 +440,7 @@ fn a_length_beyond_the_end_of_the_file_costs_no_memory() {
 }
 
 #[test]
-fn files_that_are_no_captures_are_told_apart() {
+fn files_that_are_not_captures_are_distinguished() {
     let kinds: [(&[u8], FileKind); 11] = [
         (b"", FileKind::Empty),
         (b"\xd4\xc3\xb2\xa1\x02\0\x04\0", FileKind::ClassicPcap),

@@ -17,7 +17,7 @@ impl EmulatedBoard {
         self.settings.serial.and_then(|serial| serial.bus_address())
     }
 
-    /// In single mode the command, whoever it is for, only switches the mode.
+    /// In single mode the command, whatever its address, only switches the mode.
     pub(super) fn obey_bus(&mut self, now: Timestamp, command: BusCommand) {
         if self.mode != Mode::Bus {
             self.mode = Mode::Bus;

@@ -9,10 +9,10 @@ use crate::facts::{BYTE_TIME, CLOCK_POLL, CONVERTER_PERIOD, MEMORY_WRITE_TIME, U
 /// How an emulated board is made.
 #[derive(Debug, Clone)]
 pub struct BoardSettings {
-    /// Five characters, which are its address on a bus if they are a number up to 16,383; `None`: the board does not
-    /// say, and cannot be addressed on a bus.
+    /// Five characters, which are its address on a bus if they are a number up to 16,383; `None`: the board has
+    /// none, and cannot be addressed on a bus.
     pub serial: Option<SerialNumber>,
-    /// Ten characters; `None`: the board does not say.
+    /// Ten characters; `None`: the board has none.
     pub long_serial: Option<LongSerialNumber>,
     /// Major and minor number, each up to 127.
     pub version: (u8, u8),

@@ -16,7 +16,7 @@ fn board() -> EmulatedBoard {
     EmulatedBoard::new(START, BoardSettings::default())
 }
 
-fn tell(board: &mut EmulatedBoard, millis: u64, commands: &[Command]) {
+fn send(board: &mut EmulatedBoard, millis: u64, commands: &[Command]) {
     let mut bytes = Vec::new();
     for command in commands {
         command.encode(&mut bytes);
@@ -46,7 +46,7 @@ fn a_board_that_was_not_asked_says_nothing() {
     let mut board = board();
     board.set(at(100), field(3), Some(Piece::WhiteKing));
     assert_eq!(board.poll_transmit(at(5000)), None);
-    tell(&mut board, 5000, &[Command::UpdateBoard, Command::Reset]);
+    send(&mut board, 5000, &[Command::UpdateBoard, Command::Reset]);
     board.set(at(5100), field(4), Some(Piece::BlackKing));
     assert_eq!(board.poll_transmit(at(9000)), None);
 }
@@ -54,10 +54,10 @@ fn a_board_that_was_not_asked_says_nothing() {
 #[test]
 fn a_dump_shows_what_the_scan_has_seen_and_not_what_has_just_changed() {
     let mut board = board();
-    // Field 3 is looked at 10.5 ms into each scan, field 63 after 221 ms.
+    // Field 3 is sampled 10.5 ms into each scan, field 63 after 221 ms.
     board.set(at(20), field(3), Some(Piece::WhiteKing));
     board.set(at(20), field(63), Some(Piece::BlackKing));
-    tell(&mut board, 225, &[Command::SendBoard]);
+    send(&mut board, 225, &[Command::SendBoard]);
     let mut dumped = [None; Field::COUNT];
     dumped[63] = Some(Piece::BlackKing);
     assert_eq!(
@@ -69,7 +69,7 @@ fn a_dump_shows_what_the_scan_has_seen_and_not_what_has_just_changed() {
 #[test]
 fn a_dump_takes_seventy_milliseconds_on_the_line() {
     let mut board = board();
-    tell(&mut board, 1000, &[Command::SendBoard]);
+    send(&mut board, 1000, &[Command::SendBoard]);
     let times: Vec<u64> = heard(&mut board, 2000)
         .into_iter()
         .map(|(millis, _)| millis)
@@ -85,7 +85,7 @@ fn updates_wait_while_the_memory_is_being_read() {
         board.set(at(600 * round), field((round / 2 % 64) as u8), contents);
     }
     let now = 600_000;
-    tell(&mut board, now, &[Command::UpdateBoard, Command::SendEeMoves]);
+    send(&mut board, now, &[Command::UpdateBoard, Command::SendEeMoves]);
     board.set(at(now + 10), field(20), Some(Piece::WhitePawn));
     let heard = heard(&mut board, now + 20_000);
     assert!(
@@ -106,7 +106,7 @@ fn identity_is_told_when_asked() {
         Command::ReturnBusAddress,
         Command::SendTrademark,
     ];
-    tell(&mut board, 10, &commands);
+    send(&mut board, 10, &commands);
     let words = words(&mut board, 1000);
     assert_eq!(words.len(), 5);
     for (words, expected) in
@@ -121,7 +121,7 @@ fn identity_is_told_when_asked() {
 #[test]
 fn without_a_clock_the_board_says_so_once() {
     let mut board = board();
-    tell(&mut board, 10, &[Command::UpdateNice]);
+    send(&mut board, 10, &[Command::UpdateNice]);
     let words = words(&mut board, 5000);
     assert!(
         words.len() == 1 && words[0].starts_with("ClockAbsent"),
@@ -133,17 +133,17 @@ fn without_a_clock_the_board_says_so_once() {
 fn update_nice_tells_the_clock_only_when_it_changed() {
     let mut board = board();
     board.plug_clock(at(0), Some(EmulatedClock::new(Duration::from_secs(60))));
-    tell(&mut board, 10, &[Command::UpdateNice]);
+    send(&mut board, 10, &[Command::UpdateNice]);
     assert_eq!(words(&mut board, 10_000).len(), 1);
     board.clock_mut(at(10_000)).unwrap().start(at(10_000));
     assert!((10..=12).contains(&words(&mut board, 20_000).len()));
 }
 
 #[test]
-fn update_mode_tells_the_clock_at_least_every_second() {
+fn update_mode_reports_the_clock_at_least_every_second() {
     let mut board = board();
     board.plug_clock(at(0), Some(EmulatedClock::new(Duration::from_secs(60))));
-    tell(&mut board, 10, &[Command::Update]);
+    send(&mut board, 10, &[Command::Update]);
     assert_eq!(words(&mut board, 4000).len(), 10);
 }
 
@@ -152,7 +152,7 @@ fn a_press_is_reported_when_the_board_next_asks_the_clock() {
     let mut board = board();
     board.plug_clock(at(0), Some(EmulatedClock::new(Duration::from_secs(60))));
     board.clock_mut(at(0)).unwrap().start(at(0));
-    tell(&mut board, 10, &[Command::UpdateNice]);
+    send(&mut board, 10, &[Command::UpdateNice]);
     heard(&mut board, 2000);
     board
         .clock_mut(at(2000))
@@ -170,9 +170,9 @@ fn the_clock_acknowledges_in_the_modes_that_report_it() {
     let mut board = board();
     board.plug_clock(at(0), Some(EmulatedClock::new(Duration::from_secs(60))));
     let beep = Command::Clock(ClockMessage::Beep { duration: 1 });
-    tell(&mut board, 10, &[Command::UpdateBoard, beep]);
+    send(&mut board, 10, &[Command::UpdateBoard, beep]);
     assert!(words(&mut board, 100).is_empty());
-    tell(&mut board, 500, &[Command::Update, beep]);
+    send(&mut board, 500, &[Command::Update, beep]);
     assert!(words(&mut board, 530)[0].starts_with("ClockAck"));
 }
 
@@ -208,7 +208,7 @@ fn the_order_of_polling_does_not_change_what_is_sent() {
     let play = |step: u64| {
         let mut board = board();
         board.plug_clock(at(0), Some(EmulatedClock::new(Duration::from_secs(60))));
-        tell(&mut board, 10, &[Command::UpdateNice]);
+        send(&mut board, 10, &[Command::UpdateNice]);
         board.clock_mut(at(20)).unwrap().start(at(20));
         let mut sent = Vec::new();
         for millis in 21..3000 {
@@ -234,12 +234,12 @@ fn code(command: Command) -> u8 {
 fn commands_that_find_the_input_buffer_full_are_lost() {
     let mut board = board();
     // The dump keeps the board busy for 70 ms; of 30 requests that come meanwhile, 10 fit.
-    tell(&mut board, 10, &[Command::SendBoard]);
+    send(&mut board, 10, &[Command::SendBoard]);
     let burst = [code(Command::SendVersion); 30];
     board.handle_bytes(at(20), &burst);
     let words = words(&mut board, 2000);
     assert_eq!(words.len(), 11, "{words:?}");
-    tell(&mut board, 3000, &[Command::SendVersion]);
+    send(&mut board, 3000, &[Command::SendVersion]);
     assert_eq!(heard(&mut board, 4000).len(), 1, "the board is in step again");
 }
 
@@ -247,7 +247,7 @@ fn commands_that_find_the_input_buffer_full_are_lost() {
 fn commands_that_come_no_faster_than_they_are_obeyed_all_count() {
     let mut board = board();
     for millis in 0..100 {
-        tell(&mut board, 20 * millis, &[Command::SendVersion]);
+        send(&mut board, 20 * millis, &[Command::SendVersion]);
     }
     assert_eq!(words(&mut board, 5000).len(), 100);
 }
@@ -260,10 +260,10 @@ fn an_answer_waits_until_the_memory_is_written() {
     };
     let mut quiet = EmulatedBoard::new(START, settings);
     let mut writing = quiet.clone();
-    // The eleventh look at field 63 comes after 10 scans of 225 ms and 221.5 ms.
+    // The eleventh sample of field 63 comes after 10 scans of 225 ms and 221.5 ms.
     writing.set(at(2400), field(63), Some(Piece::WhiteRook));
     for board in [&mut quiet, &mut writing] {
-        tell(board, 2471, &[Command::SendVersion]);
+        send(board, 2471, &[Command::SendVersion]);
     }
     let last = |board: &mut EmulatedBoard| heard(board, 3000)[0].0;
     assert_eq!((last(&mut quiet), last(&mut writing)), (2479, 2496));
@@ -272,13 +272,13 @@ fn an_answer_waits_until_the_memory_is_written() {
 #[test]
 fn a_board_without_power_is_silent_and_notes_its_return() {
     let mut board = board();
-    tell(&mut board, 10, &[Command::UpdateBoard]);
+    send(&mut board, 10, &[Command::UpdateBoard]);
     board.set(at(1000), field(8), Some(Piece::BlackPawn));
     assert_eq!(words(&mut board, 2000).len(), 1);
     board.power_off(at(2000));
     assert!(!board.powered());
     board.set(at(2500), field(9), Some(Piece::BlackPawn));
-    tell(&mut board, 2600, &[Command::SendBoard]);
+    send(&mut board, 2600, &[Command::SendBoard]);
     assert!(heard(&mut board, 4000).is_empty());
     assert_eq!(board.poll_deadline(), None);
 
@@ -312,7 +312,7 @@ fn a_board_without_power_is_silent_and_notes_its_return() {
 #[test]
 fn what_was_on_its_way_is_lost_with_the_power() {
     let mut board = board();
-    tell(&mut board, 1000, &[Command::SendBoard]);
+    send(&mut board, 1000, &[Command::SendBoard]);
     board.power_off(at(1030));
     let bytes: usize = std::iter::from_fn(|| board.poll_transmit(at(2000)))
         .map(|(_, bytes)| bytes.len())
@@ -326,7 +326,7 @@ fn a_broken_sensor_shows_the_same_whatever_stands_there() {
     board.set(at(100), field(5), Some(Piece::WhiteKing));
     board.break_field(at(1000), field(5), Some(Piece::BlackBishop));
     board.set(at(2000), field(5), None);
-    tell(&mut board, 3000, &[Command::SendBoard]);
+    send(&mut board, 3000, &[Command::SendBoard]);
     let mut dumped = [None; Field::COUNT];
     dumped[5] = Some(Piece::BlackBishop);
     assert_eq!(
@@ -335,7 +335,7 @@ fn a_broken_sensor_shows_the_same_whatever_stands_there() {
     );
     assert_eq!(board.contents(field(5)), None);
     board.mend_field(at(5000), field(5));
-    tell(&mut board, 6000, &[Command::SendBoard]);
+    send(&mut board, 6000, &[Command::SendBoard]);
     assert_eq!(
         words(&mut board, 7000),
         [format!("{:?}", Message::BoardDump([None; Field::COUNT]))]
@@ -345,12 +345,12 @@ fn a_broken_sensor_shows_the_same_whatever_stands_there() {
 #[test]
 fn a_board_that_hangs_says_nothing_and_remembers_everything() {
     let mut board = board();
-    tell(&mut board, 10, &[Command::UpdateBoard]);
+    send(&mut board, 10, &[Command::UpdateBoard]);
     board.silence(at(1000), at(3000));
     board.set(at(1500), field(1), Some(Piece::WhiteQueen));
-    tell(&mut board, 2000, &[Command::SendBoard]);
+    send(&mut board, 2000, &[Command::SendBoard]);
     assert!(heard(&mut board, 3500).is_empty());
-    tell(&mut board, 4000, &[Command::SendEeMoves]);
+    send(&mut board, 4000, &[Command::SendEeMoves]);
     let words = words(&mut board, 5000);
     assert!(words.len() == 1 && words[0].starts_with("EeMoves"), "{words:?}");
 }
@@ -358,7 +358,7 @@ fn a_board_that_hangs_says_nothing_and_remembers_everything() {
 #[test]
 fn only_a_board_with_a_battery_tells_of_it() {
     let mut plain = board();
-    tell(&mut plain, 10, &[Command::SendBatteryStatus]);
+    send(&mut plain, 10, &[Command::SendBatteryStatus]);
     assert!(heard(&mut plain, 1000).is_empty());
     let battery = kiebitz_protocol::BatteryStatus {
         percent: 64,
@@ -369,7 +369,7 @@ fn only_a_board_with_a_battery_tells_of_it() {
         ..BoardSettings::default()
     };
     let mut board = EmulatedBoard::new(START, settings);
-    tell(&mut board, 10, &[Command::SendBatteryStatus]);
+    send(&mut board, 10, &[Command::SendBatteryStatus]);
     assert_eq!(
         words(&mut board, 1000),
         [format!("{:?}", Message::BatteryStatus(battery))]
@@ -385,13 +385,13 @@ fn to_bus_mode_makes_the_next_bus_command_count() {
     }
     .encode();
     let mut board = board();
-    tell(&mut board, 10, &[Command::Update, Command::ToBusMode]);
+    send(&mut board, 10, &[Command::Update, Command::ToBusMode]);
     board.handle_bytes(at(1000), &ping);
     let bytes: Vec<u8> = std::iter::from_fn(|| board.poll_transmit(at(2000)))
         .flat_map(|(_, bytes)| bytes)
         .collect();
     assert_eq!(bytes, [0x87, 0x00, 0x06, 0x00, 42, 0x37]);
-    tell(&mut board, 3000, &[Command::Update]);
+    send(&mut board, 3000, &[Command::Update]);
     board.handle_bytes(at(3001), &ping);
     let after: Vec<u8> = std::iter::from_fn(|| board.poll_transmit(at(9000)))
         .flat_map(|(_, bytes)| bytes)

@@ -73,7 +73,7 @@ impl Span {
         self.least
     }
 
-    /// So many hundredths of the span, but no less than `least`.
+    /// This percentage of the span, but no less than `least`.
     #[must_use]
     pub fn percent(self, percent: u32, least: Duration) -> Self {
         let part = |time: Duration| (time.saturating_mul(percent) / 100).max(least);

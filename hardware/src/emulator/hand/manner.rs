@@ -89,7 +89,7 @@ pub enum Promoting {
 pub enum Press {
     /// It is.
     Pressed,
-    /// Nobody presses; the lever stays.
+    /// The clock is not pressed; the lever stays.
     Forgotten,
 }
 

@@ -66,7 +66,7 @@ impl Opponents {
     pub fn play(&mut self, ply: &Ply, temperament: Temperament, thinking: u32, chance: &mut Chance) -> Made {
         let manner = temperament.manner(chance);
         let think = match (self.answers_at_once, ply.is_en_passant()) {
-            // A double step that nobody has seen yet is not answered en passant.
+            // A double step that has not been seen yet is not answered en passant.
             (true, true) => ms(250, 400),
             (true, false) => ms(0, 0),
             (false, _) => thought(manner.pace.think, thinking),
@@ -117,25 +117,26 @@ impl Opponents {
         let landed = self.hand.now;
         if manner.press == Press::Pressed {
             self.hand.wait(manner.pace.press);
-            // Nobody presses before the other has.
-            self.hand.now = self.hand.now.max(self.last_press + BETWEEN_PRESSES);
+            // A player presses only after the other has.
+            self.hand.now = self.hand.now.max(self.last_press + MIN_PRESS_INTERVAL);
             self.hand.act(Deed::Press(mover));
             self.last_press = self.hand.now;
         } else {
             self.hand.wait(manner.pace.reaction);
         }
         if manner.answered_at_once {
-            // What the opponent thinks about next, he has thought about before.
+            // The opponent has already thought about the next move.
             self.hand.now = landed + self.hand.chance.time(manner.pace.reaction);
         }
     }
 }
 
-/// A part of the time for thinking. Even the quickest look at the board first, unless they never do.
+/// A part of the time for thinking. Even the quickest players see the move first, unless they never think at all.
 fn thought(think: Span, percent: u32) -> Span {
-    think.percent(percent, think.least().min(A_LOOK))
+    think.percent(percent, think.least().min(MIN_REACTION))
 }
 
-/// The opponent's move is seen and answered.
-const A_LOOK: Duration = Duration::from_millis(350);
-const BETWEEN_PRESSES: Duration = Duration::from_millis(150);
+/// The shortest time in which the opponent's move is seen and answered.
+const MIN_REACTION: Duration = Duration::from_millis(350);
+/// The shortest time between two presses.
+const MIN_PRESS_INTERVAL: Duration = Duration::from_millis(150);

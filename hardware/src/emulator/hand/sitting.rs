@@ -285,7 +285,7 @@ impl Sitting {
     }
 
     fn rest(&self) -> Span {
-        REST.percent(self.settings.thinking, LEAST_REST)
+        REST.percent(self.settings.thinking, MIN_REST)
     }
 
     fn note_steps(&mut self) {
@@ -345,8 +345,8 @@ fn show_kings(opponents: &mut Opponents, (one, other): (Field, Field), black_fir
 const AFTER_LAST_PLY: Span = ms(1200, 2500);
 /// Before a game, and after its result was shown.
 const REST: Span = ms(3000, 8000);
-/// Somebody who watches sees the pieces stand.
-const LEAST_REST: Duration = Duration::from_millis(2500);
+/// The shortest rest, long enough for a host to see the pieces stand.
+const MIN_REST: Duration = Duration::from_millis(2500);
 
 const D5: u8 = 27;
 const E5: u8 = 28;

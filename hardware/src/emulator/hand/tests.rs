@@ -62,10 +62,16 @@ fn a_drawn_piece_shows_on_every_field_of_its_way() {
         path: Path::Drawn,
         ..PLAIN
     };
-    let told = made("Ra1", &ply("a1", "a4"), drawn);
-    let order: Vec<&str> = told.split(' ').filter(|word| word.starts_with('R')).collect();
+    let steps_made = made("Ra1", &ply("a1", "a4"), drawn);
+    let order: Vec<&str> = steps_made
+        .split(' ')
+        .filter(|word| word.starts_with('R'))
+        .collect();
     assert_eq!(order, ["Ra2", "Ra3", "Ra4"]);
-    let lifted: Vec<&str> = told.split(' ').filter(|word| word.starts_with('-')).collect();
+    let lifted: Vec<&str> = steps_made
+        .split(' ')
+        .filter(|word| word.starts_with('-'))
+        .collect();
     assert_eq!(lifted, ["-a1", "-a2", "-a3"]);
     // Where another piece stands in between, it is carried.
     assert_eq!(made("Ra1 Pa2", &ply("a1", "a4"), drawn), "-a1 Ra4");
@@ -91,13 +97,13 @@ fn a_hovering_piece_shows_once_on_a_field_under_its_way() {
         ..PLAIN
     };
     for (from, to, under) in [("d1", "d4", &["d2", "d3"][..]), ("g1", "f3", &["f2", "g2"])] {
-        let told = made(&format!("Q{from}"), &ply(from, to), hovering);
-        let words: Vec<&str> = told.split(' ').collect();
-        assert_eq!(words.len(), 4, "{told}");
+        let steps_made = made(&format!("Q{from}"), &ply(from, to), hovering);
+        let words: Vec<&str> = steps_made.split(' ').collect();
+        assert_eq!(words.len(), 4, "{steps_made}");
         assert_eq!((words[0], words[3]), (&*format!("-{from}"), &*format!("Q{to}")));
         assert!(
             under.contains(&&words[1][1..]) && words[2][1..] == words[1][1..],
-            "{told}"
+            "{steps_made}"
         );
     }
 }
@@ -116,9 +122,13 @@ fn captured_pieces_leave_the_board_in_every_order() {
         taking: Taking::PushedAside,
         ..PLAIN
     };
-    let told = made("Pe4 pd5", &capture("e4", "d5"), aside);
-    let words: Vec<&str> = told.split(' ').collect();
-    assert_eq!((&words[..2], words[3]), (&["-e4", "-d5"][..], "Pd5"), "{told}");
+    let steps_made = made("Pe4 pd5", &capture("e4", "d5"), aside);
+    let words: Vec<&str> = steps_made.split(' ').collect();
+    assert_eq!(
+        (&words[..2], words[3]),
+        (&["-e4", "-d5"][..], "Pd5"),
+        "{steps_made}"
+    );
     assert_eq!(words[2][..1], *"p");
     assert_eq!(words[4], format!("-{}", &words[2][1..]));
 }
@@ -130,9 +140,12 @@ fn a_drawn_piece_stops_before_its_victim() {
         taking: Taking::MoverFirst,
         ..PLAIN
     };
-    let told = made("Ra1 ra3", &capture("a1", "a3"), drawn);
-    let (a2, taken) = (told.find("Ra2").unwrap(), told.find("-a3").unwrap());
-    assert!(a2 < taken && taken < told.find("Ra3").unwrap(), "{told}");
+    let steps_made = made("Ra1 ra3", &capture("a1", "a3"), drawn);
+    let (a2, taken) = (steps_made.find("Ra2").unwrap(), steps_made.find("-a3").unwrap());
+    assert!(
+        a2 < taken && taken < steps_made.find("Ra3").unwrap(),
+        "{steps_made}"
+    );
 }
 
 #[test]
@@ -173,19 +186,19 @@ fn castling_is_done_in_every_order() {
         castling: Castling::BothAtOnce,
         ..PLAIN
     };
-    let told = made("Ke1 Rh1", &short, both);
+    let steps_made = made("Ke1 Rh1", &short, both);
     assert!(
-        ["-e1 -h1 Kg1 Rf1", "-h1 -e1 Kg1 Rf1"].contains(&told.as_str()),
-        "{told}"
+        ["-e1 -h1 Kg1 Rf1", "-h1 -e1 Kg1 Rf1"].contains(&steps_made.as_str()),
+        "{steps_made}"
     );
 }
 
 #[test]
 fn in_chess960_a_piece_may_stay_or_take_the_others_place() {
-    let told = made("Kf1 Rg1", &castle("f1", "g1", "g1", "f1"), PLAIN);
+    let steps_made = made("Kf1 Rg1", &castle("f1", "g1", "g1", "f1"), PLAIN);
     assert!(
-        ["-f1 -g1 Kg1 Rf1", "-g1 -f1 Kg1 Rf1"].contains(&told.as_str()),
-        "{told}"
+        ["-f1 -g1 Kg1 Rf1", "-g1 -f1 Kg1 Rf1"].contains(&steps_made.as_str()),
+        "{steps_made}"
     );
     assert_eq!(made("Kb1 Rd1", &castle("b1", "c1", "d1", "d1"), PLAIN), "-b1 Kc1");
     assert_eq!(made("Kg1 Rh1", &castle("g1", "g1", "h1", "f1"), PLAIN), "-h1 Rf1");

@@ -61,7 +61,7 @@ fn player_at(setting: Setting, temperament: Temperament, script: Script) -> Play
     )
 }
 
-/// Somebody who listens, and what he has heard.
+/// A host, and what it has received.
 #[derive(Default)]
 struct Listener {
     decoder: Decoder,
@@ -344,7 +344,7 @@ fn a_clock_whose_cable_is_out_goes_on() {
     player.unplug_clock(after(10));
     listener.listen(&mut player, after(18));
     assert_eq!(listener.clock_there, Some(false));
-    // A board that begins anew meanwhile has no clock either.
+    // A board that restarts meanwhile has no clock either.
     player.plug(after(18), false);
     assert!(player.board.clock().is_none());
     player.plug_clock(after(18));
@@ -360,15 +360,15 @@ fn a_clock_whose_cable_is_out_goes_on() {
 fn the_same_seed_is_the_same_play_however_often_it_is_asked() {
     let heard = |every: u64| {
         let mut player = player(Temperament::Clumsy, script(3, Ending::Draw));
-        let mut told = Vec::new();
+        let mut read = Vec::new();
         Listener::default().begin(&mut player, NOON);
         for millis in (0..60_000).step_by(usize::try_from(every).unwrap()) {
             let now = NOON + Duration::from_millis(millis);
             while let Some((_, bytes)) = player.poll_transmit(now) {
-                told.extend(bytes);
+                read.extend(bytes);
             }
         }
-        told
+        read
     };
     let (often, seldom) = (heard(1), heard(1000));
     assert!(seldom.len() > 200 && seldom.len() <= often.len());

@@ -245,22 +245,22 @@ fn plugging_and_unplugging_are_told() {
     let system = System::new();
     let mut list = PortList::beneath(system.0.path(), PortSettings::default());
     let mut watch = PortWatch::new();
-    let mut told = || {
+    let mut changes_seen = || {
         let changes = watch.handle_listing(list.list().candidates).into_iter();
-        let told = changes.map(|change| match change {
+        let changes_seen = changes.map(|change| match change {
             PortChange::Added(port) => (true, port.kind),
             PortChange::Removed(port) => (false, port.kind),
         });
-        told.collect::<Vec<_>>()
+        changes_seen.collect::<Vec<_>>()
     };
-    assert_eq!(told(), []);
+    assert_eq!(changes_seen(), []);
     system.plug("ttyUSB0", "1-1", &FTDI);
-    assert_eq!(told(), [(true, PortKind::Converter)]);
+    assert_eq!(changes_seen(), [(true, PortKind::Converter)]);
     system.plug("ttyACM0", "1-2", &BOARD);
-    assert_eq!(told(), [(true, PortKind::Board)]);
+    assert_eq!(changes_seen(), [(true, PortKind::Board)]);
     system.unplug("ttyUSB0");
-    assert_eq!(told(), [(false, PortKind::Converter)]);
-    assert_eq!(told(), []);
+    assert_eq!(changes_seen(), [(false, PortKind::Converter)]);
+    assert_eq!(changes_seen(), []);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::world::{START, World};
 use crate::emulator::{BoardSettings, EmulatedBoard, EmulatedClock};
 use crate::{Observation, SessionSettings};
 
-/// Bytes of no message; none of them looks like the start of one.
+/// Bytes of no message; none of them can be taken for the start of one.
 const NONSENSE: [u8; 16] = [0x17; 16];
 
 fn reason(world: &World) -> &str {
@@ -258,9 +258,13 @@ fn a_board_says_who_it_is_before_it_is_shown_whatever_the_line_does() {
     }
     world.cable = true;
     world.run(8000);
-    let said = |o: &Observation| matches!(o, Observation::Identified(who) if who.serial.is_some());
+    let identified = |o: &Observation| matches!(o, Observation::Identified(who) if who.serial.is_some());
     let shown = world.first(|o| matches!(o, Observation::Board { .. }));
-    assert!(world.first(said).is_some_and(|said| Some(said) < shown));
+    assert!(
+        world
+            .first(identified)
+            .is_some_and(|identified| Some(identified) < shown)
+    );
 }
 
 /// The line is dead for a while when both numbers are asked for.
@@ -276,10 +280,12 @@ fn a_number_that_was_not_told_is_asked_for_once_the_line_is_alive() {
         world.run(dead);
         world.cable = true;
         world.run(8000);
-        let said = |o: &Observation| matches!(o, Observation::Identified(who) if who.serial.is_some());
+        let identified = |o: &Observation| matches!(o, Observation::Identified(who) if who.serial.is_some());
         let shown = world.first(|o| matches!(o, Observation::Board { .. }));
         assert!(
-            world.first(said).is_some_and(|said| Some(said) < shown),
+            world
+                .first(identified)
+                .is_some_and(|identified| Some(identified) < shown),
             "{dead} ms"
         );
     }
@@ -298,9 +304,9 @@ fn an_answer_that_comes_late_is_taken() {
         0xa2, 0x00, 0x0d, b'0', b'0', b'0', b'0', b'0', b'3', b'1', b'6', b'5', b'9',
     ]);
     world.run(10);
-    let told =
+    let shown_dump =
         |o: &Observation| matches!(o, Observation::Identified(identity) if identity.long_serial.is_some());
-    assert!(world.first(told).is_some());
+    assert!(world.first(shown_dump).is_some());
 }
 
 #[test]
@@ -454,11 +460,11 @@ proptest! {
             }
         }
         let stands: Vec<_> = Field::all().map(|field| world.board.contents(field)).collect();
-        let told = world.observed.iter().rev().find_map(|observed| match &observed.observation {
+        let shown_dump = world.observed.iter().rev().find_map(|observed| match &observed.observation {
             Observation::Board { dump, .. } => Some(dump.to_vec()),
             _ => None,
         });
-        prop_assert_eq!(told, Some(stands));
+        prop_assert_eq!(shown_dump, Some(stands));
         world.forget();
         world.set(30, Some(Piece::BlackRook));
         world.run(400);

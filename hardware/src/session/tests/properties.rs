@@ -93,7 +93,7 @@ enum Recorded {
     Outbound(Vec<u8>),
 }
 
-/// A driver, a recorder, and a device that says what it is told to.
+/// A driver, a recorder, and a device that sends what it is made to send.
 struct Port {
     session: Session,
     now: Timestamp,
