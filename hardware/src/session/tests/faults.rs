@@ -304,9 +304,9 @@ fn an_answer_that_comes_late_is_taken() {
         0xa2, 0x00, 0x0d, b'0', b'0', b'0', b'0', b'0', b'3', b'1', b'6', b'5', b'9',
     ]);
     world.run(10);
-    let shown_dump =
+    let numbered =
         |o: &Observation| matches!(o, Observation::Identified(identity) if identity.long_serial.is_some());
-    assert!(world.first(shown_dump).is_some());
+    assert!(world.first(numbered).is_some());
 }
 
 #[test]
