@@ -14,7 +14,7 @@
 //! | changes, clock and board in one | 89 bytes, 92.7 ms | 118 ms | 133 ms |
 //!
 //! 30 boards, each asked for changes and clock: 30 · (31 + 39) ms = 2.1 s. With all in one it would be 3.5 s, so that
-//! question is kept for when a dump is due: then it saves 50 ms over three questions.
+//! question is used only when a dump is due: then it saves 50 ms over three questions.
 //!
 //! A round that has lasted 1.9 s asks the rest of its boards for changes only, and the next round begins with the
 //! first board that got no more. So at worst, every board having moved and every answer coming late, 17 boards are
@@ -28,28 +28,30 @@
 //!
 //! # Nothing lost, nothing doubled
 //!
-//! A board forgets changes once it has reported them, but repeats its last report on request. When an answer with changes is damaged
-//! or missing, the board gets a ping. Its answer comes after all that is still on its way, so that late changes are
-//! still known as what they are. Then it is asked to repeat. If the board had not even heard the question, it repeats
-//! its earlier report, which is dropped. It is known by its bytes: no field can change to the same contents twice in a
-//! row, so changes equal to those before them are the same ones. Only pieces lifted and set down where they were, and
-//! nothing else, could really follow on themselves; they are dropped only when the line gave no sign of an answer, and
-//! a dump is asked for.
+//! A board forgets changes once it has reported them, but repeats its last report on request. When an answer with
+//! changes is damaged or missing, the board gets a ping. Its answer comes after all that is still on its way, so that
+//! late changes are still recognized. Then it is asked to repeat. If the board did not even receive the question, it
+//! repeats its earlier report, which is dropped. It is known by its bytes: no field can change to the same contents
+//! twice in a row, so changes equal to those before them are the same ones. Only a piece lifted and set down where it
+//! was, with nothing else, could really be the same report twice; it is dropped only when the line gave no sign of an
+//! answer, and a dump is asked for.
 //!
 //! A board just found is first asked to repeat: what it last reported to another host, perhaps a
-//! daemon before a restart, is thus known, and dropped. Then it is asked for all that came since. If a daemon dies between a board's answer and
-//! reading it, these changes are lost to it; the dump that follows shows what stands.
+//! daemon before a restart, is thus known, and dropped. Then it is asked for all that came since. If a daemon dies
+//! between a board's answer and reading it, these changes are lost to it; the dump that follows shows what stands.
 //!
 //! # Boards that come and go
 //!
-//! After the port was opened all boards are pinged, those found are silenced, and this is repeated until nobody
-//! answers: with 30 boards it takes 3 to 5 pings in 5 to 10 s, in which the boards remember what happens. Later they
-//! are silenced a few per round; when all are, a ping to all goes out and the polling goes on. A board that joined answers
-//! into it. Its answer may collide with another, which then is asked for again, and be heard the next time. A board
-//! that has given no good answer to 5 questions and for 5 s has left; one of those is called every second.
+//! After the port was opened all boards are pinged, those found are silenced, and this is repeated until none answers:
+//! with 30 boards it takes 3 to 5 pings in 5 to 10 s, in which the boards remember what happens. Later they are
+//! silenced a few per round; when all are, a ping to all goes out and the polling goes on. A board that joined answers
+//! meanwhile. Its answer may collide with another; then that one is asked for again, and the new board is heard the
+//! next time. A board that has given no valid answer to 5 questions and for 5 s has left; one of those is called every
+//! second.
 //!
-//! No board is ever made to end bus mode, to reset or to begin a game, and no single-board byte is sent. A board with
-//! the serial number 0 has the address of all and cannot be asked; two boards with the same number only collide.
+//! No board is ever commanded to leave bus mode, to reset or to begin a game, and no single-board byte is sent. A board
+//! with the serial number 0 has the broadcast address and cannot be asked; two boards with the same number only
+//! collide.
 
 use core::time::Duration;
 
@@ -78,8 +80,8 @@ pub struct BusSettings {
 }
 
 impl BusSettings {
-    /// For finding out what stands on the boards without taking anything from the host that follows the games: 2 rounds a
-    /// second, each with a dump of every board.
+    /// For finding out what stands on the boards without taking anything from the host that follows the games: 2 rounds
+    /// a second, each with a dump of every board.
     #[must_use]
     pub fn peeking() -> Self {
         Self {
@@ -258,8 +260,8 @@ impl BusLine {
         Some(poller.ready_at(&self.listener))
     }
 
-    /// The next question to write. The one after it comes when [`handle_sent`](Self::handle_sent) has confirmed that it was
-    /// written, and the answer has come or is given up.
+    /// The next question to write. The one after it comes when [`handle_sent`](Self::handle_sent) has confirmed that it
+    /// was written, and the answer has come or is given up.
     #[must_use]
     pub fn poll_transmit(&mut self, now: Timestamp) -> Option<Vec<u8>> {
         self.asking()?;
@@ -268,8 +270,8 @@ impl BusLine {
         Some(command.encode().to_vec())
     }
 
-    /// Why the port is to be closed, returned once: no board has answered for half a minute. Perhaps the line is no bus any
-    /// more.
+    /// Why the port is to be closed, returned once: no board has answered for half a minute. Perhaps the line is no bus
+    /// any more.
     #[must_use]
     pub fn poll_close(&mut self) -> Option<String> {
         (self.closing == Closing::Wanted).then(|| {

@@ -11,16 +11,16 @@
 //! | [`facts`] | no | what boards, clocks and their lines are like |
 //! | `emulator` | no | boards in memory, and hands that play on them; with the feature `emulator` |
 //!
-//! A replay hands the bytes of a capture in at the same door as a live port does, and observes the same. Nothing but
+//! A replay hands in the bytes of a capture in the same way as a live port does, and observes the same. Nothing but
 //! the recorder and the ports needs a system, and nothing at all reads a clock: time is an argument.
 //!
 //! Errors, reports and observations are `#[non_exhaustive]`. Enums over closed facts, such as
-//! [`LineMode`](capture::LineMode) and [`Place`], are exhaustive, so that the compiler lists what a new variant touches;
-//! a new variant is a breaking version.
+//! [`LineMode`](capture::LineMode) and [`Place`], are exhaustive, so that the compiler lists what a new variant
+//! touches; a new variant is a breaking version.
 //!
-//! The feature `serde` adds `Serialize` and `Deserialize` to observations and to what captures hold, and `arbitrary` adds
-//! `Arbitrary` to the same types. Both are off by default, as is `emulator`. This crate is not affiliated with the makers
-//! of the boards.
+//! The feature `serde` adds `Serialize` and `Deserialize` to observations and to what captures hold, and `arbitrary`
+//! adds `Arbitrary` to the same types. Both are off by default, as is `emulator`. This crate is not affiliated with the
+//! makers of the boards.
 
 mod bus;
 pub mod capture;

@@ -80,8 +80,8 @@ impl LineSettings {
 /// A line: a state machine that is given bytes and time and returns observations with the place that they are of, and
 /// the next bytes to write.
 ///
-/// It is a [`Probe`] as long as it is not known how the boards speak, then a [`Session`] or a [`BusLine`], and it is driven
-/// as they are.
+/// It is a [`Probe`] as long as it is not known how the boards speak, then a [`Session`] or a [`BusLine`], and it is
+/// driven as they are.
 ///
 /// ```
 /// use kiebitz_hardware::capture::LineMode;

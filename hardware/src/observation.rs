@@ -74,8 +74,8 @@ pub enum Observation {
         elements: Vec<Element>,
         /// All of it happened after this time: a scan before the question that was answered last.
         ///
-        /// [`Timestamp::from_micros(0)`](Timestamp::from_micros) when it is not known when the board was last asked: with
-        /// the first changes after it was found. They may reach back to the last question of a daemon before a
+        /// [`Timestamp::from_micros(0)`](Timestamp::from_micros) when it is not known when the board was last asked:
+        /// with the first changes after it was found. They may reach back to the last question of a daemon before a
         /// restart, or to the power-up, which then is one of the elements.
         not_before: Timestamp,
         /// All of it happened before this time: when the board made up its answer. That can be long before it was

@@ -11,11 +11,11 @@
 //! # Driving it
 //!
 //! Every port and day is an open file, so a program with hundreds of ports needs a limit on open files to match
-//! (`LimitNOFILE=` in its unit). Recording is the business of one thread of its own, since disks may take their time and boards must not wait for
-//! them. It is handed each chunk by [`record`](Recorder::record), which passes it to the operating system at once, so
-//! that the end of the process costs nothing. At [`poll_deadline`](Recorder::poll_deadline) it calls
-//! [`sync`](Recorder::sync), which has the disk store everything: less than a second after it was recorded, as long
-//! as the disk is fast enough. [`poll_report`](Recorder::poll_report) returns reports for people.
+//! (`LimitNOFILE=` in its unit). Recording belongs on a thread of its own, since disks may be slow and boards must not
+//! wait for them. It is given each chunk by [`record`](Recorder::record), which passes it to the operating system at
+//! once, so that the end of the process costs nothing. At [`poll_deadline`](Recorder::poll_deadline) it calls
+//! [`sync`](Recorder::sync), which has the disk store everything: less than a second after it was recorded, as long as
+//! the disk is fast enough. [`poll_report`](Recorder::poll_report) returns reports for people.
 //!
 //! Nothing that goes wrong stops the recorder. It drops what it cannot write, reports that once, tries again every five
 //! seconds, and marks the gap: a close whose reason gives the number of missing chunks, then an open.
@@ -67,8 +67,8 @@ use folder::Folder;
 pub struct RecorderSettings {
     /// The folder of the captures, created if it does not exist. Other files in it are left alone.
     pub folder: PathBuf,
-    /// The size in bytes that all captures in the folder may have together. The oldest are removed to keep to it, but never
-    /// one that is being written. Checked once a minute, so for that long there may be more.
+    /// The size in bytes that all captures in the folder may have together. The oldest are removed to keep to it, but
+    /// never one that is being written. Checked once a minute, so for that long there may be more.
     pub budget: u64,
     /// Where the boards are: it decides when a day ends.
     pub zone: TimeZone,
@@ -430,7 +430,8 @@ fn in_words(error: io::ErrorKind) -> String {
     }
 }
 
-/// How long a chunk waits before the disk is asked to store it. With the time that storing takes, it is less than a second.
+/// How long a chunk waits before the disk is asked to store it. With the time that storing takes, it is less than a
+/// second.
 const SYNC_AFTER: Duration = Duration::from_millis(800);
 
 /// At most this many files are stored one by one. With more, the file system stores everything at once, because

@@ -1,8 +1,8 @@
 //! `kiebitz emulate`: boards and clocks on pseudo-terminals, each on its own or all on one as a bus, played by hands.
 //!
-//! The boards are those of [`kiebitz_hardware::emulator`]. `rehearsal` plays on them and lets things go wrong, with time
-//! as an argument; here that is the real time, and the bytes go to pseudo-terminals when they are due. One task does it
-//! all.
+//! The boards are those of [`kiebitz_hardware::emulator`]. `rehearsal` plays on them and lets things go wrong, with
+//! time as an argument; here that is the real time, and the bytes go to pseudo-terminals when they are due. One task
+//! does it all.
 
 mod fault;
 mod games;

@@ -161,7 +161,8 @@ impl BusBoard {
 /// Whether these changes, reported once, can be followed by the very same ones.
 ///
 /// Every change really changes its field. So a field that has been left with some contents cannot first change to the
-/// same. The pieces listed after a power-up could be reported twice if the power failed twice, but nothing more would be learned from them.
+/// same. The pieces listed after a power-up could be reported twice if the power failed twice, but nothing more would
+/// be learned from them.
 fn can_happen_twice(data: &[u8]) -> bool {
     let mut ends: [Option<(Contents, Contents)>; Field::COUNT] = [None; Field::COUNT];
     for element in eeprom::elements(data).filter_map(Result::ok) {

@@ -1,8 +1,9 @@
 //! Hands that act games out on an emulated board: square by square, in time, in the manner of different players.
 //!
-//! A [`Hand`] knows what stands where and what it is to do, and no rule of chess: the moves come as [`Ply`]s, which give
-//! what goes where, and need not be legal. [`Opponents`] are two players at a clock, a [`Sitting`] is one game of theirs
-//! after another, and the [`Setting`] how board and clock stand. Everything is decided by a seed and nothing reads a clock: what comes out are [`Step`]s.
+//! A [`Hand`] knows what stands where and what it is to do, and no rule of chess: the moves come as [`Ply`]s, which
+//! give what goes where, and need not be legal. [`Opponents`] are two players at a clock, a [`Sitting`] is one game of
+//! theirs after another, and the [`Setting`] how board and clock stand. Everything is decided by a seed and nothing
+//! reads a clock: what comes out are [`Step`]s.
 //!
 //! Fields are numbered as with the connector on White's left; [`Setting::perform`] turns them for a board that stands
 //! the other way round.

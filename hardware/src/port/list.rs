@@ -24,7 +24,8 @@ use super::{Candidate, PortError, PortKind, PortSettings, UsbDevice, UsbId};
 /// assert_eq!(listing.missing.len(), 1);
 /// ```
 // Not serialport's available_ports: it reads no other folder, so that it could not be tested, panics where there is no
-// /sys/class/tty, reads all about every device each time, and does not notice that a device was unplugged and plugged in again.
+// /sys/class/tty, reads all about every device each time, and does not notice that a device was unplugged and plugged
+// in again.
 #[derive(Debug)]
 pub struct PortList {
     settings: PortSettings,

@@ -45,8 +45,8 @@ use crate::facts::BAUD;
 /// not its lock.
 ///
 /// A pseudo-terminal is locked without TIOCEXCL, which would survive this program there, if that is killed, and keep
-/// its successor out. Its lock is a shared one, which is enough against programs that want the port for themselves, as this
-/// program does.
+/// its successor out. Its lock is a shared one, which is enough against programs that want the port for themselves, as
+/// this program does.
 ///
 /// # Modem lines
 ///
@@ -190,8 +190,8 @@ fn opened(path: &str, kind: Line) -> serialport::Result<SerialStream> {
 
 /// What it means that opening a device failed like this.
 ///
-/// serialport distinguishes a port in use from everything else, but calls most other troubles unknown. So the system is asked about
-/// those, by opening the device once more.
+/// serialport distinguishes a port in use from everything else, but calls most other errors unknown. So the system is
+/// asked about those, by opening the device once more.
 fn explained(device: &Path, error: &serialport::Error) -> PortError {
     if error.kind() == ErrorKind::NoDevice {
         return PortError::new(device, Errno::BUSY);

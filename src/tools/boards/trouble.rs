@@ -160,7 +160,7 @@ impl TroubleReport {
     pub(super) fn occupancy_only() -> Self {
         Self::new(
             TroubleKind::OccupancyOnly,
-            "all its pieces look the same",
+            "all its pieces appear the same",
             "The board seems to sense only whether a square is occupied; kiebitz needs one that tells the pieces \
              apart.",
         )

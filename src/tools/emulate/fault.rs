@@ -180,7 +180,7 @@ fn time(word: &str) -> Result<Duration, NoFault> {
     word.parse::<jiff::SignedDuration>()
         .ok()
         .and_then(|time| Duration::try_from(time).ok())
-        .filter(|time| *time <= LONGEST)
+        .filter(|time| *time <= MAX_DURATION)
         .ok_or_else(|| NoFault::NoTime(word.to_owned()))
 }
 
@@ -196,7 +196,7 @@ const VERBS: [&str; 9] = [
     "clock",
 ];
 /// No rehearsal takes longer.
-const LONGEST: Duration = Duration::from_secs(30 * 24 * 3600);
+const MAX_DURATION: Duration = Duration::from_secs(30 * 24 * 3600);
 
 #[cfg(test)]
 mod tests {

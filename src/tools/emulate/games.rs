@@ -190,14 +190,14 @@ mod tests {
 
     #[test]
     fn what_cannot_be_played_is_named() {
-        let told = |pgn: &str| format!("{:#}", read(pgn.as_bytes()).unwrap_err());
+        let refusal = |pgn: &str| format!("{:#}", read(pgn.as_bytes()).unwrap_err());
         assert_eq!(
-            told("1. e4 *\n\n[White \"A\"]\n[Black \"B\"]\n\n1. e4 e4 *\n"),
+            refusal("1. e4 *\n\n[White \"A\"]\n[Black \"B\"]\n\n1. e4 e4 *\n"),
             "game 2: A - B: 1... e4 cannot be played"
         );
-        assert!(told("[FEN \"8/8\"]\n\n1. e4 *\n").starts_with("game 1: the FEN 8/8: "));
+        assert!(refusal("[FEN \"8/8\"]\n\n1. e4 *\n").starts_with("game 1: the FEN 8/8: "));
         assert_eq!(
-            told("nothing of the kind"),
+            refusal("nothing of the kind"),
             "no game with moves in it: is it a PGN file?"
         );
     }

@@ -15,16 +15,16 @@ use rustix::pty::OpenptFlags;
 use rustix::termios::{OptionalActions, QueueSelector};
 use tokio::io::unix::AsyncFd;
 
-/// The port of a board that is plugged in. Whoever has opened it sees it hang up when this is dropped.
+/// The port of a board that is plugged in. A program that has opened it sees it hang up when this is dropped.
 #[derive(Debug)]
 pub struct Port {
     /// The board's end.
     board: AsyncFd<OwnedFd>,
-    /// The host's end, held open so that the board's end does not hang up while nobody has opened it.
+    /// The host's end, held open so that the board's end does not hang up while no program has opened it.
     host: OwnedFd,
     path: PathBuf,
     link: Option<Link>,
-    /// Since when bytes have been waiting for somebody to read them.
+    /// Since when bytes have been waiting to be read.
     unread_since: Option<Timestamp>,
 }
 
@@ -68,7 +68,8 @@ impl Port {
         self.link.as_ref().map(|link| link.name.as_path())
     }
 
-    /// Sends bytes to whoever has opened the port. What does not fit into its buffer is lost, as on any serial line.
+    /// Sends bytes to the program that has opened the port. What does not fit into its buffer is lost, as on any serial
+    /// line.
     pub fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         match rustix::io::write(self.board.get_ref(), bytes) {
             Ok(_) | Err(rustix::io::Errno::AGAIN) => Ok(()),
@@ -89,8 +90,8 @@ impl Port {
 
     /// Makes the pseudo-terminal behave like a serial port. To be called now and then.
     ///
-    /// A pseudo-terminal keeps unread bytes, and its exclusive mode even after the program that set it has closed it, as
-    /// long as one of its ends is open; a serial port does neither. (Programs that lock the port as well, as kiebitz
+    /// A pseudo-terminal keeps unread bytes, and its exclusive mode even after the program that set it has closed it,
+    /// as long as one of its ends is open; a serial port does neither. (Programs that lock the port as well, as kiebitz
     /// does, still have it to themselves.)
     pub fn maintain(&mut self, now: Timestamp) -> io::Result<()> {
         rustix::termios::ioctl_tiocnxcl(&self.host)?;
@@ -156,5 +157,5 @@ impl Drop for Link {
     }
 }
 
-/// Unread bytes are dropped after this. Whoever has the port open reads sooner, even on a busy machine.
+/// Unread bytes are dropped after this time. A program that has the port open reads sooner, even on a busy machine.
 const UNREAD_TIMEOUT: Duration = Duration::from_secs(2);

@@ -14,6 +14,7 @@ use super::fault::{Boards, Fault, Trouble};
 use super::games::Game;
 use super::seat::Seat;
 use super::{Emulation, Hands, Lines};
+use crate::events::GameResult;
 use crate::system_time::Speed;
 
 /// Boards with players.
@@ -152,7 +153,7 @@ impl Rehearsal {
         self.output.pop_front()
     }
 
-    /// When [`advance`](Self::advance) is due if nobody writes.
+    /// When [`advance`](Self::advance) is due if no host writes.
     pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
         let fault = self.faults.front().map(|(at, ..)| *at);
         let bus = self.bus.as_ref().and_then(EmulatedBus::poll_deadline);
@@ -290,9 +291,9 @@ fn bus(now: Timestamp, emulation: &Emulation, chance: &mut Chance) -> Option<Emu
 fn ended(game: &Game, truth: Truth) -> String {
     let result = match game.script.ending {
         Ending::Stops => "the players stop",
-        Ending::WhiteWins => "1-0",
-        Ending::BlackWins => "0-1",
-        Ending::Draw => "1/2-1/2",
+        Ending::WhiteWins => GameResult::WhiteWins.as_str(),
+        Ending::BlackWins => GameResult::BlackWins.as_str(),
+        Ending::Draw => GameResult::Draw.as_str(),
     };
     format!("{result} after {} plies, {}", truth.plies, game.title)
 }

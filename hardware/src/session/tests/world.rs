@@ -45,7 +45,7 @@ impl World {
         }
     }
 
-    /// The same with an ordinary board, kept in the ordinary way, and done with its opening. What was said is
+    /// The same with an ordinary board, kept in the ordinary way, and done with its opening. What was sent is
     /// forgotten.
     pub(super) fn kept() -> Self {
         Self::kept_with(SessionSettings::default())
@@ -75,7 +75,7 @@ impl World {
     pub(super) fn open(&mut self) {
         self.session.handle_opened(self.now);
         self.given_up = None;
-        // What the board says to a closed port is lost.
+        // What the board sends to a closed port is lost.
         while self.board.poll_transmit(self.now).is_some() {}
     }
 

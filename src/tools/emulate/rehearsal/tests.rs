@@ -43,13 +43,13 @@ fn watch(rehearsal: &mut Rehearsal, until: Timestamp, mut happened: impl FnMut(T
 }
 
 fn words(rehearsal: &mut Rehearsal, until: Timestamp) -> Vec<(usize, String)> {
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     watch(rehearsal, until, |_, table, output| match output {
-        Output::Words(words) => told.push((table, words)),
-        Output::Unplugged | Output::Plugged => told.push((table, format!("{output:?}"))),
+        Output::Words(words) => reported.push((table, words)),
+        Output::Unplugged | Output::Plugged => reported.push((table, format!("{output:?}"))),
         Output::Bytes(_) => {}
     });
-    told
+    reported
 }
 
 const THREE: &str = "[White \"A\"]\n[Black \"a\"]\n\n1. e4 e5 1-0\n\n\
@@ -67,10 +67,13 @@ const SIX: &str = "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0\n\n\
 #[test]
 fn games_go_to_the_boards_in_turn_and_round_again() {
     let mut rehearsal = rehearsal(&emulation(2, &[]), THREE);
-    let told = words(&mut rehearsal, NOON + Duration::from_secs(120));
+    let reported = words(&mut rehearsal, NOON + Duration::from_secs(120));
     let of = |table: usize| {
-        let told = told.iter().filter(move |(at, _)| *at == table);
-        told.map(|(_, words)| words.as_str()).take(6).collect::<Vec<_>>()
+        let reported = reported.iter().filter(move |(at, _)| *at == table);
+        reported
+            .map(|(_, words)| words.as_str())
+            .take(6)
+            .collect::<Vec<_>>()
     };
     assert_eq!(
         of(0),
@@ -93,7 +96,7 @@ fn games_go_to_the_boards_in_turn_and_round_again() {
 fn faults_come_in_their_time_and_pass() {
     let faults = ["unplug 2 at 10s for 5s", "clock-lost 1 at 12s", "plug 1 at 13s"];
     let mut rehearsal = rehearsal(&emulation(2, &faults), THREE);
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     watch(
         &mut rehearsal,
         NOON + Duration::from_secs(30),
@@ -104,11 +107,11 @@ fn faults_come_in_their_time_and_pass() {
                 Output::Words(words) => words,
                 other => format!("{other:?}"),
             };
-            told.push((at.saturating_duration_since(NOON).as_secs(), table, said));
+            reported.push((at.saturating_duration_since(NOON).as_secs(), table, said));
         },
     );
     assert_eq!(
-        told,
+        reported,
         [
             (10, 1, "Unplugged".to_owned()),
             (12, 0, "clock unplugged".to_owned()),
@@ -126,13 +129,13 @@ fn a_fault_that_is_typed_counts_from_then() {
     for fault in ["garbage 1 at 2s", "silent 1 for 1s", "dead 1 e4", "unplug 7"] {
         rehearsal.schedule(now, &fault.parse().unwrap());
     }
-    let told: Vec<String> = words(&mut rehearsal, now + Duration::from_secs(2))
+    let reported: Vec<String> = words(&mut rehearsal, now + Duration::from_secs(2))
         .into_iter()
         .map(|(_, words)| words)
         .filter(|words| !words.contains(" - "))
         .collect();
     assert_eq!(
-        told,
+        reported,
         [
             "silent",
             "e4 is dead",
@@ -151,11 +154,11 @@ fn bus(boards: usize, damaged: &str, faults: &[&str]) -> Emulation {
     }
 }
 
-/// Asks a board on the bus; what came as an answer to anybody within 200 ms, in words, and what was told of the boards.
+/// Asks a board on the bus; returns all answers that came within 200 ms, in words, and what the boards reported.
 fn ask(rehearsal: &mut Rehearsal, at: u64, kind: BusCommandKind, board: u16) -> (Vec<String>, Vec<String>) {
     let address = BusAddress::new(board).unwrap();
     let now = NOON + Duration::from_millis(at);
-    let (mut decoder, mut answers, mut told) = (BusDecoder::new(), Vec::new(), Vec::new());
+    let (mut decoder, mut answers, mut reported) = (BusDecoder::new(), Vec::new(), Vec::new());
     let mut hear = |line: usize, output: Output| match output {
         Output::Bytes(bytes) => {
             assert_eq!(line, 0, "there is one line");
@@ -179,7 +182,7 @@ fn ask(rehearsal: &mut Rehearsal, at: u64, kind: BusCommandKind, board: u16) -> 
             });
         }
         Output::Words(words) if words.contains(" - ") => {}
-        Output::Words(words) => told.push(words),
+        Output::Words(words) => reported.push(words),
         other => panic!("{other:?}"),
     };
     watch(rehearsal, now, |_, line, output| hear(line, output));
@@ -187,7 +190,7 @@ fn ask(rehearsal: &mut Rehearsal, at: u64, kind: BusCommandKind, board: u16) -> 
     watch(rehearsal, now + Duration::from_millis(200), |_, line, output| {
         hear(line, output)
     });
-    (answers, told)
+    (answers, reported)
 }
 
 #[test]
@@ -206,24 +209,24 @@ fn boards_on_a_bus_answer_to_their_number_and_suffer_each_for_itself() {
     let one = |answer: &str| vec![answer.to_owned()];
     assert_eq!(asked(100, Ping, 2), (one("00002 0x87"), Vec::new()));
     assert_eq!(asked(300, Ping, 4), (Vec::new(), Vec::new()), "there is none");
-    let (answers, told) = asked(720, Ping, 2);
+    let (answers, reported) = asked(720, Ping, 2);
     assert!(answers.is_empty(), "{answers:?}");
-    assert_eq!(told, ["unplugged", "a1 is dead", "is unplugged already"]);
+    assert_eq!(reported, ["unplugged", "a1 is dead", "is unplugged already"]);
     assert_eq!(asked(1100, Board, 2), (one("00002 31 pieces"), one("plugged in")));
     assert_eq!(asked(1700, Ping, 1).0, Vec::<String>::new());
     // The board asks its clock two or three times a second.
     assert_eq!(asked(1950, Clock, 3).0, one("00003 no clock"));
     assert_eq!(asked(2200, Ping, 1).0, one("00001 0x87"));
-    let (answers, told) = asked(3000, Clock, 3);
+    let (answers, reported) = asked(3000, Clock, 3);
     assert_eq!(answers.last().unwrap(), "00003 0x84");
     assert!(
-        answers.len() > 1 && told.contains(&"garbage on its line".to_owned()),
-        "{answers:?} {told:?}"
+        answers.len() > 1 && reported.contains(&"garbage on its line".to_owned()),
+        "{answers:?} {reported:?}"
     );
 }
 
 #[test]
-fn so_many_answers_are_damaged_as_were_asked_for() {
+fn the_configured_share_of_answers_is_damaged() {
     let mut rehearsal = rehearsal(&bus(1, "30%", &[]), THREE);
     let good = (0..500)
         .map(|nth| ask(&mut rehearsal, 1000 + 250 * nth, BusCommandKind::Version, 1))
@@ -234,7 +237,7 @@ fn so_many_answers_are_damaged_as_were_asked_for() {
 
 /// The whole of the emulation in virtual time: what kiebitz makes of the bytes is what is in the PGN, game after game.
 #[test]
-fn every_game_is_told_as_it_is_written() {
+fn every_game_is_announced_as_it_is_written() {
     for hands in ["calm", "drawing", "blitz", "clumsy"] {
         let emulation = Emulation {
             hands: hands.parse().unwrap(),
@@ -261,28 +264,28 @@ fn every_game_is_told_as_it_is_written() {
         watched.advance(end);
         let said = watched.take_said();
         for (nth, board) in ["board-1", "board-2"].into_iter().enumerate() {
-            let games = games_told(said.iter().filter(|said| said.event.board == board));
+            let games = games_announced(said.iter().filter(|said| said.event.board == board));
             assert!(games.len() >= 8, "{hands} {nth}: {}", games.len());
-            for (told, expected) in games.iter().zip(expected.iter().skip(nth).step_by(2)) {
-                assert_eq!(told, expected, "{hands} {board}");
+            for (reported, expected) in games.iter().zip(expected.iter().skip(nth).step_by(2)) {
+                assert_eq!(reported, expected, "{hands} {board}");
             }
         }
     }
 }
 
 /// From where to where the moves of each game go that has ended.
-fn games_told<'s>(said: impl Iterator<Item = &'s Said>) -> Vec<Vec<String>> {
+fn games_announced<'s>(said: impl Iterator<Item = &'s Said>) -> Vec<Vec<String>> {
     let mut games = Vec::new();
-    let mut told: Vec<String> = Vec::new();
+    let mut reported: Vec<String> = Vec::new();
     for said in said {
         match &said.event.kind {
-            EventKind::GameStarted { .. } => told.clear(),
+            EventKind::GameStarted { .. } => reported.clear(),
             EventKind::MoveMade(m) | EventKind::MoveAmended { played: m, .. } => {
-                told.truncate(m.ply as usize - 1);
-                told.push(m.uci.clone().unwrap_or_default());
+                reported.truncate(m.ply as usize - 1);
+                reported.push(m.uci.clone().unwrap_or_default());
             }
-            EventKind::MoveRetracted { ply, .. } => told.truncate(*ply as usize - 1),
-            EventKind::GameEnded { .. } => games.push(told.clone()),
+            EventKind::MoveRetracted { ply, .. } => reported.truncate(*ply as usize - 1),
+            EventKind::GameEnded { .. } => games.push(reported.clone()),
             _ => {}
         }
     }
