@@ -7,6 +7,7 @@
 //! A report is for the arbiter: it has incidents, claims and missing presses, which nobody else is told (E23 12.6).
 
 mod adjournment;
+mod claim_sheets;
 mod claims;
 mod collect;
 mod frames;
@@ -18,11 +19,11 @@ mod view;
 mod words;
 
 pub use claims::{ClaimSheet, Claims, Countdown, Difference, Near, Occurrence, Offer, Repeated};
-pub use frames::{Frame, Frames};
+pub use frames::{Frame, Frames, Span};
 pub use html::html;
 pub use model::{
-    Adjournment, Amendment, Change, Closing, Correction, GameReport, IncidentReport, Note, PlyNote, Report,
-    Source, Span, Step, TimeUsed, Withdrawn,
+    Adjournment, Amendment, Closing, Correction, GameReport, IncidentReport, LocatedChange, Note, PlyNote,
+    Report, Source, Step, TimeUsed, Withdrawn,
 };
 pub use position::Irreversible;
 pub use text::text;

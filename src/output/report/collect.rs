@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use kiebitz_hardware::Timestamp;
 
 use super::adjournment;
-use super::claims::{self, Claims, Offer, Told};
+use super::claim_sheets::{self, AnnouncedClaim};
+use super::claims::{Claims, Offer};
 use super::model::{
-    Amendment, Change, Closing, Correction, GameReport, IncidentReport, Note, PlyNote, Report, Step,
+    Amendment, Closing, Correction, GameReport, IncidentReport, LocatedChange, Note, PlyNote, Report, Step,
     Withdrawn,
 };
 use super::position::{Numbering, fen_before, is_en_passant};
@@ -54,7 +55,7 @@ struct Collected {
     report: GameReport,
     /// When each ply came to stand, and whether its place is certain.
     made: BTreeMap<u32, (Timestamp, bool)>,
-    told: Vec<Told>,
+    announced_claims: Vec<AnnouncedClaim>,
     /// What the clock showed last.
     shown: Option<Clock>,
     /// Who gave the last command.
@@ -151,9 +152,11 @@ fn opened(event: &Event, incident: &Incident, port: Option<String>) -> IncidentR
     }
 }
 
-fn changes(incident: &Incident) -> Vec<Change> {
+fn changes(incident: &Incident) -> Vec<LocatedChange> {
     let changes = incident.evidence.changes.iter().cloned();
-    changes.map(|change| Change { change, frame: None }).collect()
+    changes
+        .map(|change| LocatedChange { change, frame: None })
+        .collect()
 }
 
 impl IncidentReport {
@@ -233,7 +236,7 @@ impl Collected {
         Self {
             report,
             made: BTreeMap::new(),
-            told: Vec::new(),
+            announced_claims: Vec::new(),
             shown: None,
             person: None,
         }
@@ -252,7 +255,7 @@ impl Collected {
         .or(self.shown);
         self.report.corrections.extend(self.correction(event));
         self.report.notes.extend(self.note(event, seen));
-        self.told.extend(told(event));
+        self.announced_claims.extend(announced_claim(event));
         self.report.amendments.extend(amendment(event));
         self.report.record.apply(event);
         self.decide(event);
@@ -327,7 +330,7 @@ impl Collected {
         let Self {
             mut report,
             made,
-            told,
+            announced_claims,
             shown,
             ..
         } = self;
@@ -355,7 +358,7 @@ impl Collected {
             }
         };
         report.plies = report.record.moves.iter().map(note).collect();
-        report.claims = claims::of(&report.record, &report.plies, &told);
+        report.claims = claim_sheets::of(&report.record, &report.plies, &announced_claims);
         report.adjournment = adjournment::of(&report.record, shown);
         report
     }
@@ -379,7 +382,7 @@ fn withdrawn(record: &GameRecord, ply: u32, san: Option<&String>, uci: Option<&S
     }
 }
 
-fn told(event: &Event) -> Option<Told> {
+fn announced_claim(event: &Event) -> Option<AnnouncedClaim> {
     let EventKind::ClaimAvailable {
         color,
         ply,
@@ -392,7 +395,7 @@ fn told(event: &Event) -> Option<Told> {
     else {
         return None;
     };
-    Some(Told {
+    Some(AnnouncedClaim {
         reason: *reason,
         article: article.clone(),
         edition: *edition,

@@ -6,8 +6,6 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::{CaptureError, CaptureReader, Content, Direction};
 use serde::Serialize;
 
-use super::model::Span;
-
 /// A packet of a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Frame {
@@ -15,6 +13,15 @@ pub struct Frame {
     pub number: u64,
     /// Where its block begins, in bytes from the start of the file.
     pub offset: u64,
+}
+
+/// A part of a capture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Span {
+    /// Its first packet.
+    pub first: Frame,
+    /// Its last packet.
+    pub last: Frame,
 }
 
 /// The packets of a capture that came from boards.

@@ -11,7 +11,7 @@ use shakmaty::Bitboard;
 use super::claims::ClaimSheet;
 use super::model::{Adjournment, Amendment, IncidentReport, Report, Source};
 use super::position::squares;
-use super::view::{GameView, Manner, Mark, Told, View, clock, own_clock, rows, took};
+use super::view::{GameView, Manner, Mark, Reported, View, clock, own_clock, rows, took};
 use super::words::{fill, say};
 use crate::events::record::MoveRecord;
 
@@ -300,8 +300,8 @@ fn changes(view: View<'_>, entry: &IncidentReport) -> Markup {
                     li {
                         span class="n" { (view.time_exactly(change.change.at)) } " "
                         @match told {
-                            Told::AtOnce(squares) => { (squares) }
-                            Told::One(piece) => { b { (change.change.square) } " " (piece) }
+                            Reported::AtOnce(squares) => { (squares) }
+                            Reported::One(piece) => { b { (change.change.square) } " " (piece) }
                         }
                         @if let Some(frame) = change.frame {
                             span class="frame" { " (" (words.frame) " " (frame.number) ")" }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use shakmaty::Color;
 
 use super::claims::Claims;
-use super::frames::{Frame, Frames};
+use super::frames::{Frame, Frames, Span};
 use crate::events::record::GameRecord;
 use crate::events::{
     Action, ClosedBy, CorrectionReason, EndReason, GameResult, Incident, IncidentEnd, Players, SquareChange,
@@ -49,7 +49,7 @@ pub struct GameReport {
     pub plies: Vec<PlyNote>,
     /// The incidents, in the order in which they were opened.
     pub incidents: Vec<IncidentReport>,
-    /// What there is to claims of a draw.
+    /// What the record shows about claims of a draw.
     pub claims: Claims,
     /// Moves amended and withdrawn.
     pub corrections: Vec<Correction>,
@@ -97,21 +97,12 @@ pub struct IncidentReport {
     /// Where in the capture it is; `None` without a capture.
     pub frames: Option<Span>,
     /// The changes of squares it rests on, with their places in the capture.
-    pub changes: Vec<Change>,
-}
-
-/// A part of a capture.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Span {
-    /// Where it begins.
-    pub first: Frame,
-    /// Its last packet.
-    pub last: Frame,
+    pub changes: Vec<LocatedChange>,
 }
 
 /// A change of a square, with its place in the capture.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Change {
+pub struct LocatedChange {
     /// The change.
     #[serde(flatten)]
     pub change: SquareChange,

@@ -7,7 +7,7 @@ use shakmaty::{Bitboard, File, Rank, Square};
 use super::claims::ClaimSheet;
 use super::model::{Adjournment, Amendment, Correction, IncidentReport, Report};
 use super::position::{board, squares};
-use super::view::{GameView, Manner, Mark, Told, View, clock, own_clock, rights, rows, took};
+use super::view::{GameView, Manner, Mark, Reported, View, clock, own_clock, rights, rows, took};
 use super::words::{fill, say};
 use crate::events::record::MoveRecord;
 use crate::output::wrap::wrapped;
@@ -143,8 +143,8 @@ impl Page<'_> {
         }
         for (change, told) in view.changes(entry) {
             let what = match told {
-                Told::AtOnce(squares) => squares,
-                Told::One(piece) => format!("{}  {piece}", change.change.square),
+                Reported::AtOnce(squares) => squares,
+                Reported::One(piece) => format!("{}  {piece}", change.change.square),
             };
             let frame = change
                 .frame

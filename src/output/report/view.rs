@@ -1,13 +1,16 @@
 //! What both forms of a report show in the same way: times, moves, names.
 
-mod lines;
+mod amendments;
+mod claims;
+mod forms;
+mod incidents;
 
 use jiff::tz::TimeZone;
 use kiebitz_hardware::Timestamp;
 use shakmaty::san::SanPlus;
 use shakmaty::{Board, Color, Role};
 
-use super::model::{Change, GameReport, IncidentReport, TimeUsed, Withdrawn};
+use super::model::{GameReport, IncidentReport, LocatedChange, TimeUsed, Withdrawn};
 use super::position::{Numbering, en_passant_text, fen_before, is_en_passant, setup};
 use super::words::{Words, fill, say};
 use crate::events::record::MoveRecord;
@@ -42,20 +45,20 @@ pub(super) struct GameView<'v> {
     pub(super) numbering: Numbering,
 }
 
-/// What squares told at a time.
-pub(super) enum Told {
-    /// So many of them, as when a board is looked at for the first time.
+/// What squares reported at one time.
+pub(super) enum Reported {
+    /// How many of them did, as in the first dump of a board.
     AtOnce(String),
-    /// A piece on one, or that it is empty.
+    /// The piece on one, or that it is empty.
     One(String),
 }
 
-/// So many squares at once are no move.
-const AT_ONCE: usize = 12;
+/// From this many changes at the same time on, they are shown as one line: that is a dump, not a move.
+const MIN_AT_ONCE: usize = 12;
 
 impl<'v> View<'v> {
-    /// What the squares told of an incident. Very many at once are told together.
-    pub(super) fn changes(self, entry: &IncidentReport) -> Vec<(&Change, Told)> {
+    /// The changes of squares that an incident rests on. Very many at once share a line.
+    pub(super) fn changes(self, entry: &IncidentReport) -> Vec<(&LocatedChange, Reported)> {
         let together = |at| {
             entry
                 .changes
@@ -63,19 +66,19 @@ impl<'v> View<'v> {
                 .filter(|change| change.change.at == at)
                 .count()
         };
-        let mut told: Vec<(&Change, Told)> = Vec::new();
+        let mut shown: Vec<(&LocatedChange, Reported)> = Vec::new();
         for change in &entry.changes {
             let at = change.change.at;
             let squares = together(at);
-            if squares < AT_ONCE {
+            if squares < MIN_AT_ONCE {
                 let piece = self.piece(change.change.piece.as_deref());
-                told.push((change, Told::One(piece)));
-            } else if told.last().is_none_or(|(last, _)| last.change.at != at) {
+                shown.push((change, Reported::One(piece)));
+            } else if shown.last().is_none_or(|(last, _)| last.change.at != at) {
                 let squares = fill(self.words.squares_at_once, &[("n", &squares.to_string())]);
-                told.push((change, Told::AtOnce(squares)));
+                shown.push((change, Reported::AtOnce(squares)));
             }
         }
-        told
+        shown
     }
 
     pub(super) fn new(manner: &'v Manner) -> Self {

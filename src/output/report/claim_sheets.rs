@@ -1,0 +1,268 @@
+//! Works out the claim sheets of a game from its moves, whether or not an event announced a claim. It decides nothing.
+
+use std::collections::BTreeMap;
+
+use shakmaty::fen::Fen;
+use shakmaty::san::SanPlus;
+use shakmaty::{CastlingMode, EnPassantMode, Position};
+
+use super::claims::{ClaimSheet, Claims, Countdown, Difference, Near, Occurrence, Offer, Repeated};
+use super::model::PlyNote;
+use super::position::{
+    QuietPlies, castling_mode, castling_text, en_passant_text, fen_before, irreversible, legal,
+};
+use crate::events::ClaimReason;
+use crate::events::record::GameRecord;
+use crate::laws::Edition;
+
+/// What an event announced about a claim.
+#[derive(Debug, Clone)]
+pub(super) struct AnnouncedClaim {
+    pub(super) reason: ClaimReason,
+    pub(super) article: String,
+    pub(super) edition: Edition,
+    pub(super) offer: Offer,
+}
+
+/// A position of the game.
+#[derive(Debug)]
+struct Standing {
+    ply: u32,
+    fen: String,
+}
+
+/// Works out the claims of a game; events announced these of them.
+pub(super) fn of(record: &GameRecord, notes: &[PlyNote], announced: &[AnnouncedClaim]) -> Claims {
+    let mode = castling_mode(record);
+    let game = Game {
+        record,
+        notes,
+        standings: standings(record, mode),
+        quiet: QuietPlies::of(record),
+    };
+    let mut sheets = game.threefold(announced, mode);
+    sheets.extend(game.fifty(announced));
+    let last = record.moves.last().map_or(0, |entry| entry.ply);
+    Claims {
+        sheets,
+        repeated: game.repeated(),
+        countdown: game.countdown(last),
+    }
+}
+
+/// The positions that stood on the board, the start included; irregular ones are none in the sense of the Laws.
+fn standings(record: &GameRecord, mode: CastlingMode) -> Vec<Standing> {
+    let start = core::iter::once((0, &record.start_fen));
+    let plies = record.moves.iter().map(|entry| (entry.ply, &entry.fen));
+    start
+        .chain(plies)
+        .filter_map(|(ply, fen)| {
+            let position = legal(fen, mode)?;
+            let fen = Fen::from_position(&position, EnPassantMode::Legal).to_string();
+            Some(Standing { ply, fen })
+        })
+        .collect()
+}
+
+struct Game<'g> {
+    record: &'g GameRecord,
+    notes: &'g [PlyNote],
+    standings: Vec<Standing>,
+    quiet: QuietPlies,
+}
+
+impl Game<'_> {
+    fn threefold(&self, announced: &[AnnouncedClaim], mode: CastlingMode) -> Vec<ClaimSheet> {
+        let mut claimed: BTreeMap<&str, (u32, String, Vec<&AnnouncedClaim>)> = BTreeMap::new();
+        for (fen, plies) in self.groups() {
+            if let (Some(third), true) = (plies.get(2), plies.len() >= 3) {
+                claimed.insert(key(fen), (*third, fen.to_owned(), Vec::new()));
+            }
+        }
+        let positions: Vec<(String, &AnnouncedClaim)> = announced
+            .iter()
+            .filter(|announced| announced.reason == ClaimReason::Threefold)
+            .filter_map(|announced| Some((self.claimed(&announced.offer, mode)?, announced)))
+            .collect();
+        for (fen, announced) in &positions {
+            let entry = claimed
+                .entry(key(fen))
+                .or_insert_with(|| (announced.offer.ply, fen.clone(), Vec::new()));
+            entry.2.push(announced);
+        }
+        let mut sheets: Vec<(u32, ClaimSheet)> = claimed
+            .into_values()
+            .map(|(ply, fen, announced)| (ply, self.sheet(ClaimReason::Threefold, fen, &announced)))
+            .collect();
+        sheets.sort_by_key(|(ply, _)| *ply);
+        sheets.into_iter().map(|(_, sheet)| sheet).collect()
+    }
+
+    /// The position that could be claimed: the one on the board, or that after the move to be announced.
+    fn claimed(&self, offer: &Offer, mode: CastlingMode) -> Option<String> {
+        let fen = match offer.ply {
+            0 => &self.record.start_fen,
+            ply => &self.record.moves.iter().find(|entry| entry.ply == ply)?.fen,
+        };
+        let mut position = legal(fen, mode)?;
+        if let Some(intended) = &offer.intended {
+            let san: SanPlus = intended.parse().ok()?;
+            let played = san.san.to_move(&position).ok()?;
+            position = position.play(played).ok()?;
+        }
+        Some(Fen::from_position(&position, EnPassantMode::Legal).to_string())
+    }
+
+    /// One sheet for every stretch without capture or pawn move that was long enough.
+    fn fifty(&self, announced: &[AnnouncedClaim]) -> Vec<ClaimSheet> {
+        let mut stretches: BTreeMap<u32, (u32, Vec<&AnnouncedClaim>)> = BTreeMap::new();
+        for entry in &self.record.moves {
+            let began = self.quiet.reset_before(entry.ply);
+            if self.quiet.after(entry.ply) >= FIFTY_MOVES {
+                stretches.entry(began).or_default().0 = entry.ply;
+            }
+        }
+        for announced in announced
+            .iter()
+            .filter(|announced| announced.reason == ClaimReason::FiftyMoves)
+        {
+            let began = self.quiet.reset_before(announced.offer.ply);
+            let stretch = stretches.entry(began).or_default();
+            stretch.0 = stretch.0.max(announced.offer.ply);
+            stretch.1.push(announced);
+        }
+        let sheets = stretches.into_values().map(|(last, announced)| {
+            let fen = fen_before(self.record, last.saturating_add(1)).to_owned();
+            let mut sheet = self.sheet(ClaimReason::FiftyMoves, fen, &announced);
+            sheet.countdown = self.countdown(last);
+            sheet.occurrences.clear();
+            sheet.near.clear();
+            sheet
+        });
+        sheets.collect()
+    }
+
+    fn sheet(&self, reason: ClaimReason, fen: String, announced: &[&AnnouncedClaim]) -> ClaimSheet {
+        let key = key(&fen).to_owned();
+        let occurrences: Vec<Occurrence> = self.matching(&key).map(|at| self.occurrence(at)).collect();
+        let counted = announced
+            .last()
+            .map(|announced| announced.offer.ply)
+            .or_else(|| occurrences.last().map(|occurrence| occurrence.ply));
+        ClaimSheet {
+            reason,
+            article: announced.last().map(|announced| announced.article.clone()),
+            edition: announced.last().map(|announced| announced.edition),
+            near: self.near(&key),
+            offers: announced
+                .iter()
+                .map(|announced| announced.offer.clone())
+                .collect(),
+            countdown: self.countdown(counted.unwrap_or_default()),
+            occurrences,
+            fen,
+            key,
+        }
+    }
+
+    fn matching<'s>(&'s self, key: &'s str) -> impl Iterator<Item = &'s Standing> {
+        self.standings.iter().filter(move |at| self::key(&at.fen) == key)
+    }
+
+    fn occurrence(&self, at: &Standing) -> Occurrence {
+        let entry = self.record.moves.iter().find(|entry| entry.ply == at.ply);
+        let note = self.notes.iter().find(|note| note.ply == at.ply);
+        Occurrence {
+            ply: at.ply,
+            at: note.map_or(self.record.started, |note| note.made),
+            clock: entry.and_then(|entry| entry.clock),
+            castling: castling_text(&at.fen).to_owned(),
+            en_passant: en_passant_text(&at.fen).map(str::to_owned),
+            inferred: entry.is_some_and(|entry| entry.inferred),
+            order_certain: note.is_none_or(|note| note.order_certain),
+        }
+    }
+
+    fn near(&self, key: &str) -> Vec<Near> {
+        let same_pieces = self
+            .standings
+            .iter()
+            .filter(|at| placement(&at.fen) == placement(key) && self::key(&at.fen) != key);
+        same_pieces
+            .map(|at| Near {
+                ply: at.ply,
+                differences: differences(&at.fen, key),
+            })
+            .collect()
+    }
+
+    fn repeated(&self) -> Vec<Repeated> {
+        let mut repeated: Vec<Repeated> = self
+            .groups()
+            .into_iter()
+            .filter(|(_, plies)| plies.len() > 1)
+            .map(|(fen, plies)| Repeated {
+                fen: fen.to_owned(),
+                plies,
+            })
+            .collect();
+        repeated.sort_by_key(|repeated| {
+            (
+                core::cmp::Reverse(repeated.plies.len()),
+                repeated.plies.first().copied(),
+            )
+        });
+        repeated
+    }
+
+    /// The plies of each position, with the FEN of its first.
+    fn groups(&self) -> Vec<(&str, Vec<u32>)> {
+        let mut groups: BTreeMap<&str, (&str, Vec<u32>)> = BTreeMap::new();
+        for at in &self.standings {
+            let group = groups.entry(key(&at.fen)).or_insert((&at.fen, Vec::new()));
+            group.1.push(at.ply);
+        }
+        groups.into_values().collect()
+    }
+
+    fn countdown(&self, ply: u32) -> Countdown {
+        let last_ply = self.quiet.reset_before(ply);
+        let entry = self.record.moves.iter().find(|entry| entry.ply == last_ply);
+        Countdown {
+            half_moves: self.quiet.after(ply),
+            last_ply,
+            last: entry.and_then(|entry| irreversible(fen_before(self.record, last_ply), entry)),
+        }
+    }
+}
+
+/// The part of a FEN that makes positions the same, where its en passant square is one of a legal capture.
+fn key(fen: &str) -> &str {
+    let end = fen.match_indices(' ').nth(3).map(|(at, _)| at);
+    end.and_then(|end| fen.get(..end)).unwrap_or(fen)
+}
+
+fn placement(fen: &str) -> &str {
+    fen.split(' ').next().unwrap_or_default()
+}
+
+fn differences(there: &str, here: &str) -> Vec<Difference> {
+    let mut differences = Vec::new();
+    if there.split(' ').nth(1) != here.split(' ').nth(1) {
+        differences.push(Difference::Side);
+    }
+    if castling_text(there) != castling_text(here) {
+        differences.push(Difference::Castling {
+            had: castling_text(there).to_owned(),
+        });
+    }
+    if en_passant_text(there) != en_passant_text(here) {
+        differences.push(Difference::EnPassant {
+            had: en_passant_text(there).map(str::to_owned),
+        });
+    }
+    differences
+}
+
+/// Half-moves after which fifty moves by each player are made (E23 9.3).
+const FIFTY_MOVES: u32 = 100;

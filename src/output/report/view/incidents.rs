@@ -1,0 +1,184 @@
+//! What both forms of a report show of an incident.
+
+use shakmaty::san::SanPlus;
+
+use super::{GameView, View};
+use crate::events::Incident;
+use crate::laws;
+use crate::laws::{Edition, IncidentKind, Severity};
+use crate::output::report::model::{Closing, IncidentReport, Source};
+use crate::output::report::position::{fen_before, is_en_passant};
+use crate::output::report::words::{fill, say};
+
+impl View<'_> {
+    /// "#3 Illegal move: White, move 12".
+    pub(in crate::output::report) fn incident_title(
+        self,
+        game: Option<GameView<'_>>,
+        entry: &IncidentReport,
+    ) -> String {
+        let incident = &entry.incident;
+        let title = laws::title(self.manner.language, incident.kind);
+        let mut parts: Vec<String> = Vec::new();
+        parts.extend(incident.color.map(|color| self.words.color(color).to_owned()));
+        let place = game.map(|game| game.place(entry)).unwrap_or_default();
+        parts.extend((!place.is_empty()).then_some(place));
+        if game.is_none() {
+            parts.push(format!("{} {}", self.words.board, entry.board));
+        }
+        let whose = if parts.is_empty() { "" } else { ": " };
+        format!("#{} {title}{whose}{}", incident.incident, parts.join(", "))
+    }
+
+    /// What the diagram of an incident shows.
+    pub(in crate::output::report) fn diagram_caption(self, entry: &IncidentReport) -> &'static str {
+        if entry.incident.kind == IncidentKind::WrongStartPosition {
+            self.words.set_up
+        } else {
+            self.words.diagram
+        }
+    }
+
+    pub(in crate::output::report) fn severity(self, severity: Severity) -> &'static str {
+        laws::word(self.manner.language, "severity", severity.as_str())
+    }
+
+    /// Severity, article and edition.
+    pub(in crate::output::report) fn incident_rule(self, entry: &IncidentReport) -> String {
+        let severity = self.severity(entry.incident.severity);
+        let articles = self.articles(&entry.incident.article, entry.incident.edition);
+        if articles.is_empty() {
+            severity.to_owned()
+        } else {
+            format!("{severity}; {articles}")
+        }
+    }
+
+    pub(in crate::output::report) fn articles(self, article: &str, edition: Edition) -> String {
+        if article.is_empty() {
+            return self.edition(edition);
+        }
+        let edition = self.edition(edition);
+        fill(
+            self.words.articles,
+            &[("article", article), ("edition", &edition)],
+        )
+    }
+
+    /// When it was opened, changed and closed.
+    pub(in crate::output::report) fn incident_course(self, entry: &IncidentReport) -> Vec<String> {
+        let words = self.words;
+        let mut course = vec![format!("{}: {}", words.opened, self.time(entry.opened))];
+        course.extend(entry.steps.iter().map(|step| {
+            let severity = self.severity(step.severity);
+            format!("{}: {}, {severity}", words.updated, self.time(step.ts))
+        }));
+        course.extend(entry.closed.iter().map(|closing| self.closing(closing)));
+        if entry.closed.is_empty() {
+            course.push(words.still_open.to_owned());
+        }
+        course
+    }
+
+    fn closing(self, closing: &Closing) -> String {
+        let words = self.words;
+        let mut text = format!(
+            "{}: {}, {} ({})",
+            words.closed,
+            self.time(closing.ts),
+            say(words.closings, closing.reason.as_str()),
+            say(words.closers, closing.by.as_str()),
+        );
+        if let Some(counts) = closing.counts {
+            text.push_str("; ");
+            text.push_str(if counts { words.counts } else { words.counts_not });
+        }
+        if let Some(decision) = &closing.decision {
+            text.push_str(": ");
+            text.push_str(decision);
+        }
+        text
+    }
+
+    /// The advice in this report's language and letters; in the event's own words where no catalogue has its case.
+    pub(in crate::output::report) fn advice(
+        self,
+        game: Option<GameView<'_>>,
+        entry: &IncidentReport,
+    ) -> String {
+        let incident = &entry.incident;
+        let mut values = incident.evidence.values.clone();
+        if let Some(game) = game {
+            for name in MOVES {
+                if let Some(serde_json::Value::String(moves)) = values.get_mut(name) {
+                    *moves = game.localised(moves, incident);
+                }
+            }
+        }
+        let text = laws::text(self.manner.language, &incident.case, &values);
+        if text.is_empty() {
+            incident.advice.clone()
+        } else {
+            text
+        }
+    }
+
+    /// Where the evidence is: packets of the capture, else port and times.
+    pub(in crate::output::report) fn incident_places(
+        self,
+        source: Option<&Source>,
+        entry: &IncidentReport,
+    ) -> Vec<String> {
+        let words = self.words;
+        let evidence = &entry.incident.evidence;
+        let mut lines: Vec<String> = Vec::new();
+        lines.extend(entry.port.as_ref().map(|port| {
+            let times = [self.time_exactly(evidence.from), self.time_exactly(evidence.to)];
+            let times = match &times {
+                [from, to] if from == to => from.clone(),
+                [from, to] => fill(words.until, &[("from", from), ("to", to)]),
+            };
+            fill(words.on_port, &[("port", port), ("times", &times)])
+        }));
+        if let Some((source, span)) = source.zip(entry.frames) {
+            let (first, last) = (span.first.number.to_string(), span.last.number.to_string());
+            let (packets, filter) = if first == last {
+                (words.packet, format!("frame.number == {first}"))
+            } else {
+                (
+                    words.packets,
+                    format!("frame.number >= {first} && frame.number <= {last}"),
+                )
+            };
+            let packets = fill(packets, &[("first", &first), ("last", &last)]);
+            let offset = span.first.offset.to_string();
+            lines.push(fill(
+                words.in_capture,
+                &[
+                    ("file", &source.file),
+                    ("packets", &packets),
+                    ("offset", &offset),
+                    ("filter", &filter),
+                ],
+            ));
+        }
+        lines
+    }
+}
+
+/// Values of advice that hold moves in English SAN, one or several.
+const MOVES: [&str; 2] = ["played", "moves"];
+
+impl GameView<'_> {
+    /// Moves in English SAN, with commas between them, in the letters of this report. What is no move stays.
+    fn localised(self, moves: &str, incident: &Incident) -> String {
+        let before = incident.evidence.fen.as_deref();
+        let before =
+            before.unwrap_or_else(|| fen_before(&self.game.record, incident.ply.unwrap_or_default()));
+        let moves = moves.split(", ").map(|text| match text.parse::<SanPlus>() {
+            Ok(san) => self.notation.san(&san, is_en_passant(text, before)),
+            Err(_) => text.to_owned(),
+        });
+        moves.collect::<Vec<_>>().join(", ")
+    }
+}
