@@ -153,7 +153,7 @@ impl Room {
             } else {
                 let (said, took) = timed(|| {
                     self.hall.advance(now);
-                    self.hall.take_said()
+                    self.hall.take_events()
                 });
                 self.costs.deadlines += took;
                 self.costs.events += said.len();
@@ -172,7 +172,7 @@ impl Room {
             let (said, took) = timed(|| {
                 self.hall.advance(now);
                 self.hall.receive(now, line, &bytes);
-                self.hall.take_said()
+                self.hall.take_events()
             });
             self.costs.chunks += took;
             self.costs.latencies.push(took);

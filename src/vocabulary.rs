@@ -5,7 +5,7 @@ use core::fmt;
 use serde::{Deserialize, Deserializer};
 use thiserror::Error;
 
-/// A word that the vocabulary does not have: of a newer version, or of damaged data.
+/// A word that the vocabulary does not have: from a newer version, or from damaged data.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("unknown {vocabulary} {word:?}")]
 pub struct UnknownWord {
@@ -34,7 +34,7 @@ where
     find(&word, vocabulary, words, as_str).map_err(serde::de::Error::custom)
 }
 
-/// That one of `words`.
+/// Finds one of `words` by its spelling.
 ///
 /// # Errors
 ///

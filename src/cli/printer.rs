@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use jiff::tz::TimeZone;
 
-use crate::events::Said;
+use crate::events::ExplainedEvent;
 use crate::events::record::GameRecord;
 use crate::output::pgn::pgn;
 use crate::output::sheet::{AtEnd, Detail, Sheet};
@@ -75,7 +75,7 @@ impl<'w, W: Write> Printer<'w, W> {
     }
 
     /// Prints or collects what a step of the capture gave.
-    pub(super) fn said(&mut self, said: &[Said]) -> Result<()> {
+    pub(super) fn said(&mut self, said: &[ExplainedEvent]) -> Result<()> {
         match self.output {
             Output::Events => self.print_events(said)?,
             Output::Sheet | Output::Explanation => said.iter().for_each(|said| self.sheet.apply(said)),
@@ -108,7 +108,7 @@ impl<'w, W: Write> Printer<'w, W> {
         Ok(())
     }
 
-    fn print_events(&mut self, said: &[Said]) -> Result<()> {
+    fn print_events(&mut self, said: &[ExplainedEvent]) -> Result<()> {
         for said in said {
             serde_json::to_writer(&mut *self.out, &said.event)?;
             self.out.write_all(b"\n")?;
@@ -119,7 +119,7 @@ impl<'w, W: Write> Printer<'w, W> {
         Ok(())
     }
 
-    fn collect_game(&mut self, said: &Said) {
+    fn collect_game(&mut self, said: &ExplainedEvent) {
         match GameRecord::from_started(&said.event) {
             Some(game) => self.games.push(game),
             // Each ignores other games' events.

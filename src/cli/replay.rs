@@ -12,7 +12,7 @@ use super::printer::Printer;
 use super::request::{CaptureRequest, ReplayRequest, RulesFrom};
 use crate::Exit;
 use crate::config::{Config, ConfigError};
-use crate::events::Said;
+use crate::events::ExplainedEvent;
 use crate::exit::Stop;
 use crate::hall::Names;
 use crate::output::mqtt::MqttConfig;
@@ -186,7 +186,7 @@ impl<'c> Running<'c> {
         self.replay.next_at().filter(|_| self.broken.is_none())
     }
 
-    fn step<W: Write>(&mut self, printer: &mut Printer<'_, W>) -> Result<Vec<Said>> {
+    fn step<W: Write>(&mut self, printer: &mut Printer<'_, W>) -> Result<Vec<ExplainedEvent>> {
         match self.replay.step() {
             Ok(said) => {
                 self.warn_of_refusals();

@@ -178,7 +178,12 @@ impl Desk {
             self.order(line, PortOrder::Close(reason));
         }
         let touched = self.hall.take_touched();
-        let events: Vec<_> = self.hall.take_said().into_iter().map(|said| said.event).collect();
+        let events: Vec<_> = self
+            .hall
+            .take_events()
+            .into_iter()
+            .map(|said| said.event)
+            .collect();
         for event in &events {
             log::event(event);
             self.greeting.apply(event);

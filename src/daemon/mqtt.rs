@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::events::Event;
 use crate::hall::Hall;
 use crate::journal::Journal;
-use crate::output::mqtt::{Message, MqttConfig, Outbox, Publisher, View};
+use crate::output::mqtt::{BoardView, Message, MqttConfig, Outbox, Publisher};
 
 /// The publisher of the live boards.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl Mqtt {
         for name in touched {
             let Some(board) = hall.board(name) else { continue };
             if self.add(name) {
-                let view = View::new(board.tracker(), board.battery());
+                let view = BoardView::new(board.tracker(), board.battery());
                 messages.extend(self.publisher.project(now, name, events, view));
             }
         }

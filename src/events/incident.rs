@@ -1,4 +1,4 @@
-//! What the events of an incident say of it.
+//! Incidents as events carry them.
 
 use std::collections::BTreeMap;
 
@@ -14,14 +14,14 @@ use crate::laws::{Edition, IncidentKind, Severity};
 pub struct Incident {
     /// Its number, per board and stream, from 1.
     pub incident: u64,
-    /// What kind it is of.
+    /// Its kind.
     pub kind: IncidentKind,
     /// Whose it is; `None` where it is nobody's or both players'.
     #[serde(with = "color::option")]
     pub color: Option<Color>,
     /// The ply that was due or is concerned; 0 before the game; null where no game is concerned.
     pub ply: Option<u32>,
-    /// How grave it is.
+    /// How serious it is.
     pub severity: Severity,
     /// The articles that it rests on, as in "7.5.1, 7.5.5".
     pub article: String,
@@ -43,23 +43,23 @@ pub struct Proof {
     /// It began then on the board.
     #[serde(serialize_with = "rfc3339", deserialize_with = "time")]
     pub from: Timestamp,
-    /// What was known last came in then: with the port's name it finds the bytes in the capture.
+    /// The last that is known of it came in then: with the port's name this finds the bytes in the capture.
     #[serde(serialize_with = "rfc3339", deserialize_with = "time")]
     pub to: Timestamp,
     /// The position to go by, as FEN: the last one before it, where there is one.
     pub fen: Option<String>,
     /// What the clock showed.
     pub clock: Option<Clock>,
-    /// What the squares told, oldest first: at most the last 32 changes.
+    /// The changes of squares that led to it, oldest first: at most the last 32.
     pub changes: Vec<SquareChange>,
     /// The values that the advice's text names, by the names that the catalogues use.
     pub values: BTreeMap<String, serde_json::Value>,
 }
 
-/// A square came to show something else.
+/// A change of a square.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SquareChange {
-    /// When the board told.
+    /// When the board reported it.
     #[serde(serialize_with = "rfc3339", deserialize_with = "time")]
     pub at: Timestamp,
     /// As in "e4".

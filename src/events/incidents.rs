@@ -1,4 +1,4 @@
-//! Incidents as the events tell them: those that are open, and what is counted.
+//! A board's incidents as they follow from its events: those that are open, and the count of offences.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub struct Incidents {
     offences: ByColor<u32>,
 }
 
-/// Where an incident's evidence says which offence it is.
+/// The value of an incident's evidence that has the number of the offence.
 const OFFENCE: &str = "offence";
 
 /// Which of its player's offences an incident is, from 1; 0: it is none.

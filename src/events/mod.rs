@@ -1,4 +1,4 @@
-//! The events: what leaves kiebitz, whatever the door.
+//! The events: all that kiebitz publishes, by whatever output.
 //!
 //! The contract is docs/events.md with its schema docs/events.schema.json; a test holds real output against it.
 
@@ -39,7 +39,7 @@ pub struct Event {
     /// Arrival of the bytes, or the deadline, that decided the event.
     #[serde(serialize_with = "rfc3339", deserialize_with = "time")]
     pub ts: Timestamp,
-    /// When the deciding thing happened on the board, where that is not `ts`.
+    /// When it happened on the board, where that is not `ts`.
     #[serde(
         serialize_with = "rfc3339_option",
         deserialize_with = "some_time",
@@ -57,12 +57,12 @@ pub struct Event {
     pub kind: EventKind,
 }
 
-/// An event with the ply behind it, for those who ask what it rests on.
+/// An event with the ply that it is about, which has the observations it rests on.
 #[derive(Debug, Clone)]
-pub struct Said {
+pub struct ExplainedEvent {
     /// The event.
     pub event: Event,
-    /// The ply that a move's event tells.
+    /// The ply of an event about a move.
     pub ply: Option<Box<Ply>>,
 }
 
@@ -105,7 +105,7 @@ pub enum EventKind {
     /// A clock answers.
     #[serde(rename = "clock.connected")]
     ClockConnected {},
-    /// The board says that it has no clock.
+    /// The board reports that it has no clock.
     #[serde(rename = "clock.disconnected")]
     ClockDisconnected {},
     /// The clock's battery is low.
@@ -129,14 +129,14 @@ pub enum EventKind {
         laws: Option<Edition>,
         /// Mode of play; null in games of a version that knew none.
         mode: Option<Mode>,
-        /// Names of the players; null until they are told.
+        /// Names of the players; null until they are known.
         players: Option<Players>,
-        /// The time control as in the PGN tag, or as arbiters write it where PGN cannot; null until it is told.
+        /// The time control as in the PGN tag, or as arbiters write it where PGN cannot; null until it is known.
         time_control: Option<String>,
-        /// The name of the event that it is played in; absent where nobody told.
+        /// The name of the event that it is played in; absent where it is not known.
         #[serde(skip_serializing_if = "Option::is_none")]
         event: Option<String>,
-        /// Where that takes place; absent where nobody told.
+        /// Where that takes place; absent where it is not known.
         #[serde(skip_serializing_if = "Option::is_none")]
         site: Option<String>,
     },
@@ -160,16 +160,16 @@ pub enum EventKind {
         by: CompletedBy,
         /// The clock at that moment.
         clock: Option<Clock>,
-        /// The mover's time from the opponent's press to his own, in milliseconds.
+        /// The mover's time from the opponent's press to their own, in milliseconds.
         elapsed_ms: Option<u64>,
     },
-    /// The ply was another one than told; later plies are withdrawn.
+    /// The ply was a different one than published; later plies are withdrawn.
     #[serde(rename = "move.amended")]
     MoveAmended {
         /// What was played instead.
         #[serde(flatten)]
         played: Move,
-        /// UCI of what was told before.
+        /// UCI of what was published before.
         replaces: Option<String>,
         /// Why.
         reason: CorrectionReason,
@@ -189,9 +189,9 @@ pub enum EventKind {
         result: GameResult,
         /// What ended it.
         reason: EndReason,
-        /// Whose word that is.
+        /// Who or what decided it.
         by: DecidedBy,
-        /// False until the arbiter's word, where the Laws want it.
+        /// False until the arbiter confirms it, where the Laws require that.
         confirmed: bool,
     },
     /// A player could claim a draw: nothing more than that.
@@ -206,8 +206,8 @@ pub enum EventKind {
         reason: ClaimReason,
         /// The plies after which the position stood, 0 for the start; of 50 moves the last pawn move or capture.
         occurrences: Vec<u32>,
-        /// The move that he would have to announce, in SAN, or several of which any will do, with blanks between them;
-        /// null: what is claimed stands on the board.
+        /// The move that the player would have to announce, in SAN, or several of which any will do, with blanks between
+        /// them; null: what is claimed stands on the board.
         intended: Option<String>,
         /// Always info: the arbiter does not mention it (Art. 9.2, 9.3: the player claims).
         severity: Severity,
@@ -216,7 +216,7 @@ pub enum EventKind {
         /// The edition of the Laws.
         edition: Edition,
     },
-    /// The arbiter changed the game; what he did not change is null.
+    /// The arbiter changed the game; what they did not change is null.
     #[serde(rename = "game.amended")]
     GameAmended {
         /// Who.
@@ -233,7 +233,7 @@ pub enum EventKind {
         moves: Option<Vec<String>>,
         /// The position from which the game goes on.
         position: Option<String>,
-        /// What he noted.
+        /// A note.
         note: Option<String>,
     },
     /// A command came from a person.
@@ -246,9 +246,9 @@ pub enum EventKind {
         action: Action,
         /// Who asked.
         by: String,
-        /// What else the command said.
+        /// The other fields of the command.
         arguments: serde_json::Value,
-        /// Why nothing was done; null: it was.
+        /// Why nothing was done; null where it was done.
         error: Option<String>,
         /// What the sender should know of what was done.
         note: Option<String>,
@@ -266,14 +266,14 @@ pub enum EventKind {
         incident: u64,
         /// What kind of incident it was.
         kind: IncidentKind,
-        /// Whose word or what closed it.
+        /// Who or what closed it.
         by: ClosedBy,
         /// How it ended.
         reason: IncidentEnd,
         /// Whether it counts as an offence of the player, where that is decided only now; absent otherwise.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         counts: Option<bool>,
-        /// What the arbiter decided, in his words; absent without any.
+        /// The arbiter's decision, in their words; absent without any.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         decision: Option<String>,
     },

@@ -1,4 +1,4 @@
-//! What the events of a game say of plies, clocks and players.
+//! Plies, clocks and players as events carry them.
 
 use serde::{Deserialize, Serialize};
 use shakmaty::{ByColor, Color};
@@ -22,13 +22,13 @@ pub struct Move {
     pub fen: String,
     /// Letter of the captured piece in English, lower case: p, n, b, r, q.
     pub captured: Option<String>,
-    /// The clock when the ply was told; null without one or before White's side is known.
+    /// The clock when the ply was published; null without one or before White's side is known.
     pub clock: Option<Clock>,
     /// False for an irregular move.
     pub legal: bool,
     /// Found by reconstruction over a gap, not watched.
     pub inferred: bool,
-    /// Told only where it is false: the plies found over the gap may have been played in another order.
+    /// Published only where it is false: the plies found over the gap may have been played in another order.
     #[serde(skip_serializing_if = "core::clone::Clone::clone", default = "certain")]
     pub order_certain: bool,
 }

@@ -1,4 +1,4 @@
-//! The game as its events tell it: what the game topic, PGN and reports are made of.
+//! The game that follows from its events: the source of the game topic, PGN and reports.
 
 use kiebitz_hardware::Timestamp;
 use serde::Serialize;
@@ -28,14 +28,14 @@ pub struct GameRecord {
     /// When it ended; `None` while it is played.
     #[serde(serialize_with = "rfc3339_option")]
     pub ended: Option<Timestamp>,
-    /// Names of the players, once told.
+    /// Names of the players, once they are known.
     pub players: Option<Players>,
-    /// The time control, once told.
+    /// The time control, once it is known.
     pub time_control: Option<String>,
-    /// The name of the event that it is played in, where told.
+    /// The name of the event that it is played in, where it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<String>,
-    /// Where that takes place, where told.
+    /// Where that takes place, where it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub site: Option<String>,
     /// The start position.
@@ -58,7 +58,7 @@ pub struct GameRecord {
     pub result: GameResult,
     /// What ended it; `None` while it is played.
     pub reason: Option<EndReason>,
-    /// Whose word that is; `None` while it is played.
+    /// Who or what decided it; `None` while it is played.
     pub by: Option<DecidedBy>,
     /// The result stands; false while the Laws want the arbiter's word on it.
     pub confirmed: bool,
@@ -82,14 +82,14 @@ pub struct PositionRecord {
 /// A note of the arbiter's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NoteRecord {
-    /// When.
+    /// When it was made.
     #[serde(serialize_with = "rfc3339")]
     pub at: Timestamp,
     /// By whom.
     pub by: String,
     /// The last ply at that time; 0 before the first.
     pub ply: u32,
-    /// What he noted.
+    /// The text of the note.
     pub text: String,
 }
 
@@ -130,13 +130,13 @@ pub struct Games {
 }
 
 impl Games {
-    /// Of a board that has not told any event.
+    /// For a board without events.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Of a board whose current game is known.
+    /// For a board whose current game is known.
     #[must_use]
     pub fn with(game: GameRecord) -> Self {
         Self { current: Some(game) }

@@ -1,4 +1,4 @@
-//! A game as its events leave it, to be taken up again.
+//! A game after its last event, to be resumed.
 
 use kiebitz_hardware::Timestamp;
 
@@ -6,7 +6,7 @@ use super::record::GameRecord;
 use super::{Event, EventKind};
 use crate::tracker::{Doubt, Recovery};
 
-/// A game as its events leave it: what is needed to go on with it.
+/// A game after its last event: what is needed to resume it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResumableGame {
     /// The game, with what was amended and withdrawn as it stands after its last event.
@@ -15,7 +15,7 @@ pub struct ResumableGame {
     pub number: u32,
     /// When its last event was decided.
     pub last_ts: Timestamp,
-    /// The time control that the arbiter has set during the game, if he has.
+    /// The time control that the arbiter has set during the game, if any.
     pub time_control: Option<String>,
     /// Plies that were found by reconstruction and that nothing had confirmed.
     pub doubt: Option<Doubt>,
@@ -45,10 +45,10 @@ impl ResumableGame {
     }
 }
 
-/// The plies that were in doubt behind these events of a game.
+/// The plies that are in doubt after these events of a game.
 fn doubt(events: &[Event]) -> Option<Doubt> {
     let mut doubt: Option<Doubt> = None;
-    // What is found over a gap is told together with what became of it.
+    // The plies found over a gap are published together with its recovery.
     let mut inferred = None;
     for event in events {
         match &event.kind {
@@ -80,7 +80,7 @@ mod tests {
     use crate::events::record::tests::{event, ply};
     use crate::events::{CorrectionReason, Move};
 
-    /// What was found over a gap is in doubt until two plies have been seen behind it, or until it is withdrawn.
+    /// What was found over a gap is in doubt until two plies have been seen after it, or until it is withdrawn.
     #[test]
     fn plies_found_over_a_gap_are_in_doubt_until_play_goes_on() {
         let at = |micros| Timestamp::from_micros(micros);

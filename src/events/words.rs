@@ -1,4 +1,4 @@
-//! The words of events. Those that the tracker and the laws know as well are theirs.
+//! The words of events. Words that the tracker or the laws use too are defined there.
 
 use shakmaty::{ByColor, Color, KnownOutcome};
 
@@ -179,7 +179,7 @@ vocabulary! {
 
 vocabulary! {
     "source of game.ended"
-    /// Whose word, or what, ended a game.
+    /// Who or what ended a game.
     pub enum DecidedBy {
         /// What the players showed on the board.
         Board = "board",
@@ -203,7 +203,7 @@ vocabulary! {
 
 vocabulary! {
     "source of incident.closed"
-    /// Whose word, or what, closed an incident.
+    /// Who or what closed an incident.
     pub enum ClosedBy {
         /// What stands on the board.
         Board = "board",
@@ -267,7 +267,7 @@ vocabulary! {
 }
 
 impl Flag {
-    /// Of the flags that are shown as fallen; `None`: neither.
+    /// From the flags that are shown as fallen; `None`: neither.
     #[must_use]
     pub const fn of(fallen: ByColor<bool>) -> Option<Self> {
         match (fallen.white, fallen.black) {

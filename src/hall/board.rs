@@ -4,15 +4,15 @@ use kiebitz_hardware::{Observed, Timestamp};
 
 use super::presence::Presence;
 use crate::events::incidents::Incidents;
-use crate::events::{Event, EventKind, Said};
+use crate::events::{Event, EventKind, ExplainedEvent};
 use crate::laws::Regulations;
 use crate::referee::command::Announced;
 use crate::referee::command::{Answer, Command};
 use crate::referee::{Referee, Resumed, Ruling};
 use crate::tracker::Tracker;
 
-/// The pipeline of one board. Live operation and replay drive it the same way: before what was learned at a time is
-/// taken in, every deadline up to then fires with the deadline as its time.
+/// The pipeline of one board. Live operation and replay drive it the same way: before an observation is taken
+/// in, every deadline up to its time fires, with the deadline as its time.
 #[derive(Debug)]
 pub struct Board {
     name: String,
@@ -21,10 +21,10 @@ pub struct Board {
     presence: Presence,
     tracker: Tracker,
     referee: Referee,
-    said: Vec<Said>,
-    /// The board has been connected.
+    said: Vec<ExplainedEvent>,
+    /// The board has been connected at least once.
     met: bool,
-    /// What was found out before the board counted as connected, and is told when it does.
+    /// Rulings made before the board counted as connected. They are published when it does.
     early: Vec<Ruling>,
 }
 
@@ -45,8 +45,9 @@ impl Board {
         }
     }
 
-    /// Begins to count after that number, of which [`Journal::begins_after`](crate::journal::Journal::begins_after)
-    /// tells. Its games are counted anew as well, from a number that is as safe.
+    /// Begins to count after that number, which comes from
+    /// [`Journal::begins_after`](crate::journal::Journal::begins_after). Its games are counted anew as well, from a
+    /// number that is as safe.
     #[must_use]
     pub fn begun_after(mut self, seq: u64) -> Self {
         self.seq = seq;
@@ -107,18 +108,18 @@ impl Board {
         &self.tracker
     }
 
-    /// Charge of the board's own battery in percent, 0 to 100; `None`: it has none, or does not tell.
+    /// Charge of the board's own battery in percent, 0 to 100; `None`: it has none, or does not report it.
     #[must_use]
     pub fn battery(&self) -> Option<u8> {
         self.presence.battery()
     }
 
-    /// The board is plugged in there from now on.
+    /// The board is plugged in at that port from now on.
     pub fn sit(&mut self, port: &str) {
         self.presence.sit(port);
     }
 
-    /// Takes in what was learned of the board. Every deadline up to that time fires first, as its own time.
+    /// Takes in an observation of the board. Every deadline up to that time fires first, as its own time.
     pub fn observe(&mut self, observed: &Observed) {
         self.advance(observed.at);
         let presence = self.presence.observe(&observed.observation);
@@ -147,7 +148,7 @@ impl Board {
         self.rule();
     }
 
-    /// Does what a person asks for, if it can be done. Every deadline up to that time fires first, as its own time.
+    /// Carries out a command, if that is possible. Every deadline up to that time fires first, as its own time.
     pub fn command(&mut self, now: Timestamp, command: &Command) -> Answer {
         self.advance(now);
         let checked = self.referee.check(now, &command.order);
@@ -195,7 +196,7 @@ impl Board {
     /// Time has come to `now`: every deadline up to it fires, each with its own time.
     pub fn advance(&mut self, now: Timestamp) {
         while let Some(deadline) = self.poll_deadline().filter(|deadline| *deadline <= now) {
-            // What is found comes before what is made of it.
+            // A finding comes before the ruling on it.
             if self.tracker.poll_deadline() == Some(deadline) {
                 self.tracker.handle_deadline(deadline);
             } else {
@@ -205,8 +206,8 @@ impl Board {
         }
     }
 
-    /// What there is to tell, in order.
-    pub fn take_said(&mut self) -> Vec<Said> {
+    /// Takes the events since the last call, in order.
+    pub fn take_events(&mut self) -> Vec<ExplainedEvent> {
         std::mem::take(&mut self.said)
     }
 
@@ -223,8 +224,8 @@ impl Board {
         }
     }
 
-    /// Whether the board has to be told of first: what a board brings with it when it is met, and a clock whenever.
-    /// What was last played before a cable was pulled out does not wait until it is plugged in again.
+    /// Whether an event must wait for `board.connected`: all rulings before the board is met, and those on a clock at
+    /// any time. What was played last before a cable was pulled does not wait until it is plugged in again.
     fn is_early(&self, event: &EventKind) -> bool {
         let of_clock = matches!(
             event,
@@ -245,7 +246,7 @@ impl Board {
             game: ruling.game.map(|game| game.id),
             kind: ruling.event,
         };
-        self.said.push(Said {
+        self.said.push(ExplainedEvent {
             event,
             ply: ruling.ply,
         });

@@ -1,25 +1,25 @@
-//! One line of the hall: a port, and the boards that have their places there.
+//! One line of the hall: a port, and the boards on it.
 
 use std::collections::BTreeMap;
 
 use kiebitz_hardware::{Identity, Line, Observation, Observed, Place};
 use kiebitz_protocol::BusAddress;
 
-/// A port, what drives it, and who is there.
+/// A port, what drives it, and the boards on it.
 #[derive(Debug)]
 pub(super) struct SeatedLine {
     pub(super) port: String,
     pub(super) line: Line,
-    pub(super) seats: BTreeMap<Place, Seat>,
+    pub(super) seats: BTreeMap<Place, LinePlace>,
 }
 
 /// A board's place on a line.
 #[derive(Debug, Default)]
-pub(super) struct Seat {
+pub(super) struct LinePlace {
     /// The board there, once it is known which.
     pub(super) board: Option<String>,
     pub(super) identity: Identity,
-    /// What was heard of it before that.
+    /// What was observed before that.
     pub(super) heard: Vec<Observed>,
 }
 
@@ -39,8 +39,8 @@ impl SeatedLine {
     }
 }
 
-impl Seat {
-    /// Takes in what was heard before it is known which board is there.
+impl LinePlace {
+    /// Keeps what was observed before it is known which board is there.
     pub(super) fn hear(&mut self, observed: Observed) {
         match &observed.observation {
             Observation::Identified(identity) => self.identity.clone_from(identity),

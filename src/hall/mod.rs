@@ -1,7 +1,7 @@
 //! All boards and all lines that they are on: bytes in, events out.
 //!
-//! The live daemon and a replay drive it the same way. Nothing here opens a port or reads a clock: the driver says what
-//! came in and when, asks what is to be written, and hands that back once it is.
+//! The live daemon and a replay drive it the same way. Nothing here opens a port or reads a clock: the driver hands over
+//! what came in and when, asks what is to be written, and reports it once it is.
 
 mod board;
 mod line;
@@ -15,10 +15,10 @@ use kiebitz_hardware::capture::LineMode;
 use kiebitz_hardware::{Line, Observation, Place, Timestamp};
 use kiebitz_protocol::Counters;
 
-use crate::events::Said;
+use crate::events::ExplainedEvent;
 use crate::referee::command::{Answer, Command, Order, Refusal};
 pub use board::Board;
-use line::{Seat, SeatedLine};
+use line::{LinePlace, SeatedLine};
 pub use names::Names;
 pub(crate) use names::serials;
 
@@ -37,20 +37,20 @@ pub struct Hall {
     boards: BTreeMap<String, Board>,
     lines: BTreeMap<LineId, SeatedLine>,
     added: usize,
-    /// The boards of which something was learned since that was last asked.
+    /// The boards that were handled since [`Hall::take_touched`] was last called.
     touched: BTreeSet<String>,
     agenda: Agenda,
-    /// Lines that may have something to be written, since nobody has asked them since they were last handled.
+    /// Lines that were handled and not asked since whether they have something to write.
     to_write: BTreeSet<LineId>,
     /// Lines that may be given up, likewise.
     to_close: BTreeSet<LineId>,
-    /// Lines of which it may have been found out how their boards speak, likewise.
-    to_tell: BTreeSet<LineId>,
-    /// Boards that may have something to say, likewise.
+    /// Lines whose mode may just have been found out, likewise.
+    found_out: BTreeSet<LineId>,
+    /// Boards that may have events, likewise.
     speaking: BTreeSet<String>,
 }
 
-/// Who is to be woken when. With a thousand boards nobody can be asked for nothing.
+/// Which boards and lines are due when. With a thousand boards, asking each of them at every step takes too long.
 #[derive(Debug, Default)]
 struct Agenda {
     due: BTreeSet<(Timestamp, Who)>,
@@ -93,7 +93,7 @@ impl Agenda {
             .map(|(at, _)| *at)
     }
 
-    /// Who is to be woken by `now`: boards by name, then lines.
+    /// What is due by `now`: boards by name, then lines.
     fn due(&self, now: Timestamp) -> BTreeSet<Who> {
         let due = self.due.iter().take_while(|(at, _)| *at <= now);
         due.map(|(_, who)| who.clone()).collect()
@@ -115,7 +115,7 @@ impl Hall {
             agenda: Agenda::default(),
             to_write: BTreeSet::new(),
             to_close: BTreeSet::new(),
-            to_tell: BTreeSet::new(),
+            found_out: BTreeSet::new(),
             speaking: BTreeSet::new(),
         }
     }
@@ -150,7 +150,7 @@ impl Hall {
         self.heard(&name);
     }
 
-    /// How the boards on a line speak, as far as is known; a line that is being probed is spoken to as a bus.
+    /// The mode of a line, as far as it is known; a line that is being probed counts as a bus.
     #[must_use]
     pub fn mode(&self, line: LineId) -> Option<LineMode> {
         let seated = self.lines.get(&line)?;
@@ -199,7 +199,7 @@ impl Hall {
         self.at(now, line, |line| line.handle_sent(now, bytes));
     }
 
-    /// The next bytes to be written, and where to. They are handed back with [`sent`](Self::sent) once they are.
+    /// The next bytes to be written, and where to. Call [`sent`](Self::sent) once they are.
     pub fn poll_write(&mut self, now: Timestamp) -> Option<(LineId, Vec<u8>)> {
         for who in self.agenda.due(now) {
             if let Who::Line(id) = who {
@@ -229,10 +229,10 @@ impl Hall {
         asked.find_map(|id| Some((id, lines.get_mut(&id)?.line.poll_close()?)))
     }
 
-    /// A line of which it was just found out how its boards speak.
+    /// A line whose mode was just found out.
     pub fn poll_found_out(&mut self) -> Option<(LineId, LineMode)> {
-        let Self { lines, to_tell, .. } = self;
-        let mut asked = core::iter::from_fn(|| to_tell.pop_first());
+        let Self { lines, found_out, .. } = self;
+        let mut asked = core::iter::from_fn(|| found_out.pop_first());
         asked.find_map(|id| Some((id, lines.get_mut(&id)?.line.poll_mode()?)))
     }
 
@@ -263,23 +263,23 @@ impl Hall {
         }
     }
 
-    /// What there is to tell, board by board and of each in order.
-    pub fn take_said(&mut self) -> Vec<Said> {
+    /// Takes the events since the last call: board by board, each in order.
+    pub fn take_events(&mut self) -> Vec<ExplainedEvent> {
         let mut said = Vec::new();
         while let Some(name) = self.speaking.pop_first() {
             if let Some(board) = self.boards.get_mut(&name) {
-                said.append(&mut board.take_said());
+                said.append(&mut board.take_events());
             }
         }
         said
     }
 
-    /// The boards of which something was learned, or decided, since this was last asked.
+    /// The boards that were handled since the last call.
     pub fn take_touched(&mut self) -> BTreeSet<String> {
         core::mem::take(&mut self.touched)
     }
 
-    /// Shows a text on the display of a board's clock. Nothing of the kind may be done during a game.
+    /// Shows a text on the display of a board's clock. Do not call it during a game.
     pub fn show(&mut self, now: Timestamp, board: &str, text: &str) {
         let seated = self.lines.iter().find(|(_, seated)| seated.has(board));
         if let Some(id) = seated.map(|(id, _)| *id) {
@@ -287,7 +287,7 @@ impl Hall {
         }
     }
 
-    /// Does what a person asks of a board, if it can be done.
+    /// Carries out a command for a board, if that is possible.
     pub fn command(&mut self, now: Timestamp, board: &str, command: &Command) -> Answer {
         self.advance(now);
         let Some(asked) = self.boards.get_mut(board) else {
@@ -310,7 +310,7 @@ impl Hall {
         self.lines.get(&line).is_some_and(|seated| seated.line.is_open())
     }
 
-    /// Lets the deadlines of a line and its boards fire, then does something with the line and hears what it says.
+    /// Lets the deadlines of a line and its boards fire, then calls `act` with the line and takes in what it observed.
     fn at(&mut self, now: Timestamp, id: LineId, act: impl FnOnce(&mut Line)) {
         let Some(seated) = self.lines.get_mut(&id) else {
             return;
@@ -321,13 +321,13 @@ impl Hall {
         self.handled(id);
     }
 
-    /// A line was handled: it may want another deadline, and have something to be written or told.
+    /// A line was handled: it may have another deadline, and something to be written or published.
     fn handled(&mut self, id: LineId) {
         let Some(seated) = self.lines.get(&id) else { return };
         self.agenda.put(Who::Line(id), seated.line.poll_deadline());
         self.to_write.insert(id);
         self.to_close.insert(id);
-        self.to_tell.insert(id);
+        self.found_out.insert(id);
     }
 
     /// A board was handled, likewise.
@@ -341,7 +341,7 @@ impl Hall {
         self.touched.insert(name.to_owned());
     }
 
-    /// Hands what a line has learned to its boards.
+    /// Hands the observations of a line to its boards.
     fn listen(&mut self, id: LineId) {
         while let Some(seated) = self.lines.get_mut(&id)
             && let Some((place, observed)) = seated.line.poll_observation()
@@ -352,21 +352,21 @@ impl Hall {
                 let name = board.name().to_owned();
                 if matches!(observed.observation, Observation::Closed { .. }) {
                     // Another board may come in its place.
-                    *seat = Seat::default();
+                    *seat = LinePlace::default();
                 }
                 self.heard(&name);
                 continue;
             }
             let shown = matches!(observed.observation, Observation::Board { .. });
             seat.hear(observed);
-            // A board says who it is before it shows what stands on it; on a bus its address says it.
+            // A board identifies itself before it sends its placement; on a bus its address identifies it.
             if shown || self.names.known_beforehand() || matches!(place, Place::At(_)) {
                 self.introduce(id, place);
             }
         }
     }
 
-    /// Finds out which board is at a place, and hands it what was heard so far.
+    /// Finds out which board is at a place, and hands it what was observed so far.
     fn introduce(&mut self, id: LineId, place: Place) {
         let Some(line) = self.lines.get(&id) else { return };
         let Some(seat) = line.seats.get(&place).filter(|seat| !seat.heard.is_empty()) else {
@@ -375,7 +375,7 @@ impl Hall {
         let port = line.port.clone();
         let mut name = match place {
             Place::Alone => self.names.of(&seat.identity, &port, false),
-            // It need not say who it is.
+            // Its address identifies it.
             Place::At(address) => self.names.of(&line::identity_at(address), &port, true),
         };
         if self.is_seated(&name) {

@@ -19,14 +19,14 @@ pub enum Names {
     Configured(Box<Config>),
 }
 
-/// What a board says of itself, the number of five digits first.
+/// The serial numbers that a board reports, the one of five digits first.
 pub(crate) fn serials(identity: &Identity) -> impl Iterator<Item = &str> {
     let serials = [&identity.serial, &identity.long_serial];
     serials.into_iter().flatten().map(String::as_str)
 }
 
 impl Names {
-    /// Whether a board alone on its line has a name before it says who it is.
+    /// Whether a board alone on its line has a name before it identifies itself.
     pub(super) fn known_beforehand(&self) -> bool {
         match self {
             Self::Recorded => true,
@@ -47,7 +47,7 @@ impl Names {
             },
             Self::Configured(config) => match (config.board_name(serials(identity), port), serial) {
                 (Some(name), _) => name.to_owned(),
-                // The same number is also told with zeros in front of it.
+                // The same number is also reported with leading zeros.
                 (None, Some(serial)) => serial
                     .parse()
                     .map_or_else(|_| serial.to_owned(), |serial: Serial| serial.to_string()),
@@ -64,7 +64,7 @@ impl Names {
         }
     }
 
-    /// The name of a board whose own one is taken by another that is plugged in as well.
+    /// The name for a board whose own name is taken by another one that is plugged in.
     pub(super) fn another(name: &str, port: &str) -> String {
         format!("{name}-{}", short(port))
     }

@@ -1,4 +1,4 @@
-//! Whether a board is there, and which.
+//! Whether a board is connected, and which one it is.
 
 use kiebitz_hardware::{Identity, Observation};
 use kiebitz_protocol::BatteryStatus;
@@ -11,7 +11,7 @@ pub(crate) struct Presence {
     port: String,
     identity: Identity,
     connected: bool,
-    /// Charge of the board's own battery in percent; `None`: it has none, or does not tell.
+    /// Charge of the board's own battery in percent; `None`: it has none, or does not report it.
     battery: Option<u8>,
 }
 
@@ -30,7 +30,7 @@ impl Presence {
         port.clone_into(&mut self.port);
     }
 
-    /// A board counts as connected once it has told its placement: by then it has told who it is, if it was asked.
+    /// A board counts as connected once it has sent its placement: by then it has identified itself, if it was asked.
     pub(crate) fn observe(&mut self, observation: &Observation) -> Option<EventKind> {
         match observation {
             Observation::Identified(identity) => {
@@ -63,12 +63,12 @@ impl Presence {
         }
     }
 
-    /// Whether the board is there and has told what stands on it.
+    /// Whether the board is there and has sent its placement.
     pub(crate) const fn is_connected(&self) -> bool {
         self.connected
     }
 
-    /// Charge of the board's own battery in percent, 0 to 100; `None`: it has none, or does not tell.
+    /// Charge of the board's own battery in percent, 0 to 100; `None`: it has none, or does not report it.
     pub(crate) const fn battery(&self) -> Option<u8> {
         self.battery
     }

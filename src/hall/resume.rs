@@ -1,12 +1,12 @@
-//! The boards of a daemon that starts again, as the journal has them.
+//! The boards of a daemon that is started again, from the journal.
 
 use super::{Board, Names};
 use crate::journal::{Journal, JournalError};
 use crate::referee::Resumed;
 use crate::referee::command::Announced;
 
-/// The boards that the journal knows, each with its last game: what a daemon that starts goes on with. `names` says what
-/// is played on them.
+/// The boards that the journal knows, each with its last game: what a daemon continues with. `names` says what is
+/// played on them.
 ///
 /// # Errors
 ///

@@ -14,7 +14,7 @@ use crate::journal::Journal;
 
 const START: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
 
-/// An emulated board behind a line of a hall, in virtual time.
+/// An emulated board on a line of a hall, in virtual time.
 struct World {
     hall: Hall,
     line: LineId,
@@ -88,7 +88,7 @@ fn battery_is_asked_for_on_bluetooth_only() {
 }
 
 #[test]
-fn battery_that_knows_no_charge_has_none() {
+fn battery_of_unknown_charge_has_none() {
     let battery = BatteryStatus {
         percent: BatteryStatus::UNKNOWN,
         ..BatteryStatus::default()
@@ -103,14 +103,14 @@ fn battery_that_knows_no_charge_has_none() {
 }
 
 #[test]
-fn clock_is_told_of_after_its_board() {
+fn clock_is_published_after_its_board() {
     let mut world = World::new(LineSettings::of(LineMode::Single), BoardSettings::default());
     let clock = EmulatedClock::new(Duration::from_secs(300));
     world.board.plug_clock(START, Some(clock));
     world.pass(Duration::from_secs(10));
     let said: Vec<_> = world
         .hall
-        .take_said()
+        .take_events()
         .into_iter()
         .map(|said| said.event)
         .collect();
@@ -130,7 +130,7 @@ fn boards_that_are_new_count_from_where_a_damaged_journal_was_given_up() {
     let mut world = World::new(LineSettings::of(LineMode::Single), BoardSettings::default());
     world.hall.begin_after(1_789_000_000_123);
     world.pass(Duration::from_secs(10));
-    let said = world.hall.take_said();
+    let said = world.hall.take_events();
     assert_eq!(said.first().map(|said| said.event.seq), Some(1_789_000_000_124));
 }
 
@@ -149,7 +149,7 @@ fn started_again(world: &mut World, journal: &Journal, names: &Names) {
 fn kept(world: &mut World, journal: &mut Journal, of: &[&str]) -> Vec<Value> {
     let said: Vec<_> = world
         .hall
-        .take_said()
+        .take_events()
         .into_iter()
         .map(|said| said.event)
         .collect();
@@ -162,7 +162,7 @@ fn kept(world: &mut World, journal: &mut Journal, of: &[&str]) -> Vec<Value> {
         .collect()
 }
 
-fn hears(world: &mut World, command: &str) {
+fn gets_command(world: &mut World, command: &str) {
     let command = Command::parse(command).expect("a command");
     let answer = world.hall.command(world.now, "00042", &command);
     assert!(answer.ok, "{answer:?}");
@@ -182,10 +182,10 @@ fn set_up(board: &mut EmulatedBoard) {
     }
 }
 
-/// What was said before a game begins holds over a restart, and a late start is told once: the players, the beginning of
-/// the round, and that the clock stands.
+/// What was announced before a game, its players and the start of the round, holds over a restart, and a late start is
+/// published once.
 #[test]
-fn what_was_said_before_the_game_outlives_a_restart() {
+fn announcements_before_the_game_outlive_a_restart() {
     let place = tempfile::tempdir().expect("a directory");
     let mut journal = Journal::open(&place.path().join("journal.sqlite")).expect("a journal");
     let config = "[event]\nname = \"Club championship\"\nsite = \"Bremen\"\ndefault_time = \"15 min\"\n";
@@ -205,11 +205,11 @@ fn what_was_said_before_the_game_outlives_a_restart() {
     let incidents = ["incident.opened", "incident.updated", "incident.closed"];
 
     world.pass(Duration::from_secs(10));
-    hears(
+    gets_command(
         &mut world,
         r#"{"id":"1","do":"set_players","white":"Adams","black":"Baker"}"#,
     );
-    hears(&mut world, r#"{"id":"2","do":"start_round"}"#);
+    gets_command(&mut world, r#"{"id":"2","do":"start_round"}"#);
     kept(&mut world, &mut journal, &[]);
     started_again(&mut world, &journal, &names);
     world.pass(Duration::from_secs(140));

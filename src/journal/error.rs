@@ -12,7 +12,7 @@ use crate::events::Event;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// The file cannot be opened or made.
+    /// The file cannot be opened or created.
     #[error("cannot open the journal {}", path.display())]
     Unopenable {
         /// The file.
@@ -52,7 +52,7 @@ pub enum JournalError {
         /// The newest format that this kiebitz knows.
         known: i32,
     },
-    /// An event says what this kiebitz does not know, as one of a newer kiebitz does.
+    /// An event has a word that this kiebitz does not know: a newer kiebitz wrote it.
     #[error(
         "the journal {} has an event that this kiebitz does not understand (event {seq}, {kind}: {detail}): install the \
          newer kiebitz that wrote it again, or move the journal away",
@@ -80,7 +80,7 @@ pub enum JournalError {
         /// The file.
         path: PathBuf,
     },
-    /// Another program writes to the file and does not come to an end.
+    /// Another program holds the lock on the file and does not release it.
     #[error("another program holds the journal {}: is a second kiebitz running?", path.display())]
     Busy {
         /// The file.

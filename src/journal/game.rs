@@ -67,7 +67,7 @@ impl Journal {
     ///
     /// # Errors
     ///
-    /// When the file cannot be read, or holds events that make no sense.
+    /// When the file cannot be read, or holds events that cannot be decoded.
     pub fn games_from(&self, stream: &str, board: &str, at: Timestamp) -> Result<Vec<Event>, JournalError> {
         let mut select = self.connection.prepare(STARTED_FROM).map_err(self.error())?;
         let games = select.query_map(params![stream, board, at.as_micros()], |row| row.get(0));
@@ -79,8 +79,8 @@ impl Journal {
         Ok(events)
     }
 
-    /// When a board was last known to be followed: when its last event was decided or, if nothing has been told yet of
-    /// what became of a gap, when that gap began. `None` where nothing was told of it.
+    /// When a board was last known to be followed: when its last event was decided or, while a gap has no
+    /// `board.recovered` yet, when that gap began. `None` where the board has no events.
     ///
     /// # Errors
     ///
@@ -95,7 +95,7 @@ impl Journal {
     ///
     /// # Errors
     ///
-    /// When the file cannot be read, or holds events that make no sense.
+    /// When the file cannot be read, or holds events that cannot be decoded.
     pub fn incidents(&self, stream: &str, board: &str) -> Result<Incidents, JournalError> {
         let mut select = self.connection.prepare(INCIDENTS).map_err(self.error())?;
         let rows = select.query_map([stream, board], journaled);
@@ -107,11 +107,11 @@ impl Journal {
         Ok(incidents)
     }
 
-    /// The events that tell what was announced of a board's next game and of its round, in order.
+    /// The events with what was announced for a board's next game and its round, in order.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read, or holds events that make no sense.
+    /// When the file cannot be read, or holds events that cannot be decoded.
     pub fn announcements(&self, stream: &str, board: &str) -> Result<Vec<Event>, JournalError> {
         let mut select = self.connection.prepare(ANNOUNCED).map_err(self.error())?;
         let rows = select.query_map([stream, board], journaled);
@@ -123,7 +123,7 @@ impl Journal {
     ///
     /// # Errors
     ///
-    /// When the file cannot be read, or holds events that make no sense.
+    /// When the file cannot be read, or holds events that cannot be decoded.
     pub fn last_game(&self, stream: &str, board: &str) -> Result<Option<ResumableGame>, JournalError> {
         let mut select = self.connection.prepare(LAST_STARTED).map_err(self.error())?;
         let game = select.query_row([stream, board], |row| row.get::<_, String>(0));
@@ -188,12 +188,12 @@ fn game_events(
     rows.collect()
 }
 
-/// Where games begin and end, with what the arbiter made of it: a result without a reason lets a game go on.
+/// Where games begin and end, with the arbiter's amendments: a result without a reason lets a game go on.
 const EDGES: &str =
     "SELECT type, game, ts, type = 'game.ended' OR payload ->> 'reason' IS NOT NULL FROM event
     WHERE stream = ?1 AND board = ?2 AND (type IN ('game.started', 'game.ended')
     OR (type = 'game.amended' AND payload ->> 'result' IS NOT NULL)) ORDER BY seq";
-/// Whether a game that ended is over, by what the arbiter said last of it.
+/// Whether a game that ended is over, by the arbiter's last amendment of its result.
 const OVER_AFTER: &str = "SELECT payload ->> 'reason' IS NOT NULL FROM event
     WHERE stream = ?1 AND board = ?2 AND seq > ?3 AND seq < ?4 AND game = ?5 AND type = 'game.amended'
     AND payload ->> 'result' IS NOT NULL ORDER BY seq DESC LIMIT 1";
@@ -213,9 +213,9 @@ const STARTED_FROM: &str = "SELECT game FROM event INDEXED BY game_edge
         WHERE stream = ?1 AND board = ?2 AND type IN ('game.started', 'game.ended') AND type = 'game.started'
         AND ts <= ?3 ORDER BY seq DESC LIMIT 1), 0)
     ORDER BY seq";
-/// A gap is open from where a board goes, or comes back to a daemon that was away, until its recovery is told; a board
-/// that is met for the first time opens none. Whatever else is told meanwhile says nothing of what was played in it: it
-/// began with the board's going, or behind the last event of the daemon that was.
+/// A gap is open from where a board is disconnected, or connected again after the daemon was not running, until its
+/// `board.recovered`; a board that is met for the first time opens none. Other events meanwhile do not say what was
+/// played in it: it began with the disconnection, or after the last event of the daemon's previous run.
 const LAST_FOLLOWED: &str = "WITH
     told (seq) AS (SELECT COALESCE(
         (SELECT MAX(seq) FROM event WHERE stream = ?1 AND board = ?2 AND type = 'board.recovered'),

@@ -1,9 +1,10 @@
-//! The journal: all events, kept before anything outside hears of them.
+//! The journal: all events, kept before anything else gets them.
 //!
 //! It is one SQLite file. What [`append`](Journal::append) has taken survives a power cut: the file is in WAL mode and
 //! every commit waits for the disk. That wait is what a commit costs (0.3 to 8 ms measured, more on SD cards), and it is
-//! much the same whatever is in it. So the caller hands over in one go what all boards have said while the last commit
-//! was under way, and a thousand boards cost no more commits than one. `cargo bench --bench journal` has the figures.
+//! much the same whatever is in it. So the caller hands over in one go the events of all boards that came while the last
+//! commit was under way, and a thousand boards cost no more commits than one. `cargo bench --bench journal` has the
+//! figures.
 //!
 //! All calls block. Nothing here reads a clock.
 
@@ -52,7 +53,7 @@ pub struct Unsent {
 }
 
 impl Journal {
-    /// Opens the journal of that file; makes it, and its directory, where there is none.
+    /// Opens the journal in that file; creates it, and its directory, where there is none.
     ///
     /// # Errors
     ///
@@ -129,7 +130,7 @@ impl Journal {
         last.map_err(self.error())
     }
 
-    /// The number after which boards begin to count that this journal has not heard of: 0, or one that is larger than
+    /// The number after which boards begin to count that are new to this journal: 0, or one that is larger than
     /// any that a damaged journal can have given which was put aside before this one was made.
     ///
     /// It is the time of that in milliseconds since 1970. No board has more than one event in a millisecond.
@@ -172,7 +173,7 @@ impl Journal {
     ///
     /// # Errors
     ///
-    /// When the file cannot be read, or holds an event that makes no sense.
+    /// When the file cannot be read, or holds an event that cannot be decoded.
     pub fn last_event(&self, stream: &str, board: &str, kind: &str) -> Result<Option<Event>, JournalError> {
         let sql = "SELECT seq, payload FROM event WHERE stream = ?1 AND board = ?2 AND type = ?3
             ORDER BY seq DESC LIMIT 1";
@@ -205,8 +206,8 @@ impl Journal {
         done.map(drop)
     }
 
-    /// The boards of which an output has not delivered all. An output that the journal has not heard of hears what
-    /// happens from now on, not what is history: nothing is unsent then.
+    /// The boards of which an output has not delivered all events. An output that is new to the journal gets the events
+    /// from now on and no history: nothing is unsent then.
     ///
     /// # Errors
     ///
@@ -215,19 +216,19 @@ impl Journal {
         self.write(|transaction, path| unsent(transaction, output, stream).map_err(error::of(path)))
     }
 
-    /// Forgets a stream's events from before that time, so far as they belong to no game that went on after it or is
-    /// in play. The last event of every board stays, and with it the count. Returns how many events went.
+    /// Forgets a stream's events from before that time, unless they belong to a game that went on after it or is
+    /// in play. The last event of every board stays, and with it the count. Returns how many events were removed.
     ///
     /// Outputs are not asked: what one has not delivered by then is gone for it as well.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read or written; then nothing went.
+    /// When the file cannot be read or written; then nothing was removed.
     pub fn forget_before(&mut self, stream: &str, before: Timestamp) -> Result<usize, JournalError> {
         self.write(|transaction, path| forget_before(transaction, stream, before).map_err(error::of(path)))
     }
 
-    /// Does all of some work or, after an error, nothing.
+    /// Does all of the work in one transaction or, after an error, none of it.
     fn write<T>(
         &mut self,
         work: impl FnOnce(&Transaction<'_>, &Path) -> Result<T, JournalError>,
@@ -245,7 +246,7 @@ impl Journal {
     }
 }
 
-/// What a damaged journal's name goes on with, and then with microseconds since 1970.
+/// Added to a damaged journal's name, before the time in microseconds since 1970.
 const ASIDE: &str = ".damaged-";
 const INSERT: &str =
     "INSERT INTO event (stream, board, seq, ts, game, type, payload) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";

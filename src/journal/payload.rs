@@ -35,7 +35,7 @@ impl JournaledEvent {
         serde_json::from_str(&self.payload).map_err(|error| self.undecoded(path, &error))
     }
 
-    /// What it means that the event cannot be read. Whole JSON with a type was written so; only the words are others.
+    /// The error for an event that cannot be read. Whole JSON with a type is as it was written: then a word is unknown.
     fn undecoded(&self, path: &Path, error: &serde_json::Error) -> JournalError {
         let typed = serde_json::from_str::<Typed>(&self.payload).ok();
         match typed.filter(|_| error.is_data()) {

@@ -20,6 +20,6 @@ pub use config::{MqttConfig, UrlError};
 pub use courier::Courier;
 pub use message::{Content, Delivery, Message};
 pub use outbox::{ConnectionState, Outbox, OutboxTask, Progress};
-pub use projection::{Projection, View};
+pub use projection::{BoardView, Projection};
 pub use publisher::Publisher;
 pub use topics::{BoardTopics, Prefix, TopicError};

@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 use kiebitz_protocol::Counters;
 
 use crate::events::record::GameRecord;
-use crate::events::{Event, EventKind, Said};
+use crate::events::{Event, EventKind, ExplainedEvent};
 use crate::tracker::{Side, Variant};
 pub(crate) use explain::piece_name;
 use odd::Odd;
@@ -105,7 +105,7 @@ impl Sheet {
     }
 
     /// Takes in what a board says next.
-    pub fn apply(&mut self, said: &Said) {
+    pub fn apply(&mut self, said: &ExplainedEvent) {
         let event = &said.event;
         let at = self
             .boards

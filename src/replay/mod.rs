@@ -12,7 +12,7 @@ use anyhow::Context;
 use kiebitz_hardware::capture::{CaptureReader, Content, Direction, Packet};
 use kiebitz_hardware::{Line, Timestamp};
 
-use crate::events::Said;
+use crate::events::ExplainedEvent;
 use crate::hall::Board;
 use crate::hall::{Hall, LineId, Names};
 use crate::referee::command::{Answer, Timed};
@@ -140,7 +140,7 @@ impl<R: Read> Replay<R> {
     /// # Errors
     ///
     /// When the capture is corrupt from here on.
-    pub fn step(&mut self) -> anyhow::Result<Vec<Said>> {
+    pub fn step(&mut self) -> anyhow::Result<Vec<ExplainedEvent>> {
         let Some(now) = self.next_at() else {
             return Ok(Vec::new());
         };
@@ -156,7 +156,7 @@ impl<R: Read> Replay<R> {
             let answer = self.hall.command(now, &timed.board, &timed.command);
             self.answers.push((timed.line, answer));
         }
-        Ok(self.hall.take_said())
+        Ok(self.hall.take_events())
     }
 
     fn hand_in(&mut self, packet: &Packet) {

@@ -6,9 +6,9 @@ use anyhow::{Result, bail};
 use kiebitz_hardware::Timestamp;
 use tokio::time::timeout;
 
-use crate::events::Said;
+use crate::events::ExplainedEvent;
 use crate::hall::Board;
-use crate::output::mqtt::{ConnectionState, Courier, Message, MqttConfig, Publisher, View};
+use crate::output::mqtt::{BoardView, ConnectionState, Courier, Message, MqttConfig, Publisher};
 use crate::system_time;
 
 /// A connection to a broker.
@@ -75,7 +75,7 @@ impl Connection {
         &self,
         publisher: &mut Publisher,
         now: Timestamp,
-        said: &[Said],
+        said: &[ExplainedEvent],
         boards: impl Iterator<Item = &'b Board>,
     ) -> Result<Vec<Message>> {
         let mut messages = Vec::new();
@@ -86,7 +86,7 @@ impl Connection {
                 messages.extend(publisher.announce(system_time::wall_time(), boards));
             }
             let events = said.iter().map(|said| &said.event);
-            let view = View::new(board.tracker(), board.battery());
+            let view = BoardView::new(board.tracker(), board.battery());
             messages.extend(publisher.project(now, name, events, view));
         }
         self.courier.outbox().publish(messages.clone());

@@ -180,7 +180,7 @@ impl PortRecorder {
         let now = self.time.now();
         self.hall.advance(now);
         // Events are not printed; a replay of the capture has them.
-        self.hall.take_said();
+        self.hall.take_events();
         if let Some((_, mode)) = self.hall.poll_found_out()
             && self.open != Some(mode)
         {

@@ -171,7 +171,7 @@ fn a_game_on_a_pseudo_terminal_comes_back_as_it_is_written() {
             hall.open(time.now(), line);
         }
         hall.receive(time.now(), line, bytes);
-        events.extend(hall.take_said().into_iter().map(|said| said.event));
+        events.extend(hall.take_events().into_iter().map(|said| said.event));
         let ended = |kind: &EventKind| matches!(kind, EventKind::GameEnded { .. });
         events.iter().any(|event| ended(&event.kind))
     });
@@ -231,7 +231,7 @@ fn all_boards_of_a_bus_are_found_on_one_pseudo_terminal() {
             write(&port, &bytes);
             hall.sent(now, line, &bytes);
         }
-        found.extend(hall.take_said().into_iter().map(|said| said.event.board));
+        found.extend(hall.take_events().into_iter().map(|said| said.event.board));
         found.len() == 3
     });
     assert!(found.iter().eq(&["00001", "00002", "00004"]), "{found:?}");

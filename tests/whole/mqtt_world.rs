@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kiebitz::output::mqtt::{Message, MqttConfig, Outbox, Prefix, Projection, View};
+use kiebitz::output::mqtt::{BoardView, Message, MqttConfig, Outbox, Prefix, Projection};
 use kiebitz::replay::Replay;
 use kiebitz::system_time::LiveTime;
 use kiebitz_hardware::Timestamp;
@@ -40,7 +40,7 @@ pub(crate) fn replayed_game() -> Vec<Vec<Message>> {
             let topics = Prefix::live().board("board-1").expect("a name");
             Projection::new(&topics, board.name(), "replay", "pi")
         });
-        let messages = projection.project(now, &events, View::new(board.tracker(), board.battery()));
+        let messages = projection.project(now, &events, BoardView::new(board.tracker(), board.battery()));
         if !messages.is_empty() {
             steps.push(messages);
         }

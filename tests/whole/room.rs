@@ -99,7 +99,7 @@ impl Room {
     }
 
     fn keep(&mut self) {
-        let said = self.hall.take_said();
+        let said = self.hall.take_events();
         self.journal.append(said.iter().map(|said| &said.event)).unwrap();
     }
 

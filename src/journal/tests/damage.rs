@@ -1,4 +1,4 @@
-//! Power cuts, damaged files, files of others, full disks.
+//! Power cuts, damaged files, other programs' files, full disks.
 
 use std::fs;
 
@@ -108,7 +108,7 @@ fn numbers_of_a_damaged_journal_are_never_given_again() {
     // That of the log beside it.
     fs::write(with_suffix(&aside, "-wal"), "left").expect("a file");
     assert_eq!(place.open().begins_after().expect("a number"), 9000);
-    // Also when somebody has taken it away to look into it.
+    // Even after somebody has taken it away to examine it.
     fs::remove_file(aside).expect("there");
     assert_eq!(place.open().begins_after().expect("a number"), 9000);
 }
@@ -118,7 +118,7 @@ fn first_journal_begins_with_one() {
     let place = Place::new();
     let journal = place.open();
     assert_eq!(journal.begins_after().expect("a number"), 0);
-    // As an older kiebitz has made it.
+    // As an older kiebitz made it.
     journal
         .connection
         .execute_batch("DROP TABLE begun")
@@ -189,7 +189,7 @@ fn database_of_another_program_is_left_alone() {
 }
 
 #[test]
-fn place_that_cannot_be_written_is_told_with_the_systems_reason() {
+fn place_that_cannot_be_written_is_reported_with_the_systems_reason() {
     let place = Place::new();
     fs::create_dir_all(place.path()).expect("a directory");
     let error = place.refusal();
@@ -251,7 +251,7 @@ fn journal_that_another_program_writes_to_is_busy() {
 
 /// The events of such a journal stay as they are, and it is not put aside: the newer kiebitz can read it.
 #[test]
-fn word_of_a_newer_kiebitz_is_named_and_no_damage() {
+fn word_of_a_newer_kiebitz_is_named_and_is_not_damage() {
     let place = Place::new();
     let mut journal = place.open();
     let taken_back = EventKind::MoveRetracted {

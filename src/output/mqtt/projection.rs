@@ -18,10 +18,10 @@ use crate::tracker::{ClockFace, Orientation, Tracker};
 
 /// What stands on a board and its clock at a moment.
 #[derive(Debug, Clone, Copy)]
-pub struct View<'a> {
+pub struct BoardView<'a> {
     /// What the sensors show.
     pub placement: &'a shakmaty::Board,
-    /// The placement after the last ply told, and the squares that differ from it.
+    /// The placement after the last ply published, and the squares that differ from it.
     pub expected: Option<(&'a shakmaty::Board, Bitboard)>,
     /// What the clock shows.
     pub clock: Option<ClockFace>,
@@ -45,7 +45,7 @@ pub struct Projection {
     games: Games,
     incidents: Incidents,
     board: BoardState,
-    told: Told,
+    published: Published,
     public: PublicProjection,
     /// The game was taken from the journal and not published yet.
     resumed: bool,
@@ -66,9 +66,9 @@ struct Topics {
     incidents: Arc<str>,
 }
 
-/// What was told last, of each picture.
+/// The last picture published on each topic.
 #[derive(Debug, Default)]
-struct Told {
+struct Published {
     board: Option<BoardState>,
     placement: Option<Placement>,
     clock: Option<ClockTimes>,
@@ -82,7 +82,7 @@ const STARTED_AGAIN: &str = "kiebitz was started again";
 const JUMP: Duration = Duration::from_secs(2);
 
 impl Projection {
-    /// Of a board that has not told anything. `host` is the daemon's.
+    /// Of a board that has not published anything. `host` is the daemon's.
     #[must_use]
     pub fn new(topics: &BoardTopics, board: &str, stream: &str, host: &str) -> Self {
         Self {
@@ -98,7 +98,7 @@ impl Projection {
             games: Games::new(),
             incidents: Incidents::default(),
             board: BoardState::unknown(board, stream, host),
-            told: Told::default(),
+            published: Published::default(),
             public: PublicProjection::new(topics),
             resumed: false,
             unheard: false,
@@ -149,7 +149,7 @@ impl Projection {
         &mut self,
         now: Timestamp,
         events: impl IntoIterator<Item = &'e Event>,
-        view: View<'_>,
+        view: BoardView<'_>,
     ) -> Vec<Message> {
         let mut messages = Vec::new();
         let mut game_changed = core::mem::take(&mut self.resumed);
@@ -191,46 +191,53 @@ impl Projection {
         let Some(game) = self.games.current() else { return };
         messages.push(Message::retained(&self.topics.game, game));
         let text = pgn(game);
-        if self.told.pgn.as_ref() != Some(&text) {
+        if self.published.pgn.as_ref() != Some(&text) {
             messages.push(Message::pgn(&self.topics.pgn, text.clone()));
-            self.told.pgn = Some(text);
+            self.published.pgn = Some(text);
         }
     }
 
-    fn project_pictures(&mut self, now: Timestamp, view: View<'_>, messages: &mut Vec<Message>) {
-        let told = &mut self.told;
-        if told.board.as_ref() != Some(&self.board) {
+    fn project_pictures(&mut self, now: Timestamp, view: BoardView<'_>, messages: &mut Vec<Message>) {
+        let published = &mut self.published;
+        if published.board.as_ref() != Some(&self.board) {
             messages.push(Message::retained(&self.topics.state, &self.board));
-            told.board = Some(self.board.clone());
+            published.board = Some(self.board.clone());
         }
         let open = self.incidents.open();
-        if told.incidents.as_ref().is_none_or(|told| !open.eq(told.iter())) {
+        if published
+            .incidents
+            .as_ref()
+            .is_none_or(|published| !open.eq(published.iter()))
+        {
             let open: Vec<Incident> = self.incidents.open().cloned().collect();
             messages.push(Message::retained(&self.topics.incidents, &open));
-            told.incidents = Some(open);
+            published.incidents = Some(open);
         }
         if self.unheard {
             return;
         }
         let placement = Placement::new(view.placement, view.expected);
-        if told.placement.as_ref() != Some(&placement) {
+        if published.placement.as_ref() != Some(&placement) {
             let dated = Dated {
                 content: &placement,
                 as_of: now,
             };
             messages.push(Message::retained(&self.topics.placement, &dated));
-            told.placement = Some(placement);
+            published.placement = Some(placement);
         }
         let clock = ClockTimes::new(view.clock);
-        if told.clock.is_none_or(|told| differs(&told, &clock)) {
+        if published
+            .clock
+            .is_none_or(|published| differs(&published, &clock))
+        {
             messages.push(Message::retained(&self.topics.clock, &clock));
             self.public.hear_clock(now, &clock);
-            told.clock = Some(clock);
+            published.clock = Some(clock);
         }
     }
 }
 
-impl<'a> View<'a> {
+impl<'a> BoardView<'a> {
     /// Of a board that `tracker` follows, with the charge of its own battery.
     #[must_use]
     pub fn new(tracker: &'a Tracker, battery: Option<u8>) -> Self {
@@ -244,34 +251,34 @@ impl<'a> View<'a> {
     }
 }
 
-/// Whether a client that counts down from `told` shows something else than the reading says.
-fn differs(told: &ClockTimes, reading: &ClockTimes) -> bool {
-    if told.running != reading.running || told.flag != reading.flag {
+/// Whether a client that counts down from `published` shows something else than the reading says.
+fn differs(published: &ClockTimes, reading: &ClockTimes) -> bool {
+    if published.running != reading.running || published.flag != reading.flag {
         return true;
     }
-    let elapsed = match (told.as_of, reading.as_of) {
-        (Some(told), Some(reading)) => reading.saturating_duration_since(told),
+    let elapsed = match (published.as_of, reading.as_of) {
+        (Some(published), Some(reading)) => reading.saturating_duration_since(published),
         (None, None) => return false,
         _ => return true,
     };
-    let side_differs = |runs: bool, told: Option<u64>, reading: Option<u64>| {
-        let (Some(told), Some(reading)) = (told, reading) else {
-            return told != reading;
+    let side_differs = |runs: bool, published: Option<u64>, reading: Option<u64>| {
+        let (Some(published), Some(reading)) = (published, reading) else {
+            return published != reading;
         };
         if runs {
-            let shown = Duration::from_millis(told).saturating_sub(elapsed);
+            let shown = Duration::from_millis(published).saturating_sub(elapsed);
             shown.abs_diff(Duration::from_millis(reading)) > JUMP
         } else {
-            told != reading
+            published != reading
         }
     };
     side_differs(
-        told.running == Some(Color::White),
-        told.white_ms,
+        published.running == Some(Color::White),
+        published.white_ms,
         reading.white_ms,
     ) || side_differs(
-        told.running == Some(Color::Black),
-        told.black_ms,
+        published.running == Some(Color::Black),
+        published.black_ms,
         reading.black_ms,
     )
 }

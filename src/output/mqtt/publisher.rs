@@ -9,7 +9,7 @@ use kiebitz_hardware::Timestamp;
 use super::config::MqttConfig;
 use super::message::Message;
 use super::payload::DaemonState;
-use super::projection::{Projection, View};
+use super::projection::{BoardView, Projection};
 use super::topics::{Prefix, TopicError};
 use crate::events::Event;
 use crate::events::incidents::Incidents;
@@ -109,7 +109,7 @@ impl Publisher {
         now: Timestamp,
         board: &str,
         events: impl IntoIterator<Item = &'e Event>,
-        view: View<'_>,
+        view: BoardView<'_>,
     ) -> Vec<Message> {
         let Some(projection) = self.projections.get_mut(board) else {
             return Vec::new();
@@ -235,7 +235,7 @@ mod tests {
             kind: EventKind::ClockConnected {},
         };
         let placement = shakmaty::Board::empty();
-        let view = View {
+        let view = BoardView {
             placement: &placement,
             expected: None,
             clock: None,

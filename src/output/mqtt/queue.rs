@@ -12,7 +12,7 @@ use super::message::Message;
 /// topic is kept for good, because a broker that was away may have forgotten what it retained.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    entries: VecDeque<Entry>,
+    entries: VecDeque<QueueEntry>,
     /// Ticket of the first entry.
     first: Ticket,
     /// Ticket of the next entry to be sent on this connection.
@@ -34,7 +34,7 @@ pub(crate) type Ticket = i64;
 const SPARE: usize = 256;
 
 #[derive(Debug)]
-struct Entry {
+struct QueueEntry {
     /// `None`: acknowledged, or replaced by a later picture.
     message: Option<Message>,
     sent: bool,
@@ -68,7 +68,7 @@ impl Queue {
                 self.take(replaced);
             }
         }
-        self.entries.push_back(Entry {
+        self.entries.push_back(QueueEntry {
             message: Some(message),
             sent: false,
         });
@@ -131,7 +131,7 @@ impl Queue {
             .cloned()
             .collect();
         for message in forgotten.into_iter().rev().chain(greeting) {
-            self.entries.push_front(Entry {
+            self.entries.push_front(QueueEntry {
                 message: Some(message),
                 sent: false,
             });
@@ -146,7 +146,7 @@ impl Queue {
         for entry in self.entries.drain(..).rev() {
             let Some(message) = entry.message else { continue };
             if !message.is_retained() || seen.insert(Arc::clone(&message.topic)) {
-                kept.push_front(Entry {
+                kept.push_front(QueueEntry {
                     message: Some(message),
                     sent: false,
                 });

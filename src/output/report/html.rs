@@ -11,14 +11,14 @@ use shakmaty::Bitboard;
 use super::claims::ClaimSheet;
 use super::model::{Adjournment, Amendment, IncidentReport, Report, Source};
 use super::position::squares;
-use super::view::{GameView, Manner, Mark, Reported, View, clock, own_clock, rows, took};
+use super::view::{GameRenderer, Manner, Mark, Renderer, Reported, clock, own_clock, rows, took};
 use super::words::{fill, say};
 use crate::events::record::MoveRecord;
 
 /// The report as an HTML page.
 #[must_use]
 pub fn html(report: &Report, manner: &Manner) -> String {
-    let view = View::new(manner);
+    let view = Renderer::new(manner);
     let words = view.words;
     let title = match report.games.as_slice() {
         [game] => format!("{}: {}", words.title, game.record.game),
@@ -56,7 +56,7 @@ pub fn html(report: &Report, manner: &Manner) -> String {
 
 const STYLE: &str = include_str!("html/style.css");
 
-fn top(view: View<'_>, report: &Report) -> Markup {
+fn top(view: Renderer<'_>, report: &Report) -> Markup {
     let words = view.words;
     page! {
         header {
@@ -86,7 +86,7 @@ fn top(view: View<'_>, report: &Report) -> Markup {
     }
 }
 
-fn game_section(report: &Report, game: GameView<'_>, number: usize) -> Markup {
+fn game_section(report: &Report, game: GameRenderer<'_>, number: usize) -> Markup {
     let words = game.view.words;
     let adjournment = game.game.adjournment.as_ref();
     page! {
@@ -112,7 +112,7 @@ fn game_section(report: &Report, game: GameView<'_>, number: usize) -> Markup {
     }
 }
 
-fn head(game: GameView<'_>) -> Markup {
+fn head(game: GameRenderer<'_>) -> Markup {
     page! {
         table class="head" {
             tbody {
@@ -136,7 +136,7 @@ fn blank() -> Markup {
 }
 
 /// The score sheet in blocks, two beside each other where there is room.
-fn score(game: GameView<'_>, number: usize) -> Markup {
+fn score(game: GameRenderer<'_>, number: usize) -> Markup {
     let words = game.view.words;
     let rows = rows(game);
     let legend = game.legend();
@@ -188,7 +188,7 @@ const SHORT: usize = 20;
 /// What is left of an A4 page under the head of a game.
 const PAGE: usize = 32;
 
-fn cells(game: GameView<'_>, entry: Option<&MoveRecord>, number: usize) -> Markup {
+fn cells(game: GameRenderer<'_>, entry: Option<&MoveRecord>, number: usize) -> Markup {
     let Some(entry) = entry else {
         return page! { td {} td {} td {} };
     };
@@ -223,8 +223,8 @@ fn anchor_id(game: Option<usize>, incident: u64) -> String {
 
 fn incident(
     report: &Report,
-    view: View<'_>,
-    game: Option<(GameView<'_>, usize)>,
+    view: Renderer<'_>,
+    game: Option<(GameRenderer<'_>, usize)>,
     entry: &IncidentReport,
 ) -> Markup {
     let words = view.words;
@@ -262,7 +262,7 @@ fn incident(
 }
 
 /// Where the evidence is, with a link to the capture.
-fn places(view: View<'_>, source: Option<&Source>, entry: &IncidentReport) -> Markup {
+fn places(view: Renderer<'_>, source: Option<&Source>, entry: &IncidentReport) -> Markup {
     page! {
         p class="places" {
             @for line in view.incident_places(source, entry) { (line) " " }
@@ -287,7 +287,7 @@ fn link(file: &str) -> String {
     })
 }
 
-fn changes(view: View<'_>, entry: &IncidentReport) -> Markup {
+fn changes(view: Renderer<'_>, entry: &IncidentReport) -> Markup {
     let words = view.words;
     if entry.changes.is_empty() {
         return page! {};
@@ -313,7 +313,7 @@ fn changes(view: View<'_>, entry: &IncidentReport) -> Markup {
     }
 }
 
-fn claims(game: GameView<'_>) -> Markup {
+fn claims(game: GameRenderer<'_>) -> Markup {
     let words = game.view.words;
     let claims = &game.game.claims;
     page! {
@@ -332,7 +332,7 @@ fn claims(game: GameView<'_>) -> Markup {
     }
 }
 
-fn claim_sheet(game: GameView<'_>, sheet: &ClaimSheet) -> Markup {
+fn claim_sheet(game: GameRenderer<'_>, sheet: &ClaimSheet) -> Markup {
     let words = game.view.words;
     let position = diagram::figure(game.view, words.position_claimed, &sheet.fen, Bitboard::EMPTY);
     page! {
@@ -363,7 +363,7 @@ fn claim_sheet(game: GameView<'_>, sheet: &ClaimSheet) -> Markup {
     }
 }
 
-fn corrections(game: GameView<'_>) -> Markup {
+fn corrections(game: GameRenderer<'_>) -> Markup {
     let words = game.view.words;
     let heads = [words.time, words.withdrawn, words.instead, words.reason];
     let rows = game.game.corrections.iter().map(|correction| {
@@ -378,13 +378,13 @@ fn corrections(game: GameView<'_>) -> Markup {
     list(words.corrections, heads, rows.collect())
 }
 
-fn notes(game: GameView<'_>) -> Markup {
+fn notes(game: GameRenderer<'_>) -> Markup {
     let words = game.view.words;
     let rows = game.game.notes.iter().map(|note| game.note(note));
     list(words.notes, [words.time, words.after, words.what], rows.collect())
 }
 
-fn amendments(game: GameView<'_>) -> Markup {
+fn amendments(game: GameRenderer<'_>) -> Markup {
     let words = game.view.words;
     let rows = game.game.amendments.iter().map(|amendment| {
         let (Amendment::Command { ts, by, .. } | Amendment::Game { ts, by, .. }) = amendment;
@@ -414,7 +414,7 @@ fn list<const COLUMNS: usize>(heading: &str, heads: [&str; COLUMNS], rows: Vec<[
     }
 }
 
-fn envelope(game: GameView<'_>, adjournment: &Adjournment) -> Markup {
+fn envelope(game: GameRenderer<'_>, adjournment: &Adjournment) -> Markup {
     let words = game.view.words;
     let position = words.adjourned_position;
     let position = diagram::figure(game.view, position, &adjournment.fen, Bitboard::EMPTY);

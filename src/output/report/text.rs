@@ -7,7 +7,7 @@ use shakmaty::{Bitboard, File, Rank, Square};
 use super::claims::ClaimSheet;
 use super::model::{Adjournment, Amendment, Correction, IncidentReport, Report};
 use super::position::{board, squares};
-use super::view::{GameView, Manner, Mark, Reported, View, clock, own_clock, rights, rows, took};
+use super::view::{GameRenderer, Manner, Mark, Renderer, Reported, clock, own_clock, rights, rows, took};
 use super::words::{fill, say};
 use crate::events::record::MoveRecord;
 use crate::output::wrap::wrapped;
@@ -16,7 +16,7 @@ use crate::output::wrap::wrapped;
 #[must_use]
 pub fn text(report: &Report, manner: &Manner) -> String {
     let mut page = Page {
-        view: View::new(manner),
+        view: Renderer::new(manner),
         text: String::new(),
     };
     // Writing to a String does not fail.
@@ -25,7 +25,7 @@ pub fn text(report: &Report, manner: &Manner) -> String {
 }
 
 struct Page<'v> {
-    view: View<'v>,
+    view: Renderer<'v>,
     text: String,
 }
 
@@ -55,7 +55,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    fn game(&mut self, report: &Report, game: GameView<'_>) -> fmt::Result {
+    fn game(&mut self, report: &Report, game: GameRenderer<'_>) -> fmt::Result {
         let words = self.view.words;
         self.heading(&format!("{} {}", words.game, game.game.record.game), '=')?;
         self.head(game)?;
@@ -78,7 +78,7 @@ impl Page<'_> {
         }
     }
 
-    fn head(&mut self, game: GameView<'_>) -> fmt::Result {
+    fn head(&mut self, game: GameRenderer<'_>) -> fmt::Result {
         for (label, value) in game.head() {
             let blank = "_".repeat(30);
             let value = if value.is_empty() { &blank } else { &value };
@@ -90,7 +90,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    fn score(&mut self, game: GameView<'_>) -> fmt::Result {
+    fn score(&mut self, game: GameRenderer<'_>) -> fmt::Result {
         let words = self.view.words;
         if game.game.record.moves.is_empty() {
             return self.line(0, words.no_moves);
@@ -116,7 +116,7 @@ impl Page<'_> {
     fn incident(
         &mut self,
         report: &Report,
-        game: Option<GameView<'_>>,
+        game: Option<GameRenderer<'_>>,
         entry: &IncidentReport,
     ) -> fmt::Result {
         let (words, view) = (self.view.words, self.view);
@@ -189,7 +189,7 @@ impl Page<'_> {
         self.line(4, &rights(view.words, fen))
     }
 
-    fn claims(&mut self, game: GameView<'_>) -> fmt::Result {
+    fn claims(&mut self, game: GameRenderer<'_>) -> fmt::Result {
         let words = self.view.words;
         self.heading(words.claims, '-')?;
         self.line(0, words.claims_are)?;
@@ -212,7 +212,7 @@ impl Page<'_> {
         self.line(0, &game.countdown(game.game.claims.countdown))
     }
 
-    fn claim_sheet(&mut self, game: GameView<'_>, sheet: &ClaimSheet) -> fmt::Result {
+    fn claim_sheet(&mut self, game: GameRenderer<'_>, sheet: &ClaimSheet) -> fmt::Result {
         let words = self.view.words;
         self.text.push('\n');
         self.line(0, &game.claim_title(sheet))?;
@@ -234,7 +234,7 @@ impl Page<'_> {
         self.line(2, &game.countdown(sheet.countdown))
     }
 
-    fn corrections(&mut self, game: GameView<'_>) -> fmt::Result {
+    fn corrections(&mut self, game: GameRenderer<'_>) -> fmt::Result {
         if game.game.corrections.is_empty() {
             return Ok(());
         }
@@ -246,7 +246,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    fn correction(&self, game: GameView<'_>, correction: &Correction) -> String {
+    fn correction(&self, game: GameRenderer<'_>, correction: &Correction) -> String {
         let words = self.view.words;
         let played = correction
             .played
@@ -263,7 +263,7 @@ impl Page<'_> {
         )
     }
 
-    fn notes(&mut self, game: GameView<'_>) -> fmt::Result {
+    fn notes(&mut self, game: GameRenderer<'_>) -> fmt::Result {
         if game.game.notes.is_empty() {
             return Ok(());
         }
@@ -275,7 +275,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    fn amendments(&mut self, game: GameView<'_>) -> fmt::Result {
+    fn amendments(&mut self, game: GameRenderer<'_>) -> fmt::Result {
         if game.game.amendments.is_empty() {
             return Ok(());
         }
@@ -289,7 +289,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    fn adjournment(&mut self, game: GameView<'_>, adjournment: &Adjournment) -> fmt::Result {
+    fn adjournment(&mut self, game: GameRenderer<'_>, adjournment: &Adjournment) -> fmt::Result {
         let words = self.view.words;
         self.heading(words.adjournment, '-')?;
         self.line(0, words.adjournment_use)?;
@@ -326,7 +326,7 @@ impl Page<'_> {
 }
 
 /// A move with its marks, the mover's clock after it, and how long it took.
-fn cell(game: GameView<'_>, entry: &MoveRecord) -> String {
+fn cell(game: GameRenderer<'_>, entry: &MoveRecord) -> String {
     let mut played = game.played(entry);
     for mark in game.marks(entry) {
         match mark {

@@ -31,15 +31,15 @@ pub struct Manner {
 
 /// A report being drawn.
 #[derive(Clone, Copy)]
-pub(super) struct View<'v> {
+pub(super) struct Renderer<'v> {
     pub(super) words: &'static Words,
     pub(super) manner: &'v Manner,
 }
 
 /// A game being drawn.
 #[derive(Clone, Copy)]
-pub(super) struct GameView<'v> {
-    pub(super) view: View<'v>,
+pub(super) struct GameRenderer<'v> {
+    pub(super) view: Renderer<'v>,
     pub(super) game: &'v GameReport,
     pub(super) notation: Notation,
     pub(super) numbering: Numbering,
@@ -56,7 +56,7 @@ pub(super) enum Reported {
 /// From this many changes at the same time on, they are shown as one line: that is a dump, not a move.
 const MIN_AT_ONCE: usize = 12;
 
-impl<'v> View<'v> {
+impl<'v> Renderer<'v> {
     /// The changes of squares that an incident rests on. Very many at once share a line.
     pub(super) fn changes(self, entry: &IncidentReport) -> Vec<(&LocatedChange, Reported)> {
         let together = |at| {
@@ -88,9 +88,9 @@ impl<'v> View<'v> {
         }
     }
 
-    pub(super) fn game(self, game: &'v GameReport) -> GameView<'v> {
+    pub(super) fn game(self, game: &'v GameReport) -> GameRenderer<'v> {
         let mate = game.record.laws.map_or(MateSign::Hash, MateSign::of);
-        GameView {
+        GameRenderer {
             view: self,
             game,
             notation: Notation::new(self.manner.letters, mate),
@@ -227,7 +227,7 @@ impl<'v> View<'v> {
     }
 }
 
-impl GameView<'_> {
+impl GameRenderer<'_> {
     /// "12.Nf3" or "12...Nf6".
     pub(super) fn numbered(self, ply: u32, text: &str) -> String {
         let (number, color) = self.numbering.number(ply);
@@ -443,7 +443,7 @@ pub(super) fn rights<'w>(words: &'w Words, fen: &'w str) -> String {
 }
 
 /// Rows of the score sheet: number, White's ply, Black's ply.
-pub(super) fn rows(game: GameView<'_>) -> Vec<(u32, Option<&MoveRecord>, Option<&MoveRecord>)> {
+pub(super) fn rows(game: GameRenderer<'_>) -> Vec<(u32, Option<&MoveRecord>, Option<&MoveRecord>)> {
     let mut rows: Vec<(u32, Option<&MoveRecord>, Option<&MoveRecord>)> = Vec::new();
     for entry in &game.game.record.moves {
         let (number, color) = game.numbering.number(entry.ply);

@@ -6,11 +6,11 @@ use shakmaty::{Piece, Role};
 
 use super::words::{LocalTime, Numbering, played};
 use crate::events::{EventKind, Move};
-use crate::events::{Said, SettledBy};
+use crate::events::{ExplainedEvent, SettledBy};
 use crate::tracker::{Caution, Evidence, Grounds, Ply, Rival, SensorChange};
 
 /// A few lines about a move that was told, corrected or withdrawn; `None` for other events.
-pub(super) fn explain(said: &Said, numbering: Numbering, local: &LocalTime) -> Option<String> {
+pub(super) fn explain(said: &ExplainedEvent, numbering: Numbering, local: &LocalTime) -> Option<String> {
     let event = &said.event;
     let time = local.time_exactly(event.ts);
     match &event.kind {

@@ -6,7 +6,7 @@ use shakmaty::Bitboard;
 
 use super::broker::Broker;
 use super::{Speed, Venue};
-use crate::events::Said;
+use crate::events::ExplainedEvent;
 use crate::events::record::Games;
 use crate::hall::Board;
 use crate::output::mqtt::Message;
@@ -35,7 +35,7 @@ pub(super) struct Stage {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step<'s> {
     pub(super) board: &'s Board,
-    pub(super) said: &'s [Said],
+    pub(super) said: &'s [ExplainedEvent],
     pub(super) published: &'s [Message],
 }
 

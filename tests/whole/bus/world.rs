@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::collections::BTreeMap;
 
-use kiebitz::events::Said;
+use kiebitz::events::ExplainedEvent;
 use kiebitz::events::{Event, EventKind};
 use kiebitz::hall::{Hall, LineId, Names};
 use kiebitz::tools::emulate::plies;
@@ -156,7 +156,7 @@ impl World {
                 .observed
                 .push(observed);
         }
-        for Said { event, .. } in self.hall.take_said() {
+        for ExplainedEvent { event, .. } in self.hall.take_events() {
             let number = event.board.parse().ok().and_then(BusAddress::new);
             let table = number.and_then(|address| self.tables.get_mut(&address));
             table

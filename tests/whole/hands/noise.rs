@@ -38,7 +38,7 @@ impl Listener {
         self.now = self.now + after;
         self.hall.receive(self.now, self.line, bytes);
         self.events
-            .extend(self.hall.take_said().into_iter().map(|said| said.event));
+            .extend(self.hall.take_events().into_iter().map(|said| said.event));
     }
 
     fn hear_message(&mut self, after: Duration, message: &Message<'_>) {

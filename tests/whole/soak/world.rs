@@ -192,7 +192,7 @@ impl World {
             table.open = None;
             table.opens_at = Some(table.soon(now));
         }
-        let said = hall.take_said();
+        let said = hall.take_events();
         if let Some(logged) = self.round.logged {
             let name = table::name(logged);
             for said in said.iter().filter(|said| said.event.board == name) {
@@ -300,7 +300,7 @@ impl World {
     fn stop(&mut self) {
         if let Some(mut hall) = self.hall.take() {
             self.said
-                .extend(hall.take_said().into_iter().map(|said| said.event));
+                .extend(hall.take_events().into_iter().map(|said| said.event));
         }
         self.keep();
         for table in &mut self.tables {

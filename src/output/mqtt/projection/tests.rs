@@ -38,7 +38,7 @@ impl World {
                 event(self.seq, kind)
             })
             .collect();
-        let view = View {
+        let view = BoardView {
             placement: &self.board,
             expected: None,
             clock: self.clock,

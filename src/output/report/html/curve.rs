@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use crate::output::report::view::{GameView, clock};
+use crate::output::report::view::{GameRenderer, clock};
 use crate::output::report::words::fill;
 use shakmaty::Color;
 
 /// The clocks after each move, with the incidents; nothing where no clock was seen at two moves.
-pub(super) fn clocks(game: GameView<'_>) -> Markup {
+pub(super) fn clocks(game: GameRenderer<'_>) -> Markup {
     let Some(chart) = Chart::of(game) else {
         return html! {};
     };
@@ -42,7 +42,7 @@ pub(super) fn clocks(game: GameView<'_>) -> Markup {
     }
 }
 
-fn described(game: GameView<'_>) -> String {
+fn described(game: GameRenderer<'_>) -> String {
     let text = |ms: Option<u64>| ms.map_or_else(|| "?".to_owned(), clock);
     let end = |ends: Option<(u64, u64)>| (text(ends.map(|ends| ends.0)), text(ends.map(|ends| ends.1)));
     let (white, black) = (
@@ -79,7 +79,7 @@ struct Chart {
 }
 
 impl Chart {
-    fn of(game: GameView<'_>) -> Option<Self> {
+    fn of(game: GameRenderer<'_>) -> Option<Self> {
         let readings: Vec<_> = game
             .game
             .record
@@ -134,7 +134,7 @@ impl Chart {
         format!("{}.{}", down / 10, down % 10)
     }
 
-    fn grid(&self, game: GameView<'_>) -> Markup {
+    fn grid(&self, game: GameRenderer<'_>) -> Markup {
         let lines = (self.top_ms - self.bottom_ms) / self.step_ms.max(1);
         let every = MOVES
             .into_iter()
@@ -185,7 +185,7 @@ impl Chart {
         }
     }
 
-    fn incidents(&self, game: GameView<'_>) -> Markup {
+    fn incidents(&self, game: GameRenderer<'_>) -> Markup {
         let mut marks: BTreeMap<u64, Vec<String>> = BTreeMap::new();
         for entry in &game.game.incidents {
             if let Some(ply) = entry.incident.ply {

@@ -6,10 +6,10 @@ use maud::{Markup, html};
 use shakmaty::{Bitboard, Color, File, Piece, Rank, Role, Square};
 
 use crate::output::report::position::board;
-use crate::output::report::view::{View, rights};
+use crate::output::report::view::{Renderer, rights};
 
 /// A diagram seen from White's side with its caption; `None` where the text is no FEN.
-pub(super) fn figure(view: View<'_>, caption: &str, fen: &str, marked: Bitboard) -> Option<Markup> {
+pub(super) fn figure(view: Renderer<'_>, caption: &str, fen: &str, marked: Bitboard) -> Option<Markup> {
     let board = board(fen)?;
     let pieces = view.pieces(&board);
     let to_move = view.to_move(fen);

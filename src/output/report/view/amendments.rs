@@ -1,11 +1,11 @@
 //! What both forms of a report show of corrections, gaps and commands.
 
-use super::{GameView, View};
+use super::{GameRenderer, Renderer};
 use crate::events::GameResult;
 use crate::output::report::model::{Amendment, Correction, Note};
 use crate::output::report::words::{fill, say};
 
-impl View<'_> {
+impl Renderer<'_> {
     /// Who gave a command.
     pub(in crate::output::report) fn person(self, by: &str) -> String {
         say(self.words.people, by).to_owned()
@@ -97,7 +97,7 @@ impl View<'_> {
     }
 }
 
-impl GameView<'_> {
+impl GameRenderer<'_> {
     pub(in crate::output::report) fn all_withdrawn(self, correction: &Correction) -> String {
         let withdrawn = correction.withdrawn.iter().map(|entry| self.withdrawn(entry));
         withdrawn.collect::<Vec<_>>().join(", ")

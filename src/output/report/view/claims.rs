@@ -1,12 +1,12 @@
 //! What both forms of a report show of claims of a draw.
 
-use super::{GameView, clock};
+use super::{GameRenderer, clock};
 use crate::events::ClaimReason;
 use crate::output::report::claims::{ClaimSheet, Countdown, Occurrence, Offer, Repeated};
 use crate::output::report::position::{fen_before, is_en_passant};
 use crate::output::report::words::fill;
 
-impl GameView<'_> {
+impl GameRenderer<'_> {
     pub(in crate::output::report) fn claim_title(self, sheet: &ClaimSheet) -> String {
         let words = self.view.words;
         let title = match sheet.reason {

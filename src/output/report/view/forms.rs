@@ -2,7 +2,7 @@
 
 use shakmaty::Color;
 
-use super::{GameView, clock, own_clock};
+use super::{GameRenderer, clock, own_clock};
 use crate::output::report::model::Adjournment;
 use crate::output::report::words::say;
 use crate::tracker::Variant;
@@ -10,7 +10,7 @@ use crate::tracker::Variant;
 /// The start position of chess.
 const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
-impl GameView<'_> {
+impl GameRenderer<'_> {
     /// The head of a score sheet, label and value; an empty value is for a person to fill in.
     pub(in crate::output::report) fn head(self) -> Vec<(&'static str, String)> {
         let (record, words) = (&self.game.record, self.view.words);

@@ -2,7 +2,7 @@
 
 use shakmaty::san::SanPlus;
 
-use super::{GameView, View};
+use super::{GameRenderer, Renderer};
 use crate::events::Incident;
 use crate::laws;
 use crate::laws::{Edition, IncidentKind, Severity};
@@ -10,11 +10,11 @@ use crate::output::report::model::{Closing, IncidentReport, Source};
 use crate::output::report::position::{fen_before, is_en_passant};
 use crate::output::report::words::{fill, say};
 
-impl View<'_> {
+impl Renderer<'_> {
     /// "#3 Illegal move: White, move 12".
     pub(in crate::output::report) fn incident_title(
         self,
-        game: Option<GameView<'_>>,
+        game: Option<GameRenderer<'_>>,
         entry: &IncidentReport,
     ) -> String {
         let incident = &entry.incident;
@@ -103,7 +103,7 @@ impl View<'_> {
     /// The advice in this report's language and letters; in the event's own words where no catalogue has its case.
     pub(in crate::output::report) fn advice(
         self,
-        game: Option<GameView<'_>>,
+        game: Option<GameRenderer<'_>>,
         entry: &IncidentReport,
     ) -> String {
         let incident = &entry.incident;
@@ -169,7 +169,7 @@ impl View<'_> {
 /// Values of advice that hold moves in English SAN, one or several.
 const MOVES: [&str; 2] = ["played", "moves"];
 
-impl GameView<'_> {
+impl GameRenderer<'_> {
     /// Moves in English SAN, with commas between them, in the letters of this report. What is no move stays.
     fn localised(self, moves: &str, incident: &Incident) -> String {
         let before = incident.evidence.fen.as_deref();

@@ -10,7 +10,7 @@ use kiebitz_protocol::{
 use super::super::games;
 use super::*;
 use crate::events::EventKind;
-use crate::events::Said;
+use crate::events::ExplainedEvent;
 use crate::hall::{Hall as Watched, Names};
 
 const NOON: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
@@ -262,7 +262,7 @@ fn every_game_is_announced_as_it_is_written() {
             }
         });
         watched.advance(end);
-        let said = watched.take_said();
+        let said = watched.take_events();
         for (nth, board) in ["board-1", "board-2"].into_iter().enumerate() {
             let games = games_announced(said.iter().filter(|said| said.event.board == board));
             assert!(games.len() >= 8, "{hands} {nth}: {}", games.len());
@@ -274,7 +274,7 @@ fn every_game_is_announced_as_it_is_written() {
 }
 
 /// From where to where the moves of each game go that has ended.
-fn games_announced<'s>(said: impl Iterator<Item = &'s Said>) -> Vec<Vec<String>> {
+fn games_announced<'s>(said: impl Iterator<Item = &'s ExplainedEvent>) -> Vec<Vec<String>> {
     let mut games = Vec::new();
     let mut reported: Vec<String> = Vec::new();
     for said in said {

@@ -1,0 +1,53 @@
+//! What is forgotten, and what stays.
+
+use super::*;
+
+/// What is left of [`two_games`] when everything before its event number `seq` is forgotten.
+fn left_from(seq: usize) -> Vec<u64> {
+    let place = Place::new();
+    let mut journal = place.open();
+    let events = two_games();
+    journal.append(&events).expect("room");
+    let forgotten = journal.forget_before("live", events[seq - 1].ts).expect("room");
+    let left = seqs(&journal.events_after("live", "b", 0, 99).expect("readable"));
+    assert_eq!(forgotten + left.len(), events.len());
+    left
+}
+
+#[test]
+fn only_whole_games_are_forgotten() {
+    assert_eq!(left_from(1), [1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!(left_from(3), [1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!(left_from(4), [4, 5, 6, 7]);
+    assert_eq!(left_from(5), [5, 6, 7]);
+}
+
+#[test]
+fn game_in_play_is_never_forgotten() {
+    assert_eq!(left_from(7), [5, 6, 7]);
+    let place = Place::new();
+    let mut journal = place.open();
+    let events = two_games();
+    journal.append(&events).expect("room");
+    let far = Timestamp::from_micros(i64::MAX);
+    assert_eq!(journal.forget_before("live", far).expect("room"), 4);
+    let game = journal
+        .last_game("live", "b")
+        .expect("readable")
+        .expect("the game in play");
+    assert_eq!((game.number, game.record.moves.len()), (2, 1));
+}
+
+#[test]
+fn numbering_continues_when_everything_else_is_forgotten() {
+    let place = Place::new();
+    let mut journal = place.open();
+    let events = two_games();
+    journal.append(&events[..4]).expect("room");
+    let far = Timestamp::from_micros(i64::MAX);
+    assert_eq!(journal.forget_before("live", far).expect("room"), 3);
+    assert_eq!(journal.forget_before("live", far).expect("room"), 0);
+    assert_eq!(journal.last_seq("live", "b").expect("a number"), 4);
+    assert_eq!(journal.games("live", "b").expect("readable"), []);
+    assert_eq!(journal.last_game("live", "b").expect("readable"), None);
+}

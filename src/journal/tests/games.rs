@@ -1,0 +1,222 @@
+//! Games and gaps as they follow from the events in a journal.
+
+use super::*;
+use crate::events::record::Games;
+use crate::events::record::tests::clock;
+use crate::events::{CompletedBy, CorrectionReason};
+use crate::tracker::Recovery;
+
+#[test]
+fn games_of_real_boards_follow_from_their_events() {
+    let place = Place::new();
+    let mut journal = place.open();
+    let mut open = 0;
+    for events in captures() {
+        journal.append(&events).expect("room");
+        let board = &events[0].board;
+        let mut games = Games::new();
+        for event in &events {
+            games.apply(event);
+        }
+        let game = journal.last_game("live", board).expect("readable");
+        assert_eq!(game.as_ref().map(|game| &game.record), games.current());
+        let list = journal.games("live", board).expect("readable");
+        let Some(game) = game else {
+            assert!(list.is_empty());
+            continue;
+        };
+        let last = list.last().expect("the last game");
+        assert_eq!((&last.game, last.ended), (&game.record.game, game.record.ended));
+        assert_eq!(game.number as usize, list.len());
+        let own = |event: &&Event| event.game.as_ref() == Some(&game.record.game);
+        assert_eq!(game.last_ts, events.iter().rfind(own).expect("events").ts);
+        let kept = journal.game_events("live", board, &last.game).expect("readable");
+        assert!(
+            kept.iter()
+                .map(|event| event.seq)
+                .eq(events.iter().filter(own).map(|event| event.seq))
+        );
+        open += usize::from(game.record.ended.is_none());
+    }
+    assert!(open > 0, "some capture ends in the middle of a game");
+}
+
+#[test]
+fn game_has_its_plies_as_amended_and_withdrawn() {
+    let place = Place::new();
+    let mut journal = place.open();
+    let kinds = [
+        started("start", Variant::Chess960),
+        EventKind::MoveMade(ply(1, "e2e4", "e4")),
+        EventKind::MoveSettled {
+            ply: 1,
+            by: SettledBy::Reply,
+        },
+        EventKind::MoveCompleted {
+            ply: 1,
+            by: CompletedBy::Press,
+            clock: Some(clock(590)),
+            elapsed_ms: Some(10_000),
+        },
+        EventKind::MoveMade(ply(2, "e7e5", "e5")),
+        EventKind::MoveMade(ply(3, "g1f3", "Nf3")),
+        EventKind::MoveAmended {
+            played: ply(2, "e7e6", "e6"),
+            replaces: Some("e7e5".to_owned()),
+            reason: CorrectionReason::Recovered,
+        },
+        EventKind::MoveMade(ply(3, "d2d4", "d4")),
+        EventKind::MoveRetracted {
+            ply: 3,
+            reason: CorrectionReason::Takeback,
+        },
+    ];
+    let events: Vec<Event> = (1..).zip(kinds).map(|(seq, kind)| event(seq, kind)).collect();
+    journal.append(&events).expect("room");
+    let game = journal.last_game("live", "b").expect("readable").expect("a game");
+    let moves = &game.record.moves;
+    assert_eq!(
+        moves
+            .iter()
+            .filter_map(|entry| entry.uci.as_deref())
+            .collect::<Vec<_>>(),
+        ["e2e4", "e7e6"]
+    );
+    assert_eq!(
+        (moves[0].settled, moves[0].completed),
+        (Some(SettledBy::Reply), Some(CompletedBy::Press))
+    );
+    assert_eq!(game.record.variant, Variant::Chess960);
+    assert_eq!(
+        (game.record.ended, game.number, game.last_ts),
+        (None, 0, events[8].ts)
+    );
+}
+
+/// The arbiter amends the result of game 1, in event 4.
+fn amended(result: GameResult, reason: Option<EndReason>) -> Event {
+    let kind = EventKind::GameAmended {
+        by: "arbiter".to_owned(),
+        result: Some(result),
+        reason,
+        players: None,
+        time_control: None,
+        moves: None,
+        position: None,
+        note: None,
+    };
+    in_game(4, "day-b-1", kind)
+}
+
+#[test]
+fn game_that_the_arbiter_lets_go_on_is_in_play() {
+    for (amended, over) in [
+        (amended(GameResult::Unknown, None), false),
+        (amended(GameResult::BlackWins, Some(EndReason::Flag)), true),
+    ] {
+        let mut journal = Place::new().open();
+        let mut events = two_games();
+        events.truncate(3);
+        events.push(amended);
+        let battery = Event {
+            game: None,
+            ..event(5, EventKind::ClockBatteryLow {})
+        };
+        events.push(battery);
+        journal.append(&events).expect("room");
+        let list = journal.games("live", "b").expect("readable");
+        let ended = list.iter().map(|entry| entry.ended).collect::<Vec<_>>();
+        assert_eq!(ended, [over.then_some(events[2].ts)]);
+        let game = journal.last_game("live", "b").expect("readable").expect("a game");
+        assert_eq!(game.record.ended.is_some(), over);
+        let far = Timestamp::from_micros(i64::MAX);
+        let forgotten = journal.forget_before("live", far).expect("room");
+        assert_eq!(forgotten, if over { 4 } else { 0 });
+    }
+}
+
+#[test]
+fn games_from_a_time_are_the_one_then_and_all_later_ones() {
+    let place = Place::new();
+    let mut journal = place.open();
+    let of_game = |seq: u64, game: Option<&str>, kind| Event {
+        game: game.map(str::to_owned),
+        ..event(seq, kind)
+    };
+    let start = || started("start", Variant::Standard);
+    let events = [
+        of_game(1, None, EventKind::ClockConnected {}),
+        of_game(2, Some("a"), start()),
+        of_game(3, Some("a"), EventKind::MoveMade(ply(1, "e2e4", "e4"))),
+        of_game(4, Some("b"), start()),
+        of_game(5, Some("b"), ended()),
+        of_game(6, None, EventKind::ClockDisconnected {}),
+        of_game(7, Some("c"), start()),
+    ];
+    journal.append(&events).expect("they are kept");
+    let seqs = |seq: usize| {
+        let at = event(seq as u64, EventKind::ClockConnected {}).ts;
+        let games = journal.games_from("live", "b", at).expect("games");
+        games.iter().map(|event| event.seq).collect::<Vec<_>>()
+    };
+    let all = [2, 3, 4, 5, 7];
+    let from = [0, 0, 0, 0, 2, 2, 2, 4, 4];
+    for (seq, from) in from.into_iter().enumerate() {
+        assert_eq!(seqs(seq), all[from..], "at {seq}");
+    }
+    assert_eq!(
+        journal.games_from("live", "none", events[0].ts).expect("none"),
+        []
+    );
+}
+
+/// Events between a board's disconnection and `board.recovered` do not say what was played in the gap.
+#[test]
+fn a_gap_is_open_until_its_recovery_is_published() {
+    let gone = || EventKind::BoardDisconnected {
+        reason: "unplugged".to_owned(),
+    };
+    let back = || EventKind::BoardConnected {
+        port: "/dev/ttyACM0".to_owned(),
+        serial: None,
+        version: None,
+        orientation: None,
+    };
+    let recovered = || EventKind::BoardRecovered {
+        by: Recovery::Undecidable,
+        changes: 0,
+        from: Timestamp::from_micros(0),
+        to: Timestamp::from_micros(0),
+    };
+    let noted = || EventKind::ClockBatteryLow {};
+    let followed = |kinds: &[EventKind]| {
+        let mut journal = Place::new().open();
+        let events: Vec<Event> = (1..)
+            .zip(kinds)
+            .map(|(seq, kind)| Event {
+                ts: Timestamp::from_micros(i64::try_from(seq).expect("small")),
+                ..event(seq, kind.clone())
+            })
+            .collect();
+        journal.append(&events).expect("room");
+        let at = journal.last_followed("live", "b").expect("readable");
+        at.map(Timestamp::as_micros)
+    };
+    assert_eq!(followed(&[]), None);
+    assert_eq!(followed(&[back()]), Some(1));
+    let started = || started("start", Variant::Standard);
+    assert_eq!(followed(&[back(), started(), noted()]), Some(3));
+    assert_eq!(
+        followed(&[back(), gone(), noted(), back(), started(), noted()]),
+        Some(2)
+    );
+    // The daemon was not running: nobody published that the board was disconnected.
+    assert_eq!(
+        followed(&[back(), started(), noted(), back(), noted(), gone()]),
+        Some(3)
+    );
+    assert_eq!(
+        followed(&[back(), started(), gone(), back(), noted(), recovered(), noted()]),
+        Some(7)
+    );
+}
