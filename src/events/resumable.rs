@@ -103,12 +103,12 @@ mod tests {
                 ts: at(20),
                 ..event(2, kind.clone())
             });
-            let told: Vec<Event> = over_gap
+            let published: Vec<Event> = over_gap
                 .into_iter()
                 .map(|kind| event(1, kind))
                 .chain(later)
                 .collect();
-            doubt(&told).map(|doubt| (doubt.from, doubt.first, doubt.last))
+            doubt(&published).map(|doubt| (doubt.from, doubt.first, doubt.last))
         };
         assert_eq!(in_doubt(Recovery::Memory, &[]), None);
         assert_eq!(in_doubt(Recovery::Inferred, &[]), Some((at(5), 2, 3)));

@@ -213,9 +213,9 @@ fn announcements_before_the_game_outlive_a_restart() {
     kept(&mut world, &mut journal, &[]);
     started_again(&mut world, &journal, &names);
     world.pass(Duration::from_secs(140));
-    let told = kept(&mut world, &mut journal, &incidents);
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert_eq!(told[0]["case"], "late_start.not_running");
+    let published = kept(&mut world, &mut journal, &incidents);
+    assert_eq!(published.len(), 1, "{published:?}");
+    assert_eq!(published[0]["case"], "late_start.not_running");
 
     started_again(&mut world, &journal, &names);
     world.pass(Duration::from_secs(140));
@@ -223,9 +223,9 @@ fn announcements_before_the_game_outlive_a_restart() {
     let now = world.now;
     world.board.clock_mut(now).expect("a clock").start(now);
     world.pass(Duration::from_secs(5));
-    let told = kept(&mut world, &mut journal, &["incident.closed", "game.started"]);
-    let [started, closed] = told.as_slice() else {
-        panic!("{told:?}")
+    let published = kept(&mut world, &mut journal, &["incident.closed", "game.started"]);
+    let [started, closed] = published.as_slice() else {
+        panic!("{published:?}")
     };
     assert_eq!(closed["kind"], "late_start");
     assert_eq!(started["players"], json!({"white": "Adams", "black": "Baker"}));

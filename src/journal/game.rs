@@ -217,11 +217,11 @@ const STARTED_FROM: &str = "SELECT game FROM event INDEXED BY game_edge
 /// `board.recovered`; a board that is met for the first time opens none. Other events meanwhile do not say what was
 /// played in it: it began with the disconnection, or after the last event of the daemon's previous run.
 const LAST_FOLLOWED: &str = "WITH
-    told (seq) AS (SELECT COALESCE(
+    recovered (seq) AS (SELECT COALESCE(
         (SELECT MAX(seq) FROM event WHERE stream = ?1 AND board = ?2 AND type = 'board.recovered'),
         (SELECT MIN(seq) FROM event WHERE stream = ?1 AND board = ?2))),
     gap (seq, type) AS (SELECT seq, type FROM event WHERE stream = ?1 AND board = ?2
-        AND seq > (SELECT seq FROM told) AND type IN ('board.connected', 'board.disconnected')
+        AND seq > (SELECT seq FROM recovered) AND type IN ('board.connected', 'board.disconnected')
         ORDER BY seq LIMIT 1),
     followed (seq) AS (SELECT seq - (type = 'board.connected') FROM gap)
     SELECT ts FROM event WHERE stream = ?1 AND board = ?2

@@ -1,4 +1,4 @@
-//! Outputs over MQTT: from events to messages, and from messages to the broker.
+//! Output over MQTT: from events to messages, and from messages to the broker.
 //!
 //! [`Publisher`] and its [`Projection`]s, one per board, are pure: they turn events into [`Message`]s. [`Outbox`] takes
 //! messages without blocking, and a [`Courier`] brings them to the broker at least once and in order, whatever the

@@ -1,9 +1,9 @@
 //! Moves as players write them: the algebraic notation of the Laws, with the piece letters of a language.
 //!
 //! Events hold English SAN; this is for score sheets and reports (2023: Appendix C, 1997: Annex E). Castling is written
-//! with zeros, promotion without a sign before the letter (d8Q), and "e.p." stands behind a capture en passant. Reading
+//! with zeros, promotion without a sign before the letter (d8Q), and "e.p." follows a capture en passant. Reading
 //! takes what the appendix leaves open as well: the long form, captures without an x, d8=Q, and moves without their
-//! signs of check and mate. Letters mean what they mean in the language told: R is a rook in English, a king in French
+//! signs of check and mate. Letters mean what they mean in the given language: R is a rook in English, a king in French
 //! and a knight in Finnish, and no language is ever guessed from one.
 //!
 //! ```
@@ -29,7 +29,7 @@ use shakmaty::{CastlingSide, Chess, Move, Role};
 pub use letters::{LETTERS, Letters};
 pub use reading::{Reading, Unread, read};
 
-/// What stands behind a move that mates.
+/// The sign after a move that mates.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum MateSign {
     /// `#`, which the Laws know beside `++` (E23 C.13).
@@ -50,7 +50,7 @@ pub struct Notation {
 pub(crate) const SHORT_CASTLING: &str = "0-0";
 /// Castling to the side of a1 and a8.
 pub(crate) const LONG_CASTLING: &str = "0-0-0";
-/// Behind a capture en passant.
+/// After a capture en passant.
 pub(crate) const EN_PASSANT: &str = "e.p.";
 /// An offer of a draw, written down by both players (E23 8.1.5).
 pub const DRAW_OFFER: &str = "(=)";

@@ -1,4 +1,4 @@
-//! A game as PGN, export format: tags, SAN with the clock behind every move, lines of at most 79 characters.
+//! A game as PGN, export format: tags, SAN with the clock after every move, lines of at most 79 characters.
 //!
 //! Where a game has an irregular ply, moves end there: no reader could follow it. What was played from there on
 //! stands in a comment as UCI, so that nothing is lost.
@@ -13,7 +13,7 @@ use crate::events::{EndReason, time_text};
 use crate::laws::TimeControl;
 use crate::tracker::Variant;
 
-/// The game as PGN, with every mover's clock (`%clk`) and, where known, the time he took (`%emt`).
+/// The game as PGN, with every mover's clock (`%clk`) and, where known, the time they took (`%emt`).
 ///
 /// What is not known of the Seven Tag Roster is "?". The result of a game that is being played is `*`.
 #[must_use]
@@ -27,7 +27,7 @@ pub fn public_pgn(record: &GameRecord) -> String {
     write(record, Comments::Clock)
 }
 
-/// What stands behind each move.
+/// What follows each move.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Comments {
     Clock,
@@ -122,7 +122,7 @@ fn is_set_before(record: &GameRecord, entry: &MoveRecord) -> bool {
     record.positions.iter().any(|set| set.ply + 1 == entry.ply)
 }
 
-/// The clock of the mover behind his move. One word, never broken over two lines: many readers look for it with a
+/// The mover's clock after their move. One word, never broken over two lines: many readers look for it with a
 /// pattern that has a space in it.
 fn comment(entry: &MoveRecord, comments: Comments) -> Option<String> {
     let mut text = String::new();
@@ -235,7 +235,7 @@ impl Lines {
     }
 }
 
-/// Export format has less than 80 characters a line.
+/// The longest line of the export format, in characters.
 const WIDTH: usize = 79;
 const UNKNOWN: &str = "?";
 const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";

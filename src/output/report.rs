@@ -1,10 +1,9 @@
-//! The arbiter's report: what happened at a board, game by game, to be read, printed and kept.
+//! The arbiter's report: what happened at a board, game by game, to read, print and keep.
 //!
-//! [`Report`] is made of events alone and is what `--json` prints. [`html`](fn@html) and [`text`](fn@text) are drawn
-//! from it and add nothing but words. Everything in it that came from outside, names and reasons above all, is
-//! untrusted text.
+//! [`Report`] is made from events alone and is what `--json` prints. [`html`](fn@html) and [`text`](fn@text) are drawn
+//! from it and add nothing but words. Whatever in it came from outside, names and reasons above all, is untrusted text.
 //!
-//! A report is for the arbiter: it has incidents, claims and missing presses, which nobody else is told (E23 12.6).
+//! A report is for the arbiter: it has incidents, claims and missing presses, which nobody else gets (E23 12.6).
 
 mod adjournment;
 mod claim_sheets;

@@ -1,7 +1,7 @@
-//! The score sheet of a capture, as text for people: moves with clocks, the result, and what was odd.
+//! The score sheet of a capture, as text for people: moves with clocks, the result, and irregularities.
 
 mod explain;
-mod odd;
+mod irregularities;
 mod table;
 mod words;
 
@@ -14,7 +14,7 @@ use crate::events::record::GameRecord;
 use crate::events::{Event, EventKind, ExplainedEvent};
 use crate::tracker::{Side, Variant};
 pub(crate) use explain::piece_name;
-use odd::Odd;
+use irregularities::Irregularity;
 use words::{LocalTime, Numbering, STANDARD};
 
 /// What was played on the boards of one capture, collected event by event.
@@ -25,10 +25,10 @@ pub struct Sheet {
     boards: Vec<BoardSheet>,
 }
 
-/// How much a sheet tells.
+/// How much a sheet shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
-    /// Moves, clocks, result, and what was odd.
+    /// Moves, clocks, result and irregularities.
     Moves,
     /// For every move the observations it rests on.
     Observations,
@@ -41,28 +41,28 @@ struct BoardSheet {
     identity: String,
     seen: Seen,
     games: Vec<GameSheet>,
-    /// What was odd outside of games.
-    odd: Vec<Odd>,
-    /// It left outside of games; odd if it comes back.
-    left: Option<Odd>,
+    /// Irregularities outside games.
+    irregularities: Vec<Irregularity>,
+    /// Its disconnection outside games: an irregularity if it comes back.
+    left: Option<Irregularity>,
 }
 
-/// What has been there.
+/// Whether board and clock have been there.
 #[derive(Debug, Clone, Copy, Default)]
 struct Seen {
     board: bool,
     clock: bool,
 }
 
-/// One game, with its story.
+/// One game, with what happened in it.
 #[derive(Debug)]
 struct GameSheet {
     record: GameRecord,
     numbering: Numbering,
     /// A clock was there.
     clock: bool,
-    odd: Vec<Odd>,
-    /// What each move rests on, as told.
+    irregularities: Vec<Irregularity>,
+    /// What each move rests on, as text.
     observations: Vec<String>,
 }
 
@@ -104,9 +104,9 @@ impl Sheet {
         }
     }
 
-    /// Takes in what a board says next.
-    pub fn apply(&mut self, said: &ExplainedEvent) {
-        let event = &said.event;
+    /// Takes in the next event of a board.
+    pub fn apply(&mut self, explained: &ExplainedEvent) {
+        let event = &explained.event;
         let at = self
             .boards
             .iter()
@@ -122,7 +122,7 @@ impl Sheet {
                 .games
                 .last_mut()
                 .filter(|game| event.game.as_ref() == Some(&game.record.game))
-            && let Some(text) = explain::explain(said, game.numbering, &self.local)
+            && let Some(text) = explain::explain(explained, game.numbering, &self.local)
         {
             game.observations.push(text);
         }
@@ -145,13 +145,13 @@ impl Sheet {
         }
         for sheet in &self.boards {
             let AtEnd { white_side, counters } = at_end(&sheet.name);
-            let dropped = counters.and_then(odd::dropped);
+            let dropped = counters.and_then(irregularities::dropped);
             sheet.write(out, white_side, dropped, &self.local, self.detail)?;
         }
         if let Some(offset) = cut_at {
             writeln!(
                 out,
-                "\nThe capture was cut off; it is whole up to byte {offset}. What came after is not shown."
+                "\nThe capture is cut off: it is complete up to byte {offset}, and nothing after that is shown."
             )?;
         }
         Ok(())
@@ -165,7 +165,7 @@ impl BoardSheet {
             identity: format!("Board {name}"),
             seen: Seen::default(),
             games: Vec::new(),
-            odd: Vec::new(),
+            irregularities: Vec::new(),
             left: None,
         }
     }
@@ -190,22 +190,23 @@ impl BoardSheet {
             _ => {}
         }
         let playing = self.games.last_mut().filter(|game| game.record.ended.is_none());
-        let odd = odd::of(event, seen, playing.as_deref(), local);
+        let irregularity = irregularities::of(event, seen, playing.as_deref(), local);
         if let Some(game) = playing {
             game.clock |= self.seen.clock;
-            game.odd.extend(odd);
+            game.irregularities.extend(irregularity);
             game.record.apply(event);
         } else if matches!(event.kind, EventKind::BoardDisconnected { .. }) {
-            self.left = odd;
+            self.left = irregularity;
         } else if is_amendment(&event.kind) {
-            // What the arbiter says of a game that is over.
+            // The arbiter's corrections of a game that is over.
             if let Some(game) = self.games.last_mut() {
-                game.odd.extend(odd);
+                game.irregularities.extend(irregularity);
                 game.record.apply(event);
             }
         } else {
-            self.odd.extend(self.left.take_if(|_| odd.is_some()));
-            self.odd.extend(odd);
+            self.irregularities
+                .extend(self.left.take_if(|_| irregularity.is_some()));
+            self.irregularities.extend(irregularity);
         }
     }
 
@@ -235,9 +236,13 @@ impl BoardSheet {
         if self.games.is_empty() {
             writeln!(out, "\nNo game was started.")?;
         }
-        let outside: Vec<String> = self.odd.iter().flat_map(|odd| odd.lines(local)).collect();
+        let outside: Vec<String> = self
+            .irregularities
+            .iter()
+            .flat_map(|entry| entry.lines(local))
+            .collect();
         let dropped: Vec<String> = dropped.map(below).into_iter().collect();
-        for (heading, lines) in [("Outside of games", outside), ("On the line", dropped)] {
+        for (heading, lines) in [("Outside games", outside), ("On the line", dropped)] {
             if !lines.is_empty() {
                 writeln!(out, "\n{heading}")?;
                 lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
@@ -254,7 +259,7 @@ impl GameSheet {
             record,
             numbering,
             clock,
-            odd: Vec::new(),
+            irregularities: Vec::new(),
             observations: Vec::new(),
         }
     }
@@ -286,7 +291,7 @@ impl GameSheet {
                 out,
                 "  White's time is on the {side} of the clock, seen from its front"
             )?,
-            (None, true) => writeln!(out, "  White's side of the clock did not become known")?,
+            (None, true) => writeln!(out, "  White's side of the clock is not known")?,
             (_, false) => writeln!(out, "  Played without an electronic clock")?,
         }
         writeln!(out)?;
@@ -298,23 +303,27 @@ impl GameSheet {
                 .try_for_each(|text| write!(out, "{text}"))?,
         }
         writeln!(out, "\n  {}\n", words::result(record))?;
-        self.write_odd(out, local)
+        self.write_irregularities(out, local)
     }
 
-    fn write_odd(&self, out: &mut impl Write, local: &LocalTime) -> io::Result<()> {
-        let mut lines: Vec<String> = self.odd.iter().flat_map(|odd| odd.lines(local)).collect();
-        lines.extend(odd::without_press(self).map(below));
+    fn write_irregularities(&self, out: &mut impl Write, local: &LocalTime) -> io::Result<()> {
+        let mut lines: Vec<String> = self
+            .irregularities
+            .iter()
+            .flat_map(|entry| entry.lines(local))
+            .collect();
+        lines.extend(irregularities::without_press(self).map(below));
         if lines.is_empty() {
-            return writeln!(out, "Nothing was odd.");
+            return writeln!(out, "No irregularities.");
         }
-        writeln!(out, "What was odd")?;
+        writeln!(out, "Irregularities")?;
         lines.iter().try_for_each(|line| writeln!(out, "{line}"))
     }
 }
 
 /// A line below a heading.
 fn below(line: String) -> String {
-    format!("{}{line}", " ".repeat(odd::INDENT))
+    format!("{}{line}", " ".repeat(irregularities::INDENT))
 }
 
 /// Whether it changes what is known of a game.

@@ -121,7 +121,10 @@ fn score_sheet_has_moves_clocks_and_result() {
         sheet.contains("   7.  cxd8=Q+   1:03:02    12 s   Nxd8      1:03:01    12 s\n"),
         "{sheet}"
     );
-    assert!(sheet.contains("1-0: checkmate\n\nNothing was odd.\n"), "{sheet}");
+    assert!(
+        sheet.contains("1-0: checkmate\n\nNo irregularities.\n"),
+        "{sheet}"
+    );
 }
 
 #[test]
@@ -129,7 +132,7 @@ fn explanation_names_squares_pieces_and_grounds() {
     let output = run(&["replay", "--explain", CAPTURE]);
     assert!(output.status.success());
     let text = stdout(&output);
-    assert!(text.contains("  1. e4         told 07:28:02."), "{text}");
+    assert!(text.contains("  1. e4         published 07:28:02."), "{text}");
     assert!(
         text.contains("  e2  empty\n") && text.contains("  e4  white pawn\n"),
         "{text}"
@@ -157,7 +160,7 @@ fn capture_that_was_cut_off_is_replayed_as_far_as_it_goes() {
         stdout(&output)
     );
     assert!(
-        stdout(&output).contains("The capture was cut off"),
+        stdout(&output).contains("The capture is cut off: it is complete up to byte"),
         "{}",
         stdout(&output)
     );

@@ -97,7 +97,7 @@ fn capture_is_reported_with_its_gap() {
     for line in [
         "Made from tests/captures/gap-read-back.pcapng",
         "   8. 0-0~ #1         1:03:11           a6~             1:02:56",
-        "Nobody listened. The board remembered 27 changes of squares.",
+        "Gap: 27 changes of squares were read from the board's memory.",
         "If the game is adjourned",
         "Draw offer pending: ____",
     ] {
@@ -269,8 +269,8 @@ fn arbiters_commands_count_in_the_report_of_a_capture() {
     ]);
     let german = String::from_utf8(output.stdout).expect("UTF-8");
     for line in [
-        "Schiedsrichter: Anweisung: Spieler; Weiß: Adams, A.; Schwarz: Baker, B.",
-        "A. Meier: Anweisung: Ergebnis; Ergebnis: 0-1; warum: Aufgabe",
+        "Schiedsrichter: Eingabe: Spieler; Weiß: Adams, A.; Schwarz: Baker, B.",
+        "A. Meier: Eingabe: Ergebnis; Ergebnis: 0-1; Grund: Aufgabe",
         "A. Meier: Ergebnis zurückgenommen: Die Partie geht weiter",
     ] {
         assert!(german.contains(line), "{line}\n{german}");

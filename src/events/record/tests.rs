@@ -224,9 +224,9 @@ fn the_arbiters_result_is_confirmed_and_can_be_taken_back() {
         set(GameResult::BlackWins, Some(EndReason::Resignation))
     )));
     let current = games.current().expect("a game");
-    let told = (current.result, current.reason, current.by, current.confirmed);
+    let published = (current.result, current.reason, current.by, current.confirmed);
     assert_eq!(
-        told,
+        published,
         (
             GameResult::BlackWins,
             Some(EndReason::Resignation),

@@ -269,9 +269,9 @@ fn word_of_a_newer_kiebitz_is_named_and_is_not_damage() {
         "{error}"
     );
     assert!(!error.is_damaged());
-    let told = error.to_string();
+    let message = error.to_string();
     let named = "(event 2, move.retracted: unknown reason of a correction \"swapped\"";
-    assert!(told.contains(named), "{told}");
+    assert!(message.contains(named), "{message}");
     let kept = journal.game_events("live", "b", "g").expect("readable");
     assert!(kept[1].payload.contains("\"swapped\""), "{}", kept[1].payload);
     drop(journal);

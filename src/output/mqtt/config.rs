@@ -54,12 +54,12 @@ pub enum UrlError {
         /// What stands there.
         port: String,
     },
-    /// It goes on behind the port.
+    /// Something follows the port.
     #[error(
         "the broker's URL ends with the port; {rest:?} does not belong there (the prefix is an option of its own)"
     )]
     Rest {
-        /// What stands behind it.
+        /// What follows it.
         rest: String,
     },
     /// User or password have a broken percent code, or are no text.
@@ -89,13 +89,13 @@ impl MqttConfig {
                 });
             }
         }
-        let (authority, behind) = match rest.find(['/', '?', '#']) {
+        let (authority, after) = match rest.find(['/', '?', '#']) {
             Some(end) => rest.split_at(end),
             None => (rest, ""),
         };
-        if !matches!(behind, "" | "/") {
+        if !matches!(after, "" | "/") {
             return Err(UrlError::Rest {
-                rest: behind.to_owned(),
+                rest: after.to_owned(),
             });
         }
         let (user, address) = authority
@@ -134,23 +134,23 @@ impl MqttConfig {
         self
     }
 
-    /// The same under the name of another host: the level of the daemon's state topic. It is this machine's
-    /// host name unless told otherwise.
+    /// The same under the name of another host: the level of the daemon's state topic. The default is this
+    /// machine's host name.
     #[must_use]
     pub fn with_daemon(mut self, host: &str) -> Self {
         host.clone_into(&mut self.daemon);
         self
     }
 
-    /// The same with another client id. It is made of prefix and host unless told otherwise: a broker throws out the
-    /// older of two clients of the same id, and with that the last will of a connection that it took for alive.
+    /// The same with another client id. By default it is made of prefix and host: a broker throws out the older of
+    /// two clients of the same id, and with it the last will of a connection that it took for alive.
     #[must_use]
     pub fn with_client_id(mut self, client_id: &str) -> Self {
         self.client_id = Some(client_id.to_owned());
         self
     }
 
-    /// The same with everything later by `delay` in the topics for spectators. There is none unless told otherwise.
+    /// The same with a delay of everything in the topics for spectators. The default is no delay.
     #[must_use]
     pub fn with_public_delay(mut self, delay: Duration) -> Self {
         self.public_delay = delay;
@@ -175,7 +175,7 @@ impl MqttConfig {
         &self.daemon
     }
 
-    /// So much later spectators get everything.
+    /// The delay after which spectators get everything.
     #[must_use]
     pub fn public_delay(&self) -> Duration {
         self.public_delay
@@ -245,7 +245,7 @@ fn host_name() -> String {
 }
 
 const PORT: u16 = 1883;
-/// A connection is given up after twice this without a sign of the broker.
+/// A connection is given up after twice this time without a sign of the broker.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
 #[cfg(test)]
@@ -253,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn url_tells_all_there_is_to_know() {
+    fn url_has_everything_that_is_needed() {
         let config =
             MqttConfig::from_url("mqtt://k%C3%B6nig:p%40ss:word@broker.example:2883/").expect("a URL");
         assert_eq!(config.broker(), "broker.example:2883");

@@ -40,7 +40,7 @@ pub(crate) enum LinkEvent {
     Connected(Limits),
     /// The broker has a message.
     Acknowledged(Ticket),
-    /// The broker will not have a message.
+    /// The broker refuses a message.
     Refused(Ticket, PubAckReason),
     /// DISCONNECT is sent: an orderly end.
     Closed,
@@ -51,16 +51,16 @@ pub(crate) enum LinkEvent {
 /// What the broker allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// So many messages may be unacknowledged.
+    /// The most messages that may be unacknowledged.
     pub(crate) window: usize,
-    /// So many bytes may a packet have.
+    /// The most bytes that a packet may have.
     pub(crate) packet_bytes: usize,
 }
 
 /// Why there is no connection.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LostReason {
-    /// Another client came with this one's id; to come back at once would throw that one out.
+    /// Another client came with this one's id; reconnecting at once would throw that one out.
     #[error("another client has connected with the same client id")]
     TakenOver,
     #[error("{0}")]
@@ -69,16 +69,17 @@ pub(crate) enum LostReason {
     Stopped,
 }
 
-/// So many messages are sent ahead of their acknowledgements.
-pub(crate) const WINDOW: u16 = 64;
-/// A whole game as JSON has some 100 kB; nothing larger comes or goes.
-const PACKET_BYTES: u32 = 1 << 20;
+/// The most messages that are sent ahead of their acknowledgements.
+pub(crate) const MAX_WINDOW: u16 = 64;
+/// The most bytes of a packet: a whole game as JSON has some 100 kB, and nothing is larger.
+const MAX_PACKET_BYTES: u32 = 1 << 20;
+/// How long connecting may take, in seconds.
 const CONNECT_TIMEOUT_S: u64 = 5;
 
 impl Link {
-    /// Begins to connect; `will` is what the broker says when the connection is lost.
+    /// Begins to connect; `will` is what the broker publishes when the connection is lost.
     pub(crate) fn open(config: &MqttConfig, will: &Message) -> Self {
-        let room = usize::from(WINDOW) + 2;
+        let room = usize::from(MAX_WINDOW) + 2;
         let (client, event_loop) = AsyncClient::new(options(config, will), room);
         let (sender, events) = mpsc::channel(room);
         let poller = tokio::spawn(poll(event_loop, sender));
@@ -111,9 +112,9 @@ impl Link {
         taken
     }
 
-    /// Sends DISCONNECT, which keeps the broker from saying the last will.
+    /// Sends DISCONNECT, which keeps the broker from publishing the last will.
     pub(crate) fn disconnect(&self) {
-        // A client that does not take it has lost the connection and says so.
+        // A client that does not take it has lost the connection and reports that.
         let _ = self.client.try_disconnect();
     }
 
@@ -161,8 +162,8 @@ impl From<&ConnAck> for Limits {
         let properties = ack.properties.as_ref();
         let window = properties
             .and_then(|p| p.receive_max)
-            .unwrap_or(WINDOW)
-            .clamp(1, WINDOW);
+            .unwrap_or(MAX_WINDOW)
+            .clamp(1, MAX_WINDOW);
         let packet_bytes = properties.and_then(|p| p.max_packet_size).unwrap_or(u32::MAX);
         Self {
             window: window.into(),
@@ -190,9 +191,9 @@ fn options(config: &MqttConfig, will: &Message) -> MqttOptions {
     options.set_keep_alive(config.keep_alive);
     options.set_clean_start(true);
     options.set_connection_timeout(CONNECT_TIMEOUT_S);
-    options.set_outgoing_inflight_upper_limit(WINDOW);
+    options.set_outgoing_inflight_upper_limit(MAX_WINDOW);
     let mut properties = ConnectProperties::new();
-    properties.max_packet_size = Some(PACKET_BYTES);
+    properties.max_packet_size = Some(MAX_PACKET_BYTES);
     options.set_connect_properties(properties);
     if let Some((user, password)) = &config.credentials {
         options.set_credentials(user, password);

@@ -16,7 +16,7 @@ pub struct Message {
     pub payload: Bytes,
     /// What the payload is.
     pub content: Content,
-    /// What the broker and the outbox owe to it.
+    /// How it must be delivered.
     pub delivery: Delivery,
 }
 
@@ -29,7 +29,7 @@ pub enum Content {
     Pgn,
 }
 
-/// What the broker and the outbox owe to a message.
+/// How a message must be delivered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Delivery {
     /// An event: it must arrive, and in its place.

@@ -25,7 +25,7 @@ pub struct Outbox {
     connection: watch::Receiver<ConnectionState>,
 }
 
-/// The task behind an [`Outbox`]: [`run`](Self::run) it.
+/// The task of an [`Outbox`]: [`run`](Self::run) it.
 #[derive(Debug)]
 pub struct OutboxTask {
     config: MqttConfig,
@@ -41,7 +41,7 @@ pub struct OutboxTask {
 pub struct Progress {
     /// Messages that the broker has not acknowledged.
     pub queued: usize,
-    /// Messages handed over that the task has not looked at; they count as queued as well.
+    /// Messages handed over that the task has not received; they count as queued as well.
     unread: usize,
     /// The last event acknowledged, by board; all before it are acknowledged as well.
     pub acknowledged: BTreeMap<Arc<str>, u64>,
@@ -50,21 +50,23 @@ pub struct Progress {
 /// Whether there is a broker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConnectionState {
-    /// Being made.
+    /// It is being made.
     Connecting,
     /// It stands.
     Connected,
-    /// None, and nobody is trying before the pause is over.
+    /// There is none, and no attempt before the pause is over.
     Disconnected,
     /// The task has ended.
     Stopped,
 }
 
+/// The pause after the first failed attempt; every further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
-const LONGEST_PAUSE: Duration = Duration::from_secs(15);
-/// So long may the last messages take when the daemon is stopped.
-const FLUSH: Duration = Duration::from_secs(5);
-/// What a packet has beside topic and payload, at most.
+/// The longest pause between two attempts.
+const MAX_PAUSE: Duration = Duration::from_secs(15);
+/// How long the last messages may take when the daemon is stopped.
+const MAX_FLUSH: Duration = Duration::from_secs(5);
+/// The most bytes that a packet has beside topic and payload.
 const PACKET_OVERHEAD: usize = 64;
 
 impl Outbox {
@@ -105,7 +107,7 @@ impl Outbox {
             progress.unread += count;
         });
         if self.inbox.send(messages).is_err() {
-            warn!(count, "{count} messages for the MQTT broker come after the end");
+            warn!(count, "{count} messages for the MQTT broker came after the end");
         }
     }
 
@@ -142,7 +144,7 @@ enum Phase {
     Pausing(Pin<Box<Sleep>>),
 }
 
-/// Counts what is not worth a line each.
+/// Counts failed attempts, which are not worth a line each.
 struct Attempts {
     failed: u32,
     pause: Duration,
@@ -196,7 +198,7 @@ impl OutboxTask {
             }
             if stopping.is_some() {
                 match &phase {
-                    // The broker says the last will of a connection that it lost; nothing else is left to say.
+                    // The broker publishes the last will of a connection that it lost; nothing else is left to publish.
                     Phase::Connecting(_) | Phase::Pausing(_) if self.queue.len() <= 1 => break,
                     Phase::Connected(link, _) if self.queue.is_empty() => link.disconnect(),
                     _ => {}
@@ -220,7 +222,7 @@ impl OutboxTask {
 
     fn lost(&mut self, reason: &LostReason, attempts: &mut Attempts) -> Phase {
         if matches!(reason, LostReason::TakenOver) {
-            attempts.pause = LONGEST_PAUSE;
+            attempts.pause = MAX_PAUSE;
         }
         attempts.failed += 1;
         let pause = attempts.pause;
@@ -231,7 +233,7 @@ impl OutboxTask {
         } else {
             debug!(broker, %reason, attempt = attempts.failed, ?pause, "no MQTT broker at {broker}: {reason}");
         }
-        attempts.pause = (pause * 2).min(LONGEST_PAUSE);
+        attempts.pause = (pause * 2).min(MAX_PAUSE);
         self.queue.rewind();
         self.report(ConnectionState::Disconnected);
         Phase::Pausing(Box::pin(sleep(pause)))
@@ -247,15 +249,15 @@ impl OutboxTask {
             })
     }
 
-    /// Takes in what was handed over before, and the daemon's last word after it.
-    fn stop(&mut self, last_word: &Message) -> Pin<Box<Sleep>> {
+    /// Takes in what was handed over before, and the daemon's last state after it.
+    fn stop(&mut self, last_state: &Message) -> Pin<Box<Sleep>> {
         self.inbox.close();
         while let Ok(batch) = self.inbox.try_recv() {
             self.enqueue(batch);
         }
-        self.queue.push(last_word.clone());
+        self.queue.push(last_state.clone());
         self.update_progress(0);
-        Box::pin(sleep(FLUSH))
+        Box::pin(sleep(MAX_FLUSH))
     }
 
     fn enqueue(&mut self, batch: Vec<Message>) {

@@ -19,18 +19,18 @@ pub struct DaemonState {
     pub host: String,
     /// Its version.
     pub version: &'static str,
-    /// What it told when it was last online; absent in the last will, which the broker says for it.
+    /// What it published when it was last online; absent in the last will, which the broker publishes for it.
     #[serde(flatten)]
     pub online: Option<Online>,
 }
 
-/// What a daemon tells while it is there.
+/// What a daemon publishes while it is online.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Online {
     /// When it was started.
     #[serde(serialize_with = "rfc3339")]
     pub started: Timestamp,
-    /// When this was told.
+    /// When this was published.
     #[serde(serialize_with = "rfc3339")]
     pub as_of: Timestamp,
     /// Seconds between the two.
@@ -63,11 +63,11 @@ pub struct BoardState {
     pub version: Option<String>,
     /// Where White sits, if known.
     pub orientation: Option<Orientation>,
-    /// Charge of its own battery in percent, 0 to 100; `None`: it has none, does not tell, or is not connected.
+    /// Charge of its own battery in percent, 0 to 100; `None`: it has none, does not report it, or is not connected.
     pub battery: Option<u8>,
     /// The clock beside it; none while the board is not connected.
     pub clock: ClockPresence,
-    /// The clock as it was told of: one that is there is not told of again when the board comes back.
+    /// The clock by its events: none announces it again when the board comes back.
     #[serde(skip)]
     told_clock: ClockPresence,
 }
@@ -86,13 +86,13 @@ pub struct ClockPresence {
 pub struct Placement {
     /// The pieces on the board, as the first field of a FEN.
     pub placement: String,
-    /// The pieces after the last ply told; `None` before a start position was set up.
+    /// The pieces after the last ply published; `None` before a start position was set up.
     pub game_placement: Option<String>,
     /// Squares that differ; a piece in somebody's hand is among them.
     pub differs: Vec<String>,
 }
 
-/// A content with the time it is true for, which by itself is no change.
+/// A content with the time it was read; a new time alone is not a change.
 #[derive(Debug, Serialize)]
 pub(crate) struct Dated<'a, T> {
     #[serde(flatten)]
@@ -124,8 +124,7 @@ pub struct ClockTimes {
 pub struct PublicClock {
     #[serde(flatten)]
     times: ClockTimes,
-    /// So much later than `as_of` it is told, in milliseconds: a client counts down from `as_of` and this. Absent
-    /// without a delay.
+    /// The delay after `as_of`, in milliseconds: a client counts down from `as_of` plus this. Absent without a delay.
     #[serde(skip_serializing_if = "Option::is_none")]
     delay_ms: Option<u64>,
 }
@@ -186,7 +185,7 @@ impl DaemonState {
         }
     }
 
-    /// Of a daemon that is there and has not told more yet.
+    /// Of a daemon that is online and has not published more yet.
     #[must_use]
     pub fn just_online(host: &str) -> Self {
         Self {
@@ -197,7 +196,7 @@ impl DaemonState {
         }
     }
 
-    /// Of a daemon that is gone: its last word, or the last will.
+    /// Of a daemon that is gone: its last message, or the last will.
     #[must_use]
     pub fn offline(host: &str) -> Self {
         Self {
@@ -301,12 +300,12 @@ impl ClockTimes {
     /// Of what the clock shows.
     #[must_use]
     pub fn new(face: Option<ClockFace>) -> Self {
-        face.map_or_else(Self::default, |face| Self::told(face.into(), face.as_of))
+        face.map_or_else(Self::default, |face| Self::of_reading(face.into(), face.as_of))
     }
 
-    /// Of what was told of the clock at a time.
+    /// Of a reading of the clock at `as_of`.
     #[must_use]
-    pub fn told(clock: Clock, as_of: Timestamp) -> Self {
+    pub fn of_reading(clock: Clock, as_of: Timestamp) -> Self {
         Self {
             white_ms: Some(clock.white_ms),
             black_ms: Some(clock.black_ms),
@@ -318,7 +317,7 @@ impl ClockTimes {
 }
 
 impl PublicClock {
-    /// Of what is told so much later.
+    /// Of what spectators get after `delay`.
     #[must_use]
     pub fn new(times: ClockTimes, delay: Duration) -> Self {
         let delay_ms = u64::try_from(delay.as_millis()).ok();
@@ -330,7 +329,7 @@ impl PublicClock {
 }
 
 impl PublicGame {
-    /// What spectators see of a game, of which `record` has all that they are to know.
+    /// What spectators see of a game, of which `record` has all that they may know.
     #[must_use]
     pub fn of(record: &GameRecord) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! From one board's events, and what stands on it, to messages.
+//! Turns one board's events, and what stands on it, into messages.
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -31,14 +31,14 @@ pub struct BoardView<'a> {
     pub battery: Option<u8>,
 }
 
-/// Turns what happens on one board into messages: every event in order, and behind the events the full pictures that
+/// Turns what happens on one board into messages: every event in order, and after the events the full pictures that
 /// they changed.
 ///
-/// A picture is published when its content is another than before, not when only its time is. The clock is
+/// A picture is published when its content changes, not when only its time does. The clock is
 /// published when the running side changes, when the time of a side that does not run changes, and when a reading is
 /// off by more than two seconds from what a client has that counts down by itself.
 ///
-/// Spectators get their pictures later by a delay, if they are to; [`advance`](Self::advance) brings them in time.
+/// Spectators may get their pictures with a delay; [`advance`](Self::advance) brings them in time.
 #[derive(Debug)]
 pub struct Projection {
     topics: Topics,
@@ -76,13 +76,14 @@ struct Published {
     incidents: Option<Vec<Incident>>,
 }
 
-/// Why a board is not connected that kiebitz has not heard of since it was started again.
+/// Why a board is not connected that has not answered since kiebitz was started again.
 const STARTED_AGAIN: &str = "kiebitz was started again";
-/// The board tells whole seconds, and up to a second late: only beyond this a clock was set or corrected.
-const JUMP: Duration = Duration::from_secs(2);
+/// The largest difference from a client's own count that is not published. The board reports whole seconds, up to a
+/// second late: only beyond this was a clock set or corrected.
+const MAX_DRIFT: Duration = Duration::from_secs(2);
 
 impl Projection {
-    /// Of a board that has not published anything. `host` is the daemon's.
+    /// For a board without events. `host` is the daemon's.
     #[must_use]
     pub fn new(topics: &BoardTopics, board: &str, stream: &str, host: &str) -> Self {
         Self {
@@ -105,7 +106,7 @@ impl Projection {
         }
     }
 
-    /// The same with everything later by `delay` in the topics for spectators.
+    /// The same with everything delayed by `delay` in the topics for spectators.
     #[must_use]
     pub fn with_public_delay(mut self, delay: Duration) -> Self {
         self.public = self.public.with_delay(delay);
@@ -116,7 +117,7 @@ impl Projection {
     pub fn resume(&mut self, now: Timestamp, connected: Option<&Event>, game: Option<GameRecord>) {
         if let Some(connected) = connected {
             self.board.apply(connected.ts, &connected.kind);
-            // Whoever has a picture of it from before must learn that nobody has heard of it since.
+            // Whoever has an earlier picture must learn that the board has not answered since.
             let reason = STARTED_AGAIN.to_owned();
             self.board.apply(now, &EventKind::BoardDisconnected { reason });
         }
@@ -126,8 +127,8 @@ impl Projection {
         self.unheard = true;
     }
 
-    /// Goes on for spectators with what the journal has: the events of the game that they had at `now`, and of all
-    /// later ones. Returns what they have.
+    /// Goes on for spectators with what the journal has: the events of the game that they had at `now`, and of
+    /// all later ones. Returns the pictures that they have.
     pub fn resume_public(&mut self, now: Timestamp, events: &[Event]) -> Vec<Message> {
         self.public.resume(now, events);
         self.public.release(now)
@@ -155,7 +156,7 @@ impl Projection {
         let mut game_changed = core::mem::take(&mut self.resumed);
         for event in events {
             messages.push(Message::event(&self.topics.events, event));
-            self.public.hear(now, event);
+            self.public.take(now, event);
             game_changed |= self.games.apply(event);
             self.incidents.apply(event);
             self.board.apply(event.ts, &event.kind);
@@ -171,7 +172,7 @@ impl Projection {
         messages
     }
 
-    /// When [`advance`](Self::advance) is due if the board says nothing before.
+    /// When [`advance`](Self::advance) is due if nothing comes from the board before.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         self.public.poll_deadline()
@@ -182,7 +183,7 @@ impl Projection {
         self.public.release(now)
     }
 
-    /// The computer's clock was set forward by so much. Spectators wait as long as they would have otherwise.
+    /// The computer's clock was set forward by `by`. Spectators wait as long as they would have otherwise.
     pub fn set_forward(&mut self, by: Duration) {
         self.public.set_forward(by);
     }
@@ -231,7 +232,7 @@ impl Projection {
             .is_none_or(|published| differs(&published, &clock))
         {
             messages.push(Message::retained(&self.topics.clock, &clock));
-            self.public.hear_clock(now, &clock);
+            self.public.take_clock(now, &clock);
             published.clock = Some(clock);
         }
     }
@@ -251,7 +252,7 @@ impl<'a> BoardView<'a> {
     }
 }
 
-/// Whether a client that counts down from `published` shows something else than the reading says.
+/// Whether a client that counts down from `published` shows something other than the reading.
 fn differs(published: &ClockTimes, reading: &ClockTimes) -> bool {
     if published.running != reading.running || published.flag != reading.flag {
         return true;
@@ -267,7 +268,7 @@ fn differs(published: &ClockTimes, reading: &ClockTimes) -> bool {
         };
         if runs {
             let shown = Duration::from_millis(published).saturating_sub(elapsed);
-            shown.abs_diff(Duration::from_millis(reading)) > JUMP
+            shown.abs_diff(Duration::from_millis(reading)) > MAX_DRIFT
         } else {
             published != reading
         }

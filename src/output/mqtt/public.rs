@@ -1,12 +1,12 @@
-//! What spectators get of one board: the game, its PGN and the clock, later than the arbiter by a delay.
+//! What spectators get of one board: the game, its PGN and the clock, after a delay.
 //!
 //! It stands apart because nothing but moves and clocks may pass here: no incidents, no presses, nothing of how certain
 //! a move is.
 //!
-//! What is told is held until it is due, and then taken in by a game of the spectators' own. So nothing is seen before
-//! its time, and what is seen is as it was told then, with one exception: a move or a result that was withdrawn while it
-//! was held is left out. Nobody learns anything early by that, only that nothing was played yet; and a broadcaster is
-//! spared a move that he would have to take back. What spectators have seen already goes when its withdrawal is due.
+//! What is published is held until it is due, and then taken in by a game of the spectators' own. So nothing is seen
+//! before its time, and what is seen is as it was published then, with one exception: a move or a result that was
+//! withdrawn while it was held is left out. Nobody learns anything early by that, only that nothing was played yet; and
+//! broadcasters are spared a move that they would have to take back. What spectators have seen already goes when its withdrawal is due.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -21,21 +21,21 @@ use crate::events::record::Games;
 use crate::events::{CorrectionReason, Event, EventKind, GameResult, Move};
 use crate::output::pgn::public_pgn;
 
-/// Holds what spectators are to have, and remembers what they have.
+/// Holds what spectators will get, and remembers what they have.
 #[derive(Debug)]
 pub(crate) struct PublicProjection {
     game_topic: Arc<str>,
     pgn_topic: Arc<str>,
     clock_topic: Arc<str>,
     delay: Duration,
-    /// What is not due yet with the time at which it is, in the order in which it was told.
+    /// What is not due yet, each with the time at which it is due, in the order of publication.
     held: VecDeque<(Timestamp, Held)>,
     /// The games as far as they are due.
     games: Games,
-    /// They have changed, and nobody has heard of it.
+    /// They have changed, and that is not published yet.
     changed: bool,
     pgn: Option<String>,
-    /// A clock that is due, and that nobody has heard of.
+    /// A reading of the clock that is due and not published yet.
     clock: Option<ClockTimes>,
 }
 
@@ -46,7 +46,7 @@ enum Held {
 }
 
 impl PublicProjection {
-    /// Of a board that has not told anything; without a delay.
+    /// For a board without events; without a delay.
     pub(crate) fn new(topics: &BoardTopics) -> Self {
         Self {
             game_topic: topics.public_game().into(),
@@ -67,13 +67,13 @@ impl PublicProjection {
 
     /// Goes on at `now` with what the journal has: the events of the game that was due then, and of all later ones.
     ///
-    /// It does not have the clock's readings, but that of every press. The last one that is due is told only where
-    /// nobody can have told it before: what the former run had read after it may be newer.
+    /// The journal has no readings of the clock but those of the presses. The last one that is due is not published:
+    /// the previous run may have published a newer reading.
     pub(crate) fn resume(&mut self, now: Timestamp, events: &[Event]) {
         for event in events {
-            self.hear(now, event);
-            if let Some(clock) = clock_told_by(event) {
-                self.hear_clock(event.ts.min(now), &clock);
+            self.take(now, event);
+            if let Some(clock) = clock_of(event) {
+                self.take_clock(event.ts.min(now), &clock);
             }
         }
         if let Some(last) = events.last() {
@@ -85,17 +85,17 @@ impl PublicProjection {
         self.pass(now);
     }
 
-    /// Takes in what was told by `now`.
-    pub(crate) fn hear(&mut self, now: Timestamp, event: &Event) {
+    /// Takes in an event that was published by `now`.
+    pub(crate) fn take(&mut self, now: Timestamp, event: &Event) {
         if is_public(&event.kind) {
-            // A computer without a clock of its own may have told the last events before its restart in what is now
-            // the future.
+            // A computer without a clock of its own may have dated the last events before its restart in what is
+            // now the future.
             self.hold(event.ts.min(now), Held::Event(Box::new(event.clone())));
         }
     }
 
     /// Takes in what the clock shows at `now`.
-    pub(crate) fn hear_clock(&mut self, now: Timestamp, clock: &ClockTimes) {
+    pub(crate) fn take_clock(&mut self, now: Timestamp, clock: &ClockTimes) {
         self.hold(now, Held::Clock(*clock));
     }
 
@@ -105,12 +105,12 @@ impl PublicProjection {
         self.held.push_back((at + self.delay, held));
     }
 
-    /// When [`release`](Self::release) has something to tell next.
+    /// When [`release`](Self::release) has something to publish next.
     pub(crate) fn poll_deadline(&self) -> Option<Timestamp> {
         self.held.front().map(|(due, _)| *due)
     }
 
-    /// The pictures that are others for spectators by `now`.
+    /// The pictures that have changed for spectators by `now`.
     pub(crate) fn release(&mut self, now: Timestamp) -> Vec<Message> {
         self.pass(now);
         let mut messages = Vec::new();
@@ -130,7 +130,7 @@ impl PublicProjection {
         messages
     }
 
-    /// The computer's clock was set forward: what is held is due by so much later, for no time has passed.
+    /// The computer's clock was set forward: what is held is due later by `by`, for no time has passed.
     pub(crate) fn set_forward(&mut self, by: Duration) {
         for (due, _) in &mut self.held {
             *due = *due + by;
@@ -151,8 +151,8 @@ impl PublicProjection {
         }
     }
 
-    /// What spectators are to hear of an event that is due: not what was withdrawn while it was held. `None`: nothing
-    /// that they see.
+    /// What spectators get of an event that is due: not what was withdrawn while it was held. `None`: they get nothing
+    /// of it.
     fn left_of(&self, mut event: Event) -> Option<Event> {
         let later = || {
             self.held.iter().filter_map(|(_, held)| match held {
@@ -197,7 +197,7 @@ impl PublicProjection {
     }
 }
 
-/// Whether spectators may see something of it.
+/// Whether spectators may see something of an event.
 const fn is_public(kind: &EventKind) -> bool {
     matches!(
         kind,
@@ -211,7 +211,7 @@ const fn is_public(kind: &EventKind) -> bool {
     )
 }
 
-/// The ply from which on what was told before is withdrawn.
+/// The first ply that an event withdraws.
 const fn withdrawn_from(kind: &EventKind) -> Option<u32> {
     match kind {
         EventKind::MoveRetracted { ply, .. } => Some(*ply),
@@ -220,7 +220,7 @@ const fn withdrawn_from(kind: &EventKind) -> Option<u32> {
     }
 }
 
-/// The result that an arbiter puts in the place of what was told before.
+/// The result by which the arbiter replaces the one published before.
 fn new_result(kind: &EventKind) -> Option<GameResult> {
     match kind {
         EventKind::GameAmended { result, .. } => *result,
@@ -228,14 +228,14 @@ fn new_result(kind: &EventKind) -> Option<GameResult> {
     }
 }
 
-/// What the clock showed when the event was told.
-fn clock_told_by(event: &Event) -> Option<ClockTimes> {
+/// What the clock showed when the event was published.
+fn clock_of(event: &Event) -> Option<ClockTimes> {
     let clock = match &event.kind {
         EventKind::MoveMade(played) | EventKind::MoveAmended { played, .. } => played.clock,
         EventKind::MoveCompleted { clock, .. } => *clock,
         _ => None,
     };
-    clock.map(|clock| ClockTimes::told(clock, event.ts))
+    clock.map(|clock| ClockTimes::of_reading(clock, event.ts))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! From the events of several boards, and what stands on them, to messages.
+//! Turns the events of several boards, and what stands on them, into messages.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,7 @@ use crate::events::Event;
 use crate::events::incidents::Incidents;
 use crate::events::record::GameRecord;
 
-/// Turns what the boards of one stream say into messages: a [`Projection`] for each board, and the daemon's own state.
+/// Turns the events of the boards of one stream into messages: a [`Projection`] for each board, and the daemon's own state.
 ///
 /// It sends nothing itself: the messages go to an [`Outbox`](super::Outbox). A board that was not [added](Self::add) is
 /// not published.
@@ -120,7 +120,7 @@ impl Publisher {
         messages
     }
 
-    /// When [`advance`](Self::advance) is due if no board says anything before.
+    /// When [`advance`](Self::advance) is due if nothing comes from any board before.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         self.waiting.first().map(|(due, _)| *due)

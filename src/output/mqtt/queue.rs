@@ -8,7 +8,7 @@ use super::message::Message;
 /// Messages from when they were handed over until the broker has acknowledged them.
 ///
 /// Events stay and keep their order. Of the pictures on one topic only the latest counts: one that waits is replaced
-/// by a later one, which takes its place at the end, behind the events that it sums up. The latest picture of every
+/// by a later one, which takes its place at the end, after the events that it sums up. The latest picture of every
 /// topic is kept for good, because a broker that was away may have forgotten what it retained.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
@@ -30,8 +30,8 @@ pub(crate) struct Queue {
 /// A place in the queue, never used again while the message is on its way.
 pub(crate) type Ticket = i64;
 
-/// So many places without a message are not worth clearing away.
-const SPARE: usize = 256;
+/// Empty places that the queue may keep: clearing away fewer is not worth it.
+const MAX_SPARE: usize = 256;
 
 #[derive(Debug)]
 struct QueueEntry {
@@ -73,8 +73,8 @@ impl Queue {
             sent: false,
         });
         self.held += 1;
-        // Pictures that change for hours while there is no broker leave nothing behind.
-        if self.window == 0 && self.entries.len() > 2 * self.held + SPARE {
+        // Pictures that change for hours while there is no broker do not pile up.
+        if self.window == 0 && self.entries.len() > 2 * self.held + MAX_SPARE {
             self.rewind();
         }
     }
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_latest_waiting_picture_is_sent_behind_its_events() {
+    fn only_the_latest_waiting_picture_is_sent_after_its_events() {
         let mut queue = queue([event(1), picture("game", "a"), event(2), picture("game", "b")]);
         assert_eq!(queue.len(), 3);
         assert_eq!(payloads(&send_all(&mut queue)), ["1", "2", "b"]);
@@ -298,11 +298,11 @@ mod tests {
     #[test]
     fn changing_pictures_without_a_broker_do_not_pile_up() {
         let mut queue = queue([event(1)]);
-        for _ in 0..10 * SPARE {
+        for _ in 0..10 * MAX_SPARE {
             queue.push(picture("placement", "p"));
         }
         queue.push(event(2));
-        assert!(queue.entries.len() < 2 * SPARE);
+        assert!(queue.entries.len() < 2 * MAX_SPARE);
         assert_eq!(payloads(&send_all(&mut queue)), ["1", "p", "2"]);
     }
 

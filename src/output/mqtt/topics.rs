@@ -48,7 +48,7 @@ pub enum TopicError {
         name: String,
     },
     /// It is too long to be readable, and topics are limited as a whole.
-    #[error("{name:?} has {bytes} bytes; for an MQTT topic {LONGEST} are allowed")]
+    #[error("{name:?} has {bytes} bytes; for an MQTT topic at most {MAX_BYTES} are allowed")]
     TooLong {
         /// The name.
         name: String,
@@ -57,17 +57,17 @@ pub enum TopicError {
     },
 }
 
-/// So long may a prefix or a name be, in bytes.
-const LONGEST: usize = 200;
+/// The longest prefix or name, in bytes.
+const MAX_BYTES: usize = 200;
 
 impl Prefix {
-    /// "kiebitz": what live boards are published under unless told otherwise.
+    /// "kiebitz": what live boards are published under by default.
     #[must_use]
     pub fn live() -> Self {
         Self("kiebitz".to_owned())
     }
 
-    /// "kiebitz/replay": what replays are published under unless told otherwise.
+    /// "kiebitz/replay": what replays are published under by default.
     #[must_use]
     pub fn replay() -> Self {
         Self("kiebitz/replay".to_owned())
@@ -203,7 +203,7 @@ fn level(name: &str) -> Result<String, TopicError> {
 }
 
 fn check(name: &str) -> Result<(), TopicError> {
-    if name.len() > LONGEST {
+    if name.len() > MAX_BYTES {
         return Err(TopicError::TooLong {
             name: name.to_owned(),
             bytes: name.len(),
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn no_topic_is_longer_than_mqtt_allows() {
-        let long = "ü".repeat(LONGEST / 2);
+        let long = "ü".repeat(MAX_BYTES / 2);
         assert!(long.parse::<Prefix>().is_ok());
         assert!(matches!(
             format!("{long}.").parse::<Prefix>(),

@@ -10,14 +10,14 @@ use super::{DRAW_OFFER, EN_PASSANT, Letters, MateSign, Notation};
 pub struct Reading {
     /// The move: legal in the position it was read in.
     pub played: Move,
-    /// An offer of a draw is noted behind it.
+    /// An offer of a draw is noted after it.
     pub draw_offered: bool,
 }
 
-/// Why a text is no move in a position.
+/// Why a text is not a move in a position.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Unread {
-    /// It is no move in any position.
+    /// It is not a move in any position.
     #[error("\"{text}\" is no move in {language} notation ({letters})")]
     NoMove {
         /// The text.
@@ -43,7 +43,7 @@ pub enum Unread {
     },
 }
 
-/// What a text says of a move; what is `None` it does not say.
+/// The parts of a move that a text gives; `None` where it does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Written {
     Castling(CastlingSide),
@@ -60,14 +60,14 @@ enum Written {
 }
 
 /// Reads a move as it is written with the letters of one language: short or long, with or without x, "e.p." and the
-/// signs of check and mate, promotion as d8Q or d8=Q, castling with zeros or the letter O, and "(=)" behind it.
+/// signs of check and mate, promotion as d8Q or d8=Q, castling with zeros or the letter O, and "(=)" after it.
 ///
 /// Signs of check and mate are not held against the position: score sheets have them wrong too often to lose a move
 /// for it. An x or "e.p." at a move that takes nothing is.
 ///
 /// # Errors
 ///
-/// When it is no move, no legal one in this position, or could be several.
+/// When it is not a move, is not legal in this position, or could be several.
 pub fn read(text: &str, letters: &'static Letters, position: &Chess) -> Result<Reading, Unread> {
     let trimmed = text.trim();
     let (rest, draw_offered) = match trimmed.strip_suffix(DRAW_OFFER) {
@@ -176,14 +176,14 @@ fn square_at_end(text: &str) -> Option<(&str, Square)> {
     Some((text.get(..at)?, square))
 }
 
-/// Where the piece came from, as far as it is told; behind a whole square a hyphen may stand.
+/// Where the piece came from, as far as it is given; a hyphen may follow a whole square.
 fn origin(text: &str) -> Option<(Option<File>, Option<Rank>)> {
     let mut chars = text.chars();
     match (chars.next(), chars.next(), chars.next(), chars.next()) {
         (None, ..) => Some((None, None)),
-        (Some(told), None, ..) => match (File::from_char(told), Rank::from_char(told)) {
+        (Some(given), None, ..) => match (File::from_char(given), Rank::from_char(given)) {
             (None, None) => None,
-            told => Some(told),
+            given => Some(given),
         },
         (Some(file), Some(rank), None | Some('-'), None) => {
             Some((Some(File::from_char(file)?), Some(Rank::from_char(rank)?)))

@@ -17,7 +17,7 @@ fn fen(position: &Chess) -> String {
     Fen::from_position(position, EnPassantMode::Legal).to_string()
 }
 
-/// The moves of a printed game, with what stands behind them.
+/// The moves of a printed game, with what follows them.
 fn moves(game: &str) -> Vec<String> {
     let mut moves: Vec<String> = Vec::new();
     for word in game.split_whitespace() {
@@ -158,7 +158,7 @@ fn promotion_is_written_without_a_sign_and_read_with_one() {
 }
 
 #[test]
-fn what_several_pieces_can_do_is_told_with_the_choice() {
+fn ambiguous_moves_are_refused_with_the_choices() {
     let position = position("4k3/8/8/8/8/5N2/8/1N2K3 w - - 0 1");
     let error = read("Sd2", letters("de"), &position).expect_err("two knights");
     assert_eq!(error.to_string(), "\"Sd2\" may be Sbd2 or Sfd2");
@@ -168,7 +168,7 @@ fn what_several_pieces_can_do_is_told_with_the_choice() {
         error.to_string(),
         "\"Nd2\" is no move in German notation (K D T L S)"
     );
-    // Knights on one file are told apart by their ranks.
+    // Knights on one file are distinguished by their ranks.
     let position = self::position("4k3/8/8/1N6/8/8/8/1N2K3 w - - 0 1");
     let reading = read("Sb1-c3", letters("de"), &position).expect("a move");
     let text = Notation::new(letters("de"), MateSign::Hash).write(reading.played, &position);

@@ -97,7 +97,7 @@ fn read(pgn: &str) -> Read {
     game
 }
 
-/// The record of a game with these plies, told with the SAN and FEN that shakmaty gives them.
+/// The record of a game with these plies, with the SAN and FEN that shakmaty gives them.
 fn played(start_fen: &str, variant: Variant, ucis: &[&str]) -> Games {
     let mode = CastlingMode::from_chess960(variant == Variant::Chess960);
     let mut position: Chess = start_fen

@@ -6,7 +6,7 @@ use crate::events::Clock;
 use crate::events::record::GameRecord;
 use shakmaty::Color;
 
-/// The record of a game that is not over, when the clock last showed that; `None` once it is.
+/// For the record of a game; `shown` is the last reading of its clock. `None` once the game is over.
 pub(super) fn of(record: &GameRecord, shown: Option<Clock>) -> Option<Adjournment> {
     if record.ended.is_some() {
         return None;

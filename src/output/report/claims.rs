@@ -8,7 +8,7 @@ use super::position::Irreversible;
 use crate::events::{ClaimReason, Clock, color, rfc3339};
 use crate::laws::Edition;
 
-/// What there is to claims of a draw in a game.
+/// Claims of a draw in a game: what was possible, and what the record shows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Claims {
     /// One for every position and every count that could be claimed.
@@ -46,15 +46,15 @@ pub struct ClaimSheet {
 /// A moment at which a draw could be claimed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Offer {
-    /// When it was told.
+    /// When it was announced.
     #[serde(serialize_with = "rfc3339")]
     pub ts: Timestamp,
-    /// Whose it was.
+    /// The player who could claim it.
     #[serde(serialize_with = "color::serialize")]
     pub color: Color,
     /// The last ply made.
     pub ply: u32,
-    /// The move that he would have had to announce, in English SAN; `None`: it stood on the board.
+    /// The move that the player would have had to announce, in English SAN; `None`: it stood on the board.
     pub intended: Option<String>,
 }
 

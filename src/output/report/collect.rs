@@ -1,4 +1,4 @@
-//! From events to a report.
+//! Makes a report from events.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::events::record::{GameRecord, MoveRecord};
 use crate::events::{Clock, DecidedBy, Event, EventKind, Incident, Move};
 
 impl Report {
-    /// The report of these events, of one board or several, in the order in which they were told.
+    /// The report of these events, of one board or several, in the order in which they were published.
     #[must_use]
     pub fn from_events<'e>(events: impl IntoIterator<Item = &'e Event>) -> Self {
         let mut collector = Collector::default();
@@ -43,17 +43,17 @@ struct BoardState {
     clock_seen: bool,
     /// The current game's place in the list.
     current: Option<usize>,
-    /// Incidents told outside of games: the next one's, else nobody's.
+    /// Incidents outside games: they go with the next game, if there is one.
     waiting: Vec<IncidentReport>,
-    /// What persons said outside of games, for the next one.
-    said: Vec<Amendment>,
+    /// What people asked for outside games: it goes with the next game.
+    amendments: Vec<Amendment>,
 }
 
-/// A game on its way into the report.
+/// A game while its events are collected.
 #[derive(Debug)]
 struct Collected {
     report: GameReport,
-    /// When each ply came to stand, and whether its place is certain.
+    /// When each ply stood on the board, and whether its order is certain.
     made: BTreeMap<u32, (Timestamp, bool)>,
     announced_claims: Vec<AnnouncedClaim>,
     /// What the clock showed last.
@@ -70,7 +70,7 @@ impl Collector {
             board.current = Some(self.games.len());
             let mut game = Collected::new(record, event);
             game.report.incidents = core::mem::take(&mut board.waiting);
-            game.report.amendments = core::mem::take(&mut board.said);
+            game.report.amendments = core::mem::take(&mut board.amendments);
             self.games.push(game);
             return;
         }
@@ -102,7 +102,7 @@ impl Collector {
         let seen = board.sees(event);
         match game(&mut self.games, board, event) {
             Some(game) => game.take(event, seen),
-            None => board.said.extend(amendment(event)),
+            None => board.amendments.extend(amendment(event)),
         }
     }
 
@@ -120,7 +120,7 @@ impl Collector {
     }
 }
 
-/// The game that an event is of: the one it names, else what is played on the board.
+/// The game of an event: the one it names, else the one being played on the board.
 fn game<'g>(games: &'g mut [Collected], board: &BoardState, event: &Event) -> Option<&'g mut Collected> {
     let current = games.get_mut(board.current?)?;
     let record = &current.report.record;
@@ -197,7 +197,7 @@ struct Seen {
 }
 
 impl BoardState {
-    /// Notes what an event says of board and clock. Returns what was there before.
+    /// Takes in whether board and clock are there. Returns what was there before.
     fn sees(&mut self, event: &Event) -> Seen {
         let before = Seen {
             board: self.board_seen,
@@ -261,7 +261,7 @@ impl Collected {
         self.decide(event);
     }
 
-    /// By whose word the game ended, where it was a person's.
+    /// Notes who decided how the game ended, where a person did.
     fn decide(&mut self, event: &Event) {
         match &event.kind {
             EventKind::CommandTaken { by, .. } => self.person = Some(by.clone()),

@@ -135,7 +135,7 @@ fn blank() -> Markup {
     page! { span class="blank" {} }
 }
 
-/// The score sheet in blocks, two beside each other where there is room.
+/// The score sheet in blocks, two side by side where there is room.
 fn score(game: GameRenderer<'_>, number: usize) -> Markup {
     let words = game.view.words;
     let rows = rows(game);
@@ -177,16 +177,17 @@ fn score(game: GameRenderer<'_>, number: usize) -> Markup {
 
 /// Rows of a block: short games in one, longer ones in two of equal length as far as a page goes.
 fn block(rows: usize) -> usize {
-    if rows <= SHORT {
-        SHORT
+    if rows <= MAX_ROWS_OF_ONE {
+        MAX_ROWS_OF_ONE
     } else {
-        rows.div_ceil(2).min(PAGE)
+        rows.div_ceil(2).min(MAX_ROWS_OF_PAGE)
     }
 }
 
-const SHORT: usize = 20;
-/// What is left of an A4 page under the head of a game.
-const PAGE: usize = 32;
+/// Rows of a game that has one block.
+const MAX_ROWS_OF_ONE: usize = 20;
+/// Rows that fit on an A4 page below the head of a game.
+const MAX_ROWS_OF_PAGE: usize = 32;
 
 fn cells(game: GameRenderer<'_>, entry: Option<&MoveRecord>, number: usize) -> Markup {
     let Some(entry) = entry else {
@@ -242,7 +243,7 @@ fn incident(
             h4 { (view.incident_title(game_view, entry)) }
             div class="beside" {
                 @if let Some(drawn) = drawn { (drawn) }
-                div class="told" {
+                div class="facts" {
                     p class="rule" {
                         span class="severity" { (view.severity(known.severity)) } " "
                         (view.articles(&known.article, known.edition))
@@ -273,7 +274,7 @@ fn places(view: Renderer<'_>, source: Option<&Source>, entry: &IncidentReport) -
     }
 }
 
-/// A file's name as an address: whatever could be read as more than a path is written in percent.
+/// A file's name as an address: whatever is not plainly part of a path is percent-encoded.
 fn link(file: &str) -> String {
     let path = file.trim_start_matches('/');
     let root = if path.len() < file.len() { "/" } else { "" };
@@ -296,10 +297,10 @@ fn changes(view: Renderer<'_>, entry: &IncidentReport) -> Markup {
         div class="changes" {
             h5 { (words.changes) }
             ol {
-                @for (change, told) in view.changes(entry) {
+                @for (change, reported) in view.changes(entry) {
                     li {
                         span class="n" { (view.time_exactly(change.change.at)) } " "
-                        @match told {
+                        @match reported {
                             Reported::AtOnce(squares) => { (squares) }
                             Reported::One(piece) => { b { (change.change.square) } " " (piece) }
                         }
@@ -340,7 +341,7 @@ fn claim_sheet(game: GameRenderer<'_>, sheet: &ClaimSheet) -> Markup {
             h4 { (game.claim_title(sheet)) }
             div class="beside" {
                 @if let Some(position) = position { (position) }
-                div class="told" {
+                div class="facts" {
                     p class="verdict" { strong { (game.verdict(sheet)) } }
                     ul { @for line in game.offers(sheet) { li { (line) } } }
                     p { (game.countdown(sheet.countdown)) }
@@ -425,7 +426,7 @@ fn envelope(game: GameRenderer<'_>, adjournment: &Adjournment) -> Markup {
             @if adjournment.unsettled { p { strong { (words.unsettled) } } }
             div class="beside" {
                 @if let Some(position) = position { (position) }
-                table class="head told" {
+                table class="head facts" {
                     tbody {
                         @for (label, value) in game.envelope(adjournment) {
                             tr {

@@ -1,4 +1,4 @@
-//! What a report says, without the words of any language.
+//! The data of a report, without the words of any language.
 
 use kiebitz_hardware::Timestamp;
 use serde::Serialize;
@@ -14,10 +14,10 @@ use crate::events::{
 use crate::laws::Severity;
 use crate::tracker::Recovery;
 
-/// The games of some boards, with everything that the arbiter may be asked about.
+/// The games of one or several boards, with everything that the arbiter may be asked about.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
-    /// Version of this form: 1.
+    /// Version of this format: 1.
     pub v: u8,
     /// What it was made from, where that is a file.
     pub source: Option<Source>,
@@ -41,11 +41,11 @@ pub struct Source {
 pub struct GameReport {
     /// Moves, clocks, players, result: as the game stands after its last event.
     pub record: GameRecord,
-    /// The result with its reason is the arbiter's word, given by this person.
+    /// The person who decided the result, where the arbiter did.
     pub decided_by: Option<String>,
-    /// The game that a gap cut off and that this one goes on with.
+    /// The game that a gap cut off and that this one continues.
     pub continues: Option<String>,
-    /// What is to be noted of the plies, one for each of the record's.
+    /// Notes on the plies, one for each ply of the record.
     pub plies: Vec<PlyNote>,
     /// The incidents, in the order in which they were opened.
     pub incidents: Vec<IncidentReport>,
@@ -55,23 +55,23 @@ pub struct GameReport {
     pub corrections: Vec<Correction>,
     /// Gaps in the record, and what came and went.
     pub notes: Vec<Note>,
-    /// What persons asked for and changed.
+    /// What people asked for and changed.
     pub amendments: Vec<Amendment>,
     /// What the envelope must say if the game is adjourned now; absent once it is over.
     pub adjournment: Option<Adjournment>,
 }
 
-/// What is to be noted of a ply.
+/// Notes on a ply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PlyNote {
     /// Its number, from 1.
     pub ply: u32,
     /// The number of the move, as in "23. Kg8".
     pub number: u32,
-    /// When it came to stand on the board.
+    /// When it stood on the board.
     #[serde(serialize_with = "rfc3339")]
     pub made: Timestamp,
-    /// False: it was played in a gap, perhaps in another place among those found with it.
+    /// False: it was played in a gap, perhaps in another order among those found with it.
     pub order_certain: bool,
     /// The numbers of the incidents that concern it.
     pub incidents: Vec<u64>,
@@ -85,10 +85,10 @@ pub struct IncidentReport {
     pub incident: Incident,
     /// The board.
     pub board: String,
-    /// When it was told.
+    /// When it was published.
     #[serde(serialize_with = "rfc3339")]
     pub opened: Timestamp,
-    /// What became of it on the way.
+    /// Its updates.
     pub steps: Vec<Step>,
     /// How it ended, and what was decided on it later; empty: it is open.
     pub closed: Vec<Closing>,
@@ -113,7 +113,7 @@ pub struct LocatedChange {
 /// An update of an incident.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Step {
-    /// When.
+    /// When it happened.
     #[serde(serialize_with = "rfc3339")]
     pub ts: Timestamp,
     /// Its severity from then on.
@@ -125,23 +125,23 @@ pub struct Step {
 /// How an incident ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Closing {
-    /// When.
+    /// When it happened.
     #[serde(serialize_with = "rfc3339")]
     pub ts: Timestamp,
-    /// Whose word or what closed it.
+    /// Who or what closed it.
     pub by: ClosedBy,
     /// How.
     pub reason: IncidentEnd,
     /// Whether it counts as an offence, where that was decided only then.
     pub counts: Option<bool>,
-    /// What the arbiter decided, in his words.
+    /// The arbiter's decision, in their words.
     pub decision: Option<String>,
 }
 
 /// Moves that were withdrawn, and what took their place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Correction {
-    /// When it was told.
+    /// When it was published.
     #[serde(serialize_with = "rfc3339")]
     pub ts: Timestamp,
     /// When it happened on the board, where that is not `ts`.
@@ -155,7 +155,7 @@ pub struct Correction {
     pub reason: CorrectionReason,
 }
 
-/// A ply as it was told.
+/// A ply as it was published.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Withdrawn {
     /// Its number.
@@ -172,7 +172,7 @@ pub struct Withdrawn {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum Note {
-    /// Moves may have been made while nobody listened.
+    /// Moves may have been made while the board was not connected.
     Gap {
         /// When it was closed or given up.
         #[serde(serialize_with = "rfc3339")]
@@ -190,9 +190,9 @@ pub enum Note {
         #[serde(serialize_with = "rfc3339")]
         to: Timestamp,
     },
-    /// The board was gone.
+    /// The board was disconnected.
     BoardDisconnected {
-        /// When.
+        /// When it happened.
         #[serde(serialize_with = "rfc3339")]
         ts: Timestamp,
         /// The last ply before.
@@ -200,25 +200,25 @@ pub enum Note {
         /// Why.
         reason: String,
     },
-    /// The board came back.
+    /// The board was connected again.
     BoardConnected {
-        /// When.
+        /// When it happened.
         #[serde(serialize_with = "rfc3339")]
         ts: Timestamp,
         /// The last ply before.
         after_ply: u32,
     },
-    /// The clock was gone.
+    /// The clock was disconnected.
     ClockDisconnected {
-        /// When.
+        /// When it happened.
         #[serde(serialize_with = "rfc3339")]
         ts: Timestamp,
         /// The last ply before.
         after_ply: u32,
     },
-    /// The clock came back.
+    /// The clock was connected again.
     ClockConnected {
-        /// When.
+        /// When it happened.
         #[serde(serialize_with = "rfc3339")]
         ts: Timestamp,
         /// The last ply before.
@@ -226,7 +226,7 @@ pub enum Note {
     },
     /// The clock's battery was low.
     ClockBatteryLow {
-        /// When.
+        /// When it happened.
         #[serde(serialize_with = "rfc3339")]
         ts: Timestamp,
         /// The last ply before.
@@ -234,27 +234,27 @@ pub enum Note {
     },
 }
 
-/// A person's word.
+/// What a person asked for or changed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum Amendment {
     /// A command came.
     Command {
-        /// When.
+        /// When it happened.
         #[serde(serialize_with = "rfc3339")]
         ts: Timestamp,
         /// Who asked.
         by: String,
-        /// What for.
+        /// What they asked for.
         action: Action,
-        /// What else was said.
+        /// The other fields of the command.
         arguments: serde_json::Value,
-        /// Why nothing was done; `None`: it was.
+        /// Why nothing was done; `None` where it was done.
         error: Option<String>,
     },
-    /// The game was changed; what was not is `None`.
+    /// The game was changed; what was not changed is `None`.
     Game {
-        /// When.
+        /// When it happened.
         #[serde(serialize_with = "rfc3339")]
         ts: Timestamp,
         /// By whom.
@@ -271,12 +271,13 @@ pub enum Amendment {
         moves: Option<Vec<String>>,
         /// The position from which it goes on.
         position: Option<String>,
-        /// What was noted.
+        /// A note.
         note: Option<String>,
     },
 }
 
-/// What the envelope must say, as far as a record can (E23 Guidelines I.2, 1997 Annex A.2). It knows no sealed move.
+/// What the envelope must say, as far as the record knows it (E23 Guidelines I.2,
+/// 1997 Annex A.2). It does not know the sealed move.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Adjournment {
     /// The position immediately before the sealed move.
@@ -292,9 +293,9 @@ pub struct Adjournment {
     pub unsettled: bool,
     /// Periods and increments.
     pub time_control: Option<String>,
-    /// White's and Black's time.
+    /// White's time.
     pub white: TimeUsed,
-    /// Black's.
+    /// Black's time.
     pub black: TimeUsed,
     /// Half-moves since the last capture or pawn move.
     pub half_moves: u32,
@@ -305,9 +306,9 @@ pub struct Adjournment {
 pub struct TimeUsed {
     /// What the clock showed last, in milliseconds.
     pub left_ms: Option<u64>,
-    /// The sum of the times of his moves, in milliseconds, as far as they are known.
+    /// The sum of the times of their moves, in milliseconds, as far as they are known.
     pub used_ms: u64,
-    /// His moves whose time is not known.
+    /// Their moves whose time is not known.
     pub untimed: u32,
 }
 
@@ -333,7 +334,7 @@ impl IncidentReport {
 }
 
 impl Note {
-    /// When it was told.
+    /// When it was published.
     #[must_use]
     pub const fn ts(&self) -> Timestamp {
         match self {

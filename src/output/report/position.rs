@@ -1,4 +1,4 @@
-//! Positions as the events tell them, also those that no legal play can have.
+//! Positions as events have them, including those that legal play cannot reach.
 
 use serde::Serialize;
 use shakmaty::fen::Fen;
@@ -8,7 +8,7 @@ use shakmaty::{Bitboard, Board, CastlingMode, Chess, Color, Role, Setup};
 use crate::events::record::{GameRecord, MoveRecord};
 use crate::tracker::{State, Variant};
 
-/// The pieces of a FEN; `None` where it is none.
+/// The pieces of a FEN; `None` where it is not valid.
 pub(super) fn board(fen: &str) -> Option<Board> {
     Some(setup(fen)?.board)
 }
@@ -53,7 +53,7 @@ pub(super) fn is_en_passant(san: &str, before: &str) -> bool {
     board(before).is_some_and(|board| board.piece_at(to).is_none())
 }
 
-/// How the plies of a game are numbered: by the move number in front of White's move.
+/// How the plies of a game are numbered: by the move number before White's move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Numbering {
     /// Half-moves before the first ply, counted from move 1 of White.
@@ -126,7 +126,7 @@ impl QuietPlies {
     }
 }
 
-/// What a ply took or moved, by what stood before and after it: so irregular play counts too.
+/// What a ply took or moved, judged by the positions before and after it, so that irregular play counts too.
 pub(super) fn irreversible(before: &str, entry: &MoveRecord) -> Option<Irreversible> {
     let (before, after) = (board(before)?, board(&entry.fen)?);
     let pawns = |board: &Board| (board.pawns() & board.white(), board.pawns() & board.black());
@@ -146,7 +146,7 @@ pub(super) fn en_passant_text(fen: &str) -> Option<&str> {
     fen.split(' ').nth(3).filter(|square| *square != "-")
 }
 
-/// Squares by name; names that are none are left out.
+/// Squares by name; invalid names are left out.
 pub(super) fn squares(names: &[String]) -> Bitboard {
     names
         .iter()

@@ -21,7 +21,7 @@ use crate::tracker::{Orientation, Variant};
 
 pub(super) const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
-/// A game told event by event, ten seconds apart.
+/// A game, event by event, ten seconds apart.
 pub(super) struct Story {
     pub(super) events: Vec<Event>,
     position: Chess,
@@ -44,7 +44,7 @@ impl Story {
         };
         story.outside(connected);
         story.outside(EventKind::ClockConnected {});
-        story.tell(EventKind::GameStarted {
+        story.publish(EventKind::GameStarted {
             start_fen: start_fen.to_owned(),
             variant: if start_fen == STANDARD {
                 Variant::Standard
@@ -73,11 +73,11 @@ impl Story {
     }
 
     pub(super) fn outside(&mut self, kind: EventKind) {
-        self.tell(kind);
-        self.events.last_mut().expect("just told").game = None;
+        self.publish(kind);
+        self.events.last_mut().expect("just published").game = None;
     }
 
-    pub(super) fn tell(&mut self, kind: EventKind) {
+    pub(super) fn publish(&mut self, kind: EventKind) {
         self.events.push(Event {
             v: 1,
             stream: "replay".to_owned(),
@@ -94,7 +94,7 @@ impl Story {
     pub(super) fn play(mut self, moves: &str) -> Self {
         for san in moves.split_whitespace() {
             let made = self.made(san);
-            self.tell(EventKind::MoveMade(made));
+            self.publish(EventKind::MoveMade(made));
             self.press();
         }
         self
@@ -123,11 +123,11 @@ impl Story {
 
     pub(super) fn press(&mut self) {
         let (ply, clock) = (self.ply, Some(self.clock()));
-        self.tell(EventKind::MoveSettled {
+        self.publish(EventKind::MoveSettled {
             ply,
             by: SettledBy::Press,
         });
-        self.tell(EventKind::MoveCompleted {
+        self.publish(EventKind::MoveCompleted {
             ply,
             by: CompletedBy::Press,
             clock,

@@ -1,4 +1,4 @@
-//! The report as text: for the terminal, a mail, or a printer of receipts.
+//! The report as text: for the terminal, for mail, or for a receipt printer.
 
 use core::fmt::{self, Write};
 
@@ -141,8 +141,8 @@ impl Page<'_> {
         if !entry.changes.is_empty() {
             self.line(2, &format!("{}:", words.changes))?;
         }
-        for (change, told) in view.changes(entry) {
-            let what = match told {
+        for (change, reported) in view.changes(entry) {
+            let what = match reported {
                 Reported::AtOnce(squares) => squares,
                 Reported::One(piece) => format!("{}  {piece}", change.change.square),
             };
@@ -315,10 +315,10 @@ impl Page<'_> {
     /// One line, or several where it is long. Control characters of names and reasons are left out.
     fn line(&mut self, indent: usize, line: &str) -> fmt::Result {
         let line: String = line.chars().filter(|c| !c.is_control()).collect();
-        if line.chars().count() + indent <= WIDTH {
+        if line.chars().count() + indent <= MAX_WIDTH {
             return writeln!(self.text, "{:indent$}{line}", "");
         }
-        for row in wrapped(&line, WIDTH, indent, indent) {
+        for row in wrapped(&line, MAX_WIDTH, indent, indent) {
             writeln!(self.text, "{row}")?;
         }
         Ok(())
@@ -340,4 +340,5 @@ fn cell(game: GameRenderer<'_>, entry: &MoveRecord) -> String {
     format!("{played:<14}{left:>9}{took:>8}")
 }
 
-const WIDTH: usize = 100;
+/// The longest line, in columns, as far as names and reasons allow.
+const MAX_WIDTH: usize = 100;

@@ -1,4 +1,4 @@
-//! What both forms of a report show in the same way: times, moves, names.
+//! What the page and the text of a report show in the same way: times, moves, names.
 
 mod amendments;
 mod claims;
@@ -25,18 +25,18 @@ pub struct Manner {
     pub language: Language,
     /// Of the moves.
     pub letters: &'static Letters,
-    /// Where the game was played, as far as the time of day is concerned.
+    /// The time zone in which times are shown.
     pub zone: TimeZone,
 }
 
-/// A report being drawn.
+/// Renders the parts of a report in one manner.
 #[derive(Clone, Copy)]
 pub(super) struct Renderer<'v> {
     pub(super) words: &'static Words,
     pub(super) manner: &'v Manner,
 }
 
-/// A game being drawn.
+/// Renders the parts of one game.
 #[derive(Clone, Copy)]
 pub(super) struct GameRenderer<'v> {
     pub(super) view: Renderer<'v>,
@@ -98,7 +98,7 @@ impl<'v> Renderer<'v> {
         }
     }
 
-    /// Hours, minutes and seconds on the wall.
+    /// The local time, in hours, minutes and seconds.
     pub(super) fn time(self, at: Timestamp) -> String {
         self.strftime(at, "%H:%M:%S")
     }
@@ -169,7 +169,7 @@ impl<'v> Renderer<'v> {
     }
 
     pub(super) fn players(self, players: Option<&Players>) -> (String, String) {
-        let name = |name: Option<&String>| name.cloned().unwrap_or_else(|| self.words.untold.to_owned());
+        let name = |name: Option<&String>| name.cloned().unwrap_or_else(|| self.words.not_given.to_owned());
         (
             name(players.and_then(|players| players.white.as_ref())),
             name(players.and_then(|players| players.black.as_ref())),
@@ -278,7 +278,7 @@ impl GameRenderer<'_> {
         }
     }
 
-    /// The result with its reason, and by whose word.
+    /// The result with its reason, and who or what decided it.
     pub(super) fn result(self) -> String {
         let (record, words) = (&self.game.record, self.view.words);
         let Some(reason) = record.reason else {
@@ -330,7 +330,7 @@ impl GameRenderer<'_> {
         }
     }
 
-    /// Marks behind a move in the score sheet.
+    /// The marks after a move in the score sheet.
     pub(super) fn marks(self, entry: &MoveRecord) -> Vec<Mark> {
         let note = self.game.plies.iter().find(|note| note.ply == entry.ply);
         let last = self.game.record.moves.last().map(|last| last.ply) == Some(entry.ply);
@@ -386,7 +386,7 @@ impl GameRenderer<'_> {
     }
 }
 
-/// A mark behind a move.
+/// A mark after a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mark {
     Inferred,
@@ -417,7 +417,7 @@ pub(super) fn clock(ms: u64) -> String {
     format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
-/// m:ss, in whole seconds: the board tells the clock two or three times a second.
+/// m:ss, in whole seconds: the board reports the clock two or three times a second.
 pub(super) fn took(ms: u64) -> String {
     let seconds = ms.saturating_add(500) / 1000;
     if seconds < 3600 {
@@ -427,12 +427,12 @@ pub(super) fn took(ms: u64) -> String {
     }
 }
 
-/// The mover's time after his move.
+/// The mover's time after their move.
 pub(super) fn own_clock(entry: &MoveRecord) -> Option<u64> {
     Some(entry.clock?.times_ms()[entry.color])
 }
 
-/// Side to move, castling and en passant, as far as a placement does not show them.
+/// Side to move, castling and en passant, which a placement does not show.
 pub(super) fn rights<'w>(words: &'w Words, fen: &'w str) -> String {
     let castling = words.or_none(super::position::castling_text(fen));
     let en_passant = en_passant_text(fen).unwrap_or(words.none);

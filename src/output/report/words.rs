@@ -34,7 +34,7 @@ pub(super) struct Words {
     pub(super) time_control: &'static str,
     pub(super) start: &'static str,
     pub(super) result: &'static str,
-    pub(super) untold: &'static str,
+    pub(super) not_given: &'static str,
     pub(super) score: &'static str,
     pub(super) no_moves: &'static str,
     pub(super) number: &'static str,
@@ -169,14 +169,14 @@ pub(super) struct Words {
     /// Why games ended.
     pub(super) endings: &'static [Word],
     pub(super) actions: &'static [Word],
-    /// What commands say besides.
+    /// The arguments of commands.
     pub(super) arguments: &'static [Word],
-    /// Those who give commands without a name.
+    /// Who gave a command, where it has no name.
     pub(super) people: &'static [Word],
     pub(super) roles: [&'static str; 6],
 }
 
-/// A word of the contract, and how people say it.
+/// A word of events, and what people read for it.
 pub(super) type Word = (&'static str, &'static str);
 
 impl Words {
@@ -232,7 +232,7 @@ impl Words {
     }
 }
 
-/// How people say a word of the contract; one that the list does not have is shown as it is.
+/// What people read for a word of events; one that the list does not have is shown as it is.
 pub(super) fn say<'t>(list: &[Word], word: &'t str) -> &'t str
 where
     'static: 't,
@@ -242,19 +242,19 @@ where
         .map_or(word, |(_, said)| said)
 }
 
-/// Puts values where their names stand in braces. What is put in is not searched again.
+/// Puts values where their names stand in braces. Values are not searched for names again.
 pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut text = String::new();
     let mut rest = template;
     while let Some((before, after)) = rest.split_once('{') {
         text.push_str(before);
-        let Some((name, behind)) = after.split_once('}') else {
+        let Some((name, after_name)) = after.split_once('}') else {
             rest = after;
             break;
         };
         let value = values.iter().find(|(known, _)| *known == name);
         text.push_str(value.map_or("", |(_, value)| value));
-        rest = behind;
+        rest = after_name;
     }
     text + rest
 }
@@ -265,7 +265,7 @@ mod tests {
     use crate::events::{Action, ClosedBy, CorrectionReason, EndReason, IncidentEnd};
     use crate::laws::Mode;
 
-    fn spoken<W: Copy>(list: &[Word], words: &[W], as_str: impl Fn(W) -> &'static str) {
+    fn listed<W: Copy>(list: &[Word], words: &[W], as_str: impl Fn(W) -> &'static str) {
         let known: Vec<&str> = list.iter().map(|(known, _)| *known).collect();
         for word in words {
             assert!(known.contains(&as_str(*word)), "{}", as_str(*word));
@@ -277,12 +277,12 @@ mod tests {
     fn every_language_has_every_word_and_no_other() {
         for language in Language::ALL {
             let words = Words::of(*language);
-            spoken(words.modes, Mode::ALL, Mode::as_str);
-            spoken(words.closers, ClosedBy::ALL, ClosedBy::as_str);
-            spoken(words.closings, IncidentEnd::ALL, IncidentEnd::as_str);
-            spoken(words.withdrawals, CorrectionReason::ALL, CorrectionReason::as_str);
-            spoken(words.endings, EndReason::ALL, EndReason::as_str);
-            spoken(words.actions, Action::ALL, Action::as_str);
+            listed(words.modes, Mode::ALL, Mode::as_str);
+            listed(words.closers, ClosedBy::ALL, ClosedBy::as_str);
+            listed(words.closings, IncidentEnd::ALL, IncidentEnd::as_str);
+            listed(words.withdrawals, CorrectionReason::ALL, CorrectionReason::as_str);
+            listed(words.endings, EndReason::ALL, EndReason::as_str);
+            listed(words.actions, Action::ALL, Action::as_str);
         }
     }
 }

@@ -9,14 +9,14 @@ use crate::events::{EventKind, Move};
 use crate::events::{ExplainedEvent, SettledBy};
 use crate::tracker::{Caution, Evidence, Grounds, Ply, Rival, SensorChange};
 
-/// A few lines about a move that was told, corrected or withdrawn; `None` for other events.
-pub(super) fn explain(said: &ExplainedEvent, numbering: Numbering, local: &LocalTime) -> Option<String> {
-    let event = &said.event;
+/// A few lines about a move that was published, corrected or withdrawn; `None` for other events.
+pub(super) fn explain(explained: &ExplainedEvent, numbering: Numbering, local: &LocalTime) -> Option<String> {
+    let event = &explained.event;
     let time = local.time_exactly(event.ts);
     match &event.kind {
         EventKind::MoveMade(entry) => {
-            let heading = heading(&name(entry, numbering), &time, said.ply.as_deref(), "");
-            Some(heading + &rests_on(said.ply.as_deref(), numbering, local))
+            let heading = heading(&name(entry, numbering), &time, explained.ply.as_deref(), "");
+            Some(heading + &rests_on(explained.ply.as_deref(), numbering, local))
         }
         EventKind::MoveAmended {
             played: entry,
@@ -24,8 +24,13 @@ pub(super) fn explain(said: &ExplainedEvent, numbering: Numbering, local: &Local
             reason,
         } => {
             let replaced = format!(", instead of {} ({reason})", played(None, replaces.as_deref()));
-            let heading = heading(&name(entry, numbering), &time, said.ply.as_deref(), &replaced);
-            Some(heading + &rests_on(said.ply.as_deref(), numbering, local))
+            let heading = heading(
+                &name(entry, numbering),
+                &time,
+                explained.ply.as_deref(),
+                &replaced,
+            );
+            Some(heading + &rests_on(explained.ply.as_deref(), numbering, local))
         }
         EventKind::MoveRetracted { ply, reason } => Some(format!(
             "  {time}  withdrawn from {} on ({reason})\n",
@@ -46,9 +51,9 @@ pub(super) fn explain(said: &ExplainedEvent, numbering: Numbering, local: &Local
 
 const fn settled(by: SettledBy) -> &'static str {
     match by {
-        SettledBy::Press => "its player has pressed the clock",
-        SettledBy::Reply => "it has been answered",
-        SettledBy::Shape => "it came to rest where nothing can follow",
+        SettledBy::Press => "the mover has pressed the clock",
+        SettledBy::Reply => "the opponent has replied",
+        SettledBy::Shape => "it came to rest where nothing else can follow",
         SettledBy::Arbiter => "the arbiter has entered it",
     }
 }
@@ -65,18 +70,20 @@ fn heading(name: &str, time: &str, ply: Option<&Ply>, replaced: &str) -> String 
                 enough(caution)
             )
         }
-        Some((Grounds::OnlyLine, _)) => ": no other line leads to what stands on the board".to_owned(),
+        Some((Grounds::OnlyLine, _)) => {
+            ": no other sequence of moves leads to the position on the board".to_owned()
+        }
         None => String::new(),
     };
-    format!("  {name:<14}told {time}{decided}{replaced}\n")
+    format!("  {name:<14}published {time}{decided}{replaced}\n")
 }
 
-/// Why that was long enough.
+/// Why the piece stood long enough.
 fn enough(caution: Caution) -> &'static str {
     match caution {
         Caution::NothingFollows => "and nothing else could follow",
-        Caution::MayGoOn => "longer than a piece takes that goes on",
-        Caution::MayBeDrawn => "longer than a piece pauses that is drawn over the squares",
+        Caution::MayGoOn => "longer than a piece that moves on would have paused",
+        Caution::MayBeDrawn => "longer than a piece that is dragged over the squares pauses",
         Caution::MayCastle => "longer than castling would have taken",
     }
 }
@@ -103,7 +110,11 @@ fn rests_on(ply: Option<&Ply>, numbering: Numbering, local: &LocalTime) -> Strin
     }
     if !differs.is_empty() {
         let squares: Vec<String> = differs.iter().map(ToString::to_string).collect();
-        let _ = writeln!(text, "      still different when told: {}", squares.join(", "));
+        let _ = writeln!(
+            text,
+            "      still different when published: {}",
+            squares.join(", ")
+        );
     }
     if !others.is_empty() {
         let others: Vec<String> = others.iter().map(|rival| other(rival, numbering)).collect();
@@ -119,7 +130,7 @@ fn observed(change: &SensorChange) -> String {
     }
 }
 
-/// A reading that lost, and its costs in the order in which they count.
+/// A reading that lost, and its costs the most important first.
 fn other(rival: &Rival, numbering: Numbering) -> String {
     let name = match &rival.name {
         Some(name) => numbering.name(rival.ply, name),

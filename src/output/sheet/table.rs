@@ -38,7 +38,7 @@ pub(super) fn write(out: &mut impl Write, game: &GameSheet) -> io::Result<()> {
     if record.moves.iter().any(|entry| entry.inferred) {
         writeln!(
             out,
-            "\n  ~ not seen: reconstructed from what stood on the board before and after"
+            "\n  ~ not observed: reconstructed from the positions before and after"
         )?;
     }
     if record.moves.iter().any(|entry| !entry.legal) {
@@ -93,17 +93,17 @@ fn blank(clocks: bool) -> String {
     format!("{:<width$}", "...")
 }
 
-/// Whole seconds: the board tells the clock two or three times a second.
+/// In whole seconds: the board reports the clock two or three times a second.
 fn took(ms: u64) -> String {
     let seconds = (ms + 500) / 1000;
     if seconds < 60 {
         format!("{seconds} s")
     } else {
-        format!("{}:{:02} m", seconds / 60, seconds % 60)
+        format!("{}:{:02}", seconds / 60, seconds % 60)
     }
 }
 
-/// The longest SAN is as long as "Qa1xb2+" gets, with a mark behind it.
+/// The width of a move, in columns: the longest SAN, such as "Qa1xb2+", with a mark after it.
 const PLAYED: usize = 9;
 const CLOCK_HEADING: &str = "   clock    took";
 
@@ -112,9 +112,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_taken_is_told_in_minutes_from_a_minute_on() {
+    fn time_taken_is_in_minutes_from_a_minute_on() {
         assert_eq!(took(1_499), "1 s");
         assert_eq!(took(59_400), "59 s");
-        assert_eq!(took(754_000), "12:34 m");
+        assert_eq!(took(754_000), "12:34");
     }
 }

@@ -10,7 +10,7 @@ use crate::events::{EndReason, GameResult};
 /// The start position of chess.
 pub(super) const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
-/// Where the game was played, as far as the time of day is concerned.
+/// The time zone in which times are shown.
 #[derive(Debug, Clone)]
 pub(super) struct LocalTime {
     zone: TimeZone,
@@ -106,22 +106,22 @@ pub(super) fn result(record: &GameRecord) -> String {
     let reason = match reason {
         EndReason::Checkmate => "checkmate",
         EndReason::Stalemate => "stalemate",
-        EndReason::DeadPosition => "no mate is possible any more",
-        EndReason::Fivefold => "the same position for the fifth time",
+        EndReason::DeadPosition => "dead position",
+        EndReason::Fivefold => "fivefold repetition",
         EndReason::SeventyFiveMoves => "75 moves without a capture or a pawn move",
         EndReason::Kings => "the kings were put in the centre",
         EndReason::ResultPiece => "a result piece was put on the board",
         EndReason::Flag => "on time",
         EndReason::Arbiter => "by the arbiter's decision",
         EndReason::Resignation => "resignation",
-        EndReason::Agreement => "agreed",
-        EndReason::Claim => "claimed",
+        EndReason::Agreement => "draw agreed",
+        EndReason::Claim => "draw claimed",
         EndReason::IllegalMoves => "illegal moves",
-        EndReason::Default => "not there in time",
+        EndReason::Default => "a player did not arrive in time",
         EndReason::Adjourned => "adjourned",
-        EndReason::Void => "void, to be played anew",
-        EndReason::Reset => "the pieces were set up again",
-        EndReason::Gap => "moves are missing that cannot be found out",
+        EndReason::Void => "the game does not count",
+        EndReason::Reset => "the pieces were set up again before a result was shown",
+        EndReason::Gap => "moves are missing and cannot be reconstructed",
     };
     let doubt = if record.confirmed || record.result == GameResult::Unknown {
         ""

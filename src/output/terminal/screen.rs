@@ -18,7 +18,7 @@ const CLEAR_REST_OF_LINE: &str = "\x1b[K\r\n";
 const CLEAR_REST: &str = "\x1b[J";
 
 impl<W: Write> Screen<W> {
-    /// Takes over the terminal behind `out`.
+    /// Takes over the terminal that `out` writes to.
     ///
     /// # Errors
     ///

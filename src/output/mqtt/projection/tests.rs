@@ -186,7 +186,7 @@ fn spectators_learn_nothing_of_presses_and_certainty() {
 }
 
 #[test]
-fn clock_is_told_when_a_client_would_show_something_else() {
+fn clock_is_published_when_a_client_would_show_something_else() {
     let mut world = World::new();
     world.step(Vec::new());
     let white = Some(Color::White);
@@ -242,7 +242,7 @@ fn board_that_went_away_has_no_clock() {
     assert_eq!(state["serial"], "12345");
     assert_eq!(state["clock"]["present"], false);
     assert_eq!(state["daemon"], "pi");
-    // The clock has not gone by itself and is not told of again.
+    // The clock did not go by itself, so no event announces it again.
     let back = world.step(vec![connected]);
     assert_eq!(value(&back, "boards/b/state")["clock"]["present"], true);
 }
@@ -309,7 +309,7 @@ fn spectators_get_everything_later_and_nothing_else_is() {
 }
 
 #[test]
-fn board_is_known_but_not_heard_of_after_a_restart() {
+fn board_is_known_but_not_connected_after_a_restart() {
     let connected = EventKind::BoardConnected {
         port: "/dev/ttyUSB0".to_owned(),
         serial: Some("12345".to_owned()),
@@ -339,7 +339,7 @@ fn board_is_known_but_not_heard_of_after_a_restart() {
 }
 
 #[test]
-fn open_incidents_are_told_until_they_are_closed() {
+fn open_incidents_are_published_until_they_are_closed() {
     let opened = serde_json::json!({
         "type": "incident.opened", "incident": 1, "kind": "illegal_move", "color": "black", "ply": 4,
         "severity": "advice", "article": "7.5.1", "edition": "fide-2023", "case": "illegal_move.made",
@@ -358,9 +358,12 @@ fn open_incidents_are_told_until_they_are_closed() {
         ["boards/b/events", "boards/b/incidents"],
         "nothing public"
     );
-    let told = value(&messages, "b/incidents");
+    let published = value(&messages, "b/incidents");
     assert_eq!(
-        (told[0]["incident"].as_u64(), told.as_array().map(Vec::len)),
+        (
+            published[0]["incident"].as_u64(),
+            published.as_array().map(Vec::len)
+        ),
         (Some(1), Some(1))
     );
     let messages = world.step(vec![EventKind::IncidentClosed {

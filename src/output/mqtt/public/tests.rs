@@ -15,7 +15,7 @@ fn at(second: i64) -> Timestamp {
     Timestamp::from_micros((1_789_000_000 + second) * 1_000_000)
 }
 
-/// An event of a game, told at that second.
+/// An event of a game, published at that second.
 fn of_game(game: &str, second: i64, kind: EventKind) -> Event {
     Event {
         ts: at(second),
@@ -100,17 +100,17 @@ impl Spectators {
         }
     }
 
-    /// Lets time pass up to that second, with what is told meanwhile. Returns when they had something new.
+    /// Lets time pass up to that second, with what is published meanwhile. Returns when they had something new.
     fn follow(&mut self, seconds: core::ops::RangeInclusive<i64>, events: &[Event]) -> Vec<i64> {
         let mut new = Vec::new();
         for second in seconds {
             let waited = self.is_due(second);
             for event in events.iter().filter(|event| event.ts == at(second)) {
-                self.projection.hear(at(second), event);
+                self.projection.take(at(second), event);
             }
             let due = waited || self.is_due(second);
             let messages = self.projection.release(at(second));
-            assert!(due || messages.is_empty(), "the deadline says when");
+            assert!(due || messages.is_empty(), "only at the deadline");
             if self.see(messages) {
                 new.push(second);
             }
@@ -173,7 +173,7 @@ fn nothing_is_seen_before_its_time() {
     assert_eq!(
         game["ended"],
         crate::events::time_text(at(50)),
-        "not when it is told"
+        "not when it is published"
     );
     assert!(spectators.pictures["pgn"].contains("1-0"));
     assert_eq!(spectators.projection.poll_deadline(), None);
@@ -199,7 +199,7 @@ fn move_that_is_taken_back_while_it_is_held_is_never_seen() {
     assert_eq!(
         spectators.json("game")["revision"],
         3,
-        "nothing tells that there was more"
+        "nothing shows that there was more"
     );
 }
 
@@ -263,7 +263,7 @@ fn result_that_the_arbiter_replaces_is_never_seen() {
     spectators.follow(1030..=1030, &[]);
     assert_eq!(spectators.json("game")["result"], "0-1");
 
-    // One that he confirms is seen as the board showed it.
+    // One that they confirm is seen as the board showed it.
     let mut spectators = Spectators::new(DELAY);
     spectators.follow(
         0..=1000,
@@ -285,7 +285,7 @@ fn arbiters_notes_are_nothing_for_spectators() {
 }
 
 #[test]
-fn without_a_delay_all_is_seen_at_once_and_as_it_was_told() {
+fn without_a_delay_all_is_seen_at_once_and_as_published() {
     let mut spectators = Spectators::new(0);
     let events = [
         start(),
@@ -298,22 +298,22 @@ fn without_a_delay_all_is_seen_at_once_and_as_it_was_told() {
 }
 
 #[test]
-fn clock_comes_later_and_says_by_how_much() {
+fn clock_comes_later_with_its_delay() {
     let mut spectators = Spectators::new(DELAY);
-    let times = ClockTimes::told(clock(600), at(4));
-    spectators.projection.hear_clock(at(5), &times);
+    let times = ClockTimes::of_reading(clock(600), at(4));
+    spectators.projection.take_clock(at(5), &times);
     assert!(spectators.follow(5..=904, &[]).is_empty());
     spectators.follow(905..=905, &[]);
-    let told = spectators.json("clock");
+    let clock = spectators.json("clock");
     assert_eq!(
-        (&told["white_ms"], &told["running"]),
+        (&clock["white_ms"], &clock["running"]),
         (&600_000.into(), &"white".into())
     );
-    assert_eq!(told["as_of"], crate::events::time_text(at(4)));
-    assert_eq!(told["delay_ms"], 900_000);
+    assert_eq!(clock["as_of"], crate::events::time_text(at(4)));
+    assert_eq!(clock["delay_ms"], 900_000);
 
     let mut spectators = Spectators::new(0);
-    spectators.projection.hear_clock(at(5), &times);
+    spectators.projection.take_clock(at(5), &times);
     spectators.follow(5..=5, &[]);
     assert_eq!(spectators.json("clock")["delay_ms"], Value::Null);
 }
@@ -332,7 +332,7 @@ fn a_day() -> Vec<Event> {
         retracted(1020, 3),
         made(1021, 3, "f1c4"),
         ended(1100, GameResult::WhiteWins),
-        decided(1130, Some(GameResult::BlackWins), Some("he says so himself")),
+        decided(1130, Some(GameResult::BlackWins), Some("resigned at the board")),
     ];
     let of_next = [
         (1200, started("start", Variant::Standard)),
@@ -350,19 +350,19 @@ fn a_day() -> Vec<Event> {
     events
 }
 
-/// The events that the journal gives to one who starts then: those of the game that is due, and later ones. It has those
-/// that were told before another one stopped.
+/// The events that the journal has for a start at that time: those of the game that is due, and later ones. It has
+/// those that were published before the previous run stopped.
 fn kept(events: &[Event], stopped: i64, started: i64, delay: i64) -> Vec<Event> {
-    let told: Vec<Event> = events
+    let published: Vec<Event> = events
         .iter()
         .filter(|event| event.ts <= at(stopped))
         .cloned()
         .collect();
     let begins = |event: &Event| matches!(event.kind, EventKind::GameStarted { .. });
-    let due = told
+    let due = published
         .iter()
         .rposition(|event| begins(event) && event.ts <= at(started - delay));
-    told[due.unwrap_or(0)..].to_vec()
+    published[due.unwrap_or(0)..].to_vec()
 }
 
 #[test]
@@ -422,7 +422,7 @@ fn presses_held_at_a_restart_still_come() {
         completed(500, 1, 580),
         retracted(915, 1),
     ];
-    // What was due before the last event has been told, with newer readings perhaps.
+    // What was due before the last event has been published, perhaps with newer readings.
     spectators.projection.resume(at(920), &events);
     let messages = spectators.projection.release(at(920));
     spectators.see(messages);
@@ -431,7 +431,7 @@ fn presses_held_at_a_restart_still_come() {
     assert!(!spectators.pictures.contains_key("clock"));
     spectators.follow(1400..=1400, &[]);
     assert_eq!(spectators.json("clock")["white_ms"], 580_000);
-    // What was due while kiebitz was away nobody has told.
+    // What was due while kiebitz was not running has not been published.
     let mut spectators = Spectators::new(DELAY);
     spectators.projection.resume(at(1500), &events);
     let messages = spectators.projection.release(at(1500));
@@ -440,7 +440,7 @@ fn presses_held_at_a_restart_still_come() {
 }
 
 #[test]
-fn clock_of_the_computer_that_is_set_forward_hastens_nothing() {
+fn setting_the_computers_clock_forward_hastens_nothing() {
     let mut spectators = Spectators::new(DELAY);
     spectators.follow(0..=10, &[start(), made(10, 1, "e2e4")]);
     spectators.projection.set_forward(Duration::from_secs(3600));
@@ -448,7 +448,7 @@ fn clock_of_the_computer_that_is_set_forward_hastens_nothing() {
 }
 
 #[test]
-fn computer_whose_clock_is_behind_after_a_restart_holds_no_longer_than_the_delay() {
+fn computer_with_a_slow_clock_after_a_restart_holds_no_longer_than_the_delay() {
     let events = [start(), made(10, 1, "e2e4")];
     for delay in [0, DELAY] {
         let mut spectators = Spectators::new(delay);
@@ -462,16 +462,16 @@ fn computer_whose_clock_is_behind_after_a_restart_holds_no_longer_than_the_delay
 }
 
 #[test]
-fn a_day_of_blitz_leaves_no_more_behind_than_its_last_half_hour() {
+fn after_a_day_of_blitz_only_the_last_half_hour_is_held() {
     let mut projection = projection(1800);
     let mut most = 0;
     for second in 0..86_400 {
         let now = at(second);
         let nth = u32::try_from(second / 3).expect("a ply");
         match second % 300 {
-            0 => projection.hear(now, &event(second, started("start", Variant::Standard))),
-            in_game if in_game % 3 == 0 => projection.hear(now, &made(second, nth % 100, "e2e4")),
-            _ => projection.hear(
+            0 => projection.take(now, &event(second, started("start", Variant::Standard))),
+            in_game if in_game % 3 == 0 => projection.take(now, &made(second, nth % 100, "e2e4")),
+            _ => projection.take(
                 now,
                 &event(
                     second,
@@ -483,7 +483,7 @@ fn a_day_of_blitz_leaves_no_more_behind_than_its_last_half_hour() {
             ),
         }
         // A clock that counts up by itself.
-        projection.hear_clock(now, &ClockTimes::told(clock(600), now));
+        projection.take_clock(now, &ClockTimes::of_reading(clock(600), now));
         projection.release(now);
         most = most.max(projection.held.len());
     }

@@ -101,14 +101,14 @@ impl Chart {
         }
         // Where nobody is short of time, the curve shows what was used and not how much there was.
         let floor = if least > most / 2 { least } else { 0 };
-        let fits = |step: &&u64| (most - floor).div_ceil(**step) < LINES;
+        let fits = |step: &&u64| (most - floor).div_ceil(**step) < MAX_LINES;
         let last = STEPS.last().copied().unwrap_or(1);
         let step_ms = STEPS
             .iter()
             .find(fits)
             .copied()
             .unwrap_or(last)
-            .max((most - floor) / LINES);
+            .max((most - floor) / MAX_LINES);
         let bottom_ms = floor / step_ms * step_ms;
         let lines = (most - bottom_ms).div_ceil(step_ms).max(1);
         Some(Self {
@@ -125,7 +125,7 @@ impl Chart {
         LEFT + u64::from(ply.min(self.plies)) * width / u64::from(self.plies.max(1))
     }
 
-    /// In tenths, so that slow play does not look like stairs.
+    /// In tenths, so that slow play does not look like steps.
     fn y(&self, ms: u64) -> String {
         let height = u128::from(HEIGHT - TOP - BOTTOM) * 10;
         let span = u128::from(self.top_ms - self.bottom_ms).max(1);
@@ -174,7 +174,7 @@ impl Chart {
             }
             pen = if point.is_some() { 'L' } else { pen };
         }
-        let dots = color == Color::White && self.plies <= MOST_DOTS;
+        let dots = color == Color::White && self.plies <= MAX_DOTS;
         html! {
             path fill="none" stroke=(stroke) stroke-width="2" d=(path.trim_end()) {}
             @if dots {
@@ -208,16 +208,16 @@ impl Chart {
     }
 }
 
-/// So much room has a label; one that is closer to the last stands lower.
+/// The width of a label; one that is closer to the last stands lower.
 const LABEL: u64 = 40;
-/// Lines of the grid above zero, at most.
-const LINES: u64 = 6;
-/// What lies between two lines: from five seconds to six hours, in milliseconds.
+/// The most lines of the grid above zero.
+const MAX_LINES: u64 = 6;
+/// The possible distances of two lines: from five seconds to six hours, in milliseconds.
 const STEPS: [u64; 14] = [
     5_000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000, 900_000, 1_200_000, 1_800_000,
     3_600_000, 7_200_000, 21_600_000,
 ];
-/// Move numbers under the curve stand so far apart.
+/// The possible distances of two move numbers under the curve.
 const MOVES: [u32; 6] = [1, 2, 5, 10, 20, 50];
-/// Longer games have no room for dots.
-const MOST_DOTS: u32 = 160;
+/// The most plies that have dots: longer games have no room for them.
+const MAX_DOTS: u32 = 160;

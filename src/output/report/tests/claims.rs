@@ -78,7 +78,7 @@ fn position_with_a_castling_right_lost_later_is_another_one() {
 #[test]
 fn claim_with_a_move_to_be_announced_has_the_position_after_it() {
     let mut story = Story::new(STANDARD).play("Nf3 Nf6 Ng1 Ng8 Nf3 Nf6 Ng1");
-    let told = |intended: Option<&str>| EventKind::ClaimAvailable {
+    let available = |intended: Option<&str>| EventKind::ClaimAvailable {
         color: Color::Black,
         ply: 7,
         reason: ClaimReason::Threefold,
@@ -88,7 +88,7 @@ fn claim_with_a_move_to_be_announced_has_the_position_after_it() {
         article: "9.2.1".to_owned(),
         edition: Edition::Fide2023,
     };
-    story.tell(told(Some("Ng8")));
+    story.publish(available(Some("Ng8")));
     let report = story.report();
     let sheet = &report.games[0].claims.sheets[0];
     assert_eq!(
@@ -98,17 +98,17 @@ fn claim_with_a_move_to_be_announced_has_the_position_after_it() {
     assert_eq!((sheet.article.as_deref(), sheet.offers.len()), (Some("9.2.1"), 1));
     let text = text(&report, &manner(Language::German));
     assert!(
-        text.contains("Schwarz konnte es nach 4.Sg1 beantragen") && text.contains("4...Sg8 ankündigen."),
+        text.contains("Schwarz konnte nach 4.Sg1 (") && text.contains("dazu 4...Sg8 ankündigen."),
         "{text}"
     );
     assert!(
-        text.contains("Die Aufzeichnung zeigt 2; nach dem angekündigten Zug"),
+        text.contains("Vorkommen in der Aufzeichnung: 2, nach dem angekündigten Zug"),
         "{text}"
     );
 
     // A move that cannot be played makes no sheet, and no trouble.
-    story.tell(told(Some("Qxh7")));
-    story.tell(told(Some("nonsense")));
+    story.publish(available(Some("Qxh7")));
+    story.publish(available(Some("nonsense")));
     assert_eq!(story.game().claims.sheets.len(), 1);
 }
 

@@ -20,14 +20,14 @@ fn closed(incident: u64) -> EventKind {
     }
 }
 
-/// A game with an illegal move that is told, becomes an offence, and is replaced.
+/// A game with an illegal move that is published, becomes an offence, and is replaced.
 fn irregular() -> Story {
     let mut story = Story::new(STANDARD).play("e4");
     let incident = illegal_move(&story, 7, Severity::Advice);
-    story.tell(EventKind::IncidentOpened(Box::new(incident)));
+    story.publish(EventKind::IncidentOpened(Box::new(incident)));
     let incident = illegal_move(&story, 7, Severity::Violation);
-    story.tell(EventKind::IncidentUpdated(Box::new(incident)));
-    story.tell(closed(7));
+    story.publish(EventKind::IncidentUpdated(Box::new(incident)));
+    story.publish(closed(7));
     story.play("e5 Nf3")
 }
 
@@ -55,9 +55,9 @@ fn incident_before_the_game_goes_with_it_and_one_after_it_with_none() {
     story.events.truncate(2);
     story.outside(EventKind::IncidentOpened(Box::new(start)));
     let began = Story::new(STANDARD).events.remove(2);
-    story.tell(began.kind);
+    story.publish(began.kind);
     let mut story = story.play("e4");
-    story.tell(EventKind::GameEnded {
+    story.publish(EventKind::GameEnded {
         result: GameResult::WhiteWins,
         reason: EndReason::Kings,
         by: DecidedBy::Board,
@@ -76,14 +76,14 @@ fn incident_before_the_game_goes_with_it_and_one_after_it_with_none() {
     assert_eq!(numbers(&report.outside), [2]);
     let text = text(&report, &manner(Language::English));
     assert!(text.contains("#1 Illegal move: Black, before the game"), "{text}");
-    assert!(text.contains("Incidents outside of games"), "{text}");
+    assert!(text.contains("Incidents outside games"), "{text}");
 }
 
 #[test]
 fn evidence_points_to_packets_and_bytes_of_its_port() {
     let story = irregular();
     let mut report = story.report();
-    let told = report.games[0].incidents[0].incident.evidence.clone();
+    let evidence = report.games[0].incidents[0].incident.evidence.clone();
     let mut writer = CaptureWriter::new(Vec::new()).expect("a capture");
     let port = |name: &str| Interface {
         name: name.to_owned(),
@@ -91,7 +91,7 @@ fn evidence_points_to_packets_and_bytes_of_its_port() {
     };
     let board = writer.add_interface(&port("ttyACM0")).expect("a port");
     let other = writer.add_interface(&port("ttyACM1")).expect("a port");
-    let at = |micros: i64| Timestamp::from_micros(told.to.as_micros() + micros);
+    let at = |micros: i64| Timestamp::from_micros(evidence.to.as_micros() + micros);
     writer.write_opened(at(-9_000_000), board).expect("packet 1");
     for (port, direction, micros) in [
         (board, Direction::Inbound, -2_000_000), // 2: e7 goes empty
@@ -129,23 +129,23 @@ fn corrections_name_what_was_withdrawn() {
     let mut story = Story::new(STANDARD).play("e4 e5 Nf3");
     let mut instead = Story::new(STANDARD).play("e4").made("c5");
     instead.clock = None;
-    story.tell(EventKind::MoveAmended {
+    story.publish(EventKind::MoveAmended {
         played: instead,
         replaces: Some("e7e5".to_owned()),
         reason: CorrectionReason::Recovered,
     });
-    story.tell(EventKind::MoveRetracted {
+    story.publish(EventKind::MoveRetracted {
         ply: 2,
         reason: CorrectionReason::Takeback,
     });
     let report = story.report();
     let text = text(&report, &manner(Language::German));
     assert!(
-        text.contains("Zurückgezogen: 1...e5, 2.Sf3, Stattdessen: 1...c5. Warum: spätere Belege zeigten"),
+        text.contains("Gestrichen: 1...e5, 2.Sf3, Stattdessen: 1...c5. Grund: spätere Belege zeigten"),
         "{text}"
     );
     assert!(
-        text.contains("Zurückgezogen: 1...c5. Warum: zurückgenommen"),
+        text.contains("Gestrichen: 1...c5. Grund: zurückgenommen"),
         "{text}"
     );
     assert_eq!(report.games[0].record.moves.len(), 1);
@@ -164,7 +164,7 @@ fn gaps_and_lost_clocks_are_noted_with_the_move_before() {
         version: None,
         orientation: None,
     });
-    story.tell(EventKind::BoardRecovered {
+    story.publish(EventKind::BoardRecovered {
         by: Recovery::Memory,
         changes: 4,
         from,
@@ -192,9 +192,9 @@ fn gaps_and_lost_clocks_are_noted_with_the_move_before() {
 }
 
 #[test]
-fn arbiters_word_on_the_result_counts_and_says_who_gave_it() {
+fn arbiters_result_counts_and_names_the_person() {
     let mut story = Story::new(STANDARD).play("e4 e5");
-    story.tell(EventKind::CommandTaken {
+    story.publish(EventKind::CommandTaken {
         id: "1".to_owned(),
         action: Action::SetResult,
         by: "A. Rbiter".to_owned(),
@@ -202,7 +202,7 @@ fn arbiters_word_on_the_result_counts_and_says_who_gave_it() {
         note: None,
         error: None,
     });
-    story.tell(EventKind::GameAmended {
+    story.publish(EventKind::GameAmended {
         by: "A. Rbiter".to_owned(),
         result: Some(GameResult::BlackWins),
         reason: Some(EndReason::Resignation),
@@ -226,7 +226,7 @@ fn arbiters_word_on_the_result_counts_and_says_who_gave_it() {
     ));
     let text = text(&report, &manner(Language::English));
     assert!(
-        text.contains("0-1: resignation; by the arbiter's word (A. Rbiter)"),
+        text.contains("0-1: resignation; by the arbiter (A. Rbiter)"),
         "{text}"
     );
     assert!(text.contains("Note: White left."), "{text}");
@@ -235,7 +235,7 @@ fn arbiters_word_on_the_result_counts_and_says_who_gave_it() {
 #[test]
 fn envelope_has_what_the_laws_want_and_leaves_the_rest_to_be_filled_in() {
     let mut story = Story::new(STANDARD).play("e4 e5 Nf3 Nc6 Bb5");
-    story.tell(EventKind::CommandTaken {
+    story.publish(EventKind::CommandTaken {
         id: "1".to_owned(),
         action: Action::Annotate,
         by: "A. Rbiter".to_owned(),
@@ -261,7 +261,7 @@ fn envelope_has_what_the_laws_want_and_leaves_the_rest_to_be_filled_in() {
 
     let text = text(&report, &manner(Language::German));
     let (_, envelope) = text
-        .split_once("Falls die Partie abgebrochen wird")
+        .split_once("Für den Fall eines Abbruchs")
         .expect("the envelope");
     for line in [
         "Gibt den Zug ab: Schwarz",

@@ -1,4 +1,4 @@
-//! What is drawn.
+//! The page and the text.
 
 use proptest::prelude::*;
 
@@ -11,11 +11,11 @@ use shakmaty::Color;
 fn irregular() -> Report {
     let mut story = Story::new(STANDARD).play("e4");
     let incident = illegal_move(&story, 7, Severity::Violation);
-    story.tell(EventKind::IncidentOpened(Box::new(incident)));
+    story.publish(EventKind::IncidentOpened(Box::new(incident)));
     let mut played = story.made("Nf6");
     played.inferred = true;
     played.order_certain = false;
-    story.tell(EventKind::MoveMade(played));
+    story.publish(EventKind::MoveMade(played));
     let mut report = story.report();
     report.source = Some(Source {
         file: "round 5/\"board\".pcapng".to_owned(),
@@ -68,9 +68,9 @@ fn page_is_in_the_language_asked_for_and_the_letters_may_be_others() {
 }
 
 #[test]
-fn diagram_says_what_it_shows_and_marks_the_squares() {
+fn diagram_has_a_caption_and_marks_the_squares() {
     let page = html(&irregular(), &manner(Language::English));
-    let title = "Position to go by. Black to move. White: Ke1, Qd1, Ra1, Rh1, Bc1, Bf1, Nb1, Ng1, a2,";
+    let title = "Reference position. Black to move. White: Ke1, Qd1, Ra1, Rh1, Bc1, Bf1, Nb1, Ng1, a2,";
     assert!(page.contains(title), "{page}");
     assert_eq!(page.matches("fill=\"#ffd84d\"").count(), 2);
     assert_eq!(page.matches("<use href=\"#bq\"").count(), 2, "in two diagrams");
@@ -105,10 +105,10 @@ fn values_are_put_in_once() {
 }
 
 #[test]
-fn advice_of_an_unknown_case_is_told_as_it_came() {
+fn advice_of_an_unknown_case_is_shown_as_it_came() {
     let text = text(&irregular(), &manner(Language::German));
     assert!(
-        text.contains("Rat: Stop the clock & go back <at once>."),
+        text.contains("Empfehlung: Stop the clock & go back <at once>."),
         "{text}"
     );
 }
@@ -149,15 +149,15 @@ proptest! {
                 inferred: !legal,
                 order_certain: false,
             };
-            story.tell(EventKind::MoveMade(played));
+            story.publish(EventKind::MoveMade(played));
             let mut incident = illegal_move(&story, u64::from(ply), Severity::Hint);
             incident.ply = Some(ply);
             incident.squares.clone_from(&squares);
             incident.evidence.fen = Some(fen);
             incident.evidence.from = Timestamp::from_micros(times.0);
             incident.evidence.to = Timestamp::from_micros(times.1);
-            story.tell(EventKind::IncidentOpened(Box::new(incident)));
-            story.tell(EventKind::ClaimAvailable {
+            story.publish(EventKind::IncidentOpened(Box::new(incident)));
+            story.publish(EventKind::ClaimAvailable {
                 color: Color::White, ply, reason: ClaimReason::Threefold, occurrences: vec![], intended: Some(san),
                 severity: Severity::Info, article: String::new(), edition: Edition::Fide2023,
             });

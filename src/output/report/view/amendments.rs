@@ -1,4 +1,4 @@
-//! What both forms of a report show of corrections, gaps and commands.
+//! What the page and the text of a report show of corrections, gaps and commands.
 
 use super::{GameRenderer, Renderer};
 use crate::events::GameResult;

@@ -1,4 +1,4 @@
-//! What both forms of a report show of claims of a draw.
+//! What the page and the text of a report show of claims of a draw.
 
 use super::{GameRenderer, clock};
 use crate::events::ClaimReason;

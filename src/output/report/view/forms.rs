@@ -15,7 +15,7 @@ impl GameRenderer<'_> {
     pub(in crate::output::report) fn head(self) -> Vec<(&'static str, String)> {
         let (record, words) = (&self.game.record, self.view.words);
         let (white, black) = self.view.players(record.players.as_ref());
-        let untold = || words.untold.to_owned();
+        let not_given = || words.not_given.to_owned();
         let mut head = vec![
             (words.event, record.event.clone().unwrap_or_default()),
             (words.white, white),
@@ -24,17 +24,17 @@ impl GameRenderer<'_> {
             (words.played, self.played_at()),
             (
                 words.laws,
-                record.laws.map_or_else(untold, |laws| self.view.edition(laws)),
+                record.laws.map_or_else(not_given, |laws| self.view.edition(laws)),
             ),
             (
                 words.mode,
                 record
                     .mode
-                    .map_or_else(untold, |mode| say(words.modes, mode.as_str()).to_owned()),
+                    .map_or_else(not_given, |mode| say(words.modes, mode.as_str()).to_owned()),
             ),
             (
                 words.time_control,
-                record.time_control.clone().unwrap_or_else(untold),
+                record.time_control.clone().unwrap_or_else(not_given),
             ),
         ];
         if let Some(site) = &record.site {
@@ -70,14 +70,14 @@ impl GameRenderer<'_> {
             (words.black, &adjournment.black),
         ] {
             envelope.push((format!("{}, {player}", words.time_used), view.time_used(used)));
-            let left = used.left_ms.map_or_else(|| words.untold.to_owned(), clock);
+            let left = used.left_ms.map_or_else(|| words.not_given.to_owned(), clock);
             envelope.push((format!("{}, {player}", words.time_left), left));
         }
         let control = adjournment.time_control.clone();
         envelope.extend([
             (
                 words.time_control.to_owned(),
-                control.unwrap_or_else(|| words.untold.to_owned()),
+                control.unwrap_or_else(|| words.not_given.to_owned()),
             ),
             (words.start.to_owned(), adjournment.start_fen.clone()),
             (

@@ -1,4 +1,4 @@
-//! What both forms of a report show of an incident.
+//! What the page and the text of a report show of an incident.
 
 use shakmaty::san::SanPlus;
 
@@ -100,7 +100,7 @@ impl Renderer<'_> {
         text
     }
 
-    /// The advice in this report's language and letters; in the event's own words where no catalogue has its case.
+    /// The advice in this report's language and letters; in the words of the event where no catalogue has its case.
     pub(in crate::output::report) fn advice(
         self,
         game: Option<GameRenderer<'_>>,
@@ -170,7 +170,7 @@ impl Renderer<'_> {
 const MOVES: [&str; 2] = ["played", "moves"];
 
 impl GameRenderer<'_> {
-    /// Moves in English SAN, with commas between them, in the letters of this report. What is no move stays.
+    /// Moves in English SAN, with commas between them, in the letters of this report. Text that is not a move stays.
     fn localised(self, moves: &str, incident: &Incident) -> String {
         let before = incident.evidence.fen.as_deref();
         let before =

@@ -1,4 +1,4 @@
-//! What was odd in a game, one line each, in plain words.
+//! Irregularities of a game, one line each, in plain words.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_protocol::Counters;
@@ -11,26 +11,26 @@ use crate::laws::Severity;
 use crate::output::wrap::wrapped;
 use crate::tracker::Recovery;
 
-/// Lines are no longer than that.
-const WIDTH: usize = 100;
-/// What stands below a heading.
+/// The longest line, in columns.
+const MAX_WIDTH: usize = 100;
+/// The indent of lines below a heading, in columns.
 pub(super) const INDENT: usize = 2;
 
-/// Something odd and when it was noticed.
+/// An irregularity, and when it was noticed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Odd {
+pub(super) struct Irregularity {
     ts: Timestamp,
     text: String,
 }
 
-impl Odd {
+impl Irregularity {
     /// When and what, in lines that fit below a heading.
     pub(super) fn lines(&self, local: &LocalTime) -> Vec<String> {
         let time = local.time(self.ts);
         // The text stands beside the time.
         let before = format!("{:INDENT$}{time}  ", "");
         let column = before.chars().count();
-        let mut lines = wrapped(&self.text, WIDTH, column, column);
+        let mut lines = wrapped(&self.text, MAX_WIDTH, column, column);
         if let Some(first) = lines.first_mut() {
             *first = format!("{before}{}", first.trim_start());
         }
@@ -38,8 +38,13 @@ impl Odd {
     }
 }
 
-/// What is odd about an event, before the game takes it in. `seen` is what was there before it.
-pub(super) fn of(event: &Event, seen: Seen, game: Option<&GameSheet>, local: &LocalTime) -> Option<Odd> {
+/// The irregularity of an event, if it is one, before the game takes it in. `seen` is what was there before it.
+pub(super) fn of(
+    event: &Event,
+    seen: Seen,
+    game: Option<&GameSheet>,
+    local: &LocalTime,
+) -> Option<Irregularity> {
     let text = match (&event.kind, game) {
         (EventKind::BoardConnected { .. }, _) if seen.board => "the board is connected again".to_owned(),
         (EventKind::BoardDisconnected { reason }, game) => disconnected(reason, game),
@@ -72,7 +77,7 @@ pub(super) fn of(event: &Event, seen: Seen, game: Option<&GameSheet>, local: &Lo
         Some(at) => format!("{text} (on the board since {})", local.time(at)),
         None => text,
     };
-    Some(Odd { ts: event.ts, text })
+    Some(Irregularity { ts: event.ts, text })
 }
 
 /// The moves after which nobody pressed the clock, if there was one.
@@ -90,35 +95,36 @@ pub(super) fn without_press(game: &GameSheet) -> Option<String> {
         .then(|| format!("No press of the clock was seen after {}", missed.join(", ")))
 }
 
-/// Bytes that made no message.
+/// Bytes that belong to no message.
 pub(super) fn dropped(counters: &Counters) -> Option<String> {
     let bytes = counters.skipped_bytes + counters.rejected_bytes;
     let total = bytes + counters.message_bytes;
-    (bytes > 0).then(|| format!("{bytes} of {total} bytes from the board made no message and were dropped"))
+    (bytes > 0)
+        .then(|| format!("{bytes} of {total} bytes from the board belong to no message and were dropped"))
 }
 
 fn commanded(by: &str, action: Action, error: Option<&str>) -> String {
-    let what = match action {
-        Action::SetPlayers => "named the players",
-        Action::SetTimeControl => "set the time control",
-        Action::SetResult => "entered the result",
-        Action::SetPosition => "set the position",
-        Action::CorrectMoves => "corrected the moves",
-        Action::CloseIncident => "closed an incident",
-        Action::Annotate => "made a note",
-        Action::NewGame => "began a new game",
-        Action::EndGame => "broke the game off",
-        Action::SyncClockSides => "said which side of the clock is White's",
-        Action::StartRound => "said when the round begins",
-        Action::Identify => "asked which board this is",
+    let (done, asked) = match action {
+        Action::SetPlayers => ("named the players", "name the players"),
+        Action::SetTimeControl => ("set the time control", "set the time control"),
+        Action::SetResult => ("entered the result", "enter the result"),
+        Action::SetPosition => ("set the position", "set the position"),
+        Action::CorrectMoves => ("corrected the moves", "correct the moves"),
+        Action::CloseIncident => ("closed an incident", "close an incident"),
+        Action::Annotate => ("made a note", "make a note"),
+        Action::NewGame => ("began a new game", "begin a new game"),
+        Action::EndGame => ("ended the game without a result", "end the game without a result"),
+        Action::SyncClockSides => ("set White's side of the clock", "set White's side of the clock"),
+        Action::StartRound => ("set the start of the round", "set the start of the round"),
+        Action::Identify => ("identified the board", "identify the board"),
     };
     match error {
-        None => format!("{by} {what}"),
-        Some(error) => format!("{by} would have {what}, but: {error}"),
+        None => format!("{by} {done}"),
+        Some(error) => format!("{by} could not {asked}: {error}"),
     }
 }
 
-/// What the arbiter is advised; nothing of what is for the record only.
+/// The advice for the arbiter; `None` for incidents that are for the record only.
 fn incident_text(incident: &Incident) -> Option<String> {
     if incident.severity == Severity::Info {
         return None;
@@ -146,35 +152,35 @@ fn disconnected(reason: &str, game: Option<&GameSheet>) -> String {
 fn recovered(by: Recovery, changes: usize) -> String {
     match by {
         Recovery::Memory => {
-            format!("the board remembered what happened meanwhile: {changes} changes of squares")
+            format!("the gap was read from the board's memory: {changes} changes of squares")
         }
-        Recovery::Inferred => "what was played meanwhile follows from what stands on the board".to_owned(),
+        Recovery::Inferred => "what was played in the gap follows from the position on the board".to_owned(),
         Recovery::Undecidable => {
-            "what was played meanwhile cannot be found out: moves are missing".to_owned()
+            "what was played in the gap cannot be reconstructed: moves are missing".to_owned()
         }
     }
 }
 
 fn made(entry: &Move, numbering: Numbering) -> Option<String> {
-    let name = told(entry, numbering);
+    let name = move_name(entry, numbering);
     match (entry.legal, entry.inferred) {
         (true, false) => None,
         (true, true) if !entry.order_certain => Some(format!(
             "{name} was not seen, and may have been played in another order"
         )),
         (true, true) => Some(format!("{name} was not seen")),
-        (false, _) => Some(format!("{name} is no legal move")),
+        (false, _) => Some(format!("{name} is not a legal move")),
     }
 }
 
 fn amended(entry: &Move, replaces: Option<&str>, reason: CorrectionReason, game: &GameSheet) -> String {
     let before = game.record.moves.iter().find(|before| before.ply == entry.ply);
     let san = before.and_then(|before| before.san.as_deref());
-    let (name, before) = (told(entry, game.numbering), played(san, replaces));
+    let (name, before) = (move_name(entry, game.numbering), played(san, replaces));
     let irregular = if entry.legal {
         ""
     } else {
-        ", which is no legal move"
+        ", which is not a legal move"
     };
     let why = match reason {
         CorrectionReason::MovedOn => {
@@ -211,18 +217,20 @@ fn retracted(ply: u32, reason: CorrectionReason, game: &GameSheet) -> String {
     match reason {
         CorrectionReason::Takeback => format!("{subject} {was} taken back"),
         CorrectionReason::IllegalRestored => format!("{subject} {was} put right"),
-        CorrectionReason::MovedOn => format!("{subject} {was} withdrawn: the piece went on or went back"),
+        CorrectionReason::MovedOn => format!("{subject} {was} withdrawn: the piece moved on or went back"),
         CorrectionReason::SetUp => {
             format!("{subject} {was} withdrawn: pieces were being set up for the next game")
         }
         CorrectionReason::Kings => {
-            format!("{subject} {was} withdrawn: kings on their way to the centre are no moves")
+            format!("{subject} {was} withdrawn: the kings were on their way to the centre")
         }
         CorrectionReason::Recovered => {
             format!("{subject} {was} withdrawn: later evidence showed another line")
         }
         CorrectionReason::Arbiter => format!("{subject} {was} withdrawn by the arbiter"),
-        CorrectionReason::AfterEnd => format!("{subject} {was} withdrawn: the game was over before"),
+        CorrectionReason::AfterEnd => {
+            format!("{subject} {was} withdrawn: the previous move had ended the game")
+        }
     }
 }
 
@@ -230,7 +238,7 @@ fn name(entry: &MoveRecord, numbering: Numbering) -> String {
     numbering.name(entry.ply, &played(entry.san.as_deref(), entry.uci.as_deref()))
 }
 
-fn told(entry: &Move, numbering: Numbering) -> String {
+fn move_name(entry: &Move, numbering: Numbering) -> String {
     numbering.name(entry.ply, &played(entry.san.as_deref(), entry.uci.as_deref()))
 }
 
@@ -258,11 +266,12 @@ mod tests {
             board: true,
             clock: true,
         };
-        of(&event(9, kind), seen, Some(game), &LocalTime::new(TimeZone::UTC)).map(|odd| odd.text)
+        of(&event(9, kind), seen, Some(game), &LocalTime::new(TimeZone::UTC))
+            .map(|irregularity| irregularity.text)
     }
 
     #[test]
-    fn withdrawn_moves_are_named_as_they_were_told() {
+    fn withdrawn_moves_are_named_as_they_were_published() {
         let game = game(&[("e2e4", "e4"), ("e7e5", "e5"), ("g1f3", "Nf3")]);
         let retracted = |ply, reason| text(&game, EventKind::MoveRetracted { ply, reason });
         assert_eq!(
@@ -285,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn ordinary_moves_are_not_odd_but_irregular_ones_are() {
+    fn only_irregular_moves_are_listed() {
         let game = game(&[]);
         let regular = ply(1, "e2e4", "e4");
         let irregular = Move {
@@ -297,7 +306,7 @@ mod tests {
         assert_eq!(text(&game, EventKind::MoveMade(regular)), None);
         assert_eq!(
             text(&game, EventKind::MoveMade(irregular)).as_deref(),
-            Some("1. [e2-e5] is no legal move")
+            Some("1. [e2-e5] is not a legal move")
         );
     }
 
