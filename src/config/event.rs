@@ -10,8 +10,8 @@ use serde::{Deserialize, Deserializer};
 use toml::value::Datetime;
 
 use crate::laws::{
-    DefaultTime, DrawnStart, Edition, Language, Mode, OpenPoints, Penalties1997, Regulations, ReversedLimit,
-    Rounds, Rules, TimeControl, Told,
+    DefaultTime, DrawnStart, Edition, IllegalMoveReport, Language, Mode, OpenPoints, Penalties1997,
+    Regulations, ReversedLimit, Rounds, Rules, TimeControl,
 };
 
 /// What is played, as far as it is written. What is left out is as for the event, or the default.
@@ -47,7 +47,7 @@ pub(crate) struct Points {
     #[serde(deserialize_with = "one_or_two")]
     blitz_2023_minutes: Option<u8>,
     penalties_1997: Option<Penalties1997>,
-    illegal_move_told: Option<Told>,
+    illegal_move_told: Option<IllegalMoveReport>,
     standing_move_counts: Option<bool>,
     reversed_limit: Option<ReversedLimit>,
     reinstated_counts: Option<bool>,

@@ -2,7 +2,8 @@ mod refusals;
 
 use super::*;
 use crate::laws::{
-    DrawnStart, Edition, Language, Mode, OpenPoints, Penalties1997, ReversedLimit, Rounds, Rules, Told,
+    DrawnStart, Edition, IllegalMoveReport, Language, Mode, OpenPoints, Penalties1997, ReversedLimit, Rounds,
+    Rules,
 };
 use kiebitz_hardware::Timestamp;
 
@@ -212,7 +213,7 @@ fn board_plays_what_the_event_does_but_for_what_is_said_of_it() {
     let points = OpenPoints {
         blitz_2023_minutes: 2,
         penalties_1997: Penalties1997::Always,
-        illegal_move_told: Told::Completed,
+        illegal_move_told: IllegalMoveReport::Completed,
         standing_move_counts: true,
         reversed_limit: ReversedLimit::Either,
         reinstated_counts: true,

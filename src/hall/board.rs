@@ -174,7 +174,7 @@ impl Board {
             if let Some(given) = self.referee.given(&checked) {
                 self.tracker.correct(now, given);
             }
-            self.referee.act(now, &command.by, checked);
+            self.referee.carry_out(now, &command.by, checked);
             self.rule();
         }
         answer

@@ -294,7 +294,7 @@ impl Hall {
             let boards = self.boards.keys().cloned().collect();
             let board = board.to_owned();
             let language = self.names.regulations(&board).language;
-            return command.answer(Err(&Refusal::NoBoard { board, boards }), language);
+            return command.answer(Err(&Refusal::UnknownBoard { board, boards }), language);
         };
         let answer = asked.command(now, command);
         self.heard(board);

@@ -1,4 +1,4 @@
-//! What follows from a sight: how grave it is, by which articles, and what the arbiter is advised.
+//! What follows from a situation: how grave it is, by which articles, and what the arbiter is advised.
 
 mod game;
 mod offences;
@@ -13,7 +13,7 @@ use shakmaty::Color;
 
 use super::articles::Topic;
 use super::rules::Rules;
-use super::sight::Sight;
+use super::situation::Situation;
 use crate::vocabulary::vocabulary;
 
 /// What the arbiter is advised.
@@ -47,14 +47,14 @@ vocabulary! {
 }
 
 impl Rules {
-    /// What follows from a sight under these rules.
+    /// What follows from a situation under these rules.
     ///
     /// `color` is whose it is, `None` where that is not known or it is nobody's.
     #[must_use]
-    pub fn advise(&self, sight: &Sight, color: Option<Color>) -> Advice {
+    pub fn advise(&self, situation: &Situation, color: Option<Color>) -> Advice {
         let draft = Draft::new(self, color);
-        match sight {
-            Sight::IllegalMove {
+        match situation {
+            Situation::IllegalMove {
                 fault,
                 stage,
                 offence,
@@ -64,7 +64,7 @@ impl Rules {
                 let offence = Offence::new(*offence, *opponent_can_mate, *times);
                 draft.with("fault", fault.name()).illegal_move(*stage, offence)
             }
-            Sight::PromotionNotReplaced {
+            Situation::PromotionNotReplaced {
                 square,
                 stage,
                 offence,
@@ -76,21 +76,21 @@ impl Rules {
                     .with("square", square.to_string())
                     .promotion(*stage, offence)
             }
-            Sight::PressedWithoutMove {
+            Situation::PressedWithoutMove {
                 offence,
                 opponent_can_mate,
                 times,
             } => draft.pressed(Offence::new(*offence, *opponent_can_mate, *times)),
-            Sight::TwoHandsSuspected => draft.two_hands(),
-            Sight::TouchedNotMoved { touch, due, played } => draft.touched(*touch, due, played),
-            Sight::CastlingRookFirst { together } => draft.rook_first(*together),
-            Sight::AdjustedOffTurn { square } => draft.adjusted(*square),
-            Sight::DisplacedPieces { found_later } => draft.displaced(*found_later),
-            Sight::WrongStart { drawn, moves } => draft.wrong_start(drawn, *moves),
-            Sight::BoardRotated { quarter, moves } => draft.rotated(*quarter, *moves),
-            Sight::ColorsReversed { moves } => draft.reversed(*moves),
-            Sight::IllegalPosition { kings } => draft.illegal_position(*kings),
-            Sight::FlagFall {
+            Situation::TwoHandsSuspected => draft.two_hands(),
+            Situation::TouchedNotMoved { touch, due, played } => draft.touched(*touch, due, played),
+            Situation::CastlingRookFirst { together } => draft.rook_first(*together),
+            Situation::AdjustedOffTurn { square } => draft.adjusted(*square),
+            Situation::DisplacedPieces { found_later } => draft.displaced(*found_later),
+            Situation::WrongStart { drawn, moves } => draft.wrong_start(drawn, *moves),
+            Situation::BoardRotated { quarter, moves } => draft.rotated(*quarter, *moves),
+            Situation::ColorsReversed { moves } => draft.reversed(*moves),
+            Situation::IllegalPosition { kings } => draft.illegal_position(*kings),
+            Situation::FlagFall {
                 completed,
                 required,
                 last_period,
@@ -99,23 +99,23 @@ impl Rules {
                 let draft = draft.mate(*opponent_can_mate, true);
                 draft.flag(*completed, *required, *last_period)
             }
-            Sight::TwoFlags { first, last_period } => draft.two_flags(*first, *last_period),
-            Sight::ClockInconsistent {
+            Situation::TwoFlags { first, last_period } => draft.two_flags(*first, *last_period),
+            Situation::ClockInconsistent {
                 missing_s,
                 increments_of,
                 should,
             } => draft.inconsistent(*missing_s, *increments_of, *should),
-            Sight::TimeTrouble { players } => draft.time_trouble(*players),
-            Sight::LateStart {
+            Situation::TimeTrouble { players } => draft.time_trouble(*players),
+            Situation::LateStart {
                 minutes,
                 default_time,
                 defaulted,
             } => draft.late(*minutes, *default_time, *defaulted),
-            Sight::ClockStopped => draft.clock_stopped(),
-            Sight::ContinuedAfterEnd => draft.continued_after_end(),
-            Sight::ClockDisconnected => draft.clock_gone(),
-            Sight::BoardDisconnected => draft.board_gone(),
-            Sight::SensorFault { square } => draft.sensor_fault(*square),
+            Situation::ClockStopped => draft.clock_stopped(),
+            Situation::ContinuedAfterEnd => draft.continued_after_end(),
+            Situation::ClockDisconnected => draft.clock_gone(),
+            Situation::BoardDisconnected => draft.board_gone(),
+            Situation::SensorFault { square } => draft.sensor_fault(*square),
         }
     }
 }

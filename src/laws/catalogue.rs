@@ -58,7 +58,7 @@ languages! {
 /// A text that names no language.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{text:?} is no language that there is a catalogue for: {}", codes())]
-pub struct NoLanguage {
+pub struct UnknownLanguage {
     /// The text.
     pub text: String,
 }
@@ -81,10 +81,10 @@ struct Catalogue {
 /// catalogue has an empty text: the tests hold that there is none.
 ///
 /// ```
-/// use kiebitz::laws::{Language, Rules, Sight, text};
+/// use kiebitz::laws::{Language, Rules, Situation, text};
 /// use shakmaty::{Color, Square};
 ///
-/// let advice = Rules::default().advise(&Sight::AdjustedOffTurn { square: Square::E4 }, Some(Color::White));
+/// let advice = Rules::default().advise(&Situation::AdjustedOffTurn { square: Square::E4 }, Some(Color::White));
 /// let german = text(Language::German, advice.case, &advice.values);
 /// assert!(german.contains("e4"), "{german}");
 /// ```
@@ -120,7 +120,7 @@ pub fn word<'w>(language: Language, of: &str, name: &'w str) -> &'w str {
 }
 
 /// Words may have placeholders in them, whose words may have some in turn.
-const DEEPEST: usize = 4;
+const MAX_DEPTH: usize = 4;
 
 impl Catalogue {
     /// What the file says. The tests hold that each can be read; one that could not would leave advice without words.
@@ -129,7 +129,7 @@ impl Catalogue {
     }
 
     fn filled(&self, template: Option<&String>, values: &BTreeMap<String, Value>) -> String {
-        let filled = template.map_or_else(String::new, |template| self.fill(template, values, DEEPEST));
+        let filled = template.map_or_else(String::new, |template| self.fill(template, values, MAX_DEPTH));
         let words: Vec<&str> = filled.split_whitespace().collect();
         words.join(" ")
     }
@@ -188,11 +188,11 @@ fn codes() -> String {
 }
 
 impl FromStr for Language {
-    type Err = NoLanguage;
+    type Err = UnknownLanguage;
 
-    fn from_str(text: &str) -> Result<Self, NoLanguage> {
+    fn from_str(text: &str) -> Result<Self, UnknownLanguage> {
         let found = Self::ALL.iter().find(|language| language.code() == text);
-        found.copied().ok_or_else(|| NoLanguage {
+        found.copied().ok_or_else(|| UnknownLanguage {
             text: text.to_owned(),
         })
     }

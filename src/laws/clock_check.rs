@@ -2,7 +2,7 @@
 
 use shakmaty::{ByColor, Color};
 
-use super::sight::Sight;
+use super::situation::Situation;
 use super::time_control::TimeControl;
 
 /// What a clock is checked by (2023: 6.10).
@@ -40,7 +40,7 @@ impl ClockCheck {
     /// What is to be seen of a clock that shows these times, in milliseconds; `None` where they are right to within the
     /// tolerance, or where nothing can be expected.
     #[must_use]
-    pub fn judge(&self, control: &TimeControl, shown: ByColor<u64>, tolerance_ms: u64) -> Option<Sight> {
+    pub fn judge(&self, control: &TimeControl, shown: ByColor<u64>, tolerance_ms: u64) -> Option<Situation> {
         let together = i64::try_from(shown.white.checked_add(shown.black)?).ok()?;
         let missing = self.expected_sum(control)?.checked_sub(together)?;
         if missing.unsigned_abs() <= tolerance_ms {
@@ -54,7 +54,7 @@ impl ClockCheck {
             white: shown.white.saturating_add(increments.white),
             black: shown.black.saturating_add(increments.black),
         };
-        Some(Sight::ClockInconsistent {
+        Some(Situation::ClockInconsistent {
             missing_s: missing / 1000,
             increments_of: never_set.then_some(self.moves),
             should: never_set.then_some(should),
@@ -122,7 +122,7 @@ mod tests {
         let seen = check.judge(&control("90+30"), times(70, 50), TOLERANCE);
         assert_eq!(
             seen,
-            Some(Sight::ClockInconsistent {
+            Some(Situation::ClockInconsistent {
                 missing_s: 720,
                 increments_of: Some(ByColor::new_with(|_| 12)),
                 should: Some(times(76, 56)),
@@ -140,7 +140,7 @@ mod tests {
         let seen = check.judge(&control("2 h/40 + 1 h"), times(95, 75), TOLERANCE);
         assert_eq!(
             seen,
-            Some(Sight::ClockInconsistent {
+            Some(Situation::ClockInconsistent {
                 missing_s: -1200,
                 increments_of: None,
                 should: None,

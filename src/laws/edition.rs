@@ -87,7 +87,7 @@ pub enum Play {
 /// A text that names no edition.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{text:?} is no edition of the Laws: {}", names(Edition::ALL.iter().map(|edition| edition.as_str())))]
-pub struct NoEdition {
+pub struct UnknownEdition {
     /// The text.
     pub text: String,
 }
@@ -95,7 +95,7 @@ pub struct NoEdition {
 /// A text that names no mode of play.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{text:?} is no mode of play: {}", names(Mode::ALL.iter().map(|mode| mode.as_str())))]
-pub struct NoMode {
+pub struct UnknownMode {
     /// The text.
     pub text: String,
 }
@@ -115,22 +115,22 @@ impl Mode {
 }
 
 impl FromStr for Edition {
-    type Err = NoEdition;
+    type Err = UnknownEdition;
 
-    fn from_str(text: &str) -> Result<Self, NoEdition> {
+    fn from_str(text: &str) -> Result<Self, UnknownEdition> {
         let found = Self::ALL.iter().find(|edition| edition.as_str() == text);
-        found.copied().ok_or_else(|| NoEdition {
+        found.copied().ok_or_else(|| UnknownEdition {
             text: text.to_owned(),
         })
     }
 }
 
 impl FromStr for Mode {
-    type Err = NoMode;
+    type Err = UnknownMode;
 
-    fn from_str(text: &str) -> Result<Self, NoMode> {
+    fn from_str(text: &str) -> Result<Self, UnknownMode> {
         let found = Self::ALL.iter().find(|mode| mode.as_str() == text);
-        found.copied().ok_or_else(|| NoMode {
+        found.copied().ok_or_else(|| UnknownMode {
             text: text.to_owned(),
         })
     }

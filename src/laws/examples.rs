@@ -1,21 +1,24 @@
-//! One of each: sights that between them show every text, for explaining the Laws and for holding the catalogues to them.
+//! One of each: situations that between them show every text, for explaining the Laws and for holding the catalogues to them.
 
 use shakmaty::{ByColor, Color, Square};
 
 use super::advice::Advice;
 use super::rules::Rules;
-use super::sight::{ClockTimes, DrawnStart, Fault, IncidentKind, Sight, Stage, Touch};
+use super::situation::{ClockTimes, DrawnStart, Fault, IncidentKind, Situation, Stage, Touch};
 
 /// Something to be seen, and whose it is.
-pub(super) type Example = (Sight, Option<Color>);
+pub(super) type Example = (Situation, Option<Color>);
 
 impl Rules {
     /// What a kind of incident means under these rules: an advice for each of its cases, about an example.
     #[must_use]
     pub fn explain(&self, kind: IncidentKind) -> Vec<Advice> {
         let mut cases: Vec<Advice> = Vec::new();
-        for (sight, color) in examples().iter().filter(|(sight, _)| sight.kind() == kind) {
-            let advice = self.advise(sight, *color);
+        for (situation, color) in examples()
+            .iter()
+            .filter(|(situation, _)| situation.kind() == kind)
+        {
+            let advice = self.advise(situation, *color);
             if cases.iter().all(|met| met.case != advice.case) {
                 cases.push(advice);
             }
@@ -24,7 +27,7 @@ impl Rules {
     }
 }
 
-/// Sights of every kind, one kind after the other, and each in all its stages.
+/// Situations of every kind, one kind after the other, and each in all its stages.
 pub(super) fn examples() -> Vec<Example> {
     let mut examples = offences();
     examples.extend(touching());
@@ -43,34 +46,34 @@ fn offences() -> Vec<Example> {
     ];
     let mut examples = Vec::new();
     for (stage, offence) in stages {
-        let sight = Sight::IllegalMove {
+        let situation = Situation::IllegalMove {
             fault: Fault::KingInCheck,
             stage,
             offence,
             opponent_can_mate: None,
             times: Some(TIMES),
         };
-        examples.push((sight, Some(Color::White)));
+        examples.push((situation, Some(Color::White)));
     }
     for (stage, offence) in stages {
-        let sight = Sight::PromotionNotReplaced {
+        let situation = Situation::PromotionNotReplaced {
             square: Square::E8,
             stage,
             offence,
             opponent_can_mate: Some(true),
             times: None,
         };
-        examples.push((sight, Some(Color::White)));
+        examples.push((situation, Some(Color::White)));
     }
     for offence in 1..=3 {
-        let sight = Sight::PressedWithoutMove {
+        let situation = Situation::PressedWithoutMove {
             offence,
             opponent_can_mate: Some(false),
             times: Some(TIMES),
         };
-        examples.push((sight, Some(Color::White)));
+        examples.push((situation, Some(Color::White)));
     }
-    examples.push((Sight::TwoHandsSuspected, Some(Color::White)));
+    examples.push((Situation::TwoHandsSuspected, Some(Color::White)));
     examples
 }
 
@@ -89,85 +92,94 @@ const TIMES: ClockTimes = ClockTimes {
 
 fn touching() -> Vec<Example> {
     let touch = |touch, due: &[&str], played: &str| {
-        let sight = Sight::TouchedNotMoved {
+        let situation = Situation::TouchedNotMoved {
             touch,
             due: due.iter().map(|san| (*san).to_owned()).collect(),
             played: played.to_owned(),
         };
-        (sight, Some(Color::White))
+        (situation, Some(Color::White))
     };
     vec![
         touch(Touch::Own { square: Square::E2 }, &["e3", "e4"], "Nf3"),
         touch(Touch::Other { square: Square::D5 }, &[], "Nf3"),
         touch(Touch::Released { square: Square::F3 }, &["Nf3"], "Nh3"),
         touch(Touch::TakenBack { square: Square::G1 }, &["Nf3"], "Nh3"),
-        (Sight::CastlingRookFirst { together: false }, Some(Color::White)),
-        (Sight::CastlingRookFirst { together: true }, Some(Color::White)),
-        (Sight::AdjustedOffTurn { square: Square::E4 }, Some(Color::White)),
+        (
+            Situation::CastlingRookFirst { together: false },
+            Some(Color::White),
+        ),
+        (
+            Situation::CastlingRookFirst { together: true },
+            Some(Color::White),
+        ),
+        (
+            Situation::AdjustedOffTurn { square: Square::E4 },
+            Some(Color::White),
+        ),
     ]
 }
 
 fn positions() -> Vec<Example> {
     let drawn = || DrawnStart::Chess960(Some("bbqnnrkr/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR".to_owned()));
     let mut examples = vec![
-        (Sight::DisplacedPieces { found_later: false }, None),
-        (Sight::DisplacedPieces { found_later: true }, None),
+        (Situation::DisplacedPieces { found_later: false }, None),
+        (Situation::DisplacedPieces { found_later: true }, None),
     ];
     for (drawn, moves) in [
         (DrawnStart::Standard, 0),
         (DrawnStart::Chess960(None), 2),
         (drawn(), 12),
     ] {
-        examples.push((Sight::WrongStart { drawn, moves }, None));
+        examples.push((Situation::WrongStart { drawn, moves }, None));
     }
     for (quarter, moves) in [(true, 2), (true, 12), (false, 2)] {
-        examples.push((Sight::BoardRotated { quarter, moves }, None));
+        examples.push((Situation::BoardRotated { quarter, moves }, None));
     }
     for moves in [4, 12] {
-        examples.push((Sight::ColorsReversed { moves }, None));
+        examples.push((Situation::ColorsReversed { moves }, None));
     }
     for kings in [true, false] {
-        examples.push((Sight::IllegalPosition { kings }, None));
+        examples.push((Situation::IllegalPosition { kings }, None));
     }
-    examples.push((Sight::ContinuedAfterEnd, None));
-    examples.push((Sight::BoardDisconnected, None));
-    examples.push((Sight::SensorFault { square: Square::F4 }, None));
+    examples.push((Situation::ContinuedAfterEnd, None));
+    examples.push((Situation::BoardDisconnected, None));
+    examples.push((Situation::SensorFault { square: Square::F4 }, None));
     examples
 }
 
 fn clocks() -> Vec<Example> {
     let flag = |completed, required, last_period| {
-        let sight = Sight::FlagFall {
+        let situation = Situation::FlagFall {
             completed,
             required,
             last_period,
             opponent_can_mate: None,
         };
-        (sight, Some(Color::White))
+        (situation, Some(Color::White))
     };
     let trouble = |white, black| {
         (
-            Sight::TimeTrouble {
+            Situation::TimeTrouble {
                 players: ByColor { white, black },
             },
             None,
         )
     };
     let inconsistent = |missing_s, increments_of, should| {
-        let sight = Sight::ClockInconsistent {
+        let situation = Situation::ClockInconsistent {
             missing_s,
             increments_of,
             should,
         };
-        (sight, None)
+        (situation, None)
     };
     let late = |minutes, default_time, missing: Option<Color>| {
-        let sight = Sight::LateStart {
+        let situation = Situation::LateStart {
             minutes,
             default_time,
             defaulted: default_time.is_some_and(|default_time| minutes >= default_time),
         };
-        (sight, missing)
+        (situation, missing)
     };
     let should = ByColor {
         white: 4_560_000,
@@ -179,21 +191,21 @@ fn clocks() -> Vec<Example> {
         flag(38, None, false),
         flag(52, None, true),
         (
-            Sight::TwoFlags {
+            Situation::TwoFlags {
                 first: Some(Color::Black),
                 last_period: true,
             },
             None,
         ),
         (
-            Sight::TwoFlags {
+            Situation::TwoFlags {
                 first: None,
                 last_period: false,
             },
             None,
         ),
         (
-            Sight::TwoFlags {
+            Situation::TwoFlags {
                 first: None,
                 last_period: true,
             },
@@ -204,8 +216,8 @@ fn clocks() -> Vec<Example> {
         inconsistent(-1200, None, None),
         trouble(true, false),
         trouble(true, true),
-        (Sight::ClockStopped, None),
-        (Sight::ClockDisconnected, None),
+        (Situation::ClockStopped, None),
+        (Situation::ClockDisconnected, None),
         late(2, None, None),
         late(2, Some(30), None),
         late(30, Some(30), None),

@@ -11,7 +11,7 @@ pub struct OpenPoints {
     /// When the penalties of 1997 for illegal moves apply: they stand in Art. 10.3, with the quickplay finish.
     pub penalties_1997: Penalties1997,
     /// When the arbiter is told of an illegal move; its penalty needs the press in any case (7.5).
-    pub illegal_move_told: Told,
+    pub illegal_move_told: IllegalMoveReport,
     /// Whether an illegal move that stands in rapid or blitz counts as an offence without the arbiter's word.
     pub standing_move_counts: bool,
     /// Whose moves count towards the limit for colours reversed (7.3, since 2017: ten by both).
@@ -33,7 +33,7 @@ pub enum Penalties1997 {
 /// When the arbiter is told of an illegal move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Told {
+pub enum IllegalMoveReport {
     /// As soon as it stands on the board, so that it can be corrected without a penalty.
     Made,
     /// Once the clock is pressed: until then the player may notice by himself.
@@ -55,7 +55,7 @@ impl Default for OpenPoints {
         Self {
             blitz_2023_minutes: 1,
             penalties_1997: Penalties1997::QuickplayFinish,
-            illegal_move_told: Told::Made,
+            illegal_move_told: IllegalMoveReport::Made,
             standing_move_counts: false,
             reversed_limit: ReversedLimit::Both,
             reinstated_counts: false,

@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::catalogue::Language;
 use super::rounds::{DefaultTime, Rounds};
 use super::rules::Rules;
-use super::sight::DrawnStart;
+use super::situation::DrawnStart;
 use super::time_control::TimeControl;
 
 /// What applies at a board.
@@ -54,21 +54,21 @@ impl Regulations {
 #[error(
     "{text:?} is no start position: \"standard\", \"chess960\", or the pieces of a Chess960 start from a to h, as in \"bbqnnrkr\""
 )]
-pub struct NoDrawnStart {
+pub struct InvalidDrawnStart {
     /// The text.
     pub text: String,
 }
 
 /// "standard", "chess960" for any position of it, or the pieces from a to h of the one that was drawn.
 impl FromStr for DrawnStart {
-    type Err = NoDrawnStart;
+    type Err = InvalidDrawnStart;
 
-    fn from_str(text: &str) -> Result<Self, NoDrawnStart> {
+    fn from_str(text: &str) -> Result<Self, InvalidDrawnStart> {
         match text {
             "standard" => Ok(Self::Standard),
             "chess960" => Ok(Self::Chess960(None)),
             pieces => {
-                let placement = drawn(pieces).ok_or_else(|| NoDrawnStart {
+                let placement = drawn(pieces).ok_or_else(|| InvalidDrawnStart {
                     text: text.to_owned(),
                 })?;
                 Ok(Self::Chess960(Some(placement)))

@@ -2,7 +2,7 @@
 
 use shakmaty::{ByColor, Color};
 
-use super::sight::ClockTimes;
+use super::situation::ClockTimes;
 
 impl ClockTimes {
     /// The times to set: those when the last legal ply was completed, with `bonus` milliseconds for the opponent of

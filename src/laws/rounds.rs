@@ -25,14 +25,14 @@ pub struct DefaultTime {
 /// A text that is no default time.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{text:?} is no default time: whole minutes, a day at most, as in \"30 min\", \"1 h\" or \"0 min\"")]
-pub struct NoDefaultTime {
+pub struct InvalidDefaultTime {
     /// The text.
     pub text: String,
 }
 
 /// A round that begins so much earlier than the plan has it is still that round.
-const BROUGHT_FORWARD: Duration = Duration::from_secs(30 * 60);
-const MINUTES_OF_A_DAY: u32 = 24 * 60;
+const MAX_BROUGHT_FORWARD: Duration = Duration::from_secs(30 * 60);
+const MINUTES_PER_DAY: u32 = 24 * 60;
 
 impl Rounds {
     /// Rounds that are to begin at these times.
@@ -45,7 +45,7 @@ impl Rounds {
 
     /// A round begins at that time. It takes the place of what was told before, of all that was planned up to then, and of
     /// the next one planned if that is the nearest, and within half an hour.
-    pub fn tell(&mut self, begins: Timestamp) {
+    pub fn announce(&mut self, begins: Timestamp) {
         self.told = Some(begins);
     }
 
@@ -78,7 +78,7 @@ impl Rounds {
         let from_last = before.checked_sub(1).and_then(|last| self.planned.get(last));
         let from_last = from_last.map(|last| told.saturating_duration_since(*last));
         let is_next = to_next.is_some_and(|to_next| {
-            to_next <= BROUGHT_FORWARD && from_last.is_none_or(|from_last| to_next < from_last)
+            to_next <= MAX_BROUGHT_FORWARD && from_last.is_none_or(|from_last| to_next < from_last)
         });
         before + usize::from(is_next)
     }
@@ -93,11 +93,11 @@ impl DefaultTime {
 }
 
 impl FromStr for DefaultTime {
-    type Err = NoDefaultTime;
+    type Err = InvalidDefaultTime;
 
-    fn from_str(text: &str) -> Result<Self, NoDefaultTime> {
-        let minutes = minutes(text).filter(|minutes| *minutes <= MINUTES_OF_A_DAY);
-        let minutes = minutes.ok_or_else(|| NoDefaultTime {
+    fn from_str(text: &str) -> Result<Self, InvalidDefaultTime> {
+        let minutes = minutes(text).filter(|minutes| *minutes <= MINUTES_PER_DAY);
+        let minutes = minutes.ok_or_else(|| InvalidDefaultTime {
             text: text.to_owned(),
         })?;
         Ok(Self { minutes })
@@ -116,7 +116,7 @@ mod tests {
     /// The rounds that count for a plan and what is told, in the order in which they come.
     fn counting(planned: &[i64], told: &[i64]) -> Vec<i64> {
         let mut rounds = Rounds::planned(planned.iter().copied().map(at));
-        told.iter().for_each(|told| rounds.tell(at(*told)));
+        told.iter().for_each(|told| rounds.announce(at(*told)));
         let mut counting = Vec::new();
         let mut now = at(-1000);
         while let Some(next) = rounds.next(now) {

@@ -1,4 +1,4 @@
-//! Every edition, every way of playing, every sight: what is advised exists and says all it names.
+//! Every edition, every way of playing, every situation: what is advised exists and says all it names.
 
 mod rulings;
 
@@ -16,7 +16,7 @@ fn all_rules() -> Vec<Rules> {
         OpenPoints {
             blitz_2023_minutes: 2,
             penalties_1997: Penalties1997::Always,
-            illegal_move_told: Told::Completed,
+            illegal_move_told: IllegalMoveReport::Completed,
             standing_move_counts: true,
             reversed_limit: ReversedLimit::Either,
             reinstated_counts: true,
@@ -41,16 +41,16 @@ fn all_rules() -> Vec<Rules> {
 #[test]
 fn every_advice_has_a_text_in_every_language_and_names_nothing_it_does_not_know() {
     for rules in all_rules() {
-        for (sight, color) in examples() {
+        for (situation, color) in examples() {
             for color in [color, None, Some(Color::Black)] {
-                let advice = rules.advise(&sight, color);
-                assert_eq!(advice.case.split('.').next(), Some(sight.kind().as_str()));
+                let advice = rules.advise(&situation, color);
+                assert_eq!(advice.case.split('.').next(), Some(situation.kind().as_str()));
                 for language in Language::ALL {
                     let text = text(*language, advice.case, &advice.values);
-                    assert!(text.len() > 20, "{rules:?} {sight:?} {}: {text}", advice.case);
+                    assert!(text.len() > 20, "{rules:?} {situation:?} {}: {text}", advice.case);
                     assert!(
                         !text.contains(['{', '}']),
-                        "{rules:?} {sight:?} {}: {text}",
+                        "{rules:?} {situation:?} {}: {text}",
                         advice.case
                     );
                 }
@@ -62,10 +62,10 @@ fn every_advice_has_a_text_in_every_language_and_names_nothing_it_does_not_know(
 #[test]
 fn every_advice_rests_on_an_article_but_for_faults_of_the_board() {
     for rules in all_rules() {
-        for (sight, color) in examples() {
-            let advice = rules.advise(&sight, color);
-            let fault = matches!(sight, Sight::SensorFault { .. });
-            assert_eq!(advice.article.is_empty(), fault, "{rules:?} {sight:?}");
+        for (situation, color) in examples() {
+            let advice = rules.advise(&situation, color);
+            let fault = matches!(situation, Situation::SensorFault { .. });
+            assert_eq!(advice.article.is_empty(), fault, "{rules:?} {situation:?}");
             assert!(!advice.article.contains('†'), "{}", advice.article);
         }
     }
@@ -75,8 +75,8 @@ fn every_advice_rests_on_an_article_but_for_faults_of_the_board() {
 fn no_text_waits_for_a_case_that_never_comes() {
     let mut met = BTreeSet::new();
     for rules in all_rules() {
-        for (sight, color) in examples() {
-            met.insert(rules.advise(&sight, color).case.to_owned());
+        for (situation, color) in examples() {
+            met.insert(rules.advise(&situation, color).case.to_owned());
         }
     }
     let written: BTreeSet<String> = catalogue::cases(Language::English).collect();
@@ -86,23 +86,26 @@ fn no_text_waits_for_a_case_that_never_comes() {
 #[test]
 fn what_a_board_cannot_see_is_a_hint_at_most() {
     for rules in all_rules() {
-        for (sight, color) in examples() {
+        for (situation, color) in examples() {
             let unseen = matches!(
-                sight.kind(),
+                situation.kind(),
                 IncidentKind::PieceTouchedNotMoved
                     | IncidentKind::CastlingRookFirst
                     | IncidentKind::TwoHandsSuspected
                     | IncidentKind::AdjustedOffTurn
             );
-            let severity = rules.advise(&sight, color).severity;
-            assert!(!unseen || severity <= Severity::Hint, "{sight:?}: {severity:?}");
+            let severity = rules.advise(&situation, color).severity;
+            assert!(
+                !unseen || severity <= Severity::Hint,
+                "{situation:?}: {severity:?}"
+            );
         }
     }
 }
 
 #[test]
 fn every_kind_has_a_title_and_is_explained() {
-    let shown: BTreeSet<IncidentKind> = examples().iter().map(|(sight, _)| sight.kind()).collect();
+    let shown: BTreeSet<IncidentKind> = examples().iter().map(|(situation, _)| situation.kind()).collect();
     assert_eq!(shown.len(), IncidentKind::ALL.len());
     for &kind in IncidentKind::ALL {
         for language in Language::ALL {

@@ -22,7 +22,7 @@ pub(super) use read::minutes;
 /// assert_eq!(control.pgn().as_deref(), Some("40/5400+30:1800+30"));
 /// assert_eq!(control.bonus(41), Bonus::Fischer(30));
 /// assert_eq!(TimeControl::from_pgn("5400+30")?.to_string(), "90+30");
-/// # Ok::<(), kiebitz::laws::NoTimeControl>(())
+/// # Ok::<(), kiebitz::laws::InvalidTimeControl>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimeControl {
@@ -56,7 +56,7 @@ pub enum Bonus {
 /// A text that is no time control.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum NoTimeControl {
+pub enum InvalidTimeControl {
     /// It is empty.
     #[error("a time control is written as in \"90+30\" or \"90 min/40 + 30 min, 30 s from move 1\"")]
     Empty,
@@ -104,9 +104,9 @@ impl TimeControl {
     pub fn new(periods: Vec<Period>) -> Option<Self> {
         let (last, others) = periods.split_last()?;
         let sensible = |period: &Period| {
-            period.moves.is_none_or(|moves| (1..=MOST_MOVES).contains(&moves))
-                && (1..=MOST_SECONDS).contains(&period.seconds)
-                && period.bonus.seconds() <= MOST_SECONDS
+            period.moves.is_none_or(|moves| (1..=MAX_MOVES).contains(&moves))
+                && (1..=MAX_SECONDS).contains(&period.seconds)
+                && period.bonus.seconds() <= MAX_SECONDS
                 && !matches!(period.bonus, Bonus::Fischer(0) | Bonus::Delay(0))
         };
         let numbered = others.iter().all(|period| period.moves.is_some());
@@ -249,11 +249,11 @@ impl Bonus {
 }
 
 /// No game has more moves in a period.
-const MOST_MOVES: u32 = 999;
+const MAX_MOVES: u32 = 999;
 /// Nobody has more time: a hundred hours.
-const MOST_SECONDS: u32 = 360_000;
+const MAX_SECONDS: u32 = 360_000;
 /// What is written as a mere number is minutes below this, and seconds, as in PGN, from here on.
-const FEWEST_BARE_SECONDS: u32 = 180;
+const MIN_BARE_SECONDS: u32 = 180;
 
 /// As arbiters write it: it is read back as the same.
 impl fmt::Display for TimeControl {
@@ -266,7 +266,7 @@ impl fmt::Display for TimeControl {
             },
         ] = self.periods.as_slice()
             && seconds % 60 == 0
-            && seconds / 60 < FEWEST_BARE_SECONDS
+            && seconds / 60 < MIN_BARE_SECONDS
         {
             return write!(f, "{}+{bonus}", seconds / 60);
         }

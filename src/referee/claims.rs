@@ -5,7 +5,7 @@ use shakmaty::san::SanPlus;
 use shakmaty::{Chess, Move, Position};
 
 use super::history::History;
-use super::{Entry, Referee};
+use super::{LineEntry, Referee};
 use crate::events::{ClaimReason, EventKind};
 use crate::laws::{Severity, Topic};
 
@@ -86,7 +86,7 @@ impl Referee {
                 intended: Some(names(position, &moves)),
             })
         } else {
-            (due && !history.told_fifty()).then_some(Claim {
+            (due && !history.fifty_was_offered()).then_some(Claim {
                 reason: ClaimReason::FiftyMoves,
                 occurrences: since,
                 intended: None,
@@ -126,7 +126,7 @@ impl Referee {
             severity: Severity::Info,
             edition: rules.edition,
         };
-        self.say(now, None, event, None);
+        self.publish(now, None, event, None);
     }
 }
 
@@ -139,13 +139,13 @@ pub(super) struct Offered {
 
 impl History<'_> {
     /// Whether the player on move has heard since the last pawn move or capture that 50 moves were played.
-    fn told_fifty(&self) -> bool {
+    fn fifty_was_offered(&self) -> bool {
         let quiet = usize::try_from(self.quiet()).unwrap_or(usize::MAX);
         let own = self.plies().iter().rev().step_by(2).take(quiet.div_ceil(2));
         own.into_iter().any(|entry| entry.offered.fifty)
     }
 
-    fn last_entry(&self) -> Option<&Entry> {
+    fn last_entry(&self) -> Option<&LineEntry> {
         self.plies().last()
     }
 }

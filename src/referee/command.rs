@@ -179,7 +179,7 @@ pub struct StartRound {
 
 /// A text that is no command.
 #[derive(Debug, Error)]
-pub enum NoCommand {
+pub enum InvalidCommand {
     /// It is no JSON object.
     #[error("a command is a JSON object: {0}")]
     NoObject(String),
@@ -226,16 +226,16 @@ impl Command {
     /// # Errors
     ///
     /// When it is no command; the message says what is wrong.
-    pub fn parse(text: &str) -> Result<Self, NoCommand> {
+    pub fn parse(text: &str) -> Result<Self, InvalidCommand> {
         Self::from_fields(fields(text)?)
     }
 
-    fn from_fields(mut fields: Map<String, Value>) -> Result<Self, NoCommand> {
-        let id = take_text(&mut fields, "id")?.ok_or(NoCommand::Missing("id"))?;
-        let given = take_text(&mut fields, "do")?.ok_or(NoCommand::Missing("do"))?;
+    fn from_fields(mut fields: Map<String, Value>) -> Result<Self, InvalidCommand> {
+        let id = take_text(&mut fields, "id")?.ok_or(InvalidCommand::Missing("id"))?;
+        let given = take_text(&mut fields, "do")?.ok_or(InvalidCommand::Missing("do"))?;
         let by = take_text(&mut fields, "by")?.unwrap_or_else(|| ARBITER.to_owned());
         let known = Action::ALL.iter().find(|action| action.as_str() == given);
-        let action = *known.ok_or(NoCommand::Unknown { given })?;
+        let action = *known.ok_or(InvalidCommand::Unknown { given })?;
         let arguments = Value::Object(fields);
         let order = order(action, &arguments)?;
         Ok(Self {
@@ -283,21 +283,21 @@ impl NewGame {
     }
 }
 
-fn fields(text: &str) -> Result<Map<String, Value>, NoCommand> {
-    serde_json::from_str(text).map_err(|error| NoCommand::NoObject(error.to_string()))
+fn fields(text: &str) -> Result<Map<String, Value>, InvalidCommand> {
+    serde_json::from_str(text).map_err(|error| InvalidCommand::NoObject(error.to_string()))
 }
 
-fn take_text(fields: &mut Map<String, Value>, name: &'static str) -> Result<Option<String>, NoCommand> {
+fn take_text(fields: &mut Map<String, Value>, name: &'static str) -> Result<Option<String>, InvalidCommand> {
     match fields.remove(name) {
         None => Ok(None),
         Some(Value::String(text)) if !text.is_empty() => Ok(Some(text)),
-        Some(_) => Err(NoCommand::Missing(name)),
+        Some(_) => Err(InvalidCommand::Missing(name)),
     }
 }
 
-fn order(action: Action, arguments: &Value) -> Result<Order, NoCommand> {
-    fn read<T: DeserializeOwned>(action: Action, arguments: &Value) -> Result<T, NoCommand> {
-        T::deserialize(arguments).map_err(|error| NoCommand::Arguments {
+fn order(action: Action, arguments: &Value) -> Result<Order, InvalidCommand> {
+    fn read<T: DeserializeOwned>(action: Action, arguments: &Value) -> Result<T, InvalidCommand> {
+        T::deserialize(arguments).map_err(|error| InvalidCommand::Arguments {
             action,
             reason: error.to_string(),
         })

@@ -6,8 +6,8 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::{Chess, Color, KnownOutcome, Position};
 
 use super::history::History;
-use super::result::{IN_PLAY, can_mate};
-use super::{Entry, Referee, Verdict};
+use super::result::{MAX_NODES_IN_PLAY, can_mate};
+use super::{LineEntry, Referee, Verdict};
 use crate::events::{Clock, CompletedBy, CorrectionReason, DecidedBy, EndReason, EventKind};
 use crate::laws::{Fivefold, Rules, SeventyFive};
 
@@ -45,7 +45,7 @@ impl Referee {
     ///
     /// Mate, stalemate, a dead position and what is counted end the game with the making of the ply (75 moves in 2014:
     /// with its completion). Whatever comes after it, a move, a flag or a result shown, changes nothing.
-    pub(super) fn look_for_end(&mut self, now: Timestamp, ply: u32) {
+    pub(super) fn check_for_end(&mut self, now: Timestamp, ply: u32) {
         let Some(history) = self.history().map(|history| history.up_to(ply)) else {
             return;
         };
@@ -71,7 +71,7 @@ impl Referee {
                 elapsed_ms: None,
             };
             self.note_completed(ply, by, clock);
-            self.say(now, None, completed, None);
+            self.publish(now, None, completed, None);
         }
         let at = Some(stood_at).filter(|at| ending.made && *at != now);
         self.end(now, at, Verdict::laws(ending.outcome, ending.reason, true));
@@ -84,13 +84,13 @@ impl Referee {
         if game.published.len() > kept {
             game.keep(kept);
             let (ply, reason) = (ply + 1, CorrectionReason::AfterEnd);
-            self.say(now, None, EventKind::MoveRetracted { ply, reason }, None);
+            self.publish(now, None, EventKind::MoveRetracted { ply, reason }, None);
         }
     }
 
     /// A position from which no legal play leads to mate is dead (Art. 5.2.2) whatever stands on the board. Where that
     /// takes a search to see, the end is a proposal: the arbiter confirms it, or lets the game go on.
-    pub(super) fn look_for_dead_position(&mut self, now: Timestamp) {
+    pub(super) fn check_for_dead_position(&mut self, now: Timestamp) {
         let Some(history) = self.history() else { return };
         let Some(last) = history.plies().last().filter(|last| last.settled.is_some()) else {
             return;
@@ -103,7 +103,7 @@ impl Referee {
         let sides = [position.turn(), !position.turn()];
         let dead = sides
             .into_iter()
-            .all(|side| can_mate(position, side, IN_PLAY) == Some(false));
+            .all(|side| can_mate(position, side, MAX_NODES_IN_PLAY) == Some(false));
         if dead {
             let verdict = Verdict::laws(KnownOutcome::Draw, EndReason::DeadPosition, false);
             self.end(now, Some(stood_at), verdict);
@@ -142,7 +142,7 @@ fn verdict(history: &History<'_>, rules: &Rules) -> Option<Ending> {
 ///
 /// Out of a position that no legal play can have, after an illegal move that stands, a move can still be that: its mate
 /// counts.
-fn in_accord_with_article_3(history: &History<'_>, last: &Entry) -> bool {
+fn in_accord_with_article_3(history: &History<'_>, last: &LineEntry) -> bool {
     if last.ply.played.is_some() {
         return true;
     }

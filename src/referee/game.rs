@@ -4,7 +4,7 @@ use kiebitz_hardware::Timestamp;
 
 use super::claims::Offered;
 use super::words::{index, move_of};
-use super::{Entry, FROM_POSITION, Game, Referee, Running, WITHOUT_CLOCK};
+use super::{Game, LineEntry, MIN_PLIES_FROM_POSITION, MIN_PLIES_WITHOUT_CLOCK, OpenGame, Referee};
 use crate::events::{Clock, CompletedBy, CorrectionReason, EventKind, time_text};
 use crate::tracker::{Orientation, Ply, Variant};
 
@@ -17,7 +17,7 @@ impl Referee {
             .as_ref()
             .is_some_and(|start| start.variant == Variant::FromPosition && !start.goes_on)
             && !self.given;
-        if found && !self.clock.ran && (self.clock.connected || self.line.len() < FROM_POSITION) {
+        if found && !self.clock.ran && (self.clock.connected || self.line.len() < MIN_PLIES_FROM_POSITION) {
             return false;
         }
         if !self.clock.connected || self.clock.running {
@@ -25,7 +25,7 @@ impl Referee {
         }
         match self.clock.stopped_at {
             Some(stopped) => ply.lifted_at < stopped,
-            None => !self.clock.ran && self.line.len() >= WITHOUT_CLOCK,
+            None => !self.clock.ran && self.line.len() >= MIN_PLIES_WITHOUT_CLOCK,
         }
     }
 
@@ -47,7 +47,9 @@ impl Referee {
             self.begin(now);
         }
         let Some(game) = &self.game else { return };
-        let same = |(old, new): &(&Entry, &Entry)| old.ply.uci == new.ply.uci && old.told_at == new.told_at;
+        let same = |(old, new): &(&LineEntry, &LineEntry)| {
+            old.ply.uci == new.ply.uci && old.reported_at == new.reported_at
+        };
         let common = game.published.iter().zip(&self.line).take_while(same).count();
         // Pieces being set up or cleared away can look like another line; what is certain stands until the clock runs.
         // What the memory tells was played before it stood.
@@ -71,7 +73,7 @@ impl Referee {
             }
             let entry = self.line[at].clone();
             let replaces = replaced.clone().filter(|_| at == common);
-            self.publish(now, entry, replaces, reason);
+            self.publish_ply(now, entry, replaces, reason);
         }
         if counted <= common {
             self.withdraw_surplus(now, reason);
@@ -103,7 +105,7 @@ impl Referee {
             number: self.games,
             id: format!("{day}-{}-{}", self.board, self.games),
         };
-        self.game = Some(Running {
+        self.game = Some(OpenGame {
             id,
             start,
             published: Vec::new(),
@@ -113,13 +115,13 @@ impl Referee {
             players: self.announced.take(),
             placed: Vec::new(),
         });
-        self.say(now, None, event, None);
+        self.publish(now, None, event, None);
     }
 
-    pub(super) fn publish(
+    pub(super) fn publish_ply(
         &mut self,
         now: Timestamp,
-        entry: Entry,
+        entry: LineEntry,
         replaces: Option<Option<String>>,
         reason: CorrectionReason,
     ) {
@@ -136,7 +138,7 @@ impl Referee {
         };
         if let Some(game) = &mut self.game {
             game.keep(index(ply.number));
-            game.published.push(Entry {
+            game.published.push(LineEntry {
                 settled: None,
                 completed: None,
                 offered: Offered::default(),
@@ -144,8 +146,8 @@ impl Referee {
             });
         }
         let number = ply.number;
-        self.say(now, at, event, Some(ply));
-        self.tell_marks(now, number, &entry);
+        self.publish(now, at, event, Some(ply));
+        self.publish_marks(now, number, &entry);
     }
 
     /// Withdraws what was published beyond the line.
@@ -157,7 +159,7 @@ impl Referee {
         }
         let ply = game.published[keep].ply.number;
         game.keep(keep);
-        self.say(now, None, EventKind::MoveRetracted { ply, reason }, None);
+        self.publish(now, None, EventKind::MoveRetracted { ply, reason }, None);
     }
 
     /// Pieces on their way back to the start position can look like moves: what was not certain by then was none.
@@ -169,27 +171,27 @@ impl Referee {
             let ply = entry.ply.number;
             game.keep(keep);
             let reason = CorrectionReason::SetUp;
-            self.say(now, None, EventKind::MoveRetracted { ply, reason }, None);
+            self.publish(now, None, EventKind::MoveRetracted { ply, reason }, None);
         }
     }
 
     /// Notes that a ply of the line is settled or completed, and says so if it is published.
-    pub(super) fn mark(&mut self, now: Timestamp, ply: u32, mark: impl Fn(&mut Entry)) {
+    pub(super) fn mark(&mut self, now: Timestamp, ply: u32, mark: impl Fn(&mut LineEntry)) {
         let Some(entry) = self.line.get_mut(index(ply)) else {
             return;
         };
         mark(entry);
         let entry = entry.clone();
-        self.tell_marks(now, ply, &entry);
+        self.publish_marks(now, ply, &entry);
     }
 
     /// Says of a published ply what its entry in the line has more than what was said.
-    fn tell_marks(&mut self, now: Timestamp, ply: u32, entry: &Entry) {
+    fn publish_marks(&mut self, now: Timestamp, ply: u32, entry: &LineEntry) {
         let Some(game) = &mut self.game else { return };
         let Some(said) = game
             .published
             .get_mut(index(ply))
-            .filter(|said| said.told_at == entry.told_at)
+            .filter(|said| said.reported_at == entry.reported_at)
         else {
             return;
         };
@@ -201,10 +203,10 @@ impl Referee {
         said.settled = entry.settled;
         said.completed = entry.completed;
         if let Some(by) = settled {
-            self.say(now, None, EventKind::MoveSettled { ply, by }, None);
+            self.publish(now, None, EventKind::MoveSettled { ply, by }, None);
         }
         if let Some((by, clock, elapsed_ms)) = completed {
-            self.say(
+            self.publish(
                 now,
                 None,
                 EventKind::MoveCompleted {
@@ -222,10 +224,10 @@ impl Referee {
     /// A published ply became certain or was completed: the game may be over by it, or a draw may be claimed.
     fn judge(&mut self, now: Timestamp, ply: u32, settled: bool, completed: bool) {
         if settled {
-            self.look_for_end(now, ply);
+            self.check_for_end(now, ply);
         }
         if completed && let Some(last) = self.last_ply() {
-            self.look_for_end(now, last);
+            self.check_for_end(now, last);
         }
         if settled {
             self.offer_threefold(now, ply);

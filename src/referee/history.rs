@@ -2,12 +2,12 @@
 
 use shakmaty::{Chess, Position, Square};
 
-use super::Entry;
+use super::LineEntry;
 use crate::laws::Rules;
 use crate::tracker::State;
 
 /// Plies from a position to its third occurrence, at the least.
-const UNDOING: u32 = 8;
+const MIN_PLIES_TO_REPEAT: u32 = 8;
 
 /// A position that the arbiter put on the board during the game.
 #[derive(Debug, Clone)]
@@ -21,13 +21,18 @@ pub(super) struct Placed {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct History<'g> {
     start: &'g State,
-    plies: &'g [Entry],
+    plies: &'g [LineEntry],
     placed: &'g [Placed],
     rules: &'g Rules,
 }
 
 impl<'g> History<'g> {
-    pub(super) fn new(start: &'g State, plies: &'g [Entry], placed: &'g [Placed], rules: &'g Rules) -> Self {
+    pub(super) fn new(
+        start: &'g State,
+        plies: &'g [LineEntry],
+        placed: &'g [Placed],
+        rules: &'g Rules,
+    ) -> Self {
         Self {
             start,
             plies,
@@ -43,7 +48,7 @@ impl<'g> History<'g> {
         Self { plies, ..self }
     }
 
-    pub(super) fn plies(&self) -> &'g [Entry] {
+    pub(super) fn plies(&self) -> &'g [LineEntry] {
         self.plies
     }
 
@@ -115,7 +120,7 @@ impl<'g> History<'g> {
     /// other, unless somebody's hand did what no move does.
     pub(super) fn may_repeat(&self) -> bool {
         let unruly = || self.plies.iter().any(|entry| entry.ply.played.is_none());
-        self.quiet() + 1 >= UNDOING || !self.placed.is_empty() || unruly()
+        self.quiet() + 1 >= MIN_PLIES_TO_REPEAT || !self.placed.is_empty() || unruly()
     }
 
     /// Whether the ply that came after so many neither moved a pawn nor took a piece.

@@ -28,7 +28,7 @@ use crate::tracker::{ClockChange, Finding, Ply, ResultSign, Side, Start, State, 
 use claims::Offered;
 use history::{History, Placed};
 pub use resumed::Resumed;
-use watch::{Noted, View, Watch};
+use watch::{GameStatus, News, Watch};
 use words::index;
 
 /// One thing the referee says: the event, the game it belongs to, and when it happened on the board.
@@ -64,16 +64,16 @@ pub struct Referee {
     /// The start position was given by word: what is played from it is a game.
     given: bool,
     /// The next start position is given by word.
-    gives_start: bool,
+    start_is_given: bool,
     /// The game that the line goes on with, cut off by a gap.
     continues: Option<String>,
     /// The line as the tracker has it.
-    line: Vec<Entry>,
+    line: Vec<LineEntry>,
     /// How many games began on this board.
     games: u32,
-    game: Option<Running>,
+    game: Option<OpenGame>,
     /// The game before, until the next one begins: its record is still open to the arbiter.
-    previous: Option<Running>,
+    previous: Option<OpenGame>,
     /// Who will play the next game.
     announced: Option<Players>,
     /// A position is to be searched for whether anybody can still mate.
@@ -86,11 +86,11 @@ pub struct Referee {
 
 /// A game that has begun.
 #[derive(Debug)]
-struct Running {
+struct OpenGame {
     id: Game,
     start: State,
     /// The plies published, each as in the line when it was published.
-    published: Vec<Entry>,
+    published: Vec<LineEntry>,
     ended: bool,
     /// The players showed its result then.
     shown_at: Option<Timestamp>,
@@ -100,7 +100,7 @@ struct Running {
     placed: Vec<Placed>,
 }
 
-impl Running {
+impl OpenGame {
     /// Takes back all but so many plies.
     fn keep(&mut self, plies: usize) {
         self.published.truncate(plies);
@@ -116,22 +116,22 @@ pub struct Verdict {
     pub result: GameResult,
     /// What ended it.
     pub reason: EndReason,
-    /// Whose word that is.
+    /// WhichGame word that is.
     pub by: DecidedBy,
     /// False until the arbiter's word, where the Laws want it.
     pub confirmed: bool,
 }
 
 #[derive(Debug, Clone)]
-struct Entry {
+struct LineEntry {
     ply: Box<Ply>,
-    told_at: Timestamp,
+    reported_at: Timestamp,
     settled: Option<SettledBy>,
     completed: Option<(CompletedBy, Option<Clock>, Option<u64>)>,
     offered: Offered,
 }
 
-impl Entry {
+impl LineEntry {
     /// Whether the mover's press completed it.
     fn is_pressed(&self) -> bool {
         self.completed.is_some_and(|(by, ..)| by == CompletedBy::Press)
@@ -148,11 +148,11 @@ struct ClockState {
 }
 
 /// So many plies played beside a clock that was never started: the players play without it.
-const WITHOUT_CLOCK: usize = 4;
+const MIN_PLIES_WITHOUT_CLOCK: usize = 4;
 /// So many plies from a position without history, beside no clock, are a game.
-const FROM_POSITION: usize = 3;
+const MIN_PLIES_FROM_POSITION: usize = 3;
 /// Moves made before the clock was started and taken back (guests of honour), at most.
-const CEREMONIAL: usize = 2;
+const MAX_CEREMONIAL_PLIES: usize = 2;
 
 impl Referee {
     /// A referee at a board of that name, without a game, by these regulations.
@@ -173,19 +173,19 @@ impl Referee {
 
     /// Takes in what the tracker has found.
     pub fn handle(&mut self, now: Timestamp, finding: Finding) {
-        let noted = Noted::of(&finding, &self.line);
+        let news = News::of(&finding, &self.line);
         match finding {
-            Finding::Squares(look) => {
-                self.watch.look(now, &look);
-                self.watch(now, Noted::Squares);
+            Finding::Squares(snapshot) => {
+                self.watch.scan(now, &snapshot);
+                self.watch(now, News::Squares);
             }
             Finding::Times { face, sure } => {
-                self.watch.read(face, sure);
+                self.watch.read_clock(face, sure);
                 let times = ByColor {
                     white: face.white_ms,
                     black: face.black_ms,
                 };
-                self.watch(now, Noted::Times(times));
+                self.watch(now, News::Times(times));
             }
             Finding::Away => {}
             Finding::Start(start) => self.start_set_up(now, start),
@@ -229,13 +229,13 @@ impl Referee {
                     from,
                     to,
                 };
-                self.say(now, None, event, None);
+                self.publish(now, None, event, None);
             }
             Finding::Clock(change) => self.clock_changed(now, change),
             Finding::WhiteSide(side) => self.white_side = Some(side),
         }
-        if let Some(noted) = noted {
-            self.watch(now, noted);
+        if let Some(news) = news {
+            self.watch(now, news);
         }
     }
 
@@ -250,9 +250,9 @@ impl Referee {
     /// Time has passed without a finding.
     pub fn handle_deadline(&mut self, now: Timestamp) {
         if self.dead_position_due.take_if(|due| *due <= now).is_some() {
-            self.look_for_dead_position(now);
+            self.check_for_dead_position(now);
         }
-        self.watch(now, Noted::Time);
+        self.watch(now, News::Time);
     }
 
     /// Whether there is an incident of that number for the arbiter to decide.
@@ -263,21 +263,21 @@ impl Referee {
     /// The arbiter decides an incident.
     fn close_incident(&mut self, now: Timestamp, close: &CloseIncident) {
         for (ts, event) in self.watch.decide(now, close) {
-            self.say(ts, None, event, None);
+            self.publish(ts, None, event, None);
         }
     }
 
     /// The arbiter has said how the pieces stand.
     fn board_is_set(&mut self, now: Timestamp) {
         for (ts, event) in self.watch.set_by_arbiter(now) {
-            self.say(ts, None, event, None);
+            self.publish(ts, None, event, None);
         }
     }
 
     /// Lets the watchers see what is new.
-    fn watch(&mut self, now: Timestamp, noted: Noted) {
+    fn watch(&mut self, now: Timestamp, news: News) {
         let ended = self.game.as_ref().map(|game| game.ended);
-        let view = View {
+        let status = GameStatus {
             now,
             start: self.start.as_ref(),
             given: self.given,
@@ -289,8 +289,8 @@ impl Referee {
             regulations: &self.regulations,
             face: self.watch.face(),
         };
-        for (ts, event) in self.watch.note(&view, noted) {
-            self.say(ts, None, event, None);
+        for (ts, event) in self.watch.handle(&status, news) {
+            self.publish(ts, None, event, None);
         }
     }
 
@@ -305,7 +305,7 @@ impl Referee {
         std::mem::take(&mut self.rulings)
     }
 
-    fn say(&mut self, ts: Timestamp, at: Option<Timestamp>, event: EventKind, ply: Option<Box<Ply>>) {
+    fn publish(&mut self, ts: Timestamp, at: Option<Timestamp>, event: EventKind, ply: Option<Box<Ply>>) {
         let game = self.game.as_ref().map(|game| game.id.clone());
         self.rulings.push(Ruling {
             ts,
@@ -319,15 +319,15 @@ impl Referee {
     /// The line goes on, or goes another way, with this ply.
     fn played(&mut self, now: Timestamp, ply: Box<Ply>, reason: CorrectionReason) {
         self.line.truncate(index(ply.number));
-        let entry = Entry {
+        let entry = LineEntry {
             ply,
-            told_at: now,
+            reported_at: now,
             settled: None,
             completed: None,
             offered: Offered::default(),
         };
         if self.was_left_out(&entry.ply) {
-            self.publish(now, entry.clone(), None, reason);
+            self.publish_ply(now, entry.clone(), None, reason);
         }
         self.line.push(entry);
         self.follow(now, reason);
@@ -342,10 +342,9 @@ impl Referee {
     }
 
     fn start_set_up(&mut self, now: Timestamp, start: Start) {
-        let ceremonial = self
-            .game
-            .as_ref()
-            .is_some_and(|game| !game.ended && !self.clock.ran && game.published.len() <= CEREMONIAL);
+        let ceremonial = self.game.as_ref().is_some_and(|game| {
+            !game.ended && !self.clock.ran && game.published.len() <= MAX_CEREMONIAL_PLIES
+        });
         let same = self
             .start
             .as_ref()
@@ -360,18 +359,18 @@ impl Referee {
                 self.withdraw_uncertain(now);
                 self.end(now, None, Verdict::board(GameResult::Unknown, EndReason::Reset));
             }
-            self.put_by();
+            self.keep_previous();
         }
         if !start.goes_on {
             self.clock.ran = self.clock.running;
             self.clock.stopped_at = None;
         }
-        self.given = core::mem::take(&mut self.gives_start);
+        self.given = core::mem::take(&mut self.start_is_given);
         self.start = Some(start);
     }
 
     /// The game is over and its pieces are set up anew; its record stays open until the next one begins.
-    fn put_by(&mut self) {
+    fn keep_previous(&mut self) {
         self.previous = self.game.take().or_else(|| self.previous.take());
     }
 
@@ -437,7 +436,7 @@ impl Referee {
             }
             ClockChange::Pressed(_) => return,
         };
-        self.say(now, None, event, None);
+        self.publish(now, None, event, None);
     }
 
     fn result_shown(&mut self, now: Timestamp, outcome: KnownOutcome, by: ResultSign) {
@@ -467,7 +466,7 @@ impl Referee {
             by: verdict.by,
             confirmed: verdict.confirmed,
         };
-        self.say(now, at, event, None);
+        self.publish(now, at, event, None);
         self.dead_position_due = None;
         if let Some(game) = &mut self.game {
             game.ended = true;

@@ -1,6 +1,6 @@
 //! An arbiter's word: checked against the game, then done.
 
-mod doing;
+mod carry_out;
 mod moves;
 
 use core::time::Duration;
@@ -8,10 +8,10 @@ use core::time::Duration;
 use kiebitz_hardware::Timestamp;
 use shakmaty::CastlingMode;
 
-use super::watch::Noted;
-use super::{Referee, Running, Verdict};
+use super::watch::News;
+use super::{OpenGame, Referee, Verdict};
 use crate::events::{DecidedBy, EndReason, GameResult, Players, time_text};
-use crate::laws::{NoTimeControl, TimeControl};
+use crate::laws::{InvalidTimeControl, TimeControl};
 use crate::referee::command::{
     Annotate, CloseIncident, CorrectMoves, EndGame, NewGame, Order, Refusal, SetPlayers, SetPosition,
     SetResult, StartRound,
@@ -22,20 +22,20 @@ use moves::Moves;
 /// A command that can be done, and what that will be.
 #[derive(Debug)]
 pub(crate) struct Checked {
-    deed: Deed,
+    effect: Effect,
     note: Option<String>,
 }
 
 #[derive(Debug)]
-enum Deed {
-    Players(Whose, Players),
+enum Effect {
+    Players(WhichGame, Players),
     TimeControl(TimeControl),
-    Result(Whose, Verdict),
+    Result(WhichGame, Verdict),
     GoOn,
     Position(State),
-    Moves(Whose, Moves),
+    Moves(WhichGame, Moves),
     Incident(CloseIncident),
-    Note(Whose, String),
+    Note(WhichGame, String),
     Start(State, Option<Players>),
     End(EndReason),
     Identify,
@@ -45,7 +45,7 @@ enum Deed {
 
 /// Which game is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Whose {
+enum WhichGame {
     /// The one that is being played, or was last while its pieces stand.
     Current,
     /// The last one, its pieces set up anew.
@@ -92,7 +92,7 @@ const ONLY_IN_PLAY: &[EndReason] = &[
     EndReason::Default,
 ];
 /// A round is not told of earlier or later than this.
-const FURTHEST_ROUND: Duration = Duration::from_secs(24 * 60 * 60);
+const MAX_ROUND_DISTANCE: Duration = Duration::from_secs(24 * 60 * 60);
 /// Reasons for a game without a result.
 const UNFINISHED: &[EndReason] = &[EndReason::Arbiter, EndReason::Void, EndReason::Adjourned];
 
@@ -103,9 +103,9 @@ impl Checked {
     }
 }
 
-impl From<Deed> for Checked {
-    fn from(deed: Deed) -> Self {
-        Self { deed, note: None }
+impl From<Effect> for Checked {
+    fn from(effect: Effect) -> Self {
+        Self { effect, note: None }
     }
 }
 
@@ -116,97 +116,99 @@ impl Referee {
     ///
     /// When it cannot; the message is for who gave it.
     pub(crate) fn check(&self, now: Timestamp, order: &Order) -> Result<Checked, Refusal> {
-        let deed = match order {
+        let effect = match order {
             Order::SetPlayers(set) => self.check_players(set)?,
-            Order::SetTimeControl(set) => Deed::TimeControl(control(&set.time_control)?),
+            Order::SetTimeControl(set) => Effect::TimeControl(control(&set.time_control)?),
             Order::SetResult(set) => return self.check_result(set),
             Order::SetPosition(set) => self.check_position(set)?,
             Order::CorrectMoves(correct) => self.check_moves(now, correct)?,
             Order::CloseIncident(close) => self.check_incident(close)?,
-            Order::Annotate(Annotate { text, game }) => Deed::Note(self.whose(game.as_ref())?, text.clone()),
+            Order::Annotate(Annotate { text, game }) => {
+                Effect::Note(self.which_game(game.as_ref())?, text.clone())
+            }
             Order::NewGame(new) => self.check_new_game(new)?,
             Order::EndGame(end) => self.check_end(end)?,
             Order::Identify if self.game().is_some() => {
-                return Err(Refusal::GameOn {
+                return Err(Refusal::GameInProgress {
                     board: self.board.clone(),
                 });
             }
-            Order::Identify => Deed::Identify,
-            Order::SyncClockSides(sync) => Deed::WhiteSide(sync.white),
+            Order::Identify => Effect::Identify,
+            Order::SyncClockSides(sync) => Effect::WhiteSide(sync.white),
             Order::StartRound(start) => check_round(now, start)?,
         };
-        Ok(deed.into())
+        Ok(effect.into())
     }
 
     /// What the tracker has to know of it.
     pub(crate) fn given(&self, checked: &Checked) -> Option<Given> {
         let running = self.game.as_ref().filter(|game| !game.ended);
-        match &checked.deed {
-            Deed::Moves(Whose::Current, moves) => running.map(|game| Given::Line(game.states(moves))),
-            Deed::Position(state) => {
+        match &checked.effect {
+            Effect::Moves(WhichGame::Current, moves) => running.map(|game| Given::Line(game.states(moves))),
+            Effect::Position(state) => {
                 let mut states = running?.line();
                 states.pop();
                 states.push(state.clone());
                 Some(Given::Line(states))
             }
-            Deed::Start(state, _) => Some(Given::Start(state.clone())),
-            Deed::WhiteSide(side) => Some(Given::WhiteSide(*side)),
+            Effect::Start(state, _) => Some(Given::Start(state.clone())),
+            Effect::WhiteSide(side) => Some(Given::WhiteSide(*side)),
             _ => None,
         }
     }
 
     /// Does what was checked.
-    pub(crate) fn act(&mut self, now: Timestamp, by: &str, checked: Checked) {
-        match checked.deed {
-            Deed::Players(whose, players) => self.set_players(now, by, whose, players),
-            Deed::TimeControl(control) => self.set_time_control(now, by, control),
-            Deed::Result(whose, verdict) => {
-                self.set_result(now, by, whose, verdict);
-                self.watch(now, Noted::Time);
+    pub(crate) fn carry_out(&mut self, now: Timestamp, by: &str, checked: Checked) {
+        match checked.effect {
+            Effect::Players(which, players) => self.set_players(now, by, which, players),
+            Effect::TimeControl(control) => self.set_time_control(now, by, control),
+            Effect::Result(which, verdict) => {
+                self.set_result(now, by, which, verdict);
+                self.watch(now, News::Time);
             }
-            Deed::GoOn => self.go_on(now, by),
-            Deed::Position(state) => {
+            Effect::GoOn => self.go_on(now, by),
+            Effect::Position(state) => {
                 self.board_is_set(now);
                 self.set_position(now, by, state);
             }
-            Deed::Moves(whose, moves) => {
-                if whose == Whose::Current {
+            Effect::Moves(which, moves) => {
+                if which == WhichGame::Current {
                     self.board_is_set(now);
                 }
-                self.correct_moves(now, by, whose, moves);
+                self.correct_moves(now, by, which, moves);
             }
-            Deed::Incident(close) => self.close_incident(now, &close),
-            Deed::Note(whose, text) => self.annotate(now, by, whose, text),
-            Deed::Start(_, players) => self.begin_anew(now, players),
-            Deed::End(reason) => {
+            Effect::Incident(close) => self.close_incident(now, &close),
+            Effect::Note(which, text) => self.annotate(now, by, which, text),
+            Effect::Start(_, players) => self.begin_anew(now, players),
+            Effect::End(reason) => {
                 self.end(now, None, Verdict::arbiter(GameResult::Unknown, reason));
-                self.watch(now, Noted::Time);
+                self.watch(now, News::Time);
             }
-            Deed::Round(begins) => self.start_round(now, begins),
-            Deed::Identify | Deed::WhiteSide(_) => {}
+            Effect::Round(begins) => self.start_round(now, begins),
+            Effect::Identify | Effect::WhiteSide(_) => {}
         }
     }
 
-    fn check_players(&self, set: &SetPlayers) -> Result<Deed, Refusal> {
-        let whose = match &set.game {
-            Some(_) => self.whose(set.game.as_ref())?,
-            None if self.game().is_some() => Whose::Current,
-            None => Whose::Next,
+    fn check_players(&self, set: &SetPlayers) -> Result<Effect, Refusal> {
+        let which = match &set.game {
+            Some(_) => self.which_game(set.game.as_ref())?,
+            None if self.game().is_some() => WhichGame::Current,
+            None => WhichGame::Next,
         };
-        Ok(Deed::Players(whose, set.players()))
+        Ok(Effect::Players(which, set.players()))
     }
 
     fn check_result(&self, set: &SetResult) -> Result<Checked, Refusal> {
-        let whose = self.whose(set.game.as_ref())?;
-        let game = self.game_of(whose).ok_or_else(|| self.no_game())?;
+        let which = self.which_game(set.game.as_ref())?;
+        let game = self.game_of(which).ok_or_else(|| self.no_game())?;
         let result = result_named(&set.result)?;
         if result == GameResult::Unknown && set.reason.is_none() {
-            return match whose {
-                Whose::Current if game.ended => Ok(Deed::GoOn.into()),
-                Whose::Current => Err(Refusal::GameOn {
+            return match which {
+                WhichGame::Current if game.ended => Ok(Effect::GoOn.into()),
+                WhichGame::Current => Err(Refusal::GameInProgress {
                     board: self.board.clone(),
                 }),
-                _ => Err(Refusal::NotThatGame {
+                _ => Err(Refusal::GameNotOpen {
                     board: self.board.clone(),
                     game: game.id.id.clone(),
                 }),
@@ -223,7 +225,7 @@ impl Referee {
         if (DRAWN.contains(&reason) && result != GameResult::Draw)
             || (unfinished && result != GameResult::Unknown)
         {
-            return Err(Refusal::NoSuchEnd { reason, result });
+            return Err(Refusal::ReasonContradictsResult { reason, result });
         }
         let over =
             before.filter(|v| v.by == DecidedBy::Laws && v.confirmed && ONLY_IN_PLAY.contains(&reason));
@@ -236,17 +238,17 @@ impl Referee {
         }
         let entered = game.entered(result, reason, &self.regulations);
         Ok(Checked {
-            deed: Deed::Result(whose, Verdict::arbiter(entered.result, reason)),
+            effect: Effect::Result(which, Verdict::arbiter(entered.result, reason)),
             note: entered.note,
         })
     }
 
-    fn check_position(&self, set: &SetPosition) -> Result<Deed, Refusal> {
+    fn check_position(&self, set: &SetPosition) -> Result<Effect, Refusal> {
         let Some(game) = &self.game else {
-            return Ok(Deed::Start(position(&set.fen)?, None));
+            return Ok(Effect::Start(position(&set.fen)?, None));
         };
         if let Some(verdict) = game.verdict.as_ref().filter(|_| game.ended) {
-            return Err(Refusal::Over {
+            return Err(Refusal::GameOver {
                 result: verdict.result,
                 over_by: verdict.reason,
             });
@@ -257,43 +259,43 @@ impl Referee {
             .iter()
             .rposition(|stood| stood.board() == state.board() && stood.turn() == state.turn());
         Ok(match stood {
-            Some(stay) => Deed::Moves(
-                Whose::Current,
+            Some(stay) => Effect::Moves(
+                WhichGame::Current,
                 Moves {
                     stay,
                     entered: Vec::new(),
                     position: line.get(stay).cloned(),
                 },
             ),
-            None => Deed::Position(state),
+            None => Effect::Position(state),
         })
     }
 
-    fn check_moves(&self, now: Timestamp, correct: &CorrectMoves) -> Result<Deed, Refusal> {
-        let whose = self.whose(correct.game.as_ref())?;
-        let game = self.game_of(whose).ok_or_else(|| self.no_game())?;
-        Ok(Deed::Moves(whose, game.corrected(now, correct)?))
+    fn check_moves(&self, now: Timestamp, correct: &CorrectMoves) -> Result<Effect, Refusal> {
+        let which = self.which_game(correct.game.as_ref())?;
+        let game = self.game_of(which).ok_or_else(|| self.no_game())?;
+        Ok(Effect::Moves(which, game.corrected(now, correct)?))
     }
 
-    fn check_incident(&self, close: &CloseIncident) -> Result<Deed, Refusal> {
+    fn check_incident(&self, close: &CloseIncident) -> Result<Effect, Refusal> {
         if self.has_incident(close.incident) {
-            return Ok(Deed::Incident(close.clone()));
+            return Ok(Effect::Incident(close.clone()));
         }
-        Err(Refusal::NoIncident {
+        Err(Refusal::UnknownIncident {
             board: self.board.clone(),
             incident: close.incident,
         })
     }
 
-    fn check_new_game(&self, new: &NewGame) -> Result<Deed, Refusal> {
+    fn check_new_game(&self, new: &NewGame) -> Result<Effect, Refusal> {
         let start = match &new.fen {
             Some(fen) => position(fen)?,
             None => State::standard(),
         };
-        Ok(Deed::Start(start, new.players()))
+        Ok(Effect::Start(start, new.players()))
     }
 
-    fn check_end(&self, end: &EndGame) -> Result<Deed, Refusal> {
+    fn check_end(&self, end: &EndGame) -> Result<Effect, Refusal> {
         if self.game().is_none() {
             return Err(self.no_game());
         }
@@ -301,7 +303,7 @@ impl Referee {
             Some(given) => reason_among(given, UNFINISHED)?,
             None => EndReason::Arbiter,
         };
-        Ok(Deed::End(reason))
+        Ok(Effect::End(reason))
     }
 
     fn no_game(&self) -> Refusal {
@@ -310,17 +312,20 @@ impl Referee {
     }
 
     /// The game with that id; without one the game being played, else the last one.
-    fn whose(&self, game: Option<&String>) -> Result<Whose, Refusal> {
+    fn which_game(&self, game: Option<&String>) -> Result<WhichGame, Refusal> {
         let board = self.board.clone();
-        let found = [(Whose::Current, &self.game), (Whose::Previous, &self.previous)]
-            .into_iter()
-            .find(|(_, known)| {
-                known
-                    .as_ref()
-                    .is_some_and(|known| game.is_none_or(|id| known.id.id == *id))
-            });
-        found.map(|(whose, _)| whose).ok_or_else(|| match game {
-            Some(game) => Refusal::NotThatGame {
+        let found = [
+            (WhichGame::Current, &self.game),
+            (WhichGame::Previous, &self.previous),
+        ]
+        .into_iter()
+        .find(|(_, known)| {
+            known
+                .as_ref()
+                .is_some_and(|known| game.is_none_or(|id| known.id.id == *id))
+        });
+        found.map(|(which, _)| which).ok_or_else(|| match game {
+            Some(game) => Refusal::GameNotOpen {
                 board,
                 game: game.clone(),
             },
@@ -328,34 +333,34 @@ impl Referee {
         })
     }
 
-    fn game_of(&self, whose: Whose) -> Option<&Running> {
-        match whose {
-            Whose::Current => self.game.as_ref(),
-            Whose::Previous => self.previous.as_ref(),
-            Whose::Next => None,
+    fn game_of(&self, which: WhichGame) -> Option<&OpenGame> {
+        match which {
+            WhichGame::Current => self.game.as_ref(),
+            WhichGame::Previous => self.previous.as_ref(),
+            WhichGame::Next => None,
         }
     }
 
-    fn game_of_mut(&mut self, whose: Whose) -> Option<&mut Running> {
-        match whose {
-            Whose::Current => self.game.as_mut(),
-            Whose::Previous => self.previous.as_mut(),
-            Whose::Next => None,
+    fn game_of_mut(&mut self, which: WhichGame) -> Option<&mut OpenGame> {
+        match which {
+            WhichGame::Current => self.game.as_mut(),
+            WhichGame::Previous => self.previous.as_mut(),
+            WhichGame::Next => None,
         }
     }
 }
 
-fn check_round(now: Timestamp, start: &StartRound) -> Result<Deed, Refusal> {
+fn check_round(now: Timestamp, start: &StartRound) -> Result<Effect, Refusal> {
     let begins = start.begins.unwrap_or(now);
     let off = [
         begins.saturating_duration_since(now),
         now.saturating_duration_since(begins),
     ];
-    if off.iter().any(|off| *off > FURTHEST_ROUND) {
+    if off.iter().any(|off| *off > MAX_ROUND_DISTANCE) {
         let begins = time_text(begins);
-        return Err(Refusal::FarOff { begins });
+        return Err(Refusal::RoundTooFarOff { begins });
     }
-    Ok(Deed::Round(begins))
+    Ok(Effect::Round(begins))
 }
 
 /// A position to go on from: the Laws must know it.
@@ -364,10 +369,10 @@ fn position(fen: &str) -> Result<State, Refusal> {
     let states = [CastlingMode::Standard, CastlingMode::Chess960].map(read);
     let mut states = states.into_iter().flatten().peekable();
     if states.peek().is_none() {
-        return Err(Refusal::NoFen { fen: fen.to_owned() });
+        return Err(Refusal::InvalidFen { fen: fen.to_owned() });
     }
     let legal = states.find(|state| state.position().is_some());
-    legal.ok_or_else(|| Refusal::NoLegalPosition { fen: fen.to_owned() })
+    legal.ok_or_else(|| Refusal::IllegalPosition { fen: fen.to_owned() })
 }
 
 /// A time control as PGN writes it, where it can.
@@ -378,21 +383,21 @@ pub(super) fn control_text(control: &TimeControl) -> String {
 fn control(given: &str) -> Result<TimeControl, Refusal> {
     given
         .parse()
-        .map_err(|error: NoTimeControl| Refusal::NoTimeControl {
+        .map_err(|error: InvalidTimeControl| Refusal::InvalidTimeControl {
             why: error.to_string(),
         })
 }
 
 fn result_named(given: &str) -> Result<GameResult, Refusal> {
     let known = GameResult::ALL.iter().find(|known| known.as_str() == given);
-    known.copied().ok_or_else(|| Refusal::NoResult {
+    known.copied().ok_or_else(|| Refusal::UnknownResult {
         given: given.to_owned(),
     })
 }
 
 fn reason_among(given: &str, known: &'static [EndReason]) -> Result<EndReason, Refusal> {
     let found = known.iter().find(|reason| reason.as_str() == given);
-    found.copied().ok_or_else(|| Refusal::NoReason {
+    found.copied().ok_or_else(|| Refusal::UnknownReason {
         given: given.to_owned(),
         known,
     })

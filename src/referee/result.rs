@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use shakmaty::{Chess, Color};
 
-use super::{Referee, Running};
+use super::{OpenGame, Referee};
 use crate::events::{EndReason, GameResult, color};
 use crate::laws::mating::{self, Answer, Reason};
 use crate::laws::{Regulations, Rules, Topic, answer};
 
 /// Whether a side can still mate is asked again and again of positions in play: so few nodes take two milliseconds at the
 /// most, ten on a small computer. The same number everywhere gives the same answer everywhere.
-pub(super) const IN_PLAY: u64 = 2_000;
+pub(super) const MAX_NODES_IN_PLAY: u64 = 2_000;
 /// Where a result depends on it, once or twice a game, it may take a tenth of a second.
-pub(super) const FOR_A_RESULT: u64 = 100_000;
+pub(super) const MAX_NODES_FOR_RESULT: u64 = 100_000;
 
 /// Whether `side` can mate by any sequence of legal moves; `None`: so many nodes do not tell.
 pub(super) fn can_mate(position: &Chess, side: Color, nodes: u64) -> Option<bool> {
@@ -46,13 +46,13 @@ impl Referee {
         self.count(|entry| entry.ply.color == player)
     }
 
-    fn count(&self, counts: impl Fn(&super::Entry) -> bool) -> u32 {
+    fn count(&self, counts: impl Fn(&super::LineEntry) -> bool) -> u32 {
         let published = self.game.iter().flat_map(|game| &game.published);
         u32::try_from(published.filter(|entry| counts(entry)).count()).unwrap_or(u32::MAX)
     }
 }
 
-impl Running {
+impl OpenGame {
     /// The last position that the Laws know: an illegal move is gone back behind (Art. 7.5.1).
     pub(super) fn last_legal(&self) -> Option<&Chess> {
         let last = self.published.last().map_or(0, |last| last.ply.number);
@@ -134,13 +134,13 @@ struct Doubt {
 fn doubt(position: &Chess, winner: Color, rules: &Rules) -> Option<Doubt> {
     let doubt = |answer, certain, why| Some(Doubt { answer, certain, why });
     if rules.needs_mating_material() {
-        return match mating::has_mating_material(position, winner, FOR_A_RESULT) {
+        return match mating::has_mating_material(position, winner, MAX_NODES_FOR_RESULT) {
             Some(true) => None,
             Some(false) => doubt("no_material", true, None),
             None => doubt("unknown_material", false, None),
         };
     }
-    match mating::can_mate(position, winner, FOR_A_RESULT).answer {
+    match mating::can_mate(position, winner, MAX_NODES_FOR_RESULT).answer {
         Answer::Can { .. } => None,
         Answer::Cannot { why } => doubt("no_mate", true, Some(why)),
         Answer::Undetermined => doubt("unknown_mate", false, None),

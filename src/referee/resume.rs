@@ -2,7 +2,7 @@
 
 use super::claims::Offered;
 use super::history::Placed;
-use super::{Entry, Game, Referee, Resumed, Running};
+use super::{Game, LineEntry, OpenGame, Referee, Resumed};
 use crate::events::incidents::Incidents;
 use crate::referee::command::Announced;
 
@@ -15,17 +15,17 @@ impl Referee {
     /// Goes on with a game that the journal has.
     pub fn resume(&mut self, resumed: Resumed) {
         let (start, line) = resumed.line();
-        let entries = resumed.plies.into_iter().map(|(ply, record)| Entry {
+        let entries = resumed.plies.into_iter().map(|(ply, record)| LineEntry {
             ply: Box::new(ply),
-            told_at: resumed.last_ts,
+            reported_at: resumed.last_ts,
             settled: record.settled,
             completed: record.completed.map(|by| (by, record.clock, record.elapsed_ms)),
             offered: Offered::default(),
         });
-        let published: Vec<Entry> = entries.collect();
+        let published: Vec<LineEntry> = entries.collect();
         let due = line.into_iter().zip(&published);
         self.line = due
-            .map(|(ply, entry)| Entry {
+            .map(|(ply, entry)| LineEntry {
                 ply: Box::new(ply),
                 ..entry.clone()
             })
@@ -44,7 +44,7 @@ impl Referee {
         if resumed.time_control.is_some() {
             self.regulations.time_control = resumed.time_control;
         }
-        self.game = Some(Running {
+        self.game = Some(OpenGame {
             id: Game {
                 number: resumed.number,
                 id: resumed.id,
@@ -72,7 +72,7 @@ impl Referee {
     pub fn resume_announced(&mut self, announced: &Announced) {
         self.announced = announced.players().cloned();
         if let Some(begins) = announced.round() {
-            self.regulations.rounds.tell(begins);
+            self.regulations.rounds.announce(begins);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Watches for what the Laws have something to say about: opens incidents on evidence, follows and closes them.
 //!
 //! The watchers see the findings in order, each with the line of play as it stands after it, and what the squares
-//! show. Each has one kind of incident, or a few that belong together. What a sight means is for the Laws
+//! show. Each has one kind of incident, or a few that belong together. What a situation means is for the Laws
 //! ([`crate::laws`]); what a board cannot see is no more than a hint.
 
 mod act;
@@ -12,7 +12,7 @@ mod displaced;
 mod faults;
 mod late;
 mod moves;
-mod noted;
+mod news;
 mod position;
 mod press;
 mod setup;
@@ -23,25 +23,25 @@ mod trace;
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, ByColor, Color};
 
-use super::result::{IN_PLAY, may_win};
-use super::{ClockState, Entry};
+use super::result::{MAX_NODES_IN_PLAY, may_win};
+use super::{ClockState, LineEntry};
 use crate::events::incidents::Incidents;
 use crate::events::{Clock, ClosedBy, EventKind, IncidentEnd};
-use crate::laws::{ClockTimes, IncidentKind, Regulations, Sight};
+use crate::laws::{ClockTimes, IncidentKind, Regulations, Situation};
 use crate::referee::command::CloseIncident;
 use crate::tracker::{ClockChange, ClockFace, Completion, Side, Snapshot, Start, State, difference};
-use book::{Book, Closed, Known, Offences, Report};
-pub(super) use noted::Noted;
+use book::{Book, Closing, Offences, Report, ResumedIncident};
+pub(super) use news::News;
 use trace::Trace;
 
 /// The game as the watchers see it.
 #[derive(Debug)]
-pub(super) struct View<'a> {
+pub(super) struct GameStatus<'a> {
     pub(super) now: Timestamp,
     pub(super) start: Option<&'a Start>,
     /// The start position was given by word.
     pub(super) given: bool,
-    pub(super) line: &'a [Entry],
+    pub(super) line: &'a [LineEntry],
     /// A game has begun and is not over.
     pub(super) begun: bool,
     /// A game is over, and no other start position has been set up since.
@@ -53,7 +53,7 @@ pub(super) struct View<'a> {
     pub(super) face: Option<Clock>,
 }
 
-impl View<'_> {
+impl GameStatus<'_> {
     /// The position as told.
     pub(super) fn tip(&self) -> Option<&State> {
         match self.line.last() {
@@ -93,14 +93,14 @@ impl View<'_> {
     }
 
     /// How many plies of each player are completed in that way.
-    fn completed_as(&self, counts: impl Fn(&Entry) -> bool) -> ByColor<u32> {
+    fn completed_as(&self, counts: impl Fn(&LineEntry) -> bool) -> ByColor<u32> {
         ByColor::new_with(|color| {
-            let own = |entry: &&Entry| entry.ply.color == color && counts(entry);
+            let own = |entry: &&LineEntry| entry.ply.color == color && counts(entry);
             u32::try_from(self.line.iter().filter(own).count()).unwrap_or(u32::MAX)
         })
     }
 
-    fn entry(&self, ply: u32) -> Option<&Entry> {
+    fn entry(&self, ply: u32) -> Option<&LineEntry> {
         self.line.get(usize::try_from(ply.checked_sub(1)?).ok()?)
     }
 
@@ -120,7 +120,7 @@ impl View<'_> {
 
 /// What every watcher is given.
 struct Desk<'a> {
-    view: &'a View<'a>,
+    game: &'a GameStatus<'a>,
     trace: &'a Trace,
     book: &'a mut Book,
     offences: &'a mut Offences,
@@ -132,12 +132,12 @@ struct Desk<'a> {
 
 impl Desk<'_> {
     fn now(&self) -> Timestamp {
-        self.view.now
+        self.game.now
     }
 
     /// Where the board differs from the position as told, but for squares that others account for.
     fn differs(&self) -> Bitboard {
-        let Some(tip) = self.view.tip() else {
+        let Some(tip) = self.game.tip() else {
             return Bitboard::EMPTY;
         };
         difference(self.trace.board(), tip.board()) & !self.set_aside
@@ -145,48 +145,53 @@ impl Desk<'_> {
 
     /// Castling that is not allowed, where the rook's part of it was told as a move.
     fn castled_behind_rook(&self) -> Option<act::Act> {
-        let tip = self.view.tip()?;
-        let last = self.view.last_before()?;
-        let rook = self.view.line.last()?;
+        let tip = self.game.tip()?;
+        let last = self.game.last_before()?;
+        let rook = self.game.line.last()?;
         let moved = difference(last.board(), tip.board()) | difference(self.trace.board(), tip.board());
         act::castling_behind_rook(last, self.trace, moved & !self.set_aside)
-            .filter(|act| self.trace.changed_at(act.from) <= rook.ply.stood_at + KING_FOLLOWS)
+            .filter(|act| self.trace.changed_at(act.from) <= rook.ply.stood_at + MAX_KING_AFTER_ROOK)
     }
 
     /// Whether what the squares show can be held against the line of play.
     fn sees_play(&self) -> bool {
-        self.view.in_play() && !self.trace.blind
+        self.game.in_play() && !self.trace.blind
     }
 
     fn open(&mut self, report: Report) -> book::Number {
-        self.book.open(self.view.now, self.view.regulations, report)
+        self.book.open(self.game.now, self.game.regulations, report)
     }
 
     fn update(&mut self, number: book::Number, report: Report) {
         self.book
-            .update(self.view.now, self.view.regulations, number, report);
+            .update(self.game.now, self.game.regulations, number, report);
     }
 
-    fn note(&mut self, report: Report, reason: IncidentEnd) {
+    fn open_and_close(&mut self, report: Report, reason: IncidentEnd) {
         self.book
-            .note(self.view.now, self.view.regulations, report, reason);
+            .open_and_close(self.game.now, self.game.regulations, report, reason);
     }
 
-    fn report(&self, sight: Sight, from: Timestamp) -> Report {
-        Report::new(self.view, self.trace, sight, from)
+    fn report(&self, situation: Situation, from: Timestamp) -> Report {
+        Report::new(self.game, self.trace, situation, from)
     }
 
     /// Whether the opponent of `player` can mate from there, as far as the Laws ask for it (Art. 6.9, 7.5.5); `None`: not
     /// known.
     fn opponent_can_mate(&self, from: Option<&State>, player: Color) -> Option<bool> {
-        may_win(from?.position()?, !player, &self.view.regulations.rules, IN_PLAY)
+        may_win(
+            from?.position()?,
+            !player,
+            &self.game.regulations.rules,
+            MAX_NODES_IN_PLAY,
+        )
     }
 
     /// What the clocks showed around an irregularity.
     fn clock_times(&self) -> Option<ClockTimes> {
-        let now = self.view.face?;
-        let completed = |entry: &Entry| entry.completed.and_then(|(_, clock, _)| clock);
-        let before = self.view.line.iter().rev().find_map(completed);
+        let now = self.game.face?;
+        let completed = |entry: &LineEntry| entry.completed.and_then(|(_, clock, _)| clock);
+        let before = self.game.line.iter().rev().find_map(completed);
         let sides = |clock: Clock| ByColor {
             white: clock.white_ms,
             black: clock.black_ms,
@@ -200,7 +205,7 @@ impl Desk<'_> {
 }
 
 /// King and rook of one castling are lifted within this time.
-const KING_FOLLOWS: core::time::Duration = core::time::Duration::from_secs(3);
+const MAX_KING_AFTER_ROOK: core::time::Duration = core::time::Duration::from_secs(3);
 
 /// All watchers of one board.
 #[derive(Debug, Default)]
@@ -243,12 +248,12 @@ impl Watch {
     }
 
     /// Takes in what the squares show.
-    pub(super) fn look(&mut self, now: Timestamp, snapshot: &Snapshot) {
-        self.trace.take(now, snapshot);
+    pub(super) fn scan(&mut self, now: Timestamp, snapshot: &Snapshot) {
+        self.trace.update(now, snapshot);
     }
 
     /// Takes in a reading of the clock.
-    pub(super) fn read(&mut self, face: ClockFace, sure: bool) {
+    pub(super) fn read_clock(&mut self, face: ClockFace, sure: bool) {
         self.sure = sure;
         let sides = |face: ClockFace| ByColor {
             white: face.white_ms,
@@ -272,18 +277,18 @@ impl Watch {
             .past()
             .filter(|past| past.kind == IncidentKind::LateStart)
         {
-            self.late.resume_past(incident);
+            self.late.resume_past(&ResumedIncident::new(incident));
         }
         for incident in incidents.open() {
-            let known = Known::new(incident);
+            let known = ResumedIncident::new(incident);
             match incident.kind {
                 IncidentKind::IllegalMove | IncidentKind::PromotionNotReplaced => self.moves.resume(&known),
                 IncidentKind::ClockPressedWithoutMove => self.press.resume(&known),
                 IncidentKind::DisplacedPieces => self.displaced.resume(&known),
                 IncidentKind::PieceTouchedNotMoved => self.touch.resume(&known),
                 IncidentKind::BoardDisconnected | IncidentKind::SensorFault => self.faults.resume(&known),
-                IncidentKind::BoardRotated | IncidentKind::WrongStartPosition => self.setup.resume(incident),
-                IncidentKind::LateStart => self.late.resume(incident),
+                IncidentKind::BoardRotated | IncidentKind::WrongStartPosition => self.setup.resume(known),
+                IncidentKind::LateStart => self.late.resume(known),
                 IncidentKind::ClockInconsistent => self.arithmetic.resume(&known),
                 IncidentKind::IllegalPosition => self.positions.resume(&known),
                 IncidentKind::FlagFall
@@ -326,7 +331,7 @@ impl Watch {
             (Some(color), Some(false)) => self.offences.discount(color),
             _ => {}
         }
-        let closed = Closed {
+        let closed = Closing {
             by: ClosedBy::Arbiter,
             reason: IncidentEnd::Decided,
             counts,
@@ -335,7 +340,7 @@ impl Watch {
         self.book.close_as(now, number, closed);
         self.moves.forget(number);
         self.late.forget(number);
-        self.book.take_said()
+        self.book.take_events()
     }
 
     /// A game begins: the one before is no longer open to the arbiter.
@@ -355,86 +360,86 @@ impl Watch {
         self.touch = touch::Touches::default();
         self.positions = position::Positions::default();
         self.wake = self.deadline().filter(|at| *at > now);
-        self.book.take_said()
+        self.book.take_events()
     }
 
     /// Takes in what is new, or that time has passed, and lets every watcher draw its conclusions.
-    pub(super) fn note(&mut self, view: &View<'_>, noted: Noted) -> Vec<(Timestamp, EventKind)> {
-        let over = view.over && !core::mem::replace(&mut self.over, view.over);
-        self.tell(view, &noted);
-        match noted {
-            Noted::Completed(ply, Completion::Press) => {
+    pub(super) fn handle(&mut self, game: &GameStatus<'_>, news: News) -> Vec<(Timestamp, EventKind)> {
+        let over = game.over && !core::mem::replace(&mut self.over, game.over);
+        self.pass_on(game, &news);
+        match news {
+            News::Completed(ply, Completion::Press) => {
                 // The reply was completed before: the press that belongs to this ply was missed, and this is another.
-                let late = view.entry(ply + 1).is_some_and(Entry::is_pressed);
-                let color = view.entry(ply).map(|entry| entry.ply.color);
-                self.explained = color.filter(|_| !late).map(|color| (view.now, color));
+                let late = game.entry(ply + 1).is_some_and(LineEntry::is_pressed);
+                let color = game.entry(ply).map(|entry| entry.ply.color);
+                self.explained = color.filter(|_| !late).map(|color| (game.now, color));
             }
-            Noted::Clock(ClockChange::Pressed(side)) => {
-                let color = view.white_side.map(|white| Color::from_white(white == side));
-                let unexplained = |color: &Color| self.explained != Some((view.now, *color));
+            News::Clock(ClockChange::Pressed(side)) => {
+                let color = game.white_side.map(|white| Color::from_white(white == side));
+                let unexplained = |color: &Color| self.explained != Some((game.now, *color));
                 if let Some(color) = color.filter(|_| self.sure).filter(unexplained) {
-                    self.tell(view, &Noted::Pressed(color));
+                    self.pass_on(game, &News::Pressed(color));
                 }
             }
-            Noted::Clock(ClockChange::Disconnected) => self.face = None,
-            Noted::Away => {
+            News::Clock(ClockChange::Disconnected) => self.face = None,
+            News::Away => {
                 self.trace.blind = true;
-                self.trace.away_at = view.now;
+                self.trace.away_at = game.now;
             }
-            Noted::Reversed(moves) => {
-                let sight = Sight::ColorsReversed { moves };
-                let report = Report::new(view, &self.trace, sight, view.now);
-                self.book.open(view.now, view.regulations, report);
+            News::Reversed(moves) => {
+                let situation = Situation::ColorsReversed { moves };
+                let report = Report::new(game, &self.trace, situation, game.now);
+                self.book.open(game.now, game.regulations, report);
             }
-            Noted::Started => {
+            News::Started => {
                 self.offences = Offences::default();
                 self.game_since = self.book.last();
                 self.trace.blind = false;
-                self.book.close_all_but(view.now, &OUTLAST_A_GAME);
+                self.book.close_all_but(game.now, &OUTLAST_A_GAME);
             }
             _ => {}
         }
         if over {
-            self.tell(view, &Noted::Over);
-            self.book.close_all_but(view.now, &OUTLAST_A_GAME);
+            self.pass_on(game, &News::Over);
+            self.book.close_all_but(game.now, &OUTLAST_A_GAME);
         }
-        self.open_eyes(view);
-        self.wake = self.deadline().filter(|at| *at > view.now);
-        self.book.take_said()
+        self.trust_again(game);
+        self.wake = self.deadline().filter(|at| *at > game.now);
+        self.book.take_events()
     }
 
     /// What the board shows is what was told: it can be believed again after a gap.
-    fn open_eyes(&mut self, view: &View<'_>) {
+    fn trust_again(&mut self, game: &GameStatus<'_>) {
         if self.trace.blind
             && self.trace.is_whole()
-            && view.tip().is_some_and(|tip| tip.board() == self.trace.board())
+            && game.tip().is_some_and(|tip| tip.board() == self.trace.board())
         {
             self.trace.blind = false;
         }
     }
 
-    fn tell(&mut self, view: &View<'_>, noted: &Noted) {
+    fn pass_on(&mut self, game: &GameStatus<'_>, news: &News) {
         let mut desk = Desk {
-            view,
+            game,
             trace: &self.trace,
             book: &mut self.book,
             offences: &mut self.offences,
             set_aside: Bitboard::EMPTY,
             pressed_times: self.pressed_times,
         };
-        self.setup.note(&mut desk, noted);
-        self.faults.note(&mut desk, noted);
-        self.late.note(&mut desk, noted);
+        self.setup.handle(&mut desk, news);
+        self.faults.handle(&mut desk, news);
+        self.late.handle(&mut desk, news);
         desk.set_aside = self.faults.squares();
-        self.displaced.note(&mut desk, noted, &self.moves);
+        self.displaced.handle(&mut desk, news, &self.moves);
         desk.set_aside |= self.displaced.squares();
-        self.moves.note(&mut desk, noted);
-        self.press.note(&mut desk, noted, &self.moves);
-        self.touch.note(&mut desk, noted, &self.moves);
-        self.castling.note(&mut desk, noted);
-        self.times.note(&mut desk, noted);
-        self.arithmetic.note(&mut desk, noted);
-        self.positions.note(&mut desk, noted);
+        self.moves.handle(&mut desk, news);
+        self.press.handle(&mut desk, news, &self.moves);
+        self.touch.handle(&mut desk, news, &self.moves);
+        self.castling.handle(&mut desk, news);
+        self.times.handle(&mut desk, news);
+        self.arithmetic.handle(&mut desk, news);
+        self.positions.handle(&mut desk, news);
     }
 
     fn deadline(&self) -> Option<Timestamp> {

@@ -4,7 +4,8 @@ use shakmaty::Square;
 
 use super::{Advice, Draft, Severity};
 use crate::laws::articles::Topic;
-use crate::laws::sight::DrawnStart;
+use crate::laws::resumable::ResumableCase;
+use crate::laws::situation::DrawnStart;
 use crate::laws::table::{self, Press, Standing};
 
 impl Draft<'_> {
@@ -37,29 +38,38 @@ impl Draft<'_> {
             .with("limit", limit.unwrap_or_default())
             .with("castling", if rook { "king_and_rook" } else { "king_and_queen" });
         let case = match limit {
-            Some(limit) if moves >= limit => "wrong_start_position.goes_on",
-            _ if moves == 0 => "wrong_start_position.at_the_start",
-            Some(_) => "wrong_start_position.void_so_far",
-            None => "wrong_start_position.void",
+            Some(limit) if moves >= limit => ResumableCase::WrongGoesOn,
+            _ if moves == 0 => ResumableCase::WrongAtTheStart,
+            Some(_) => ResumableCase::WrongVoidSoFar,
+            None => ResumableCase::WrongVoid,
         };
-        draft.is(Severity::Advice, case, &[Topic::WrongStart, Topic::StartLimit])
+        draft.is(
+            Severity::Advice,
+            case.as_str(),
+            &[Topic::WrongStart, Topic::StartLimit],
+        )
     }
 
     pub(super) fn rotated(self, quarter: bool, moves: u32) -> Advice {
         if !quarter {
             // The board differs by its writing alone, and the record is turned with it.
-            return self.is(Severity::Hint, "board_rotated.half", &[Topic::Rotated]);
+            return self.is(
+                Severity::Hint,
+                ResumableCase::HalfTurned.as_str(),
+                &[Topic::Rotated],
+            );
         }
         let limit = self.rules.start_limit();
         let case = if limit.is_some_and(|limit| moves >= limit) {
-            "board_rotated.goes_on"
+            ResumableCase::TurnedGoesOn
         } else if table::rotated_must(self.rules.edition) {
-            "board_rotated.transfer"
+            ResumableCase::TurnedTransfer
         } else {
-            "board_rotated.may_transfer"
+            ResumableCase::TurnedMayTransfer
         };
         let topics = [Topic::Rotated, Topic::StartLimit];
-        self.with("moves", moves).is(Severity::Advice, case, &topics)
+        self.with("moves", moves)
+            .is(Severity::Advice, case.as_str(), &topics)
     }
 
     pub(super) fn reversed(self, moves: u32) -> Advice {

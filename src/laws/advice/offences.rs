@@ -4,8 +4,8 @@ use shakmaty::Color;
 
 use super::{Advice, Draft, Severity, clock_text};
 use crate::laws::articles::Topic;
-use crate::laws::points::Told;
-use crate::laws::sight::{ClockTimes, Stage};
+use crate::laws::points::IllegalMoveReport;
+use crate::laws::situation::{ClockTimes, Stage};
 use crate::laws::table::{Penalty, Pressed, Standing};
 
 /// What is known of an offence, whatever it is.
@@ -58,8 +58,8 @@ impl Draft<'_> {
             return self.is(Severity::Info, "illegal_move.made_silent", &topics);
         }
         match self.rules.points.illegal_move_told {
-            Told::Made => self.is(Severity::Advice, "illegal_move.made", &topics),
-            Told::Completed => self.is(Severity::Info, "illegal_move.made_wait", &topics),
+            IllegalMoveReport::Made => self.is(Severity::Advice, "illegal_move.made", &topics),
+            IllegalMoveReport::Completed => self.is(Severity::Info, "illegal_move.made_wait", &topics),
         }
     }
 
@@ -94,8 +94,10 @@ impl Draft<'_> {
             return self.is(Severity::Info, "promotion_not_replaced.made_silent", &topics);
         }
         match self.rules.points.illegal_move_told {
-            Told::Made => self.is(Severity::Advice, "promotion_not_replaced.made", &topics),
-            Told::Completed => self.is(Severity::Info, "promotion_not_replaced.made_wait", &topics),
+            IllegalMoveReport::Made => self.is(Severity::Advice, "promotion_not_replaced.made", &topics),
+            IllegalMoveReport::Completed => {
+                self.is(Severity::Info, "promotion_not_replaced.made_wait", &topics)
+            }
         }
     }
 

@@ -4,6 +4,7 @@ use shakmaty::{ByColor, Color};
 
 use super::{Advice, Draft, Severity, clock_text};
 use crate::laws::articles::Topic;
+use crate::laws::resumable::ResumableCase;
 use crate::laws::rules::TwoFlags;
 use crate::laws::table::FlagCall;
 
@@ -107,13 +108,21 @@ impl Draft<'_> {
         match (defaulted, whose) {
             (false, _) => {
                 let topics = topics(&[Topic::RoundBegins, Topic::DefaultTime]);
-                draft.is(Severity::Hint, "late_start.not_running", &topics)
+                draft.is(Severity::Hint, ResumableCase::NotRunning.as_str(), &topics)
             }
             (true, None) => {
                 let topics = topics(&[Topic::DefaultTime]);
-                draft.is(Severity::Advice, "late_start.default_time", &topics)
+                draft.is(
+                    Severity::Advice,
+                    ResumableCase::DefaultTimePassed.as_str(),
+                    &topics,
+                )
             }
-            (true, Some(_)) => draft.is(Severity::Hint, "late_start.no_first_move", &[Topic::DefaultTime]),
+            (true, Some(_)) => draft.is(
+                Severity::Hint,
+                ResumableCase::NoFirstMove.as_str(),
+                &[Topic::DefaultTime],
+            ),
         }
     }
 

@@ -4,7 +4,7 @@ use shakmaty::Square;
 
 use super::{Advice, Draft, Severity};
 use crate::laws::articles::Topic;
-use crate::laws::sight::Touch;
+use crate::laws::situation::Touch;
 
 impl Draft<'_> {
     pub(super) fn touched(self, touch: Touch, due: &[String], played: &str) -> Advice {

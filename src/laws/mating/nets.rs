@@ -17,11 +17,11 @@ use super::mobility::{Man, Mobility};
 use super::plan::{Plan, Post};
 
 /// Placings tried before the question is left open.
-const TRIES: u32 = 3000;
+const MAX_TRIES: u32 = 3000;
 /// Placings tried for plans on each square of the king.
-const PLAN_TRIES: u32 = 200;
+const MAX_PLAN_TRIES: u32 = 200;
 /// Plans kept.
-const PLANS: usize = 12;
+const MAX_PLANS: usize = 12;
 
 /// Whether `side` could have mated somewhere, as far as the squares that the men can reach tell. False is a proof
 /// that it never can; true says nothing.
@@ -29,7 +29,7 @@ pub(super) fn conceivable(mobility: &Mobility, side: Color) -> bool {
     let Some(king) = king_of(mobility, side.other()) else {
         return true;
     };
-    let mut tries = TRIES;
+    let mut tries = MAX_TRIES;
     mobility.men[king].reach.into_iter().any(|square| {
         let mut net = Net::new(mobility, side, square);
         net.can_close()
@@ -52,7 +52,7 @@ pub(super) fn plans(mobility: &Mobility, side: Color, position: &Chess) -> Vec<P
             continue;
         }
         let mut best: Option<(usize, Plan)> = None;
-        net.closes(&mut { PLAN_TRIES }, &mut |net| {
+        net.closes(&mut { MAX_PLAN_TRIES }, &mut |net| {
             if let Some(plan) = Plan::new(mobility, side, &net.posts_taken()) {
                 let distance = plan.distance(position.board());
                 if best.as_ref().is_none_or(|(least, _)| distance < *least) {
@@ -64,7 +64,7 @@ pub(super) fn plans(mobility: &Mobility, side: Color, position: &Chess) -> Vec<P
         plans.extend(best);
     }
     plans.sort_by_key(|(distance, _)| *distance);
-    plans.truncate(PLANS);
+    plans.truncate(MAX_PLANS);
     plans.into_iter().map(|(_, plan)| plan).collect()
 }
 

@@ -26,7 +26,7 @@ struct Errand {
 }
 
 /// The moves to a square that cannot be reached.
-const FAR: u8 = 40;
+const UNREACHABLE: u8 = 40;
 
 impl Plan {
     /// The plan to have these men there, where it is mate: `None` where it is not.
@@ -49,7 +49,7 @@ impl Plan {
         let mut used = Bitboard::EMPTY;
         let mut sum = 0;
         for errand in &self.errands {
-            let mut best = (FAR, None);
+            let mut best = (UNREACHABLE, None);
             for square in board.by_piece(errand.piece) & !used {
                 let moves = errand.moves[square as usize];
                 if moves < best.0 {
@@ -125,7 +125,7 @@ fn is_mate(mobility: &Mobility, side: Color, posts: &[Post]) -> bool {
 
 /// The moves a piece needs to a square from each other one.
 fn moves_to(solid: Bitboard, piece: Piece, target: Square) -> [u8; 64] {
-    let mut moves = [FAR; 64];
+    let mut moves = [UNREACHABLE; 64];
     if piece.role == Role::Pawn {
         for square in Square::ALL {
             let ahead = steps(piece.color, square).checked_sub(steps(piece.color, target));

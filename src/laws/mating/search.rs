@@ -36,9 +36,9 @@ pub(super) struct Search<'a> {
 }
 
 /// Positions at the root whose proofs are always looked for.
-const ROOT: u32 = 64;
+const ROOT_POSITIONS: u32 = 64;
 /// Proofs that are looked for with the kings together, which takes longer.
-const TOGETHER: u32 = 100;
+const MAX_TOGETHER_PROOFS: u32 = 100;
 
 impl<'a> Search<'a> {
     pub(super) fn new(side: Color, cost: &'a dyn Fn(&Chess) -> usize, proves: bool) -> Self {
@@ -124,7 +124,7 @@ impl<'a> Search<'a> {
     /// Whether the side can be proved never to mate from here. A proof is looked for where it is new, near the root
     /// and after captures and pawn moves; and seldom once few are found.
     fn is_hopeless(&mut self, position: &Chess, index: u32, origin: Origin) -> bool {
-        if !origin.irreversible && index >= ROOT {
+        if !origin.irreversible && index >= ROOT_POSITIONS {
             return false;
         }
         self.tested += 1;
@@ -133,7 +133,7 @@ impl<'a> Search<'a> {
             return false;
         }
         let hopeless = !nets::conceivable(&Mobility::new(position), self.side)
-            || (self.tested < TOGETHER
+            || (self.tested < MAX_TOGETHER_PROOFS
                 && !nets::conceivable(&Mobility::with_kings(position, self.side), self.side));
         self.proved += if hopeless && seldom {
             16

@@ -13,9 +13,9 @@ use shakmaty::{
 use super::cost::steps;
 
 /// Plies after which a run is given up.
-const PLIES: usize = 96;
+const MAX_PLIES: usize = 96;
 /// Moves tried instead of one that ended the game too soon.
-const TRIES: usize = 6;
+const MAX_TRIES: usize = 6;
 /// More than other costs: a move to play only when there is no other.
 const LAST_RESORT: i32 = 1000;
 
@@ -31,7 +31,7 @@ fn run(position: &Chess, side: Color, hasty: bool) -> bool {
     let mut position = position.clone();
     let mut before: [Option<Move>; 2] = [None; 2];
     let mut last: Option<(Chess, Move)> = None;
-    for _ in 0..PLIES {
+    for _ in 0..MAX_PLIES {
         let turn = position.turn();
         if turn == side && is_won_ending(position.board(), side) {
             return true;
@@ -69,14 +69,14 @@ fn run(position: &Chess, side: Color, hasty: bool) -> bool {
 
 /// Another move than the one that ended the game, and where it leads.
 fn instead(position: &Chess, wrong: Move, side: Color, before: Option<Move>) -> Option<(Chess, Move)> {
-    let view = View::new(
+    let view = MoveCosts::new(
         position.board(),
         Aims::new(position.board(), side, position.turn())?,
         before,
     );
     let mut moves = position.legal_moves();
     moves.retain(|mv| *mv != wrong);
-    for _ in 0..TRIES {
+    for _ in 0..MAX_TRIES {
         let (place, _) = moves.iter().enumerate().min_by_key(|(_, mv)| view.cost(**mv).0)?;
         let mv = moves.swap_remove(place);
         let mut child = position.clone();
@@ -215,7 +215,7 @@ impl Aims {
     fn best(self, position: &Chess, before: Option<Move>) -> Step {
         let moves = position.legal_moves();
         let mated = self.turn != self.side && moves.is_empty() && position.is_check();
-        let view = View::new(position.board(), self, before);
+        let view = MoveCosts::new(position.board(), self, before);
         let mut best: Option<(i32, Move)> = None;
         for mv in &moves {
             let (cost, may_mate) = view.cost(*mv);
@@ -246,7 +246,7 @@ fn nearest_pawn(board: &Board, side: Color) -> Option<Square> {
 }
 
 /// What the costs of the moves of one position share.
-struct View {
+struct MoveCosts {
     aims: Aims,
     occupied: Bitboard,
     heavy: usize,
@@ -260,7 +260,7 @@ struct View {
     before: Option<Move>,
 }
 
-impl View {
+impl MoveCosts {
     fn new(board: &Board, aims: Aims, before: Option<Move>) -> Self {
         let (side, turn) = (aims.side, aims.turn);
         let (nearer, as_near) = aims.rings();

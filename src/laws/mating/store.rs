@@ -133,14 +133,14 @@ impl Packed {
 
 const CHUNK: usize = 1 << 14;
 /// The most positions kept: 32 bytes each and a table of twice as many places of 4 bytes, 160 MiB in all.
-pub(super) const CAPACITY: usize = 1 << 22;
+pub(super) const MAX_POSITIONS: usize = 1 << 22;
 /// More than any position has moves.
-const MOVES: usize = 256;
+const MAX_LEGAL_MOVES: usize = 256;
 const NONE: u32 = u32::MAX;
 const PARENT: u32 = (1 << 22) - 1;
 
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct Node {
     packed: Packed,
     /// The position this one came from (22 bits), whether the move to it was irreversible (1), the depth (9).
     from: u32,
@@ -160,7 +160,7 @@ pub(super) struct Origin {
 /// The positions met, and the queue of those whose moves are not yet looked at.
 #[derive(Debug)]
 pub(super) struct Store {
-    chunks: Vec<Vec<Entry>>,
+    chunks: Vec<Vec<Node>>,
     len: usize,
     table: Vec<u32>,
     /// First and last of every queue, the lowest cost first.
@@ -180,10 +180,10 @@ impl Store {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.len + MOVES > CAPACITY
+        self.len + MAX_LEGAL_MOVES > MAX_POSITIONS
     }
 
-    fn entry(&self, index: u32) -> Option<&Entry> {
+    fn entry(&self, index: u32) -> Option<&Node> {
         self.chunks
             .get(index as usize / CHUNK)?
             .get(index as usize % CHUNK)
@@ -224,7 +224,7 @@ impl Store {
                 .push(Vec::with_capacity(if self.len == 0 { 64 } else { CHUNK }));
         }
         if let Some(chunk) = self.chunks.last_mut() {
-            chunk.push(Entry {
+            chunk.push(Node {
                 packed,
                 from,
                 next: NONE,

@@ -2,7 +2,7 @@
 
 use core::str::FromStr;
 
-use super::{Bonus, FEWEST_BARE_SECONDS, NoTimeControl, Period, TimeControl};
+use super::{Bonus, InvalidTimeControl, MIN_BARE_SECONDS, Period, TimeControl};
 
 impl TimeControl {
     /// Reads the value of the PGN tag TimeControl, with all times in seconds, as in "40/7200:3600" or "300+2".
@@ -11,10 +11,10 @@ impl TimeControl {
     ///
     /// When it is none, or is one of PGN's signs for a sand clock ("*180"), for no time control ("-") or for an unknown one
     /// ("?").
-    pub fn from_pgn(text: &str) -> Result<Self, NoTimeControl> {
+    pub fn from_pgn(text: &str) -> Result<Self, InvalidTimeControl> {
         let bare = text.trim();
         if bare.starts_with(['*', '?']) || bare == "-" {
-            return Err(NoTimeControl::Unruled {
+            return Err(InvalidTimeControl::Unruled {
                 text: text.to_owned(),
             });
         }
@@ -30,7 +30,7 @@ impl TimeControl {
     }
 
     /// As arbiters write it: mere numbers are minutes.
-    fn from_words(text: &str) -> Result<Self, NoTimeControl> {
+    fn from_words(text: &str) -> Result<Self, InvalidTimeControl> {
         let mut reader = Reader::new(text)?;
         let mut periods = vec![reader.period()?];
         let mut bonuses = Vec::new();
@@ -53,11 +53,11 @@ impl TimeControl {
     }
 
     /// "90+30" and "90": minutes, and seconds a move. From 180 on it is PGN, and seconds.
-    fn from_numbers(text: &str) -> Result<Self, NoTimeControl> {
+    fn from_numbers(text: &str) -> Result<Self, InvalidTimeControl> {
         let mut control = Self::from_pgn(text)?;
         if let [period] = control.periods.as_mut_slice()
             && period.moves.is_none()
-            && period.seconds < FEWEST_BARE_SECONDS
+            && period.seconds < MIN_BARE_SECONDS
         {
             period.seconds *= 60;
         }
@@ -66,9 +66,9 @@ impl TimeControl {
 }
 
 impl FromStr for TimeControl {
-    type Err = NoTimeControl;
+    type Err = InvalidTimeControl;
 
-    fn from_str(text: &str) -> Result<Self, NoTimeControl> {
+    fn from_str(text: &str) -> Result<Self, InvalidTimeControl> {
         if text.contains(char::is_alphabetic) {
             Self::from_words(text)
         } else {
@@ -113,7 +113,7 @@ struct Reader<'t> {
 }
 
 impl<'t> Reader<'t> {
-    fn new(text: &'t str) -> Result<Self, NoTimeControl> {
+    fn new(text: &'t str) -> Result<Self, InvalidTimeControl> {
         let mut tokens = Vec::new();
         let mut rest = text.trim_start();
         while let Some(first) = rest.chars().next() {
@@ -143,7 +143,7 @@ impl<'t> Reader<'t> {
             rest = behind.trim_start();
         }
         if tokens.is_empty() {
-            return Err(NoTimeControl::Empty);
+            return Err(InvalidTimeControl::Empty);
         }
         let lower = tokens.iter().map(|token| match token {
             Token::Word(word) => word.to_lowercase(),
@@ -161,28 +161,28 @@ impl<'t> Reader<'t> {
         self.at >= self.tokens.len()
     }
 
-    fn unexpected(&self, expected: &'static str) -> NoTimeControl {
+    fn unexpected(&self, expected: &'static str) -> InvalidTimeControl {
         let found = match self.tokens.get(self.at) {
             None => "the end".to_owned(),
             Some(Token::Number(number)) => number.to_string(),
             Some(Token::Word(word)) => (*word).to_owned(),
             Some(Token::Sign(sign)) => sign.to_string(),
         };
-        NoTimeControl::Unexpected {
+        InvalidTimeControl::Unexpected {
             text: self.text.to_owned(),
             found,
             expected,
         }
     }
 
-    fn number(text: &str, what: &'static str) -> NoTimeControl {
-        NoTimeControl::Number {
+    fn number(text: &str, what: &'static str) -> InvalidTimeControl {
+        InvalidTimeControl::Number {
             text: text.to_owned(),
             what,
         }
     }
 
-    fn done(&self, periods: Vec<Period>) -> Result<TimeControl, NoTimeControl> {
+    fn done(&self, periods: Vec<Period>) -> Result<TimeControl, InvalidTimeControl> {
         let (_, others) = periods.split_last().unwrap_or((&EMPTY, &[]));
         if others.iter().any(|period| period.moves.is_none()) {
             return Err(Self::number(
@@ -194,7 +194,7 @@ impl<'t> Reader<'t> {
         TimeControl::new(periods).ok_or_else(|| Self::number(self.text, what))
     }
 
-    fn take_number(&mut self, expected: &'static str) -> Result<u32, NoTimeControl> {
+    fn take_number(&mut self, expected: &'static str) -> Result<u32, InvalidTimeControl> {
         match self.tokens.get(self.at) {
             Some(Token::Number(number)) => {
                 self.at += 1;
@@ -210,7 +210,7 @@ impl<'t> Reader<'t> {
         there
     }
 
-    fn sign(&mut self, sign: char, expected: &'static str) -> Result<(), NoTimeControl> {
+    fn sign(&mut self, sign: char, expected: &'static str) -> Result<(), InvalidTimeControl> {
         if self.take_sign(sign) {
             Ok(())
         } else {
@@ -228,7 +228,7 @@ impl<'t> Reader<'t> {
     }
 
     /// "40/7200", "300+2".
-    fn pgn_period(&mut self) -> Result<Period, NoTimeControl> {
+    fn pgn_period(&mut self) -> Result<Period, InvalidTimeControl> {
         let first = self.take_number("a number")?;
         let (moves, seconds) = if self.take_sign('/') {
             (Some(first), self.take_number("a number of seconds")?)
@@ -248,7 +248,7 @@ impl<'t> Reader<'t> {
     }
 
     /// "90 min/40", "1 h 30 min".
-    fn period(&mut self) -> Result<Period, NoTimeControl> {
+    fn period(&mut self) -> Result<Period, InvalidTimeControl> {
         let (seconds, _) = self.time()?;
         let moves = if self.take_sign('/') {
             Some(self.take_number("a number of moves")?)
@@ -263,7 +263,7 @@ impl<'t> Reader<'t> {
     }
 
     /// A time in seconds, and the last unit it is written in, in seconds; without one it is minutes.
-    fn time(&mut self) -> Result<(u32, u32), NoTimeControl> {
+    fn time(&mut self) -> Result<(u32, u32), InvalidTimeControl> {
         let mut sum = 0_u32;
         loop {
             let number = self.take_number("a time")?;
@@ -296,7 +296,7 @@ impl<'t> Reader<'t> {
     }
 
     /// "30 s from move 1", "30 s a move", "delay 10 s": from which move on there is what.
-    fn bonus(&mut self) -> Result<(u32, Bonus), NoTimeControl> {
+    fn bonus(&mut self) -> Result<(u32, Bonus), InvalidTimeControl> {
         let delayed = self.take_word(&DELAY);
         let (seconds, unit) = self.time()?;
         if unit != 1 {
@@ -327,7 +327,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Grants a bonus in all periods from the one on that begins with that move.
-    fn grant(&self, periods: &mut [Period], from: u32, bonus: Bonus) -> Result<(), NoTimeControl> {
+    fn grant(&self, periods: &mut [Period], from: u32, bonus: Bonus) -> Result<(), InvalidTimeControl> {
         let mut first = 1_u32;
         let mut granted = false;
         for period in periods {

@@ -5,7 +5,7 @@ use crate::tracker::{Completion, Finding, Settlement};
 const KNIGHTS: &str = "Nf3 Nf6 Ng1 Ng8";
 
 fn claims(table: &mut Table) -> Vec<String> {
-    let mut said = table.said();
+    let mut said = table.published();
     said.retain(|said| said.contains("threefold") || said.contains("fifty_moves"));
     said
 }
@@ -182,7 +182,10 @@ fn a_position_put_back_is_no_new_occurrence() {
         );
         table.plays(KNIGHTS).plays("e4 e5");
         let fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 4 3";
-        assert_eq!(table.hears(&format!(r#""do":"set_position","fen":"{fen}""#)), "");
+        assert_eq!(
+            table.command(&format!(r#""do":"set_position","fen":"{fen}""#)),
+            ""
+        );
         table.plays(KNIGHTS);
         let said = standing(&mut table);
         let expected = format!("white after 8: threefold {occurrences} (9.2.2)");

@@ -11,7 +11,7 @@ use crate::laws::{self, Language};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     /// Nobody knows the board.
-    NoBoard {
+    UnknownBoard {
         /// The board.
         board: String,
         /// Those that there are.
@@ -23,7 +23,7 @@ pub enum Refusal {
         board: String,
     },
     /// There was no game yet, or the next one has begun.
-    NotThatGame {
+    GameNotOpen {
         /// The board.
         board: String,
         /// The game's id.
@@ -35,7 +35,7 @@ pub enum Refusal {
         board: String,
     },
     /// It would have to be done between games.
-    GameOn {
+    GameInProgress {
         /// The board.
         board: String,
     },
@@ -49,43 +49,43 @@ pub enum Refusal {
         reason: EndReason,
     },
     /// It cannot be set back: the game is over.
-    Over {
+    GameOver {
         /// Its result.
         result: GameResult,
         /// What ended it.
         over_by: EndReason,
     },
     /// A result that is none.
-    NoResult {
+    UnknownResult {
         /// What was given.
         given: String,
     },
     /// A reason that is none.
-    NoReason {
+    UnknownReason {
         /// What was given.
         given: String,
         /// What there is.
         known: &'static [EndReason],
     },
     /// A reason that does not go with the result.
-    NoSuchEnd {
+    ReasonContradictsResult {
         /// The reason.
         reason: EndReason,
         /// The result.
         result: GameResult,
     },
     /// A position that is none.
-    NoFen {
+    InvalidFen {
         /// What was given.
         fen: String,
     },
     /// A position that no game can have.
-    NoLegalPosition {
+    IllegalPosition {
         /// What was given.
         fen: String,
     },
     /// A move that is none.
-    NoMove {
+    InvalidMove {
         /// What was given.
         given: String,
         /// Which ply it would be.
@@ -94,24 +94,24 @@ pub enum Refusal {
         fen: String,
     },
     /// More was asked to be kept than there is.
-    NoSuchPly {
+    PlyTooLate {
         /// How many there are.
         plies: usize,
         /// What was given.
         from: u32,
     },
     /// A time control that is none.
-    NoTimeControl {
+    InvalidTimeControl {
         /// What is wrong.
         why: String,
     },
     /// A round that is too far off.
-    FarOff {
+    RoundTooFarOff {
         /// When it was to begin.
         begins: String,
     },
     /// An incident that there is not.
-    NoIncident {
+    UnknownIncident {
         /// The board.
         board: String,
         /// Its number.
@@ -137,11 +137,13 @@ impl Refusal {
         let on = |board: &str| BTreeMap::from([("board", board.into())]);
         let given = |given: &str| BTreeMap::from([("given", given.into())]);
         match self {
-            Self::NoBoard { board, boards } => ("no_board", with(on(board), "boards", boards.join(", "))),
+            Self::UnknownBoard { board, boards } => {
+                ("no_board", with(on(board), "boards", boards.join(", ")))
+            }
             Self::NoGame { board } => ("no_game", on(board)),
-            Self::NotThatGame { board, game } => ("not_that_game", with(on(board), "game", game.as_str())),
+            Self::GameNotOpen { board, game } => ("not_that_game", with(on(board), "game", game.as_str())),
             Self::NothingToChange { board } => ("nothing_to_change", on(board)),
-            Self::GameOn { board } => ("game_on", on(board)),
+            Self::GameInProgress { board } => ("game_on", on(board)),
             Self::AlreadyOver {
                 result,
                 over_by,
@@ -150,33 +152,35 @@ impl Refusal {
                 "already_over",
                 with(over(*result, *over_by), "given", reason.as_str()),
             ),
-            Self::Over { result, over_by } => ("over", over(*result, *over_by)),
-            Self::NoResult { given: result } => ("no_result", given(&format!("{result:?}"))),
-            Self::NoReason { given: reason, known } => {
+            Self::GameOver { result, over_by } => ("over", over(*result, *over_by)),
+            Self::UnknownResult { given: result } => ("no_result", given(&format!("{result:?}"))),
+            Self::UnknownReason { given: reason, known } => {
                 let reason = given(&format!("{reason:?}"));
                 let known: Vec<&str> = known.iter().map(|reason| reason.as_str()).collect();
                 ("no_reason", with(reason, "known", known.join(", ")))
             }
-            Self::NoSuchEnd { reason, result } => (
+            Self::ReasonContradictsResult { reason, result } => (
                 "no_such_end",
                 with(given(reason.as_str()), "result", result.as_str()),
             ),
-            Self::NoFen { fen } => ("no_fen", given(&format!("{fen:?}"))),
-            Self::NoLegalPosition { fen } => ("no_legal_position", given(&format!("{fen:?}"))),
-            Self::NoMove { given: mv, ply, fen } => {
+            Self::InvalidFen { fen } => ("no_fen", given(&format!("{fen:?}"))),
+            Self::IllegalPosition { fen } => ("no_legal_position", given(&format!("{fen:?}"))),
+            Self::InvalidMove { given: mv, ply, fen } => {
                 let values = with(given(&format!("{mv:?}")), "ply", *ply);
                 ("no_move", with(values, "fen", fen.as_str()))
             }
-            Self::NoSuchPly { plies, from } => (
+            Self::PlyTooLate { plies, from } => (
                 "no_such_ply",
                 BTreeMap::from([("plies", (*plies).into()), ("ply", (*from).into())]),
             ),
-            Self::NoTimeControl { why } => (
+            Self::InvalidTimeControl { why } => (
                 "no_time_control",
                 BTreeMap::from([("problem", why.as_str().into())]),
             ),
-            Self::FarOff { begins } => ("far_off", given(begins)),
-            Self::NoIncident { board, incident } => ("no_incident", with(on(board), "incident", *incident)),
+            Self::RoundTooFarOff { begins } => ("far_off", given(begins)),
+            Self::UnknownIncident { board, incident } => {
+                ("no_incident", with(on(board), "incident", *incident))
+            }
             Self::SameMoves => ("same_moves", BTreeMap::new()),
         }
     }

@@ -7,7 +7,7 @@ use crate::tracker::Completion;
 const KNIGHTS: &str = "Nf3 Nf6 Ng1 Ng8";
 
 fn ends(table: &mut Table) -> Vec<String> {
-    let mut said = table.said();
+    let mut said = table.published();
     said.retain(|said| said.contains(" by laws"));
     said
 }
@@ -17,7 +17,10 @@ fn ends(table: &mut Table) -> Vec<String> {
 fn mate_ends_the_game_when_it_is_made() {
     let mut table = Table::new(Edition::Fide2023);
     table.plays("f3 e5 g4").makes("Qh4#").settles();
-    assert_eq!(table.said(), ["4 completed by game_end", "0-1 checkmate by laws"]);
+    assert_eq!(
+        table.published(),
+        ["4 completed by game_end", "0-1 checkmate by laws"]
+    );
 }
 
 /// Laws part 10, case 3; Art. 5.1.1, 6.8: a flag that falls after the mate, before anybody was sure of the mate, changes
@@ -33,7 +36,7 @@ fn what_comes_after_mate_changes_nothing() {
     table.shows(WHITE_WINS).makes("a2a3").settles();
     for reason in ["flag", "resignation", "agreement"] {
         let result = if reason == "agreement" { "1/2-1/2" } else { "1-0" };
-        let error = table.hears(&format!(
+        let error = table.command(&format!(
             r#""do":"set_result","result":"{result}","reason":"{reason}""#
         ));
         assert!(
@@ -41,7 +44,7 @@ fn what_comes_after_mate_changes_nothing() {
             "{error}"
         );
     }
-    assert_eq!(table.said(), [""; 0]);
+    assert_eq!(table.published(), [""; 0]);
 }
 
 /// Laws part 10, case 1 (constructed); Art. 5.1.1, A.5.2: the opponent answers a king that stays in check with mate.
@@ -75,7 +78,7 @@ fn an_illegal_mate_ends_nothing() {
     );
     // The rook jumps; from e8 it would mate.
     table.plays("d1e8");
-    assert_eq!(table.said(), [""; 0]);
+    assert_eq!(table.published(), [""; 0]);
     let mut table = Table::of(
         "6k1/5ppp/8/8/8/8/5PPP/4R1K1 w - - 0 1",
         rules(Edition::Fide2023, Mode::Standard, true),
@@ -238,10 +241,10 @@ fn a_reply_to_the_end_is_no_part_of_the_game() {
     let mut table = Table::new(Edition::Fide2023);
     table.repeats(KNIGHTS, 3).plays("Nf3 Nf6 Ng1");
     table.makes("Ng8").makes("e4");
-    table.said();
+    table.published();
     let (ply, by) = (16, crate::tracker::Settlement::Reply);
     table.finds(crate::tracker::Finding::Settled { ply, by });
-    let said = table.said();
+    let said = table.published();
     assert_eq!(
         said,
         [
@@ -258,12 +261,12 @@ fn a_blocked_position_is_proposed_as_dead() {
     let fen = "4k3/8/8/p1p1p1p1/PpPpPpPp/1P1P1P1P/8/4K3 w - - 0 1";
     let mut table = Table::of(fen, rules(Edition::Fide2023, Mode::Standard, true));
     table.plays("Kd2");
-    assert_eq!(table.said(), [""; 0]);
+    assert_eq!(table.published(), [""; 0]);
     table.passes(5);
-    assert_eq!(table.said(), ["1/2-1/2 dead_position by laws?"]);
+    assert_eq!(table.published(), ["1/2-1/2 dead_position by laws?"]);
     // The arbiter knows better, or confirms it.
-    assert_eq!(table.hears(r#""do":"set_result","result":"1/2-1/2""#), "");
-    assert_eq!(table.said(), ["arbiter: 1/2-1/2 dead_position"]);
+    assert_eq!(table.command(r#""do":"set_result","result":"1/2-1/2""#), "");
+    assert_eq!(table.published(), ["arbiter: 1/2-1/2 dead_position"]);
 }
 
 /// Nothing that is shown after the end counts, and nothing before the first move.
@@ -275,5 +278,5 @@ fn kings_shown_are_a_proposal_and_the_first_end_counts() {
         .plays("e4 e5")
         .shows(KnownOutcome::Draw)
         .shows(WHITE_WINS);
-    assert_eq!(table.said(), ["1/2-1/2 kings by board?"]);
+    assert_eq!(table.published(), ["1/2-1/2 kings by board?"]);
 }

@@ -4,7 +4,7 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::san::San;
 use shakmaty::uci::UciMove;
 
-use crate::referee::Running;
+use crate::referee::OpenGame;
 use crate::referee::command::{CorrectMoves, Refusal};
 use crate::referee::words::index;
 use crate::tracker::{Evidence, Ply, State};
@@ -20,7 +20,7 @@ pub(super) struct Moves {
     pub(super) position: Option<State>,
 }
 
-impl Running {
+impl OpenGame {
     /// The states that the game went through: from its start, one per ply.
     pub(super) fn line(&self) -> Vec<State> {
         let played = self.published.iter().map(|entry| &entry.ply.after);
@@ -47,7 +47,7 @@ impl Running {
         let from = index(correct.from);
         let plies = self.published.len();
         if from > plies || correct.from == 0 {
-            return Err(Refusal::NoSuchPly {
+            return Err(Refusal::PlyTooLate {
                 plies,
                 from: correct.from,
             });
@@ -101,7 +101,7 @@ fn ply(now: Timestamp, number: u32, before: &State, text: &str) -> Result<Ply, R
             .ok()
     };
     let Some(played) = by_uci().or_else(by_san) else {
-        return Err(Refusal::NoMove {
+        return Err(Refusal::InvalidMove {
             given: text.to_owned(),
             ply: number,
             fen: before.fen(),

@@ -38,13 +38,13 @@ fn a_command_without_its_game_is_refused() {
             "in the time control \"soon\"",
         ),
     ] {
-        let answer = table.hears(command);
+        let answer = table.command(command);
         assert!(answer.starts_with(error), "{command}: {answer}");
     }
-    assert_eq!(table.said(), [""; 0]);
+    assert_eq!(table.published(), [""; 0]);
     table.plays("e4");
     assert_eq!(
-        table.hears(r#""do":"identify""#),
+        table.command(r#""do":"identify""#),
         "a game is being played on board-1"
     );
 }
@@ -54,15 +54,15 @@ fn the_arbiter_is_answered_in_his_language() {
     let mut table = table();
     table.referee.regulations.language = Language::German;
     assert_eq!(
-        table.hears(r#""do":"end_game""#),
+        table.command(r#""do":"end_game""#),
         "an board-1 wird keine Partie gespielt"
     );
     assert_eq!(
-        table.hears(r#""do":"set_position","fen":"4k3""#),
+        table.command(r#""do":"set_position","fen":"4k3""#),
         "\"4k3\" ist keine Stellung, aus der eine Partie weitergehen kann: Es ist kein FEN"
     );
     let every = [
-        Refusal::NoBoard {
+        Refusal::UnknownBoard {
             board: "b".to_owned(),
             boards: vec!["c".to_owned()],
         },
@@ -76,18 +76,21 @@ fn the_arbiter_is_answered_in_his_language() {
 #[test]
 fn players_named_before_the_game_play_it() {
     let mut table = table();
-    table.hears(r#""do":"set_players","white":"Adams","black":"Baker""#);
-    table.hears(r#""do":"set_time_control","time_control":"90+30""#);
-    assert_eq!(table.said(), [""; 0]);
+    table.command(r#""do":"set_players","white":"Adams","black":"Baker""#);
+    table.command(r#""do":"set_time_control","time_control":"90+30""#);
+    assert_eq!(table.published(), [""; 0]);
     table.plays("e4");
     let players = table.referee.game.as_ref().and_then(|game| game.players.clone());
     assert_eq!(
         players.and_then(|players| players.black).as_deref(),
         Some("Baker")
     );
-    table.hears(r#""do":"set_players","white":"Adams","black":"Becker""#);
-    table.hears(r#""do":"set_time_control","time_control":"60+30""#);
-    assert_eq!(table.said(), [r#"arbiter: "Adams"-"Becker""#, "arbiter: 3600+30"]);
+    table.command(r#""do":"set_players","white":"Adams","black":"Becker""#);
+    table.command(r#""do":"set_time_control","time_control":"60+30""#);
+    assert_eq!(
+        table.published(),
+        [r#"arbiter: "Adams"-"Becker""#, "arbiter: 3600+30"]
+    );
 }
 
 #[test]
@@ -95,14 +98,14 @@ fn the_arbiters_word_ends_the_game_and_stands() {
     let mut table = table();
     table.plays("e4 e5");
     assert_eq!(
-        table.hears(r#""do":"set_result","by":"A. Meier","result":"1/2-1/2","reason":"agreement""#),
+        table.command(r#""do":"set_result","by":"A. Meier","result":"1/2-1/2","reason":"agreement""#),
         ""
     );
     table.shows(WHITE_WINS).plays("d4");
-    assert_eq!(table.said(), ["1/2-1/2 agreement by arbiter"]);
+    assert_eq!(table.published(), ["1/2-1/2 agreement by arbiter"]);
     // It was entered wrongly (Art. 8.7: unless the arbiter decides otherwise).
-    table.hears(r#""do":"set_result","by":"A. Meier","result":"0-1","reason":"resignation""#);
-    assert_eq!(table.said(), ["A. Meier: 0-1 resignation"]);
+    table.command(r#""do":"set_result","by":"A. Meier","result":"0-1","reason":"resignation""#);
+    assert_eq!(table.published(), ["A. Meier: 0-1 resignation"]);
 }
 
 #[test]
@@ -128,7 +131,7 @@ fn a_result_must_make_sense() {
         ),
         (r#""result":"*""#, "a game is being played on board-1"),
     ] {
-        let answer = table.hears(&format!(r#""do":"set_result",{command}"#));
+        let answer = table.command(&format!(r#""do":"set_result",{command}"#));
         assert!(answer.starts_with(error), "{command}: {answer}");
     }
 }
@@ -137,15 +140,15 @@ fn a_result_must_make_sense() {
 fn what_the_board_showed_is_confirmed_or_taken_back() {
     let mut table = table();
     table.plays("e4 e5").shows(WHITE_WINS);
-    table.hears(r#""do":"set_result","result":"1-0""#);
-    assert_eq!(table.said(), ["1-0 kings by board?", "arbiter: 1-0 kings"]);
+    table.command(r#""do":"set_result","result":"1-0""#);
+    assert_eq!(table.published(), ["1-0 kings by board?", "arbiter: 1-0 kings"]);
     // The kings had only been looked at: the game goes on, and what was played since then is part of it.
     table.plays("d4");
-    assert_eq!(table.hears(r#""do":"set_result","result":"*""#), "");
+    assert_eq!(table.command(r#""do":"set_result","result":"*""#), "");
     table.plays("d5");
     let moves = table.referee.game.as_ref().map(|game| game.published.len());
     assert_eq!(
-        (table.said(), moves),
+        (table.published(), moves),
         (vec!["arbiter: * goes on".to_owned()], Some(4))
     );
 }
@@ -157,7 +160,7 @@ fn a_resignation_against_a_bare_king_is_a_draw() {
     for (edition, result) in [(Edition::Fide2018, "0-1"), (Edition::Fide2023, "1/2-1/2")] {
         let mut table = Table::of(fen, rules(edition, Mode::Standard, true));
         table.plays("e4");
-        let note = table.hears(r#""do":"set_result","result":"0-1","reason":"resignation""#);
+        let note = table.command(r#""do":"set_result","result":"0-1","reason":"resignation""#);
         let expected = "a draw: Black cannot mate by any series of legal moves (Art. 5.1.2): the men do not suffice, \
             wherever they stand";
         assert_eq!(
@@ -168,7 +171,7 @@ fn a_resignation_against_a_bare_king_is_a_draw() {
                 ""
             }
         );
-        assert_eq!(table.said(), [format!("{result} resignation by arbiter")]);
+        assert_eq!(table.published(), [format!("{result} resignation by arbiter")]);
     }
 }
 
@@ -184,11 +187,11 @@ fn a_flag_against_a_bare_king_is_a_draw() {
     ] {
         let mut table = Table::of(fen, rules(Edition::Fide2018, Mode::Standard, true));
         table.plays("e4");
-        let note = table.hears(&format!(
+        let note = table.command(&format!(
             r#""do":"set_result","result":"0-1","reason":"{reason}""#
         ));
         assert!(note.contains(article), "{note}");
-        assert_eq!(table.said(), [format!("{result} {reason} by arbiter")]);
+        assert_eq!(table.published(), [format!("{result} {reason} by arbiter")]);
     }
 }
 
@@ -197,11 +200,11 @@ fn moves_are_corrected_from_the_first_wrong_one() {
     let mut table = table();
     table.plays("e4 e5 Nf3 Nc6 Bb5");
     assert_eq!(
-        table.hears(r#""do":"correct_moves","moves":["e4","e5","g1f3","d6","Bc4","Be7"]"#),
+        table.command(r#""do":"correct_moves","moves":["e4","e5","g1f3","d6","Bc4","Be7"]"#),
         ""
     );
     assert_eq!(
-        table.said(),
+        table.published(),
         [
             "arbiter: e2e4 e7e5 g1f3 d7d6 f1c4 f8e7",
             "d6 for b8c6: arbiter",
@@ -216,8 +219,11 @@ fn moves_are_corrected_from_the_first_wrong_one() {
         table.referee.game.as_ref().map(|game| game.published.len()),
         Some(7)
     );
-    assert_eq!(table.hears(r#""do":"correct_moves","from":7,"moves":[]"#), "");
-    assert_eq!(table.said().last().map(String::as_str), Some("not 7: arbiter"));
+    assert_eq!(table.command(r#""do":"correct_moves","from":7,"moves":[]"#), "");
+    assert_eq!(
+        table.published().last().map(String::as_str),
+        Some("not 7: arbiter")
+    );
     for (command, error) in [
         (
             r#""moves":["e4","e5","Nf6"]"#,
@@ -236,7 +242,7 @@ fn moves_are_corrected_from_the_first_wrong_one() {
             "nothing to be changed: the game has these moves",
         ),
     ] {
-        let answer = table.hears(&format!(r#""do":"correct_moves",{command}"#));
+        let answer = table.command(&format!(r#""do":"correct_moves",{command}"#));
         assert!(answer.starts_with(error), "{command}: {answer}");
     }
 }
@@ -246,9 +252,9 @@ fn moves_are_corrected_from_the_first_wrong_one() {
 fn moves_that_mate_end_the_game() {
     let mut table = table();
     table.plays("f3 e5 g4");
-    table.hears(r#""do":"correct_moves","from":4,"moves":["Qh4"]"#);
+    table.command(r#""do":"correct_moves","from":4,"moves":["Qh4"]"#);
     assert_eq!(
-        table.said().last().map(String::as_str),
+        table.published().last().map(String::as_str),
         Some("0-1 checkmate by laws")
     );
 }
@@ -258,11 +264,14 @@ fn moves_that_mate_end_the_game() {
 fn a_position_of_the_game_takes_back_what_came_after_it() {
     let mut table = table();
     table.plays("e4 e5 Nf3 b8b6");
-    table.said();
+    table.published();
     let fen = "rnbqkbnr/pppp1ppp/8/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2";
-    assert_eq!(table.hears(&format!(r#""do":"set_position","fen":"{fen}""#)), "");
     assert_eq!(
-        table.said(),
+        table.command(&format!(r#""do":"set_position","fen":"{fen}""#)),
+        ""
+    );
+    assert_eq!(
+        table.published(),
         [format!("arbiter: {fen}"), "not 4: arbiter".to_owned()]
     );
     table.plays("Nc6");
@@ -277,15 +286,18 @@ fn a_position_that_never_stood_is_played_on_from() {
     let mut table = table();
     table.plays("e4 e5");
     let fen = "rnbqkbnr/ppppp1pp/8/8/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2";
-    assert_eq!(table.hears(&format!(r#""do":"set_position","fen":"{fen}""#)), "");
+    assert_eq!(
+        table.command(&format!(r#""do":"set_position","fen":"{fen}""#)),
+        ""
+    );
     table.plays("Qh5+ g6");
-    assert_eq!(table.said(), [format!("arbiter: {fen}")]);
+    assert_eq!(table.published(), [format!("arbiter: {fen}")]);
     for (fen, why) in [
         ("rnbqkbnr", "it is no FEN"),
         ("4k3/8/8/8/8/8/8/4K2Q b - - 0 1", ""),
         ("4k2Q/8/8/8/8/8/8/4K3 w - - 0 1", "no legal play leads to it"),
     ] {
-        let answer = table.hears(&format!(r#""do":"set_position","fen":"{fen}""#));
+        let answer = table.command(&format!(r#""do":"set_position","fen":"{fen}""#));
         assert!(answer.ends_with(why), "{answer}");
     }
 }
@@ -298,14 +310,14 @@ fn the_game_is_set_back_only_while_it_is_on() {
     let back = format!(r#""do":"set_position","fen":"{fen}""#);
     let mut table = table();
     table.plays("e4 e5 f1d6 d8e7");
-    table.hears(r#""do":"set_result","result":"0-1","reason":"resignation""#);
+    table.command(r#""do":"set_result","result":"0-1","reason":"resignation""#);
     assert_eq!(
-        table.hears(&back),
+        table.command(&back),
         "the game is over with 0-1 by resignation; to go on with it, set its result to \"*\" first"
     );
     let mut table = Table::new(Edition::Fide2018);
     table.plays("e4 e5 f1d6 d8e7");
-    assert_eq!(table.hears(&back), "");
+    assert_eq!(table.command(&back), "");
 }
 
 #[test]
@@ -313,23 +325,23 @@ fn the_record_stays_open_until_the_next_game_begins() {
     let mut table = table();
     table.plays("e4 e5").shows(WHITE_WINS);
     table.set_up(State::from_fen(STANDARD, CastlingMode::Standard).expect("a FEN"));
-    table.said();
-    table.hears(r#""do":"set_result","result":"1-0","reason":"resignation""#);
-    table.hears(r#""do":"correct_moves","from":3,"moves":["Nf3"]"#);
+    table.published();
+    table.command(r#""do":"set_result","result":"1-0","reason":"resignation""#);
+    table.command(r#""do":"correct_moves","from":3,"moves":["Nf3"]"#);
     assert_eq!(
-        table.said(),
+        table.published(),
         [
             "arbiter: 1-0 resignation",
             "arbiter: e2e4 e7e5 g1f3",
             "3 completed by arbiter"
         ]
     );
-    table.hears(r#""do":"set_players","white":"Next""#);
-    assert_eq!(table.said(), [""; 0]);
+    table.command(r#""do":"set_players","white":"Next""#);
+    assert_eq!(table.published(), [""; 0]);
     table.plays("d4");
     let game = table.referee.game().map(|game| game.id.clone()).expect("a game");
     assert!(game.ends_with("board-1-2"), "{game}");
-    let answer = table.hears(r#""do":"set_result","result":"0-1","game":"2026-09-09-board-1-1""#);
+    let answer = table.command(r#""do":"set_result","result":"0-1","game":"2026-09-09-board-1-1""#);
     assert!(
         answer.starts_with("there is no game 2026-09-09-board-1-1 on board-1"),
         "{answer}"
@@ -340,10 +352,10 @@ fn the_record_stays_open_until_the_next_game_begins() {
 #[test]
 fn a_new_game_breaks_the_old_one_off() {
     let mut table = table();
-    table.hears(r#""do":"set_players","white":"Adams""#);
+    table.command(r#""do":"set_players","white":"Adams""#);
     table.plays("e4");
-    assert_eq!(table.hears(r#""do":"new_game""#), "");
-    assert_eq!(table.said(), ["* void by arbiter"]);
+    assert_eq!(table.command(r#""do":"new_game""#), "");
+    assert_eq!(table.published(), ["* void by arbiter"]);
     table.plays("d4");
     let game = table.referee.game.as_ref().expect("a game");
     assert_eq!(game.published.len(), 1);
@@ -351,8 +363,8 @@ fn a_new_game_breaks_the_old_one_off() {
         game.players.as_ref().and_then(|players| players.white.as_deref()),
         Some("Adams")
     );
-    table.hears(r#""do":"end_game","reason":"adjourned""#);
-    assert_eq!(table.said(), ["* adjourned by arbiter"]);
+    table.command(r#""do":"end_game","reason":"adjourned""#);
+    assert_eq!(table.published(), ["* adjourned by arbiter"]);
 }
 
 /// A drawn start position, or an adjourned one: its first move is a move of a game.
@@ -360,7 +372,7 @@ fn a_new_game_breaks_the_old_one_off() {
 fn a_game_begins_with_the_position_that_is_given() {
     let mut table = table();
     let fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 40";
-    table.hears(&format!(r#""do":"new_game","fen":"{fen}""#));
+    table.command(&format!(r#""do":"new_game","fen":"{fen}""#));
     table.plays("e4");
     assert_eq!(table.referee.moves_made(Color::White), 1);
 }
@@ -369,6 +381,6 @@ fn a_game_begins_with_the_position_that_is_given() {
 fn a_note_is_kept_with_the_game() {
     let mut table = table();
     table.plays("e4");
-    table.hears(r#""do":"annotate","by":"A. Meier","text":"White asked for water""#);
-    assert_eq!(table.said(), ["A. Meier: White asked for water"]);
+    table.command(r#""do":"annotate","by":"A. Meier","text":"White asked for water""#);
+    assert_eq!(table.published(), ["A. Meier: White asked for water"]);
 }

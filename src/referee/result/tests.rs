@@ -1,6 +1,6 @@
 use shakmaty::Color;
 
-use super::{FOR_A_RESULT, can_mate};
+use super::{MAX_NODES_FOR_RESULT, can_mate};
 use crate::laws::{Edition, Mode};
 use crate::referee::tests::table::{Table, rules};
 use crate::tracker::Completion;
@@ -8,7 +8,7 @@ use crate::tracker::Completion;
 /// Whether the opponent of `player` can mate from the last legal position of the game.
 fn opponent_can_mate(table: &Table, player: Color) -> Option<bool> {
     let game = table.referee.game.as_ref()?;
-    can_mate(game.last_legal()?, !player, FOR_A_RESULT)
+    can_mate(game.last_legal()?, !player, MAX_NODES_FOR_RESULT)
 }
 
 /// Laws part 10, case 6 (constructed); Art. 6.9: White's flag falls after Rxa7, which forces Qxa7, which forces Qxa7 mate.
@@ -19,13 +19,13 @@ fn nobody_mates_who_is_forced_to_be_mated() {
     let mut table = Table::of(fen, rules(Edition::Fide2018, Mode::Standard, true));
     table.makes("Rxa7+").settles();
     assert_eq!(opponent_can_mate(&table, Color::White), Some(false));
-    let note = table.hears(r#""do":"set_result","result":"0-1","reason":"flag""#);
+    let note = table.command(r#""do":"set_result","result":"0-1","reason":"flag""#);
     assert_eq!(
         note,
         "a draw: Black cannot mate by any series of legal moves (Art. 6.9): every line of play ends or repeats without a \
          mate"
     );
-    assert_eq!(table.said(), ["1/2-1/2 flag by arbiter"]);
+    assert_eq!(table.published(), ["1/2-1/2 flag by arbiter"]);
 }
 
 /// Laws part 10, case 18; Art. 6.9: a bishop alone can win on time against a rook and a pawn, a knight against a rook's
@@ -53,10 +53,10 @@ fn blitz_of_1997_is_won_with_mating_material_only() {
     let set = |fen, first, edition, reason| {
         let mut table = Table::of(fen, rules(edition, Mode::Blitz, true));
         table.plays(first);
-        let note = table.hears(&format!(
+        let note = table.command(&format!(
             r#""do":"set_result","result":"0-1","reason":"{reason}""#
         ));
-        (table.said().pop().unwrap_or_default(), note)
+        (table.published().pop().unwrap_or_default(), note)
     };
     let knights = "4k3/8/8/2nn4/8/8/8/4K3 w - - 0 1";
     for (reason, article) in [("flag", "B.6, C.4"), ("illegal_moves", "C.3, C.4")] {

@@ -48,7 +48,7 @@ impl Table {
             now: Timestamp::from_micros(1_789_000_000_000_000),
             states: vec![state.clone()],
         };
-        table.referee.gives_start = true;
+        table.referee.start_is_given = true;
         table.set_up(state);
         table
     }
@@ -153,7 +153,7 @@ impl Table {
     }
 
     /// A command; what is told to the tracker is told to the table as well. Returns the error, the note, or "".
-    pub(in crate::referee) fn hears(&mut self, command: &str) -> String {
+    pub(in crate::referee) fn command(&mut self, command: &str) -> String {
         self.passes(1);
         let text = format!(r#"{{"id":"1",{command}}}"#);
         let command = Command::parse(&text).expect("a command");
@@ -161,7 +161,7 @@ impl Table {
             Ok(checked) => {
                 let note = checked.note().unwrap_or_default().to_owned();
                 let given = self.referee.given(&checked);
-                self.referee.act(self.now, &command.by, checked);
+                self.referee.carry_out(self.now, &command.by, checked);
                 match given {
                     Some(crate::tracker::Given::Line(states)) => self.states = states,
                     Some(crate::tracker::Given::Start(state)) => self.set_up(state),
@@ -203,7 +203,7 @@ impl Table {
     }
 
     /// What was said since this was last asked, but for moves that are just made, settled and completed.
-    pub(in crate::referee) fn said(&mut self) -> Vec<String> {
+    pub(in crate::referee) fn published(&mut self) -> Vec<String> {
         let rulings = self.referee.take_rulings();
         rulings
             .into_iter()

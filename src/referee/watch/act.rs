@@ -63,7 +63,7 @@ pub(super) fn read(tip: &State, last: Option<&State>, trace: &Trace, differs: Bi
 }
 
 /// The act that led from a position to what was told to stand there after it.
-pub(super) fn told(before: &State, after: &Board, differs: Bitboard) -> Option<Act> {
+pub(super) fn between(before: &State, after: &Board, differs: Bitboard) -> Option<Act> {
     let color = before.turn();
     one_piece(before, after, differs, color).or_else(|| castling(before, after, differs, color))
 }
@@ -231,7 +231,7 @@ fn took_its_like(tip: &State, trace: &Trace, differs: Bitboard, color: Color) ->
         return None;
     }
     let left = trace.changed_at(from);
-    let since = left.saturating_sub(LIFTED_BEFORE);
+    let since = left.saturating_sub(MAX_LIFTED_BEFORE);
     let to = trace
         .absences(since, color)
         .into_iter()
@@ -253,7 +253,7 @@ fn took_its_like(tip: &State, trace: &Trace, differs: Bitboard, color: Color) ->
 }
 
 /// A piece that is to be taken is taken off so long before at most.
-const LIFTED_BEFORE: core::time::Duration = core::time::Duration::from_secs(4);
+const MAX_LIFTED_BEFORE: core::time::Duration = core::time::Duration::from_secs(4);
 
 impl Act {
     /// Whether a neighbouring square came to show the piece in the same look at the board: it may have been pushed
@@ -270,7 +270,7 @@ impl Act {
     /// Whether the piece that stood where it went left in the same look, too: then both were upset.
     pub(super) fn upsets(&self, trace: &Trace) -> bool {
         let landed = trace.changed_at(self.to);
-        let since = landed.saturating_sub(TAKEN_WITHIN);
+        let since = landed.saturating_sub(MAX_TAKEN_BEFORE);
         let victim_left = trace
             .since(since)
             .find(|shown| shown.square == self.to && shown.before.is_some())
@@ -285,7 +285,7 @@ impl Act {
 }
 
 /// A piece that is to be taken is off the board for less than that before.
-const TAKEN_WITHIN: core::time::Duration = core::time::Duration::from_secs(5);
+const MAX_TAKEN_BEFORE: core::time::Duration = core::time::Duration::from_secs(5);
 
 #[cfg(test)]
 mod tests {
@@ -300,7 +300,7 @@ mod tests {
         let after: Fen = after.parse().expect("a placement");
         let after = after.into_setup().board;
         let squares = crate::tracker::difference(before.board(), &after);
-        told(&before, &after, squares).map(|act| (act.fault, act.unpromoted))
+        between(&before, &after, squares).map(|act| (act.fault, act.unpromoted))
     }
 
     #[test]

@@ -5,21 +5,21 @@ use core::time::Duration;
 use kiebitz_hardware::Timestamp;
 use shakmaty::ByColor;
 
-use super::book::{Known, Number};
-use super::{Desk, Noted};
+use super::book::{Number, ResumedIncident};
+use super::{Desk, News};
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::{Bonus, ClockCheck, TimeControl};
-use crate::referee::Entry;
+use crate::referee::LineEntry;
 use crate::tracker::{ClockChange, Completion};
 
 /// The board tells whole seconds, up to a second late.
 const TOLERANCE_MS: u64 = 12_000;
 /// A clock that shows at its start what each player has, to within this, was set to it.
-const SET_MS: u64 = 2_000;
+const MAX_SETTING_DIFFERENCE_MS: u64 = 2_000;
 /// From one check to the next.
-const BETWEEN: Duration = Duration::from_secs(20);
+const MIN_BETWEEN_CHECKS: Duration = Duration::from_secs(20);
 /// So many checks in a row must fail.
-const FAILED: u32 = 2;
+const MIN_FAILED_CHECKS: u32 = 2;
 
 /// Keeps account of the time that has passed.
 #[derive(Debug, Default)]
@@ -41,25 +41,25 @@ pub(super) struct Arithmetic {
 }
 
 impl Arithmetic {
-    pub(super) fn resume(&mut self, known: &Known) {
+    pub(super) fn resume(&mut self, known: &ResumedIncident) {
         self.open = Some(known.number);
     }
 
-    pub(super) fn note(&mut self, desk: &mut Desk<'_>, noted: &Noted) {
-        match noted {
-            Noted::Started | Noted::Over => {
+    pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News) {
+        match news {
+            News::Started | News::Over => {
                 *self = Self::default();
             }
-            Noted::Away | Noted::Clock(ClockChange::Disconnected) => self.lost = true,
-            Noted::Times(times) => self.read(desk, *times),
-            Noted::Completed(_, Completion::Press) => self.check(desk),
+            News::Away | News::Clock(ClockChange::Disconnected) => self.lost = true,
+            News::Times(times) => self.read(desk, *times),
+            News::Completed(_, Completion::Press) => self.check(desk),
             _ => {}
         }
     }
 
     fn read(&mut self, desk: &Desk<'_>, times: ByColor<u64>) {
         let now = desk.now();
-        let running = desk.view.face.is_some_and(|face| face.running.is_some());
+        let running = desk.game.face.is_some_and(|face| face.running.is_some());
         if let Some(since) = self.since.take() {
             let ran = now.saturating_duration_since(since);
             self.ran_ms = self
@@ -84,19 +84,19 @@ impl Arithmetic {
 
     fn check(&mut self, desk: &mut Desk<'_>) {
         let now = desk.now();
-        let Some(control) = desk.view.regulations.time_control.clone() else {
+        let Some(control) = desk.game.regulations.time_control.clone() else {
             return;
         };
-        let due = self.checked.is_none_or(|at| now >= at + BETWEEN);
+        let due = self.checked.is_none_or(|at| now >= at + MIN_BETWEEN_CHECKS);
         let (Some(begun), Some(shown)) = (self.begun_with, self.last) else {
             return;
         };
-        let moves = desk.view.completed();
-        let pressed = desk.view.completed_as(Entry::is_pressed);
+        let moves = desk.game.completed();
+        let pressed = desk.game.completed_as(LineEntry::is_pressed);
         let first_period = [moves.white, moves.black]
             .into_iter()
             .all(|moves| control.standing(moves).period == 0);
-        if !due || self.lost || !first_period || !desk.view.in_play() {
+        if !due || self.lost || !first_period || !desk.game.in_play() {
             return;
         }
         let Some(before_first_move) = set_with(&control, begun) else {
@@ -126,12 +126,12 @@ impl Arithmetic {
                         .close(now, number, ClosedBy::Clock, IncidentEnd::Restored);
                 }
             }
-            Some(sight) => {
+            Some(situation) => {
                 self.failed += 1;
-                if self.failed < FAILED {
+                if self.failed < MIN_FAILED_CHECKS {
                     return;
                 }
-                let report = desk.report(sight, now);
+                let report = desk.report(situation, now);
                 match self.open {
                     Some(number) => desk.update(number, report),
                     None => self.open = Some(desk.open(report)),
@@ -149,8 +149,10 @@ fn set_with(control: &TimeControl, begun: ByColor<u64>) -> Option<bool> {
         Bonus::Fischer(seconds) => u64::from(seconds) * 1000,
         Bonus::None | Bonus::Delay(_) => 0,
     };
-    let shows =
-        |expected: u64| begun.white.abs_diff(expected) <= SET_MS && begun.black.abs_diff(expected) <= SET_MS;
+    let shows = |expected: u64| {
+        begun.white.abs_diff(expected) <= MAX_SETTING_DIFFERENCE_MS
+            && begun.black.abs_diff(expected) <= MAX_SETTING_DIFFERENCE_MS
+    };
     if shows(base) {
         Some(false)
     } else if shows(base + first) {

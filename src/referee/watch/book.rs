@@ -3,19 +3,20 @@
 use std::collections::BTreeMap;
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::{Bitboard, ByColor, Color, Square};
+use shakmaty::fen::Fen;
+use shakmaty::{Bitboard, Board, ByColor, Color, Square};
 
-use super::View;
+use super::GameStatus;
 use super::trace::Trace;
 use crate::events::incidents::{Incidents, offence, set_counts};
 use crate::events::{Clock, ClosedBy, EventKind, Incident, IncidentEnd, Proof, SquareChange};
-use crate::laws::{IncidentKind, Regulations, Sight, text};
+use crate::laws::{IncidentKind, Regulations, ResumableCase, Situation, text};
 
 /// What is to be told of something seen.
 #[derive(Debug, Clone)]
 pub(super) struct Report {
-    pub(super) sight: Sight,
-    /// Whose it is.
+    pub(super) situation: Situation,
+    /// WhichGame it is.
     pub(super) color: Option<Color>,
     /// The ply concerned, 0 before the game; `None` where no game is concerned.
     pub(super) ply: Option<u32>,
@@ -30,16 +31,16 @@ pub(super) struct Report {
 
 impl Report {
     /// Of what is due now, with what is known at this moment.
-    pub(super) fn new(view: &View<'_>, trace: &Trace, sight: Sight, from: Timestamp) -> Self {
+    pub(super) fn new(game: &GameStatus<'_>, trace: &Trace, situation: Situation, from: Timestamp) -> Self {
         Self {
-            sight,
+            situation,
             color: None,
-            ply: Some(view.due()),
+            ply: Some(game.due()),
             squares: Bitboard::EMPTY,
             from,
-            fen: view.tip().map(|tip| tip.fen()),
-            clock: view.face,
-            changes: trace.told_since(from.saturating_sub(BEFORE)),
+            fen: game.tip().map(|tip| tip.fen()),
+            clock: game.face,
+            changes: trace.evidence_since(from.saturating_sub(EVIDENCE_LEAD)),
         }
     }
 
@@ -60,14 +61,14 @@ impl Report {
 }
 
 /// What led to something is told from so long before.
-const BEFORE: core::time::Duration = core::time::Duration::from_secs(3);
+const EVIDENCE_LEAD: core::time::Duration = core::time::Duration::from_secs(3);
 
 /// An incident's number, per board and stream, from 1.
 pub(super) type Number = u64;
 
 /// How an incident ends.
 #[derive(Debug)]
-pub(super) struct Closed {
+pub(super) struct Closing {
     pub(super) by: ClosedBy,
     pub(super) reason: IncidentEnd,
     pub(super) counts: Option<bool>,
@@ -133,7 +134,7 @@ impl Book {
 
     /// Closes an incident that is open.
     pub(super) fn close(&mut self, now: Timestamp, number: Number, by: ClosedBy, reason: IncidentEnd) {
-        let closed = Closed {
+        let closed = Closing {
             by,
             reason,
             counts: None,
@@ -143,7 +144,7 @@ impl Book {
     }
 
     /// Closes an incident that is open, or decides on one that is over.
-    pub(super) fn close_as(&mut self, now: Timestamp, number: Number, closed: Closed) {
+    pub(super) fn close_as(&mut self, now: Timestamp, number: Number, closed: Closing) {
         let open = self.open.remove(&number);
         let Some(mut incident) = open.or_else(|| self.past.remove(&number)) else {
             return;
@@ -188,7 +189,7 @@ impl Book {
     }
 
     /// Opens an incident that is over as soon as it is known.
-    pub(super) fn note(
+    pub(super) fn open_and_close(
         &mut self,
         now: Timestamp,
         regulations: &Regulations,
@@ -212,7 +213,7 @@ impl Book {
         }
     }
 
-    pub(super) fn take_said(&mut self) -> Vec<(Timestamp, EventKind)> {
+    pub(super) fn take_events(&mut self) -> Vec<(Timestamp, EventKind)> {
         std::mem::take(&mut self.said)
     }
 }
@@ -238,16 +239,20 @@ impl Offences {
 
 /// What a watcher needs to go on with an incident that was open when kiebitz was stopped.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct ResumedIncident {
     pub(super) number: Number,
     pub(super) kind: IncidentKind,
     pub(super) color: Option<Color>,
     pub(super) ply: u32,
     pub(super) squares: Bitboard,
     pub(super) from: Timestamp,
+    /// The position of its evidence, `None` where it has none that can be read.
+    pub(super) board: Option<Board>,
+    /// `None` where its watcher has no use for it.
+    pub(super) case: Option<ResumableCase>,
 }
 
-impl Known {
+impl ResumedIncident {
     pub(super) fn new(incident: &Incident) -> Self {
         Self {
             number: incident.incident,
@@ -260,15 +265,22 @@ impl Known {
                 .filter_map(|square| square.parse::<Square>().ok())
                 .collect(),
             from: incident.evidence.from,
+            board: incident
+                .evidence
+                .fen
+                .as_ref()
+                .and_then(|fen| fen.parse::<Fen>().ok())
+                .map(|fen| fen.into_setup().board),
+            case: incident.case.parse().ok(),
         }
     }
 }
 
 fn describe(number: Number, now: Timestamp, regulations: &Regulations, report: Report) -> Incident {
-    let advice = regulations.rules.advise(&report.sight, report.color);
+    let advice = regulations.rules.advise(&report.situation, report.color);
     Incident {
         incident: number,
-        kind: report.sight.kind(),
+        kind: report.situation.kind(),
         color: report.color,
         ply: report.ply,
         severity: advice.severity,

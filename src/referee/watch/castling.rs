@@ -7,12 +7,12 @@ use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Move, Role, Square};
 
 use super::trace::Trace;
-use super::{Desk, Noted};
+use super::{Desk, News};
 use crate::events::IncidentEnd;
-use crate::laws::Sight;
+use crate::laws::Situation;
 
 /// King and rook are read one after the other, a few milliseconds apart: lifted within this time they left together.
-const TOGETHER: Duration = Duration::from_millis(60);
+const MAX_APART: Duration = Duration::from_millis(60);
 
 /// Looks at castling once it is told; nothing stays open.
 #[derive(Debug, Default)]
@@ -22,10 +22,10 @@ pub(super) struct Castlings {
 }
 
 impl Castlings {
-    pub(super) fn note(&mut self, desk: &mut Desk<'_>, noted: &Noted) {
-        match noted {
-            Noted::Started => self.seen = 0,
-            Noted::Played(ply, _) if *ply != self.seen => {
+    pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News) {
+        match news {
+            News::Started => self.seen = 0,
+            News::Played(ply, _) if *ply != self.seen => {
                 self.seen = *ply;
                 self.played(desk, *ply);
             }
@@ -34,16 +34,16 @@ impl Castlings {
     }
 
     fn played(&self, desk: &mut Desk<'_>, ply: u32) {
-        let Some(entry) = desk.view.entry(ply).filter(|entry| !entry.ply.inferred) else {
+        let Some(entry) = desk.game.entry(ply).filter(|entry| !entry.ply.inferred) else {
             return;
         };
         let Some(Move::Castle { king, rook }) = entry.ply.played else {
             return;
         };
         let Some(began) = desk
-            .view
+            .game
             .before(ply)
-            .and_then(|_| desk.view.entry(ply.checked_sub(1)?))
+            .and_then(|_| desk.game.entry(ply.checked_sub(1)?))
             .map(|before| before.ply.stood_at)
         else {
             return;
@@ -56,24 +56,27 @@ impl Castlings {
         let together = king_left
             .max(rook_left)
             .saturating_duration_since(king_left.min(rook_left))
-            <= TOGETHER;
+            <= MAX_APART;
         if !together && rook_left + ONE_SCAN_APART > king_left {
             return;
         }
         let squares = Bitboard::from(king).with(rook);
         let report = desk
-            .report(Sight::CastlingRookFirst { together }, rook_left.min(king_left))
+            .report(
+                Situation::CastlingRookFirst { together },
+                rook_left.min(king_left),
+            )
             .of(color)
             .at_ply(ply)
             .on(squares);
-        desk.note(report, IncidentEnd::Passed);
+        desk.open_and_close(report, IncidentEnd::Passed);
         if together && landed_together(desk.trace, entry.ply.after.board(), color, rook_left) {
             let report = desk
-                .report(Sight::TwoHandsSuspected, rook_left.min(king_left))
+                .report(Situation::TwoHandsSuspected, rook_left.min(king_left))
                 .of(color)
                 .at_ply(ply)
                 .on(squares);
-            desk.note(report, IncidentEnd::Passed);
+            desk.open_and_close(report, IncidentEnd::Passed);
         }
     }
 }
@@ -106,5 +109,5 @@ fn landed_together(trace: &Trace, after: &shakmaty::Board, color: shakmaty::Colo
     let (Some(king), Some(rook)) = (stands(Role::King), stands(Role::Rook)) else {
         return false;
     };
-    king.max(rook).saturating_duration_since(king.min(rook)) <= TOGETHER
+    king.max(rook).saturating_duration_since(king.min(rook)) <= MAX_APART
 }

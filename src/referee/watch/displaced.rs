@@ -7,11 +7,11 @@ use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Board, Color, Role, Square};
 
 use super::act;
-use super::book::{Known, Number};
+use super::book::{Number, ResumedIncident};
 use super::moves::Moves;
-use super::{Desk, Noted};
+use super::{Desk, News};
 use crate::events::{ClosedBy, IncidentEnd};
-use crate::laws::Sight;
+use crate::laws::Situation;
 use crate::tracker::{CENTRE, State, difference};
 
 /// Hands put right at once what they have just upset.
@@ -27,9 +27,9 @@ const TWO_GRACE: Duration = Duration::from_secs(6);
 /// What a move found displaced when it was made is looked at once more.
 const FOUND_GRACE: Duration = Duration::from_millis(900);
 /// A piece was displaced before a move if it was so long before it was lifted.
-const BEFORE: Duration = Duration::from_millis(300);
+const MIN_BEFORE_LIFT: Duration = Duration::from_millis(300);
 /// More squares than that are pieces being set up or cleared away.
-const MOST: usize = 10;
+const MAX_SQUARES: usize = 10;
 
 /// Follows displaced pieces until they stand where they belong.
 #[derive(Debug, Default)]
@@ -57,7 +57,7 @@ impl Displaced {
         self.open.as_ref().map_or(Bitboard::EMPTY, |open| open.squares)
     }
 
-    pub(super) fn resume(&mut self, known: &Known) {
+    pub(super) fn resume(&mut self, known: &ResumedIncident) {
         self.open = Some(Open {
             number: known.number,
             squares: known.squares,
@@ -71,39 +71,39 @@ impl Displaced {
         self.wake
     }
 
-    pub(super) fn note(&mut self, desk: &mut Desk<'_>, noted: &Noted, moves: &Moves) {
+    pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News, moves: &Moves) {
         self.wake = None;
-        match noted {
-            Noted::Played(ply, _) => self.played(desk, *ply),
-            Noted::Started | Noted::Over => {
+        match news {
+            News::Played(ply, _) => self.played(desk, *ply),
+            News::Started | News::Over => {
                 self.found = None;
                 if let Some(open) = self.open.take() {
                     desk.book
-                        .close(desk.view.now, open.number, ClosedBy::Laws, IncidentEnd::GameOver);
+                        .close(desk.game.now, open.number, ClosedBy::Laws, IncidentEnd::GameOver);
                 }
             }
-            Noted::Away => self.found = None,
+            News::Away => self.found = None,
             _ => {}
         }
-        let Some(tip) = desk.view.tip() else { return };
+        let Some(tip) = desk.game.tip() else { return };
         let all = difference(desk.trace.board(), tip.board());
         if let Some(open) = self.open.take_if(|open| (open.squares & all).is_empty()) {
             desk.book
-                .close(desk.view.now, open.number, ClosedBy::Board, IncidentEnd::Restored);
+                .close(desk.game.now, open.number, ClosedBy::Board, IncidentEnd::Restored);
         }
         if desk.sees_play() {
-            let differs = all & !desk.set_aside & !moves.told_squares();
-            self.look(desk, tip, differs);
+            let differs = all & !desk.set_aside & !moves.open_squares();
+            self.inspect(desk, tip, differs);
         }
     }
 
     /// A move was made while something stood elsewhere: nobody put it right on his own time.
     fn played(&mut self, desk: &mut Desk<'_>, ply: u32) {
-        let Some(entry) = desk.view.entry(ply) else { return };
+        let Some(entry) = desk.game.entry(ply) else { return };
         if let Some(open) = self.open.as_mut().filter(|open| !open.found_later) {
             open.found_later = true;
             let report = desk
-                .report(Sight::DisplacedPieces { found_later: true }, open.from)
+                .report(Situation::DisplacedPieces { found_later: true }, open.from)
                 .at_ply(open.ply)
                 .on(open.squares);
             desk.update(open.number, report);
@@ -112,7 +112,7 @@ impl Displaced {
             return;
         }
         let lifted_at = entry.ply.lifted_at;
-        let stale = |square: &Square| desk.trace.changed_at(*square) + BEFORE < lifted_at;
+        let stale = |square: &Square| desk.trace.changed_at(*square) + MIN_BEFORE_LIFT < lifted_at;
         let squares: Bitboard = desk
             .differs()
             .without(self.squares())
@@ -124,21 +124,21 @@ impl Displaced {
         }
     }
 
-    fn look(&mut self, desk: &mut Desk<'_>, tip: &State, differs: Bitboard) {
+    fn inspect(&mut self, desk: &mut Desk<'_>, tip: &State, differs: Bitboard) {
         let now = desk.now();
         let known = self.squares();
         let fresh = differs & !known;
-        if let Some((squares, ply, told_at)) = self.found {
+        if let Some((squares, ply, reported_at)) = self.found {
             let still = squares & differs;
             let pair = strays(tip.board(), desk.trace.board(), still);
             if pair.is_empty() || desk.castled_behind_rook().is_some() {
                 self.found = None;
-            } else if now >= told_at + found_grace(desk.trace.board(), pair) {
+            } else if now >= reported_at + found_grace(desk.trace.board(), pair) {
                 self.found = None;
                 self.open(desk, pair, ply, true);
                 return;
             } else {
-                self.wake_at(told_at + found_grace(desk.trace.board(), pair));
+                self.wake_at(reported_at + found_grace(desk.trace.board(), pair));
             }
         }
         let Some((squares, grace)) = self.suspects(desk, tip, fresh) else {
@@ -155,21 +155,21 @@ impl Displaced {
             self.wake_at(due);
             return;
         }
-        let ply = desk.view.due();
+        let ply = desk.game.due();
         self.open(desk, squares, ply, false);
     }
 
     /// What no move explains, and how long it has to be put right.
     fn suspects(&self, desk: &Desk<'_>, tip: &State, fresh: Bitboard) -> Option<(Bitboard, Duration)> {
-        if fresh.is_empty() || fresh.count() > MOST {
+        if fresh.is_empty() || fresh.count() > MAX_SQUARES {
             return None;
         }
-        if let Some(act) = act::read(tip, desk.view.last_before(), desk.trace, fresh) {
+        if let Some(act) = act::read(tip, desk.game.last_before(), desk.trace, fresh) {
             let push = act.may_be_a_push(desk.trace) && !act.halfway;
             // What was told as the last move came to be in the same look: both were upset.
-            let last = desk.view.last_before();
-            let told = last.map_or(Bitboard::EMPTY, |last| difference(last.board(), tip.board()));
-            let upset = act.upsets(desk.trace) || (told.any() && at_once(desk, fresh | told));
+            let last = desk.game.last_before();
+            let expected = last.map_or(Bitboard::EMPTY, |last| difference(last.board(), tip.board()));
+            let upset = act.upsets(desk.trace) || (expected.any() && at_once(desk, fresh | expected));
             let grace = if upset { GRACE } else { PUSH_GRACE };
             return push.then_some((act.squares, grace));
         }
@@ -230,7 +230,7 @@ impl Displaced {
             open.squares |= squares;
             let report = desk
                 .report(
-                    Sight::DisplacedPieces {
+                    Situation::DisplacedPieces {
                         found_later: open.found_later,
                     },
                     open.from,
@@ -241,7 +241,7 @@ impl Displaced {
             return;
         }
         let report = desk
-            .report(Sight::DisplacedPieces { found_later }, from)
+            .report(Situation::DisplacedPieces { found_later }, from)
             .at_ply(ply)
             .on(squares);
         let number = desk.open(report);
@@ -261,10 +261,10 @@ impl Displaced {
 
 /// Pieces that are gone from their squares, and those of the same kind that stand on others; a piece that stands
 /// somewhere without having left another square was misread.
-fn strays(told: &Board, shown: &Board, differs: Bitboard) -> Bitboard {
+fn strays(expected: &Board, shown: &Board, differs: Bitboard) -> Bitboard {
     let mut gone: Bitboard = differs
         .into_iter()
-        .filter(|square| told.piece_at(*square).is_some())
+        .filter(|square| expected.piece_at(*square).is_some())
         .collect();
     let mut strays = Bitboard::EMPTY;
     for square in differs {
@@ -273,7 +273,7 @@ fn strays(told: &Board, shown: &Board, differs: Bitboard) -> Bitboard {
         };
         let from = gone
             .into_iter()
-            .find(|from| *from != square && told.piece_at(*from) == Some(piece));
+            .find(|from| *from != square && expected.piece_at(*from) == Some(piece));
         if let Some(from) = from {
             gone.discard(from);
             strays.add(Bitboard::from(from).with(square));
@@ -325,15 +325,15 @@ fn shows_result(shown: &Board) -> bool {
 }
 
 /// Whether all that is gone may be in somebody's hand: one piece of each colour, or king and rook.
-fn in_hand(told: &Board, shown: &Board, strays: Bitboard) -> bool {
+fn in_hand(expected: &Board, shown: &Board, strays: Bitboard) -> bool {
     if (strays & shown.occupied()).any() {
         return false;
     }
     Color::ALL.into_iter().all(|color| {
-        let own = strays & told.by_color(color);
+        let own = strays & expected.by_color(color);
         let castles = own.count() == 2
-            && (own & told.by_role(Role::King)).any()
-            && (own & told.by_role(Role::Rook)).any();
+            && (own & expected.by_role(Role::King)).any()
+            && (own & expected.by_role(Role::Rook)).any();
         own.count() <= 1 || castles
     })
 }

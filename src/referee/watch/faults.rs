@@ -5,21 +5,21 @@ use core::time::Duration;
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Square};
 
-use super::book::{Known, Number};
-use super::{Desk, Noted};
+use super::book::{Number, ResumedIncident};
+use super::{Desk, News};
 use crate::events::{ClosedBy, IncidentEnd};
-use crate::laws::Sight;
+use crate::laws::Situation;
 
 /// A faulty square is judged by its changes within this time.
-const WITHIN: Duration = Duration::from_secs(8);
+const WINDOW: Duration = Duration::from_secs(8);
 /// A hand changes a square less often, even where pieces are taken one after the other.
-const CHANGES: usize = 11;
+const MIN_FAULTY_CHANGES: usize = 11;
 /// Of these so many bring back what stands there.
-const RETURNS: usize = 5;
+const MIN_FAULTY_RETURNS: usize = 5;
 /// A square that has told the same for so long is well again.
-const WELL_AFTER: Duration = Duration::from_secs(10);
+const MIN_QUIET: Duration = Duration::from_secs(10);
 /// From so many changes on others do not count on a square any more.
-const DOUBTFUL: usize = 5;
+const MIN_DOUBTFUL_CHANGES: usize = 5;
 
 /// Follows squares that flicker, and the board's absence.
 #[derive(Debug, Default)]
@@ -37,7 +37,7 @@ impl Faults {
         faulty | self.doubtful
     }
 
-    pub(super) fn resume(&mut self, known: &Known) {
+    pub(super) fn resume(&mut self, known: &ResumedIncident) {
         match known.squares.single_square() {
             Some(square) => self.squares.push((known.number, square)),
             None => self.away = Some(known.number),
@@ -48,18 +48,18 @@ impl Faults {
         self.wake
     }
 
-    pub(super) fn note(&mut self, desk: &mut Desk<'_>, noted: &Noted) {
+    pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News) {
         let now = desk.now();
-        match noted {
-            Noted::Away if desk.view.begun && self.away.is_none() => {
-                let report = desk.report(Sight::BoardDisconnected, now);
+        match news {
+            News::Away if desk.game.begun && self.away.is_none() => {
+                let report = desk.report(Situation::BoardDisconnected, now);
                 self.away = Some(desk.open(report));
             }
-            Noted::Squares => self.look(desk),
+            News::Squares => self.inspect(desk),
             _ => {}
         }
-        if !matches!(noted, Noted::Away) {
-            self.back(desk, matches!(noted, Noted::Back | Noted::Started));
+        if !matches!(news, News::Away) {
+            self.back(desk, matches!(news, News::Back | News::Started));
         }
         self.recover(desk);
     }
@@ -68,25 +68,25 @@ impl Faults {
     fn back(&mut self, desk: &mut Desk<'_>, explained: bool) {
         if let Some(number) = self.away.take_if(|_| explained || !desk.trace.blind) {
             desk.book
-                .close(desk.view.now, number, ClosedBy::Board, IncidentEnd::Restored);
+                .close(desk.game.now, number, ClosedBy::Board, IncidentEnd::Restored);
         }
     }
 
-    fn look(&mut self, desk: &mut Desk<'_>) {
+    fn inspect(&mut self, desk: &mut Desk<'_>) {
         let now = desk.now();
-        let since = now.saturating_sub(WITHIN);
+        let since = now.saturating_sub(WINDOW);
         let mut counts = [(0_usize, 0_usize); 64];
         for shown in desk.trace.since(since) {
             let (changes, returns) = &mut counts[usize::from(shown.square)];
             *changes += 1;
-            let rests = desk.view.tip().and_then(|tip| tip.board().piece_at(shown.square));
+            let rests = desk.game.tip().and_then(|tip| tip.board().piece_at(shown.square));
             *returns += usize::from(shown.after == rests);
         }
         self.doubtful = Square::ALL
             .into_iter()
             .filter(|square| {
                 let (changes, returns) = counts[usize::from(*square)];
-                changes >= DOUBTFUL && returns >= 2
+                changes >= MIN_DOUBTFUL_CHANGES && returns >= 2
             })
             .collect();
         if !desk.sees_play() {
@@ -95,13 +95,13 @@ impl Faults {
         for square in Square::ALL {
             let (changes, returns) = counts[usize::from(square)];
             let known = self.squares.iter().any(|(_, known)| *known == square);
-            if changes >= CHANGES && returns >= RETURNS && !known {
+            if changes >= MIN_FAULTY_CHANGES && returns >= MIN_FAULTY_RETURNS && !known {
                 let from = desk
                     .trace
                     .since(since)
                     .find(|shown| shown.square == square)
                     .map_or(now, |shown| shown.at);
-                let report = desk.report(Sight::SensorFault { square }, from).on(square);
+                let report = desk.report(Situation::SensorFault { square }, from).on(square);
                 let number = desk.open(report);
                 self.squares.push((number, square));
             }
@@ -112,7 +112,7 @@ impl Faults {
         let now = desk.now();
         self.wake = None;
         for (number, square) in core::mem::take(&mut self.squares) {
-            let well_at = desk.trace.changed_at(square) + WELL_AFTER;
+            let well_at = desk.trace.changed_at(square) + MIN_QUIET;
             if now >= well_at {
                 desk.book.close(now, number, ClosedBy::Board, IncidentEnd::Passed);
             } else {
@@ -122,12 +122,12 @@ impl Faults {
         }
         if self.doubtful.any() && self.squares.is_empty() {
             // A square is trusted again when it has been quiet.
-            let since = now.saturating_sub(WITHIN);
+            let since = now.saturating_sub(WINDOW);
             let trace = desk.trace;
             self.doubtful = self
                 .doubtful
                 .into_iter()
-                .filter(|square| trace.changes_of(*square, since) >= DOUBTFUL)
+                .filter(|square| trace.changes_of(*square, since) >= MIN_DOUBTFUL_CHANGES)
                 .collect();
         }
     }

@@ -6,25 +6,24 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::fen::Fen;
 use shakmaty::{Board, ByColor, Color};
 
-use super::book::{Known, Number, Report};
-use super::{Desk, Noted};
-use crate::events::{ClosedBy, Incident, IncidentEnd};
-use crate::laws::Sight;
+use super::book::{Number, Report, ResumedIncident};
+use super::{Desk, News};
+use crate::events::{ClosedBy, IncidentEnd};
+use crate::laws::{ResumableCase, Situation};
 use crate::tracker::{ClockChange, Variant, difference};
 
 /// Clocks are started one after the other.
-const GRACE: Duration = Duration::from_secs(120);
+const START_GRACE: Duration = Duration::from_secs(120);
 /// A game that began so long before its round is of it.
-const EARLY: Duration = Duration::from_secs(10 * 60);
+const MAX_EARLY: Duration = Duration::from_secs(10 * 60);
 /// Nobody who is there thinks longer about his first move.
-const THINKS: Duration = Duration::from_secs(5 * 60);
+const MAX_FIRST_MOVE_THOUGHT: Duration = Duration::from_secs(5 * 60);
 /// Where no game has begun so long after the default time, there is none in this round.
-const GIVEN_UP: Duration = Duration::from_secs(60 * 60);
+const GIVEN_UP_AFTER: Duration = Duration::from_secs(60 * 60);
 /// So many squares that differ from the start position are another position, or the pieces being put away.
-const PUT_AWAY: usize = 8;
+const MAX_DIFFERING_SQUARES: usize = 8;
 
 /// Watches for games that do not begin with their round.
 #[derive(Debug, Default)]
@@ -52,7 +51,7 @@ struct Open {
     number: Number,
     /// The beginning of its round.
     round: Timestamp,
-    /// Whose first move is missing; `None`: the clock stands.
+    /// WhichGame first move is missing; `None`: the clock stands.
     color: Option<Color>,
     defaulted: bool,
     /// The position that the game begins from.
@@ -67,25 +66,21 @@ impl Late {
     }
 
     /// Goes on with an incident that is open.
-    pub(super) fn resume(&mut self, incident: &Incident) {
-        let known = Known::new(incident);
-        self.resume_past(incident);
-        // Whoever opened it looked at the board.
+    pub(super) fn resume(&mut self, known: ResumedIncident) {
+        self.resume_past(&known);
+        // Whoever opened it had seen the board.
         self.seen = Some(known.from);
-        let fen = incident.evidence.fen.as_ref();
-        let fen = fen.and_then(|fen| fen.parse::<Fen>().ok());
         self.open = Some(Open {
             number: known.number,
             round: known.from,
             color: known.color,
-            defaulted: !incident.case.ends_with(".not_running"),
-            board: fen.map_or_else(Board::new, |fen| fen.into_setup().board),
+            defaulted: known.case != Some(ResumableCase::NotRunning),
+            board: known.board.unwrap_or_default(),
         });
     }
 
-    /// What was told in a round is not told again.
-    pub(super) fn resume_past(&mut self, incident: &Incident) {
-        let known = Known::new(incident);
+    /// What was reported in a round is not reported again.
+    pub(super) fn resume_past(&mut self, known: &ResumedIncident) {
         match known.color {
             Some(color) => self.missed[color] = Some(known.from),
             None => self.stood = Some(known.from),
@@ -101,54 +96,53 @@ impl Late {
         self.wake
     }
 
-    pub(super) fn note(&mut self, desk: &mut Desk<'_>, noted: &Noted) {
-        let (now, rounds) = (desk.now(), &desk.view.regulations.rounds);
+    pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News) {
+        let (now, rounds) = (desk.now(), &desk.game.regulations.rounds);
         self.wake = rounds.next(now);
-        self.follow(desk, noted);
+        self.follow(desk, news);
         let round = rounds.last(now).filter(|round| now < given_up(desk, *round));
-        self.close(desk, noted, round);
+        self.close(desk, news, round);
         let Some(round) = round else { return };
         self.wake_at(given_up(desk, round));
         if self.waits_for_game(desk, round) {
-            self.look_at_clock(desk, round);
+            self.check_clock(desk, round);
         } else {
-            self.look_for_first_move(desk, round);
+            self.check_first_move(desk, round);
         }
     }
 
-    fn follow(&mut self, desk: &Desk<'_>, noted: &Noted) {
+    fn follow(&mut self, desk: &Desk<'_>, news: &News) {
         let now = desk.now();
-        match noted {
-            Noted::Started => self.set_up = Some(now),
-            Noted::Clock(ClockChange::Started) => self.started = Some(now),
+        match news {
+            News::Started => self.set_up = Some(now),
+            News::Clock(ClockChange::Started) => self.started = Some(now),
             _ => {}
         }
         if desk.trace.is_whole() {
             self.seen.get_or_insert(now);
         }
-        let playing = desk.view.begun;
+        let playing = desk.game.begun;
         if playing && !core::mem::replace(&mut self.playing, playing) {
             self.began = Some(now);
         }
         self.playing = playing;
     }
 
-    fn close(&mut self, desk: &mut Desk<'_>, noted: &Noted, round: Option<Timestamp>) {
+    fn close(&mut self, desk: &mut Desk<'_>, news: &News, round: Option<Timestamp>) {
         let Some(open) = &self.open else { return };
-        let view = desk.view;
-        let ends_game =
-            matches!(noted, Noted::Over) || (open.color.is_some() && matches!(noted, Noted::Started));
+        let game = desk.game;
+        let ends_game = matches!(news, News::Over) || (open.color.is_some() && matches!(news, News::Started));
         let begun = match open.color {
             Some(color) => has_moved(desk, color),
-            None => view.begun && !view.line.is_empty(),
+            None => game.begun && !game.line.is_empty(),
         };
         let put_away = open.color.is_none()
-            && !view.begun
+            && !game.begun
             && desk.trace.is_whole()
-            && difference(&open.board, desk.trace.board()).count() > PUT_AWAY;
+            && difference(&open.board, desk.trace.board()).count() > MAX_DIFFERING_SQUARES;
         let (by, reason) = if ends_game {
             (ClosedBy::Laws, IncidentEnd::GameOver)
-        } else if open.color.is_none() && view.clock.running {
+        } else if open.color.is_none() && game.clock.running {
             (ClosedBy::Clock, IncidentEnd::Passed)
         } else if begun || put_away {
             (ClosedBy::Board, IncidentEnd::Passed)
@@ -157,29 +151,29 @@ impl Late {
         } else {
             return;
         };
-        desk.book.close(view.now, open.number, by, reason);
+        desk.book.close(game.now, open.number, by, reason);
         self.open = None;
     }
 
     /// Whether the pieces stand as a game begins, and none was begun for this round.
     fn waits_for_game(&self, desk: &Desk<'_>, round: Timestamp) -> bool {
-        let view = desk.view;
+        let game = desk.game;
         let begun = self.began.is_some_and(|began| of_round(began, round));
-        let stands = view
+        let stands = game
             .start
             .is_some_and(|start| start.state.board() == desk.trace.board());
-        let waits = !view.begun && !view.over && !begun && view.line.is_empty();
+        let waits = !game.begun && !game.over && !begun && game.line.is_empty();
         waits && stands && desk.trace.is_whole() && is_beginning(desk)
     }
 
     /// The clock of a board that waits for its game should run.
-    fn look_at_clock(&mut self, desk: &mut Desk<'_>, round: Timestamp) {
-        let (now, clock) = (desk.now(), desk.view.clock);
+    fn check_clock(&mut self, desk: &mut Desk<'_>, round: Timestamp) {
+        let (now, clock) = (desk.now(), desk.game.clock);
         if !clock.connected || clock.running {
             return;
         }
         let ready = self.set_up.or(self.seen).unwrap_or(now);
-        let due = round.max(ready) + GRACE;
+        let due = round.max(ready) + START_GRACE;
         if now < due {
             self.wake_at(due);
             return;
@@ -207,27 +201,28 @@ impl Late {
 
     /// Whether the board was looked at when the default time passed: nobody knows what was there before.
     fn watched(&self, passes: Timestamp, round: Timestamp) -> bool {
-        self.seen.is_some_and(|seen| seen <= passes.max(round + GRACE))
+        self.seen
+            .is_some_and(|seen| seen <= passes.max(round + START_GRACE))
     }
 
     /// A clock runs and nobody makes the first move that is due.
-    fn look_for_first_move(&mut self, desk: &mut Desk<'_>, round: Timestamp) {
-        let (now, view) = (desk.now(), desk.view);
+    fn check_first_move(&mut self, desk: &mut Desk<'_>, round: Timestamp) {
+        let (now, game) = (desk.now(), desk.game);
         let began = self.began.filter(|began| of_round(*began, round));
-        let (Some(began), Some(tip), Some(passes)) = (began, view.tip(), default_at(desk, round)) else {
+        let (Some(began), Some(tip), Some(passes)) = (began, game.tip(), default_at(desk, round)) else {
             return;
         };
         let color = tip.turn();
-        if !view.begun || !view.clock.running || !is_beginning(desk) || has_moved(desk, color) {
+        if !game.begun || !game.clock.running || !is_beginning(desk) || has_moved(desk, color) {
             return;
         }
-        let last = view.line.last();
+        let last = game.line.last();
         // Before the press it may still be the opponent's clock that runs.
         if last.is_some_and(|last| last.completed.is_none()) || self.missed[color] == Some(round) {
             return;
         }
-        let turn = last.map_or(began, |last| last.told_at);
-        let due = passes.max(self.started.map_or(turn, |started| started.max(turn)) + THINKS);
+        let turn = last.map_or(began, |last| last.reported_at);
+        let due = passes.max(self.started.map_or(turn, |started| started.max(turn)) + MAX_FIRST_MOVE_THOUGHT);
         if now < due {
             self.wake_at(due);
             return;
@@ -246,7 +241,7 @@ impl Late {
         color: Option<Color>,
         defaulted: bool,
     ) {
-        let start = desk.view.start.map(|start| start.state.board().clone());
+        let start = desk.game.start.map(|start| start.state.board().clone());
         self.open = Some(Open {
             number,
             round,
@@ -264,37 +259,37 @@ impl Late {
 /// What is to be told of a round that began then.
 fn late(desk: &Desk<'_>, round: Timestamp, defaulted: bool) -> Report {
     let passed = desk.now().saturating_duration_since(round).as_secs() / 60;
-    let sight = Sight::LateStart {
+    let situation = Situation::LateStart {
         minutes: u32::try_from(passed).unwrap_or(u32::MAX),
-        default_time: desk.view.regulations.default_time.map(|time| time.minutes()),
+        default_time: desk.game.regulations.default_time.map(|time| time.minutes()),
         defaulted,
     };
-    desk.report(sight, round)
+    desk.report(situation, round)
 }
 
 /// Whether a game that began then is of the round that begins there, or of an earlier one.
 fn of_round(began: Timestamp, round: Timestamp) -> bool {
-    began + EARLY >= round
+    began + MAX_EARLY >= round
 }
 
 /// When the default time of a round passes; `None`: nobody has said how long it is.
 fn default_at(desk: &Desk<'_>, round: Timestamp) -> Option<Timestamp> {
-    let minutes = desk.view.regulations.default_minutes()?;
+    let minutes = desk.game.regulations.default_minutes()?;
     Some(round + Duration::from_secs(u64::from(minutes) * 60))
 }
 
 /// When a board that waits for its game is taken to have none in a round.
 fn given_up(desk: &Desk<'_>, round: Timestamp) -> Timestamp {
-    default_at(desk, round).unwrap_or(round) + GIVEN_UP
+    default_at(desk, round).unwrap_or(round) + GIVEN_UP_AFTER
 }
 
 /// Whether the line of play begins where the game does, and not where it was found in progress.
 fn is_beginning(desk: &Desk<'_>) -> bool {
-    desk.view
+    desk.game
         .start
-        .is_some_and(|start| !start.goes_on && (start.variant != Variant::FromPosition || desk.view.given))
+        .is_some_and(|start| !start.goes_on && (start.variant != Variant::FromPosition || desk.game.given))
 }
 
 fn has_moved(desk: &Desk<'_>, color: Color) -> bool {
-    desk.view.line.iter().any(|entry| entry.ply.color == color)
+    desk.game.line.iter().any(|entry| entry.ply.color == color)
 }

@@ -7,22 +7,22 @@ use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Color};
 
 use super::act::{self, Act};
-use super::book::{Closed, Known, Number, Report};
-use super::{Desk, Noted};
+use super::book::{Closing, Number, Report, ResumedIncident};
+use super::{Desk, News};
 use crate::events::{ClosedBy, IncidentEnd};
-use crate::laws::{Fault, Sight, Stage};
+use crate::laws::{Fault, Situation, Stage};
 use crate::tracker::{Completion, State};
 
 /// An act that stands this long is no rest on the way.
-const STANDS: Duration = Duration::from_millis(1300);
+const MIN_STANDING: Duration = Duration::from_millis(1300);
 /// What a legal move begins like has this long to become one.
-const HALFWAY: Duration = Duration::from_secs(7);
+const MAX_HALFWAY: Duration = Duration::from_secs(7);
 /// A pressed clock is believed when the squares have been read once more.
-const PRESSED: Duration = Duration::from_millis(400);
+const PRESS_SETTLES_AFTER: Duration = Duration::from_millis(400);
 /// And what a legal move begins like when its second piece has had the time.
-const PRESSED_HALFWAY: Duration = Duration::from_millis(1200);
+const PRESS_SETTLES_HALFWAY: Duration = Duration::from_millis(1200);
 /// A piece put back stays there.
-const RESTORED: Duration = Duration::from_millis(500);
+const MIN_RESTORED: Duration = Duration::from_millis(500);
 
 /// Follows what is no legal move from its making to its end.
 #[derive(Debug, Default)]
@@ -61,7 +61,7 @@ struct Open {
 }
 
 impl Moves {
-    pub(super) fn resume(&mut self, known: &Known) {
+    pub(super) fn resume(&mut self, known: &ResumedIncident) {
         self.resumed.push((known.number, known.ply));
     }
 
@@ -77,7 +77,7 @@ impl Moves {
     }
 
     /// Squares of illegal moves that were told and are not over.
-    pub(super) fn told_squares(&self) -> Bitboard {
+    pub(super) fn open_squares(&self) -> Bitboard {
         let open = self.open.iter().map(|open| open.act.squares);
         open.fold(Bitboard::EMPTY, |all, squares| all | squares)
     }
@@ -86,35 +86,35 @@ impl Moves {
         self.wake
     }
 
-    pub(super) fn note(&mut self, desk: &mut Desk<'_>, noted: &Noted) {
+    pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News) {
         self.wake = None;
-        match noted {
-            Noted::Started | Noted::Over => {
+        match news {
+            News::Started | News::Over => {
                 self.pending = None;
                 self.resumed.clear();
                 for open in self.open.drain(..) {
                     desk.book
-                        .close(desk.view.now, open.number, ClosedBy::Laws, IncidentEnd::GameOver);
+                        .close(desk.game.now, open.number, ClosedBy::Laws, IncidentEnd::GameOver);
                 }
             }
-            Noted::Played(ply, _) => self.played(desk, *ply),
-            Noted::Completed(ply, Completion::Press) => self.completed(desk, *ply),
-            Noted::Pressed(color) => self.pressed(desk, *color),
-            Noted::Away => self.pending = None,
+            News::Played(ply, _) => self.played(desk, *ply),
+            News::Completed(ply, Completion::Press) => self.completed(desk, *ply),
+            News::Pressed(color) => self.pressed(desk, *color),
+            News::Away => self.pending = None,
             _ => {}
         }
         if desk.sees_play() {
-            self.look(desk);
+            self.inspect(desk);
         }
         self.follow_open(desk);
     }
 
     /// Compares the board with the position as told.
-    fn look(&mut self, desk: &mut Desk<'_>) {
-        let Some(tip) = desk.view.tip() else { return };
+    fn inspect(&mut self, desk: &mut Desk<'_>) {
+        let Some(tip) = desk.game.tip() else { return };
         let (now, differs) = (desk.now(), desk.differs());
         let known = |act: &Act| self.open.iter().any(|open| open.act.squares == act.squares);
-        let last = desk.view.last_before();
+        let last = desk.game.last_before();
         let act = act::read(tip, last, desk.trace, differs)
             .or_else(|| desk.castled_behind_rook())
             .filter(|act| !known(act))
@@ -125,7 +125,7 @@ impl Moves {
                 let on_move = act.color == tip.turn() || act.fault == Fault::WrongSide;
                 self.pending = Some(Pending {
                     act,
-                    ply: desk.view.due() - u32::from(!on_move),
+                    ply: desk.game.due() - u32::from(!on_move),
                     since: act.since(desk.trace),
                     left_at: None,
                     pressed_at: None,
@@ -149,26 +149,26 @@ impl Moves {
                 self.pending = None;
             } else if differs.is_empty() {
                 let stood = left_at.saturating_duration_since(since);
-                let told = stood >= STANDS
-                    && (!act.halfway || stood >= HALFWAY)
+                let told = stood >= MIN_STANDING
+                    && (!act.halfway || stood >= MAX_HALFWAY)
                     && !(act.upsets(desk.trace) && act.from.distance(act.to) == 1);
                 let (ply, pressed) = (pending.ply, pending.pressed_at.is_some());
                 self.pending = None;
                 if told && !pressed {
                     let report = report(desk, &act, ply, since, Stage::Made, 0);
-                    desk.note(report, IncidentEnd::Restored);
+                    desk.open_and_close(report, IncidentEnd::Restored);
                 }
             }
             return;
         }
         let due = match pending.pressed_at {
-            Some(at) if act.halfway => at + PRESSED_HALFWAY,
-            Some(at) => at + PRESSED,
+            Some(at) if act.halfway => at + PRESS_SETTLES_HALFWAY,
+            Some(at) => at + PRESS_SETTLES_AFTER,
             None if act.unpromoted => return,
-            None if act.halfway || act.shows_result => since + HALFWAY,
+            None if act.halfway || act.shows_result => since + MAX_HALFWAY,
             // It may have been pushed there by accident: what comes next will tell.
             None if act.may_be_a_push(desk.trace) => return,
-            None => since + STANDS,
+            None => since + MIN_STANDING,
         };
         if now < due {
             self.wake = Some(due);
@@ -193,7 +193,7 @@ impl Moves {
             self.advance(desk, number, if stage == Stage::Made { said } else { stage });
             return;
         }
-        let Some(before) = desk.view.before(ply).cloned() else {
+        let Some(before) = desk.game.before(ply).cloned() else {
             return;
         };
         let offence = match stage {
@@ -232,7 +232,7 @@ impl Moves {
     fn completed(&mut self, desk: &mut Desk<'_>, ply: u32) {
         let pending = self.pending.as_mut().filter(|pending| pending.ply == ply);
         if let Some(pending) = pending {
-            pending.pressed_at.get_or_insert(desk.view.now);
+            pending.pressed_at.get_or_insert(desk.game.now);
         }
         let made = |open: &&Open| open.stage == Stage::Made && open.ply == ply;
         if let Some(number) = self.open.iter().find(made).map(|open| open.number) {
@@ -255,7 +255,7 @@ impl Moves {
 
     /// A ply was told: what was irregular there is replaced or answered, or it is irregular itself.
     fn played(&mut self, desk: &mut Desk<'_>, ply: u32) {
-        let Some(entry) = desk.view.entry(ply) else { return };
+        let Some(entry) = desk.game.entry(ply) else { return };
         let legal = entry.ply.played.is_some();
         let now = desk.now();
         if let Some(pending) = self.pending.take() {
@@ -281,7 +281,7 @@ impl Moves {
                     .close(now, number, ClosedBy::Board, IncidentEnd::Replaced);
             }
         } else if !self.open.iter().any(|open| open.ply == ply)
-            && let Some(act) = told_as(desk, ply)
+            && let Some(act) = act_of_ply(desk, ply)
         {
             let since = act.since(desk.trace);
             self.open(desk, act, ply, since, Stage::Made);
@@ -292,7 +292,7 @@ impl Moves {
             .find(|open| open.ply + 1 == ply && open.stage != Stage::Answered);
         if let Some(number) = answered.map(|open| open.number) {
             self.advance(desk, number, Stage::Answered);
-            if desk.view.regulations.rules.stands_once_answered() {
+            if desk.game.regulations.rules.stands_once_answered() {
                 self.stands(desk, number);
             }
         }
@@ -300,18 +300,18 @@ impl Moves {
 
     /// It can no longer be put right (2023: A.5.2). Whether it counts is an open point of the Laws.
     fn stands(&mut self, desk: &mut Desk<'_>, number: Number) {
-        let discounted = !desk.view.regulations.rules.standing_counts() && desk.book.counts(number);
+        let discounted = !desk.game.regulations.rules.standing_counts() && desk.book.counts(number);
         let open = self.open.iter().find(|open| open.number == number);
         if let Some(open) = open.filter(|_| discounted) {
             desk.offences.discount(open.act.color);
         }
-        let closed = Closed {
+        let closed = Closing {
             by: ClosedBy::Laws,
             reason: IncidentEnd::Stands,
             counts: discounted.then_some(false),
             decision: None,
         };
-        desk.book.close_as(desk.view.now, number, closed);
+        desk.book.close_as(desk.game.now, number, closed);
         self.forget(number);
     }
 
@@ -334,10 +334,10 @@ impl Moves {
             if open.stage != Stage::Made {
                 continue;
             }
-            if now >= since + RESTORED {
+            if now >= since + MIN_RESTORED {
                 over.push(open.number);
             } else {
-                let at = since + RESTORED;
+                let at = since + MIN_RESTORED;
                 self.wake = Some(self.wake.map_or(at, |wake| wake.min(at)));
             }
         }
@@ -351,7 +351,7 @@ impl Moves {
 
 /// Whether it stood there before the last ply was made: then it is no move of this turn.
 fn stood_before(desk: &Desk<'_>, act: &Act) -> bool {
-    let last = desk.view.line.last();
+    let last = desk.game.line.last();
     let fresh_at = act
         .squares
         .into_iter()
@@ -362,11 +362,11 @@ fn stood_before(desk: &Desk<'_>, act: &Act) -> bool {
 }
 
 /// The irregular ply that the tracker told, as an act.
-fn told_as(desk: &Desk<'_>, ply: u32) -> Option<Act> {
-    let before = desk.view.before(ply)?;
-    let entry = desk.view.entry(ply)?;
+fn act_of_ply(desk: &Desk<'_>, ply: u32) -> Option<Act> {
+    let before = desk.game.before(ply)?;
+    let entry = desk.game.entry(ply)?;
     let squares = crate::tracker::difference(before.board(), entry.ply.after.board());
-    if let Some(act) = act::told(before, entry.ply.after.board(), squares) {
+    if let Some(act) = act::between(before, entry.ply.after.board(), squares) {
         return Some(act);
     }
     let mut both = squares.into_iter();
@@ -385,10 +385,10 @@ fn told_as(desk: &Desk<'_>, ply: u32) -> Option<Act> {
 
 fn report(desk: &Desk<'_>, act: &Act, ply: u32, since: Timestamp, stage: Stage, offence: u32) -> Report {
     let times = desk.clock_times().filter(|_| stage != Stage::Made);
-    let before = desk.view.before(ply).filter(|_| stage != Stage::Made);
+    let before = desk.game.before(ply).filter(|_| stage != Stage::Made);
     let opponent_can_mate = desk.opponent_can_mate(before, act.color);
-    let sight = if act.unpromoted {
-        Sight::PromotionNotReplaced {
+    let situation = if act.unpromoted {
+        Situation::PromotionNotReplaced {
             square: act.to,
             stage,
             offence,
@@ -396,7 +396,7 @@ fn report(desk: &Desk<'_>, act: &Act, ply: u32, since: Timestamp, stage: Stage, 
             times,
         }
     } else {
-        Sight::IllegalMove {
+        Situation::IllegalMove {
             fault: act.fault,
             stage,
             offence,
@@ -404,7 +404,7 @@ fn report(desk: &Desk<'_>, act: &Act, ply: u32, since: Timestamp, stage: Stage, 
             times,
         }
     };
-    desk.report(sight, since)
+    desk.report(situation, since)
         .of(act.color)
         .at_ply(ply)
         .on(act.squares)

@@ -2,10 +2,10 @@
 
 use shakmaty::{Bitboard, Board, Color, Rank};
 
-use super::book::{Known, Number};
-use super::{Desk, Noted};
+use super::book::{Number, ResumedIncident};
+use super::{Desk, News};
 use crate::events::{ClosedBy, IncidentEnd};
-use crate::laws::Sight;
+use crate::laws::Situation;
 
 /// Looks at what irregular play leaves behind, and at what is played when the game is over.
 #[derive(Debug, Default)]
@@ -16,20 +16,20 @@ pub(super) struct Positions {
 }
 
 impl Positions {
-    pub(super) fn resume(&mut self, known: &Known) {
+    pub(super) fn resume(&mut self, known: &ResumedIncident) {
         self.open = Some(known.number);
     }
 
-    pub(super) fn note(&mut self, desk: &mut Desk<'_>, noted: &Noted) {
-        match noted {
-            Noted::Started => *self = Self::default(),
-            Noted::Over => {
+    pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News) {
+        match news {
+            News::Started => *self = Self::default(),
+            News::Over => {
                 self.open = None;
-                self.over_at = Some(desk.view.line.len());
+                self.over_at = Some(desk.game.line.len());
             }
-            Noted::Played(ply, _) if desk.view.over => self.played_on(desk, *ply),
-            Noted::Played(ply, _) => self.played(desk, *ply),
-            Noted::Retracted(..) => self.look(desk),
+            News::Played(ply, _) if desk.game.over => self.played_on(desk, *ply),
+            News::Played(ply, _) => self.played(desk, *ply),
+            News::Retracted(..) => self.inspect(desk),
             _ => {}
         }
     }
@@ -39,10 +39,10 @@ impl Positions {
         let after = self
             .over_at
             .is_some_and(|plies| usize::try_from(ply).is_ok_and(|ply| ply > plies));
-        if after && desk.view.clock.running {
+        if after && desk.game.clock.running {
             self.over_at = None;
-            let report = desk.report(Sight::ContinuedAfterEnd, desk.now()).at_ply(ply);
-            desk.note(report, IncidentEnd::Passed);
+            let report = desk.report(Situation::ContinuedAfterEnd, desk.now()).at_ply(ply);
+            desk.open_and_close(report, IncidentEnd::Passed);
         }
     }
 
@@ -50,27 +50,27 @@ impl Positions {
     fn played(&mut self, desk: &mut Desk<'_>, ply: u32) {
         let answered = ply
             .checked_sub(1)
-            .and_then(|before| desk.view.entry(before))
+            .and_then(|before| desk.game.entry(before))
             .is_some_and(|before| before.ply.played.is_none());
         if self.open.is_some() {
-            self.look(desk);
-        } else if answered && let Some(tip) = desk.view.tip() {
+            self.inspect(desk);
+        } else if answered && let Some(tip) = desk.game.tip() {
             let Some((kings, squares)) = illegal(tip.board()) else {
                 return;
             };
             let report = desk
-                .report(Sight::IllegalPosition { kings }, desk.now())
+                .report(Situation::IllegalPosition { kings }, desk.now())
                 .at_ply(ply)
                 .on(squares);
             self.open = Some(desk.open(report));
         }
     }
 
-    fn look(&mut self, desk: &mut Desk<'_>) {
-        let legal = desk.view.tip().is_none_or(|tip| illegal(tip.board()).is_none());
+    fn inspect(&mut self, desk: &mut Desk<'_>) {
+        let legal = desk.game.tip().is_none_or(|tip| illegal(tip.board()).is_none());
         if let Some(number) = self.open.take_if(|_| legal) {
             desk.book
-                .close(desk.view.now, number, ClosedBy::Board, IncidentEnd::Passed);
+                .close(desk.game.now, number, ClosedBy::Board, IncidentEnd::Passed);
         }
     }
 }

@@ -5,20 +5,20 @@ use core::time::Duration;
 use kiebitz_hardware::Timestamp;
 use shakmaty::Color;
 
-use super::book::{Known, Number};
+use super::book::{Number, ResumedIncident};
 use super::moves::Moves;
-use super::{Desk, Noted};
+use super::{Desk, News};
 use crate::events::{ClosedBy, IncidentEnd};
-use crate::laws::Sight;
+use crate::laws::Situation;
 use crate::tracker::ClockChange;
 
 /// The squares of a move made before the press are all told by then.
 const JUDGED_AFTER: Duration = Duration::from_millis(2200);
 /// A press is told within a second; a move made so long before it belongs to it.
-const REACHES_BACK: Duration = Duration::from_millis(1400);
+const MAX_MOVE_BEFORE_PRESS: Duration = Duration::from_millis(1400);
 
 /// The opponent's move, with what it took, is told by then.
-const AFTER_REPLY: Duration = Duration::from_millis(50);
+const REPLY_SETTLES_AFTER: Duration = Duration::from_millis(50);
 
 /// Follows presses that no move explains.
 #[derive(Debug, Default)]
@@ -43,7 +43,7 @@ struct Open {
 }
 
 impl Presses {
-    pub(super) fn resume(&mut self, known: &Known) {
+    pub(super) fn resume(&mut self, known: &ResumedIncident) {
         self.open = known.color.map(|color| Open {
             number: known.number,
             color,
@@ -55,13 +55,13 @@ impl Presses {
         self.wake
     }
 
-    pub(super) fn note(&mut self, desk: &mut Desk<'_>, noted: &Noted, moves: &Moves) {
+    pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News, moves: &Moves) {
         self.wake = None;
         let now = desk.now();
-        match noted {
-            Noted::Pressed(color) => self.pressed(desk, *color, moves),
-            Noted::Completed(..) => self.waiting = None,
-            Noted::Played(ply, _) => {
+        match news {
+            News::Pressed(color) => self.pressed(desk, *color, moves),
+            News::Completed(..) => self.waiting = None,
+            News::Played(ply, _) => {
                 if self.waiting.is_some_and(|waiting| *ply >= waiting.ply) {
                     self.waiting = None;
                 }
@@ -70,13 +70,13 @@ impl Presses {
                         .close(now, open.number, ClosedBy::Board, IncidentEnd::Replaced);
                 }
             }
-            Noted::Started
-            | Noted::Retracted(..)
-            | Noted::Away
-            | Noted::Over
-            | Noted::Clock(ClockChange::Disconnected | ClockChange::Connected) => self.waiting = None,
+            News::Started
+            | News::Retracted(..)
+            | News::Away
+            | News::Over
+            | News::Clock(ClockChange::Disconnected | ClockChange::Connected) => self.waiting = None,
             // The clock was stopped before it could be pressed back: the arbiter is at the board.
-            Noted::Clock(ClockChange::Started) => {
+            News::Clock(ClockChange::Started) => {
                 if let Some(open) = self.open.take() {
                     desk.book
                         .close(now, open.number, ClosedBy::Clock, IncidentEnd::Restored);
@@ -84,7 +84,7 @@ impl Presses {
             }
             _ => {}
         }
-        if matches!(noted, Noted::Started | Noted::Over) {
+        if matches!(news, News::Started | News::Over) {
             self.open = None;
         }
         self.judge(desk, moves);
@@ -102,11 +102,11 @@ impl Presses {
             // A reading that was wrong shows as a press and one back.
             return;
         }
-        let view = desk.view;
-        let ply = view.due();
-        let on_move = view.tip().is_some_and(|tip| tip.turn() == color);
+        let game = desk.game;
+        let ply = game.due();
+        let on_move = game.tip().is_some_and(|tip| tip.turn() == color);
         // Only a press gives the player on move a running clock.
-        let clock_ran = match view.line.last() {
+        let clock_ran = match game.line.last() {
             Some(last) => last.is_pressed(),
             None => color.is_white(),
         };
@@ -118,8 +118,12 @@ impl Presses {
     fn judge(&mut self, desk: &mut Desk<'_>, moves: &Moves) {
         let Some(waiting) = self.waiting else { return };
         let now = desk.now();
-        let answered = desk.view.line.last().map(|last| last.ply.stood_at + AFTER_REPLY);
-        let since = waiting.at.saturating_sub(REACHES_BACK);
+        let answered = desk
+            .game
+            .line
+            .last()
+            .map(|last| last.ply.stood_at + REPLY_SETTLES_AFTER);
+        let since = waiting.at.saturating_sub(MAX_MOVE_BEFORE_PRESS);
         let touched = desk
             .trace
             .since(answered.map_or(since, |answered| since.max(answered)))
@@ -140,17 +144,17 @@ impl Presses {
             return;
         }
         self.waiting = None;
-        let runs = desk.view.face.and_then(|face| face.running);
+        let runs = desk.game.face.and_then(|face| face.running);
         if !desk.differs().is_empty() || runs != Some(!waiting.color) {
             return;
         }
-        let sight = Sight::PressedWithoutMove {
+        let situation = Situation::PressedWithoutMove {
             offence: desk.offences.count(waiting.color),
-            opponent_can_mate: desk.opponent_can_mate(desk.view.tip(), waiting.color),
+            opponent_can_mate: desk.opponent_can_mate(desk.game.tip(), waiting.color),
             times: desk.clock_times(),
         };
         let report = desk
-            .report(sight, waiting.at)
+            .report(situation, waiting.at)
             .of(waiting.color)
             .at_ply(waiting.ply);
         let number = desk.open(report);

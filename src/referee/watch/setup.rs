@@ -6,16 +6,16 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::fen::Fen;
 use shakmaty::{Bitboard, Board, ByRole, Color, File, Rank, Role, Square};
 
-use super::book::{Known, Number, Report};
-use super::{Desk, Noted};
-use crate::events::{ClosedBy, Incident, IncidentEnd};
-use crate::laws::{DrawnStart, IncidentKind, Sight};
+use super::book::{Number, Report, ResumedIncident};
+use super::{Desk, News};
+use crate::events::{ClosedBy, IncidentEnd};
+use crate::laws::{DrawnStart, IncidentKind, ResumableCase, Situation};
 use crate::tracker::{ClockChange, Side, Variant, difference};
 
 /// Pieces that have stood like this for so long are set up.
-const STANDS: Duration = Duration::from_millis(3500);
+const MIN_STANDING: Duration = Duration::from_millis(3500);
 /// So many squares that differ from what was found wrong are something else.
-const GIVEN_UP: usize = 8;
+const MAX_DIFFERING_SQUARES: usize = 8;
 
 /// Watches the board before the first move, and how far play goes from what was wrong there.
 #[derive(Debug, Default)]
@@ -38,7 +38,7 @@ struct Found {
     number: Number,
     from: Timestamp,
     squares: Bitboard,
-    gone: Gone,
+    progress: Progress,
     /// How often each side of the clock was pressed since: turned by a quarter, the board tells no moves. It begins anew
     /// with a restart, so that the limit may be told late.
     presses: (u32, u32),
@@ -46,9 +46,9 @@ struct Found {
 
 /// How far play has gone from a wrong start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Gone {
+enum Progress {
     /// Both players have not completed a move.
-    Nowhere,
+    NotBegun,
     Begun,
     /// It can no longer be put right (2023: A.5.1).
     TooFar,
@@ -60,49 +60,46 @@ impl Found {
             number,
             from,
             squares,
-            gone: Gone::Nowhere,
+            progress: Progress::NotBegun,
             presses: (0, 0),
         }
     }
 
-    fn resumed(incident: &Incident) -> Self {
-        let known = Known::new(incident);
-        let gone = match incident.case.rsplit('.').next() {
-            Some("goes_on") => Gone::TooFar,
-            Some("void" | "void_so_far") => Gone::Begun,
-            _ => Gone::Nowhere,
+    fn resumed(known: &ResumedIncident) -> Self {
+        let progress = match known.case {
+            Some(ResumableCase::TurnedGoesOn | ResumableCase::WrongGoesOn) => Progress::TooFar,
+            Some(ResumableCase::WrongVoid | ResumableCase::WrongVoidSoFar) => Progress::Begun,
+            _ => Progress::NotBegun,
         };
         Self {
-            gone,
+            progress,
             ..Self::new(known.number, known.from, known.squares)
         }
     }
 
     /// What is to be told now that both players have completed so many moves; `None`: nothing new.
-    fn goes(&mut self, desk: &Desk<'_>, moves: u32) -> Option<Gone> {
-        let limit = desk.view.regulations.rules.start_limit();
-        let gone = match limit {
-            Some(limit) if moves >= limit => Gone::TooFar,
-            _ if moves > 0 => Gone::Begun,
-            _ => Gone::Nowhere,
+    fn advance(&mut self, desk: &Desk<'_>, moves: u32) -> Option<Progress> {
+        let limit = desk.game.regulations.rules.start_limit();
+        let progress = match limit {
+            Some(limit) if moves >= limit => Progress::TooFar,
+            _ if moves > 0 => Progress::Begun,
+            _ => Progress::NotBegun,
         };
-        (gone > self.gone).then(|| {
-            self.gone = gone;
-            gone
+        (progress > self.progress).then(|| {
+            self.progress = progress;
+            progress
         })
     }
 }
 
 impl Setup {
-    pub(super) fn resume(&mut self, incident: &Incident) {
-        let found = Found::resumed(incident);
-        match incident.kind {
-            IncidentKind::BoardRotated if incident.case == "board_rotated.half" => self.turned = Some(found),
-            IncidentKind::BoardRotated => self.quarter = Some(found),
+    pub(super) fn resume(&mut self, known: ResumedIncident) {
+        let found = Found::resumed(&known);
+        match (known.kind, known.case) {
+            (IncidentKind::BoardRotated, Some(ResumableCase::HalfTurned)) => self.turned = Some(found),
+            (IncidentKind::BoardRotated, _) => self.quarter = Some(found),
             _ => {
-                let fen = incident.evidence.fen.as_ref();
-                let fen = fen.and_then(|fen| fen.parse::<Fen>().ok());
-                let board = fen.map_or_else(Board::empty, |fen| fen.into_setup().board);
+                let board = known.board.unwrap_or_else(Board::empty);
                 self.wrong = Some(Wrong { found, board });
             }
         }
@@ -112,34 +109,36 @@ impl Setup {
         self.wake
     }
 
-    pub(super) fn note(&mut self, desk: &mut Desk<'_>, noted: &Noted) {
+    pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News) {
         self.wake = None;
-        match noted {
-            Noted::Started => self.started(desk),
-            Noted::Completed(..) => self.played_on(desk),
-            Noted::Clock(ClockChange::Pressed(side)) => self.pressed(desk, *side),
+        match news {
+            News::Started => self.started(desk),
+            News::Completed(..) => self.played_on(desk),
+            News::Clock(ClockChange::Pressed(side)) => self.pressed(desk, *side),
             _ => {}
         }
-        if desk.view.over
-            && let Some(wrong) = self.wrong.take_if(|wrong| wrong.found.gone > Gone::Nowhere)
+        if desk.game.over
+            && let Some(wrong) = self
+                .wrong
+                .take_if(|wrong| wrong.found.progress > Progress::NotBegun)
         {
             desk.book.close(
-                desk.view.now,
+                desk.game.now,
                 wrong.found.number,
                 ClosedBy::Laws,
                 IncidentEnd::GameOver,
             );
         }
-        let before_play = desk.view.line.is_empty() && (!desk.view.begun || desk.view.start.is_none());
-        if (before_play || desk.view.over) && desk.trace.is_whole() {
-            self.look(desk);
+        let before_play = desk.game.line.is_empty() && (!desk.game.begun || desk.game.start.is_none());
+        if (before_play || desk.game.over) && desk.trace.is_whole() {
+            self.inspect(desk);
         }
     }
 
     /// A start position stands on the board.
     fn started(&mut self, desk: &mut Desk<'_>) {
         let now = desk.now();
-        let Some(start) = desk.view.start.filter(|start| !start.goes_on) else {
+        let Some(start) = desk.game.start.filter(|start| !start.goes_on) else {
             return;
         };
         if let Some(found) = self.quarter.take() {
@@ -148,7 +147,7 @@ impl Setup {
         }
         match (start.turned, &mut self.turned) {
             (true, Some(found)) => {
-                found.gone = Gone::Nowhere;
+                found.progress = Progress::NotBegun;
                 desk.update(found.number, rotated(desk, found, false, 0));
             }
             (true, None) => self.turned = Some(open_rotated(desk, false, now)),
@@ -165,7 +164,7 @@ impl Setup {
             // A first move told what the position is: the game is played from there.
             (None, Some(known))
                 if start.variant == Variant::FromPosition
-                    && difference(&known.board, board).count() <= GIVEN_UP =>
+                    && difference(&known.board, board).count() <= MAX_DIFFERING_SQUARES =>
             {
                 self.wrong = Some(known);
             }
@@ -194,19 +193,19 @@ impl Setup {
 
     /// A ply was completed.
     fn played_on(&mut self, desk: &mut Desk<'_>) {
-        if !desk.view.begun {
+        if !desk.game.begun {
             return;
         }
-        let made = desk.view.completed();
+        let made = desk.game.completed();
         let moves = made.white.min(made.black);
         if let Some(wrong) = &mut self.wrong
-            && wrong.found.goes(desk, moves).is_some()
+            && wrong.found.advance(desk, moves).is_some()
         {
             let report = wrong_start(desk, &wrong.found, &wrong.board, moves);
             desk.update(wrong.found.number, report);
         }
         if let Some(found) = &mut self.turned
-            && found.goes(desk, moves) == Some(Gone::TooFar)
+            && found.advance(desk, moves) == Some(Progress::TooFar)
         {
             desk.update(found.number, rotated(desk, found, false, moves));
         }
@@ -220,26 +219,26 @@ impl Setup {
             Side::Right => found.presses.1 = found.presses.1.saturating_add(1),
         }
         let moves = found.presses.0.min(found.presses.1);
-        if found.goes(desk, moves) == Some(Gone::TooFar) {
+        if found.advance(desk, moves) == Some(Progress::TooFar) {
             desk.update(found.number, rotated(desk, found, true, moves));
         }
     }
 
     /// Looks at a board that shows no start position.
-    fn look(&mut self, desk: &mut Desk<'_>) {
+    fn inspect(&mut self, desk: &mut Desk<'_>) {
         let now = desk.now();
         let shown = desk.trace.board();
         if let Some(wrong) = self
             .wrong
-            .take_if(|wrong| difference(&wrong.board, shown).count() > GIVEN_UP)
+            .take_if(|wrong| difference(&wrong.board, shown).count() > MAX_DIFFERING_SQUARES)
         {
             desk.book
                 .close(now, wrong.found.number, ClosedBy::Board, IncidentEnd::Passed);
         }
         let stands = desk
-            .view
+            .game
             .start
-            .is_some_and(|start| desk.view.line.is_empty() && start.state.board() == shown);
+            .is_some_and(|start| desk.game.line.is_empty() && start.state.board() == shown);
         if stands {
             return;
         }
@@ -248,7 +247,7 @@ impl Setup {
         if (found.is_none() || self.wrong.is_some()) && (!quarter || self.quarter.is_some()) {
             return;
         }
-        let due = desk.trace.quiet_since + STANDS;
+        let due = desk.trace.quiet_since + MIN_STANDING;
         if now < due {
             self.wake = Some(due);
         } else if let Some(squares) = found {
@@ -267,19 +266,19 @@ fn open_rotated(desk: &mut Desk<'_>, quarter: bool, from: Timestamp) -> Found {
 }
 
 fn rotated(desk: &Desk<'_>, found: &Found, quarter: bool, moves: u32) -> Report {
-    let sight = Sight::BoardRotated { quarter, moves };
-    desk.report(sight, found.from).at_ply(0)
+    let situation = Situation::BoardRotated { quarter, moves };
+    desk.report(situation, found.from).at_ply(0)
 }
 
 /// The position to go by is the one that the game began from.
 fn wrong_start(desk: &Desk<'_>, found: &Found, board: &Board, moves: u32) -> Report {
-    let drawn = desk.view.regulations.drawn_start.clone();
+    let drawn = desk.game.regulations.drawn_start.clone();
     let drawn = drawn.unwrap_or(DrawnStart::Standard);
     let setup = shakmaty::Setup {
         board: board.clone(),
         ..shakmaty::Setup::empty()
     };
-    let report = desk.report(Sight::WrongStart { drawn, moves }, found.from);
+    let report = desk.report(Situation::WrongStart { drawn, moves }, found.from);
     Report {
         fen: Fen::try_from_setup(setup).ok().map(|fen| fen.to_string()),
         ..report.at_ply(0).on(found.squares)
@@ -289,7 +288,7 @@ fn wrong_start(desk: &Desk<'_>, found: &Found, board: &Board, moves: u32) -> Rep
 /// Squares on which a start position is not the one that should stand there; `None` where nothing is wrong, or
 /// nobody has told what should.
 fn wrong_variant(desk: &Desk<'_>, variant: Variant, board: &Board) -> Option<Bitboard> {
-    match (desk.view.regulations.drawn_start.as_ref()?, variant) {
+    match (desk.game.regulations.drawn_start.as_ref()?, variant) {
         (DrawnStart::Standard, Variant::Chess960) => Some(difference(&Board::new(), board)),
         (DrawnStart::Chess960(Some(drawn)), Variant::Standard | Variant::Chess960) => {
             let drawn: Board = drawn.split(' ').next()?.parse().ok()?;

@@ -41,7 +41,7 @@ fn shows(table: &mut Table, board: &Board) {
 
 /// What was said since this was last asked of incidents of that kind: "void 1" when it is told with a case and a number
 /// of moves or an offence, "-restored" when it is closed.
-fn told(table: &mut Table, kind: &str) -> Vec<String> {
+fn reports(table: &mut Table, kind: &str) -> Vec<String> {
     let rulings = table.referee.take_rulings();
     let short = |event: &EventKind| match event {
         EventKind::IncidentOpened(incident) | EventKind::IncidentUpdated(incident)
@@ -93,9 +93,9 @@ fn swapped_table(mode: Mode, supervised: bool) -> Table {
     let mut table = Table::of(STANDARD, rules(Edition::Fide2023, mode, supervised));
     shows(&mut table, state(SWAPPED).board());
     table.passes(4);
-    assert_eq!(told(&mut table, "wrong_start_position"), ["at_the_start 0"]);
+    assert_eq!(reports(&mut table, "wrong_start_position"), ["at_the_start 0"]);
     // Its first move tells what the position is.
-    table.referee.gives_start = true;
+    table.referee.start_is_given = true;
     table.set_up(state(SWAPPED));
     table
 }
@@ -107,11 +107,11 @@ fn a_wrong_start_goes_on_after_ten_moves_in_rapid_without_supervision() {
     let mut table = swapped_table(Mode::Rapid, false);
     for (ply, name) in (1..).zip(MOVES.split(' ')) {
         table.plays(name);
-        let told = told(&mut table, "wrong_start_position");
+        let reports = reports(&mut table, "wrong_start_position");
         match ply {
-            2 => assert_eq!(told, ["void_so_far 1"]),
-            20 => assert_eq!(told, ["goes_on 10"]),
-            _ => assert_eq!(told, [""; 0], "{ply}"),
+            2 => assert_eq!(reports, ["void_so_far 1"]),
+            20 => assert_eq!(reports, ["goes_on 10"]),
+            _ => assert_eq!(reports, [""; 0], "{ply}"),
         }
     }
 }
@@ -121,11 +121,11 @@ fn a_wrong_start_goes_on_after_ten_moves_in_rapid_without_supervision() {
 fn a_wrong_start_is_void_for_the_whole_game_under_supervision() {
     let mut table = swapped_table(Mode::Standard, true);
     table.plays(MOVES);
-    assert_eq!(told(&mut table, "wrong_start_position"), ["void 1"]);
+    assert_eq!(reports(&mut table, "wrong_start_position"), ["void 1"]);
     shows(&mut table, &Board::empty());
     table.shows(crate::referee::tests::table::WHITE_WINS);
     table.passes(1);
-    assert_eq!(told(&mut table, "wrong_start_position"), ["-game_over"]);
+    assert_eq!(reports(&mut table, "wrong_start_position"), ["-game_over"]);
 }
 
 /// The array is put right: nothing more is told of it.
@@ -134,9 +134,9 @@ fn a_wrong_start_put_right_is_over() {
     let mut table = swapped_table(Mode::Rapid, false);
     shows(&mut table, &Board::new());
     table.set_up(state(STANDARD));
-    assert_eq!(told(&mut table, "wrong_start_position"), ["-restored"]);
+    assert_eq!(reports(&mut table, "wrong_start_position"), ["-restored"]);
     table.plays(MOVES);
-    assert_eq!(told(&mut table, "wrong_start_position"), [""; 0]);
+    assert_eq!(reports(&mut table, "wrong_start_position"), [""; 0]);
 }
 
 fn turned(table: &mut Table) {
@@ -155,9 +155,9 @@ fn a_board_turned_by_a_half_is_told_once() {
     let mut table = Table::of(STANDARD, rules(Edition::Fide2023, Mode::Blitz, false));
     turned(&mut table);
     table.plays(&first(9)).plays("b4 b5 c4 c5");
-    assert_eq!(told(&mut table, "board_rotated"), ["half"]);
+    assert_eq!(reports(&mut table, "board_rotated"), ["half"]);
     turned(&mut table);
-    assert_eq!(told(&mut table, "board_rotated"), [""; 0]);
+    assert_eq!(reports(&mut table, "board_rotated"), [""; 0]);
 }
 
 /// Turned by a quarter, no move can be read: the clock's presses tell how many were made.
@@ -168,7 +168,7 @@ fn a_board_turned_by_a_quarter_counts_presses() {
     board.rotate_90();
     shows(&mut table, &board);
     table.passes(4);
-    assert_eq!(told(&mut table, "board_rotated"), ["transfer 0"]);
+    assert_eq!(reports(&mut table, "board_rotated"), ["transfer 0"]);
     table.finds(Finding::Clock(ClockChange::Connected));
     for _ in 0..9 {
         table
@@ -179,9 +179,9 @@ fn a_board_turned_by_a_quarter_counts_presses() {
             .finds(Finding::Clock(ClockChange::Pressed(Side::Right)));
     }
     table.finds(Finding::Clock(ClockChange::Pressed(Side::Left)));
-    assert_eq!(told(&mut table, "board_rotated"), [""; 0]);
+    assert_eq!(reports(&mut table, "board_rotated"), [""; 0]);
     table.finds(Finding::Clock(ClockChange::Pressed(Side::Right)));
-    assert_eq!(told(&mut table, "board_rotated"), ["goes_on 10"]);
+    assert_eq!(reports(&mut table, "board_rotated"), ["goes_on 10"]);
 }
 
 /// A reading of the clock.
@@ -216,16 +216,16 @@ fn a_flag_falls_when_the_time_of_the_next_period_appears() {
         for seconds in [1, 0] {
             reads(&mut table, seconds, 600, Some(Color::White));
             table.passes(1);
-            assert_eq!(told(&mut table, "flag_fall"), [""; 0], "{seconds}");
+            assert_eq!(reports(&mut table, "flag_fall"), [""; 0], "{seconds}");
         }
         reads(&mut table, 1800, 600, Some(Color::White));
-        let all = told(&mut table, "flag_fall");
+        let all = reports(&mut table, "flag_fall");
         let closed = (case == "moves_made").then_some("-passed");
         let expected: Vec<&str> = [case].into_iter().chain(closed).collect();
         assert_eq!(all, expected, "{moves}");
         // The second period is the last one.
         reads(&mut table, 0, 600, Some(Color::White));
-        assert_eq!(told(&mut table, "flag_fall").len(), 1, "{moves}");
+        assert_eq!(reports(&mut table, "flag_fall").len(), 1, "{moves}");
     }
 }
 
@@ -235,9 +235,9 @@ fn a_clock_that_stays_at_zero_has_run_out() {
     let mut table = timed(Some("90 min/4 + 30 min"), 2);
     reads(&mut table, 0, 600, Some(Color::White));
     table.passes(1);
-    assert_eq!(told(&mut table, "flag_fall"), [""; 0]);
+    assert_eq!(reports(&mut table, "flag_fall"), [""; 0]);
     table.passes(3);
-    assert_eq!(told(&mut table, "flag_fall"), ["fallen"]);
+    assert_eq!(reports(&mut table, "flag_fall"), ["fallen"]);
 }
 
 /// 2023, III.3.1: both flags down in the last period, and nobody knows which was first: a draw; in a period before it
@@ -258,10 +258,10 @@ fn two_flags_in_one_reading_are_settled_by_the_period() {
             as_of: table.now,
         };
         table.finds(Finding::Times { face, sure: true });
-        assert_eq!(told(&mut table, "two_flags"), [case], "{control:?}");
+        assert_eq!(reports(&mut table, "two_flags"), [case], "{control:?}");
     }
     let mut table = timed(Some("90+30"), 2);
     reads(&mut table, 0, 5, Some(Color::White));
     reads(&mut table, 0, 0, Some(Color::Black));
-    assert_eq!(told(&mut table, "two_flags"), ["first_known"]);
+    assert_eq!(reports(&mut table, "two_flags"), ["first_known"]);
 }

@@ -5,23 +5,23 @@ use core::time::Duration;
 use kiebitz_hardware::Timestamp;
 use shakmaty::{ByColor, Color};
 
-use super::book::{Known, Number};
-use super::{Desk, Noted};
+use super::book::{Number, ResumedIncident};
+use super::{Desk, News};
 use crate::events::{ClosedBy, IncidentEnd};
-use crate::laws::{IncidentKind, Sight, TimeControl};
+use crate::laws::{IncidentKind, Situation, TimeControl};
 use crate::tracker::ClockChange;
 
 /// Under so much time nobody need write, without 30 seconds a move (Art. 8.4).
-const TROUBLE_MS: u64 = 5 * 60 * 1000;
+const TIME_TROUBLE_MS: u64 = 5 * 60 * 1000;
 /// An increment of so much and nobody is exempt.
-const INCREMENT_MS: u64 = 30 * 1000;
+const MIN_WRITING_INCREMENT_MS: u64 = 30 * 1000;
 /// Time that appears on a clock at zero is the next period's.
-const PERIOD_MS: u64 = 60 * 1000;
+const MIN_PERIOD_MS: u64 = 60 * 1000;
 /// A clock shows whole seconds: it stands at zero for up to a second before the flag falls.
-const LAST_MS: u64 = 1000;
+const LAST_SECOND_MS: u64 = 1000;
 
 /// Where another period follows, its time appears by then.
-const NEXT_PERIOD: Duration = Duration::from_millis(2000);
+const MAX_PERIOD_WAIT: Duration = Duration::from_millis(2000);
 
 /// Follows the clock.
 #[derive(Debug, Default)]
@@ -47,7 +47,7 @@ pub(super) struct Times {
 }
 
 impl Times {
-    pub(super) fn resume(&mut self, known: &Known) {
+    pub(super) fn resume(&mut self, known: &ResumedIncident) {
         let number = Some(known.number);
         match (known.kind, known.color) {
             (IncidentKind::ClockDisconnected, _) => self.gone = number,
@@ -63,38 +63,38 @@ impl Times {
         self.wake
     }
 
-    pub(super) fn note(&mut self, desk: &mut Desk<'_>, noted: &Noted) {
+    pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News) {
         let now = desk.now();
         let due = self.wake.take_if(|wake| *wake <= now).is_some();
-        if let Some(times) = self.last.filter(|_| due && desk.view.in_play()) {
+        if let Some(times) = self.last.filter(|_| due && desk.game.in_play()) {
             self.flags(desk, times, None);
         }
-        match noted {
-            Noted::Started | Noted::Over => {
+        match news {
+            News::Started | News::Over => {
                 let gone = self.gone;
                 *self = Self {
                     gone,
                     ..Self::default()
                 };
             }
-            Noted::Times(times) => self.read(desk, *times),
-            Noted::Clock(ClockChange::Stopped) if desk.view.begun => {
-                let report = desk.report(Sight::ClockStopped, now);
+            News::Times(times) => self.read(desk, *times),
+            News::Clock(ClockChange::Stopped) if desk.game.begun => {
+                let report = desk.report(Situation::ClockStopped, now);
                 self.stopped = Some(desk.open(report));
             }
-            Noted::Clock(ClockChange::Started) => {
+            News::Clock(ClockChange::Started) => {
                 if let Some(number) = self.stopped.take() {
                     desk.book.close(now, number, ClosedBy::Clock, IncidentEnd::Passed);
                 }
             }
-            Noted::Clock(ClockChange::Disconnected) => {
+            News::Clock(ClockChange::Disconnected) => {
                 self.last = None;
-                if desk.view.begun && self.gone.is_none() {
-                    let report = desk.report(Sight::ClockDisconnected, now);
+                if desk.game.begun && self.gone.is_none() {
+                    let report = desk.report(Situation::ClockDisconnected, now);
                     self.gone = Some(desk.open(report));
                 }
             }
-            Noted::Clock(ClockChange::Connected) => {
+            News::Clock(ClockChange::Connected) => {
                 if let Some(number) = self.gone.take() {
                     desk.book
                         .close(now, number, ClosedBy::Clock, IncidentEnd::Restored);
@@ -106,12 +106,12 @@ impl Times {
 
     fn read(&mut self, desk: &mut Desk<'_>, times: ByColor<u64>) {
         let before = self.last.replace(times);
-        if !desk.view.in_play() {
+        if !desk.game.in_play() {
             return;
         }
         for color in Color::ALL {
-            self.had_time[color] |= times[color] > LAST_MS;
-            self.had_plenty[color] |= times[color] >= TROUBLE_MS;
+            self.had_time[color] |= times[color] > LAST_SECOND_MS;
+            self.had_plenty[color] |= times[color] >= TIME_TROUBLE_MS;
         }
         if let Some((_, added)) = desk.pressed_times {
             self.increment = Some(self.increment.unwrap_or(0).max(added));
@@ -137,18 +137,18 @@ impl Times {
         if self.flags.white.is_none() || self.flags.black.is_none() || self.both.is_some() {
             return;
         }
-        let completed = desk.view.completed();
+        let completed = desk.game.completed();
         let is_last = |control: &TimeControl| {
             Color::ALL
                 .into_iter()
                 .all(|color| control.is_last(self.period(control, color, completed[color])))
         };
-        let control = desk.view.regulations.time_control.as_ref();
-        let sight = Sight::TwoFlags {
+        let control = desk.game.regulations.time_control.as_ref();
+        let situation = Situation::TwoFlags {
             first: self.first_flag,
             last_period: control.is_none_or(is_last),
         };
-        let report = desk.report(sight, desk.now());
+        let report = desk.report(situation, desk.now());
         self.both = Some(desk.open(report));
     }
 
@@ -162,11 +162,11 @@ impl Times {
         let now = desk.now();
         let since = *self.zero_since[color].get_or_insert(now);
         let follows = |control: &TimeControl| !control.is_last(self.over[color]);
-        let control = desk.view.regulations.time_control.as_ref();
-        if !control.is_some_and(follows) || now >= since + NEXT_PERIOD {
+        let control = desk.game.regulations.time_control.as_ref();
+        if !control.is_some_and(follows) || now >= since + MAX_PERIOD_WAIT {
             return true;
         }
-        self.wake = Some(since + NEXT_PERIOD);
+        self.wake = Some(since + MAX_PERIOD_WAIT);
         false
     }
 
@@ -176,13 +176,13 @@ impl Times {
     }
 
     fn flag(&mut self, desk: &mut Desk<'_>, color: Color, times: ByColor<u64>, before: Option<ByColor<u64>>) {
-        let shown = desk.view.face.and_then(|face| face.flag);
+        let shown = desk.game.face.and_then(|face| face.flag);
         let shown = shown.is_some_and(|flag| flag.includes(color));
         let ran_out = self.ran_out(desk, color, times[color]);
-        let jumped = before
-            .is_some_and(|before| before[color] <= LAST_MS && times[color] >= before[color] + PERIOD_MS)
-            && self.had_time[color];
-        let added = before.is_some_and(|before| times[color] >= before[color].saturating_add(PERIOD_MS));
+        let jumped = before.is_some_and(|before| {
+            before[color] <= LAST_SECOND_MS && times[color] >= before[color] + MIN_PERIOD_MS
+        }) && self.had_time[color];
+        let added = before.is_some_and(|before| times[color] >= before[color].saturating_add(MIN_PERIOD_MS));
         if added && !jumped {
             // Some clocks count the moves, and give the next period's time with the last of them.
             self.over[color] = self.over[color].saturating_add(1);
@@ -194,21 +194,21 @@ impl Times {
         if self.flags[color].is_some() || !(ran_out || jumped || (shown && self.had_time[color])) {
             return;
         }
-        let completed = desk.view.completed()[color];
-        let control = desk.view.regulations.time_control.as_ref();
+        let completed = desk.game.completed()[color];
+        let control = desk.game.regulations.time_control.as_ref();
         // The flag is that of the period before the one whose time has appeared, and else of the one that runs.
         let period = control.map(|control| match jumped {
             true => self.over[color],
             false => self.period(control, color, completed),
         });
         let known = control.zip(period);
-        let sight = Sight::FlagFall {
+        let situation = Situation::FlagFall {
             completed,
             required: known.and_then(|(control, period)| control.required(period)),
             last_period: known.map_or(!jumped, |(control, period)| control.is_last(period) && !jumped),
-            opponent_can_mate: desk.opponent_can_mate(desk.view.last_legal(), color),
+            opponent_can_mate: desk.opponent_can_mate(desk.game.last_legal(), color),
         };
-        let report = desk.report(sight, desk.now()).of(color);
+        let report = desk.report(situation, desk.now()).of(color);
         let number = desk.open(report);
         if jumped {
             self.next_period(desk, color, number);
@@ -220,8 +220,8 @@ impl Times {
     /// The next period runs: the flag is for the arbiter only if moves of the one before are known to be missing.
     fn next_period(&mut self, desk: &mut Desk<'_>, color: Color, number: Number) {
         let now = desk.now();
-        let completed = desk.view.completed()[color];
-        let control = desk.view.regulations.time_control.as_ref();
+        let completed = desk.game.completed()[color];
+        let control = desk.game.regulations.time_control.as_ref();
         let required = control.and_then(|control| control.required(self.over[color]));
         self.over[color] = self.over[color].saturating_add(1);
         if required.is_none_or(|required| completed >= required) {
@@ -233,20 +233,28 @@ impl Times {
     }
 
     fn trouble(&mut self, desk: &mut Desk<'_>, color: Color, times: ByColor<u64>) {
-        let exempt = match &desk.view.regulations.time_control {
+        let exempt = match &desk.game.regulations.time_control {
             Some(control) => !control.keeps_writing(0),
-            None => self.increment.is_some_and(|added| added < INCREMENT_MS),
+            None => self
+                .increment
+                .is_some_and(|added| added < MIN_WRITING_INCREMENT_MS),
         };
-        if self.trouble[color].is_some() || !exempt || !self.had_plenty[color] || times[color] >= TROUBLE_MS {
+        if self.trouble[color].is_some()
+            || !exempt
+            || !self.had_plenty[color]
+            || times[color] >= TIME_TROUBLE_MS
+        {
             return;
         }
         let mut players = self.trouble.map(|open| open.is_some());
         players[color] = true;
-        let report = desk.report(Sight::TimeTrouble { players }, desk.now()).of(color);
+        let report = desk
+            .report(Situation::TimeTrouble { players }, desk.now())
+            .of(color);
         self.trouble[color] = Some(desk.open(report));
     }
 }
 
 fn runs(desk: &Desk<'_>, color: Color) -> bool {
-    desk.view.face.and_then(|face| face.running) == Some(color)
+    desk.game.face.and_then(|face| face.running) == Some(color)
 }

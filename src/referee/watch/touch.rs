@@ -7,25 +7,25 @@ use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::san::SanPlus;
 use shakmaty::{Bitboard, ByColor, Position, Square};
 
-use super::book::{Known, Number, Report};
+use super::book::{Number, Report, ResumedIncident};
 use super::moves::Moves;
 use super::trace::Absence;
-use super::{Desk, Noted};
+use super::{Desk, News};
 use crate::events::{ClosedBy, IncidentEnd};
-use crate::laws::{Sight, Touch};
-use crate::referee::Entry;
+use crate::laws::{Situation, Touch};
+use crate::referee::LineEntry;
 use crate::tracker::{Completion, State, Withdrawal, difference};
 
 /// A piece that is adjusted is back sooner.
-const HELD: Duration = Duration::from_millis(800);
+const MIN_HELD: Duration = Duration::from_millis(800);
 /// A piece that rests on its way goes on sooner.
-const RELEASED: Duration = Duration::from_millis(1000);
+const MIN_RELEASED: Duration = Duration::from_millis(1000);
 /// Shorter than that a square may just have been misread for a few scans.
-const OFF_TURN: Duration = Duration::from_millis(800);
+const MIN_OFF_TURN: Duration = Duration::from_millis(800);
 /// A faulty square shows itself by then.
 const JUDGED_AFTER: Duration = Duration::from_millis(1800);
 /// Nobody looks further back than that for what a player did in his turn.
-const TURN: Duration = Duration::from_secs(600);
+const MAX_TURN: Duration = Duration::from_secs(600);
 
 /// Follows pieces that leave their squares and come back.
 #[derive(Debug)]
@@ -62,7 +62,7 @@ impl Default for Touches {
 }
 
 impl Touches {
-    pub(super) fn resume(&mut self, known: &Known) {
+    pub(super) fn resume(&mut self, known: &ResumedIncident) {
         self.open.push((known.number, known.ply));
     }
 
@@ -70,19 +70,19 @@ impl Touches {
         self.wake
     }
 
-    pub(super) fn note(&mut self, desk: &mut Desk<'_>, noted: &Noted, moves: &Moves) {
-        match noted {
-            Noted::Completed(ply, Completion::Press) => {
-                if let Some(entry) = desk.view.entry(*ply) {
+    pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News, moves: &Moves) {
+        match news {
+            News::Completed(ply, Completion::Press) => {
+                if let Some(entry) = desk.game.entry(*ply) {
                     self.pressed_at[entry.ply.color] = Some(desk.now());
                 }
             }
-            Noted::Played(ply, before) => {
+            News::Played(ply, before) => {
                 self.close_answered(desk, *ply);
                 self.played(desk, *ply, before.as_deref(), moves);
             }
-            Noted::Retracted(ply, Withdrawal::Takeback, gone) => self.taken_back(desk, *ply, gone),
-            Noted::Started | Noted::Over | Noted::Away => {
+            News::Retracted(ply, Withdrawal::Takeback, gone) => self.taken_back(desk, *ply, gone),
+            News::Started | News::Over | News::Away => {
                 self.held.clear();
                 self.taken_back = None;
                 self.pressed_at = ByColor::default();
@@ -90,10 +90,10 @@ impl Touches {
             _ => {}
         }
         // What is lifted while something is put right is no touch.
-        if moves.concerns(desk.view.due()) || desk.set_aside.any() || !desk.sees_play() {
+        if moves.concerns(desk.game.due()) || desk.set_aside.any() || !desk.sees_play() {
             self.from = desk.now();
         }
-        self.tell_held(desk);
+        self.report_held(desk);
     }
 
     /// The opponent has moved: what he could have complained of is past.
@@ -108,8 +108,8 @@ impl Touches {
         }
     }
 
-    fn played(&mut self, desk: &mut Desk<'_>, ply: u32, before: Option<&Entry>, moves: &Moves) {
-        let Some(entry) = desk.view.entry(ply) else { return };
+    fn played(&mut self, desk: &mut Desk<'_>, ply: u32, before: Option<&LineEntry>, moves: &Moves) {
+        let Some(entry) = desk.game.entry(ply) else { return };
         let taken_back = self.taken_back.take().filter(|(of, ..)| *of == ply);
         let Some(m) = entry.ply.played.filter(|_| !entry.ply.inferred) else {
             return;
@@ -130,12 +130,12 @@ impl Touches {
     }
 
     /// Pieces that were lifted and put back in this turn.
-    fn lifted(&mut self, desk: &mut Desk<'_>, ply: u32, entry: &Entry) {
+    fn lifted(&mut self, desk: &mut Desk<'_>, ply: u32, entry: &LineEntry) {
         let Some(since) = turn_began(desk, ply).map(|began| began.max(self.from)) else {
             return;
         };
         let color = entry.ply.color;
-        let Some(before) = desk.view.before(ply) else {
+        let Some(before) = desk.game.before(ply) else {
             return;
         };
         let own_move = difference(before.board(), entry.ply.after.board());
@@ -149,7 +149,7 @@ impl Touches {
         let mut touches = Vec::new();
         for absence in own.iter().filter(|absence| counts(absence)) {
             let square = absence.square;
-            if absence.lasted() >= HELD {
+            if absence.lasted() >= MIN_HELD {
                 touches.push((Touch::Own { square }, *absence));
             }
         }
@@ -164,9 +164,9 @@ impl Touches {
                 .iter()
                 .any(|own| own.from < absence.to && absence.from < own.to);
             let square = absence.square;
-            if with_own && absence.lasted() >= HELD {
+            if with_own && absence.lasted() >= MIN_HELD {
                 touches.push((Touch::Other { square }, *absence));
-            } else if absence.lasted() >= OFF_TURN
+            } else if absence.lasted() >= MIN_OFF_TURN
                 && self.pressed_at[!color].is_some_and(|pressed| pressed < absence.from)
             {
                 adjusted.push(*absence);
@@ -179,29 +179,29 @@ impl Touches {
             let square = absence.square;
             if steady(desk, square, absence.from) {
                 let report = desk
-                    .report(Sight::AdjustedOffTurn { square }, absence.from)
+                    .report(Situation::AdjustedOffTurn { square }, absence.from)
                     .of(!color)
                     .at_ply(ply)
                     .on(square);
-                desk.note(report, IncidentEnd::Passed);
+                desk.open_and_close(report, IncidentEnd::Passed);
             }
         }
     }
 
     /// A piece stood on another square first, and long enough to have been let go.
-    fn released(&mut self, desk: &mut Desk<'_>, ply: u32, entry: &Entry, before: Option<&Entry>) {
+    fn released(&mut self, desk: &mut Desk<'_>, ply: u32, entry: &LineEntry, before: Option<&LineEntry>) {
         let Some(first) = before else { return };
         let (Some(old), Some(new)) = (first.ply.played, entry.ply.played) else {
             return;
         };
         let stood = entry.ply.stood_at.saturating_duration_since(first.ply.stood_at);
-        if old.from() == new.from() && old.to() != new.to() && !old.is_castle() && stood >= RELEASED {
+        if old.from() == new.from() && old.to() != new.to() && !old.is_castle() && stood >= MIN_RELEASED {
             let touch = Touch::Released { square: old.to() };
             self.hold(desk, ply, touch, old.to(), first.ply.stood_at);
         }
     }
 
-    fn taken_back(&mut self, desk: &Desk<'_>, ply: u32, gone: &[Entry]) {
+    fn taken_back(&mut self, desk: &Desk<'_>, ply: u32, gone: &[LineEntry]) {
         let [entry] = gone else { return };
         let Some(m) = entry.ply.played.filter(|m| !m.is_castle()) else {
             return;
@@ -214,14 +214,14 @@ impl Touches {
     }
 
     fn hold(&mut self, desk: &Desk<'_>, ply: u32, touch: Touch, square: Square, from: Timestamp) {
-        let (Some(before), Some(entry)) = (desk.view.before(ply), desk.view.entry(ply)) else {
+        let (Some(before), Some(entry)) = (desk.game.before(ply), desk.game.entry(ply)) else {
             return;
         };
         let of = match touch {
             Touch::Released { square } => entry.ply.played.and_then(|m| m.from()).unwrap_or(square),
             Touch::Own { square } | Touch::Other { square } | Touch::TakenBack { square } => square,
         };
-        let sight = Sight::TouchedNotMoved {
+        let situation = Situation::TouchedNotMoved {
             touch,
             due: due_with(before, of),
             played: entry
@@ -232,7 +232,7 @@ impl Touches {
                 .unwrap_or_default(),
         };
         let mut report = desk
-            .report(sight, from)
+            .report(situation, from)
             .of(entry.ply.color)
             .at_ply(ply)
             .on(Bitboard::from(square));
@@ -245,16 +245,16 @@ impl Touches {
         });
     }
 
-    fn tell_held(&mut self, desk: &mut Desk<'_>) {
+    fn report_held(&mut self, desk: &mut Desk<'_>) {
         let now = desk.now();
         let mut later = Vec::new();
         for held in core::mem::take(&mut self.held) {
             if held.due > now {
                 later.push(held);
-            } else if steady(desk, held.square, held.report.from) && desk.view.entry(held.ply).is_some() {
+            } else if steady(desk, held.square, held.report.from) && desk.game.entry(held.ply).is_some() {
                 let number = desk.open(held.report);
                 self.open.push((number, held.ply));
-                if desk.view.due() > held.ply + 1 {
+                if desk.game.due() > held.ply + 1 {
                     self.close_answered(desk, held.ply + 1);
                 }
             }
@@ -266,10 +266,10 @@ impl Touches {
 
 /// When the turn of a ply can have begun: the one before it stood.
 fn turn_began(desk: &Desk<'_>, ply: u32) -> Option<Timestamp> {
-    let earliest = desk.now().saturating_sub(TURN);
+    let earliest = desk.now().saturating_sub(MAX_TURN);
     match ply.checked_sub(1)? {
         0 => Some(earliest),
-        before => Some(desk.view.entry(before)?.ply.stood_at.max(earliest)),
+        before => Some(desk.game.entry(before)?.ply.stood_at.max(earliest)),
     }
 }
 

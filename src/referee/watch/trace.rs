@@ -36,7 +36,7 @@ pub(super) struct Trace {
 }
 
 /// Enough for a long turn beside a flickering square.
-const RECENT: usize = 160;
+const MAX_RECENT_CHANGES: usize = 160;
 
 impl Default for Trace {
     fn default() -> Self {
@@ -53,7 +53,7 @@ impl Default for Trace {
 }
 
 impl Trace {
-    pub(super) fn take(&mut self, now: Timestamp, snapshot: &Snapshot) {
+    pub(super) fn update(&mut self, now: Timestamp, snapshot: &Snapshot) {
         if snapshot.changes.is_empty() && snapshot.board != self.board {
             // The board is read the other way round: what was is of no use.
             self.recent.clear();
@@ -66,7 +66,7 @@ impl Trace {
                 None => self.board.discard_piece_at(change.square),
             }
             self.changed[usize::from(change.square)] = change.at;
-            if self.recent.len() == RECENT {
+            if self.recent.len() == MAX_RECENT_CHANGES {
                 self.recent.pop_front();
             }
             self.recent.push_back(Shown {
@@ -146,10 +146,10 @@ impl Trace {
     }
 
     /// The last changes from `since` on, for the evidence of an incident.
-    pub(super) fn told_since(&self, since: Timestamp) -> Vec<SquareChange> {
+    pub(super) fn evidence_since(&self, since: Timestamp) -> Vec<SquareChange> {
         let all: Vec<&Shown> = self.since(since).collect();
         all.iter()
-            .skip(all.len().saturating_sub(MOST_TOLD))
+            .skip(all.len().saturating_sub(MAX_EVIDENCE_CHANGES))
             .map(|shown| SquareChange {
                 at: shown.at,
                 square: shown.square.to_string(),
@@ -160,7 +160,7 @@ impl Trace {
 }
 
 /// So many changes are evidence enough.
-const MOST_TOLD: usize = 32;
+const MAX_EVIDENCE_CHANGES: usize = 32;
 
 /// A piece was off its square for a while.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

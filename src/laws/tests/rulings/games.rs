@@ -8,7 +8,7 @@ use crate::laws::Severity;
 /// 1997, B.4: three moves; 2014, A.4a, 2018, A.4.1, 2023, A.5.1: ten moves completed by each. Supervised: whenever it is found.
 #[test]
 fn wrong_start_is_void_up_to_the_limit() {
-    let wrong = |moves| Sight::WrongStart {
+    let wrong = |moves| Situation::WrongStart {
         drawn: DrawnStart::Standard,
         moves,
     };
@@ -48,11 +48,11 @@ fn wrong_start_is_void_up_to_the_limit() {
 #[test]
 fn turned_board_must_be_put_right_since_2009() {
     for &edition in Edition::ALL {
-        let sight = Sight::BoardRotated {
+        let situation = Situation::BoardRotated {
             quarter: true,
             moves: 5,
         };
-        let case = rules(edition, Play::S).advise(&sight, None).case;
+        let case = rules(edition, Play::S).advise(&situation, None).case;
         let expected = if edition == Edition::Fide1997 {
             "board_rotated.may_transfer"
         } else {
@@ -60,7 +60,7 @@ fn turned_board_must_be_put_right_since_2009() {
         };
         assert_eq!(case, expected, "{edition}");
     }
-    let late = Sight::BoardRotated {
+    let late = Situation::BoardRotated {
         quarter: true,
         moves: 10,
     };
@@ -81,7 +81,7 @@ fn reversed_colours_are_a_new_game_up_to_ten_moves() {
     assert!(!rules.reversed_is_void(both(10, 9)));
     rules.edition = Edition::Fide2014;
     assert!(!rules.reversed_is_void(both(1, 1)));
-    let case = rules.advise(&Sight::ColorsReversed { moves: 1 }, None).case;
+    let case = rules.advise(&Situation::ColorsReversed { moves: 1 }, None).case;
     assert_eq!(case, "colors_reversed.unless_you_rule");
 }
 
@@ -118,8 +118,8 @@ fn resignation_against_a_side_that_cannot_mate_is_a_draw_since_2023() {
     assert_eq!(sparing, [&Edition::Fide2023]);
 }
 
-fn flag(completed: u32, required: Option<u32>, last_period: bool) -> Sight {
-    Sight::FlagFall {
+fn flag(completed: u32, required: Option<u32>, last_period: bool) -> Situation {
+    Situation::FlagFall {
         completed,
         required,
         last_period,
@@ -193,7 +193,7 @@ fn two_flags_are_settled_by_the_first_or_the_period() {
         assert_eq!(rules(edition, play).two_flags(WHITE, false), TwoFlags::Draw);
     }
     let draw = now.advise(
-        &Sight::TwoFlags {
+        &Situation::TwoFlags {
             first: None,
             last_period: true,
         },
@@ -209,7 +209,7 @@ fn extra_time_does_not_bring_back_the_duty_to_write() {
         white: true,
         black: false,
     };
-    let told = |edition| english(&rules(edition, Play::S).advise(&Sight::TimeTrouble { players }, None));
+    let told = |edition| english(&rules(edition, Play::S).advise(&Situation::TimeTrouble { players }, None));
     assert!(told(Edition::Fide2018).contains("even if time is added"));
     assert!(told(Edition::Fide1997).contains("as long as the time is below five minutes"));
     assert!(told(Edition::Fide2018).starts_with("White has less than five minutes"));

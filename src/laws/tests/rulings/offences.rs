@@ -5,8 +5,8 @@ use shakmaty::{ByColor, Square};
 use super::*;
 use crate::laws::Severity;
 
-fn illegal(stage: Stage, offence: u32, opponent_can_mate: Option<bool>) -> Sight {
-    Sight::IllegalMove {
+fn illegal(stage: Stage, offence: u32, opponent_can_mate: Option<bool>) -> Situation {
+    Situation::IllegalMove {
         fault: Fault::KingInCheck,
         stage,
         offence,
@@ -136,7 +136,7 @@ fn uncompleted_illegal_move_costs_nothing() {
         }
     }
     let mut later = rules(Edition::Fide2023, Play::S);
-    later.points.illegal_move_told = Told::Completed;
+    later.points.illegal_move_told = IllegalMoveReport::Completed;
     let advice = later.advise(&illegal(Stage::Made, 0, None), WHITE);
     assert_eq!(
         (advice.severity, advice.case),
@@ -238,8 +238,8 @@ fn win_in_blitz_of_1997_needs_mating_material() {
     }
 }
 
-fn pawn(stage: Stage) -> Sight {
-    Sight::PromotionNotReplaced {
+fn pawn(stage: Stage) -> Situation {
+    Situation::PromotionNotReplaced {
         square: Square::E8,
         stage,
         offence: 1,
@@ -273,10 +273,10 @@ fn illegal_position_that_stands_waits_for_the_next_move() {
         (Edition::Fide2023, Play::Bs, "illegal_position.go_back"),
         (Edition::Fide2023, Play::S, "illegal_position.go_back"),
     ] {
-        let advice = rules(edition, play).advise(&Sight::IllegalPosition { kings: true }, None);
+        let advice = rules(edition, play).advise(&Situation::IllegalPosition { kings: true }, None);
         assert_eq!(advice.case, case, "{edition} {play:?}");
     }
-    let advice = rules(Edition::Fide2014, Play::Ru).advise(&Sight::IllegalPosition { kings: true }, None);
+    let advice = rules(Edition::Fide2014, Play::Ru).advise(&Situation::IllegalPosition { kings: true }, None);
     // A public case of 2016: 1. Re5+ Qc5+ is illegal, 2. Rxc5 mates by a legal move, and that wins.
     assert!(
         english(&advice).contains("A mate by a legal move before that wins."),
@@ -289,7 +289,7 @@ fn illegal_position_that_stands_waits_for_the_next_move() {
 /// 2018 and 2023, 7.5.3 (2017: 7.8): as an illegal move; 2014, 12.9: at discretion; before: no rule.
 #[test]
 fn press_without_a_move_is_an_offence_since_2017() {
-    let sight = Sight::PressedWithoutMove {
+    let situation = Situation::PressedWithoutMove {
         offence: 1,
         opponent_can_mate: None,
         times: None,
@@ -302,7 +302,7 @@ fn press_without_a_move_is_an_offence_since_2017() {
         (Edition::Fide2018, Severity::Violation, "7.5.3, 7.5.5"),
         (Edition::Fide2023, Severity::Violation, "7.5.3, 7.5.5"),
     ] {
-        let advice = rules(edition, Play::S).advise(&sight, WHITE);
+        let advice = rules(edition, Play::S).advise(&situation, WHITE);
         assert_eq!(
             (advice.severity, advice.article.as_str()),
             (severity, article),
@@ -314,7 +314,7 @@ fn press_without_a_move_is_an_offence_since_2017() {
 /// 1997, B.5; 2009, A4b: Art. 4 on request only. 4.5: without a legal move of the piece touched any move is free.
 #[test]
 fn touched_piece_is_never_more_than_a_hint() {
-    let touch = |due: &[&str]| Sight::TouchedNotMoved {
+    let touch = |due: &[&str]| Situation::TouchedNotMoved {
         touch: Touch::Own { square: Square::E2 },
         due: due.iter().map(|san| (*san).to_owned()).collect(),
         played: "Nf3".to_owned(),
@@ -347,12 +347,12 @@ fn touched_piece_is_never_more_than_a_hint() {
 /// 2018, 7.5.4: two hands are an offence when the arbiter saw them; 2014: a matter of discretion.
 #[test]
 fn two_hands_are_an_offence_since_2017_if_they_were_seen() {
-    let now = rules(Edition::Fide2018, Play::S).advise(&Sight::TwoHandsSuspected, WHITE);
+    let now = rules(Edition::Fide2018, Play::S).advise(&Situation::TwoHandsSuspected, WHITE);
     assert_eq!(
         (now.case, now.article.as_str()),
         ("two_hands_suspected.as_illegal", "4.1, 7.5.4, 7.5.5")
     );
-    let then = rules(Edition::Fide2014, Play::S).advise(&Sight::TwoHandsSuspected, WHITE);
+    let then = rules(Edition::Fide2014, Play::S).advise(&Situation::TwoHandsSuspected, WHITE);
     assert_eq!(
         (then.case, then.article.as_str()),
         ("two_hands_suspected.discretion", "4.1, 12.9")
@@ -363,7 +363,7 @@ fn two_hands_are_an_offence_since_2017_if_they_were_seen() {
 #[test]
 fn advice_names_the_times_to_set() {
     let ms = |hours: u64, minutes: u64, seconds: u64| ((hours * 60 + minutes) * 60 + seconds) * 1000;
-    let sight = Sight::IllegalMove {
+    let situation = Situation::IllegalMove {
         fault: Fault::KingInCheck,
         stage: Stage::Completed,
         offence: 1,
@@ -380,9 +380,14 @@ fn advice_names_the_times_to_set() {
             undue: ms(0, 0, 30),
         }),
     };
-    let advice = rules(Edition::Fide2018, Play::S).advise(&sight, WHITE);
+    let advice = rules(Edition::Fide2018, Play::S).advise(&situation, WHITE);
     let told = english(&advice);
     assert!(told.contains("White 1:08:40, Black 1:03:05"), "{told}");
     assert!(told.contains("White 1:05:40, Black 1:02:20"), "{told}");
-    assert!(advice.checked && !rules(Edition::Fide2014, Play::Bs).advise(&sight, WHITE).checked);
+    assert!(
+        advice.checked
+            && !rules(Edition::Fide2014, Play::Bs)
+                .advise(&situation, WHITE)
+                .checked
+    );
 }

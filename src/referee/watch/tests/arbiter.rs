@@ -19,7 +19,7 @@ fn restarted(table: &mut Table, incidents: &mut Incidents) {
 }
 
 fn decides(table: &mut Table, number: u64, counts: bool) -> String {
-    table.hears(&format!(
+    table.command(&format!(
         r#""do":"close_incident","incident":{number},"counts":{counts}"#
     ))
 }
@@ -45,13 +45,13 @@ fn an_offence_that_does_not_count_is_none() {
             assert_eq!(table.referee.watch.offences.completed, incidents.offences());
         } else {
             assert_eq!(
-                told(&mut table, KIND),
+                reports(&mut table, KIND),
                 ["made", "completed 1", "-decided counts false"]
             );
         }
         table.takes_back().plays("Nf3 Nc6");
         offends(&mut table);
-        assert_eq!(told(&mut table, KIND), ["made", "completed 1"], "{restart}");
+        assert_eq!(reports(&mut table, KIND), ["made", "completed 1"], "{restart}");
     }
 }
 
@@ -63,11 +63,11 @@ fn an_offence_that_is_decided_without_a_word_on_it_counts() {
     offends(&mut table);
     let number = number_of(&table, KIND);
     let command = format!(r#""do":"close_incident","incident":{number},"decision":"two minutes""#);
-    assert_eq!(table.hears(&command), "");
-    assert_eq!(told(&mut table, KIND), ["made", "completed 1", "-decided"]);
+    assert_eq!(table.command(&command), "");
+    assert_eq!(reports(&mut table, KIND), ["made", "completed 1", "-decided"]);
     table.takes_back().plays("Nf3 Nc6");
     offends(&mut table);
-    assert_eq!(told(&mut table, KIND), ["made", "lost 2"]);
+    assert_eq!(reports(&mut table, KIND), ["made", "lost 2"]);
 }
 
 /// 2023: A.5.2, B.3: once answered it stands; whether it counts all the same is for the arbiter, also after a restart.
@@ -104,11 +104,14 @@ fn the_position_set_by_the_arbiter_ends_what_was_irregular() {
     table.plays("e4 e5");
     offends(&mut table);
     let fen = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2";
-    assert_eq!(table.hears(&format!(r#""do":"set_position","fen":"{fen}""#)), "");
-    assert_eq!(told(&mut table, KIND), ["made", "completed 1", "-decided"]);
+    assert_eq!(
+        table.command(&format!(r#""do":"set_position","fen":"{fen}""#)),
+        ""
+    );
+    assert_eq!(reports(&mut table, KIND), ["made", "completed 1", "-decided"]);
     table.plays("Nf3 Nc6");
     offends(&mut table);
-    assert_eq!(told(&mut table, KIND), ["made", "lost 2"]);
+    assert_eq!(reports(&mut table, KIND), ["made", "lost 2"]);
 }
 
 /// 2023: 7.3. Only a person can tell: he exchanges the names. Under ten moves by both it is a new game.
@@ -118,15 +121,15 @@ fn names_exchanged_during_a_game_are_colours_reversed() {
         let mut table = Table::new(Edition::Fide2023);
         table.plays(&first(moves));
         let names = |white, black| format!(r#""do":"set_players","white":"{white}","black":"{black}""#);
-        assert_eq!(table.hears(&names("A", "B")), "");
+        assert_eq!(table.command(&names("A", "B")), "");
         assert_eq!(
-            told(&mut table, "colors_reversed"),
+            reports(&mut table, "colors_reversed"),
             [""; 0],
             "named for the first time"
         );
-        assert_eq!(table.hears(&names("A", "C")), "");
-        assert_eq!(told(&mut table, "colors_reversed"), [""; 0], "corrected");
-        assert_eq!(table.hears(&names("C", "A")), "");
-        assert_eq!(told(&mut table, "colors_reversed"), [case]);
+        assert_eq!(table.command(&names("A", "C")), "");
+        assert_eq!(reports(&mut table, "colors_reversed"), [""; 0], "corrected");
+        assert_eq!(table.command(&names("C", "A")), "");
+        assert_eq!(reports(&mut table, "colors_reversed"), [case]);
     }
 }

@@ -62,7 +62,7 @@ fn a_clock_without_increments_is_told_once() {
         all.last().map(String::as_str),
         Some("updated increments_missing 11 11")
     );
-    let opened = all.iter().filter(|told| told.starts_with("opened")).count();
+    let opened = all.iter().filter(|reports| reports.starts_with("opened")).count();
     assert_eq!(opened, 1, "{all:?}");
 }
 

@@ -37,7 +37,7 @@ fn starts_clock(table: &mut Table) {
 }
 
 fn late(table: &mut Table) -> Vec<String> {
-    told(table, KIND)
+    reports(table, KIND)
 }
 
 const NOTHING: [&str; 0] = [];
@@ -198,7 +198,7 @@ fn a_game_ended_before_its_first_move_ends_the_question() {
     table.passes(900);
     assert_eq!(late(&mut table), ["no_first_move"]);
     assert_eq!(
-        table.hears(r#""do":"set_result","result":"0-1","reason":"default""#),
+        table.command(r#""do":"set_result","result":"0-1","reason":"default""#),
         ""
     );
     table.passes(60);
@@ -267,7 +267,7 @@ fn a_board_that_is_not_ready_for_a_game_is_nothing() {
 fn a_game_set_up_from_a_position_is_waited_for() {
     let mut table = ready(Edition::Fide2023, Some("30 min"));
     let fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
-    assert_eq!(table.hears(&format!(r#""do":"new_game","fen":"{fen}""#)), "");
+    assert_eq!(table.command(&format!(r#""do":"new_game","fen":"{fen}""#)), "");
     shows(&mut table, state(fen).board());
     table.passes(ROUND + 200);
     assert_eq!(late(&mut table), ["not_running"]);
@@ -277,7 +277,7 @@ fn a_game_set_up_from_a_position_is_waited_for() {
 /// are, when it has ended.
 #[test]
 fn a_game_is_of_one_round() {
-    for (begins, told) in [(ROUND + 30, &[][..]), (ROUND - 590, &[]), (0, &["not_running"])] {
+    for (begins, reports) in [(ROUND + 30, &[][..]), (ROUND - 590, &[]), (0, &["not_running"])] {
         let mut table = Table::new(Edition::Fide2023);
         let round = at(&table, 3600 + ROUND);
         table.referee.regulations.rounds = Rounds::planned([round]);
@@ -294,7 +294,7 @@ fn a_game_is_of_one_round() {
         table.set_up(state(STANDARD));
         shows(&mut table, &Board::new());
         table.passes(1200);
-        assert_eq!(late(&mut table), told, "{begins}");
+        assert_eq!(late(&mut table), reports, "{begins}");
     }
 }
 
@@ -306,7 +306,7 @@ fn the_arbiter_says_when_the_round_begins() {
     assert_eq!(late(&mut table), ["not_running"]);
     let begins = crate::events::time_text(at(&table, 600));
     assert_eq!(
-        table.hears(&format!(r#""do":"start_round","begins":"{begins}""#)),
+        table.command(&format!(r#""do":"start_round","begins":"{begins}""#)),
         ""
     );
     assert_eq!(late(&mut table), ["-passed"]);
@@ -319,10 +319,10 @@ fn the_arbiter_says_when_the_round_begins() {
     // Another one begins now, earlier than a typing mistake would have it.
     let begins = crate::events::time_text(at(&table, 25 * 3600));
     assert_eq!(
-        table.hears(&format!(r#""do":"start_round","begins":"{begins}""#)),
+        table.command(&format!(r#""do":"start_round","begins":"{begins}""#)),
         format!("a round is told of within a day of its beginning; {begins} is further off")
     );
-    assert_eq!(table.hears(r#""do":"start_round""#), "");
+    assert_eq!(table.command(r#""do":"start_round""#), "");
     assert_eq!(late(&mut table), ["-passed"]);
     table.passes(120);
     assert_eq!(late(&mut table), ["not_running"]);
@@ -334,7 +334,7 @@ fn a_round_needs_no_plan() {
     let mut table = Table::new(Edition::Fide2023);
     table.referee.regulations.default_time = "30 min".parse().ok();
     stands_ready(&mut table);
-    assert_eq!(table.hears(r#""do":"start_round""#), "");
+    assert_eq!(table.command(r#""do":"start_round""#), "");
     table.passes(120);
     assert_eq!(late(&mut table), ["not_running"]);
 }
@@ -345,7 +345,7 @@ fn the_arbiter_closes_it_for_this_round() {
     table.passes(ROUND + 150);
     let number = number_of(&table, KIND);
     assert_eq!(
-        table.hears(&format!(
+        table.command(&format!(
             r#""do":"close_incident","incident":{number},"decision":"no game here""#
         )),
         ""
@@ -367,7 +367,7 @@ fn a_restart_within_the_round_goes_on() {
         table.passes(ROUND + 150);
         if closed {
             let number = number_of(&table, KIND);
-            table.hears(&format!(r#""do":"close_incident","incident":{number}"#));
+            table.command(&format!(r#""do":"close_incident","incident":{number}"#));
         }
         let mut incidents = Incidents::default();
         journaled(&mut table, &mut incidents);

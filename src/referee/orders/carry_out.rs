@@ -4,21 +4,21 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::ByColor;
 
 use super::moves::{Moves, uci};
-use super::{Whose, control_text};
+use super::{WhichGame, control_text};
 use crate::events::{
     CompletedBy, CorrectionReason, DecidedBy, EndReason, EventKind, GameResult, Players, SettledBy,
 };
 use crate::laws::TimeControl;
 use crate::referee::claims::Offered;
 use crate::referee::history::Placed;
-use crate::referee::watch::Noted;
+use crate::referee::watch::News;
 use crate::referee::words::move_of;
-use crate::referee::{Entry, Referee, Ruling, Verdict};
+use crate::referee::{LineEntry, Referee, Ruling, Verdict};
 use crate::tracker::{Ply, State};
 
 impl Referee {
-    pub(super) fn set_players(&mut self, now: Timestamp, by: &str, whose: Whose, players: Players) {
-        let Some(game) = self.game_of_mut(whose) else {
+    pub(super) fn set_players(&mut self, now: Timestamp, by: &str, which: WhichGame, players: Players) {
+        let Some(game) = self.game_of_mut(which) else {
             self.announced = Some(players);
             return;
         };
@@ -28,17 +28,17 @@ impl Referee {
         let players = Some(players);
         self.amend(
             now,
-            whose,
+            which,
             Amended {
                 players,
                 ..Amended::by(by)
             },
         );
         // Only a person can tell that the players sit at each other's pieces (Art. 7.3): he has just said so.
-        if exchanged && whose == Whose::Current {
+        if exchanged && which == WhichGame::Current {
             let made = ByColor::new_with(|color| self.moves_made(color));
             let moves = self.regulations.rules.reversed_moves(made);
-            self.watch(now, Noted::Reversed(moves));
+            self.watch(now, News::Reversed(moves));
         }
     }
 
@@ -49,7 +49,7 @@ impl Referee {
             let time_control = Some(text);
             self.amend(
                 now,
-                Whose::Current,
+                WhichGame::Current,
                 Amended {
                     time_control,
                     ..Amended::by(by)
@@ -60,12 +60,12 @@ impl Referee {
 
     /// Whether a game is late is seen from this round on.
     pub(super) fn start_round(&mut self, now: Timestamp, begins: Timestamp) {
-        self.regulations.rounds.tell(begins);
-        self.watch(now, Noted::Time);
+        self.regulations.rounds.announce(begins);
+        self.watch(now, News::Time);
     }
 
-    pub(super) fn set_result(&mut self, now: Timestamp, by: &str, whose: Whose, verdict: Verdict) {
-        let Some(game) = self.game_of_mut(whose) else {
+    pub(super) fn set_result(&mut self, now: Timestamp, by: &str, which: WhichGame, verdict: Verdict) {
+        let Some(game) = self.game_of_mut(which) else {
             return;
         };
         if !game.ended {
@@ -76,7 +76,7 @@ impl Referee {
         let result = Some((verdict.result, Some(verdict.reason)));
         self.amend(
             now,
-            whose,
+            which,
             Amended {
                 result,
                 ..Amended::by(by)
@@ -93,7 +93,7 @@ impl Referee {
         let result = Some((GameResult::Unknown, None));
         self.amend(
             now,
-            Whose::Current,
+            WhichGame::Current,
             Amended {
                 result,
                 ..Amended::by(by)
@@ -119,7 +119,7 @@ impl Referee {
         game.placed.push(Placed { ply, state });
         self.amend(
             now,
-            Whose::Current,
+            WhichGame::Current,
             Amended {
                 position,
                 ..Amended::by(by)
@@ -127,8 +127,8 @@ impl Referee {
         );
     }
 
-    pub(super) fn correct_moves(&mut self, now: Timestamp, by: &str, whose: Whose, moves: Moves) {
-        let Some(game) = self.game_of_mut(whose) else {
+    pub(super) fn correct_moves(&mut self, now: Timestamp, by: &str, which: WhichGame, moves: Moves) {
+        let Some(game) = self.game_of_mut(which) else {
             return;
         };
         let withdrawn = game.published.get(moves.stay).map(|entry| entry.ply.clone());
@@ -139,9 +139,9 @@ impl Referee {
         for entry in game.published.iter_mut().filter(|entry| entry.settled.is_none()) {
             entry.settled = Some(SettledBy::Arbiter);
         }
-        let entries = moves.entered.iter().map(|ply| Entry {
+        let entries = moves.entered.iter().map(|ply| LineEntry {
             ply: Box::new(ply.clone()),
-            told_at: now,
+            reported_at: now,
             settled: Some(SettledBy::Arbiter),
             completed: Some((CompletedBy::Arbiter, None, None)),
             offered: Offered::default(),
@@ -161,19 +161,25 @@ impl Referee {
                 ..Amended::by(by)
             },
         };
-        if whose == Whose::Current && !game.ended {
+        if which == WhichGame::Current && !game.ended {
             self.line = game.published.clone();
         }
-        self.amend(now, whose, amended);
-        self.tell_corrected(now, whose, withdrawn.as_deref(), &moves);
+        self.amend(now, which, amended);
+        self.publish_corrected(now, which, withdrawn.as_deref(), &moves);
     }
 
     /// The events of the moves that were corrected.
-    fn tell_corrected(&mut self, now: Timestamp, whose: Whose, withdrawn: Option<&Ply>, moves: &Moves) {
+    fn publish_corrected(
+        &mut self,
+        now: Timestamp,
+        which: WhichGame,
+        withdrawn: Option<&Ply>,
+        moves: &Moves,
+    ) {
         let reason = CorrectionReason::Arbiter;
         if let (Some(withdrawn), true) = (withdrawn, moves.entered.is_empty()) {
             let ply = withdrawn.number;
-            self.say_of(now, whose, EventKind::MoveRetracted { ply, reason });
+            self.publish_for(now, which, EventKind::MoveRetracted { ply, reason });
         }
         for (nth, entered) in moves.entered.iter().enumerate() {
             let played = move_of(entered);
@@ -187,18 +193,18 @@ impl Referee {
             };
             let ply = entered.number;
             let (clock, elapsed_ms) = (None, None);
-            self.say_of(now, whose, event);
-            self.say_of(
+            self.publish_for(now, which, event);
+            self.publish_for(
                 now,
-                whose,
+                which,
                 EventKind::MoveSettled {
                     ply,
                     by: SettledBy::Arbiter,
                 },
             );
-            self.say_of(
+            self.publish_for(
                 now,
-                whose,
+                which,
                 EventKind::MoveCompleted {
                     ply,
                     by: CompletedBy::Arbiter,
@@ -207,8 +213,8 @@ impl Referee {
                 },
             );
         }
-        if let (Whose::Current, Some(last)) = (whose, moves.entered.last()) {
-            self.look_for_end(now, last.number);
+        if let (WhichGame::Current, Some(last)) = (which, moves.entered.last()) {
+            self.check_for_end(now, last.number);
             self.offer_threefold(now, last.number);
             self.offer_fifty(now);
         }
@@ -221,21 +227,21 @@ impl Referee {
             self.end(now, None, Verdict::arbiter(GameResult::Unknown, EndReason::Void));
             players = players.or_else(|| self.game.as_ref().and_then(|game| game.players.clone()));
         }
-        self.put_by();
+        self.keep_previous();
         self.announced = players.or_else(|| self.announced.take());
-        self.gives_start = true;
+        self.start_is_given = true;
     }
 
-    pub(super) fn annotate(&mut self, now: Timestamp, by: &str, whose: Whose, text: String) {
+    pub(super) fn annotate(&mut self, now: Timestamp, by: &str, which: WhichGame, text: String) {
         let note = Some(text);
         let amended = Amended {
             note,
             ..Amended::by(by)
         };
-        self.amend(now, whose, amended);
+        self.amend(now, which, amended);
     }
 
-    fn amend(&mut self, now: Timestamp, whose: Whose, amended: Amended) {
+    fn amend(&mut self, now: Timestamp, which: WhichGame, amended: Amended) {
         let (result, reason) = amended
             .result
             .map_or((None, None), |(result, reason)| (Some(result), reason));
@@ -249,11 +255,11 @@ impl Referee {
             position: amended.position,
             note: amended.note,
         };
-        self.say_of(now, whose, event);
+        self.publish_for(now, which, event);
     }
 
-    fn say_of(&mut self, now: Timestamp, whose: Whose, event: EventKind) {
-        let game = self.game_of(whose).map(|game| game.id.clone());
+    fn publish_for(&mut self, now: Timestamp, which: WhichGame, event: EventKind) {
+        let game = self.game_of(which).map(|game| game.id.clone());
         self.rulings.push(Ruling {
             ts: now,
             at: None,

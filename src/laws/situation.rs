@@ -8,7 +8,7 @@ use crate::vocabulary::{self, UnknownWord, vocabulary};
 
 /// Something seen at a board, without judgement: what it means is for the edition and the mode of play.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Sight {
+pub enum Situation {
     /// A move that is none by Article 3 stands on the board.
     IllegalMove {
         /// What is wrong with it.
@@ -150,7 +150,7 @@ pub enum Sight {
     },
 }
 
-impl Sight {
+impl Situation {
     /// The kind of incident that it is.
     #[must_use]
     pub const fn kind(&self) -> IncidentKind {

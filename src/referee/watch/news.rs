@@ -2,18 +2,18 @@
 
 use shakmaty::{ByColor, Color};
 
-use crate::referee::Entry;
+use crate::referee::LineEntry;
 use crate::tracker::{ClockChange, Completion, Finding, Withdrawal};
 
 /// What is new, for the watchers.
 #[derive(Debug)]
-pub(in crate::referee) enum Noted {
+pub(in crate::referee) enum News {
     /// A line of play begins.
     Started,
     /// This ply was told, or told anew instead of the one that is handed on.
-    Played(u32, Option<Box<Entry>>),
+    Played(u32, Option<Box<LineEntry>>),
     /// From this ply on all is withdrawn: these plies.
-    Retracted(u32, Withdrawal, Vec<Entry>),
+    Retracted(u32, Withdrawal, Vec<LineEntry>),
     /// A ply was completed.
     Completed(u32, Completion),
     /// A player pressed his clock, and no ply of his that was told earlier is completed by it.
@@ -32,9 +32,9 @@ pub(in crate::referee) enum Noted {
     Time,
 }
 
-impl Noted {
+impl News {
     /// What a finding says to the watchers; the line is still as it was before it.
-    pub(in crate::referee) fn of(finding: &Finding, line: &[Entry]) -> Option<Self> {
+    pub(in crate::referee) fn of(finding: &Finding, line: &[LineEntry]) -> Option<Self> {
         let at = |ply: u32| usize::try_from(ply).unwrap_or(usize::MAX).saturating_sub(1);
         Some(match finding {
             Finding::Start(_) => Self::Started,
