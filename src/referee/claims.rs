@@ -1,4 +1,4 @@
-//! Draws that a player may claim (Art. 9.2, 9.3). The arbiter knows of them, and does not mention them.
+//! Draws that a player may claim (Art. 9.2, 9.3). They are for the arbiter, who does not mention them to the players.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::san::SanPlus;
@@ -19,12 +19,12 @@ const FIFTY_MOVES: u32 = 100;
 struct Claim {
     reason: ClaimReason,
     occurrences: Vec<u32>,
-    /// In SAN, one or more that he may announce.
+    /// In SAN, one or more moves, of which the player may announce any.
     intended: Option<String>,
 }
 
 impl Claim {
-    /// Where the Laws treat it.
+    /// Its topic in the Laws.
     const fn topic(&self) -> Topic {
         match (self.reason, self.intended.is_some()) {
             (ClaimReason::Threefold, false) => Topic::Threefold,
@@ -36,9 +36,9 @@ impl Claim {
 }
 
 impl Referee {
-    /// Says of a ply that became certain whether the player on move may claim a draw of the same position.
+    /// Announces that the player on move may claim a draw by repetition after a ply that became certain.
     ///
-    /// Where only the reply made it certain, his right is over (Art. 9.4); it is told all the same, for the record.
+    /// Where only the reply made it certain, the right has lapsed (Art. 9.4); it is announced anyway, for the record.
     pub(super) fn offer_threefold(&mut self, now: Timestamp, ply: u32) {
         let Some(history) = self.history().map(|history| history.up_to(ply)) else {
             return;
@@ -52,8 +52,8 @@ impl Referee {
         }
     }
 
-    /// The same of 50 moves, which must be completed by each player (Art. 9.3.2). Whether they were, nobody may have
-    /// seen: an answered move will do. Each player hears of it once while it lasts.
+    /// The same for 50 moves, which each player must have completed (Art. 9.3.2). Where no press was seen, a reply
+    /// shows that the move was completed. It is announced once for each player while it lasts.
     pub(super) fn offer_fifty(&mut self, now: Timestamp) {
         let Some(game) = self.game.as_ref().filter(|game| !game.ended) else {
             return;
@@ -130,7 +130,7 @@ impl Referee {
     }
 }
 
-/// Claims told of a ply.
+/// Claims by the 50 moves that were announced after a ply.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Offered {
     fifty: bool,
@@ -138,7 +138,7 @@ pub(super) struct Offered {
 }
 
 impl History<'_> {
-    /// Whether the player on move has heard since the last pawn move or capture that 50 moves were played.
+    /// Whether 50 moves were announced for the player on move since the last pawn move or capture.
     fn fifty_was_offered(&self) -> bool {
         let quiet = usize::try_from(self.quiet()).unwrap_or(usize::MAX);
         let own = self.plies().iter().rev().step_by(2).take(quiet.div_ceil(2));
@@ -150,7 +150,7 @@ impl History<'_> {
     }
 }
 
-/// What the player on move may claim of the same position, on the board and by announcing a move.
+/// What the player on move may claim by repetition, on the board and by announcing a move.
 fn threefold(history: &History<'_>, here: &Chess) -> Vec<Claim> {
     let stood = history.occurrences(here);
     let mut claims = Vec::new();

@@ -1,7 +1,7 @@
-//! What people tell kiebitz: an arbiter's word, on its way in like bytes.
+//! Commands: what an arbiter tells kiebitz, one of its inputs like the bytes of a board.
 //!
-//! A command is JSON, `{"id": "...", "do": "...", ...}`; docs/events.md lists them. It has a time, like everything that
-//! comes in, and a replay takes it at that time again. Each is answered, and is an event in its board's stream.
+//! A command is JSON, `{"id": "...", "do": "...", ...}`; docs/events.md lists them. Like every input it has a time, and
+//! a replay takes it in at that time again. Each command is answered, and is an event in its board's stream.
 
 mod announced;
 mod file;
@@ -23,15 +23,15 @@ pub use refusal::Refusal;
 /// A command for one board.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Command {
-    /// The sender's name for it; the answer has the same.
+    /// Chosen by the sender; the answer repeats it.
     pub id: String,
-    /// Who says so.
+    /// Who gave it.
     pub by: String,
     /// What is to be done.
     pub order: Order,
     /// The name of what is to be done.
     pub action: Action,
-    /// What it said besides, as it came.
+    /// Its other fields, as received.
     pub arguments: Value,
 }
 
@@ -42,7 +42,7 @@ pub enum Order {
     SetPlayers(SetPlayers),
     /// They play with this time control.
     SetTimeControl(SetTimeControl),
-    /// The game ended so, or goes on.
+    /// The game ended like this, or goes on.
     SetResult(SetResult),
     /// This is the position.
     SetPosition(SetPosition),
@@ -50,7 +50,7 @@ pub enum Order {
     CorrectMoves(CorrectMoves),
     /// An incident is decided.
     CloseIncident(CloseIncident),
-    /// To be kept with the game.
+    /// A note to keep with the game.
     Annotate(Annotate),
     /// Another game begins.
     NewGame(NewGame),
@@ -68,7 +68,7 @@ pub enum Order {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SetPlayers {
-    /// White's name; null: not known.
+    /// White's name; null: unknown.
     pub white: Option<String>,
     /// Black's name.
     pub black: Option<String>,
@@ -90,7 +90,7 @@ pub struct SetTimeControl {
 pub struct SetResult {
     /// 1-0, 0-1, 1/2-1/2; "*" lets a game that was ended go on.
     pub result: String,
-    /// Why, by a word of `game.ended`; without it what the game ended by, else "arbiter".
+    /// A reason of `game.ended`; without it the one the game ended by, else "arbiter".
     pub reason: Option<String>,
     /// The game's id; without it the game being played, else the last one.
     pub game: Option<String>,
@@ -123,7 +123,7 @@ pub struct CorrectMoves {
 pub struct CloseIncident {
     /// Its number.
     pub incident: u64,
-    /// What was decided, in words.
+    /// The decision, in words.
     pub decision: Option<String>,
     /// Whether it counts as an offence of the player; without it as the edition has it.
     pub counts: Option<bool>,
@@ -145,7 +145,7 @@ pub struct Annotate {
 pub struct NewGame {
     /// The start position; without it the usual one.
     pub fen: Option<String>,
-    /// White's name; without names those of a game that is broken off.
+    /// White's name; without names the players of a game that is broken off play again.
     pub white: Option<String>,
     /// Black's name.
     pub black: Option<String>,
@@ -172,27 +172,27 @@ pub struct SyncClockSides {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StartRound {
-    /// When; without it now.
+    /// When it begins; without it, now.
     #[serde(default, deserialize_with = "some_time")]
     pub begins: Option<Timestamp>,
 }
 
-/// A text that is no command.
+/// A text that is not a command.
 #[derive(Debug, Error)]
 pub enum InvalidCommand {
-    /// It is no JSON object.
+    /// It is not a JSON object.
     #[error("a command is a JSON object: {0}")]
     NoObject(String),
-    /// A field that every command has is missing, or is no text.
+    /// A field that every command has is missing, or is not a text.
     #[error("\"{0}\" is missing, or is no text")]
     Missing(&'static str),
-    /// Nobody knows what is to be done.
+    /// There is no command of that name.
     #[error("there is no command {given:?}; there are {}", names())]
     Unknown {
-        /// What it said.
+        /// The name given.
         given: String,
     },
-    /// What it says besides makes no sense.
+    /// One of its other fields is missing or invalid.
     #[error("{action}: {reason}")]
     Arguments {
         /// The command.
@@ -202,14 +202,14 @@ pub enum InvalidCommand {
     },
 }
 
-/// What becomes of a command.
+/// The answer to a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Answer {
     /// The command's id.
     pub id: String,
-    /// Whether it was done.
+    /// Whether it was carried out.
     pub ok: bool,
-    /// What the sender should know of what was done.
+    /// What the sender should know about what was done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// Why nothing was done.
@@ -217,15 +217,15 @@ pub struct Answer {
     pub error: Option<String>,
 }
 
-/// Who says so where nobody is named.
+/// Who gave a command that names nobody.
 const ARBITER: &str = "arbiter";
 
 impl Command {
-    /// A command as it came, without what its carrier says: of which board it is and of when.
+    /// Reads a command. Its board and its time are not part of the text: they come from its carrier.
     ///
     /// # Errors
     ///
-    /// When it is no command; the message says what is wrong.
+    /// When it is not a command; the message says what is wrong.
     pub fn parse(text: &str) -> Result<Self, InvalidCommand> {
         Self::from_fields(fields(text)?)
     }
@@ -323,7 +323,7 @@ fn names() -> String {
     names.join(", ")
 }
 
-/// A command that says nothing more.
+/// The arguments of a command that has none.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Nothing {}

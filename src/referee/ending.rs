@@ -1,4 +1,4 @@
-//! Positions that end the game by themselves.
+//! Positions that end the game without anybody's claim.
 
 use core::time::Duration;
 
@@ -13,12 +13,11 @@ use crate::laws::{Fivefold, Rules, SeventyFive};
 
 /// 75 moves by each player without a pawn move or capture.
 const SEVENTY_FIVE_MOVES: u32 = 75;
-/// The same position for the fifth time.
+/// The number of occurrences of a position that end the game.
 const FIVEFOLD: usize = 5;
 /// Plies between two of five occurrences at consecutive alternate moves (2014, Art. 9.6a).
 const ALTERNATE: u32 = 4;
-/// A position is searched for whether anybody can still mate when it has stood for so long, so that no move waits
-/// for it.
+/// How long a position stands before it is searched for whether anybody can still mate, so that no move has to wait.
 const SEARCHED_AFTER: Duration = Duration::from_secs(1);
 
 /// How a game ends by its last ply.
@@ -26,7 +25,7 @@ const SEARCHED_AFTER: Duration = Duration::from_secs(1);
 struct Ending {
     outcome: KnownOutcome,
     reason: EndReason,
-    /// With the making of the ply; else with the completion of one.
+    /// When the ply is made; else when one is completed.
     made: bool,
 }
 
@@ -41,10 +40,10 @@ impl Ending {
 }
 
 impl Referee {
-    /// Ends the game if a ply published is certain and leaves nothing to play.
+    /// Ends the game if a published ply is certain and leaves nothing to play.
     ///
-    /// Mate, stalemate, a dead position and what is counted end the game with the making of the ply (75 moves in 2014:
-    /// with its completion). Whatever comes after it, a move, a flag or a result shown, changes nothing.
+    /// Mate, stalemate, a dead position, fivefold repetition and 75 moves end the game when the ply is made (75 moves in
+    /// 2014: when it is completed). What comes later, a move, a flag or a result shown, changes nothing.
     pub(super) fn check_for_end(&mut self, now: Timestamp, ply: u32) {
         let Some(history) = self.history().map(|history| history.up_to(ply)) else {
             return;
@@ -77,7 +76,7 @@ impl Referee {
         self.end(now, at, Verdict::laws(ending.outcome, ending.reason, true));
     }
 
-    /// What was played after the ply that ended the game is no part of it.
+    /// What was played after the ply that ended the game is not part of it.
     fn withdraw_after(&mut self, now: Timestamp, ply: u32) {
         let Some(game) = &mut self.game else { return };
         let kept = super::index(ply) + 1;
@@ -99,7 +98,7 @@ impl Referee {
         let Some(position) = history.last().position() else {
             return;
         };
-        // Who is on move is the likelier to mate: one way to mate is enough.
+        // The side to move is the likelier to mate, so it is asked first: one way to mate is enough.
         let sides = [position.turn(), !position.turn()];
         let dead = sides
             .into_iter()
@@ -111,7 +110,7 @@ impl Referee {
     }
 }
 
-/// How the game ends by its last ply. Checkmate and stalemate come before what is counted (Art. 9.6.2).
+/// How the game ends by its last ply. Checkmate and stalemate come before repetition and 75 moves (Art. 9.6.2).
 fn verdict(history: &History<'_>, rules: &Rules) -> Option<Ending> {
     let position = history.last().position()?;
     let last = history.plies().last()?;
@@ -138,10 +137,10 @@ fn verdict(history: &History<'_>, rules: &Rules) -> Option<Ending> {
     seventy_five(history, rules)
 }
 
-/// Whether a ply was made as the pieces move, and left the mover's king in no check.
+/// Whether a ply was made as the pieces move, and did not leave the king of the player who made it in check.
 ///
-/// Out of a position that no legal play can have, after an illegal move that stands, a move can still be that: its mate
-/// counts.
+/// That is also possible in a position that no legal play can reach, after an illegal move that stands: mate counts
+/// there.
 fn in_accord_with_article_3(history: &History<'_>, last: &LineEntry) -> bool {
     if last.ply.played.is_some() {
         return true;

@@ -1,4 +1,4 @@
-//! The game as published, brought up to the tracker's line.
+//! Keeps the published game in step with the tracker's line.
 
 use kiebitz_hardware::Timestamp;
 
@@ -9,9 +9,9 @@ use crate::events::{Clock, CompletedBy, CorrectionReason, EventKind, time_text};
 use crate::tracker::{Orientation, Ply, Variant};
 
 impl Referee {
-    /// Whether a ply may be part of the game: not if it was begun while the clock stood still.
+    /// Whether a ply may be part of the game: not if its piece was lifted while the clock was stopped.
     fn counts(&self, ply: &Ply) -> bool {
-        // A board found in some position may be no game at all: the clock tells, or that play goes on.
+        // A position found on a board may be no game at all: a running clock or further plies show that it is one.
         let found = self
             .start
             .as_ref()
@@ -29,7 +29,7 @@ impl Referee {
         }
     }
 
-    /// Brings the game as published up to the line, as far as the line counts.
+    /// Brings the published game up to the line, as far as the line counts.
     pub(super) fn follow(&mut self, now: Timestamp, reason: CorrectionReason) {
         if self.game.as_ref().is_some_and(|game| game.ended) || self.start.is_none() {
             return;
@@ -51,8 +51,8 @@ impl Referee {
             old.ply.uci == new.ply.uci && old.reported_at == new.reported_at
         };
         let common = game.published.iter().zip(&self.line).take_while(same).count();
-        // Pieces being set up or cleared away can look like another line; what is certain stands until the clock runs.
-        // What the memory tells was played before it stood.
+        // Pieces being set up or cleared away can look like another line; certain plies stay until the clock runs.
+        // What the board's memory holds was played before the clock stopped.
         let remembered = reason == CorrectionReason::Recovered
             && self.line.get(common).is_some_and(|entry| entry.ply.inferred);
         let certain = game
@@ -150,7 +150,7 @@ impl Referee {
         self.publish_marks(now, number, &entry);
     }
 
-    /// Withdraws what was published beyond the line.
+    /// Withdraws published plies beyond the end of the line.
     pub(super) fn withdraw_surplus(&mut self, now: Timestamp, reason: CorrectionReason) {
         let keep = self.line.len();
         let Some(game) = &mut self.game else { return };
@@ -162,7 +162,7 @@ impl Referee {
         self.publish(now, None, EventKind::MoveRetracted { ply, reason }, None);
     }
 
-    /// Pieces on their way back to the start position can look like moves: what was not certain by then was none.
+    /// Pieces on their way back to the start position can look like moves: plies that were not certain by then were none.
     pub(super) fn withdraw_uncertain(&mut self, now: Timestamp) {
         let Some(game) = &mut self.game else { return };
         let certain = game.published.iter().rposition(|entry| entry.settled.is_some());
@@ -175,7 +175,7 @@ impl Referee {
         }
     }
 
-    /// Notes that a ply of the line is settled or completed, and says so if it is published.
+    /// Marks a ply of the line as settled or completed, and publishes that if the ply is published.
     pub(super) fn mark(&mut self, now: Timestamp, ply: u32, mark: impl Fn(&mut LineEntry)) {
         let Some(entry) = self.line.get_mut(index(ply)) else {
             return;
@@ -185,23 +185,23 @@ impl Referee {
         self.publish_marks(now, ply, &entry);
     }
 
-    /// Says of a published ply what its entry in the line has more than what was said.
+    /// Publishes that a ply was settled or completed, if that is not published yet.
     fn publish_marks(&mut self, now: Timestamp, ply: u32, entry: &LineEntry) {
         let Some(game) = &mut self.game else { return };
-        let Some(said) = game
+        let Some(known) = game
             .published
             .get_mut(index(ply))
-            .filter(|said| said.reported_at == entry.reported_at)
+            .filter(|known| known.reported_at == entry.reported_at)
         else {
             return;
         };
         if game.ended {
             return;
         }
-        let settled = entry.settled.filter(|_| said.settled.is_none());
-        let completed = entry.completed.filter(|_| said.completed.is_none());
-        said.settled = entry.settled;
-        said.completed = entry.completed;
+        let settled = entry.settled.filter(|_| known.settled.is_none());
+        let completed = entry.completed.filter(|_| known.completed.is_none());
+        known.settled = entry.settled;
+        known.completed = entry.completed;
         if let Some(by) = settled {
             self.publish(now, None, EventKind::MoveSettled { ply, by }, None);
         }
@@ -221,7 +221,7 @@ impl Referee {
         self.judge(now, ply, settled.is_some(), completed.is_some());
     }
 
-    /// A published ply became certain or was completed: the game may be over by it, or a draw may be claimed.
+    /// A published ply became certain or was completed: it may end the game, or allow a draw claim.
     fn judge(&mut self, now: Timestamp, ply: u32, settled: bool, completed: bool) {
         if settled {
             self.check_for_end(now, ply);
@@ -243,7 +243,7 @@ impl Referee {
         Some(game.published.last()?.ply.number)
     }
 
-    /// Notes what was said of a ply's completion.
+    /// Records that the completion of a ply was published.
     pub(super) fn note_completed(&mut self, ply: u32, by: CompletedBy, clock: Option<Clock>) {
         let published = self.game.as_mut().map(|game| &mut game.published);
         if let Some(entry) = published.and_then(|published| published.get_mut(index(ply))) {
@@ -258,9 +258,9 @@ mod tests {
     use crate::referee::tests::table::Table;
     use crate::tracker::{ClockChange, Finding};
 
-    /// Reports of White's last move were lost, and then the clock was stopped: the memory tells what was played before.
+    /// Messages about White's last move were lost, and then the clock was stopped: the memory holds what was played.
     #[test]
-    fn what_the_memory_tells_counts_though_the_clock_stands() {
+    fn plies_from_memory_count_while_the_clock_is_stopped() {
         let mut table = Table::new(Edition::Fide2023);
         table.finds(Finding::Clock(ClockChange::Connected));
         table.finds(Finding::Clock(ClockChange::Started));

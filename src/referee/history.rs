@@ -1,4 +1,4 @@
-//! What of a game counts for repetition and for counted moves (Art. 9.2, 9.3, 9.6).
+//! The part of a game that counts for repetition and for the 50 and 75 moves (Art. 9.2, 9.3, 9.6).
 
 use shakmaty::{Chess, Position, Square};
 
@@ -6,13 +6,13 @@ use super::LineEntry;
 use crate::laws::Rules;
 use crate::tracker::State;
 
-/// Plies from a position to its third occurrence, at the least.
+/// A position needs at least this many plies to occur for the third time.
 const MIN_PLIES_TO_REPEAT: u32 = 8;
 
 /// A position that the arbiter put on the board during the game.
 #[derive(Debug, Clone)]
 pub(super) struct Placed {
-    /// It stood after this ply.
+    /// After this ply.
     pub(super) ply: u32,
     pub(super) state: State,
 }
@@ -52,7 +52,7 @@ impl<'g> History<'g> {
         self.plies
     }
 
-    /// The state after the last ply, or after what the arbiter has put there since.
+    /// The state after the last ply, or the one that the arbiter has set since.
     pub(super) fn last(&self) -> &'g State {
         self.after(self.plies.len())
     }
@@ -75,10 +75,10 @@ impl<'g> History<'g> {
     /// The plies after which the same position stood (Art. 9.2), oldest first; 0 for the start position.
     ///
     /// The same player has the move, and all pieces have the same moves: castling rights and a possible capture en
-    /// passant are part of it. A position that the arbiter put back is no new occurrence unless the regulations say so.
+    /// passant are part of it. A position that the arbiter put back is not a new occurrence unless the regulations say so.
     pub(super) fn occurrences(&self, position: &Chess) -> Vec<u32> {
         let mut found = Vec::new();
-        let mut look = |ply: u32, state: &State, again: bool| {
+        let mut compare = |ply: u32, state: &State, again: bool| {
             let same = state.position().is_some_and(|other| self.same(other, position));
             if same && (again || found.is_empty()) {
                 found.push(ply);
@@ -90,9 +90,9 @@ impl<'g> History<'g> {
                 .map(|entry| (entry.ply.number, &entry.ply.after)),
         );
         for (ply, state) in states {
-            look(ply, state, true);
+            compare(ply, state, true);
             for placed in self.placed.iter().filter(|placed| placed.ply == ply) {
-                look(ply, &placed.state, self.rules.points.reinstated_counts);
+                compare(ply, &placed.state, self.rules.points.reinstated_counts);
             }
         }
         found
@@ -100,7 +100,7 @@ impl<'g> History<'g> {
 
     /// How many plies in a row, to the last one, neither moved a pawn nor took a piece.
     ///
-    /// Play that the Laws do not allow counts like any other; what stood on the board tells.
+    /// Illegal plies count like any others: what matters is the position on the board.
     pub(super) fn quiet(&self) -> u32 {
         let quiet = (0..self.plies.len())
             .rev()
@@ -116,14 +116,14 @@ impl<'g> History<'g> {
         quiet.saturating_add(earlier)
     }
 
-    /// Whether any position can stand for the third time now or after one more ply: it takes eight that undo each
-    /// other, unless somebody's hand did what no move does.
+    /// Whether any position can occur for the third time now or after one more ply: that takes eight plies that undo
+    /// each other, unless an irregular ply or the arbiter changed the position.
     pub(super) fn may_repeat(&self) -> bool {
-        let unruly = || self.plies.iter().any(|entry| entry.ply.played.is_none());
-        self.quiet() + 1 >= MIN_PLIES_TO_REPEAT || !self.placed.is_empty() || unruly()
+        let irregular = || self.plies.iter().any(|entry| entry.ply.played.is_none());
+        self.quiet() + 1 >= MIN_PLIES_TO_REPEAT || !self.placed.is_empty() || irregular()
     }
 
-    /// Whether the ply that came after so many neither moved a pawn nor took a piece.
+    /// Whether the ply after the first `before` plies neither moved a pawn nor took a piece.
     fn is_quiet(&self, before: usize) -> bool {
         let Some(entry) = self.plies.get(before) else {
             return false;
@@ -136,7 +136,7 @@ impl<'g> History<'g> {
         if self.rules.forced_king_keeps_right() {
             return one == other;
         }
-        // 1997 looks at future rights, too: one that the next move loses whatever it is does not count.
+        // 1997 looks at future rights, too: one that any next move loses does not count.
         one.board() == other.board()
             && one.turn() == other.turn()
             && one.legal_ep_square() == other.legal_ep_square()
@@ -144,7 +144,7 @@ impl<'g> History<'g> {
     }
 }
 
-/// The rooks with which castling will still be possible, or is, after some legal move.
+/// The rooks with which castling is possible, or will still be after some legal move.
 fn lasting_rights(position: &Chess) -> Vec<Square> {
     let king = position.board().king_of(position.turn());
     let moves = position.legal_moves();

@@ -1,8 +1,8 @@
-//! The referee: starts and ends games over the tracker's line, and leaves out what is no part of them.
+//! The referee: starts and ends games on the tracker's line of play, and leaves out what is not part of them.
 //!
-//! While the clock stands still nothing is added to a game and nothing is taken from it: what happens on the board
-//! then is a result being shown, an arbiter's work, or analysis. When the clock runs again, the game follows what
-//! stands.
+//! While the clock is stopped, nothing is added to a game and nothing is taken from it: what happens on the board then
+//! is a result being shown, an arbiter's work, or analysis. When the clock runs again, the game follows the position on
+//! the board.
 
 mod claims;
 pub mod command;
@@ -31,18 +31,18 @@ pub use resumed::Resumed;
 use watch::{GameStatus, News, Watch};
 use words::index;
 
-/// One thing the referee says: the event, the game it belongs to, and when it happened on the board.
+/// One thing the referee publishes: the event, the game it belongs to, and when it happened on the board.
 #[derive(Debug, Clone)]
 pub struct Ruling {
-    /// What decided it arrived then.
+    /// When the input that decided it arrived.
     pub ts: Timestamp,
-    /// When it happened on the board, where the board tells.
+    /// When it happened on the board, where that is known.
     pub at: Option<Timestamp>,
     /// `None` outside a game.
     pub game: Option<Game>,
     /// The event.
     pub event: EventKind,
-    /// The ply behind a move's event, with what it rests on.
+    /// The ply that a move's event is about, with its evidence.
     pub ply: Option<Box<Ply>>,
 }
 
@@ -61,22 +61,22 @@ pub struct Referee {
     board: String,
     regulations: Regulations,
     start: Option<Start>,
-    /// The start position was given by word: what is played from it is a game.
+    /// The start position was set by command: what is played from it is a game.
     given: bool,
-    /// The next start position is given by word.
+    /// The next start position is set by command.
     start_is_given: bool,
-    /// The game that the line goes on with, cut off by a gap.
+    /// The game that the line continues after a gap cut it off.
     continues: Option<String>,
     /// The line as the tracker has it.
     line: Vec<LineEntry>,
     /// How many games began on this board.
     games: u32,
     game: Option<OpenGame>,
-    /// The game before, until the next one begins: its record is still open to the arbiter.
+    /// The previous game, until the next one begins: the arbiter can still change its record.
     previous: Option<OpenGame>,
-    /// Who will play the next game.
+    /// Who will play the next game, as announced by command.
     announced: Option<Players>,
-    /// A position is to be searched for whether anybody can still mate.
+    /// When to search the position for whether anybody can still mate.
     dead_position_due: Option<Timestamp>,
     clock: ClockState,
     white_side: Option<Side>,
@@ -84,7 +84,7 @@ pub struct Referee {
     rulings: Vec<Ruling>,
 }
 
-/// A game that has begun.
+/// A game that has begun, and whose record can still change.
 #[derive(Debug)]
 struct OpenGame {
     id: Game,
@@ -92,7 +92,7 @@ struct OpenGame {
     /// The plies published, each as in the line when it was published.
     published: Vec<LineEntry>,
     ended: bool,
-    /// The players showed its result then.
+    /// When the players showed its result.
     shown_at: Option<Timestamp>,
     /// How it ended.
     verdict: Option<Verdict>,
@@ -101,7 +101,7 @@ struct OpenGame {
 }
 
 impl OpenGame {
-    /// Takes back all but so many plies.
+    /// Drops all plies after the first `plies`.
     fn keep(&mut self, plies: usize) {
         self.published.truncate(plies);
         self.placed
@@ -118,21 +118,24 @@ pub struct Verdict {
     pub reason: EndReason,
     /// WhichGame word that is.
     pub by: DecidedBy,
-    /// False until the arbiter's word, where the Laws want it.
+    /// False until the arbiter confirms it, where the Laws ask for that.
     pub confirmed: bool,
 }
 
+/// A ply of the line, with what is known of its completion.
 #[derive(Debug, Clone)]
 struct LineEntry {
     ply: Box<Ply>,
+    /// When the tracker found it.
     reported_at: Timestamp,
     settled: Option<SettledBy>,
+    /// How, with the clock then and the time that the move took, in milliseconds.
     completed: Option<(CompletedBy, Option<Clock>, Option<u64>)>,
     offered: Offered,
 }
 
 impl LineEntry {
-    /// Whether the mover's press completed it.
+    /// Whether the press of the player who made it completed it.
     fn is_pressed(&self) -> bool {
         self.completed.is_some_and(|(by, ..)| by == CompletedBy::Press)
     }
@@ -147,15 +150,15 @@ struct ClockState {
     stopped_at: Option<Timestamp>,
 }
 
-/// So many plies played beside a clock that was never started: the players play without it.
+/// From this many plies on with a clock that was never started, the players are playing without it.
 const MIN_PLIES_WITHOUT_CLOCK: usize = 4;
-/// So many plies from a position without history, beside no clock, are a game.
+/// From this many plies on, play from a position without history and without a clock is a game.
 const MIN_PLIES_FROM_POSITION: usize = 3;
-/// Moves made before the clock was started and taken back (guests of honour), at most.
+/// A guest of honour makes at most this many plies before the clock is started; they are taken back.
 const MAX_CEREMONIAL_PLIES: usize = 2;
 
 impl Referee {
-    /// A referee at a board of that name, without a game, by these regulations.
+    /// A referee for the board of that name, under these regulations and without a game.
     #[must_use]
     pub fn new(board: &str, regulations: Regulations) -> Self {
         Self {
@@ -171,7 +174,7 @@ impl Referee {
         &self.regulations
     }
 
-    /// Takes in what the tracker has found.
+    /// Takes in what the tracker found.
     pub fn handle(&mut self, now: Timestamp, finding: Finding) {
         let news = News::of(&finding, &self.line);
         match finding {
@@ -193,7 +196,7 @@ impl Referee {
             Finding::Amended { ply, reason } => self.played(now, ply, reason.into()),
             Finding::Retracted { ply, reason } => {
                 self.line.truncate(index(ply));
-                // Kings on their way to the centre were never a move, clock or no clock.
+                // Kings on their way to the centre were never a move, whether the clock runs or not.
                 if reason == Withdrawal::Kings {
                     self.withdraw_surplus(now, reason.into());
                 } else {
@@ -267,14 +270,14 @@ impl Referee {
         }
     }
 
-    /// The arbiter has said how the pieces stand.
+    /// The arbiter has set the position or the moves.
     fn board_is_set(&mut self, now: Timestamp) {
         for (ts, event) in self.watch.set_by_arbiter(now) {
             self.publish(ts, None, event, None);
         }
     }
 
-    /// Lets the watchers see what is new.
+    /// Passes what is new to the watchers.
     fn watch(&mut self, now: Timestamp, news: News) {
         let ended = self.game.as_ref().map(|game| game.ended);
         let status = GameStatus {
@@ -300,7 +303,7 @@ impl Referee {
         self.game.as_ref().filter(|game| !game.ended).map(|game| &game.id)
     }
 
-    /// What there is to say, in order.
+    /// The rulings since the last call, in order.
     pub fn take_rulings(&mut self) -> Vec<Ruling> {
         std::mem::take(&mut self.rulings)
     }
@@ -333,7 +336,7 @@ impl Referee {
         self.follow(now, reason);
     }
 
-    /// Whether a ply read from the board's memory was the last of a game whose result has been shown meanwhile.
+    /// Whether a ply read from the board's memory was the last one of a game whose result has been shown since.
     fn was_left_out(&self, ply: &Ply) -> bool {
         self.game.as_ref().is_some_and(|game| {
             let before = game.shown_at.is_some_and(|shown| ply.lifted_at < shown);
@@ -369,13 +372,13 @@ impl Referee {
         self.start = Some(start);
     }
 
-    /// The game is over and its pieces are set up anew; its record stays open until the next one begins.
+    /// The game is over and its pieces have been set up again; its record stays open until the next game begins.
     fn keep_previous(&mut self) {
         self.previous = self.game.take().or_else(|| self.previous.take());
     }
 
-    /// What was played in a gap cannot be found out: the game as far as it is known ends there, and the next one goes
-    /// on with it. A game that had ended stays ended, unless another one was begun in the gap.
+    /// What was played in a gap cannot be found out: the game ends there as far as it is known, and the next game
+    /// continues it. A game that had ended stays ended, unless another one was begun in the gap.
     fn cut_off(&mut self, now: Timestamp, start: &Start) {
         if let Some(game) = self.game().cloned() {
             self.end(now, None, Verdict::board(GameResult::Unknown, EndReason::Gap));
@@ -387,7 +390,7 @@ impl Referee {
         }
     }
 
-    /// Whether pieces stand there that were taken in the last game, or pawns where they had moved away.
+    /// Whether pieces are on the board that were taken in the last game, or pawns on squares they had left.
     fn set_up_anew(&self, start: &Start) -> bool {
         let last = self.game.as_ref().and_then(|game| game.published.last());
         let Some(last) = last else { return false };
@@ -452,7 +455,7 @@ impl Referee {
         }
     }
 
-    /// The game being played, as far as it counts.
+    /// The history of the game being played.
     fn history(&self) -> Option<History<'_>> {
         let game = self.game.as_ref().filter(|game| !game.ended)?;
         let rules = &self.regulations.rules;
@@ -476,7 +479,7 @@ impl Referee {
 }
 
 impl Verdict {
-    /// What a board shows is a proposal.
+    /// A result shown on the board is a proposal.
     fn board(result: GameResult, reason: EndReason) -> Self {
         Self {
             result,

@@ -1,4 +1,4 @@
-//! An arbiter's word: checked against the game, then done.
+//! An arbiter's commands: checked against the game, then carried out.
 
 mod carry_out;
 mod moves;
@@ -19,13 +19,14 @@ use crate::referee::command::{
 use crate::tracker::{Given, Side, State};
 use moves::Moves;
 
-/// A command that can be done, and what that will be.
+/// A command that can be carried out, and its effect.
 #[derive(Debug)]
 pub(crate) struct Checked {
     effect: Effect,
     note: Option<String>,
 }
 
+/// What a checked command changes.
 #[derive(Debug)]
 enum Effect {
     Players(WhichGame, Players),
@@ -43,14 +44,14 @@ enum Effect {
     Round(Timestamp),
 }
 
-/// Which game is meant.
+/// The game that a command is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum WhichGame {
-    /// The one that is being played, or was last while its pieces stand.
+    /// The one being played, or the last one until the pieces are set up again.
     Current,
-    /// The last one, its pieces set up anew.
+    /// The last one, after the pieces were set up again.
     Previous,
-    /// The one that will begin.
+    /// The next one.
     Next,
 }
 
@@ -73,7 +74,7 @@ const REASONS: &[EndReason] = &[
     EndReason::Fivefold,
     EndReason::SeventyFiveMoves,
 ];
-/// Those that say that nobody won.
+/// Those by which the game is drawn.
 const DRAWN: &[EndReason] = &[
     EndReason::Agreement,
     EndReason::Claim,
@@ -82,7 +83,7 @@ const DRAWN: &[EndReason] = &[
     EndReason::Fivefold,
     EndReason::SeventyFiveMoves,
 ];
-/// What cannot happen any more once the game is over.
+/// What can no longer happen once the game is over.
 const ONLY_IN_PLAY: &[EndReason] = &[
     EndReason::Resignation,
     EndReason::Agreement,
@@ -91,13 +92,13 @@ const ONLY_IN_PLAY: &[EndReason] = &[
     EndReason::Claim,
     EndReason::Default,
 ];
-/// A round is not told of earlier or later than this.
+/// A round is announced at most this long before or after it begins; further off it is a typing mistake.
 const MAX_ROUND_DISTANCE: Duration = Duration::from_secs(24 * 60 * 60);
 /// Reasons for a game without a result.
 const UNFINISHED: &[EndReason] = &[EndReason::Arbiter, EndReason::Void, EndReason::Adjourned];
 
 impl Checked {
-    /// What the sender should know of what will be done.
+    /// What the sender should know about the effect.
     pub(crate) fn note(&self) -> Option<&str> {
         self.note.as_deref()
     }
@@ -110,11 +111,11 @@ impl From<Effect> for Checked {
 }
 
 impl Referee {
-    /// Whether a command can be done now.
+    /// Checks whether a command can be carried out now.
     ///
     /// # Errors
     ///
-    /// When it cannot; the message is for who gave it.
+    /// When it cannot; the message is for the sender.
     pub(crate) fn check(&self, now: Timestamp, order: &Order) -> Result<Checked, Refusal> {
         let effect = match order {
             Order::SetPlayers(set) => self.check_players(set)?,
@@ -140,7 +141,7 @@ impl Referee {
         Ok(effect.into())
     }
 
-    /// What the tracker has to know of it.
+    /// What the tracker has to know about it.
     pub(crate) fn given(&self, checked: &Checked) -> Option<Given> {
         let running = self.game.as_ref().filter(|game| !game.ended);
         match &checked.effect {
@@ -157,7 +158,7 @@ impl Referee {
         }
     }
 
-    /// Does what was checked.
+    /// Carries out a checked command.
     pub(crate) fn carry_out(&mut self, now: Timestamp, by: &str, checked: Checked) {
         match checked.effect {
             Effect::Players(which, players) => self.set_players(now, by, which, players),
@@ -363,7 +364,7 @@ fn check_round(now: Timestamp, start: &StartRound) -> Result<Effect, Refusal> {
     Ok(Effect::Round(begins))
 }
 
-/// A position to go on from: the Laws must know it.
+/// A position to go on from: it must be legal.
 fn position(fen: &str) -> Result<State, Refusal> {
     let read = |mode| State::from_fen(fen, mode);
     let states = [CastlingMode::Standard, CastlingMode::Chess960].map(read);
@@ -375,7 +376,7 @@ fn position(fen: &str) -> Result<State, Refusal> {
     legal.ok_or_else(|| Refusal::IllegalPosition { fen: fen.to_owned() })
 }
 
-/// A time control as PGN writes it, where it can.
+/// A time control as PGN writes it, where PGN can express it.
 pub(super) fn control_text(control: &TimeControl) -> String {
     control.pgn().unwrap_or_else(|| control.to_string())
 }

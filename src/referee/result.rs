@@ -1,4 +1,4 @@
-//! What the Laws make of a result: whether somebody can still mate, and how many moves are completed.
+//! What the Laws make of a result: whether a side can still mate, and how many moves are completed.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,13 @@ use crate::events::{EndReason, GameResult, color};
 use crate::laws::mating::{self, Answer, Reason};
 use crate::laws::{Regulations, Rules, Topic, answer};
 
-/// Whether a side can still mate is asked again and again of positions in play: so few nodes take two milliseconds at the
-/// most, ten on a small computer. The same number everywhere gives the same answer everywhere.
+/// Nodes for whether a side can still mate, asked again and again during play: they take at most two milliseconds, ten
+/// on a small computer. The same number everywhere gives the same answer everywhere.
 pub(super) const MAX_NODES_IN_PLAY: u64 = 2_000;
-/// Where a result depends on it, once or twice a game, it may take a tenth of a second.
+/// Nodes where a result depends on it, once or twice a game: a tenth of a second.
 pub(super) const MAX_NODES_FOR_RESULT: u64 = 100_000;
 
-/// Whether `side` can mate by any sequence of legal moves; `None`: so many nodes do not tell.
+/// Whether `side` can mate by any sequence of legal moves; `None`: `nodes` did not suffice to find out.
 pub(super) fn can_mate(position: &Chess, side: Color, nodes: u64) -> Option<bool> {
     mating::quick(position, side).or_else(|| match mating::can_mate(position, side, nodes).answer {
         Answer::Can { .. } => Some(true),
@@ -25,7 +25,7 @@ pub(super) fn can_mate(position: &Chess, side: Color, nodes: u64) -> Option<bool
 }
 
 /// Whether `side` may win on time or by the opponent's illegal move: whether it can mate (Art. 6.9, 7.5.5), or has
-/// mating material where the Laws ask for that (1997: C.4); `None`: so many nodes do not tell.
+/// mating material where the Laws ask for that (1997: C.4); `None`: `nodes` did not suffice to find out.
 pub(super) fn may_win(position: &Chess, side: Color, rules: &Rules, nodes: u64) -> Option<bool> {
     if rules.needs_mating_material() {
         return mating::has_mating_material(position, side, nodes);
@@ -33,7 +33,7 @@ pub(super) fn may_win(position: &Chess, side: Color, rules: &Rules, nodes: u64) 
     can_mate(position, side, nodes)
 }
 
-/// A result as entered, and as the Laws have it.
+/// A result as the Laws have it, with a note where that is not as it was entered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entered {
     pub(super) result: GameResult,
@@ -53,7 +53,7 @@ impl Referee {
 }
 
 impl OpenGame {
-    /// The last position that the Laws know: an illegal move is gone back behind (Art. 7.5.1).
+    /// The last legal position: illegal moves are undone first (Art. 7.5.1).
     pub(super) fn last_legal(&self) -> Option<&Chess> {
         let last = self.published.last().map_or(0, |last| last.ply.number);
         let placed = self.placed.last().filter(|placed| placed.ply == last);
@@ -123,7 +123,7 @@ impl OpenGame {
     }
 }
 
-/// That somebody may not win.
+/// A reason why the winner may not have won.
 struct Doubt {
     answer: &'static str,
     certain: bool,

@@ -1,4 +1,4 @@
-//! Going on where the journal ends: the game in play, the incidents that are open, and what was announced.
+//! Takes up where the journal ends: the game in play, the open incidents, and what was announced.
 
 use super::claims::Offered;
 use super::history::Placed;
@@ -7,12 +7,12 @@ use crate::events::incidents::Incidents;
 use crate::referee::command::Announced;
 
 impl Referee {
-    /// Counts the board's games from the one after that number.
+    /// Continues to count the board's games after that number.
     pub fn count_after(&mut self, games: u32) {
         self.games = games;
     }
 
-    /// Goes on with a game that the journal has.
+    /// Takes up a game of the journal.
     pub fn resume(&mut self, resumed: Resumed) {
         let (start, line) = resumed.line();
         let entries = resumed.plies.into_iter().map(|(ply, record)| LineEntry {
@@ -23,14 +23,14 @@ impl Referee {
             offered: Offered::default(),
         });
         let published: Vec<LineEntry> = entries.collect();
-        let due = line.into_iter().zip(&published);
-        self.line = due
+        let expected = line.into_iter().zip(&published);
+        self.line = expected
             .map(|(ply, entry)| LineEntry {
                 ply: Box::new(ply),
                 ..entry.clone()
             })
             .collect();
-        // A clock that is found standing was stopped.
+        // A clock that is not running after the restart was stopped.
         self.clock.ran = published.iter().any(|entry| {
             entry
                 .completed
@@ -63,12 +63,12 @@ impl Referee {
         });
     }
 
-    /// Goes on with the incidents that the journal has.
+    /// Takes up the incidents of the journal.
     pub fn resume_incidents(&mut self, incidents: &Incidents) {
         self.watch.resume(incidents);
     }
 
-    /// Goes on with what was said of the next game and of the round.
+    /// Takes up what was announced about the next game and the round.
     pub fn resume_announced(&mut self, announced: &Announced) {
         self.announced = announced.players().cloned();
         if let Some(begins) = announced.round() {
@@ -90,8 +90,8 @@ mod tests {
     use crate::referee::Ruling;
     use crate::tracker::{Finding, Start, State, Variant};
 
-    /// An incident of a game that a restart cut off is closed when the next game begins, and its number is not given
-    /// again; that the board stands turned goes on.
+    /// An incident of a game that a restart cut off is closed when the next game begins, and its number is not used
+    /// again; that the board is turned stays open.
     #[test]
     fn incidents_of_the_journal_are_closed_with_their_game_and_numbers_go_on() {
         let opened = |number: u64, kind: &str| -> Event {
@@ -121,7 +121,7 @@ mod tests {
             })
         };
         let now = Timestamp::from_micros(1_795_269_600_000_000);
-        let mut told = |turned| {
+        let mut opened_and_closed = |turned| {
             referee.handle(now, start(turned));
             let rulings = referee.take_rulings();
             let number = |ruling: &Ruling| match &ruling.event {
@@ -131,8 +131,8 @@ mod tests {
             };
             rulings.iter().filter_map(number).collect::<Vec<i64>>()
         };
-        assert_eq!(told(true), [-7, -8], "the board stands turned as before");
-        assert_eq!(told(false), [-9]);
-        assert_eq!(told(true), [10]);
+        assert_eq!(opened_and_closed(true), [-7, -8], "the board is turned as before");
+        assert_eq!(opened_and_closed(false), [-9]);
+        assert_eq!(opened_and_closed(true), [10]);
     }
 }

@@ -1,4 +1,4 @@
-//! From a game as its events leave it back to what the tracker and the referee know of it.
+//! Rebuilds what the tracker and the referee know of a game from its events.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::fen::Fen;
@@ -11,7 +11,7 @@ use crate::events::{Players, ResumableGame};
 use crate::laws::TimeControl;
 use crate::tracker::{Doubt, Evidence, Orientation, Ply, Side, Start, State, Variant};
 
-/// A game to be taken up again.
+/// A game to take up again.
 #[derive(Debug, Clone)]
 pub struct Resumed {
     /// Its id.
@@ -20,28 +20,28 @@ pub struct Resumed {
     pub number: u32,
     /// When it began.
     pub started: Timestamp,
-    /// When its last event was decided.
+    /// The time of its last event.
     pub last_ts: Timestamp,
-    /// Where it started.
+    /// Its start position.
     pub start: Start,
     /// What was played, with what settled and completed each ply.
     pub plies: Vec<(Ply, MoveRecord)>,
     /// White's side of the clock, if it was known.
     pub white_side: Option<Side>,
-    /// How it ended; nothing is added to it any more.
+    /// How it ended; nothing more is added to it.
     pub verdict: Option<Verdict>,
     /// Who plays it.
     pub players: Option<Players>,
     /// Positions that the arbiter set, each with the number of the ply before it.
     pub placed: Vec<(u32, State)>,
-    /// The time control that the arbiter has set during the game.
+    /// The time control that the arbiter set during the game.
     pub time_control: Option<TimeControl>,
-    /// Plies that were found by reconstruction and that nothing had confirmed.
+    /// Plies that were reconstructed and not confirmed yet.
     pub doubt: Option<Doubt>,
 }
 
 impl Resumed {
-    /// A game of the journal; `None` where its positions make no sense.
+    /// A game of the journal; `None` where its positions are invalid.
     #[must_use]
     pub fn new(game: &ResumableGame) -> Option<Self> {
         let record = &game.record;
@@ -92,7 +92,7 @@ impl Resumed {
         })
     }
 
-    /// The start and the plies as they are due on the board: where the arbiter has set a position, with that.
+    /// The start and the plies with the positions expected on the board: those that the arbiter set, where there are any.
     #[must_use]
     pub fn line(&self) -> (Start, Vec<Ply>) {
         let stood = |ply: u32, state: &State| {
@@ -111,7 +111,7 @@ impl Resumed {
     }
 }
 
-/// How castling goes in a game from a position: as in Chess960 where the rights need that.
+/// The castling mode of a game from a position: that of Chess960 where the castling rights need it.
 fn castling_mode(fen: &str) -> Option<CastlingMode> {
     let setup = fen.parse::<Fen>().ok()?.into_setup();
     Some(CastlingMode::detect(&setup))

@@ -1,4 +1,4 @@
-//! What persons have said of what is to come, as the events tell it: it is in force until it comes, over restarts too.
+//! What was announced by command for later: the players of the next game and the round. It survives restarts.
 
 use kiebitz_hardware::Timestamp;
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::events::{Action, EndReason, Event, EventKind, Players};
 use crate::referee::command::{NewGame, SetPlayers, StartRound};
 
-/// What was said of a board's next game and of its round: a projection of the board's events.
+/// What was announced about a board's next game and its round: a projection of the board's events.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Announced {
     next: Option<Players>,
@@ -26,7 +26,7 @@ impl Announced {
                 arguments,
                 error: None,
                 ..
-            } => self.hear(event, *action, arguments),
+            } => self.take_command(event, *action, arguments),
             EventKind::GameStarted { players, .. } => {
                 self.next = None;
                 self.game.clone_from(&event.game);
@@ -36,7 +36,7 @@ impl Announced {
                 players: Some(players),
                 ..
             } if event.game == self.game => self.playing = Some(players.clone()),
-            // The game goes on as another one.
+            // The game goes on as the next one.
             EventKind::GameEnded {
                 reason: EndReason::Gap,
                 ..
@@ -47,20 +47,20 @@ impl Announced {
         }
     }
 
-    /// Who plays the next game, if that was said.
+    /// Who plays the next game, if that was announced.
     #[must_use]
     pub fn players(&self) -> Option<&Players> {
         self.next.as_ref()
     }
 
-    /// When the round begins, or began, by an arbiter's word.
+    /// When the round begins, or began, as the arbiter announced it.
     #[must_use]
     pub const fn round(&self) -> Option<Timestamp> {
         self.round
     }
 
-    /// A command was done. That it was is for the referee to know; what it says is read here as it was there.
-    fn hear(&mut self, event: &Event, action: Action, arguments: &Value) {
+    /// Takes in a command that was carried out: the referee has checked it, and it means the same here.
+    fn take_command(&mut self, event: &Event, action: Action, arguments: &Value) {
         match action {
             Action::SetPlayers => {
                 let set = SetPlayers::deserialize(arguments).ok();
@@ -71,7 +71,7 @@ impl Announced {
             }
             Action::NewGame => {
                 let named = NewGame::deserialize(arguments).ok().and_then(|new| new.players());
-                // A game that is broken off is played anew.
+                // A game that is broken off is played again by the same players.
                 let again = self.playing.clone().filter(|_| event.game.is_some());
                 self.next = named.or(again).or_else(|| self.next.take());
             }

@@ -1,4 +1,4 @@
-//! Commands in a file, to be given in a replay at the times at which they were given.
+//! Files of commands, which a replay takes in at the times at which they were given.
 
 use std::path::{Path, PathBuf};
 
@@ -7,20 +7,20 @@ use kiebitz_hardware::Timestamp;
 
 use super::{Command, fields, take_text};
 
-/// A command with its time and its board.
+/// A command with its time and board.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timed {
-    /// When it came.
+    /// When it was given.
     pub at: Timestamp,
     /// The board's name.
     pub board: String,
     /// The command.
     pub command: Command,
-    /// The line of the file that it stands in, from 1.
+    /// Its line in the file, from 1.
     pub line: usize,
 }
 
-/// A file with a command on every line; empty lines are left out.
+/// A file with one command per line; empty lines are skipped.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CommandFile {
     path: PathBuf,
@@ -29,11 +29,11 @@ pub struct CommandFile {
 
 impl CommandFile {
     /// Reads a file, one JSON object per line, each with `at` (RFC 3339) and `board`. The order of the lines does not
-    /// matter but for commands of the same time.
+    /// matter, except for commands of the same time.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read or a line holds no command; the message names file and line.
+    /// When the file cannot be read or a line is not a command; the message names file and line.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         let text =
             std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -44,7 +44,7 @@ impl CommandFile {
     ///
     /// # Errors
     ///
-    /// When a line holds no command; the message names file and line.
+    /// When a line is not a command; the message names file and line.
     pub fn parse(path: &Path, text: &str) -> anyhow::Result<Self> {
         let lines = (1..)
             .zip(text.lines())

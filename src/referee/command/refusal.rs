@@ -1,4 +1,4 @@
-//! Why a command was not done.
+//! Why a command was not carried out.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use serde_json::Value;
 use crate::events::{EndReason, GameResult};
 use crate::laws::{self, Language};
 
-/// Why a command was not done.
+/// Why a command was not carried out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// Nobody knows the board.
+    /// There is no board of that name.
     UnknownBoard {
         /// The board.
         board: String,
-        /// Those that there are.
+        /// The boards there are.
         boards: Vec<String>,
     },
     /// Nothing is being played.
@@ -22,7 +22,7 @@ pub enum Refusal {
         /// The board.
         board: String,
     },
-    /// There was no game yet, or the next one has begun.
+    /// The game is not the current or the last one: its record is closed.
     GameNotOpen {
         /// The board.
         board: String,
@@ -34,12 +34,12 @@ pub enum Refusal {
         /// The board.
         board: String,
     },
-    /// It would have to be done between games.
+    /// This is possible between games only.
     GameInProgress {
         /// The board.
         board: String,
     },
-    /// The game was over by the Laws before.
+    /// The game had already ended by the Laws.
     AlreadyOver {
         /// Its result.
         result: GameResult,
@@ -48,81 +48,81 @@ pub enum Refusal {
         /// What was entered.
         reason: EndReason,
     },
-    /// It cannot be set back: the game is over.
+    /// The position cannot be set: the game is over.
     GameOver {
         /// Its result.
         result: GameResult,
         /// What ended it.
         over_by: EndReason,
     },
-    /// A result that is none.
+    /// There is no such result.
     UnknownResult {
         /// What was given.
         given: String,
     },
-    /// A reason that is none.
+    /// There is no such reason.
     UnknownReason {
         /// What was given.
         given: String,
-        /// What there is.
+        /// The reasons there are.
         known: &'static [EndReason],
     },
-    /// A reason that does not go with the result.
+    /// The reason contradicts the result.
     ReasonContradictsResult {
         /// The reason.
         reason: EndReason,
         /// The result.
         result: GameResult,
     },
-    /// A position that is none.
+    /// The text is not a FEN.
     InvalidFen {
         /// What was given.
         fen: String,
     },
-    /// A position that no game can have.
+    /// The position is illegal.
     IllegalPosition {
         /// What was given.
         fen: String,
     },
-    /// A move that is none.
+    /// The move is not legal, or cannot be read.
     InvalidMove {
         /// What was given.
         given: String,
-        /// Which ply it would be.
+        /// The ply that it would be.
         ply: u32,
         /// The position.
         fen: String,
     },
-    /// More was asked to be kept than there is.
+    /// The game has fewer plies than were to be kept.
     PlyTooLate {
-        /// How many there are.
+        /// The number of plies of the game.
         plies: usize,
         /// What was given.
         from: u32,
     },
-    /// A time control that is none.
+    /// The text is not a time control.
     InvalidTimeControl {
         /// What is wrong.
         why: String,
     },
-    /// A round that is too far off.
+    /// The round begins too long before or after now.
     RoundTooFarOff {
         /// When it was to begin.
         begins: String,
     },
-    /// An incident that there is not.
+    /// There is no such incident to decide.
     UnknownIncident {
         /// The board.
         board: String,
         /// Its number.
         incident: u64,
     },
-    /// The game has these moves already.
+    /// The game already has these moves.
     SameMoves,
 }
 
 impl Refusal {
-    /// What who gave the command is told.
+    /// The message for the sender of the command.
     #[must_use]
     pub fn text(&self, language: Language) -> String {
         let (name, values) = self.wording();
@@ -132,7 +132,7 @@ impl Refusal {
         laws::answer(language, name, &values.collect())
     }
 
-    /// Its text in the catalogues, and what is filled in there.
+    /// The key of its text in the catalogues, and the values for its placeholders.
     fn wording(&self) -> (&'static str, Values) {
         let on = |board: &str| BTreeMap::from([("board", board.into())]);
         let given = |given: &str| BTreeMap::from([("given", given.into())]);

@@ -1,4 +1,4 @@
-//! What was checked is done.
+//! Carries out the commands that were checked.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::ByColor;
@@ -34,7 +34,7 @@ impl Referee {
                 ..Amended::by(by)
             },
         );
-        // Only a person can tell that the players sit at each other's pieces (Art. 7.3): he has just said so.
+        // Only a person can see that the players sit at each other's pieces (Art. 7.3): the command has just said so.
         if exchanged && which == WhichGame::Current {
             let made = ByColor::new_with(|color| self.moves_made(color));
             let moves = self.regulations.rules.reversed_moves(made);
@@ -58,7 +58,7 @@ impl Referee {
         }
     }
 
-    /// Whether a game is late is seen from this round on.
+    /// Games are watched for a late start from this round on.
     pub(super) fn start_round(&mut self, now: Timestamp, begins: Timestamp) {
         self.regulations.rounds.announce(begins);
         self.watch(now, News::Time);
@@ -108,7 +108,7 @@ impl Referee {
         let Some(game) = &mut self.game else { return };
         let ply = u32::try_from(game.published.len()).unwrap_or(u32::MAX);
         self.line = game.published.clone();
-        // What is due on the board is this, whatever the last ply left there.
+        // This is expected on the board now, whatever the last ply left there.
         match self.line.last_mut() {
             Some(last) => last.ply.after.clone_from(&state),
             None => self
@@ -168,7 +168,7 @@ impl Referee {
         self.publish_corrected(now, which, withdrawn.as_deref(), &moves);
     }
 
-    /// The events of the moves that were corrected.
+    /// Publishes the events of the moves that were corrected.
     fn publish_corrected(
         &mut self,
         now: Timestamp,
@@ -220,7 +220,7 @@ impl Referee {
         }
     }
 
-    /// What stands on the board is another game: one that is being played is void (Art. 7.2.1).
+    /// Another game begins on the board: one that is being played becomes void (Art. 7.2.1).
     pub(super) fn begin_anew(&mut self, now: Timestamp, players: Option<Players>) {
         let mut players = players;
         if self.game().is_some() {

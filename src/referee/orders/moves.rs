@@ -12,16 +12,16 @@ use crate::tracker::{Evidence, Ply, State};
 /// The moves of a game as they should be.
 #[derive(Debug)]
 pub(super) struct Moves {
-    /// So many of those published stay.
+    /// How many of the published moves stay.
     pub(super) stay: usize,
-    /// These come after them.
+    /// The moves after those.
     pub(super) entered: Vec<Ply>,
-    /// The position, where that was what he gave.
+    /// The position, where the arbiter gave one instead of moves.
     pub(super) position: Option<State>,
 }
 
 impl OpenGame {
-    /// The states that the game went through: from its start, one per ply.
+    /// The states that the game went through: its start, then one per ply.
     pub(super) fn line(&self) -> Vec<State> {
         let played = self.published.iter().map(|entry| &entry.ply.after);
         let mut states: Vec<State> = core::iter::once(&self.start).chain(played).cloned().collect();
@@ -34,7 +34,7 @@ impl OpenGame {
         states
     }
 
-    /// The same with the moves corrected.
+    /// The same with corrected moves.
     pub(super) fn states(&self, moves: &Moves) -> Vec<State> {
         let mut states = self.line();
         states.truncate(moves.stay + 1);
@@ -80,7 +80,7 @@ impl OpenGame {
     }
 }
 
-/// Whether a ply is meant by its UCI or SAN.
+/// Whether `text` is the UCI or SAN of a ply.
 fn is_named(ply: &Ply, text: &str) -> bool {
     let bare = |san: &str| san.trim_end_matches(['+', '#']).to_owned();
     uci(ply).is_some_and(|uci| uci == text) || ply.san.as_deref().is_some_and(|san| bare(san) == bare(text))
