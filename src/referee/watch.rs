@@ -1,8 +1,8 @@
-//! Watches for what the Laws have something to say about: opens incidents on evidence, follows and closes them.
+//! Watches for incidents: opens them on evidence, follows them and closes them.
 //!
-//! The watchers see the findings in order, each with the line of play as it stands after it, and what the squares
-//! show. Each has one kind of incident, or a few that belong together. What a situation means is for the Laws
-//! ([`crate::laws`]); what a board cannot see is no more than a hint.
+//! The watchers take in the findings in order, each with the line of play after it and what the squares show. Each
+//! watcher has one kind of incident, or a few that belong together. What a situation means is for the Laws to say
+//! ([`crate::laws`]); what a board cannot see is never more than a hint.
 
 mod act;
 mod arithmetic;
@@ -39,7 +39,7 @@ use trace::Trace;
 pub(super) struct GameStatus<'a> {
     pub(super) now: Timestamp,
     pub(super) start: Option<&'a Start>,
-    /// The start position was given by word.
+    /// The start position was set by command.
     pub(super) given: bool,
     pub(super) line: &'a [LineEntry],
     /// A game has begun and is not over.
@@ -54,7 +54,7 @@ pub(super) struct GameStatus<'a> {
 }
 
 impl GameStatus<'_> {
-    /// The position as told.
+    /// The position after the last ply of the line.
     pub(super) fn tip(&self) -> Option<&State> {
         match self.line.last() {
             Some(entry) => Some(&entry.ply.after),
@@ -92,7 +92,7 @@ impl GameStatus<'_> {
         self.completed_as(|entry| entry.completed.is_some())
     }
 
-    /// How many plies of each player are completed in that way.
+    /// How many plies of each player `counts` accepts.
     fn completed_as(&self, counts: impl Fn(&LineEntry) -> bool) -> ByColor<u32> {
         ByColor::new_with(|color| {
             let own = |entry: &&LineEntry| entry.ply.color == color && counts(entry);
@@ -104,7 +104,7 @@ impl GameStatus<'_> {
         self.line.get(usize::try_from(ply.checked_sub(1)?).ok()?)
     }
 
-    /// The ply that is due: a game in progress counts on from its start.
+    /// The number of the next ply; 0 without a start position.
     pub(super) fn due(&self) -> u32 {
         if self.start.is_none() {
             return 0;
@@ -112,19 +112,19 @@ impl GameStatus<'_> {
         u32::try_from(self.line.len()).map_or(u32::MAX, |plies| plies + 1)
     }
 
-    /// Whether pieces are moved in play: the clock runs, or there is none.
+    /// Whether moves now belong to the game: the clock runs, or there is none.
     pub(super) fn in_play(&self) -> bool {
         self.begun && (!self.clock.connected || self.clock.running)
     }
 }
 
-/// What every watcher is given.
+/// The desk that every watcher works at: what is known, and where incidents are entered.
 struct Desk<'a> {
     game: &'a GameStatus<'a>,
     trace: &'a Trace,
     book: &'a mut Book,
     offences: &'a mut Offences,
-    /// Squares that others account for: displaced pieces, faulty sensors.
+    /// Squares that other watchers account for: displaced pieces, faulty sensors.
     set_aside: Bitboard,
     /// What the clock showed before its last press, and what that press added to the presser's time.
     pressed_times: Option<(ByColor<u64>, u64)>,
@@ -135,7 +135,7 @@ impl Desk<'_> {
         self.game.now
     }
 
-    /// Where the board differs from the position as told, but for squares that others account for.
+    /// Where the board differs from the line's last position, except for squares that are set aside.
     fn differs(&self) -> Bitboard {
         let Some(tip) = self.game.tip() else {
             return Bitboard::EMPTY;
@@ -143,7 +143,7 @@ impl Desk<'_> {
         difference(self.trace.board(), tip.board()) & !self.set_aside
     }
 
-    /// Castling that is not allowed, where the rook's part of it was told as a move.
+    /// Illegal castling whose rook move the tracker found as a move of its own.
     fn castled_behind_rook(&self) -> Option<act::Act> {
         let tip = self.game.tip()?;
         let last = self.game.last_before()?;
@@ -153,7 +153,7 @@ impl Desk<'_> {
             .filter(|act| self.trace.changed_at(act.from) <= rook.ply.stood_at + MAX_KING_AFTER_ROOK)
     }
 
-    /// Whether what the squares show can be held against the line of play.
+    /// Whether what the squares show can be compared with the line of play.
     fn sees_play(&self) -> bool {
         self.game.in_play() && !self.trace.blind
     }
@@ -204,7 +204,7 @@ impl Desk<'_> {
     }
 }
 
-/// King and rook of one castling are lifted within this time.
+/// In castling, the king is lifted at most this long after the rook was put down.
 const MAX_KING_AFTER_ROOK: core::time::Duration = core::time::Duration::from_secs(3);
 
 /// All watchers of one board.
@@ -213,13 +213,13 @@ pub(super) struct Watch {
     trace: Trace,
     book: Book,
     offences: Offences,
-    /// The last incident before the pieces were set up for this game.
+    /// The number of the last incident before the pieces were set up for this game.
     game_since: u64,
     face: Option<ClockFace>,
     /// White's side of the clock is beyond doubt.
     sure: bool,
     pressed_times: Option<(ByColor<u64>, u64)>,
-    /// A press completed this player's ply then.
+    /// When a press completed a ply, and whose.
     explained: Option<(Timestamp, Color)>,
     over: bool,
     wake: Option<Timestamp>,
@@ -247,7 +247,7 @@ impl Watch {
         self.wake
     }
 
-    /// Takes in what the squares show.
+    /// Takes in what a scan of the squares shows.
     pub(super) fn scan(&mut self, now: Timestamp, snapshot: &Snapshot) {
         self.trace.update(now, snapshot);
     }
@@ -269,7 +269,7 @@ impl Watch {
         }
     }
 
-    /// Goes on with the incidents of a journal.
+    /// Takes up the incidents of a journal.
     pub(super) fn resume(&mut self, incidents: &Incidents) {
         self.book.resume(incidents);
         self.offences.completed = incidents.offences();
@@ -296,7 +296,7 @@ impl Watch {
                 | IncidentKind::TimeTrouble
                 | IncidentKind::ClockStopped
                 | IncidentKind::ClockDisconnected => self.times.resume(&known),
-                // They are over as soon as they are told, or go on by themselves to the end of the game.
+                // They are over as soon as they are reported, or stay open to the end of the game without a watcher.
                 IncidentKind::TwoHandsSuspected
                 | IncidentKind::CastlingRookFirst
                 | IncidentKind::AdjustedOffTurn
@@ -306,7 +306,7 @@ impl Watch {
         }
     }
 
-    /// Goes on with a game of the journal that began then.
+    /// Takes up a game of the journal that began then.
     pub(super) fn resume_game(&mut self, began: Timestamp, playing: bool) {
         self.late.resume_game(began, playing);
     }
@@ -316,7 +316,7 @@ impl Watch {
         self.book.decidable(number).is_some()
     }
 
-    /// The arbiter decides an incident, and whether it counts as an offence; without a word on that it stays as it was.
+    /// The arbiter decides an incident, and whether it counts as an offence; where that is left open, it stays as it was.
     pub(super) fn decide(&mut self, now: Timestamp, close: &CloseIncident) -> Vec<(Timestamp, EventKind)> {
         let number = close.incident;
         let Some(incident) = self.book.decidable(number) else {
@@ -324,7 +324,7 @@ impl Watch {
         };
         let (color, counted) = (incident.color, self.book.counts(number));
         let counts = close.counts.filter(|counts| *counts != counted);
-        // The pieces may have been set up for the next game, whose offences begin anew.
+        // The pieces may have been set up for the next game, which starts without offences.
         let of_this_game = counts.filter(|_| number > self.game_since);
         match (color, of_this_game) {
             (Some(color), Some(true)) => drop(self.offences.count(color)),
@@ -343,12 +343,12 @@ impl Watch {
         self.book.take_events()
     }
 
-    /// A game begins: the one before is no longer open to the arbiter.
+    /// A game begins: the arbiter can no longer decide incidents of the one before.
     pub(super) fn game_begins(&mut self) {
         self.book.forget_past();
     }
 
-    /// The arbiter has set the position or the moves: what was irregular on the board is decided with it.
+    /// The arbiter has set the position or the moves: that decides what was irregular on the board.
     pub(super) fn set_by_arbiter(&mut self, now: Timestamp) -> Vec<(Timestamp, EventKind)> {
         for number in self.book.open_of(&ON_THE_BOARD) {
             self.book
@@ -363,13 +363,13 @@ impl Watch {
         self.book.take_events()
     }
 
-    /// Takes in what is new, or that time has passed, and lets every watcher draw its conclusions.
+    /// Takes in what is new, or that time has passed. Returns the incident events that follow, each with its time.
     pub(super) fn handle(&mut self, game: &GameStatus<'_>, news: News) -> Vec<(Timestamp, EventKind)> {
         let over = game.over && !core::mem::replace(&mut self.over, game.over);
         self.pass_on(game, &news);
         match news {
             News::Completed(ply, Completion::Press) => {
-                // The reply was completed before: the press that belongs to this ply was missed, and this is another.
+                // The reply is already completed: the press for this ply was missed, and this is another one.
                 let late = game.entry(ply + 1).is_some_and(LineEntry::is_pressed);
                 let color = game.entry(ply).map(|entry| entry.ply.color);
                 self.explained = color.filter(|_| !late).map(|color| (game.now, color));
@@ -408,7 +408,7 @@ impl Watch {
         self.book.take_events()
     }
 
-    /// What the board shows is what was told: it can be believed again after a gap.
+    /// The board shows the line's last position: it can be trusted again after a gap.
     fn trust_again(&mut self, game: &GameStatus<'_>) {
         if self.trace.blind
             && self.trace.is_whole()
@@ -418,6 +418,7 @@ impl Watch {
         }
     }
 
+    /// Passes what is new to every watcher.
     fn pass_on(&mut self, game: &GameStatus<'_>, news: &News) {
         let mut desk = Desk {
             game,
@@ -459,7 +460,7 @@ impl Watch {
     }
 }
 
-/// What is over when the arbiter says how the pieces stand.
+/// Incidents that are over when the arbiter sets the position or the moves.
 const ON_THE_BOARD: [IncidentKind; 6] = [
     IncidentKind::IllegalMove,
     IncidentKind::PromotionNotReplaced,
@@ -469,7 +470,7 @@ const ON_THE_BOARD: [IncidentKind; 6] = [
     IncidentKind::IllegalPosition,
 ];
 
-/// What is not over with a game, or closed by its own watcher.
+/// Incidents that outlast a game, or that their own watcher closes.
 const OUTLAST_A_GAME: [IncidentKind; 6] = [
     IncidentKind::LateStart,
     IncidentKind::BoardRotated,

@@ -1,4 +1,4 @@
-//! What somebody did with his pieces instead of a legal move, read from where they stand.
+//! What a player did instead of a legal move, read from where the pieces stand.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
@@ -8,18 +8,18 @@ use super::trace::Trace;
 use crate::laws::Fault;
 use crate::tracker::{CENTRE, State};
 
-/// Something that stands on the board as if it were a move.
+/// An irregular change of position that looks like a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Act {
     pub(super) color: Color,
     pub(super) from: Square,
     pub(super) to: Square,
     pub(super) fault: Fault,
-    /// A pawn stands on the last rank, and all else about the move is right.
+    /// A pawn stands on the last rank, and the move is otherwise legal.
     pub(super) unpromoted: bool,
-    /// A legal move begins like this, or a result is shown like this: it may be on its way.
+    /// A legal move can begin like this: it may not be finished.
     pub(super) halfway: bool,
-    /// A king stands in the centre, far from where it came: so a result is shown.
+    /// A king stands in the centre, far from where it came from, as when a result is shown.
     pub(super) shows_result: bool,
     /// A piece stood where it went.
     pub(super) takes: bool,
@@ -32,7 +32,7 @@ pub(super) struct Act {
 /// `last` is the position before the last ply.
 pub(super) fn read(tip: &State, last: Option<&State>, trace: &Trace, differs: Bitboard) -> Option<Act> {
     let shown = trace.board();
-    // The last move was taken back, or the pieces of what is no move: the line of play will follow.
+    // The last move, or part of it, was taken back: the line of play will follow.
     let restored = |before: &State| {
         differs
             .into_iter()
@@ -52,7 +52,7 @@ pub(super) fn read(tip: &State, last: Option<&State>, trace: &Trace, differs: Bi
     if act.color == tip.turn() {
         return Some(act);
     }
-    // Out of turn only what would have been a move is one: everything else was displaced.
+    // Out of turn, only what would be a legal move counts as one: everything else was displaced.
     let turned = State::irregular(tip.board().clone(), act.color, tip);
     let legal = stands_as_legal_move(&turned, shown, act.squares);
     legal.then_some(Act {
@@ -62,7 +62,7 @@ pub(super) fn read(tip: &State, last: Option<&State>, trace: &Trace, differs: Bi
     })
 }
 
-/// The act that led from a position to what was told to stand there after it.
+/// The act that led from one position to the next.
 pub(super) fn between(before: &State, after: &Board, differs: Bitboard) -> Option<Act> {
     let color = before.turn();
     one_piece(before, after, differs, color).or_else(|| castling(before, after, differs, color))
@@ -127,7 +127,7 @@ fn can_become(piece: Piece, shown: Piece, at: Square) -> bool {
     shown == piece || (shown.color == piece.color && piece.role == Role::Pawn && last)
 }
 
-/// Whether a pawn goes as if it took another one in passing.
+/// Whether a pawn moves as if it captured en passant.
 fn in_passing(tip: &State, from: Square, to: Square, piece: Piece) -> bool {
     let beside = Square::from_coords(to.file(), from.rank());
     let fifth = piece.color.fold_wb(Rank::Fifth, Rank::Fourth);
@@ -139,7 +139,7 @@ fn in_passing(tip: &State, from: Square, to: Square, piece: Piece) -> bool {
         && tip.board().piece_at(beside) == Some((!piece.color).pawn())
 }
 
-/// What is wrong with a move that is none.
+/// What is wrong with an illegal move.
 fn fault(tip: &State, from: Square, to: Square, piece: Piece, passes: bool) -> Fault {
     let taken = tip.board().piece_at(to);
     let home = Square::from_coords(File::E, piece.color.fold_wb(Rank::First, Rank::Eighth));
@@ -164,7 +164,7 @@ fn fault(tip: &State, from: Square, to: Square, piece: Piece, passes: bool) -> F
     }
 }
 
-/// A pawn that may go there must have become something it cannot; one that may not leaves its king in check.
+/// A pawn that may move there was promoted to something it cannot become; one that may not leaves its king in check.
 fn promotion_fault(tip: &State, from: Square, to: Square) -> Fault {
     let may = tip
         .moves()
@@ -188,7 +188,7 @@ fn castled_from(m: Move) -> Bitboard {
     }
 }
 
-/// Castling that is not allowed, where the rook's part of it was told as a move.
+/// Illegal castling whose rook move the tracker found as a move of its own.
 pub(super) fn castling_behind_rook(last: &State, trace: &Trace, differs: Bitboard) -> Option<Act> {
     let act = castling(last, trace.board(), differs, last.turn())?;
     (!stands_as_legal_move(last, trace.board(), differs)).then_some(act)
@@ -252,12 +252,12 @@ fn took_its_like(tip: &State, trace: &Trace, differs: Bitboard, color: Color) ->
     })
 }
 
-/// A piece that is to be taken is taken off so long before at most.
+/// A piece to be captured is taken off at most this long before.
 const MAX_LIFTED_BEFORE: core::time::Duration = core::time::Duration::from_secs(4);
 
 impl Act {
-    /// Whether a neighbouring square came to show the piece in the same look at the board: it may have been pushed
-    /// there by accident, and no hand seen.
+    /// Whether the piece appeared on a neighbouring square in the same scan: it may have been pushed there by accident,
+    /// without being lifted.
     pub(super) fn may_be_a_push(&self, trace: &Trace) -> bool {
         let (left, landed) = (trace.changed_at(self.from), trace.changed_at(self.to));
         let apart = landed.max(left).saturating_duration_since(landed.min(left));
@@ -267,7 +267,7 @@ impl Act {
             && (!self.takes || self.upsets(trace))
     }
 
-    /// Whether the piece that stood where it went left in the same look, too: then both were upset.
+    /// Whether the piece that stood there left in the same scan, too: then both were knocked over.
     pub(super) fn upsets(&self, trace: &Trace) -> bool {
         let landed = trace.changed_at(self.to);
         let since = landed.saturating_sub(MAX_TAKEN_BEFORE);
@@ -278,13 +278,13 @@ impl Act {
         self.takes && landed.saturating_duration_since(victim_left) <= ONE_SCAN_APART
     }
 
-    /// When it came to stand.
+    /// Since when it stands.
     pub(super) fn since(&self, trace: &Trace) -> Timestamp {
         trace.stood_since(self.squares)
     }
 }
 
-/// A piece that is to be taken is off the board for less than that before.
+/// A piece to be captured is off the board for at most this long before.
 const MAX_TAKEN_BEFORE: core::time::Duration = core::time::Duration::from_secs(5);
 
 #[cfg(test)]
@@ -294,7 +294,7 @@ mod tests {
 
     use super::*;
 
-    /// What somebody did who left this behind.
+    /// What was done between these two placements.
     fn done(before: &str, after: &str) -> Option<(Fault, bool)> {
         let before = State::from_fen(before, CastlingMode::Standard).expect("a position");
         let after: Fen = after.parse().expect("a placement");

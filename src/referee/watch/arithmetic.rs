@@ -12,28 +12,28 @@ use crate::laws::{Bonus, ClockCheck, TimeControl};
 use crate::referee::LineEntry;
 use crate::tracker::{ClockChange, Completion};
 
-/// The board tells whole seconds, up to a second late.
+/// The board reports whole seconds, up to a second late: times that differ by less than this may be right.
 const TOLERANCE_MS: u64 = 12_000;
 /// A clock that shows at its start what each player has, to within this, was set to it.
 const MAX_SETTING_DIFFERENCE_MS: u64 = 2_000;
-/// From one check to the next.
+/// The least time from one check to the next.
 const MIN_BETWEEN_CHECKS: Duration = Duration::from_secs(20);
-/// So many checks in a row must fail.
+/// This many checks in a row must fail.
 const MIN_FAILED_CHECKS: u32 = 2;
 
 /// Keeps account of the time that has passed.
 #[derive(Debug, Default)]
 pub(super) struct Arithmetic {
-    /// What has run on the clocks, in milliseconds, before the last reading.
+    /// How long the clocks ran until the last reading, in milliseconds.
     ran_ms: u64,
     /// The last reading while the clock ran.
     since: Option<Timestamp>,
     /// What the clock showed when it was started.
     begun_with: Option<ByColor<u64>>,
-    /// The arbiter's corrections, as far as the times jumped while the clock stood.
+    /// The arbiter's corrections: by how much the times jumped while the clock was stopped.
     adjusted_ms: i64,
     last: Option<ByColor<u64>>,
-    /// The clock was away, or set anew in a way that cannot be followed.
+    /// The clock or the board was away, so that the account is incomplete.
     lost: bool,
     checked: Option<Timestamp>,
     failed: u32,
@@ -110,7 +110,7 @@ impl Arithmetic {
             before_first_move,
             adjusted_ms: self.adjusted_ms,
         };
-        // Where no press was seen, there may have been one all the same.
+        // Where no press was seen, there may still have been one.
         let with_presses_seen = ClockCheck {
             moves: pressed,
             ..check
@@ -141,8 +141,8 @@ impl Arithmetic {
     }
 }
 
-/// Whether the clock was set to the control's first period, and then whether with the first increment already in it;
-/// `None`: it was set to something else, and nothing can be expected of it.
+/// Whether the first increment was already on a clock that was set to the control's first period; `None`: it was set to
+/// something else, and nothing can be expected of it.
 fn set_with(control: &TimeControl, begun: ByColor<u64>) -> Option<bool> {
     let base = control.credited_ms(1);
     let first = match control.bonus(1) {

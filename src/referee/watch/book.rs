@@ -1,4 +1,4 @@
-//! The incidents that are open, and what is said of them.
+//! The open incidents and their events.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::events::incidents::{Incidents, offence, set_counts};
 use crate::events::{Clock, ClosedBy, EventKind, Incident, IncidentEnd, Proof, SquareChange};
 use crate::laws::{IncidentKind, Regulations, ResumableCase, Situation, text};
 
-/// What is to be told of something seen.
+/// What to report about a situation.
 #[derive(Debug, Clone)]
 pub(super) struct Report {
     pub(super) situation: Situation,
@@ -21,16 +21,16 @@ pub(super) struct Report {
     /// The ply concerned, 0 before the game; `None` where no game is concerned.
     pub(super) ply: Option<u32>,
     pub(super) squares: Bitboard,
-    /// It began then.
+    /// When it began.
     pub(super) from: Timestamp,
-    /// The position to go by.
+    /// The position that it is about.
     pub(super) fen: Option<String>,
     pub(super) clock: Option<Clock>,
     pub(super) changes: Vec<SquareChange>,
 }
 
 impl Report {
-    /// Of what is due now, with what is known at this moment.
+    /// A report on the next ply, with what is known now.
     pub(super) fn new(game: &GameStatus<'_>, trace: &Trace, situation: Situation, from: Timestamp) -> Self {
         Self {
             situation,
@@ -60,7 +60,7 @@ impl Report {
     }
 }
 
-/// What led to something is told from so long before.
+/// The evidence of an incident begins this long before it.
 const EVIDENCE_LEAD: core::time::Duration = core::time::Duration::from_secs(3);
 
 /// An incident's number, per board and stream, from 1.
@@ -80,13 +80,13 @@ pub(super) struct Closing {
 pub(super) struct Book {
     last: Number,
     open: BTreeMap<Number, Incident>,
-    /// Those of this game that are over: the arbiter may still decide on them.
+    /// Closed incidents of this game: the arbiter may still decide on them.
     past: BTreeMap<Number, Incident>,
-    said: Vec<(Timestamp, EventKind)>,
+    events: Vec<(Timestamp, EventKind)>,
 }
 
 impl Book {
-    /// Goes on with the number of the last incident, those that were open, and those that stand.
+    /// Takes up the incidents of a journal and their numbering.
     pub(super) fn resume(&mut self, incidents: &Incidents) {
         let by_number = |incident: &Incident| (incident.incident, incident.clone());
         self.last = incidents.last();
@@ -104,12 +104,12 @@ impl Book {
         self.last += 1;
         let incident = describe(self.last, now, regulations, report);
         self.open.insert(self.last, incident.clone());
-        self.said
+        self.events
             .push((now, EventKind::IncidentOpened(Box::new(incident))));
         self.last
     }
 
-    /// Says more of one that is open; nothing where it says no more than was known.
+    /// Updates an open incident; without an event where nothing changed.
     pub(super) fn update(
         &mut self,
         now: Timestamp,
@@ -128,7 +128,7 @@ impl Book {
             return;
         }
         *known = incident.clone();
-        self.said
+        self.events
             .push((now, EventKind::IncidentUpdated(Box::new(incident))));
     }
 
@@ -160,11 +160,11 @@ impl Book {
             counts: closed.counts,
             decision: closed.decision,
         };
-        self.said.push((now, event));
+        self.events.push((now, event));
         self.past.insert(number, incident);
     }
 
-    /// An incident that the arbiter can decide: it is open, or of this game and over.
+    /// An incident that the arbiter can decide: an open one, or a closed one of this game.
     pub(super) fn decidable(&self, number: Number) -> Option<&Incident> {
         self.open.get(&number).or_else(|| self.past.get(&number))
     }
@@ -183,7 +183,7 @@ impl Book {
             .collect()
     }
 
-    /// Another game begins: the one before is no longer open to the arbiter.
+    /// Another game begins: the arbiter can no longer decide incidents of the one before.
     pub(super) fn forget_past(&mut self) {
         self.past.clear();
     }
@@ -200,7 +200,7 @@ impl Book {
         self.close(now, number, ClosedBy::Board, reason);
     }
 
-    /// Closes what the end of a game ends.
+    /// At the end of a game, closes all incidents but those of these kinds.
     pub(super) fn close_all_but(&mut self, now: Timestamp, kinds: &[IncidentKind]) {
         let over: Vec<Number> = self
             .open
@@ -213,8 +213,9 @@ impl Book {
         }
     }
 
+    /// The events since the last call, in order.
     pub(super) fn take_events(&mut self) -> Vec<(Timestamp, EventKind)> {
-        std::mem::take(&mut self.said)
+        std::mem::take(&mut self.events)
     }
 }
 
@@ -225,19 +226,19 @@ pub(super) struct Offences {
 }
 
 impl Offences {
-    /// Counts one more and says which it is.
+    /// Counts one more and returns its number, from 1.
     pub(super) fn count(&mut self, color: Color) -> u32 {
         self.completed[color] = self.completed[color].saturating_add(1);
         self.completed[color]
     }
 
-    /// Counts one less: it was none after all.
+    /// Counts one less: it was no offence after all.
     pub(super) fn discount(&mut self, color: Color) {
         self.completed[color] = self.completed[color].saturating_sub(1);
     }
 }
 
-/// What a watcher needs to go on with an incident that was open when kiebitz was stopped.
+/// An incident that was open when kiebitz was stopped, as far as its watcher needs it to go on.
 #[derive(Debug)]
 pub(super) struct ResumedIncident {
     pub(super) number: Number,
@@ -248,7 +249,7 @@ pub(super) struct ResumedIncident {
     pub(super) from: Timestamp,
     /// The position of its evidence, `None` where it has none that can be read.
     pub(super) board: Option<Board>,
-    /// `None` where its watcher has no use for it.
+    /// How far it had gone, for the watchers that need to know; else `None`.
     pub(super) case: Option<ResumableCase>,
 }
 
@@ -276,6 +277,7 @@ impl ResumedIncident {
     }
 }
 
+/// Builds an incident, with what the Laws advise.
 fn describe(number: Number, now: Timestamp, regulations: &Regulations, report: Report) -> Incident {
     let advice = regulations.rules.advise(&report.situation, report.color);
     Incident {

@@ -11,13 +11,14 @@ use super::{Desk, News};
 use crate::events::IncidentEnd;
 use crate::laws::Situation;
 
-/// King and rook are read one after the other, a few milliseconds apart: lifted within this time they left together.
+/// King and rook are read one after the other, a few milliseconds apart: lifted at most this far apart, they left
+/// together.
 const MAX_APART: Duration = Duration::from_millis(60);
 
-/// Looks at castling once it is told; nothing stays open.
+/// Checks castling once the ply is found; nothing stays open.
 #[derive(Debug, Default)]
 pub(super) struct Castlings {
-    /// The last ply looked at, so that one that is told anew is not looked at again.
+    /// The last ply checked, so that a corrected one is not checked again.
     seen: u32,
 }
 
@@ -96,7 +97,7 @@ fn left_at(
         .map(|shown| shown.at)
 }
 
-/// Whether both pieces came to stand within one look at the board.
+/// Whether both pieces were put down within one scan.
 fn landed_together(trace: &Trace, after: &shakmaty::Board, color: shakmaty::Color, since: Timestamp) -> bool {
     let stands = |role: Role| {
         let piece = role.of(color);

@@ -1,4 +1,4 @@
-//! Pieces that stand where no move has put them.
+//! Pieces on squares where no move has put them.
 
 use core::time::Duration;
 
@@ -14,30 +14,30 @@ use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Situation;
 use crate::tracker::{CENTRE, State, difference};
 
-/// Hands put right at once what they have just upset.
+/// Players put right at once what they have just knocked over.
 const GRACE: Duration = Duration::from_millis(2600);
 /// A single piece on the square next to its own may be an illegal move that is put right before the press.
 const PUSH_GRACE: Duration = Duration::from_millis(9500);
-/// A piece that is gone may be in the hand of its player, who thinks; or his opponent's, about to be taken.
+/// A missing piece may be in the hand of its player, who is thinking, or in the opponent's, about to be captured.
 const GONE_GRACE: Duration = Duration::from_secs(20);
-/// And if nobody on move has a use for it, it has fallen.
+/// A missing piece that the player on move can neither move nor capture has fallen.
 const FALLEN_GRACE: Duration = Duration::from_secs(8);
-/// Two pieces in one hand, to take one with the other or to castle, are put down sooner.
+/// Two pieces in one hand, for a capture or castling, are put down sooner.
 const TWO_GRACE: Duration = Duration::from_secs(6);
-/// What a move found displaced when it was made is looked at once more.
+/// What was displaced when a move was made is checked once more after this time.
 const FOUND_GRACE: Duration = Duration::from_millis(900);
-/// A piece was displaced before a move if it was so long before it was lifted.
+/// A piece was displaced before a move if that was at least this long before the move's piece was lifted.
 const MIN_BEFORE_LIFT: Duration = Duration::from_millis(300);
-/// More squares than that are pieces being set up or cleared away.
+/// More squares than this are pieces being set up or cleared away.
 const MAX_SQUARES: usize = 10;
 
 /// Follows displaced pieces until they stand where they belong.
 #[derive(Debug, Default)]
 pub(super) struct Displaced {
     open: Option<Open>,
-    /// Squares that differed before a move was made and still do, with the ply and when it was told.
+    /// Squares that differed before a move was made and still do, with the ply and when it was found.
     found: Option<(Bitboard, u32, Timestamp)>,
-    /// What looks displaced, how long it has to be put right, and since when it looks so.
+    /// What looks displaced, how long there is to put it right, and since when it has looked so.
     suspected: Option<(Bitboard, Duration, Timestamp)>,
     wake: Option<Timestamp>,
 }
@@ -97,7 +97,7 @@ impl Displaced {
         }
     }
 
-    /// A move was made while something stood elsewhere: nobody put it right on his own time.
+    /// A move was made while something was displaced: it was not put right before.
     fn played(&mut self, desk: &mut Desk<'_>, ply: u32) {
         let Some(entry) = desk.game.entry(ply) else { return };
         if let Some(open) = self.open.as_mut().filter(|open| !open.found_later) {
@@ -159,14 +159,14 @@ impl Displaced {
         self.open(desk, squares, ply, false);
     }
 
-    /// What no move explains, and how long it has to be put right.
+    /// What no move explains, and how long there is to put it right.
     fn suspects(&self, desk: &Desk<'_>, tip: &State, fresh: Bitboard) -> Option<(Bitboard, Duration)> {
         if fresh.is_empty() || fresh.count() > MAX_SQUARES {
             return None;
         }
         if let Some(act) = act::read(tip, desk.game.last_before(), desk.trace, fresh) {
             let push = act.may_be_a_push(desk.trace) && !act.halfway;
-            // What was told as the last move came to be in the same look: both were upset.
+            // The last move appeared in the same scan: both were knocked over.
             let last = desk.game.last_before();
             let expected = last.map_or(Bitboard::EMPTY, |last| difference(last.board(), tip.board()));
             let upset = act.upsets(desk.trace) || (expected.any() && at_once(desk, fresh | expected));
@@ -179,7 +179,7 @@ impl Displaced {
         }
         let moves = tip.moves();
         let reached = moves.iter().map(|candidate| candidate.footprint);
-        // A move that stands and is not told yet, or one of several pieces that has begun.
+        // A move that is not found yet, or one of several pieces that has begun.
         if reached
             .clone()
             .any(|footprint| footprint.squares().count() > 2 && footprint.squares().is_superset(fresh))
@@ -190,7 +190,7 @@ impl Displaced {
             .filter(|footprint| fresh.is_superset(footprint.squares()) && footprint.fits(shown))
             .map(|footprint| footprint.squares())
             .next();
-        // No hand makes a move and pushes another piece in one look at the board.
+        // Nobody makes a move and pushes another piece within one scan.
         let upset = at_once(desk, fresh) && fresh.count() > 3;
         let rest = fresh & !played.filter(|_| !upset).unwrap_or(Bitboard::EMPTY);
         let strays = strays(tip.board(), shown, rest);
@@ -259,8 +259,8 @@ impl Displaced {
     }
 }
 
-/// Pieces that are gone from their squares, and those of the same kind that stand on others; a piece that stands
-/// somewhere without having left another square was misread.
+/// Squares that pieces have left, and squares where pieces of the same kind appeared; a piece that appears without one
+/// having left another square was misread.
 fn strays(expected: &Board, shown: &Board, differs: Bitboard) -> Bitboard {
     let mut gone: Bitboard = differs
         .into_iter()
@@ -285,7 +285,7 @@ fn strays(expected: &Board, shown: &Board, differs: Bitboard) -> Bitboard {
     strays | fallen.collect::<Bitboard>()
 }
 
-/// Whether all these squares came to show what they do in one look at the board.
+/// Whether all these squares came to show what they do in one scan.
 fn at_once(desk: &Desk<'_>, squares: Bitboard) -> bool {
     let changed = || squares.into_iter().map(|square| desk.trace.changed_at(square));
     let (first, last) = (changed().min(), changed().max());
@@ -294,7 +294,7 @@ fn at_once(desk: &Desk<'_>, squares: Bitboard) -> bool {
         .is_some_and(|(first, last)| last.saturating_duration_since(first) <= ONE_SCAN_APART)
 }
 
-/// Whether another piece of its colour left a square nearby in the same look at the board: no hand lifts two.
+/// Whether another piece of `color` left a square nearby in the same scan: nobody lifts two at once.
 fn knocked(desk: &Desk<'_>, fallen: Square, color: Color) -> bool {
     let at = desk.trace.changed_at(fallen);
     desk.trace
@@ -309,7 +309,7 @@ fn knocked(desk: &Desk<'_>, fallen: Square, color: Color) -> bool {
         .any(|(square, piece)| piece.color == color && square.distance(fallen) <= 2)
 }
 
-/// A piece that is seen elsewhere was displaced; one that is gone may be a square that was misread.
+/// A piece that appears elsewhere was displaced; a missing one may be a misread square.
 fn found_grace(shown: &Board, squares: Bitboard) -> Duration {
     if (squares & shown.occupied()).any() {
         FOUND_GRACE
@@ -324,7 +324,7 @@ fn shows_result(shown: &Board) -> bool {
     (shown.kings() & centre).count() == 2
 }
 
-/// Whether all that is gone may be in somebody's hand: one piece of each colour, or king and rook.
+/// Whether all missing pieces may be in somebody's hand: one piece of each colour, or king and rook.
 fn in_hand(expected: &Board, shown: &Board, strays: Bitboard) -> bool {
     if (strays & shown.occupied()).any() {
         return false;

@@ -1,4 +1,4 @@
-//! Boards and sensors that fail: a square that tells what nobody does, a board that is away.
+//! Boards and sensors that fail: squares that report changes nobody makes, a board that is disconnected.
 
 use core::time::Duration;
 
@@ -12,13 +12,13 @@ use crate::laws::Situation;
 
 /// A faulty square is judged by its changes within this time.
 const WINDOW: Duration = Duration::from_secs(8);
-/// A hand changes a square less often, even where pieces are taken one after the other.
+/// Players change a square less often, even where pieces are captured one after the other.
 const MIN_FAULTY_CHANGES: usize = 11;
-/// Of these so many bring back what stands there.
+/// At least this many of the changes bring back the piece that stands there.
 const MIN_FAULTY_RETURNS: usize = 5;
-/// A square that has told the same for so long is well again.
+/// A square that has shown the same for at least this long is sound again.
 const MIN_QUIET: Duration = Duration::from_secs(10);
-/// From so many changes on others do not count on a square any more.
+/// From this many changes on, other watchers set the square aside.
 const MIN_DOUBTFUL_CHANGES: usize = 5;
 
 /// Follows squares that flicker, and the board's absence.
@@ -31,7 +31,7 @@ pub(super) struct Faults {
 }
 
 impl Faults {
-    /// Squares whose word does not count.
+    /// Squares that cannot be trusted.
     pub(super) fn squares(&self) -> Bitboard {
         let faulty: Bitboard = self.squares.iter().map(|(_, square)| *square).collect();
         faulty | self.doubtful
@@ -112,12 +112,12 @@ impl Faults {
         let now = desk.now();
         self.wake = None;
         for (number, square) in core::mem::take(&mut self.squares) {
-            let well_at = desk.trace.changed_at(square) + MIN_QUIET;
-            if now >= well_at {
+            let sound_at = desk.trace.changed_at(square) + MIN_QUIET;
+            if now >= sound_at {
                 desk.book.close(now, number, ClosedBy::Board, IncidentEnd::Passed);
             } else {
                 self.squares.push((number, square));
-                self.wake = Some(self.wake.map_or(well_at, |wake| wake.min(well_at)));
+                self.wake = Some(self.wake.map_or(sound_at, |wake| wake.min(sound_at)));
             }
         }
         if self.doubtful.any() && self.squares.is_empty() {

@@ -1,7 +1,7 @@
-//! The round has begun, and the game on this board has not: the clock stands, or a player's first move is missing.
+//! Late starts: the round has begun and the game has not. The clock is stopped, or a player's first move is missing.
 //!
-//! Only a board is judged that waits for its game: the pieces stand as it begins, and none was begun for this round. Who
-//! sits there it cannot see.
+//! Only boards that wait for their game are judged: the pieces are set up, and no game was begun for this round. The
+//! board cannot see who sits there.
 
 use core::time::Duration;
 
@@ -14,34 +14,34 @@ use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::{ResumableCase, Situation};
 use crate::tracker::{ClockChange, Variant, difference};
 
-/// Clocks are started one after the other.
+/// Clocks are started one after the other, within this time.
 const START_GRACE: Duration = Duration::from_secs(120);
-/// A game that began so long before its round is of it.
+/// A game that began at most this long before a round belongs to it.
 const MAX_EARLY: Duration = Duration::from_secs(10 * 60);
-/// Nobody who is there thinks longer about his first move.
+/// A player who is there thinks at most this long about the first move.
 const MAX_FIRST_MOVE_THOUGHT: Duration = Duration::from_secs(5 * 60);
-/// Where no game has begun so long after the default time, there is none in this round.
+/// Where no game has begun this long after the default time, the board has none in this round.
 const GIVEN_UP_AFTER: Duration = Duration::from_secs(60 * 60);
-/// So many squares that differ from the start position are another position, or the pieces being put away.
+/// With more differences from the start position than this, it is another one or the pieces are being put away.
 const MAX_DIFFERING_SQUARES: usize = 8;
 
 /// Watches for games that do not begin with their round.
 #[derive(Debug, Default)]
 pub(super) struct Late {
     open: Option<Open>,
-    /// The round in which it was told that the clock stands: once is enough.
+    /// The round in which a stopped clock was reported: once is enough.
     stood: Option<Timestamp>,
-    /// The round in which a player's first move was missed, likewise.
+    /// The round in which a player's missing first move was reported.
     missed: ByColor<Option<Timestamp>>,
-    /// The last game on this board began then.
+    /// When the last game on this board began.
     began: Option<Timestamp>,
-    /// It is being played.
+    /// Whether it is being played.
     playing: bool,
-    /// The board has been looked at since then.
+    /// Since when the board has been seen.
     seen: Option<Timestamp>,
-    /// The start position was set up then.
+    /// When the start position was set up.
     set_up: Option<Timestamp>,
-    /// The clock was last started then.
+    /// When the clock was last started.
     started: Option<Timestamp>,
     wake: Option<Timestamp>,
 }
@@ -59,13 +59,13 @@ struct Open {
 }
 
 impl Late {
-    /// A game of the journal began then, and may still be played.
+    /// Takes up a game of the journal that began then.
     pub(super) fn resume_game(&mut self, began: Timestamp, playing: bool) {
         self.began = Some(began);
         self.playing = playing;
     }
 
-    /// Goes on with an incident that is open.
+    /// Takes up an open incident.
     pub(super) fn resume(&mut self, known: ResumedIncident) {
         self.resume_past(&known);
         // Whoever opened it had seen the board.
@@ -155,7 +155,7 @@ impl Late {
         self.open = None;
     }
 
-    /// Whether the pieces stand as a game begins, and none was begun for this round.
+    /// Whether the start position is set up, and no game was begun for this round.
     fn waits_for_game(&self, desk: &Desk<'_>, round: Timestamp) -> bool {
         let game = desk.game;
         let begun = self.began.is_some_and(|began| of_round(began, round));
@@ -166,7 +166,7 @@ impl Late {
         waits && stands && desk.trace.is_whole() && is_beginning(desk)
     }
 
-    /// The clock of a board that waits for its game should run.
+    /// Checks the clock of a board that waits for its game: it should run.
     fn check_clock(&mut self, desk: &mut Desk<'_>, round: Timestamp) {
         let (now, clock) = (desk.now(), desk.game.clock);
         if !clock.connected || clock.running {
@@ -199,13 +199,13 @@ impl Late {
         }
     }
 
-    /// Whether the board was looked at when the default time passed: nobody knows what was there before.
+    /// Whether the board had been seen when the default time passed: what was there before is not known.
     fn watched(&self, passes: Timestamp, round: Timestamp) -> bool {
         self.seen
             .is_some_and(|seen| seen <= passes.max(round + START_GRACE))
     }
 
-    /// A clock runs and nobody makes the first move that is due.
+    /// Checks whether the clock runs and the next first move is missing.
     fn check_first_move(&mut self, desk: &mut Desk<'_>, round: Timestamp) {
         let (now, game) = (desk.now(), desk.game);
         let began = self.began.filter(|began| of_round(*began, round));
@@ -217,7 +217,7 @@ impl Late {
             return;
         }
         let last = game.line.last();
-        // Before the press it may still be the opponent's clock that runs.
+        // Before the press, the opponent's clock may still be the one that runs.
         if last.is_some_and(|last| last.completed.is_none()) || self.missed[color] == Some(round) {
             return;
         }
@@ -256,7 +256,7 @@ impl Late {
     }
 }
 
-/// What is to be told of a round that began then.
+/// The report on a round that began then.
 fn late(desk: &Desk<'_>, round: Timestamp, defaulted: bool) -> Report {
     let passed = desk.now().saturating_duration_since(round).as_secs() / 60;
     let situation = Situation::LateStart {
@@ -267,23 +267,23 @@ fn late(desk: &Desk<'_>, round: Timestamp, defaulted: bool) -> Report {
     desk.report(situation, round)
 }
 
-/// Whether a game that began then is of the round that begins there, or of an earlier one.
+/// Whether a game belongs to the round that begins then, or to a later one.
 fn of_round(began: Timestamp, round: Timestamp) -> bool {
     began + MAX_EARLY >= round
 }
 
-/// When the default time of a round passes; `None`: nobody has said how long it is.
+/// When the default time of a round passes; `None`: it is not known.
 fn default_at(desk: &Desk<'_>, round: Timestamp) -> Option<Timestamp> {
     let minutes = desk.game.regulations.default_minutes()?;
     Some(round + Duration::from_secs(u64::from(minutes) * 60))
 }
 
-/// When a board that waits for its game is taken to have none in a round.
+/// When a waiting board is assumed to have no game in a round.
 fn given_up(desk: &Desk<'_>, round: Timestamp) -> Timestamp {
     default_at(desk, round).unwrap_or(round) + GIVEN_UP_AFTER
 }
 
-/// Whether the line of play begins where the game does, and not where it was found in progress.
+/// Whether the line begins with the game's start, and not with a game found in progress.
 fn is_beginning(desk: &Desk<'_>) -> bool {
     desk.game
         .start

@@ -1,4 +1,4 @@
-//! Illegal moves, and pawns left on the last rank: made, completed, answered, put right.
+//! Illegal moves, and pawns left on the last rank, from the making of the move until it is put right.
 
 use core::time::Duration;
 
@@ -13,36 +13,36 @@ use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::{Fault, Situation, Stage};
 use crate::tracker::{Completion, State};
 
-/// An act that stands this long is no rest on the way.
+/// A piece that stands for at least this long has not just paused on its way.
 const MIN_STANDING: Duration = Duration::from_millis(1300);
-/// What a legal move begins like has this long to become one.
+/// What a legal move can begin with has at most this long to become one.
 const MAX_HALFWAY: Duration = Duration::from_secs(7);
-/// A pressed clock is believed when the squares have been read once more.
+/// After a press, the squares are read once more before the act is judged.
 const PRESS_SETTLES_AFTER: Duration = Duration::from_millis(400);
-/// And what a legal move begins like when its second piece has had the time.
+/// The same for what a legal move can begin with: its second piece needs this time.
 const PRESS_SETTLES_HALFWAY: Duration = Duration::from_millis(1200);
-/// A piece put back stays there.
+/// A piece counts as put back when it has stood there for at least this long.
 const MIN_RESTORED: Duration = Duration::from_millis(500);
 
-/// Follows what is no legal move from its making to its end.
+/// Follows irregular moves from when they are made until they are dealt with.
 #[derive(Debug, Default)]
 pub(super) struct Moves {
     pending: Option<Pending>,
     open: Vec<Open>,
-    /// Open since before kiebitz was started, with the ply of each: what the position was then is not known.
+    /// Open since before a restart, with the ply of each: the position before it is not known.
     resumed: Vec<(Number, u32)>,
     wake: Option<Timestamp>,
 }
 
-/// What stands on the board and is not told yet.
+/// An act that stands on the board and is not reported yet.
 #[derive(Debug)]
 struct Pending {
     act: Act,
     ply: u32,
     since: Timestamp,
-    /// Its pieces have left where they stood.
+    /// When its pieces left the squares where they stood.
     left_at: Option<Timestamp>,
-    /// Its player pressed the clock.
+    /// When its player pressed the clock.
     pressed_at: Option<Timestamp>,
 }
 
@@ -56,7 +56,7 @@ struct Open {
     before: State,
     stage: Stage,
     offence: u32,
-    /// It stands again since then.
+    /// Since when that position is back on the board.
     restored_at: Option<Timestamp>,
 }
 
@@ -71,12 +71,12 @@ impl Moves {
         self.resumed.retain(|(resumed, _)| *resumed != number);
     }
 
-    /// Whether something of this player's is being put right, so that a press back is no offence.
+    /// Whether something near this ply is being put right, so that pressing the clock back is no offence.
     pub(super) fn concerns(&self, ply: u32) -> bool {
         self.open.iter().any(|open| open.ply.abs_diff(ply) <= 1) || self.pending.is_some()
     }
 
-    /// Squares of illegal moves that were told and are not over.
+    /// The squares of open incidents.
     pub(super) fn open_squares(&self) -> Bitboard {
         let open = self.open.iter().map(|open| open.act.squares);
         open.fold(Bitboard::EMPTY, |all, squares| all | squares)
@@ -109,7 +109,7 @@ impl Moves {
         self.follow_open(desk);
     }
 
-    /// Compares the board with the position as told.
+    /// Compares the board with the line's last position.
     fn inspect(&mut self, desk: &mut Desk<'_>) {
         let Some(tip) = desk.game.tip() else { return };
         let (now, differs) = (desk.now(), desk.differs());
@@ -139,7 +139,7 @@ impl Moves {
         self.judge(desk, differs);
     }
 
-    /// Whether what is pending can be told, or has been put right.
+    /// Reports the pending act when it is certain, or drops it when it has been put right.
     fn judge(&mut self, desk: &mut Desk<'_>, differs: Bitboard) {
         let now = desk.now();
         let Some(pending) = &self.pending else { return };
@@ -149,12 +149,12 @@ impl Moves {
                 self.pending = None;
             } else if differs.is_empty() {
                 let stood = left_at.saturating_duration_since(since);
-                let told = stood >= MIN_STANDING
+                let certain = stood >= MIN_STANDING
                     && (!act.halfway || stood >= MAX_HALFWAY)
                     && !(act.upsets(desk.trace) && act.from.distance(act.to) == 1);
                 let (ply, pressed) = (pending.ply, pending.pressed_at.is_some());
                 self.pending = None;
-                if told && !pressed {
+                if certain && !pressed {
                     let report = report(desk, &act, ply, since, Stage::Made, 0);
                     desk.open_and_close(report, IncidentEnd::Restored);
                 }
@@ -166,7 +166,7 @@ impl Moves {
             Some(at) => at + PRESS_SETTLES_AFTER,
             None if act.unpromoted => return,
             None if act.halfway || act.shows_result => since + MAX_HALFWAY,
-            // It may have been pushed there by accident: what comes next will tell.
+            // It may have been pushed there by accident: what follows will show.
             None if act.may_be_a_push(desk.trace) => return,
             None => since + MIN_STANDING,
         };
@@ -189,8 +189,8 @@ impl Moves {
         if let Some(open) = self.open.iter_mut().find(made) {
             // The same move has gone further: the rook has followed the king.
             open.act = act;
-            let (number, said) = (open.number, open.stage);
-            self.advance(desk, number, if stage == Stage::Made { said } else { stage });
+            let (number, reached) = (open.number, open.stage);
+            self.advance(desk, number, if stage == Stage::Made { reached } else { stage });
             return;
         }
         let Some(before) = desk.game.before(ply).cloned() else {
@@ -215,7 +215,7 @@ impl Moves {
         });
     }
 
-    /// A player pressed his clock, and no ply of his that was told is completed by it.
+    /// A player pressed their clock, and that completed none of their known plies.
     fn pressed(&mut self, desk: &mut Desk<'_>, color: Color) {
         let now = desk.now();
         if let Some(pending) = self.pending.as_mut().filter(|pending| pending.act.color == color) {
@@ -253,7 +253,7 @@ impl Moves {
         desk.update(number, report);
     }
 
-    /// A ply was told: what was irregular there is replaced or answered, or it is irregular itself.
+    /// The tracker found a ply: it replaces or answers what was irregular, or is irregular itself.
     fn played(&mut self, desk: &mut Desk<'_>, ply: u32) {
         let Some(entry) = desk.game.entry(ply) else { return };
         let legal = entry.ply.played.is_some();
@@ -315,7 +315,7 @@ impl Moves {
         self.forget(number);
     }
 
-    /// What is put back is over, unless the clock was pressed: then it is when another move was made.
+    /// A move that is put back is over, unless the clock was pressed: then it is over when another move is made.
     fn follow_open(&mut self, desk: &mut Desk<'_>) {
         let now = desk.now();
         let mut over = Vec::new();
@@ -349,7 +349,7 @@ impl Moves {
     }
 }
 
-/// Whether it stood there before the last ply was made: then it is no move of this turn.
+/// Whether it stood there before the last ply was made: then it does not belong to this turn.
 fn stood_before(desk: &Desk<'_>, act: &Act) -> bool {
     let last = desk.game.line.last();
     let fresh_at = act
@@ -361,7 +361,7 @@ fn stood_before(desk: &Desk<'_>, act: &Act) -> bool {
         .is_some_and(|(last, at)| at + ONE_SCAN_APART < last.ply.lifted_at)
 }
 
-/// The irregular ply that the tracker told, as an act.
+/// The irregular ply that the tracker found, as an act.
 fn act_of_ply(desk: &Desk<'_>, ply: u32) -> Option<Act> {
     let before = desk.game.before(ply)?;
     let entry = desk.game.entry(ply)?;

@@ -1,4 +1,4 @@
-//! What the watchers are told of.
+//! What the watchers take in.
 
 use shakmaty::{ByColor, Color};
 
@@ -10,13 +10,13 @@ use crate::tracker::{ClockChange, Completion, Finding, Withdrawal};
 pub(in crate::referee) enum News {
     /// A line of play begins.
     Started,
-    /// This ply was told, or told anew instead of the one that is handed on.
+    /// The tracker found this ply, in place of the one given where it corrects one.
     Played(u32, Option<Box<LineEntry>>),
-    /// From this ply on all is withdrawn: these plies.
+    /// All plies from this one on were withdrawn: these.
     Retracted(u32, Withdrawal, Vec<LineEntry>),
     /// A ply was completed.
     Completed(u32, Completion),
-    /// A player pressed his clock, and no ply of his that was told earlier is completed by it.
+    /// A player pressed their clock, and that completed none of their known plies.
     Pressed(Color),
     Clock(ClockChange),
     /// A reading of the clock.
@@ -26,14 +26,14 @@ pub(in crate::referee) enum News {
     /// What happened while the board was away is known, or given up.
     Back,
     Over,
-    /// The players sit at each other's pieces, after so many moves made by both.
+    /// The players sit at each other's pieces; both have made this many moves.
     Reversed(u32),
-    /// A deadline, or that something was found that speaks of the game alone.
+    /// A deadline passed, or a finding concerns the game alone.
     Time,
 }
 
 impl News {
-    /// What a finding says to the watchers; the line is still as it was before it.
+    /// What a finding means to the watchers; `line` is the line before it.
     pub(in crate::referee) fn of(finding: &Finding, line: &[LineEntry]) -> Option<Self> {
         let at = |ply: u32| usize::try_from(ply).unwrap_or(usize::MAX).saturating_sub(1);
         Some(match finding {
@@ -49,7 +49,7 @@ impl News {
             Finding::Clock(change) => Self::Clock(*change),
             Finding::Away => Self::Away,
             Finding::Recovered { .. } => Self::Back,
-            // What the game makes of them is what counts.
+            // Only their effect on the game counts.
             Finding::Settled { .. } | Finding::ResultShown { .. } | Finding::WhiteSide(_) => Self::Time,
             Finding::Times { .. } | Finding::Squares(_) => return None,
         })

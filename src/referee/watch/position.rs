@@ -1,4 +1,4 @@
-//! Positions that no legal play can have, and play after the end.
+//! Positions that no legal play can reach, and play after the end.
 
 use shakmaty::{Bitboard, Board, Color, Rank};
 
@@ -7,7 +7,7 @@ use super::{Desk, News};
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Situation;
 
-/// Looks at what irregular play leaves behind, and at what is played when the game is over.
+/// Watches the positions that irregular play leads to, and play after the game is over.
 #[derive(Debug, Default)]
 pub(super) struct Positions {
     open: Option<Number>,
@@ -46,7 +46,7 @@ impl Positions {
         }
     }
 
-    /// A reply was made to an irregular move: what stands there may be a position that the Laws do not know.
+    /// A reply was made to an irregular move: the position may be illegal.
     fn played(&mut self, desk: &mut Desk<'_>, ply: u32) {
         let answered = ply
             .checked_sub(1)
@@ -75,8 +75,8 @@ impl Positions {
     }
 }
 
-/// Whether both kings are in check (side by side they are as well), or a pawn stands on the last rank; with the squares
-/// concerned.
+/// The squares of what is illegal, with true where both kings are in check (as they are side by side), and false where
+/// pawns stand on the first or last rank.
 fn illegal(board: &Board) -> Option<(bool, Bitboard)> {
     let in_check = |color: Color| {
         board

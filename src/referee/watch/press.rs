@@ -1,4 +1,4 @@
-//! Clocks pressed by the player on move while the pieces stand as before.
+//! Clocks that the player on move pressed without making a move.
 
 use core::time::Duration;
 
@@ -12,12 +12,12 @@ use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Situation;
 use crate::tracker::ClockChange;
 
-/// The squares of a move made before the press are all told by then.
+/// By then the board has reported all squares of a move made before the press.
 const JUDGED_AFTER: Duration = Duration::from_millis(2200);
-/// A press is told within a second; a move made so long before it belongs to it.
+/// A press is reported within a second: a move at most this long before it belongs to it.
 const MAX_MOVE_BEFORE_PRESS: Duration = Duration::from_millis(1400);
 
-/// The opponent's move, with what it took, is told by then.
+/// By then the board has reported the opponent's move, with what it captured.
 const REPLY_SETTLES_AFTER: Duration = Duration::from_millis(50);
 
 /// Follows presses that no move explains.
@@ -99,7 +99,7 @@ impl Presses {
             return;
         }
         if self.waiting.take().is_some() {
-            // A reading that was wrong shows as a press and one back.
+            // A wrong reading looks like a press and a press back.
             return;
         }
         let game = desk.game;

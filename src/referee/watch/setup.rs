@@ -1,4 +1,4 @@
-//! How the pieces are set up before the game: wrongly, or on a board that is turned; and how far play goes from there.
+//! Wrong start positions and turned boards, and how far play goes on from them.
 
 use core::time::Duration;
 
@@ -12,9 +12,9 @@ use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::{DrawnStart, IncidentKind, ResumableCase, Situation};
 use crate::tracker::{ClockChange, Side, Variant, difference};
 
-/// Pieces that have stood like this for so long are set up.
+/// Pieces that have not moved for at least this long are set up.
 const MIN_STANDING: Duration = Duration::from_millis(3500);
-/// So many squares that differ from what was found wrong are something else.
+/// With more differences from the wrong position than this, it is another position.
 const MAX_DIFFERING_SQUARES: usize = 8;
 
 /// Watches the board before the first move, and how far play goes from what was wrong there.
@@ -39,15 +39,15 @@ struct Found {
     from: Timestamp,
     squares: Bitboard,
     progress: Progress,
-    /// How often each side of the clock was pressed since: turned by a quarter, the board tells no moves. It begins anew
-    /// with a restart, so that the limit may be told late.
+    /// How often each side of the clock was pressed since: turned by a quarter, the board shows no moves. A restart
+    /// counts from 0 again, so that the limit may be reported late.
     presses: (u32, u32),
 }
 
 /// How far play has gone from a wrong start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Progress {
-    /// Both players have not completed a move.
+    /// The players have not both completed a move.
     NotBegun,
     Begun,
     /// It can no longer be put right (2023: A.5.1).
@@ -77,7 +77,7 @@ impl Found {
         }
     }
 
-    /// What is to be told now that both players have completed so many moves; `None`: nothing new.
+    /// The progress to report now that both players have completed this many moves; `None`: nothing new.
     fn advance(&mut self, desk: &Desk<'_>, moves: u32) -> Option<Progress> {
         let limit = desk.game.regulations.rules.start_limit();
         let progress = match limit {
@@ -161,7 +161,7 @@ impl Setup {
         let board = start.state.board();
         let wrong = wrong_variant(desk, start.variant, board);
         match (wrong, self.wrong.take()) {
-            // A first move told what the position is: the game is played from there.
+            // A first move showed what the position is: the game is played from there.
             (None, Some(known))
                 if start.variant == Variant::FromPosition
                     && difference(&known.board, board).count() <= MAX_DIFFERING_SQUARES =>
@@ -224,7 +224,7 @@ impl Setup {
         }
     }
 
-    /// Looks at a board that shows no start position.
+    /// Inspects a board that shows no start position.
     fn inspect(&mut self, desk: &mut Desk<'_>) {
         let now = desk.now();
         let shown = desk.trace.board();
@@ -270,7 +270,7 @@ fn rotated(desk: &Desk<'_>, found: &Found, quarter: bool, moves: u32) -> Report 
     desk.report(situation, found.from).at_ply(0)
 }
 
-/// The position to go by is the one that the game began from.
+/// A report with the position that the game began from.
 fn wrong_start(desk: &Desk<'_>, found: &Found, board: &Board, moves: u32) -> Report {
     let drawn = desk.game.regulations.drawn_start.clone();
     let drawn = drawn.unwrap_or(DrawnStart::Standard);
@@ -286,7 +286,7 @@ fn wrong_start(desk: &Desk<'_>, found: &Found, board: &Board, moves: u32) -> Rep
 }
 
 /// Squares on which a start position is not the one that should stand there; `None` where nothing is wrong, or
-/// nobody has told what should.
+/// it is not known what should.
 fn wrong_variant(desk: &Desk<'_>, variant: Variant, board: &Board) -> Option<Bitboard> {
     match (desk.game.regulations.drawn_start.as_ref()?, variant) {
         (DrawnStart::Standard, Variant::Chess960) => Some(difference(&Board::new(), board)),
@@ -316,7 +316,7 @@ fn wrong_array(shown: &Board) -> Option<Bitboard> {
     Some(if turned { squares.rotate_180() } else { squares })
 }
 
-/// Every piece stands on a square of its side's first two ranks, pawns on the second.
+/// Whether all pieces stand on their side's first two ranks, pawns on the second.
 fn is_set_up(board: &Board) -> bool {
     let whole = ByRole {
         pawn: 8,
@@ -337,7 +337,7 @@ fn is_set_up(board: &Board) -> bool {
     })
 }
 
-/// Both sides have their pieces in the same order: what Chess960 knows is judged by what the arbiter has drawn.
+/// Whether both sides have their pieces in the same order, as in Chess960: there the drawn position decides.
 fn is_mirrored(board: &Board) -> bool {
     let first: Bitboard = Rank::First.into();
     first
@@ -345,7 +345,7 @@ fn is_mirrored(board: &Board) -> bool {
         .all(|square| board.role_at(square) == board.role_at(square.flip_vertical()))
 }
 
-/// The standard array stands on files.
+/// Whether the standard array stands on files instead of ranks.
 fn is_quarter_turned(shown: &Board) -> bool {
     let rotated = |square: Square| {
         Square::from_coords(

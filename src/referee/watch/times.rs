@@ -1,4 +1,4 @@
-//! What the clock shows: flags, time trouble, a clock that stands or is gone.
+//! What the clock shows: flags, time trouble, a clock that is stopped or disconnected.
 
 use core::time::Duration;
 
@@ -11,32 +11,32 @@ use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::{IncidentKind, Situation, TimeControl};
 use crate::tracker::ClockChange;
 
-/// Under so much time nobody need write, without 30 seconds a move (Art. 8.4).
+/// With less time than this, and less than 30 seconds a move, a player need not write the moves (Art. 8.4).
 const TIME_TROUBLE_MS: u64 = 5 * 60 * 1000;
-/// An increment of so much and nobody is exempt.
+/// With at least this increment, players have to write even in time trouble.
 const MIN_WRITING_INCREMENT_MS: u64 = 30 * 1000;
-/// Time that appears on a clock at zero is the next period's.
+/// A clock at zero that gains at least this much has entered the next period.
 const MIN_PERIOD_MS: u64 = 60 * 1000;
-/// A clock shows whole seconds: it stands at zero for up to a second before the flag falls.
+/// A clock shows whole seconds: it shows zero for up to a second before the flag falls.
 const LAST_SECOND_MS: u64 = 1000;
 
-/// Where another period follows, its time appears by then.
+/// Where another period follows, its time appears at most this long after zero.
 const MAX_PERIOD_WAIT: Duration = Duration::from_millis(2000);
 
 /// Follows the clock.
 #[derive(Debug, Default)]
 pub(super) struct Times {
     last: Option<ByColor<u64>>,
-    /// A clock has shown zero since then.
+    /// Since when a clock has shown zero.
     zero_since: ByColor<Option<Timestamp>>,
     wake: Option<Timestamp>,
     /// How many periods are over by the clock: the next one's time has appeared.
     over: ByColor<u32>,
-    /// Each player had time once in this game.
+    /// Whether each player has had time in this game.
     had_time: ByColor<bool>,
-    /// A player has had more than five minutes.
+    /// Whether each player has had five minutes or more.
     had_plenty: ByColor<bool>,
-    /// What the last press added to the presser's time, at the most.
+    /// The most that a press has added to the time of the player who pressed.
     increment: Option<u64>,
     flags: ByColor<Option<Number>>,
     first_flag: Option<Color>,
@@ -170,7 +170,7 @@ impl Times {
         false
     }
 
-    /// The period that a player's time is of, from 0.
+    /// The period that a player is in, from 0.
     fn period(&self, control: &TimeControl, color: Color, completed: u32) -> u32 {
         control.standing(completed).period.max(self.over[color])
     }
@@ -184,7 +184,7 @@ impl Times {
         }) && self.had_time[color];
         let added = before.is_some_and(|before| times[color] >= before[color].saturating_add(MIN_PERIOD_MS));
         if added && !jumped {
-            // Some clocks count the moves, and give the next period's time with the last of them.
+            // Some clocks count the moves, and add the next period's time with the last of them.
             self.over[color] = self.over[color].saturating_add(1);
         }
         if let Some(number) = self.flags[color].take_if(|_| jumped) {
@@ -196,7 +196,7 @@ impl Times {
         }
         let completed = desk.game.completed()[color];
         let control = desk.game.regulations.time_control.as_ref();
-        // The flag is that of the period before the one whose time has appeared, and else of the one that runs.
+        // If the next period's time has appeared, the flag belongs to the period before it, else to the current one.
         let period = control.map(|control| match jumped {
             true => self.over[color],
             false => self.period(control, color, completed),
@@ -217,7 +217,7 @@ impl Times {
         }
     }
 
-    /// The next period runs: the flag is for the arbiter only if moves of the one before are known to be missing.
+    /// The next period has begun: the flag matters only if moves of the one before are known to be missing.
     fn next_period(&mut self, desk: &mut Desk<'_>, color: Color, number: Number) {
         let now = desk.now();
         let completed = desk.game.completed()[color];

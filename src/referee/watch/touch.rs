@@ -16,15 +16,15 @@ use crate::laws::{Situation, Touch};
 use crate::referee::LineEntry;
 use crate::tracker::{Completion, State, Withdrawal, difference};
 
-/// A piece that is adjusted is back sooner.
+/// A piece that is off its square for at least this long is not just being adjusted.
 const MIN_HELD: Duration = Duration::from_millis(800);
-/// A piece that rests on its way goes on sooner.
+/// A piece that stands for at least this long has not just paused on its way.
 const MIN_RELEASED: Duration = Duration::from_millis(1000);
-/// Shorter than that a square may just have been misread for a few scans.
+/// For less than this, a square may just have been misread for a few scans.
 const MIN_OFF_TURN: Duration = Duration::from_millis(800);
 /// A faulty square shows itself by then.
 const JUDGED_AFTER: Duration = Duration::from_millis(1800);
-/// Nobody looks further back than that for what a player did in his turn.
+/// How far back a turn is examined, at most.
 const MAX_TURN: Duration = Duration::from_secs(600);
 
 /// Follows pieces that leave their squares and come back.
@@ -33,7 +33,7 @@ pub(super) struct Touches {
     held: Vec<Held>,
     open: Vec<(Number, u32)>,
     pressed_at: ByColor<Option<Timestamp>>,
-    /// A move that was taken back in this ply: where its piece came from, where it stood, and since when.
+    /// A move that was taken back: its ply, where its piece came from, where it stood, and since when.
     taken_back: Option<(u32, Square, Square, Timestamp)>,
     /// Nothing before this counts.
     from: Timestamp,
@@ -89,14 +89,14 @@ impl Touches {
             }
             _ => {}
         }
-        // What is lifted while something is put right is no touch.
+        // Lifting pieces to put something right is not touching them.
         if moves.concerns(desk.game.due()) || desk.set_aside.any() || !desk.sees_play() {
             self.from = desk.now();
         }
         self.report_held(desk);
     }
 
-    /// The opponent has moved: what he could have complained of is past.
+    /// The opponent has moved: it is too late to complain.
     fn close_answered(&mut self, desk: &mut Desk<'_>, ply: u32) {
         let now = desk.now();
         for (number, of) in core::mem::take(&mut self.open) {
@@ -188,7 +188,7 @@ impl Touches {
         }
     }
 
-    /// A piece stood on another square first, and long enough to have been let go.
+    /// A piece stood on another square first, long enough to have been released.
     fn released(&mut self, desk: &mut Desk<'_>, ply: u32, entry: &LineEntry, before: Option<&LineEntry>) {
         let Some(first) = before else { return };
         let (Some(old), Some(new)) = (first.ply.played, entry.ply.played) else {
@@ -281,7 +281,7 @@ fn elsewhere(desk: &Desk<'_>, absence: &Absence) -> bool {
         .any(|shown| shown.after == Some(absence.piece) && shown.square != absence.square)
 }
 
-/// Whether a square changed no more than for one lift, so that it is not the sensor that is at fault.
+/// Whether a square changed no more often than for one lift, so that its sensor is not at fault.
 fn steady(desk: &Desk<'_>, square: Square, from: Timestamp) -> bool {
     desk.trace
         .changes_of(square, from.saturating_sub(Duration::from_secs(5)))

@@ -1,4 +1,4 @@
-//! What the squares have shown of late, as the watchers look at it.
+//! The recent history of the squares, for the watchers.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -12,12 +12,12 @@ use crate::tracker::Snapshot;
 /// One square that came to show something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shown {
-    /// When the board told.
+    /// When the board reported it.
     pub(super) at: Timestamp,
     pub(super) square: Square,
     pub(super) before: Option<Piece>,
     pub(super) after: Option<Piece>,
-    /// A dump showed it, some time after it came to be so.
+    /// A dump showed it, so it happened some time before.
     pub(super) dumped: bool,
 }
 
@@ -27,15 +27,15 @@ pub(super) struct Trace {
     board: Board,
     changed: [Timestamp; 64],
     recent: VecDeque<Shown>,
-    /// The board was away, or told of a time in its memory, and what it shows has not been explained since.
+    /// The board was away, or its memory was read, and what it shows has not been explained since.
     pub(super) blind: bool,
-    /// Nothing of the board was heard before the dump that comes after this.
+    /// When the board was last away: only a dump after this shows all squares.
     pub(super) away_at: Timestamp,
     dumped_at: Timestamp,
     pub(super) quiet_since: Timestamp,
 }
 
-/// Enough for a long turn beside a flickering square.
+/// Enough for a long turn with a flickering square.
 const MAX_RECENT_CHANGES: usize = 160;
 
 impl Default for Trace {
@@ -55,7 +55,7 @@ impl Default for Trace {
 impl Trace {
     pub(super) fn update(&mut self, now: Timestamp, snapshot: &Snapshot) {
         if snapshot.changes.is_empty() && snapshot.board != self.board {
-            // The board is read the other way round: what was is of no use.
+            // The board is read the other way round: earlier changes are of no use.
             self.recent.clear();
             self.changed = [now; 64];
         }
@@ -86,7 +86,7 @@ impl Trace {
         }
     }
 
-    /// Whether a dump has told every square since the board was away.
+    /// Whether a dump has shown every square since the board was away.
     pub(super) fn is_whole(&self) -> bool {
         self.dumped_at > self.away_at
     }
@@ -99,7 +99,7 @@ impl Trace {
         self.changed[usize::from(square)]
     }
 
-    /// When the last of these squares came to show what it does.
+    /// When the last of these squares changed.
     pub(super) fn stood_since(&self, squares: Bitboard) -> Timestamp {
         let at = squares.into_iter().map(|square| self.changed_at(square)).max();
         at.unwrap_or(Timestamp::from_micros(0))
@@ -116,8 +116,7 @@ impl Trace {
         self.since(since).filter(|shown| shown.square == square).count()
     }
 
-    /// Times between which this square did not show this piece, which stood there before and after, with no other
-    /// piece of that colour shown there.
+    /// Pieces of `color` that left their square and came back to it, with no other piece shown there in between.
     pub(super) fn absences(&self, since: Timestamp, color: Color) -> Vec<Absence> {
         let mut open: Vec<(Square, Piece, Timestamp)> = Vec::new();
         let mut absences = Vec::new();
@@ -159,7 +158,7 @@ impl Trace {
     }
 }
 
-/// So many changes are evidence enough.
+/// At most this many changes are kept as evidence.
 const MAX_EVIDENCE_CHANGES: usize = 32;
 
 /// A piece was off its square for a while.
