@@ -1,4 +1,4 @@
-//! What follows from a situation: how grave it is, by which articles, and what the arbiter is advised.
+//! What follows from a situation: how serious it is, by which articles, and what to advise the arbiter.
 
 mod game;
 mod offences;
@@ -16,10 +16,10 @@ use super::rules::Rules;
 use super::situation::Situation;
 use crate::vocabulary::vocabulary;
 
-/// What the arbiter is advised.
+/// Advice for the arbiter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Advice {
-    /// How grave it is.
+    /// How serious it is.
     pub severity: Severity,
     /// The articles that it rests on, as in "7.5.1, 7.5.5"; empty where the edition has none.
     pub article: String,
@@ -27,17 +27,17 @@ pub struct Advice {
     pub checked: bool,
     /// The text of the catalogues, as in "illegal_move.completed".
     pub case: &'static str,
-    /// What the text names, by the catalogues' placeholders.
+    /// The values for the text's placeholders, by name.
     pub values: BTreeMap<String, Value>,
 }
 
 vocabulary! {
     "severity"
-    /// How grave it is.
+    /// How serious it is.
     pub enum Severity {
         /// For the record only.
         Info = "info",
-        /// May be nothing; worth a look when somebody complains.
+        /// May be nothing; worth checking when somebody complains.
         Hint = "hint",
         /// The arbiter should act, or know now.
         Advice = "advice",
@@ -49,7 +49,7 @@ vocabulary! {
 impl Rules {
     /// What follows from a situation under these rules.
     ///
-    /// `color` is whose it is, `None` where that is not known or it is nobody's.
+    /// `color` is the player concerned, `None` where that is not known or there is none.
     #[must_use]
     pub fn advise(&self, situation: &Situation, color: Option<Color>) -> Advice {
         let draft = Draft::new(self, color);
@@ -120,7 +120,7 @@ impl Rules {
     }
 }
 
-/// An advice in the making.
+/// Advice in the making.
 struct Draft<'a> {
     rules: &'a Rules,
     color: Option<Color>,
@@ -137,7 +137,7 @@ impl<'a> Draft<'a> {
         draft.of(color)
     }
 
-    /// Whose it is: the texts speak of him and his opponent.
+    /// Sets the player concerned: the texts name them and their opponent.
     fn of(mut self, color: Option<Color>) -> Self {
         self.color = color;
         let name = color.map_or("unknown", name);
@@ -172,7 +172,7 @@ fn name(color: Color) -> &'static str {
     color.fold_wb("white", "black")
 }
 
-/// A clock time as displays show it, as in "1:08:40"; what is less than a second is cut off.
+/// A clock time as displays show it, as in "1:08:40"; fractions of a second are cut off.
 fn clock_text(ms: u64) -> String {
     let seconds = ms / 1000;
     format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)

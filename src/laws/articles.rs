@@ -1,13 +1,13 @@
-//! The articles: where the Laws treat a topic, by edition and way of playing.
+//! The articles on each topic, by edition and way of playing.
 //!
 //! A row reads from the oldest edition to the newest; an edition that is not named has the article of the one before.
-//! An empty article ends a row: from there on the topic's next row holds, if there is one. A dagger marks a number
+//! An empty article ends a row: from there on the topic's next row applies, if there is one. A dagger marks a number
 //! that was not checked against the text of its edition.
 
 use super::edition::Edition::{self, *};
 use super::edition::Play::{self, Bs, Bu, Rs, Ru, S};
 
-/// What the Laws are looked up for.
+/// What an article of the Laws is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Topic {
     /// When a move is completed.
@@ -34,7 +34,7 @@ pub enum Topic {
     RookFirst,
     /// A piece released on a square.
     Released,
-    /// When it is too late to object to a piece touched.
+    /// When it is too late to object to a touched piece.
     TouchLapses,
     /// Touching on request only.
     OnRequest,
@@ -52,11 +52,11 @@ pub enum Topic {
     Rotated,
     /// Colours reversed.
     Reversed,
-    /// The same position for the third time, on the board.
+    /// Threefold repetition on the board.
     Threefold,
-    /// The same position for the third time, after the move that is announced.
+    /// Threefold repetition after a move that is announced.
     ThreefoldIntended,
-    /// The same position for the fifth time.
+    /// Fivefold repetition.
     Fivefold,
     /// Fifty moves, played.
     FiftyMoves,
@@ -76,11 +76,11 @@ pub enum Topic {
     FlagFallen,
     /// What a fallen flag means.
     Flag,
-    /// Both flags, nobody knows which first, and a period follows.
+    /// Both flags have fallen, it is not known which first, and a period follows.
     TwoFlagsPlayOn,
-    /// Both flags, nobody knows which first, in the last period.
+    /// Both flags have fallen in the last period, and it is not known which first.
     TwoFlagsLast,
-    /// An illegal position that nobody has put right.
+    /// An illegal position that was not put right.
     IllegalPosition,
     /// A clock with a defect.
     ClockDefect,
@@ -104,7 +104,7 @@ pub enum Topic {
     Evidence,
 }
 
-/// Where the Laws treat the topic; empty where that edition has nothing on it.
+/// The articles on the topic; empty where that edition has none.
 ///
 /// With a dagger at the end where the number was not checked against the edition's text.
 pub(super) fn article(topic: Topic, edition: Edition, play: Play) -> &'static str {

@@ -1,4 +1,4 @@
-//! The words: one catalogue a language, with a text for each case.
+//! The texts: one catalogue per language, with a text for each case.
 //!
 //! `catalogue/en.toml` says how a catalogue is written. A new language is a file beside it and a line here.
 
@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use super::IncidentKind;
 
-/// Languages with the code that names them and their catalogue. The first one is the one that holds without a setting.
+/// Languages with their code and catalogue. The first one is the default.
 macro_rules! languages {
     ($($(#[$doc:meta])* $language:ident $code:literal $file:literal),+ $(,)?) => {
         /// A language that the arbiter is advised in.
@@ -55,7 +55,7 @@ languages! {
     German "de" "catalogue/de.toml",
 }
 
-/// A text that names no language.
+/// A text that does not name a language.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{text:?} is no language that there is a catalogue for: {}", codes())]
 pub struct UnknownLanguage {
@@ -77,8 +77,8 @@ struct Catalogue {
 
 /// The text of a case, in plain words.
 ///
-/// A value that the case's text does not name is left out, and a name without a value stays as it is. A case that is in no
-/// catalogue has an empty text: the tests hold that there is none.
+/// A value without a placeholder in the text is left out, and a placeholder without a value stays as it is. A case that
+/// is not in the catalogue has an empty text: the tests make sure that there is none.
 ///
 /// ```
 /// use kiebitz::laws::{Language, Rules, Situation, text};
@@ -97,7 +97,7 @@ pub fn text(language: Language, case: &str, values: &BTreeMap<String, Value>) ->
     catalogue.filled(template, values)
 }
 
-/// What an arbiter who has given a command is answered; as [`text`].
+/// The answer to an arbiter's command, filled in as in [`text`].
 #[must_use]
 pub fn answer(language: Language, name: &str, values: &BTreeMap<String, Value>) -> String {
     let catalogue = language.catalogue();
@@ -110,7 +110,7 @@ pub fn title(language: Language, kind: IncidentKind) -> &'static str {
     word(language, "kind", kind.as_str())
 }
 
-/// A word of the contract in a language, as in "hint" of "severity"; as it is where there is no such word.
+/// A word of the events in a language, as in "hint" of "severity"; unchanged where the catalogue does not have it.
 #[must_use]
 pub fn word<'w>(language: Language, of: &str, name: &'w str) -> &'w str {
     let words = language.catalogue().words.get(of);
@@ -119,11 +119,11 @@ pub fn word<'w>(language: Language, of: &str, name: &'w str) -> &'w str {
         .map_or(name, String::as_str)
 }
 
-/// Words may have placeholders in them, whose words may have some in turn.
+/// Words may contain placeholders, whose words may contain some in turn, at most this deep.
 const MAX_DEPTH: usize = 4;
 
 impl Catalogue {
-    /// What the file says. The tests hold that each can be read; one that could not would leave advice without words.
+    /// Reads a catalogue. The tests make sure that each can be read; one that cannot would leave advice without texts.
     fn read(file: &str) -> Self {
         toml::from_str(file).unwrap_or_default()
     }
@@ -175,7 +175,7 @@ pub(super) fn cases(language: Language) -> impl Iterator<Item = String> {
     kinds.flat_map(|(kind, cases)| cases.keys().map(move |case| format!("{kind}.{case}")))
 }
 
-/// The text before the next placeholder, its name, and the text behind it.
+/// The text before the next placeholder, its name, and the text after it.
 fn next_placeholder(text: &str) -> Option<(&str, &str, &str)> {
     let (before, behind) = text.split_once('{')?;
     let (name, after) = behind.split_once('}')?;

@@ -5,7 +5,7 @@ use shakmaty::{ByColor, Color};
 use super::situation::Situation;
 use super::time_control::TimeControl;
 
-/// What a clock is checked by (2023: 6.10).
+/// What is known to check a clock by (2023: 6.10).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClockCheck {
     /// Milliseconds since the first clock was started, less all stops.
@@ -16,7 +16,7 @@ pub struct ClockCheck {
     pub periods: ByColor<u32>,
     /// Whether the clock gives the first increment before the first move, so that each player has had one more.
     pub before_first_move: bool,
-    /// What the arbiter has added to both times together, less what he has taken, in milliseconds.
+    /// What the arbiter has added to both times together, less what was taken off, in milliseconds.
     pub adjusted_ms: i64,
 }
 
@@ -37,8 +37,8 @@ impl ClockCheck {
         sum.checked_sub(i64::try_from(self.elapsed_ms).ok()?)
     }
 
-    /// What is to be seen of a clock that shows these times, in milliseconds; `None` where they are right to within the
-    /// tolerance, or where nothing can be expected.
+    /// Judges a clock that shows these times, in milliseconds; `None` where they are right to within the tolerance, or
+    /// where nothing can be expected of them.
     #[must_use]
     pub fn judge(&self, control: &TimeControl, shown: ByColor<u64>, tolerance_ms: u64) -> Option<Situation> {
         let together = i64::try_from(shown.white.checked_add(shown.black)?).ok()?;
@@ -48,7 +48,7 @@ impl ClockCheck {
         }
         let increments = self.increments(control)?;
         let all = i64::try_from(increments.white.checked_add(increments.black)?).ok()?;
-        // The clock runs without increments: each player lacks those of his own moves.
+        // The clock runs without increments: each player lacks those of their own moves.
         let never_set = all > 0 && (missing - all).unsigned_abs() <= tolerance_ms;
         let should = ByColor {
             white: shown.white.saturating_add(increments.white),

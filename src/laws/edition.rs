@@ -1,4 +1,4 @@
-//! Editions of the Laws and modes of play, by the names that people give them.
+//! Editions of the Laws and modes of play, by name.
 
 use core::str::FromStr;
 
@@ -76,15 +76,15 @@ pub enum Play {
     S,
     /// Rapid, supervised: the competition rules apply.
     Rs,
-    /// Rapid, not so supervised: the rules of the appendix apply.
+    /// Rapid, not fully supervised: the rules of the appendix apply.
     Ru,
     /// Blitz, supervised.
     Bs,
-    /// Blitz, not so supervised.
+    /// Blitz, not fully supervised.
     Bu,
 }
 
-/// A text that names no edition.
+/// A text that does not name an edition.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{text:?} is no edition of the Laws: {}", names(Edition::ALL.iter().map(|edition| edition.as_str())))]
 pub struct UnknownEdition {
@@ -92,7 +92,7 @@ pub struct UnknownEdition {
     pub text: String,
 }
 
-/// A text that names no mode of play.
+/// A text that does not name a mode of play.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{text:?} is no mode of play: {}", names(Mode::ALL.iter().map(|mode| mode.as_str())))]
 pub struct UnknownMode {

@@ -1,4 +1,4 @@
-//! One of each: situations that between them show every text, for explaining the Laws and for holding the catalogues to them.
+//! Example situations that together show every text, for explaining the Laws and for checking the catalogues.
 
 use shakmaty::{ByColor, Color, Square};
 
@@ -6,7 +6,7 @@ use super::advice::Advice;
 use super::rules::Rules;
 use super::situation::{ClockTimes, DrawnStart, Fault, IncidentKind, Situation, Stage, Touch};
 
-/// Something to be seen, and whose it is.
+/// A situation and the player concerned.
 pub(super) type Example = (Situation, Option<Color>);
 
 impl Rules {

@@ -1,8 +1,8 @@
-//! What the Laws of Chess say about what is seen at a board: by edition and mode of play, as data.
+//! What the Laws of Chess say about situations at a board: by edition and mode of play, as data.
 //!
-//! [`Situation`] is the vocabulary between those who watch and those who know the Laws: what was seen, without judgement.
+//! [`Situation`] is the vocabulary between the referee and the Laws: what was seen at the board, without judgement.
 //! [`Rules`] is what applies at a board, and [`Rules::advise`] says what follows from a situation. What differs between
-//! editions stands in two tables, `articles.rs` (where it is written) and `table.rs` (what it says), row by row. The words
+//! editions is in two tables, `articles.rs` (where it is written) and `table.rs` (what it says), row by row. The texts
 //! are in catalogues, one for each language.
 
 mod advice;

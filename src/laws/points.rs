@@ -1,18 +1,18 @@
-//! Points that the Laws leave open, and how they are taken here.
+//! Points that the Laws leave open, and how they are decided here.
 
 use serde::Deserialize;
 
-/// How the points are taken that the Laws leave open; an event may settle each otherwise.
+/// How the points that the Laws leave open are decided; an event may decide each of them differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenPoints {
     /// Minutes for an illegal move in supervised blitz of 2023, 1 or 2: A.3 says one, but B.2 leads to 7.5.5, which
     /// says two.
     pub blitz_2023_minutes: u8,
-    /// When the penalties of 1997 for illegal moves apply: they stand in Art. 10.3, with the quickplay finish.
+    /// When the penalties of 1997 for illegal moves apply: Art. 10.3 has them, among the rules of the quickplay finish.
     pub penalties_1997: Penalties1997,
-    /// When the arbiter is told of an illegal move; its penalty needs the press in any case (7.5).
+    /// When an illegal move is reported to the arbiter; its penalty requires the press in any case (7.5).
     pub illegal_move_told: IllegalMoveReport,
-    /// Whether an illegal move that stands in rapid or blitz counts as an offence without the arbiter's word.
+    /// Whether an illegal move that stands in rapid or blitz counts as an offence without a decision of the arbiter.
     pub standing_move_counts: bool,
     /// Whose moves count towards the limit for colours reversed (7.3, since 2017: ten by both).
     pub reversed_limit: ReversedLimit,
@@ -30,13 +30,13 @@ pub enum Penalties1997 {
     Always,
 }
 
-/// When the arbiter is told of an illegal move.
+/// When an illegal move is reported to the arbiter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IllegalMoveReport {
-    /// As soon as it stands on the board, so that it can be corrected without a penalty.
+    /// As soon as it is made, so that it can be corrected without a penalty.
     Made,
-    /// Once the clock is pressed: until then the player may notice by himself.
+    /// Once the clock is pressed: until then the players may notice it themselves.
     Completed,
 }
 

@@ -16,24 +16,24 @@ use super::time_control::TimeControl;
 pub struct Regulations {
     /// The Laws.
     pub rules: Rules,
-    /// The time control; `None`: nobody told.
+    /// The time control; `None`: not configured.
     pub time_control: Option<TimeControl>,
-    /// The position that games begin from; `None`: nobody told, and any start position will do.
+    /// The position that games begin from; `None`: not configured, and any start position will do.
     pub drawn_start: Option<DrawnStart>,
-    /// When rounds begin; none: nobody told.
+    /// When rounds begin; none: not configured.
     pub rounds: Rounds,
     /// How late a player may come; `None`: the rules of the event do not say it.
     pub default_time: Option<DefaultTime>,
-    /// The name of the event, for files and reports; `None`: nobody told.
+    /// The name of the event, for files and reports; `None`: not configured.
     pub event: Option<String>,
-    /// Where it takes place; `None`: nobody told.
+    /// Where it takes place; `None`: not configured.
     pub site: Option<String>,
-    /// The language that the arbiter is advised in.
+    /// The language of the advice.
     pub language: Language,
 }
 
 impl Regulations {
-    /// The time control for events and files: as PGN writes it, or as arbiters do where PGN cannot.
+    /// The time control for events and files: as PGN writes it, or as arbiters do where PGN cannot express it.
     #[must_use]
     pub fn time_control_text(&self) -> Option<String> {
         let control = self.time_control.as_ref()?;
@@ -41,7 +41,7 @@ impl Regulations {
     }
 
     /// How late a player may come, in minutes: by the rules of the event, and by the edition where they do not say it
-    /// (2023: 6.7.1). `None`: the edition wants them to say it.
+    /// (2023: 6.7.1). `None`: the edition requires them to say it.
     #[must_use]
     pub fn default_minutes(&self) -> Option<u32> {
         self.rules
@@ -49,7 +49,7 @@ impl Regulations {
     }
 }
 
-/// A text that names no start position.
+/// A text that does not name a start position.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
     "{text:?} is no start position: \"standard\", \"chess960\", or the pieces of a Chess960 start from a to h, as in \"bbqnnrkr\""
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn time_control_is_told_as_pgn_where_that_can_be() {
+    fn time_control_is_written_as_pgn_where_possible() {
         let told = |text: &str| {
             let regulations = Regulations {
                 time_control: text.parse().ok(),

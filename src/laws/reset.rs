@@ -12,8 +12,8 @@ impl ClockTimes {
         credited(self.before, !offender, bonus)
     }
 
-    /// The times to set where they are to stay as they are: now, without what the offender gained by the press, and with
-    /// `bonus` milliseconds for his opponent. Many arbiters do so for an error that is found at once.
+    /// The times to set where the current ones stay: without what the offender gained by the press, and with `bonus`
+    /// milliseconds for the opponent. Many arbiters do so for an error that is found at once.
     #[must_use]
     pub fn keep(&self, offender: Color, bonus: u64) -> ByColor<u64> {
         let mut times = self.now;
@@ -24,7 +24,7 @@ impl ClockTimes {
 }
 
 /// A player's time by the rule of three, for want of the times of single moves (2023: 7.1): of the time used for the
-/// moves played, the part that goes to the moves that are kept is taken from what he began with. Increments are left
+/// moves played, the share of the moves that are kept is taken from the time at the start. Increments are left
 /// out on purpose. In milliseconds; `None` where no move was played, or more are kept than that.
 #[must_use]
 pub fn rule_of_three(credited_ms: u64, shown_ms: u64, played: u32, kept: u32) -> Option<u64> {
@@ -37,16 +37,16 @@ pub fn rule_of_three(credited_ms: u64, shown_ms: u64, played: u32, kept: u32) ->
     Some(credited_ms.saturating_sub(kept_time))
 }
 
-/// What the dial of a mechanical clock shows with so many milliseconds left: it is set so that the control falls at six.
-/// Hours and minutes; seconds left over count as a minute used.
+/// What the dial of a mechanical clock shows with `left_ms` milliseconds left, in hours and minutes: it is set so that
+/// the flag falls at six. Odd seconds count as a minute used.
 #[must_use]
 pub fn dial(left_ms: u64) -> (u64, u64) {
     let minutes = (6 * 60 - left_ms / 60_000 % (12 * 60) + 12 * 60) % (12 * 60);
     (minutes / 60, minutes % 60)
 }
 
-/// The times to set where both together were found to be off: `missing_ms` too few (negative: too many). Where it is known
-/// whose time is wrong, that one is corrected; else each takes half (2023: 6.10).
+/// The times to set where their sum was found to be wrong by `missing_ms` milliseconds (negative: too much). Where it is
+/// known whose time is wrong, that one is corrected; else each player gets half of it (2023: 6.10).
 #[must_use]
 pub fn corrected(shown: ByColor<u64>, missing_ms: i64, wrong: Option<Color>) -> ByColor<u64> {
     match wrong {

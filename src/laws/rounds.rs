@@ -8,12 +8,12 @@ use thiserror::Error;
 
 use super::time_control::minutes;
 
-/// When rounds begin: as planned, and as an arbiter has told instead.
+/// When rounds begin: as planned, and as an arbiter has announced instead.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rounds {
     /// Ascending.
     planned: Vec<Timestamp>,
-    told: Option<Timestamp>,
+    announced: Option<Timestamp>,
 }
 
 /// How late a player may come (2023: 6.7.1), as in "30 min", "1 h" or "0 min".
@@ -22,7 +22,7 @@ pub struct DefaultTime {
     minutes: u32,
 }
 
-/// A text that is no default time.
+/// A text that is not a default time.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{text:?} is no default time: whole minutes, a day at most, as in \"30 min\", \"1 h\" or \"0 min\"")]
 pub struct InvalidDefaultTime {
@@ -30,7 +30,7 @@ pub struct InvalidDefaultTime {
     pub text: String,
 }
 
-/// A round that begins so much earlier than the plan has it is still that round.
+/// A round that begins at most this long before the plan has it is still that round.
 const MAX_BROUGHT_FORWARD: Duration = Duration::from_secs(30 * 60);
 const MINUTES_PER_DAY: u32 = 24 * 60;
 
@@ -40,13 +40,16 @@ impl Rounds {
     pub fn planned(times: impl IntoIterator<Item = Timestamp>) -> Self {
         let mut planned: Vec<Timestamp> = times.into_iter().collect();
         planned.sort_unstable();
-        Self { planned, told: None }
+        Self {
+            planned,
+            announced: None,
+        }
     }
 
-    /// A round begins at that time. It takes the place of what was told before, of all that was planned up to then, and of
-    /// the next one planned if that is the nearest, and within half an hour.
+    /// Announces that a round begins at that time. It replaces the round announced before, all rounds planned up to then,
+    /// and the next planned one if that is the nearest and begins within half an hour.
     pub fn announce(&mut self, begins: Timestamp) {
-        self.told = Some(begins);
+        self.announced = Some(begins);
     }
 
     /// The last round that has begun by `now`.
@@ -61,22 +64,22 @@ impl Rounds {
         self.all().find(|begins| *begins > now)
     }
 
-    /// All that count, ascending.
+    /// All rounds that count, ascending.
     fn all(&self) -> impl Iterator<Item = Timestamp> {
-        let counts = self.told.map_or(0, |told| self.replaced(told));
+        let counts = self.announced.map_or(0, |announced| self.replaced(announced));
         let planned = self.planned.get(counts..).unwrap_or_default();
-        self.told.into_iter().chain(planned.iter().copied())
+        self.announced.into_iter().chain(planned.iter().copied())
     }
 
-    /// How many of the planned rounds one told takes the place of.
-    fn replaced(&self, told: Timestamp) -> usize {
-        let before = self.planned.partition_point(|begins| *begins <= told);
+    /// How many of the planned rounds the announced one replaces.
+    fn replaced(&self, announced: Timestamp) -> usize {
+        let before = self.planned.partition_point(|begins| *begins <= announced);
         let to_next = self
             .planned
             .get(before)
-            .map(|next| next.saturating_duration_since(told));
+            .map(|next| next.saturating_duration_since(announced));
         let from_last = before.checked_sub(1).and_then(|last| self.planned.get(last));
-        let from_last = from_last.map(|last| told.saturating_duration_since(*last));
+        let from_last = from_last.map(|last| announced.saturating_duration_since(*last));
         let is_next = to_next.is_some_and(|to_next| {
             to_next <= MAX_BROUGHT_FORWARD && from_last.is_none_or(|from_last| to_next < from_last)
         });
@@ -113,10 +116,12 @@ mod tests {
         Timestamp::from_micros(1_795_269_600_000_000 + minutes * 60_000_000)
     }
 
-    /// The rounds that count for a plan and what is told, in the order in which they come.
-    fn counting(planned: &[i64], told: &[i64]) -> Vec<i64> {
+    /// The rounds that count for a plan and announcements, in their order.
+    fn counting(planned: &[i64], announced: &[i64]) -> Vec<i64> {
         let mut rounds = Rounds::planned(planned.iter().copied().map(at));
-        told.iter().for_each(|told| rounds.announce(at(*told)));
+        announced
+            .iter()
+            .for_each(|announced| rounds.announce(at(*announced)));
         let mut counting = Vec::new();
         let mut now = at(-1000);
         while let Some(next) = rounds.next(now) {
@@ -143,19 +148,19 @@ mod tests {
     }
 
     #[test]
-    fn a_round_told_takes_the_place_of_the_one_planned() {
-        for (planned, told, counts, what) in [
+    fn announced_round_replaces_the_planned_one() {
+        for (planned, announced, counts, what) in [
             (&[0, 240][..], &[15][..], &[15, 240][..], "later"),
             (&[0, 240], &[-10], &[-10, 240], "earlier"),
             (&[0, 240], &[230], &[230], "the second one earlier"),
             (&[0, 240], &[150], &[150, 240], "one between them"),
             (&[0, 30, 60], &[10], &[10, 30, 60], "a short one later"),
             (&[0, 30, 60], &[20], &[20, 60], "a short one earlier"),
-            (&[0, 240], &[15, 20], &[20, 240], "told twice"),
-            (&[0, 240], &[15, 5], &[5, 240], "told twice, earlier"),
+            (&[0, 240], &[15, 20], &[20, 240], "announced twice"),
+            (&[0, 240], &[15, 5], &[5, 240], "announced twice, earlier"),
             (&[], &[7], &[7], "without a plan"),
         ] {
-            assert_eq!(counting(planned, told), counts, "{what}");
+            assert_eq!(counting(planned, announced), counts, "{what}");
         }
     }
 

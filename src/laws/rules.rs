@@ -26,14 +26,14 @@ pub struct Rules {
     /// Whether rapid or blitz is supervised well enough for the competition rules to apply (2023: A.4, B.2). It
     /// changes nothing in standard play.
     pub supervised: bool,
-    /// How the open points are taken.
+    /// How the open points are decided.
     pub points: OpenPoints,
 }
 
 /// What follows when both flags are down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TwoFlags {
-    /// This player's flag was first: he loses, unless his opponent cannot mate (6.9).
+    /// This player's flag was first: they lose, unless the opponent cannot mate (6.9).
     Loses(Color),
     /// The game goes on.
     PlayOn,
@@ -54,18 +54,18 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// Where the Laws treat the topic, as in "7.5.1"; empty where this edition has nothing on it.
+    /// The articles on the topic, as in "7.5.1"; empty where this edition has none.
     #[must_use]
     pub fn article(&self, topic: Topic) -> &'static str {
         articles::article(topic, self.edition, self.play()).trim_end_matches('†')
     }
 
-    /// Whether that number was checked against the text of the edition.
+    /// Whether these numbers were checked against the text of the edition.
     pub(super) fn is_checked(&self, topic: Topic) -> bool {
         !articles::article(topic, self.edition, self.play()).ends_with('†')
     }
 
-    /// What an illegal move brings, open points decided: never [`Penalty::OpenMinutes`], and
+    /// The penalty for an illegal move, with open points decided: never [`Penalty::OpenMinutes`], and
     /// [`Penalty::QuickplayFinish`] only where the penalties of 1997 are for the quickplay finish.
     #[must_use]
     pub fn penalty(&self) -> Penalty {
@@ -101,13 +101,13 @@ impl Rules {
         self.points.standing_move_counts
     }
 
-    /// Whether the arbiter deals with illegal moves of his own motion, or waits for a claim (1997: C.3; 2009: A4c).
+    /// Whether the arbiter deals with illegal moves without a claim (1997: C.3; 2009: A4c).
     #[must_use]
     pub fn acts_on_illegal_moves(&self) -> bool {
         !matches!(self.penalty(), Penalty::OnClaim { .. } | Penalty::WinOnClaim)
     }
 
-    /// What is done with an illegal position that nobody has put right in time (2023: A.5.4).
+    /// What is done with an illegal position that was not put right in time (2023: A.5.4).
     #[must_use]
     pub fn illegal_position(&self) -> Standing {
         table::illegal_position(self.edition, self.play())
@@ -119,13 +119,13 @@ impl Rules {
         table::becomes_queen(self.edition)
     }
 
-    /// What the clock pressed without a move is (2023: 7.5.3).
+    /// How pressing the clock without a move is treated (2023: 7.5.3).
     #[must_use]
     pub fn pressed_without_move(&self) -> Pressed {
         table::pressed_without_move(self.edition)
     }
 
-    /// Whether two hands for a move are the same as an illegal move (2023: 7.5.4).
+    /// Whether making a move with two hands is treated as an illegal move (2023: 7.5.4).
     #[must_use]
     pub fn two_hands_as_illegal(&self) -> bool {
         table::two_hands_as_illegal(self.edition)
@@ -144,7 +144,7 @@ impl Rules {
         table::start_limit(self.edition, self.play())
     }
 
-    /// Whether the game with colours reversed ends and is played anew, after so many moves made by each (2023: 7.3).
+    /// Whether a game with colours reversed ends and is played again, after the moves that each player made (2023: 7.3).
     #[must_use]
     pub fn reversed_is_void(&self, made: ByColor<u32>) -> bool {
         table::reversed_limit(self.edition).is_some_and(|limit| self.reversed_moves(made) < limit)
@@ -159,7 +159,7 @@ impl Rules {
         }
     }
 
-    /// When five times the same position ends the game (2023: 9.6.1); `None`: never.
+    /// When fivefold repetition ends the game (2023: 9.6.1); `None`: never.
     #[must_use]
     pub fn fivefold(&self) -> Option<Fivefold> {
         table::fivefold(self.edition)
@@ -183,14 +183,14 @@ impl Rules {
         table::resignation_spares(self.edition)
     }
 
-    /// Whether positions are the same as long as no right to castle is lost yet (9.2); in 1997 one that the next move loses
-    /// whatever it is does not count any more.
+    /// Whether a right to castle counts for repetition until it is lost (9.2); in 1997 one that any next move loses no
+    /// longer counts.
     #[must_use]
     pub fn forced_king_keeps_right(&self) -> bool {
         table::forced_king_keeps_right(self.edition)
     }
 
-    /// Who says that a flag is down (6.8; 2023: A.5.3, A.5.5).
+    /// Who calls a flag that has fallen (6.8; 2023: A.5.3, A.5.5).
     #[must_use]
     pub fn flag_call(&self) -> FlagCall {
         table::flag_call(self.edition, self.play())
@@ -217,15 +217,15 @@ impl Rules {
         table::needs_mating_material(self.edition, self.play())
     }
 
-    /// Whether a player in time trouble need not write for the rest of the period, even when his time goes above five
-    /// minutes again (8.4).
+    /// Whether a player in time trouble need not write for the rest of the period, even with more than five minutes
+    /// again (8.4).
     #[must_use]
     pub fn exempt_for_period(&self) -> bool {
         table::exempt_for_period(self.edition)
     }
 
-    /// How many minutes after the start of the round a player may arrive (2023: 6.7.1), where the rules of the event say
-    /// so many; `None`: the edition leaves it to them, and they do not say it.
+    /// How many minutes after the start of the round a player may arrive (2023: 6.7.1). `of_event` is what the rules of
+    /// the event say; `None`: the edition leaves it to them, and they do not say it.
     #[must_use]
     pub fn default_minutes(&self, of_event: Option<u32>) -> Option<u32> {
         of_event.or_else(|| table::default_minutes(self.edition))

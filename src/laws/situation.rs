@@ -1,4 +1,4 @@
-//! What can be seen at a board that the Laws have something to say about.
+//! Situations at a board that the Laws have something to say about.
 
 use core::str::FromStr;
 
@@ -6,10 +6,10 @@ use shakmaty::{ByColor, Color, Square};
 
 use crate::vocabulary::{self, UnknownWord, vocabulary};
 
-/// Something seen at a board, without judgement: what it means is for the edition and the mode of play.
+/// A situation at a board, without judgement: what it means depends on the edition and the mode of play.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Situation {
-    /// A move that is none by Article 3 stands on the board.
+    /// A move that is illegal by Article 3 was made.
     IllegalMove {
         /// What is wrong with it.
         fault: Fault,
@@ -17,7 +17,7 @@ pub enum Situation {
         stage: Stage,
         /// Which completed offence of this player it is, from 1; 0 while it is not completed.
         offence: u32,
-        /// Whether his opponent could still mate by any sequence of legal moves; `None`: not known.
+        /// Whether the opponent could still mate by any sequence of legal moves; `None`: not known.
         opponent_can_mate: Option<bool>,
         /// What the clocks showed, for setting them.
         times: Option<ClockTimes>,
@@ -35,7 +35,7 @@ pub enum Situation {
         /// As for an illegal move.
         times: Option<ClockTimes>,
     },
-    /// The player on move pressed his clock, and the position is the one before.
+    /// The player on move pressed the clock without making a move.
     PressedWithoutMove {
         /// As for an illegal move.
         offence: u32,
@@ -44,7 +44,7 @@ pub enum Situation {
         /// As for an illegal move.
         times: Option<ClockTimes>,
     },
-    /// Pieces stand where no move has put them.
+    /// Pieces are on squares where no move has put them.
     DisplacedPieces {
         /// It was found only after moves had been made or the clock had been pressed.
         found_later: bool,
@@ -60,7 +60,7 @@ pub enum Situation {
     },
     /// Castling began with the rook, or with both at once.
     CastlingRookFirst {
-        /// King and rook left their squares in the same look at the board.
+        /// King and rook left their squares in the same scan.
         together: bool,
     },
     /// Two pieces of one move were lifted so close together that two hands are likely.
@@ -70,7 +70,7 @@ pub enum Situation {
         /// Which.
         square: Square,
     },
-    /// The pieces are not set up as they should be.
+    /// The pieces are set up wrongly.
     WrongStart {
         /// What should stand there.
         drawn: DrawnStart,
@@ -102,14 +102,14 @@ pub enum Situation {
     },
     /// Both flags have fallen.
     TwoFlags {
-        /// Whose fell first, as far as the clock tells.
+        /// Whose fell first, where the clock shows that.
         first: Option<Color>,
         /// The last period, or the only one.
         last_period: bool,
     },
     /// The clock's times do not fit the time that has passed.
     ClockInconsistent {
-        /// Seconds that both clocks together show too few (negative: too many).
+        /// How many seconds the sum of both clocks is too low (negative: too high).
         missing_s: i64,
         /// Moves whose increments make up what is missing, by colour, where the arithmetic is exact.
         increments_of: Option<ByColor<u32>>,
@@ -121,37 +121,38 @@ pub enum Situation {
         /// Whose time it is.
         players: ByColor<bool>,
     },
-    /// The position is one that no legal play can have, and not by the last move.
+    /// The position is one that no legal play can reach, and not because of the last move.
     IllegalPosition {
         /// Both kings are in check, or stand beside each other; else a pawn stands on the last rank, or the pieces are too many.
         kings: bool,
     },
-    /// The clock stands during the game.
+    /// The clock is stopped during the game.
     ClockStopped,
     /// The game is over by the Laws, and the clock or play goes on.
     ContinuedAfterEnd,
-    /// The clock is gone.
+    /// The clock is disconnected.
     ClockDisconnected,
-    /// The board is gone.
+    /// The board is disconnected.
     BoardDisconnected,
-    /// A square tells what nobody does.
+    /// A square reports changes that nobody makes.
     SensorFault {
         /// Which.
         square: Square,
     },
-    /// The round has begun and the game has not: the clock stands, or it runs and a player has not made his first move.
+    /// The round has begun and the game has not: the clock is stopped, or it runs and a player's first move is missing.
     LateStart {
         /// Whole minutes since the round began.
         minutes: u32,
-        /// How late a player may come by the rules of the event, in minutes; `None`: they do not say it.
+        /// How late a player may arrive by the rules of the event, in minutes; `None`: they do not say it.
         default_time: Option<u32>,
-        /// The default time has passed. Whose the incident is says whose first move is missing; nobody's: the clock stands.
+        /// The default time has passed. The incident's player is the one whose first move is missing; without a player,
+        /// the clock is stopped.
         defaulted: bool,
     },
 }
 
 impl Situation {
-    /// The kind of incident that it is.
+    /// The kind of its incident.
     #[must_use]
     pub const fn kind(&self) -> IncidentKind {
         match self {
@@ -185,35 +186,35 @@ vocabulary! {
     "kind of incident"
     /// The kinds of incidents, those of a kind together: offences, touching, positions, clocks.
     pub enum IncidentKind {
-        /// A move that is none by Article 3.
+        /// A move that is illegal by Article 3.
         IllegalMove = "illegal_move",
         /// A pawn left on the last rank.
         PromotionNotReplaced = "promotion_not_replaced",
         /// The clock was pressed without a move.
         ClockPressedWithoutMove = "clock_pressed_without_move",
-        /// Two hands for one move, perhaps.
+        /// Perhaps a move made with two hands.
         TwoHandsSuspected = "two_hands_suspected",
-        /// One piece was touched and another one moved, perhaps.
+        /// Perhaps one piece was touched and another one moved.
         PieceTouchedNotMoved = "piece_touched_not_moved",
         /// Castling began with the rook, or with both at once.
         CastlingRookFirst = "castling_rook_first",
         /// A piece was lifted and put back on the other player's time.
         AdjustedOffTurn = "adjusted_off_turn",
-        /// Pieces stand where no move has put them.
+        /// Pieces are on squares where no move has put them.
         DisplacedPieces = "displaced_pieces",
-        /// The pieces are not set up as they should be.
+        /// The pieces are set up wrongly.
         WrongStartPosition = "wrong_start_position",
         /// The board is turned.
         BoardRotated = "board_rotated",
         /// The players sit at each other's pieces.
         ColorsReversed = "colors_reversed",
-        /// The position is one that no legal play can have.
+        /// The position is one that no legal play can reach.
         IllegalPosition = "illegal_position",
         /// The game was over, and play went on.
         ContinuedAfterEnd = "continued_after_end",
-        /// The board is gone.
+        /// The board is disconnected.
         BoardDisconnected = "board_disconnected",
-        /// A square reports what nobody does.
+        /// A square reports changes that nobody makes.
         SensorFault = "sensor_fault",
         /// A flag has fallen.
         FlagFall = "flag_fall",
@@ -223,9 +224,9 @@ vocabulary! {
         ClockInconsistent = "clock_inconsistent",
         /// Less than five minutes are left.
         TimeTrouble = "time_trouble",
-        /// The clock stands during the game.
+        /// The clock is stopped during the game.
         ClockStopped = "clock_stopped",
-        /// The clock is gone.
+        /// The clock is disconnected.
         ClockDisconnected = "clock_disconnected",
         /// The round has begun and the game has not.
         LateStart = "late_start",
@@ -245,15 +246,15 @@ impl FromStr for IncidentKind {
 pub enum Fault {
     /// No piece of its kind moves like that, or something stands in the way.
     Geometry,
-    /// It leaves or puts the own king in check.
+    /// It leaves or puts the player's own king in check.
     KingInCheck,
-    /// The own piece was taken.
+    /// A piece of the player's own was captured.
     OwnPieceCaptured,
     /// Castling that is not allowed, or only half done.
     Castling,
-    /// En passant too late, or without taking the pawn off.
+    /// En passant too late, or without removing the pawn.
     EnPassant,
-    /// The king was taken.
+    /// The king was captured.
     KingCaptured,
     /// To a king or pawn, to the other colour, or without reaching the last rank.
     Promotion,
@@ -286,9 +287,9 @@ impl Fault {
 pub enum Stage {
     /// It stands on the board; the clock is not pressed.
     Made,
-    /// The player has pressed his clock.
+    /// The player has pressed the clock.
     Completed,
-    /// The opponent has made his next move.
+    /// The opponent has made the next move.
     Answered,
 }
 
@@ -306,7 +307,7 @@ pub struct ClockTimes {
 /// What was touched, as far as a board can see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Touch {
-    /// An own piece was lifted and put back on its square.
+    /// A piece of the player's own was lifted and put back on its square.
     Own {
         /// Where it stands.
         square: Square,
@@ -328,7 +329,7 @@ pub enum Touch {
     },
 }
 
-/// The position a game should have begun with.
+/// The position that a game should have begun from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DrawnStart {
     /// That of Art. 2.3.

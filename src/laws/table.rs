@@ -1,48 +1,48 @@
-//! The rules themselves: what differs between editions and ways of playing, one row a topic.
+//! The rules themselves: what differs between editions and ways of playing, with one row per topic.
 //!
-//! It reads like the articles: from the oldest edition to the newest, where one that is not named has the rule of the one
-//! before. Each row names the article that it comes from in `articles.rs` by its topic.
+//! Like the articles, a row goes from the oldest edition to the newest; an edition that is not named has the rule of the
+//! one before. Each row names the article that it comes from in `articles.rs` by its topic.
 
 use super::edition::Edition::{self, *};
 use super::edition::Mode;
 use super::edition::Play::{self, *};
 
-/// What an illegal move brings.
+/// The penalty for an illegal move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Penalty {
-    /// The opponent gets so many minutes; the offence of that number loses.
+    /// The opponent gets extra minutes; the offence of number `loses_at` loses.
     Minutes {
-        /// How many.
+        /// The minutes.
         minutes: u8,
-        /// From 1.
+        /// The offence that loses, counted from 1.
         loses_at: u32,
     },
     /// The same, but its article belongs to the quickplay finish (1997).
     QuickplayFinish {
-        /// How many.
+        /// The minutes.
         minutes: u8,
-        /// From 1.
+        /// The offence that loses, counted from 1.
         loses_at: u32,
     },
     /// The first one loses.
     LosesAtOnce,
-    /// The same minutes, when the opponent claims before he makes his own move.
+    /// The same minutes, when the opponent claims before making the next move.
     OnClaim {
-        /// How many.
+        /// The minutes.
         minutes: u8,
-        /// From 1.
+        /// The offence that loses, counted from 1.
         loses_at: u32,
     },
-    /// The opponent may claim a win before he makes his own move.
+    /// The opponent may claim a win before making the next move.
     WinOnClaim,
     /// As [`Self::Minutes`] with two offences, the minutes being an open point.
     OpenMinutes,
 }
 
-/// What the clock pressed without a move is.
+/// How pressing the clock without a move is treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Pressed {
-    /// No offence of its own.
+    /// There is no rule on it.
     NoRule,
     /// Something the arbiter may punish.
     Discretion,
@@ -50,7 +50,7 @@ pub enum Pressed {
     AsIllegal,
 }
 
-/// When five times the same position ends the game.
+/// When fivefold repetition ends the game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fivefold {
     /// At five consecutive alternate moves of each player: plies p, p + 4 and so on to p + 16.
@@ -68,38 +68,38 @@ pub enum SeventyFive {
     Made,
 }
 
-/// Who says that a flag is down.
+/// Who calls a flag that has fallen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FlagCall {
     /// The arbiter, or a player.
     Arbiter,
     /// The arbiter, or a player, who must have time left and stops the clocks.
     ArbiterOrClaim,
-    /// A player alone, who stops both clocks with his own flag up; the arbiter says nothing.
+    /// A player alone, who stops both clocks with their own flag still up; the arbiter says nothing.
     Claim,
 }
 
-/// What is done with an illegal position that nobody has put right in time.
+/// What is done with an illegal position that was not put right in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     /// Go back to the last legal position.
     GoBack,
-    /// The arbiter steps in if he can.
+    /// The arbiter intervenes if possible.
     Intervene,
-    /// Wait until the next move is completed; what is illegal then is drawn.
+    /// Wait until the next move is completed; if the position is still illegal, the game is drawn.
     WaitThenDraw,
-    /// It is left alone.
+    /// Nothing is done.
     Leave,
 }
 
 /// Pressing the clock while the opponent has yet to put displaced pieces back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Press {
-    /// A right.
+    /// It is a right.
     Allowed,
-    /// Nothing is said.
+    /// There is no rule.
     Silent,
-    /// As pressing without a move.
+    /// It is treated as pressing without a move.
     Offence,
 }
 
@@ -134,7 +134,7 @@ const FINISH: Penalty = Penalty::QuickplayFinish {
 const AT_ONCE: Penalty = Penalty::LosesAtOnce;
 const WIN: Penalty = Penalty::WinOnClaim;
 
-/// What an illegal move brings.
+/// The penalty for an illegal move.
 #[rustfmt::skip]
 pub(super) fn penalty(edition: Edition, play: Play) -> Penalty {
     match play {
@@ -161,7 +161,7 @@ pub(super) fn stands_once_answered(edition: Edition, play: Play) -> bool {
     }
 }
 
-/// What is done with an illegal position that nobody has put right in time.
+/// What is done with an illegal position that was not put right in time.
 pub(super) fn illegal_position(edition: Edition, play: Play) -> Standing {
     use Standing::{GoBack, Intervene, Leave, WaitThenDraw};
     match play {
@@ -181,7 +181,7 @@ pub(super) fn becomes_queen(edition: Edition) -> bool {
     since(false, &[(Fide2014, true)], edition)
 }
 
-/// What the clock pressed without a move is.
+/// How pressing the clock without a move is treated.
 pub(super) fn pressed_without_move(edition: Edition) -> Pressed {
     since(
         Pressed::NoRule,
@@ -199,12 +199,12 @@ pub(super) fn press_while_displaced(edition: Edition) -> Press {
     )
 }
 
-/// Whether two hands for a move are the same as an illegal move.
+/// Whether making a move with two hands is treated as an illegal move.
 pub(super) fn two_hands_as_illegal(edition: Edition) -> bool {
     since(false, &[(Fide2017, true)], edition)
 }
 
-/// Whether Art. 4 is applied on a player's request only.
+/// Whether Art. 4 is applied only when a player asks for it.
 pub(super) fn touch_on_request(edition: Edition, play: Play) -> bool {
     match play {
         S => false,
@@ -213,7 +213,7 @@ pub(super) fn touch_on_request(edition: Edition, play: Play) -> bool {
     }
 }
 
-/// Until how many moves of each a wrong start is put right; `None`: during the whole game.
+/// Up to how many moves by each player a wrong start is put right; `None`: during the whole game.
 pub(super) fn start_limit(edition: Edition, play: Play) -> Option<u32> {
     match play {
         S => None,
@@ -222,7 +222,7 @@ pub(super) fn start_limit(edition: Edition, play: Play) -> Option<u32> {
     }
 }
 
-/// Whether a rook that began on a wrong square, too, cannot castle; before 2014 only exchanged king and queen matter.
+/// Whether a rook that began on a wrong square cannot castle either; before 2014 only an exchanged king and queen matter.
 pub(super) fn misplaced_rook_matters(edition: Edition) -> bool {
     since(false, &[(Fide2014, true)], edition)
 }
@@ -237,7 +237,7 @@ pub(super) fn reversed_limit(edition: Edition) -> Option<u32> {
     since(None, &[(Fide2017, Some(10))], edition)
 }
 
-/// When five times the same position ends the game.
+/// When fivefold repetition ends the game.
 pub(super) fn fivefold(edition: Edition) -> Option<Fivefold> {
     since(
         None,
@@ -271,7 +271,7 @@ pub(super) fn resignation_spares(edition: Edition) -> bool {
     since(false, &[(Fide2023, true)], edition)
 }
 
-/// Who says that a flag is down.
+/// Who calls a flag that has fallen.
 pub(super) fn flag_call(edition: Edition, play: Play) -> FlagCall {
     use FlagCall::{Arbiter, ArbiterOrClaim, Claim};
     match play {
@@ -295,7 +295,7 @@ pub(super) fn needs_mating_material(edition: Edition, play: Play) -> bool {
     matches!(play, Bs | Bu) && since(true, &[(Fide2009, false)], edition)
 }
 
-/// Whether a player in time trouble need not write for the rest of the period, even if his time goes above five minutes.
+/// Whether a player in time trouble need not write for the rest of the period, even with more than five minutes again.
 pub(super) fn exempt_for_period(edition: Edition) -> bool {
     since(false, &[(Fide2017, true)], edition)
 }
@@ -310,7 +310,7 @@ pub(super) fn default_minutes(edition: Edition) -> Option<u32> {
     )
 }
 
-/// What a game is in which a player has so many seconds for sixty moves.
+/// The mode of a game in which a player has `seconds` for sixty moves.
 pub(super) fn mode(edition: Edition, seconds: u64) -> Mode {
     // From which second on it is rapid, and from which one standard: 1997 counts a whole hour to rapid.
     const CHANGES: Since<(u64, u64)> = &[(Fide2009, (900, 3600)), (Fide2014, (601, 3600))];

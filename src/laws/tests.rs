@@ -39,7 +39,7 @@ fn all_rules() -> Vec<Rules> {
 }
 
 #[test]
-fn every_advice_has_a_text_in_every_language_and_names_nothing_it_does_not_know() {
+fn every_advice_has_a_text_with_all_its_values_in_every_language() {
     for rules in all_rules() {
         for (situation, color) in examples() {
             for color in [color, None, Some(Color::Black)] {
@@ -72,7 +72,7 @@ fn every_advice_rests_on_an_article_but_for_faults_of_the_board() {
 }
 
 #[test]
-fn no_text_waits_for_a_case_that_never_comes() {
+fn every_text_belongs_to_a_case_that_occurs() {
     let mut met = BTreeSet::new();
     for rules in all_rules() {
         for (situation, color) in examples() {

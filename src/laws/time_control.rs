@@ -1,4 +1,4 @@
-//! Time controls: what time a player has for which moves, as arbiters and as PGN write it.
+//! Time controls: how much time a player has for which moves, as arbiters and as PGN write it.
 
 mod read;
 
@@ -10,9 +10,9 @@ use super::edition::{Edition, Mode};
 use super::table;
 pub(super) use read::minutes;
 
-/// What time each player has for which moves (2023: 6.3.1).
+/// How much time each player has for which moves (2023: 6.3.1).
 ///
-/// Read and written as arbiters do it, in minutes and seconds a move ("90+30", "2 h/40 + 1 h/20 + 30 min", "90 min/40 +
+/// Read and written as arbiters do it, in minutes and seconds per move ("90+30", "2 h/40 + 1 h/20 + 30 min", "90 min/40 +
 /// 30 min, 30 s from move 1"); also read as PGN writes it, in seconds ("40/7200:3600").
 ///
 /// ```
@@ -49,11 +49,11 @@ pub enum Bonus {
     None,
     /// Seconds that are added to the player's time.
     Fischer(u32),
-    /// Seconds that pass before his time runs; what he does not need of them lapses (Bronstein).
+    /// Seconds that pass before the player's time runs; unused ones are lost (Bronstein).
     Delay(u32),
 }
 
-/// A text that is no time control.
+/// A text that is not a time control.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum InvalidTimeControl {
@@ -93,13 +93,13 @@ pub enum InvalidTimeControl {
 pub struct Reached {
     /// The period, from 0; the last one repeats if it has a number of moves.
     pub period: u32,
-    /// Moves that he has yet to complete in it; `None`: all that are left.
+    /// Moves still to be completed in it; `None`: all that are left.
     pub moves_left: Option<u32>,
 }
 
 impl TimeControl {
-    /// A time control of these periods; `None` where there is none, one but the last has no number of moves, or a
-    /// number is zero or beyond all games.
+    /// A time control of these periods; `None` where the list is empty, a period other than the last has no number of
+    /// moves, or a number is zero or too large.
     #[must_use]
     pub fn new(periods: Vec<Period>) -> Option<Self> {
         let (last, others) = periods.split_last()?;
@@ -120,7 +120,7 @@ impl TimeControl {
         &self.periods
     }
 
-    /// As the PGN tag TimeControl has it, as in "40/5400+30:1800+30". `None`: with a delay, which PGN cannot say.
+    /// As the PGN tag TimeControl has it, as in "40/5400+30:1800+30". `None`: with a delay, which PGN cannot express.
     #[must_use]
     pub fn pgn(&self) -> Option<String> {
         let field = |period: &Period| {
@@ -135,7 +135,7 @@ impl TimeControl {
         fields.map(|fields| fields.join(":"))
     }
 
-    /// Where a player stands who has completed so many moves.
+    /// Where a player stands who has completed `completed` moves.
     #[must_use]
     pub fn standing(&self, completed: u32) -> Reached {
         let mut period = 0;
@@ -218,13 +218,13 @@ impl TimeControl {
         table::mode(edition, self.player_seconds())
     }
 
-    /// Whether a player in time trouble has to write on all the same: thirty seconds and more a move (8.4).
+    /// Whether a player in time trouble has to go on writing: with thirty seconds or more per move (8.4).
     #[must_use]
     pub fn keeps_writing(&self, period: u32) -> bool {
         self.period(period).bonus.seconds() >= 30
     }
 
-    /// A period, from 0; the last one over and over.
+    /// A period, from 0; the last one repeats.
     fn period(&self, index: u32) -> Period {
         let index = usize::try_from(index).unwrap_or(usize::MAX);
         let last = Period {
@@ -248,14 +248,14 @@ impl Bonus {
     }
 }
 
-/// No game has more moves in a period.
+/// The most moves in a period: no game has more.
 const MAX_MOVES: u32 = 999;
-/// Nobody has more time: a hundred hours.
+/// The most time in seconds, a hundred hours: no game has more.
 const MAX_SECONDS: u32 = 360_000;
-/// What is written as a mere number is minutes below this, and seconds, as in PGN, from here on.
+/// A bare number is minutes below this, and seconds, as in PGN, from this on.
 const MIN_BARE_SECONDS: u32 = 180;
 
-/// As arbiters write it: it is read back as the same.
+/// As arbiters write it: reading it gives the same time control.
 impl fmt::Display for TimeControl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let [

@@ -52,7 +52,7 @@ impl Draft<'_> {
 
     pub(super) fn rotated(self, quarter: bool, moves: u32) -> Advice {
         if !quarter {
-            // The board differs by its writing alone, and the record is turned with it.
+            // Only the printed coordinates are wrong, and the record is turned with the board.
             return self.is(
                 Severity::Hint,
                 ResumableCase::HalfTurned.as_str(),

@@ -1,4 +1,4 @@
-//! Illegal moves, and what the Laws put beside them.
+//! Illegal moves, and what the Laws treat like them.
 
 use shakmaty::Color;
 
@@ -8,7 +8,7 @@ use crate::laws::points::IllegalMoveReport;
 use crate::laws::situation::{ClockTimes, Stage};
 use crate::laws::table::{Penalty, Pressed, Standing};
 
-/// What is known of an offence, whatever it is.
+/// What is known of any offence.
 #[derive(Clone, Copy)]
 pub(super) struct Offence {
     number: u32,
@@ -215,7 +215,7 @@ impl Draft<'_> {
         }
     }
 
-    /// What a loss becomes when the opponent cannot mate, where that spares the player anything.
+    /// Adds whether the opponent can mate, where a loss becomes a draw if not.
     pub(super) fn mate(self, opponent_can_mate: Option<bool>, spares: bool) -> Self {
         let material = self.rules.needs_mating_material();
         let mate = match opponent_can_mate {
@@ -230,7 +230,7 @@ impl Draft<'_> {
         self.with("mate", mate)
     }
 
-    /// The times that the arbiter may set (2023: 7.1), with so many minutes for the opponent.
+    /// The times that the arbiter may set (2023: 7.1), with `minutes` more for the opponent.
     fn clocks(self, offence: Offence, minutes: u8) -> Self {
         let Some((times, offender)) = offence.times.zip(self.color) else {
             return self.with("times", "none");

@@ -87,7 +87,7 @@ impl Draft<'_> {
         draft.is(Severity::Advice, case, &[Topic::Writing])
     }
 
-    /// Who sits at the board it cannot see: what it sees is that the clock stands, or that no move was made.
+    /// The board cannot see who sits there, only that the clock is stopped or that no move was made.
     pub(super) fn late(self, minutes: u32, default_time: Option<u32>, defaulted: bool) -> Advice {
         let default_time = self.rules.default_minutes(default_time);
         let (default, allowed) = match default_time {
@@ -95,7 +95,7 @@ impl Draft<'_> {
             Some(0) => ("zero", 0),
             Some(minutes) => ("later", minutes),
         };
-        // Where the default time is zero, nobody who comes later has any time to lose (2023: 6.7.2).
+        // Where the default time is zero, a player who comes later has no time to lose (2023: 6.7.2).
         let counts = allowed > 0 && !self.rules.article(Topic::NobodyThere).is_empty();
         let whose = self.color;
         let draft = self

@@ -44,7 +44,7 @@ impl Draft<'_> {
         draft.is(Severity::Hint, "adjusted_off_turn.lifted", &topics)
     }
 
-    /// Who sees to it that Art. 4 is kept.
+    /// Adds whether Art. 4 is applied only when a player asks for it.
     fn on_request(self) -> Self {
         let request = if self.rules.touch_on_request() {
             "yes"

@@ -9,7 +9,7 @@ impl TimeControl {
     ///
     /// # Errors
     ///
-    /// When it is none, or is one of PGN's signs for a sand clock ("*180"), for no time control ("-") or for an unknown one
+    /// When it is not a time control, or is one of PGN's signs for a sand clock ("*180"), for no time control ("-") or for an unknown one
     /// ("?").
     pub fn from_pgn(text: &str) -> Result<Self, InvalidTimeControl> {
         let bare = text.trim();
@@ -29,7 +29,7 @@ impl TimeControl {
         }
     }
 
-    /// As arbiters write it: mere numbers are minutes.
+    /// As arbiters write it: bare numbers are minutes.
     fn from_words(text: &str) -> Result<Self, InvalidTimeControl> {
         let mut reader = Reader::new(text)?;
         let mut periods = vec![reader.period()?];
@@ -84,7 +84,7 @@ enum Token<'t> {
     Sign(char),
 }
 
-/// A time in whole minutes, as in "30 min" or "1 h 30 min"; a mere number is minutes. `None` where it is none.
+/// A time in whole minutes, as in "30 min" or "1 h 30 min"; a bare number is minutes. `None` where the text is not a time.
 pub(in crate::laws) fn minutes(text: &str) -> Option<u32> {
     let mut reader = Reader::new(text).ok()?;
     let (seconds, _) = reader.time().ok()?;
@@ -283,7 +283,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Whether what comes is a number of seconds and no more.
+    /// Whether the rest is a number of seconds.
     fn is_seconds(&self) -> bool {
         let seconds = UNITS.last().is_some_and(|(_, words)| {
             let word = self.lower.get(self.at + 1);
@@ -295,7 +295,7 @@ impl<'t> Reader<'t> {
         number && seconds && !moves
     }
 
-    /// "30 s from move 1", "30 s a move", "delay 10 s": from which move on there is what.
+    /// "30 s from move 1", "30 s a move", "delay 10 s": the first move that has the bonus, and the bonus.
     fn bonus(&mut self) -> Result<(u32, Bonus), InvalidTimeControl> {
         let delayed = self.take_word(&DELAY);
         let (seconds, unit) = self.time()?;

@@ -113,7 +113,7 @@ fn a_king_that_must_move_has_no_future_right_in_1997() {
     }
 }
 
-/// A claim is told once the ply is certain, and not of one that was corrected before.
+/// A claim is announced once the ply is certain, and not for one that was corrected before.
 #[test]
 fn what_was_corrected_gives_no_claim() {
     let mut table = Table::new(Edition::Fide2023);

@@ -30,7 +30,7 @@ fn who_is_not_named_is_the_arbiter() {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn errors_name_what_is_wrong() {
     for (text, wrong) in [
         ("", "a command is a JSON object: EOF"),
         (r#"{"do":"identify"}"#, "\"id\" is missing, or is no text"),

@@ -235,7 +235,7 @@ fn mate_comes_before_seventy_five_moves() {
     assert_eq!(ends(&mut table), ["1-0 checkmate by laws"]);
 }
 
-/// A ply after the end that had been told before the end was certain is withdrawn.
+/// A ply after the end, published before the end was certain, is withdrawn.
 #[test]
 fn a_reply_to_the_end_is_no_part_of_the_game() {
     let mut table = Table::new(Edition::Fide2023);

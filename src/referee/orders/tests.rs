@@ -50,7 +50,7 @@ fn a_command_without_its_game_is_refused() {
 }
 
 #[test]
-fn the_arbiter_is_answered_in_his_language() {
+fn the_arbiter_is_answered_in_their_language() {
     let mut table = table();
     table.referee.regulations.language = Language::German;
     assert_eq!(

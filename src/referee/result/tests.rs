@@ -75,7 +75,7 @@ fn blitz_of_1997_is_won_with_mating_material_only() {
     assert_eq!(set(locked, "Nf8", Edition::Fide1997, "flag"), won("flag"));
 }
 
-/// An illegal move is gone back behind before anybody asks who can mate (Art. 7.5.1).
+/// Illegal moves are undone before anybody asks who can mate (Art. 7.5.1).
 #[test]
 fn the_last_legal_position_counts() {
     let fen = "4k3/8/8/2q5/8/8/P7/4K3 w - - 0 1";

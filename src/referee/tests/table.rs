@@ -128,7 +128,7 @@ impl Table {
         self
     }
 
-    /// The board's memory tells that the last ply, a while ago, was another one.
+    /// The board's memory shows that the last ply, a while ago, was another one.
     pub(in crate::referee) fn remembers(&mut self, name: &str) -> &mut Self {
         self.states.pop();
         let ply = Ply {
@@ -152,7 +152,7 @@ impl Table {
         self.finds(Finding::ResultShown { outcome, by })
     }
 
-    /// A command; what is told to the tracker is told to the table as well. Returns the error, the note, or "".
+    /// Gives a command, and its effect on the tracker to the table as well. Returns the error, the note, or "".
     pub(in crate::referee) fn command(&mut self, command: &str) -> String {
         self.passes(1);
         let text = format!(r#"{{"id":"1",{command}}}"#);
@@ -202,7 +202,7 @@ impl Table {
         }
     }
 
-    /// What was said since this was last asked, but for moves that are just made, settled and completed.
+    /// The events since the last call in short, without moves that were just made, settled and completed.
     pub(in crate::referee) fn published(&mut self) -> Vec<String> {
         let rulings = self.referee.take_rulings();
         rulings

@@ -39,7 +39,7 @@ fn shows(table: &mut Table, board: &Board) {
     table.finds(Finding::Squares(Box::new(snapshot)));
 }
 
-/// What was said since this was last asked of incidents of that kind: "void 1" when it is told with a case and a number
+/// The events since the last call about incidents of that kind: "void 1" for a case and a number
 /// of moves or an offence, "-restored" when it is closed.
 fn reports(table: &mut Table, kind: &str) -> Vec<String> {
     let rulings = table.referee.take_rulings();
@@ -67,7 +67,7 @@ fn reports(table: &mut Table, kind: &str) -> Vec<String> {
     rulings.iter().filter_map(|ruling| short(&ruling.event)).collect()
 }
 
-/// All that was said is written down, as a journal has it.
+/// Applies all events to the incidents, as a journal does.
 fn journaled(table: &mut Table, incidents: &mut Incidents) {
     for ruling in table.referee.take_rulings() {
         let head =
@@ -128,7 +128,7 @@ fn a_wrong_start_is_void_for_the_whole_game_under_supervision() {
     assert_eq!(reports(&mut table, "wrong_start_position"), ["-game_over"]);
 }
 
-/// The array is put right: nothing more is told of it.
+/// The array is put right: nothing more is reported.
 #[test]
 fn a_wrong_start_put_right_is_over() {
     let mut table = swapped_table(Mode::Rapid, false);
@@ -149,9 +149,9 @@ fn turned(table: &mut Table) {
     table.finds(Finding::Start(start));
 }
 
-/// Turned by a half, only the writing at the edges is wrong: it is told once, and no number of moves changes it.
+/// Turned by a half, only the writing at the edges is wrong: it is reported once, and no number of moves changes it.
 #[test]
-fn a_board_turned_by_a_half_is_told_once() {
+fn a_board_turned_by_a_half_is_reported_once() {
     let mut table = Table::of(STANDARD, rules(Edition::Fide2023, Mode::Blitz, false));
     turned(&mut table);
     table.plays(&first(9)).plays("b4 b5 c4 c5");
@@ -160,7 +160,7 @@ fn a_board_turned_by_a_half_is_told_once() {
     assert_eq!(reports(&mut table, "board_rotated"), [""; 0]);
 }
 
-/// Turned by a quarter, no move can be read: the clock's presses tell how many were made.
+/// Turned by a quarter, no move can be read: the presses show how many were made.
 #[test]
 fn a_board_turned_by_a_quarter_counts_presses() {
     let mut table = Table::of(STANDARD, rules(Edition::Fide2023, Mode::Rapid, false));

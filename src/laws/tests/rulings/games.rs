@@ -149,7 +149,7 @@ fn fortieth_move_must_be_completed_before_the_flag() {
     );
 }
 
-/// 1997, B.6; 2009, A4d: only a player's claim counts, the arbiter is silent; 2018, A.4.5; 2023, A.5.5: he calls it.
+/// 1997, B.6; 2009, A4d: only a player's claim counts, the arbiter is silent; 2018, A.4.5; 2023, A.5.5: the arbiter calls it.
 #[test]
 fn arbiter_calls_the_flag_where_the_edition_lets_him() {
     for (edition, play, case) in [

@@ -98,7 +98,7 @@ fn open_points_decide_penalties() {
     );
 }
 
-/// 2018 and 2023, 7.5.5: the opponent gets two minutes; the second offence loses, or draws where he cannot mate.
+/// 2018 and 2023, 7.5.5: the opponent gets two minutes; the second offence loses, or draws where the opponent cannot mate.
 #[test]
 fn second_offence_loses_unless_the_opponent_cannot_mate() {
     let standard = rules(Edition::Fide2023, Play::S);
@@ -122,7 +122,7 @@ fn second_offence_loses_unless_the_opponent_cannot_mate() {
     }
 }
 
-/// 2018, 6.2.1 and A.4.2: made, but the clock not pressed: he may still correct it, and no claim is possible yet.
+/// 2018, 6.2.1 and A.4.2: made, but the clock not pressed: the player may still correct it, and no claim is possible yet.
 #[test]
 fn uncompleted_illegal_move_costs_nothing() {
     for edition in [Edition::Fide2018, Edition::Fide2023] {
@@ -145,7 +145,7 @@ fn uncompleted_illegal_move_costs_nothing() {
 }
 
 /// 1997, C.3; 2014, A.4b; 2018, A.4.2; 2023, A.5.2: a mate after an unnoticed illegal move stands in unsupervised blitz, since
-/// with his own move the opponent has lost his complaint.
+/// with the next move the opponent has lost the right to complain.
 #[test]
 fn answered_illegal_move_stands_in_unsupervised_rapid_and_blitz() {
     for (edition, play, stands) in [
