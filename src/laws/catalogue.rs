@@ -177,8 +177,8 @@ pub(super) fn cases(language: Language) -> impl Iterator<Item = String> {
 
 /// The text before the next placeholder, its name, and the text after it.
 fn next_placeholder(text: &str) -> Option<(&str, &str, &str)> {
-    let (before, behind) = text.split_once('{')?;
-    let (name, after) = behind.split_once('}')?;
+    let (before, rest) = text.split_once('{')?;
+    let (name, after) = rest.split_once('}')?;
     Some((before, name, after))
 }
 

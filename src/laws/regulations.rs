@@ -139,18 +139,18 @@ mod tests {
 
     #[test]
     fn time_control_is_written_as_pgn_where_possible() {
-        let told = |text: &str| {
+        let pgn = |text: &str| {
             let regulations = Regulations {
                 time_control: text.parse().ok(),
                 ..Regulations::default()
             };
             regulations.time_control_text()
         };
-        assert_eq!(told("90+30").as_deref(), Some("5400+30"));
+        assert_eq!(pgn("90+30").as_deref(), Some("5400+30"));
         assert_eq!(
-            told("90 min, delay 10 s").as_deref(),
+            pgn("90 min, delay 10 s").as_deref(),
             Some("90 min, delay 10 s from move 1")
         );
-        assert_eq!(told("none"), None);
+        assert_eq!(pgn("none"), None);
     }
 }

@@ -89,7 +89,7 @@ impl Rules {
         table::penalty_spares(self.edition)
     }
 
-    /// Whether an illegal move stands once the opponent has made his next move (2023: A.5.2).
+    /// Whether an illegal move stands once the opponent has made their next move (2023: A.5.2).
     #[must_use]
     pub fn stands_once_answered(&self) -> bool {
         table::stands_once_answered(self.edition, self.play())

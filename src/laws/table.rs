@@ -151,7 +151,7 @@ pub(super) fn penalty_spares(edition: Edition) -> bool {
     since(false, &[(Fide2009, true)], edition)
 }
 
-/// Whether an illegal move can no longer be corrected once the opponent has made his next move.
+/// Whether an illegal move can no longer be corrected once the opponent has made their next move.
 pub(super) fn stands_once_answered(edition: Edition, play: Play) -> bool {
     match play {
         S | Rs => false,

@@ -240,7 +240,7 @@ vocabulary! {
     "ground of board.recovered"
     /// How a gap was closed.
     pub enum Recovery {
-        /// The board's memory told what happened.
+        /// The board's memory held what happened.
         Memory = "memory",
         /// Only these moves lead from what stood there before to what stands there now.
         Inferred = "inferred",

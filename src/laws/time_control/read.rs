@@ -124,7 +124,7 @@ impl<'t> Reader<'t> {
             };
             let end = rest.find(|other: char| !alike(other)).unwrap_or(rest.len());
             let end = end.max(first.len_utf8());
-            let (token, behind) = rest.split_at(end);
+            let (token, tail) = rest.split_at(end);
             tokens.push(match first {
                 _ if first.is_ascii_digit() => {
                     let number = token
@@ -135,12 +135,12 @@ impl<'t> Reader<'t> {
                 _ if first.is_alphabetic() => Token::Word(token),
                 // "30 min." and "30 min" are the same.
                 '.' => {
-                    rest = behind.trim_start();
+                    rest = tail.trim_start();
                     continue;
                 }
                 sign => Token::Sign(sign),
             });
-            rest = behind.trim_start();
+            rest = tail.trim_start();
         }
         if tokens.is_empty() {
             return Err(InvalidTimeControl::Empty);

@@ -80,7 +80,7 @@ fn the_same_can_be_written_in_other_ways() {
 
 #[test]
 fn what_is_no_time_control_is_refused_with_the_place() {
-    for (text, told) in [
+    for (text, expected) in [
         ("", "written as in"),
         ("fast", "\"fast\" where a time belongs"),
         ("90 min/40 +", "\"the end\" where a time belongs"),
@@ -102,7 +102,7 @@ fn what_is_no_time_control_is_refused_with_the_place() {
         ("-", "sand clock"),
     ] {
         let error = text.parse::<TimeControl>().expect_err(text);
-        assert!(error.to_string().contains(told), "{text}: {error}");
+        assert!(error.to_string().contains(expected), "{text}: {error}");
     }
 }
 

@@ -96,7 +96,7 @@ fn a_right_to_castle_makes_another_position() {
     assert!(standing(&mut table).contains(&"white after 12: threefold [4, 8, 12] (9.2.2)".to_owned()));
 }
 
-/// Art. 9.2 of 1997: a right that the king must give up with his next move is none in the future. Since 2009 it is lost
+/// Art. 9.2 of 1997: a right that the king must give up with the next move is none in the future. Since 2009 it is lost
 /// only when the king has moved.
 #[test]
 fn a_king_that_must_move_has_no_future_right_in_1997() {

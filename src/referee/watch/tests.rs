@@ -101,7 +101,7 @@ fn swapped_table(mode: Mode, supervised: bool) -> Table {
 }
 
 /// Art. 7.2.1 of 2023, A.5.1.2: void while fewer than ten moves are completed by both, then the game goes on; it is
-/// told when play has begun and when the limit is reached, and not at every move.
+/// reported when play has begun and when the limit is reached, and not at every move.
 #[test]
 fn a_wrong_start_goes_on_after_ten_moves_in_rapid_without_supervision() {
     let mut table = swapped_table(Mode::Rapid, false);

@@ -35,11 +35,11 @@ fn wrong_start_is_void_up_to_the_limit() {
     }
     // A knight that began on c1 has moved from there legally; a king that began on a wrong square may not castle.
     let advice = rules(Edition::Fide2018, Play::Ru).advise(&wrong(10), None);
-    let told = english(&advice);
-    assert!(told.contains("from their wrong squares are legal"), "{told}");
+    let advised = english(&advice);
+    assert!(advised.contains("from their wrong squares are legal"), "{advised}");
     assert!(
-        told.contains("A king that began on a wrong square may not castle"),
-        "{told}"
+        advised.contains("A king that began on a wrong square may not castle"),
+        "{advised}"
     );
     assert_eq!(advice.article, "7.2.1, A.4.1");
 }
@@ -137,10 +137,10 @@ fn fortieth_move_must_be_completed_before_the_flag() {
         (short.severity, short.article.as_str()),
         (Severity::Advice, "6.8, 6.9")
     );
-    let told = english(&short);
+    let advised = english(&short);
     assert!(
-        told.contains("39 of 40 moves are completed") && told.contains("Black has lost"),
-        "{told}"
+        advised.contains("39 of 40 moves are completed") && advised.contains("Black has lost"),
+        "{advised}"
     );
     let made = rules.advise(&flag(40, Some(40), false), Some(Color::Black));
     assert_eq!(
@@ -171,10 +171,10 @@ fn arbiter_calls_the_flag_where_the_edition_lets_him() {
 #[test]
 fn mate_before_the_flag_is_noticed_stands() {
     let advice = rules(Edition::Fide2023, Play::S).advise(&flag(52, None, true), WHITE);
-    let told = english(&advice);
+    let advised = english(&advice);
     assert!(
-        told.contains("First see whether something ended the game before"),
-        "{told}"
+        advised.contains("First see whether something ended the game before"),
+        "{advised}"
     );
 }
 
@@ -209,8 +209,8 @@ fn extra_time_does_not_bring_back_the_duty_to_write() {
         white: true,
         black: false,
     };
-    let told = |edition| english(&rules(edition, Play::S).advise(&Situation::TimeTrouble { players }, None));
-    assert!(told(Edition::Fide2018).contains("even if time is added"));
-    assert!(told(Edition::Fide1997).contains("as long as the time is below five minutes"));
-    assert!(told(Edition::Fide2018).starts_with("White has less than five minutes"));
+    let advised = |edition| english(&rules(edition, Play::S).advise(&Situation::TimeTrouble { players }, None));
+    assert!(advised(Edition::Fide2018).contains("even if time is added"));
+    assert!(advised(Edition::Fide1997).contains("as long as the time is below five minutes"));
+    assert!(advised(Edition::Fide2018).starts_with("White has less than five minutes"));
 }

@@ -112,13 +112,13 @@ fn second_offence_loses_unless_the_opponent_cannot_mate() {
         "{}",
         english(&first)
     );
-    for (can_mate, told) in [
+    for (can_mate, expected) in [
         (Some(true), "White has lost; Black could still mate."),
         (Some(false), "It is a draw, since Black cannot mate"),
         (None, "White has lost, unless Black cannot mate"),
     ] {
         let second = standard.advise(&illegal(Stage::Completed, 2, can_mate), WHITE);
-        assert!(english(&second).contains(told), "{}", english(&second));
+        assert!(english(&second).contains(expected), "{}", english(&second));
     }
 }
 
@@ -227,13 +227,13 @@ fn arbiter_waits_for_claims_in_old_rapid_games() {
 /// 1997, C.4: a win in blitz needs mating material.
 #[test]
 fn win_in_blitz_of_1997_needs_mating_material() {
-    for (has, told) in [
+    for (has, expected) in [
         (Some(true), "Black wins: he has mating material."),
         (Some(false), "It is a draw, since Black has no mating material"),
         (None, "Black wins if he has mating material"),
     ] {
         let advice = rules(Edition::Fide1997, Play::Bu).advise(&illegal(Stage::Completed, 1, has), WHITE);
-        assert!(english(&advice).contains(told), "{}", english(&advice));
+        assert!(english(&advice).contains(expected), "{}", english(&advice));
         assert_eq!(advice.article, "C.3, C.4");
     }
 }
@@ -381,9 +381,9 @@ fn advice_names_the_times_to_set() {
         }),
     };
     let advice = rules(Edition::Fide2018, Play::S).advise(&situation, WHITE);
-    let told = english(&advice);
-    assert!(told.contains("White 1:08:40, Black 1:03:05"), "{told}");
-    assert!(told.contains("White 1:05:40, Black 1:02:20"), "{told}");
+    let expected = english(&advice);
+    assert!(expected.contains("White 1:08:40, Black 1:03:05"), "{expected}");
+    assert!(expected.contains("White 1:05:40, Black 1:02:20"), "{expected}");
     assert!(
         advice.checked
             && !rules(Edition::Fide2014, Play::Bs)

@@ -12,7 +12,7 @@ fn offends(table: &mut Table) {
     table.completes(table.last(), Completion::Press);
 }
 
-/// What a journal has of what was said is told to the referee again after a restart.
+/// After a restart the referee gets what the journal has of the incidents.
 fn restarted(table: &mut Table, incidents: &mut Incidents) {
     journaled(table, incidents);
     table.referee.resume_incidents(incidents);
@@ -91,7 +91,7 @@ fn what_stands_counts_when_the_arbiter_says_so() {
             restarted(&mut table, &mut incidents);
             assert_eq!(incidents.offences(), ByColor { white: 1, black: 0 });
         }
-        // He may change his mind.
+        // Arbiters may change their minds.
         assert_eq!(decides(&mut table, number, false), "");
         assert_eq!(table.referee.watch.offences.completed[Color::White], 0);
     }
@@ -114,7 +114,7 @@ fn the_position_set_by_the_arbiter_ends_what_was_irregular() {
     assert_eq!(reports(&mut table, KIND), ["made", "lost 2"]);
 }
 
-/// 2023: 7.3. Only a person can tell: he exchanges the names. Under ten moves by both it is a new game.
+/// 2023: 7.3. Only a person can know: they exchange the names. Under ten moves by both it is a new game.
 #[test]
 fn names_exchanged_during_a_game_are_colours_reversed() {
     for (moves, case) in [(8, "new_game 8"), (10, "goes_on 10")] {

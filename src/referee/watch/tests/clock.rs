@@ -36,7 +36,7 @@ fn plays(increment: u64, gap_after: Option<usize>) -> Vec<String> {
     rulings.iter().filter_map(|ruling| short(&ruling.event)).collect()
 }
 
-/// What is told of the clock: how, and how many moves of each lack their increments.
+/// What is reported of the clock: how, and how many moves of each lack their increments.
 fn short(event: &EventKind) -> Option<String> {
     let (how, incident) = match event {
         EventKind::IncidentOpened(incident) => ("opened", incident),

@@ -205,7 +205,7 @@ fn a_game_ended_before_its_first_move_ends_the_question() {
     assert_eq!(late(&mut table), ["-game_over"]);
 }
 
-/// A board without a game in this round: it is told once, and given up an hour after the default time.
+/// A board without a game in this round: it is reported once, and given up an hour after the default time.
 #[test]
 fn a_board_that_nobody_plays_on_is_not_told_of_for_ever() {
     let mut table = ready(Edition::Fide2023, Some("30 min"));
@@ -358,7 +358,7 @@ fn the_arbiter_closes_it_for_this_round() {
     assert_eq!(late(&mut table), ["not_running"]);
 }
 
-/// What was told is not told again when kiebitz is started again, and goes on; what is over stays over.
+/// What was reported is not reported again after a restart, and goes on; what is over stays over.
 #[test]
 fn a_restart_within_the_round_goes_on() {
     for closed in [false, true] {
