@@ -159,7 +159,7 @@ async fn write(port: &mut SerialPort, bytes: &[u8]) -> io::Result<()> {
 /// At most this many bytes are read at once: more than a converter hands over in one go, and about one second of
 /// constant traffic at 9600 baud.
 const MAX_CHUNK: usize = 1024;
-/// A write that takes longer has failed: a command has at most 14 bytes, which take 15 ms on the line.
+/// A write that takes longer has failed: a session writes at most 10 bytes at once, which take 10 ms on the line.
 const MAX_WRITE_TIME: Duration = Duration::from_secs(2);
 
 #[cfg(test)]

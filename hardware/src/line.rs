@@ -132,6 +132,9 @@ macro_rules! each {
 }
 
 impl Line {
+    /// How a line is recorded until the probe has found out how its boards speak: the probe speaks to a bus.
+    pub const MODE_WHILE_PROBED: LineMode = LineMode::Bus;
+
     /// A line that is only listened to, as in a replay. Nothing is ever to be written.
     #[must_use]
     pub fn listening(mode: LineMode) -> Self {
@@ -263,8 +266,8 @@ impl Line {
         }
     }
 
-    /// How the boards speak, returned once when the probe has found out. What comes from here on belongs into a capture
-    /// with this mode; what went before, with that of a bus.
+    /// How the boards speak, returned once when the probe has found out. What comes from here on belongs in a capture
+    /// with this mode; what came before, with [`MODE_WHILE_PROBED`](Self::MODE_WHILE_PROBED).
     #[must_use]
     pub fn poll_mode(&mut self) -> Option<LineMode> {
         self.found.take()

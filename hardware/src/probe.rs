@@ -19,7 +19,7 @@ use crate::time::Timestamp;
 /// A port without an answer is one for a [`Session`](crate::Session). A board that is alone and knows the bus answers,
 /// too: it is then a bus with one board.
 ///
-/// Driven as a session is; it never gives a port up. What it writes and hears belongs into a capture as
+/// Driven as a session is; it never gives a port up. What it writes and hears belongs in a capture as
 /// [`LineMode::Bus`], so it need not be heard again in a replay.
 ///
 /// ```

@@ -12,6 +12,7 @@ use clap::{ArgAction, Args, Parser, Subcommand};
 #[cfg(target_os = "linux")]
 use crate::config::PortMode;
 use crate::laws::{Edition, IncidentKind, Language, Mode, TimeControl};
+use crate::output::mqtt::Prefix;
 use crate::system_time::Speed;
 #[cfg(unix)]
 use crate::tools::emulate::{Fault, Hands, Share};
@@ -232,8 +233,8 @@ pub(super) struct ReplayArguments {
     #[arg(long, value_name = "URL", help_heading = PUBLISHED)]
     pub(super) mqtt: Option<String>,
     /// Prefix of all topics
-    #[arg(long, value_name = "PREFIX", requires = "mqtt", default_value = "kiebitz/replay", help_heading = PUBLISHED)]
-    pub(super) prefix: String,
+    #[arg(long, value_name = "PREFIX", requires = "mqtt", default_value_t = Prefix::replay(), help_heading = PUBLISHED)]
+    pub(super) prefix: Prefix,
     /// Log more; -vv logs even more, or set KIEBITZ_LOG=debug
     #[arg(short, long, action = ArgAction::Count, requires = "mqtt", help_heading = PUBLISHED)]
     pub(super) verbose: u8,

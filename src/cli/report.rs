@@ -11,7 +11,7 @@ use super::replay;
 use super::request::{Form, ReportRequest, RulesFrom};
 use crate::Exit;
 use crate::config::Config;
-use crate::events::{Event, EventKind};
+use crate::events::{Event, EventKind, LIVE_STREAM};
 use crate::hall::Names;
 use crate::journal::Journal;
 use crate::output::notation::Letters;
@@ -154,8 +154,8 @@ fn report_of_game(game: &Path, config: &Config) -> Result<Report> {
     }
     let journal = Journal::open(&file)?;
     let mut last = Vec::new();
-    for (board, _) in journal.boards(LIVE)? {
-        let games = journal.games(LIVE, &board)?;
+    for (board, _) in journal.boards(LIVE_STREAM)? {
+        let games = journal.games(LIVE_STREAM, &board)?;
         if let Some(at) = games.iter().position(|entry| entry.game == *game) {
             let before = at.checked_sub(1).and_then(|before| games.get(before));
             let events = game_events(&journal, &board, &game, before.map(|entry| entry.game.as_str()))?;
@@ -175,8 +175,6 @@ fn report_of_game(game: &Path, config: &Config) -> Result<Report> {
     )
 }
 
-/// The stream of boards that `kiebitz run` reads.
-const LIVE: &str = "live";
 /// At most this many games are named if the one asked for does not exist.
 const NAMED: usize = 5;
 
@@ -184,14 +182,14 @@ const NAMED: usize = 5;
 fn game_events(journal: &Journal, board: &str, game: &str, before: Option<&str>) -> Result<Vec<Event>> {
     let mut after = match before {
         Some(before) => journal
-            .game_events(LIVE, board, before)?
+            .game_events(LIVE_STREAM, board, before)?
             .last()
             .map_or(0, |event| event.seq),
         None => 0,
     };
     let (mut events, mut ended) = (Vec::new(), false);
     loop {
-        let page = journal.events_after(LIVE, board, after, PAGE)?;
+        let page = journal.events_after(LIVE_STREAM, board, after, PAGE)?;
         let Some(last) = page.last() else {
             return Ok(events);
         };

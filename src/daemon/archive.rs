@@ -1,14 +1,15 @@
 //! The archive: a thread that writes events to the journal, and publishes them once they are safe there.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::STREAM;
 use crate::config;
-use crate::events::Event;
+use crate::events::{Event, LIVE_STREAM};
 use crate::journal::{Journal, JournalError, Unsent};
 use crate::output::mqtt::{Message, Outbox, Prefix};
 use crate::system_time::LiveTime;
@@ -28,7 +29,7 @@ pub(super) struct Batch {
 }
 
 /// What the thread owns.
-struct Keeper {
+struct ArchiveThread {
     journal: Journal,
     outbox: Option<Outbox>,
     /// Games older than this are removed.
@@ -36,9 +37,12 @@ struct Keeper {
     time: LiveTime,
     /// Whether the last attempt to write succeeded: each change is logged once.
     writable: bool,
-    /// What the journal has noted that the broker has, by board.
-    acknowledged: std::collections::BTreeMap<std::sync::Arc<str>, u64>,
+    /// The last acknowledgements noted in the journal, by board.
+    acknowledged: Acknowledged,
 }
+
+/// The number of the last event that the broker has acknowledged, by board.
+type Acknowledged = BTreeMap<Arc<str>, u64>;
 
 /// The name of the broker among the journal's outputs.
 const OUTPUT: &str = "mqtt";
@@ -48,7 +52,7 @@ const NOTE_INTERVAL: Duration = Duration::from_secs(5);
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
 /// How often old games are removed.
 const TIDY_INTERVAL: Duration = Duration::from_secs(6 * 3600);
-/// At most this many events are read at a time for a broker that has not had them.
+/// At most this many events are read at a time to send again to the broker.
 const PAGE: usize = 1000;
 
 impl Archive {
@@ -59,7 +63,7 @@ impl Archive {
         settings: config::Journal,
         time: LiveTime,
     ) -> Result<Self> {
-        let keeper = Keeper {
+        let keeper = ArchiveThread {
             journal,
             outbox,
             keep: Duration::from_secs(u64::from(settings.keep_days) * 24 * 3600),
@@ -97,19 +101,23 @@ impl Drop for Archive {
     }
 }
 
-/// Hands the events over that the broker has not acknowledged before the restart.
+/// Hands over the events that the broker had not acknowledged before the restart.
 pub(super) fn send_unsent(journal: &mut Journal, outbox: &Outbox, prefix: &Prefix) -> Result<()> {
-    for unsent in journal.unsent(OUTPUT, STREAM)? {
+    for unsent in journal.unsent(OUTPUT, LIVE_STREAM)? {
         send_again(journal, outbox, prefix, &unsent)?;
     }
     Ok(())
 }
 
-/// Notes what the broker has by now, after the archive has closed.
-pub(super) fn note_delivered(journal: &mut Journal, outbox: &Outbox) -> Result<(), JournalError> {
+/// Notes what the broker has acknowledged by now, after the archive has closed.
+pub(super) fn note_acknowledged(journal: &mut Journal, outbox: &Outbox) -> Result<(), JournalError> {
     let acknowledged = outbox.progress().borrow().acknowledged.clone();
-    let delivered = acknowledged.iter().map(|(board, seq)| (&**board, *seq));
-    journal.acknowledge(OUTPUT, STREAM, delivered)
+    note(journal, &acknowledged)
+}
+
+fn note(journal: &mut Journal, acknowledged: &Acknowledged) -> Result<(), JournalError> {
+    let by_board = acknowledged.iter().map(|(board, seq)| (&**board, *seq));
+    journal.acknowledge(OUTPUT, LIVE_STREAM, by_board)
 }
 
 fn send_again(journal: &Journal, outbox: &Outbox, prefix: &Prefix, unsent: &Unsent) -> Result<()> {
@@ -117,7 +125,7 @@ fn send_again(journal: &Journal, outbox: &Outbox, prefix: &Prefix, unsent: &Unse
     let topic = topics.events().into();
     let mut after = unsent.after;
     while after < unsent.last {
-        let events = journal.events_after(STREAM, &unsent.board, after, PAGE)?;
+        let events = journal.events_after(LIVE_STREAM, &unsent.board, after, PAGE)?;
         let Some(last) = events.last() else { break };
         after = last.seq;
         let read = events.iter().map(|event| serde_json::from_str(&event.payload));
@@ -128,7 +136,7 @@ fn send_again(journal: &Journal, outbox: &Outbox, prefix: &Prefix, unsent: &Unse
     Ok(())
 }
 
-impl Keeper {
+impl ArchiveThread {
     fn work(mut self, batches: &Receiver<Batch>) {
         let mut tidied = None;
         loop {
@@ -166,7 +174,7 @@ impl Keeper {
                     self.writable = true;
                     break;
                 }
-                Err(error @ JournalError::Doubled { .. }) => {
+                Err(error @ JournalError::Duplicate { .. }) => {
                     // Another attempt would not help, and holding back all boards would be worse.
                     tracing::error!("{error}; these events are published without being in the journal");
                     break;
@@ -192,8 +200,7 @@ impl Keeper {
         if acknowledged == self.acknowledged {
             return;
         }
-        let delivered = acknowledged.iter().map(|(board, seq)| (&**board, *seq));
-        match self.journal.acknowledge(OUTPUT, STREAM, delivered) {
+        match note(&mut self.journal, &acknowledged) {
             Ok(()) => self.acknowledged = acknowledged,
             Err(error) => tracing::debug!("cannot note what the broker has acknowledged: {error}"),
         }
@@ -201,7 +208,7 @@ impl Keeper {
 
     fn tidy(&mut self) {
         let before = self.time.now().saturating_sub(self.keep);
-        match self.journal.forget_before(STREAM, before) {
+        match self.journal.forget_before(LIVE_STREAM, before) {
             Ok(0) => {}
             Ok(events) => tracing::info!("{events} events of old games were removed from the journal"),
             Err(error) => tracing::warn!("cannot remove old games: {error}"),

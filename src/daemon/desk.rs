@@ -154,11 +154,11 @@ impl Desk {
     fn settle(&mut self, now: Timestamp) {
         while let Some((line, mode)) = self.hall.poll_found_out() {
             // In the recording the line begins anew in the mode that was detected.
-            if let Some(port_line) = self.port_line(line) {
+            if let Some((_, port_line)) = self.port_line(line) {
                 let reason = "probed".to_owned();
                 if let Some(tape) = &self.tape {
-                    let probed = LineMode::Bus;
-                    tape.record(now, &port_line.name, probed, Content::Closed { reason });
+                    let before = Line::MODE_WHILE_PROBED;
+                    tape.record(now, &port_line.name, before, Content::Closed { reason });
                     tape.record(now, &port_line.name, mode, Content::Opened);
                 }
                 let found = match mode {
@@ -197,14 +197,14 @@ impl Desk {
         }
     }
 
-    fn port_line(&self, line: LineId) -> Option<&PortLine> {
-        self.lines.values().find(|port_line| port_line.line == line)
+    fn port_line(&self, line: LineId) -> Option<(PortId, &PortLine)> {
+        let mut lines = self.lines.iter();
+        lines.find_map(|(port, port_line)| (port_line.line == line).then_some((*port, port_line)))
     }
 
     fn order(&self, line: LineId, order: PortOrder) {
-        let port = self.lines.iter().find(|(_, port_line)| port_line.line == line);
-        if let Some((port, _)) = port {
-            self.ports.order(*port, order);
+        if let Some((port, _)) = self.port_line(line) {
+            self.ports.order(port, order);
         }
     }
 

@@ -18,6 +18,7 @@ use anyhow::{Context, Result};
 use tokio::sync::mpsc;
 
 use crate::config::Config;
+use crate::events::LIVE_STREAM;
 use crate::exit::Stop;
 use crate::hall::resume;
 use crate::hall::{Hall, Names};
@@ -32,9 +33,6 @@ use ports::Ports;
 use tape::Tape;
 
 pub(crate) use log::start as start_logging;
-
-/// The stream of live events.
-pub const STREAM: &str = "live";
 
 /// Watches boards until SIGINT or SIGTERM.
 ///
@@ -83,7 +81,7 @@ pub async fn run(config: Config) -> Result<()> {
     if let (Some(courier), Some(outbox)) = (courier, outbox) {
         courier.stop().await;
         let noted = Journal::open(&config.journal_file())
-            .and_then(|mut journal| archive::note_delivered(&mut journal, &outbox));
+            .and_then(|mut journal| archive::note_acknowledged(&mut journal, &outbox));
         if let Err(error) = noted {
             tracing::warn!("the last events will be sent again: {error}");
         }
@@ -96,8 +94,8 @@ pub async fn run(config: Config) -> Result<()> {
 fn resume_hall(config: &Config, journal: &Journal, mut mqtt: Option<&mut Mqtt>) -> Result<Hall> {
     let names = Names::Configured(Box::new(config.clone()));
     let known =
-        resume::boards(journal, STREAM, &names).context("cannot go on with the games of the journal")?;
-    let mut hall = Hall::new(STREAM, names);
+        resume::boards(journal, LIVE_STREAM, &names).context("cannot go on with the games of the journal")?;
+    let mut hall = Hall::new(LIVE_STREAM, names);
     hall.begin_after(journal.begins_after()?);
     for board in known {
         if let Some(mqtt) = &mut mqtt {

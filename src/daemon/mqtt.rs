@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 use kiebitz_hardware::Timestamp;
 
-use super::STREAM;
 use crate::config::Config;
-use crate::events::Event;
+use crate::events::{Event, LIVE_STREAM};
 use crate::hall::Hall;
 use crate::journal::Journal;
 use crate::output::mqtt::{BoardView, Message, MqttConfig, Outbox, Publisher};
@@ -16,7 +15,7 @@ use crate::output::mqtt::{BoardView, Message, MqttConfig, Outbox, Publisher};
 #[derive(Debug)]
 pub(super) struct Mqtt {
     outbox: Outbox,
-    /// How long spectators of each board wait.
+    /// Says how long spectators of each board wait.
     config: Config,
     started: Timestamp,
     publisher: Publisher,
@@ -36,7 +35,7 @@ impl Mqtt {
             outbox,
             config: config.clone(),
             started,
-            publisher: Publisher::new(broker, STREAM, started)?,
+            publisher: Publisher::new(broker, LIVE_STREAM, started)?,
             resumed: Vec::new(),
         })
     }
@@ -46,14 +45,14 @@ impl Mqtt {
         if !self.add(board) {
             return Ok(());
         }
-        let connected = journal.last_event(STREAM, board, "board.connected")?;
-        let game = journal.last_game(STREAM, board)?.map(|game| game.record);
+        let connected = journal.last_event(LIVE_STREAM, board, "board.connected")?;
+        let game = journal.last_game(LIVE_STREAM, board)?.map(|game| game.record);
         self.publisher.resume(board, connected.as_ref(), game);
         self.publisher
-            .resume_incidents(board, journal.incidents(STREAM, board)?);
-        // What happened up to then spectators have had.
+            .resume_incidents(board, journal.incidents(LIVE_STREAM, board)?);
+        // Spectators already have everything that happened up to then.
         let until = self.started.saturating_sub(self.config.public_delay(board));
-        let events = journal.games_from(STREAM, board, until)?;
+        let events = journal.games_from(LIVE_STREAM, board, until)?;
         self.resumed.extend(self.publisher.resume_public(board, &events));
         Ok(())
     }

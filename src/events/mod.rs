@@ -27,6 +27,9 @@ pub use words::{
     IncidentEnd, SettledBy, color,
 };
 
+/// The stream of the boards that `kiebitz run` reads.
+pub const LIVE_STREAM: &str = "live";
+
 /// One event of a board's stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {

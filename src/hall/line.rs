@@ -7,15 +7,15 @@ use kiebitz_protocol::BusAddress;
 
 /// A port, what drives it, and the boards on it.
 #[derive(Debug)]
-pub(super) struct SeatedLine {
+pub(super) struct HallLine {
     pub(super) port: String,
     pub(super) line: Line,
-    pub(super) seats: BTreeMap<Place, LinePlace>,
+    pub(super) seats: BTreeMap<Place, Seat>,
 }
 
-/// A board's place on a line.
+/// A place on a line, and the board there.
 #[derive(Debug, Default)]
-pub(super) struct LinePlace {
+pub(super) struct Seat {
     /// The board there, once it is known which.
     pub(super) board: Option<String>,
     pub(super) identity: Identity,
@@ -23,7 +23,7 @@ pub(super) struct LinePlace {
     pub(super) heard: Vec<Observed>,
 }
 
-impl SeatedLine {
+impl HallLine {
     pub(super) fn new(port: &str, line: Line) -> Self {
         Self {
             port: port.to_owned(),
@@ -39,7 +39,7 @@ impl SeatedLine {
     }
 }
 
-impl LinePlace {
+impl Seat {
     /// Keeps what was observed before it is known which board is there.
     pub(super) fn hear(&mut self, observed: Observed) {
         match &observed.observation {

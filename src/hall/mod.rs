@@ -18,7 +18,7 @@ use kiebitz_protocol::Counters;
 use crate::events::ExplainedEvent;
 use crate::referee::command::{Answer, Command, Order, Refusal};
 pub use board::Board;
-use line::{LinePlace, SeatedLine};
+use line::{HallLine, Seat};
 pub use names::Names;
 pub(crate) use names::serials;
 
@@ -33,9 +33,9 @@ pub struct Hall {
     names: Names,
     /// The number after which boards begin to count.
     begins_after: u64,
-    /// By name. A board that has been unplugged keeps its place until it comes back, on whatever line.
+    /// By name. A board that has been unplugged stays here until it comes back, on whatever line.
     boards: BTreeMap<String, Board>,
-    lines: BTreeMap<LineId, SeatedLine>,
+    lines: BTreeMap<LineId, HallLine>,
     added: usize,
     /// The boards that were handled since [`Hall::take_touched`] was last called.
     touched: BTreeSet<String>,
@@ -143,7 +143,7 @@ impl Hall {
         self.boards.get(name)
     }
 
-    /// Gives a board its place before it is plugged in: the journal knows it.
+    /// Adds a board before it is plugged in: the journal knows it.
     pub fn expect(&mut self, board: Board) {
         let name = board.name().to_owned();
         self.boards.insert(name.clone(), board);
@@ -154,7 +154,7 @@ impl Hall {
     #[must_use]
     pub fn mode(&self, line: LineId) -> Option<LineMode> {
         let seated = self.lines.get(&line)?;
-        Some(seated.line.mode().unwrap_or(LineMode::Bus))
+        Some(seated.line.mode().unwrap_or(Line::MODE_WHILE_PROBED))
     }
 
     /// What was decoded and dropped on the line of a board that is alone on it.
@@ -168,7 +168,7 @@ impl Hall {
     pub fn add(&mut self, port: &str, line: Line) -> LineId {
         let id = LineId(self.added);
         self.added += 1;
-        self.lines.insert(id, SeatedLine::new(port, line));
+        self.lines.insert(id, HallLine::new(port, line));
         id
     }
 
@@ -352,7 +352,7 @@ impl Hall {
                 let name = board.name().to_owned();
                 if matches!(observed.observation, Observation::Closed { .. }) {
                     // Another board may come in its place.
-                    *seat = LinePlace::default();
+                    *seat = Seat::default();
                 }
                 self.heard(&name);
                 continue;
@@ -398,8 +398,7 @@ impl Hall {
     }
 
     fn is_seated(&self, name: &str) -> bool {
-        let mut seats = self.lines.values().flat_map(|seated| seated.seats.values());
-        seats.any(|seat| seat.board.as_deref() == Some(name))
+        self.lines.values().any(|line| line.has(name))
     }
 }
 

@@ -88,9 +88,9 @@ pub enum JournalError {
     },
     /// An event has a number that was given before.
     #[error(
-        "event {seq} of {board} in the stream {stream:?} is in the journal already: is a second kiebitz running?"
+        "event {seq} of {board} in the stream {stream:?} is already in the journal: is a second kiebitz running?"
     )]
-    Doubled {
+    Duplicate {
         /// The stream.
         stream: String,
         /// The board.
@@ -133,7 +133,7 @@ pub(super) fn of(path: &Path) -> impl FnOnce(rusqlite::Error) -> JournalError {
 /// The same for an event that is being kept.
 pub(super) fn of_event(path: &Path, event: &Event) -> impl FnOnce(rusqlite::Error) -> JournalError {
     move |source| match source.sqlite_error_code() {
-        Some(ErrorCode::ConstraintViolation) => JournalError::Doubled {
+        Some(ErrorCode::ConstraintViolation) => JournalError::Duplicate {
             stream: event.stream.clone(),
             board: event.board.clone(),
             seq: event.seq,

@@ -130,10 +130,11 @@ impl Journal {
         last.map_err(self.error())
     }
 
-    /// The number after which boards begin to count that are new to this journal: 0, or one that is larger than
-    /// any that a damaged journal can have given which was put aside before this one was made.
+    /// The number after which boards that are new to this journal begin to count: 0, unless a damaged journal was
+    /// put aside before this one was made.
     ///
-    /// It is the time of that in milliseconds since 1970. No board has more than one event in a millisecond.
+    /// Then it is the time of that in milliseconds since 1970, which is larger than any number that the damaged journal
+    /// can have given: no board has more than one event in a millisecond.
     ///
     /// # Errors
     ///

@@ -204,7 +204,7 @@ impl Hunt<'_> {
         self.search(&|_| 0, true, u64::MAX)
     }
 
-    /// One search with at most so many nodes of those that are left.
+    /// One search with at most this share of the nodes that are left.
     fn search(&mut self, cost: Idea<'_>, proves: bool, share: u64) -> Option<Answer> {
         let left = self.budget.saturating_sub(self.nodes);
         if left == 0 {

@@ -116,7 +116,7 @@ pub struct Verdict {
     pub result: GameResult,
     /// What ended it.
     pub reason: EndReason,
-    /// WhichGame word that is.
+    /// Who or what decided it.
     pub by: DecidedBy,
     /// False until the arbiter confirms it, where the Laws ask for that.
     pub confirmed: bool,

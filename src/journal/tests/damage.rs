@@ -21,7 +21,7 @@ impl Place {
     }
 }
 
-/// The files of an open journal as a power cut leaves them, with the log cut off after so many bytes.
+/// The files of an open journal as a power cut leaves them, with the log cut off after `log` bytes.
 fn cut_off(place: &Place, log: usize) -> Place {
     let cut = Place::with(&fs::read(place.path()).expect("the file"));
     let mut bytes = fs::read(with_suffix(&place.path(), "-wal")).expect("the log");

@@ -21,7 +21,6 @@ pub struct MqttConfig {
     pub(crate) credentials: Option<(String, String)>,
     pub(crate) prefix: Prefix,
     pub(crate) daemon: String,
-    pub(crate) client_id: Option<String>,
     pub(crate) keep_alive: Duration,
     pub(crate) public_delay: Duration,
 }
@@ -121,7 +120,6 @@ impl MqttConfig {
             credentials: user.map(credentials).transpose()?,
             prefix: Prefix::live(),
             daemon: host_name(),
-            client_id: None,
             keep_alive: KEEP_ALIVE,
             public_delay: Duration::ZERO,
         })
@@ -139,14 +137,6 @@ impl MqttConfig {
     #[must_use]
     pub fn with_daemon(mut self, host: &str) -> Self {
         host.clone_into(&mut self.daemon);
-        self
-    }
-
-    /// The same with another client id. By default it is made of prefix and host: a broker throws out the older of
-    /// two clients of the same id, and with it the last will of a connection that it took for alive.
-    #[must_use]
-    pub fn with_client_id(mut self, client_id: &str) -> Self {
-        self.client_id = Some(client_id.to_owned());
         self
     }
 
@@ -181,10 +171,10 @@ impl MqttConfig {
         self.public_delay
     }
 
+    /// The client id, made of prefix and host: a broker throws out the older of two clients of the same id, and
+    /// with it the last will of a connection that it believed alive.
     pub(crate) fn client_id(&self) -> String {
-        self.client_id
-            .clone()
-            .unwrap_or_else(|| format!("{}/{}", self.prefix, self.daemon).replace('/', "-"))
+        format!("{}/{}", self.prefix, self.daemon).replace('/', "-")
     }
 }
 
@@ -202,10 +192,10 @@ impl fmt::Debug for MqttConfig {
 
 /// Host and port of an address; an IPv6 address stands in brackets and keeps them.
 fn split_port(address: &str) -> (&str, Option<&str>) {
-    let behind_host = address.rfind(']').map_or(0, |bracket| bracket + 1);
-    match address[behind_host..].find(':') {
+    let after_host = address.rfind(']').map_or(0, |bracket| bracket + 1);
+    match address[after_host..].find(':') {
         Some(colon) => {
-            let (host, port) = address.split_at(behind_host + colon);
+            let (host, port) = address.split_at(after_host + colon);
             (host, Some(&port[1..]))
         }
         None => (address, None),

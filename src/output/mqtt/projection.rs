@@ -38,7 +38,7 @@ pub struct BoardView<'a> {
 /// published when the running side changes, when the time of a side that does not run changes, and when a reading is
 /// off by more than two seconds from what a client has that counts down by itself.
 ///
-/// Spectators may get their pictures with a delay; [`advance`](Self::advance) brings them in time.
+/// Spectators may get their pictures with a delay; [`advance`](Self::advance) delivers them when they are due.
 #[derive(Debug)]
 pub struct Projection {
     topics: Topics,
@@ -137,12 +137,6 @@ impl Projection {
     /// Goes on with the incidents that the journal has.
     pub fn resume_incidents(&mut self, incidents: Incidents) {
         self.incidents = incidents;
-    }
-
-    /// The board's games.
-    #[must_use]
-    pub fn games(&self) -> &Games {
-        &self.games
     }
 
     /// Takes in the events of one step, which may be none, and how the board is after it.

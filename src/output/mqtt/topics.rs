@@ -164,7 +164,7 @@ impl BoardTopics {
         format!("{}/incidents", self.own)
     }
 
-    /// Where the board takes commands.
+    /// Reserved for commands; nothing listens there yet.
     #[must_use]
     pub fn command(&self) -> String {
         format!("{}/command", self.own)

@@ -36,7 +36,10 @@ fn wrong_start_is_void_up_to_the_limit() {
     // A knight that began on c1 has moved from there legally; a king that began on a wrong square may not castle.
     let advice = rules(Edition::Fide2018, Play::Ru).advise(&wrong(10), None);
     let advised = english(&advice);
-    assert!(advised.contains("from their wrong squares are legal"), "{advised}");
+    assert!(
+        advised.contains("from their wrong squares are legal"),
+        "{advised}"
+    );
     assert!(
         advised.contains("A king that began on a wrong square may not castle"),
         "{advised}"
@@ -209,7 +212,8 @@ fn extra_time_does_not_bring_back_the_duty_to_write() {
         white: true,
         black: false,
     };
-    let advised = |edition| english(&rules(edition, Play::S).advise(&Situation::TimeTrouble { players }, None));
+    let advised =
+        |edition| english(&rules(edition, Play::S).advise(&Situation::TimeTrouble { players }, None));
     assert!(advised(Edition::Fide2018).contains("even if time is added"));
     assert!(advised(Edition::Fide1997).contains("as long as the time is below five minutes"));
     assert!(advised(Edition::Fide2018).starts_with("White has less than five minutes"));
