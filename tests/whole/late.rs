@@ -140,6 +140,6 @@ fn a_round_that_the_arbiter_starts_is_watched_for() {
     let later = commands("later.jsonl", ",\"begins\":\"2026-08-05T07:32:30Z\"");
     assert_eq!(late_starts(&later), [""; 0]);
     let sheet = printed(&["replay"], &[("--commands", &later), ("", &capture)]);
-    assert!(sheet.contains("arbiter said when the round begins"), "{sheet}");
+    assert!(sheet.contains("arbiter set the start of the round"), "{sheet}");
     assert_eq!(late(&printed(&["replay", "--json"], &[("", &capture)])), [""; 0]);
 }
