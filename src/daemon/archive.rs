@@ -69,7 +69,7 @@ impl Archive {
             keep: Duration::from_secs(u64::from(settings.keep_days) * 24 * 3600),
             time,
             writable: true,
-            acknowledged: std::collections::BTreeMap::new(),
+            acknowledged: BTreeMap::new(),
         };
         let (batches, taken) = channel();
         let thread = std::thread::Builder::new()

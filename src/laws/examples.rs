@@ -4,7 +4,7 @@ use shakmaty::{ByColor, Color, Square};
 
 use super::advice::Advice;
 use super::rules::Rules;
-use super::situation::{ClockTimes, DrawnStart, Fault, IncidentKind, Situation, Stage, Touch};
+use super::situation::{ClockReadings, DrawnStart, Fault, IncidentKind, Situation, Stage, Touch};
 
 /// A situation and the player concerned.
 pub(super) type Example = (Situation, Option<Color>);
@@ -78,7 +78,7 @@ fn offences() -> Vec<Example> {
 }
 
 /// The handbook's way to reset a clock needs both times: 90 minutes and 30 seconds a move, after Black's 20th.
-const TIMES: ClockTimes = ClockTimes {
+const TIMES: ClockReadings = ClockReadings {
     before: ByColor {
         white: 4_120_000,
         black: 3_665_000,

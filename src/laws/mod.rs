@@ -33,7 +33,7 @@ pub use reset::{corrected, dial, rule_of_three};
 pub use resumable::ResumableCase;
 pub use rounds::{DefaultTime, InvalidDefaultTime, Rounds};
 pub use rules::{Rules, TwoFlags};
-pub use situation::{ClockTimes, DrawnStart, Fault, IncidentKind, Situation, Stage, Touch};
+pub use situation::{ClockReadings, DrawnStart, Fault, IncidentKind, Situation, Stage, Touch};
 pub use table::{Fivefold, FlagCall, Penalty, Pressed, SeventyFive, Standing};
 pub use time_control::{Bonus, InvalidTimeControl, Period, Reached, TimeControl};
 

@@ -2,9 +2,9 @@
 
 use shakmaty::{ByColor, Color};
 
-use super::situation::ClockTimes;
+use super::situation::ClockReadings;
 
-impl ClockTimes {
+impl ClockReadings {
     /// The times to set: those when the last legal ply was completed, with `bonus` milliseconds for the opponent of
     /// `offender` (2023: 7.1, 7.5.5).
     #[must_use]
@@ -113,7 +113,7 @@ mod tests {
     /// Laws 2018, 7.1 and 7.5.5: 90+30, White's illegal 21st move is found at once.
     #[test]
     fn recorded_times_are_set_exactly_or_kept() {
-        let times_then = ClockTimes {
+        let times_then = ClockReadings {
             before: times(ms(1, 8, 40), ms(1, 1, 5)),
             now: times(ms(1, 6, 10), ms(1, 0, 20)),
             undue: ms(0, 0, 30),

@@ -20,7 +20,7 @@ pub enum Situation {
         /// Whether the opponent could still mate by any sequence of legal moves; `None`: not known.
         opponent_can_mate: Option<bool>,
         /// What the clocks showed, for setting them.
-        times: Option<ClockTimes>,
+        times: Option<ClockReadings>,
     },
     /// A pawn was left standing on the last rank.
     PromotionNotReplaced {
@@ -33,7 +33,7 @@ pub enum Situation {
         /// As for an illegal move.
         opponent_can_mate: Option<bool>,
         /// As for an illegal move.
-        times: Option<ClockTimes>,
+        times: Option<ClockReadings>,
     },
     /// The player on move pressed the clock without making a move.
     PressedWithoutMove {
@@ -42,7 +42,7 @@ pub enum Situation {
         /// As for an illegal move.
         opponent_can_mate: Option<bool>,
         /// As for an illegal move.
-        times: Option<ClockTimes>,
+        times: Option<ClockReadings>,
     },
     /// Pieces are on squares where no move has put them.
     DisplacedPieces {
@@ -295,7 +295,7 @@ pub enum Stage {
 
 /// What the clocks showed around an irregularity, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ClockTimes {
+pub struct ClockReadings {
     /// When the last legal ply was completed.
     pub before: ByColor<u64>,
     /// Now.

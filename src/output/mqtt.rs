@@ -18,7 +18,7 @@ mod topics;
 
 pub use config::{MqttConfig, UrlError};
 pub use courier::Courier;
-pub use message::{Content, Delivery, Message};
+pub use message::{Delivery, MediaType, Message};
 pub use outbox::{ConnectionState, Outbox, OutboxTask, Progress};
 pub use projection::{BoardView, Projection};
 pub use publisher::Publisher;

@@ -27,7 +27,7 @@ use super::result::{MAX_NODES_IN_PLAY, may_win};
 use super::{ClockState, LineEntry};
 use crate::events::incidents::Incidents;
 use crate::events::{Clock, ClosedBy, EventKind, IncidentEnd};
-use crate::laws::{ClockTimes, IncidentKind, Regulations, Situation};
+use crate::laws::{ClockReadings, IncidentKind, Regulations, Situation};
 use crate::referee::command::CloseIncident;
 use crate::tracker::{ClockChange, ClockFace, Completion, Side, Snapshot, Start, State, difference};
 use book::{Book, Closing, Offences, Report, ResumedIncident};
@@ -188,7 +188,7 @@ impl Desk<'_> {
     }
 
     /// What the clocks showed around an irregularity.
-    fn clock_times(&self) -> Option<ClockTimes> {
+    fn clock_times(&self) -> Option<ClockReadings> {
         let now = self.game.face?;
         let completed = |entry: &LineEntry| entry.completed.and_then(|(_, clock, _)| clock);
         let before = self.game.line.iter().rev().find_map(completed);
@@ -196,7 +196,7 @@ impl Desk<'_> {
             white: clock.white_ms,
             black: clock.black_ms,
         };
-        Some(ClockTimes {
+        Some(ClockReadings {
             before: before.map_or_else(|| sides(now), sides),
             now: sides(now),
             undue: self.pressed_times.map_or(0, |(_, undue)| undue),

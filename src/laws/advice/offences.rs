@@ -5,7 +5,7 @@ use shakmaty::Color;
 use super::{Advice, Draft, Severity, clock_text};
 use crate::laws::articles::Topic;
 use crate::laws::points::IllegalMoveReport;
-use crate::laws::situation::{ClockTimes, Stage};
+use crate::laws::situation::{ClockReadings, Stage};
 use crate::laws::table::{Penalty, Pressed, Standing};
 
 /// What is known of any offence.
@@ -13,11 +13,15 @@ use crate::laws::table::{Penalty, Pressed, Standing};
 pub(super) struct Offence {
     number: u32,
     opponent_can_mate: Option<bool>,
-    times: Option<ClockTimes>,
+    times: Option<ClockReadings>,
 }
 
 impl Offence {
-    pub(super) const fn new(number: u32, opponent_can_mate: Option<bool>, times: Option<ClockTimes>) -> Self {
+    pub(super) const fn new(
+        number: u32,
+        opponent_can_mate: Option<bool>,
+        times: Option<ClockReadings>,
+    ) -> Self {
         Self {
             number,
             opponent_can_mate,

@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::config::MqttConfig;
-use super::message::{Content, Message};
+use super::message::{MediaType, Message};
 use super::queue::Ticket;
 
 /// A connection that is being made, or stands.
@@ -97,7 +97,7 @@ impl Link {
     pub(crate) fn publish(&mut self, ticket: Ticket, message: &Message) -> bool {
         let properties = PublishProperties {
             payload_format_indicator: Some(UTF_8),
-            content_type: Some(message.content.media_type().to_owned()),
+            content_type: Some(message.media_type.as_str().to_owned()),
             ..PublishProperties::default()
         };
         let (topic, payload) = (&*message.topic, message.payload.clone());
@@ -206,7 +206,7 @@ fn options(config: &MqttConfig, will: &Message) -> MqttOptions {
         delay_interval: None,
         payload_format_indicator: Some(UTF_8),
         message_expiry_interval: None,
-        content_type: Some(Content::Json.media_type().to_owned()),
+        content_type: Some(MediaType::Json.as_str().to_owned()),
         response_topic: None,
         correlation_data: None,
         user_properties: Vec::new(),

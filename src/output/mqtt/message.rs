@@ -14,15 +14,15 @@ pub struct Message {
     pub topic: Arc<str>,
     /// The content.
     pub payload: Bytes,
-    /// What the payload is.
-    pub content: Content,
+    /// What kind of content it is.
+    pub media_type: MediaType,
     /// How it must be delivered.
     pub delivery: Delivery,
 }
 
 /// What a payload is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Content {
+pub enum MediaType {
     /// JSON in UTF-8.
     Json,
     /// A game in PGN.
@@ -54,7 +54,7 @@ impl Message {
         Self {
             topic: Arc::clone(topic),
             payload: json(event),
-            content: Content::Json,
+            media_type: MediaType::Json,
             delivery,
         }
     }
@@ -64,7 +64,7 @@ impl Message {
         Self {
             topic: Arc::clone(topic),
             payload: json(content),
-            content: Content::Json,
+            media_type: MediaType::Json,
             delivery: Delivery::Retained,
         }
     }
@@ -75,7 +75,7 @@ impl Message {
         Self {
             topic: Arc::clone(topic),
             payload: pgn.into(),
-            content: Content::Pgn,
+            media_type: MediaType::Pgn,
             delivery: Delivery::Retained,
         }
     }
@@ -87,10 +87,10 @@ impl Message {
     }
 }
 
-impl Content {
+impl MediaType {
     /// The MQTT 5 content type.
     #[must_use]
-    pub fn media_type(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Json => "application/json",
             Self::Pgn => "application/vnd.chess-pgn",

@@ -103,7 +103,7 @@ pub(crate) struct Dated<'a, T> {
 
 /// What the clock shows. A client counts down the running side by itself from `as_of`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct ClockTimes {
+pub struct ClockPicture {
     /// White's time; `None` without a clock, or before White's side of it is known.
     pub white_ms: Option<u64>,
     /// Black's time.
@@ -123,7 +123,7 @@ pub struct ClockTimes {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct PublicClock {
     #[serde(flatten)]
-    times: ClockTimes,
+    times: ClockPicture,
     /// The delay after `as_of`, in milliseconds: a client counts down from `as_of` plus this. Absent without a delay.
     #[serde(skip_serializing_if = "Option::is_none")]
     delay_ms: Option<u64>,
@@ -296,7 +296,7 @@ impl Placement {
     }
 }
 
-impl ClockTimes {
+impl ClockPicture {
     /// Of what the clock shows.
     #[must_use]
     pub fn new(face: Option<ClockFace>) -> Self {
@@ -319,7 +319,7 @@ impl ClockTimes {
 impl PublicClock {
     /// Of what spectators get after `delay`.
     #[must_use]
-    pub fn new(times: ClockTimes, delay: Duration) -> Self {
+    pub fn new(times: ClockPicture, delay: Duration) -> Self {
         let delay_ms = u64::try_from(delay.as_millis()).ok();
         Self {
             times,

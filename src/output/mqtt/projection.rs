@@ -7,7 +7,7 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Color};
 
 use super::message::Message;
-use super::payload::{BoardState, ClockTimes, Dated, Placement};
+use super::payload::{BoardState, ClockPicture, Dated, Placement};
 use super::public::PublicProjection;
 use super::topics::BoardTopics;
 use crate::events::incidents::Incidents;
@@ -71,7 +71,7 @@ struct Topics {
 struct Published {
     board: Option<BoardState>,
     placement: Option<Placement>,
-    clock: Option<ClockTimes>,
+    clock: Option<ClockPicture>,
     pgn: Option<String>,
     incidents: Option<Vec<Incident>>,
 }
@@ -220,7 +220,7 @@ impl Projection {
             messages.push(Message::retained(&self.topics.placement, &dated));
             published.placement = Some(placement);
         }
-        let clock = ClockTimes::new(view.clock);
+        let clock = ClockPicture::new(view.clock);
         if published
             .clock
             .is_none_or(|published| differs(&published, &clock))
@@ -247,7 +247,7 @@ impl<'a> BoardView<'a> {
 }
 
 /// Whether a client that counts down from `published` shows something other than the reading.
-fn differs(published: &ClockTimes, reading: &ClockTimes) -> bool {
+fn differs(published: &ClockPicture, reading: &ClockPicture) -> bool {
     if published.running != reading.running || published.flag != reading.flag {
         return true;
     }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use kiebitz_hardware::Timestamp;
 
 use super::message::Message;
-use super::payload::{ClockTimes, PublicClock, PublicGame};
+use super::payload::{ClockPicture, PublicClock, PublicGame};
 use super::topics::BoardTopics;
 use crate::events::record::Games;
 use crate::events::{CorrectionReason, Event, EventKind, GameResult, Move};
@@ -36,13 +36,13 @@ pub(crate) struct PublicProjection {
     changed: bool,
     pgn: Option<String>,
     /// A reading of the clock that is due and not published yet.
-    clock: Option<ClockTimes>,
+    clock: Option<ClockPicture>,
 }
 
 #[derive(Debug)]
 enum Held {
     Event(Box<Event>),
-    Clock(ClockTimes),
+    Clock(ClockPicture),
 }
 
 impl PublicProjection {
@@ -95,7 +95,7 @@ impl PublicProjection {
     }
 
     /// Takes in what the clock shows at `now`.
-    pub(crate) fn take_clock(&mut self, now: Timestamp, clock: &ClockTimes) {
+    pub(crate) fn take_clock(&mut self, now: Timestamp, clock: &ClockPicture) {
         self.hold(now, Held::Clock(*clock));
     }
 
@@ -229,13 +229,13 @@ fn new_result(kind: &EventKind) -> Option<GameResult> {
 }
 
 /// What the clock showed when the event was published.
-fn clock_of(event: &Event) -> Option<ClockTimes> {
+fn clock_of(event: &Event) -> Option<ClockPicture> {
     let clock = match &event.kind {
         EventKind::MoveMade(played) | EventKind::MoveAmended { played, .. } => played.clock,
         EventKind::MoveCompleted { clock, .. } => *clock,
         _ => None,
     };
-    clock.map(|clock| ClockTimes::of_reading(clock, event.ts))
+    clock.map(|clock| ClockPicture::of_reading(clock, event.ts))
 }
 
 #[cfg(test)]

@@ -184,7 +184,7 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::mqtt::message::{Content, Delivery};
+    use crate::output::mqtt::message::{Delivery, MediaType};
 
     fn event(seq: u64) -> Message {
         let delivery = Delivery::Event {
@@ -194,7 +194,7 @@ mod tests {
         Message {
             topic: "events".into(),
             payload: seq.to_string().into(),
-            content: Content::Json,
+            media_type: MediaType::Json,
             delivery,
         }
     }
@@ -204,7 +204,7 @@ mod tests {
         Message {
             topic: topic.into(),
             payload: payload.into(),
-            content: Content::Json,
+            media_type: MediaType::Json,
             delivery,
         }
     }

@@ -368,7 +368,7 @@ fn advice_names_the_times_to_set() {
         stage: Stage::Completed,
         offence: 1,
         opponent_can_mate: None,
-        times: Some(ClockTimes {
+        times: Some(ClockReadings {
             before: ByColor {
                 white: ms(1, 8, 40),
                 black: ms(1, 1, 5),
