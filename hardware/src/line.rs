@@ -135,6 +135,10 @@ impl Line {
     /// How a line is recorded until the probe has found out how its boards speak: the probe speaks to a bus.
     pub const MODE_WHILE_PROBED: LineMode = LineMode::Bus;
 
+    /// The reason with which a recording closes a line that was probed. It opens it again at once, in the mode that was
+    /// found, so that a replay begins anew where the live line did.
+    pub const PROBED: &str = "probed";
+
     /// A line that is only listened to, as in a replay. Nothing is ever to be written.
     #[must_use]
     pub fn listening(mode: LineMode) -> Self {

@@ -153,9 +153,8 @@ impl Desk {
     /// Passes on what follows from the input: orders to the ports, events and messages to the archive.
     fn settle(&mut self, now: Timestamp) {
         while let Some((line, mode)) = self.hall.poll_found_out() {
-            // In the recording the line begins anew in the mode that was detected.
             if let Some((_, port_line)) = self.port_line(line) {
-                let reason = "probed".to_owned();
+                let reason = Line::PROBED.to_owned();
                 if let Some(tape) = &self.tape {
                     let before = Line::MODE_WHILE_PROBED;
                     tape.record(now, &port_line.name, before, Content::Closed { reason });

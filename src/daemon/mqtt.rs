@@ -45,7 +45,7 @@ impl Mqtt {
         if !self.add(board) {
             return Ok(());
         }
-        let connected = journal.last_event(LIVE_STREAM, board, "board.connected")?;
+        let connected = journal.last_connected(LIVE_STREAM, board)?;
         let game = journal.last_game(LIVE_STREAM, board)?.map(|game| game.record);
         self.publisher.resume(board, connected.as_ref(), game);
         self.publisher

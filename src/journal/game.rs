@@ -27,14 +27,18 @@ impl Journal {
     pub fn games(&self, stream: &str, board: &str) -> Result<Vec<GameEntry>, JournalError> {
         let mut select = self.connection.prepare(EDGES).map_err(self.error())?;
         let edges = select.query_map([stream, board], |row| {
-            let edge: String = row.get(0)?;
             let at = Timestamp::from_micros(row.get(2)?);
-            Ok((edge, row.get::<_, String>(1)?, at, row.get::<_, bool>(3)?))
+            Ok((
+                row.get::<_, bool>(0)?,
+                row.get::<_, String>(1)?,
+                at,
+                row.get::<_, bool>(3)?,
+            ))
         });
         let edges: Vec<_> = edges.and_then(Iterator::collect).map_err(self.error())?;
         let mut games: Vec<GameEntry> = Vec::new();
-        for (edge, game, at, over) in edges {
-            if edge == "game.started" {
+        for (starts, game, at, over) in edges {
+            if starts {
                 games.push(GameEntry {
                     game,
                     started: at,
@@ -148,14 +152,14 @@ pub(super) fn whole_games(
 ) -> rusqlite::Result<u64> {
     let edge = connection.query_row(EDGE_BEFORE, params![stream, board, keep], |row| {
         Ok((
-            row.get::<_, String>(0)?,
+            row.get::<_, bool>(0)?,
             row.get::<_, u64>(1)?,
             row.get::<_, String>(2)?,
         ))
     });
     Ok(match edge.optional()? {
-        Some((edge, started, _)) if edge == "game.started" => started,
-        Some((_, ended, game)) => {
+        Some((true, started, _)) => started,
+        Some((false, ended, game)) => {
             let over = connection.query_row(OVER_AFTER, params![stream, board, ended, keep, game], |row| {
                 row.get(0)
             });
@@ -190,7 +194,7 @@ fn game_events(
 
 /// Where games begin and end, with the arbiter's amendments: a result without a reason lets a game go on.
 const EDGES: &str =
-    "SELECT type, game, ts, type = 'game.ended' OR payload ->> 'reason' IS NOT NULL FROM event
+    "SELECT type = 'game.started', game, ts, type = 'game.ended' OR payload ->> 'reason' IS NOT NULL FROM event
     WHERE stream = ?1 AND board = ?2 AND (type IN ('game.started', 'game.ended')
     OR (type = 'game.amended' AND payload ->> 'result' IS NOT NULL)) ORDER BY seq";
 /// Whether a game that ended is over, by the arbiter's last amendment of its result.
@@ -198,7 +202,7 @@ const OVER_AFTER: &str = "SELECT payload ->> 'reason' IS NOT NULL FROM event
     WHERE stream = ?1 AND board = ?2 AND seq > ?3 AND seq < ?4 AND game = ?5 AND type = 'game.amended'
     AND payload ->> 'result' IS NOT NULL ORDER BY seq DESC LIMIT 1";
 // SQLite would not take the index by itself: it cannot know how few events it holds.
-const EDGE_BEFORE: &str = "SELECT type, seq, game FROM event INDEXED BY game_edge
+const EDGE_BEFORE: &str = "SELECT type = 'game.started', seq, game FROM event INDEXED BY game_edge
     WHERE stream = ?1 AND board = ?2 AND seq < ?3 AND type IN ('game.started', 'game.ended')
     ORDER BY seq DESC LIMIT 1";
 const STARTED: &str = "SELECT seq FROM event INDEXED BY game_edge

@@ -170,15 +170,16 @@ impl Journal {
         rows.and_then(Iterator::collect).map_err(self.error())
     }
 
-    /// A board's last event of that type, as in "board.connected"; `None` where there is none.
+    /// A board's last `board.connected`; `None` where there is none.
     ///
     /// # Errors
     ///
     /// When the file cannot be read, or holds an event that cannot be decoded.
-    pub fn last_event(&self, stream: &str, board: &str, kind: &str) -> Result<Option<Event>, JournalError> {
-        let sql = "SELECT seq, payload FROM event WHERE stream = ?1 AND board = ?2 AND type = ?3
+    pub fn last_connected(&self, stream: &str, board: &str) -> Result<Option<Event>, JournalError> {
+        let sql =
+            "SELECT seq, payload FROM event WHERE stream = ?1 AND board = ?2 AND type = 'board.connected'
             ORDER BY seq DESC LIMIT 1";
-        let event = self.connection.query_row(sql, [stream, board, kind], journaled);
+        let event = self.connection.query_row(sql, [stream, board], journaled);
         let event = event.optional().map_err(self.error())?;
         event.map(|event| event.decoded(&self.path)).transpose()
     }

@@ -185,16 +185,26 @@ fn streams_and_boards_do_not_mix() {
 }
 
 #[test]
-fn last_event_of_a_type_is_found() {
+fn the_last_connection_of_a_board_is_found() {
     let mut journal = Place::new().open();
-    journal.append(&two_games()).expect("room");
-    let last = |kind| {
-        journal
-            .last_event("live", "b", kind)
-            .expect("readable")
-            .map(|event| event.seq)
+    let last = |journal: &Journal| {
+        let connected = journal.last_connected("live", "b").expect("readable");
+        connected.map(|event| event.seq)
     };
-    assert_eq!(last("move.made"), Some(6));
-    assert_eq!(last("clock.battery_low"), Some(4));
-    assert_eq!(last("board.connected"), None);
+    journal.append(&two_games()).expect("room");
+    assert_eq!(last(&journal), None);
+    let connected = |seq| {
+        let kind = EventKind::BoardConnected {
+            port: "ttyACM0".to_owned(),
+            serial: None,
+            version: None,
+            orientation: None,
+        };
+        event(seq, kind)
+    };
+    let battery = event(10, EventKind::ClockBatteryLow {});
+    journal
+        .append(&[connected(8), connected(9), battery])
+        .expect("room");
+    assert_eq!(last(&journal), Some(9));
 }

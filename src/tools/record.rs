@@ -181,10 +181,8 @@ impl PortRecorder {
         self.hall.advance(now);
         // Events are not printed; a replay of the capture has them.
         self.hall.take_events();
-        if let Some((_, mode)) = self.hall.poll_found_out()
-            && self.open != Some(mode)
-        {
-            self.closed_as("one board is alone on the line")?;
+        if self.hall.poll_found_out().is_some() {
+            self.closed_as(Line::PROBED)?;
             self.opened()?;
         }
         if self.sync_due <= now {
