@@ -7,7 +7,7 @@ use shakmaty::{Chess, Color, KnownOutcome, Position};
 
 use super::history::History;
 use super::result::{MAX_NODES_IN_PLAY, can_mate};
-use super::{LineEntry, Referee, Verdict};
+use super::{Referee, Verdict};
 use crate::events::{Clock, CompletedBy, CorrectionReason, DecidedBy, EndReason, EventKind};
 use crate::laws::{Fivefold, Rules, SeventyFive};
 
@@ -112,22 +112,23 @@ impl Referee {
 
 /// How the game ends by its last ply. Checkmate and stalemate come before repetition and 75 moves (Art. 9.6.2).
 fn verdict(history: &History<'_>, rules: &Rules) -> Option<Ending> {
-    let position = history.last().position()?;
     let last = history.plies().last()?;
-    // An irregular move ends nothing (Art. 5.1.1: the move must be in accord with Article 3).
-    if !in_accord_with_article_3(history, last) {
-        return None;
-    }
-    if position.is_checkmate() {
-        let winner = !position.turn();
+    // An irregular move ends nothing (Art. 5.1.1: the move must be in accord with Article 3). A legal one does, also from
+    // where an illegal move that stands has led.
+    last.ply.played?;
+    let state = history.last();
+    let immobile = state.legal_moves().is_empty();
+    if immobile && state.in_check() {
+        let winner = !state.turn();
         return Some(Ending::made(
             KnownOutcome::Decisive { winner },
             EndReason::Checkmate,
         ));
     }
-    if position.is_stalemate() {
+    if immobile && state.board().king_of(state.turn()).is_some() {
         return Some(Ending::made(KnownOutcome::Draw, EndReason::Stalemate));
     }
+    let position = state.position()?;
     if position.is_insufficient_material() {
         return Some(Ending::made(KnownOutcome::Draw, EndReason::DeadPosition));
     }
@@ -135,23 +136,6 @@ fn verdict(history: &History<'_>, rules: &Rules) -> Option<Ending> {
         return Some(Ending::made(KnownOutcome::Draw, EndReason::Fivefold));
     }
     seventy_five(history, rules)
-}
-
-/// Whether a ply was made as the pieces move, and did not leave the king of the player who made it in check.
-///
-/// That is also possible in a position that no legal play can reach, after an illegal move that stands: mate counts
-/// there.
-fn in_accord_with_article_3(history: &History<'_>, last: &LineEntry) -> bool {
-    if last.ply.played.is_some() {
-        return true;
-    }
-    let Some(before) = history.before_last().filter(|before| before.position().is_none()) else {
-        return false;
-    };
-    let moves = before.moves();
-    moves
-        .iter()
-        .any(|candidate| before.after(candidate.m).board() == last.ply.after.board())
 }
 
 fn fivefold(history: &History<'_>, position: &Chess, rules: &Rules) -> bool {

@@ -119,9 +119,7 @@ fn castling_mode(fen: &str) -> Option<CastlingMode> {
 
 fn ply(record: &GameRecord, entry: &MoveRecord, before: &State, mode: CastlingMode) -> Option<Ply> {
     let uci: Option<UciMove> = entry.uci.as_ref().and_then(|uci| uci.parse().ok());
-    let played = uci
-        .zip(before.position())
-        .and_then(|(uci, position)| uci.to_move(position).ok().or_else(|| before.legal_move(&uci)));
+    let played = uci.as_ref().and_then(|uci| before.move_of_uci(uci));
     Some(Ply {
         number: entry.ply,
         color: entry.color,

@@ -15,11 +15,10 @@ impl Tracker {
         let node = tree.node(id);
         let parent = tree.node(node.parent?);
         let (played, uci, san, captured) = match node.played {
-            // Without a legal position before it, no move is legal.
             Played::Move(m) => (
-                Some(m).filter(|_| parent.state.position().is_some()),
+                Some(m),
                 Some(parent.state.uci(m)),
-                parent.state.san(m),
+                Some(parent.state.san(m)),
                 m.capture(),
             ),
             Played::Irregular(Some((from, to))) => {
@@ -72,7 +71,7 @@ fn rival(tree: &Tree, id: NodeId, parent: Option<NodeId>) -> Rival {
     let name = match node.played {
         _ if Some(id) == parent => None,
         Played::Root => None,
-        Played::Move(m) => before.map(|state| state.san(m).unwrap_or_else(|| state.uci(m).to_string())),
+        Played::Move(m) => before.map(|state| state.san(m)),
         Played::Irregular(_) => Some("an irregular move".to_owned()),
     };
     Rival {

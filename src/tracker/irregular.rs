@@ -6,7 +6,7 @@ use shakmaty::{Bitboard, Board, Color, Piece, Rank, Role, Square};
 
 use super::Tracker;
 use super::node::{NodeId, Played};
-use super::state::{Footprint, PossibleMove, State};
+use super::state::{Footprint, PossibleMove, State, castled};
 
 /// What a player did with their pieces instead of a legal move.
 struct Act {
@@ -15,12 +15,71 @@ struct Act {
     footprint: Footprint,
 }
 
-/// Most pieces of the mover in an irregular move: as many as in castling.
-const MAX_PIECES: usize = 2;
 /// Most squares that an irregular move and its reply change.
 const MAX_SQUARES: usize = 6;
 
 impl Tracker {
+    /// Judges each press once, when every square has been read since: what its player had moved by then may be no legal
+    /// move. It becomes a reading like any other, and the reply is looked for from there. Returns whether there is one.
+    pub(super) fn judge_presses(&mut self, now: Timestamp) -> bool {
+        let mut found = false;
+        for color in Color::ALL {
+            let Some(pressed_at) = self.unjudged[color] else { continue };
+            let due = pressed_at + ONE_SCAN_APART;
+            if now < due {
+                self.wake_at(due);
+                continue;
+            }
+            self.unjudged[color] = None;
+            found |= self.pressed_irregularly(now, color, due);
+        }
+        found
+    }
+
+    /// Adds what `color` had moved on the board by `until` instead of a legal move. Returns whether they had.
+    fn pressed_irregularly(&mut self, now: Timestamp, color: Color, until: Timestamp) -> bool {
+        if self.disturbed || self.gap_since.is_some() || self.line_lost {
+            return false;
+        }
+        let Some(line) = self.line.as_mut().filter(|line| !line.awaited) else {
+            return false;
+        };
+        let tip = line.tree.node(line.tree.tip());
+        // The move that was announced as theirs may be only a part of what they did.
+        let from = if tip.state.turn() == color {
+            Some(line.tree.tip())
+        } else {
+            tip.parent
+        };
+        let Some(from) = from else { return false };
+        let node = line.tree.node(from);
+        let board = self.sensors.board();
+        let fresh = node.differs & self.sensors.touched_since(node.landed.at);
+        let (left, arrived) = changed(&node.state, board, fresh);
+        let explains = |legal: &PossibleMove| {
+            legal.footprint.squares().is_superset(left | arrived) && legal.footprint.fits(board)
+        };
+        if node.possible_moves.iter().any(explains) {
+            return false;
+        }
+        let stood = |act: &Act| {
+            let mut squares = act.footprint.squares().into_iter();
+            squares.all(|square| self.sensors.changed_at(square) <= until)
+        };
+        let Some(act) = act(&node.state, board, fresh).filter(stood) else {
+            return false;
+        };
+        let played = Played::Irregular(act.went);
+        if line.tree.find_child(from, played).is_some() {
+            return false;
+        }
+        let state = after(&node.state, &act.footprint);
+        let footprint = Some(act.footprint);
+        line.tree.add(from, played, state, footprint, &self.sensors, now);
+        line.tree.update(&self.sensors, now);
+        true
+    }
+
     /// Adds an irregular move: what the mover left standing on the board when they pressed, or when the opponent replied,
     /// is no legal move. Pieces that were displaced before their turn are no part of it. Returns whether there was such a
     /// move.
@@ -62,6 +121,7 @@ impl Tracker {
                 now,
             );
         }
+        line.tree.update(&self.sensors, now);
         true
     }
 }
@@ -69,20 +129,17 @@ impl Tracker {
 fn after(before: &State, footprint: &Footprint) -> State {
     let mut board = before.board().clone();
     footprint.make(&mut board);
-    State::irregular(board, !before.turn(), before)
+    before.irregular(board)
 }
 
 /// What the side to move did, judged by the squares that differ: as many of its pieces must have arrived as left.
 fn act(before: &State, board: &Board, differs: Bitboard) -> Option<Act> {
-    let mover = before.turn();
-    let changed = |a: &Board, b: &Board| -> Bitboard {
-        let own = a.by_color(mover) & differs;
-        own.into_iter()
-            .filter(|s| a.piece_at(*s) != b.piece_at(*s))
-            .collect()
-    };
-    let (left, arrived) = (changed(before.board(), board), changed(board, before.board()));
-    if left.count() != arrived.count() || left.is_empty() || left.count() > MAX_PIECES {
+    let (left, arrived) = changed(before, board, differs);
+    if left.count() != arrived.count() || left.is_empty() {
+        return None;
+    }
+    // Two pieces make a move only as king and rook.
+    if left.count() > 1 && !castles(before, board, left, arrived) {
         return None;
     }
     let pairs = pairs(before.board(), board, left, arrived)?;
@@ -94,6 +151,31 @@ fn act(before: &State, board: &Board, differs: Bitboard) -> Option<Act> {
     let squares = left | arrived | captured.into_iter().collect::<Bitboard>();
     let footprint = Footprint::of_squares(squares, board)?;
     Some(Act { went, footprint })
+}
+
+/// The squares that pieces of the side to move have left, and those where they have arrived.
+fn changed(before: &State, board: &Board, differs: Bitboard) -> (Bitboard, Bitboard) {
+    let changed = |a: &Board, b: &Board| -> Bitboard {
+        let own = a.by_color(before.turn()) & differs;
+        own.into_iter()
+            .filter(|s| a.piece_at(*s) != b.piece_at(*s))
+            .collect()
+    };
+    (changed(before.board(), board), changed(board, before.board()))
+}
+
+/// Whether the two pieces moved as in castling, which may not be allowed: the king to the c- or g-file, the rook beside
+/// it.
+fn castles(before: &State, board: &Board, left: Bitboard, arrived: Bitboard) -> bool {
+    let color = before.turn();
+    let one = |board: &Board, squares: Bitboard, role: Role| {
+        (squares & board.by_piece(role.of(color))).single_square()
+    };
+    let ends = |role: Role| Some((one(before.board(), left, role)?, one(board, arrived, role)?));
+    let (Some((king, king_to)), Some((rook, rook_to))) = (ends(Role::King), ends(Role::Rook)) else {
+        return false;
+    };
+    left.count() == 2 && arrived.count() == 2 && castled(king, rook, color) == (king_to, rook_to)
 }
 
 /// Which piece went where. Each arrives unchanged, or as what a pawn is promoted to on the last rank.

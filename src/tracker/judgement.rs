@@ -19,6 +19,8 @@ use super::patience::can_take;
 const MIN_SETTLE: Duration = Duration::from_millis(60);
 /// How long a reply must have stood to announce the move before it: a piece that is drawn on can look like a reply.
 const MIN_REPLY: Duration = Caution::NothingFollows.rest();
+/// How long an irregular move must have stood: it may yet become a legal one, or be put right.
+const MIN_IRREGULAR: Duration = Duration::from_millis(1200);
 /// How long another reading than the announced one must have stood to replace it.
 const MIN_AMENDED: Duration = Duration::from_millis(450);
 /// How long the board must be quiet after a move was taken back.
@@ -62,6 +64,7 @@ impl Tracker {
             let concluded = self.find_start(now)
                 || self.find_position(now)
                 || self.find_result(now)
+                || self.judge_presses(now)
                 || self.step_along_line(now)
                 || self.examine(now);
             if !concluded {
@@ -132,6 +135,11 @@ impl Tracker {
             // and longer if it hides the move before it.
             let hidden = tree.path(best).iter().any(|id| tree.node(*id).hidden);
             let at = tree.node(best).since + if hidden { MIN_HIDDEN } else { MIN_REPLY };
+            let at = if node.is_irregular() {
+                at.max(node.since + MIN_IRREGULAR)
+            } else {
+                at
+            };
             return if now >= at {
                 Ready::Now(Grounds::Reply)
             } else {
@@ -140,6 +148,9 @@ impl Tracker {
         }
         if !node.shown {
             return Ready::Not;
+        }
+        if node.is_irregular() {
+            return wait(MIN_IRREGULAR, Grounds::Press);
         }
         let fresh = node.differs & self.sensors.touched_since(node.lifted_at);
         if self.shown_again(node, fresh) {
@@ -285,6 +296,8 @@ impl Tracker {
             } else {
                 MIN_RESTORED
             }
+        } else if node.is_irregular() {
+            MIN_IRREGULAR
         } else if best != instead && tree.node(announced).stood > ONE_SCAN_APART {
             // A captured piece that was pushed aside looks as if it had moved there, until it is taken off the board.
             MIN_PUSHED_ASIDE

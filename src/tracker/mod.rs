@@ -5,6 +5,7 @@
 //! between them, and reports to the referee what was played and what the board signals. Time comes with the
 //! observations; between them, [`Tracker::poll_deadline`] says when the tracker wants to be called again.
 
+mod any_placement;
 mod clock;
 mod describe;
 mod examine;
@@ -68,6 +69,8 @@ pub struct Tracker {
     line: Option<LineOfPlay>,
     /// When each side was last seen to press the clock.
     pressed: ByColor<Option<Timestamp>>,
+    /// The presses that are still to be judged for what their player had moved.
+    unjudged: ByColor<Option<Timestamp>>,
     /// How long each side's clock ran before that press; `None` where it is not known.
     last_elapsed: ByColor<Option<Duration>>,
     signals: Signals,
@@ -136,6 +139,7 @@ impl Tracker {
             clock: ClockWatch::default(),
             line: None,
             pressed: ByColor::default(),
+            unjudged: ByColor::default(),
             last_elapsed: ByColor::default(),
             signals: Signals::default(),
             habits: Habits::default(),
@@ -392,6 +396,7 @@ impl Tracker {
             awaited: false,
         });
         self.pressed = ByColor::default();
+        self.unjudged = ByColor::default();
         if !goes_on {
             self.clock.forget_sides();
         }

@@ -100,6 +100,11 @@ impl Node {
         }
     }
 
+    /// Whether no legal move led here.
+    pub(crate) fn is_irregular(&self) -> bool {
+        matches!(self.played, Played::Irregular(_))
+    }
+
     /// Who made the ply that led here.
     pub(crate) fn mover(&self) -> Color {
         !self.state.turn()

@@ -108,6 +108,7 @@ impl Tracker {
             .filter(waits);
         if for_unannounced || own_is_last || own_pending.is_none() {
             self.pressed[color] = Some(now);
+            self.unjudged[color] = Some(now);
         }
         if let Some(own) = own_pending.filter(|_| !for_unannounced) {
             self.complete(now, own, Completion::Press, elapsed);

@@ -69,8 +69,7 @@ impl Search<'_> {
         if self.several || !self.in_reach(state, differs, plies) {
             return;
         }
-        let Some(moves) = state.legal_moves() else { return };
-        for m in moves {
+        for m in state.legal_moves() {
             let leaves = m.from().is_some_and(|from| differs.contains(from));
             // Most moves have nothing to do with what differs.
             if !leaves && !differs.contains(m.to()) && !m.is_castle() {

@@ -1,31 +1,74 @@
-//! A position in a line of play: a legal one where possible, else just what stands on the board.
+//! A position in a line of play: one that legal play can reach, or any other placement that play goes on from.
+
+use core::num::NonZeroU32;
 
 use shakmaty::fen::Fen;
-use shakmaty::san::SanPlus;
+use shakmaty::san::{San, SanPlus, Suffix};
 use shakmaty::uci::UciMove;
 use shakmaty::{
-    Bitboard, Board, CastlingMode, Chess, Color, EnPassantMode, File, FromSetup, Move, Piece, Position,
-    PositionError, Rank, Role, Setup, Square, attacks,
+    Bitboard, Board, CastlingMode, Chess, Color, EnPassantMode, File, FromSetup, Move, MoveList, Piece,
+    Position, PositionError, Rank, Role, Setup, Square,
 };
 
-/// A placement with the side to move, and a legal position where there is one.
+use super::any_placement::{self, unruled_moves};
+
+/// A placement with the side to move, the rights to castle, and the counters of the FEN.
+///
+/// Legality is judged for the player who moves (Laws Art. 3.10.1: a move is legal when it meets Art. 3.1 to 3.9),
+/// whatever play has led here: their pieces move as the Laws have it, and do not leave their own king attacked.
 #[derive(Debug, Clone)]
 pub struct State {
-    board: Board,
-    turn: Color,
-    position: Option<Chess>,
+    basis: Basis,
     mode: CastlingMode,
     /// Rooks whose right to castle is not known, because the start of the game was not observed. The position claims no
     /// right for them.
     may_castle: Bitboard,
 }
 
+/// What a state is, as the rules library sees it.
+#[derive(Debug, Clone)]
+enum Basis {
+    /// A position that the library accepts.
+    Position(Chess),
+    /// Any other placement, as illegal play leaves it: the player who has moved is in check, pawns stand on the last
+    /// rank, a king is missing.
+    Any(Box<Setup>),
+}
+
+impl Basis {
+    /// The position of a setup, where the library accepts it.
+    fn of(setup: Setup, mode: CastlingMode) -> Self {
+        match accepted(setup.clone(), mode) {
+            Ok(position) => Self::Position(position),
+            Err(_) => Self::Any(Box::new(setup)),
+        }
+    }
+
+    fn setup(&self) -> Setup {
+        match self {
+            Self::Position(position) => position.to_setup(EnPassantMode::Always),
+            Self::Any(setup) => Setup::clone(setup),
+        }
+    }
+}
+
+/// The position of a setup, where only legal play could not have led to it.
+fn accepted(setup: Setup, mode: CastlingMode) -> Result<Chess, PositionError<Chess>> {
+    Chess::from_setup(setup, mode)
+        .or_else(PositionError::ignore_invalid_castling_rights)
+        .or_else(PositionError::ignore_invalid_ep_square)
+        .or_else(PositionError::ignore_impossible_check)
+        .or_else(PositionError::ignore_too_much_material)
+}
+
 impl State {
     pub(crate) fn legal(position: Chess, mode: CastlingMode) -> Self {
+        Self::new(Basis::Position(position), mode)
+    }
+
+    const fn new(basis: Basis, mode: CastlingMode) -> Self {
         Self {
-            board: position.board().clone(),
-            turn: position.turn(),
-            position: Some(position),
+            basis,
             mode,
             may_castle: Bitboard::EMPTY,
         }
@@ -35,28 +78,22 @@ impl State {
     /// right to castle, at least in Chess960; if they do castle, they had it.
     #[must_use]
     pub fn with_unknown_past(mut self) -> Self {
-        let claimed = self
-            .position
-            .as_ref()
-            .map_or(Bitboard::EMPTY, |position| position.castles().castling_rights());
         let rooks = |color: Color| {
             let rank = Bitboard::from(color.fold_wb(Rank::First, Rank::Eighth));
-            let king = self.board.king_of(color).filter(|king| rank.contains(*king));
+            let king = self.board().king_of(color).filter(|king| rank.contains(*king));
             king.map_or(Bitboard::EMPTY, |_| {
-                rank & self.board.by_piece(Role::Rook.of(color))
+                rank & self.board().by_piece(Role::Rook.of(color))
             })
         };
-        self.may_castle = (rooks(Color::White) | rooks(Color::Black)).without(claimed);
+        self.may_castle = (rooks(Color::White) | rooks(Color::Black)).without(self.castling_rights());
         self
     }
 
     /// The same state as the successor of `before`: the right to castle stays unknown where king and rook have not moved.
     #[must_use]
     pub fn following(mut self, before: &Self) -> Self {
-        let stays = |color: Color| self.board.king_of(color) == before.board.king_of(color);
-        let kept = Color::ALL.into_iter().filter(|color| stays(*color));
-        let rooks = kept.map(|color| self.board.by_piece(Role::Rook.of(color)));
-        self.may_castle = before.may_castle & rooks.fold(Bitboard::EMPTY, |all, rooks| all | rooks);
+        let kept = unmoved_rooks(before.board(), self.board());
+        self.may_castle = before.may_castle & kept;
         self
     }
 
@@ -65,67 +102,84 @@ impl State {
         Self::legal(Chess::new(), CastlingMode::Standard)
     }
 
-    /// A state from FEN, also where the placement allows no legal position. `None` if `fen` is not valid FEN.
+    /// A state from FEN, whatever its placement. `None` if `fen` is not valid FEN.
     #[must_use]
     pub fn from_fen(fen: &str, mode: CastlingMode) -> Option<Self> {
         let setup = fen.parse::<Fen>().ok()?.into_setup();
-        let (board, turn) = (setup.board.clone(), setup.turn);
-        let position = Chess::from_setup(setup, mode)
-            .or_else(PositionError::ignore_too_much_material)
-            .or_else(PositionError::ignore_impossible_check)
-            .ok();
-        Some(Self {
-            board,
-            turn,
-            position,
-            mode,
-            may_castle: Bitboard::EMPTY,
-        })
+        Some(Self::new(Basis::of(setup, mode), mode))
     }
 
-    /// A placement reached by irregular play, with a legal position where the placement allows one.
-    pub(crate) fn irregular(board: Board, turn: Color, before: &Self) -> Self {
-        let rights = before
-            .position
-            .as_ref()
-            .map_or(Bitboard::EMPTY, |p| p.castles().castling_rights());
-        let setup = Setup {
-            board: board.clone(),
-            turn,
-            castling_rights: rights,
-            ..Setup::empty()
-        };
-        let position = Chess::from_setup(setup, before.mode)
-            .or_else(PositionError::ignore_invalid_castling_rights)
-            .or_else(PositionError::ignore_impossible_check)
-            .or_else(PositionError::ignore_too_much_material)
-            .ok();
+    /// A state from a setup, whatever its placement.
+    pub(crate) fn from_setup(setup: Setup, mode: CastlingMode) -> Self {
+        Self::new(Basis::of(setup, mode), mode)
+    }
+
+    /// The placement that an irregular move of the side to move has left. The opponent has the move, and the counters of
+    /// the FEN go on.
+    pub(crate) fn irregular(&self, board: Board) -> Self {
+        let next = self.succeeded_by(board, None);
+        Self::new(Basis::of(next, self.mode), self.mode).following(self)
+    }
+
+    /// The same placement with the other side to move.
+    pub(crate) fn turned(&self) -> Self {
+        let setup = self.basis.setup().into_swapped_turn();
         Self {
-            board,
-            turn,
-            position,
-            mode: before.mode,
-            may_castle: Bitboard::EMPTY,
+            basis: Basis::of(setup, self.mode),
+            ..self.clone()
         }
-        .following(before)
+    }
+
+    /// The setup after a ply that leaves `board`.
+    fn succeeded_by(&self, board: Board, ep_square: Option<Square>) -> Setup {
+        let before = self.basis.setup();
+        let quiet = board.pawns() == before.board.pawns()
+            && board.occupied().count() == before.board.occupied().count();
+        let kept = unmoved_rooks(&before.board, &board);
+        Setup {
+            castling_rights: before.castling_rights & kept,
+            turn: !before.turn,
+            ep_square,
+            halfmoves: if quiet { before.halfmoves.saturating_add(1) } else { 0 },
+            fullmoves: next_move(before.fullmoves, before.turn),
+            board,
+            ..Setup::empty()
+        }
     }
 
     /// What should stand on the board.
     #[must_use]
     pub fn board(&self) -> &Board {
-        &self.board
+        match &self.basis {
+            Basis::Position(position) => position.board(),
+            Basis::Any(setup) => &setup.board,
+        }
     }
 
     /// The side to move.
     #[must_use]
     pub fn turn(&self) -> Color {
-        self.turn
+        match &self.basis {
+            Basis::Position(position) => position.turn(),
+            Basis::Any(setup) => setup.turn,
+        }
     }
 
-    /// The position under the rules; `None` where the placement allows none.
+    /// The rooks with which castling is still allowed.
+    fn castling_rights(&self) -> Bitboard {
+        match &self.basis {
+            Basis::Position(position) => position.castles().castling_rights(),
+            Basis::Any(setup) => setup.castling_rights,
+        }
+    }
+
+    /// The position as the rules library has it; `None` where illegal play has led to a placement that it refuses.
     #[must_use]
     pub fn position(&self) -> Option<&Chess> {
-        self.position.as_ref()
+        match &self.basis {
+            Basis::Position(position) => Some(position),
+            Basis::Any(_) => None,
+        }
     }
 
     /// How castling is written: king to its destination in standard chess, king takes rook in Chess960.
@@ -134,86 +188,114 @@ impl State {
         self.mode
     }
 
-    /// The position as FEN. Without a legal position, only the placement and the side to move are given.
+    /// The state as FEN; without a capture en passant that nobody can make.
     #[must_use]
     pub fn fen(&self) -> String {
-        match &self.position {
-            Some(position) => Fen::from_position(position, EnPassantMode::Legal).to_string(),
-            None => {
-                let side = if self.turn.is_white() { 'w' } else { 'b' };
-                format!("{} {side} - - 0 1", self.board.board_fen())
+        match &self.basis {
+            Basis::Position(position) => Fen::from_position(position, EnPassantMode::Legal).to_string(),
+            Basis::Any(setup) => {
+                let passes = |m: &Move| m.is_en_passant();
+                let ep_square = setup.ep_square.filter(|_| self.legal_moves().iter().any(passes));
+                let setup = Setup {
+                    ep_square,
+                    ..Setup::clone(setup)
+                };
+                Fen::try_from_setup(setup)
+                    .unwrap_or_else(|lossy| lossy.ignore())
+                    .to_string()
             }
         }
     }
 
-    /// The legal moves. Without a legal position, all moves that the pieces can make.
+    /// The legal moves, with the squares that each of them changes.
     pub(crate) fn moves(&self) -> Vec<PossibleMove> {
         let possible = |m: Move| PossibleMove {
             m,
-            footprint: footprint(&self.board, m),
+            footprint: footprint(self.board(), m),
         };
-        match self.legal_moves() {
-            Some(moves) => moves.into_iter().map(possible).collect(),
-            None => unruled_moves(&self.board, self.turn)
-                .into_iter()
-                .map(possible)
-                .collect(),
-        }
+        self.legal_moves().into_iter().map(possible).collect()
     }
 
-    /// The legal moves, with castling also where the right to it is not known; `None` without a legal position.
-    pub(crate) fn legal_moves(&self) -> Option<Vec<Move>> {
-        let position = self.position.as_ref()?;
-        let mut moves: Vec<Move> = position.legal_moves().into_iter().collect();
-        let castling_rights = self.may_castle & self.board.by_color(self.turn);
+    /// The legal moves, with castling also where the right to it is not known.
+    pub(crate) fn legal_moves(&self) -> Vec<Move> {
+        let mut moves: Vec<Move> = match &self.basis {
+            Basis::Position(position) => position.legal_moves().into_iter().collect(),
+            Basis::Any(setup) => return any_placement::legal_moves(setup, self.may_castle),
+        };
+        let castling_rights = self.may_castle & self.board().by_color(self.turn());
         if castling_rights.any() {
             let setup = Setup {
                 castling_rights,
-                ..position.to_setup(EnPassantMode::Legal)
+                ..self.basis.setup()
             };
-            let entitled = Chess::from_setup(setup, CastlingMode::Chess960)
-                .or_else(PositionError::ignore_invalid_castling_rights)
-                .or_else(PositionError::ignore_impossible_check)
-                .or_else(PositionError::ignore_too_much_material);
             let castling = |entitled: Chess| entitled.legal_moves().into_iter().filter(|m| m.is_castle());
+            let entitled = accepted(setup, CastlingMode::Chess960);
             moves.extend(entitled.into_iter().flat_map(castling));
         }
-        Some(moves)
+        moves
     }
 
     /// The legal move with this UCI notation.
     #[must_use]
     pub fn legal_move(&self, uci: &UciMove) -> Option<Move> {
-        let mut moves = self.legal_moves()?.into_iter();
+        let mut moves = self.legal_moves().into_iter();
         moves.find(|m| self.uci(*m) == *uci)
+    }
+
+    /// The legal move with this UCI notation, however castling is written in it.
+    #[must_use]
+    pub fn move_of_uci(&self, uci: &UciMove) -> Option<Move> {
+        let by_library = || uci.to_move(self.position()?).ok();
+        by_library().or_else(|| self.legal_move(uci))
+    }
+
+    /// The legal move with this SAN, if there is exactly one.
+    #[must_use]
+    pub fn move_of_san(&self, san: &San) -> Option<Move> {
+        if let Some(position) = self.position() {
+            return san.to_move(position).ok();
+        }
+        let mut named = self.legal_moves().into_iter().filter(|m| san.matches(*m));
+        let found = named.next()?;
+        named.next().is_none().then_some(found)
     }
 
     /// Whether the piece on `from` can move to `to`, regardless of the side to move and of check. Castling and en passant
     /// are left out.
     pub(crate) fn reaches(&self, from: Square, to: Square) -> bool {
-        self.board.color_at(from).is_some_and(|color| {
-            unruled_moves(&self.board, color)
+        self.board().color_at(from).is_some_and(|color| {
+            unruled_moves(self.board(), color)
                 .iter()
                 .any(|m| m.from() == Some(from) && m.to() == to)
         })
     }
 
+    /// Whether the side to move is in check.
+    pub(crate) fn in_check(&self) -> bool {
+        any_placement::in_check(self.board(), self.turn())
+    }
+
     /// The squares that a move changes.
     pub(crate) fn squares(&self, m: Move) -> Bitboard {
-        footprint(&self.board, m).squares()
+        footprint(self.board(), m).squares()
     }
 
     /// The state after one of [`moves`](Self::moves).
     pub(crate) fn after(&self, m: Move) -> Self {
-        let mut next = self.clone();
-        if let Some(position) = &mut next.position {
-            position.play_unchecked(m);
-            next.board = position.board().clone();
-            next.turn = position.turn();
-            return next.following(self);
-        }
-        footprint(&self.board, m).make(&mut next.board);
-        Self::irregular(next.board, !self.turn, self)
+        let basis = match &self.basis {
+            Basis::Position(position) => {
+                let mut next = position.clone();
+                next.play_unchecked(m);
+                Basis::Position(next)
+            }
+            Basis::Any(setup) => {
+                let mut board = setup.board.clone();
+                footprint(&setup.board, m).make(&mut board);
+                let next = self.succeeded_by(board, any_placement::passed_square(m));
+                Basis::of(next, self.mode)
+            }
+        };
+        Self::new(basis, self.mode).following(self)
     }
 
     /// The UCI notation of one of [`moves`](Self::moves).
@@ -229,11 +311,50 @@ impl State {
         m.to_uci(CastlingMode::from_chess960(!standard))
     }
 
-    /// The SAN of one of [`moves`](Self::moves); `None` without a legal position.
-    pub(crate) fn san(&self, m: Move) -> Option<String> {
-        let position = self.position.clone()?;
-        Some(SanPlus::from_move(position, m).to_string())
+    /// The SAN of one of [`moves`](Self::moves), with the sign for check or mate.
+    pub(crate) fn san(&self, m: Move) -> String {
+        match &self.basis {
+            Basis::Position(position) => SanPlus::from_move(position.clone(), m).to_string(),
+            Basis::Any(_) => self.san_from_any(m),
+        }
     }
+
+    fn san_from_any(&self, m: Move) -> String {
+        let mut alike = MoveList::new();
+        let same = |other: &Move| other.role() == m.role() && other.to() == m.to();
+        // More like moves than the list holds are not possible on a board.
+        for other in self.legal_moves().into_iter().filter(same) {
+            if alike.try_push(other).is_err() {
+                break;
+            }
+        }
+        let after = self.after(m);
+        let suffix = after.in_check().then(|| {
+            if after.legal_moves().is_empty() {
+                Suffix::Checkmate
+            } else {
+                Suffix::Check
+            }
+        });
+        let san = San::disambiguate(m, &alike);
+        SanPlus { san, suffix }.to_string()
+    }
+}
+
+/// The rooks on squares where they stood before, with their king where it stood before.
+fn unmoved_rooks(before: &Board, after: &Board) -> Bitboard {
+    let stays = |color: &Color| before.king_of(*color) == after.king_of(*color);
+    let rooks = |color: Color| {
+        let rook = Role::Rook.of(color);
+        before.by_piece(rook) & after.by_piece(rook)
+    };
+    let kept = Color::ALL.into_iter().filter(stays);
+    kept.fold(Bitboard::EMPTY, |all, color| all | rooks(color))
+}
+
+/// The number of the move after a ply of `turn`.
+fn next_move(number: NonZeroU32, turn: Color) -> NonZeroU32 {
+    turn.fold_wb(number, number.saturating_add(1))
 }
 
 /// A move that can be made in a state, with what it changes on the board.
@@ -294,51 +415,6 @@ impl Footprint {
             }
         }
     }
-}
-
-/// The moves that the pieces of `color` can make, regardless of check. Castling and en passant are left out.
-fn unruled_moves(board: &Board, color: Color) -> Vec<Move> {
-    let own = board.by_color(color);
-    let mut moves = Vec::new();
-    for (from, role) in own
-        .into_iter()
-        .filter_map(|from| Some((from, board.role_at(from)?)))
-    {
-        let targets = if role == Role::Pawn {
-            pawn_targets(board, from, color)
-        } else {
-            attacks::attacks(from, role.of(color), board.occupied()).without(own)
-        };
-        for to in targets {
-            let promotes = role == Role::Pawn && to.rank() == color.fold_wb(Rank::Eighth, Rank::First);
-            let normal = |promotion| Move::Normal {
-                role,
-                from,
-                capture: board.role_at(to),
-                to,
-                promotion,
-            };
-            if promotes {
-                let roles = [Role::Queen, Role::Knight, Role::Rook, Role::Bishop];
-                moves.extend(roles.map(Some).map(normal));
-            } else {
-                moves.push(normal(None));
-            }
-        }
-    }
-    moves
-}
-
-fn pawn_targets(board: &Board, from: Square, color: Color) -> Bitboard {
-    let captures = attacks::pawn_attacks(color, from) & board.by_color(!color);
-    let ahead = |square: Square| {
-        let next = square.offset(color.fold_wb(8, -8))?;
-        board.piece_at(next).is_none().then_some(next)
-    };
-    let first = ahead(from);
-    let at_home = from.rank() == color.fold_wb(Rank::Second, Rank::Seventh);
-    let second = first.filter(|_| at_home).and_then(ahead);
-    captures | first.into_iter().chain(second).collect::<Bitboard>()
 }
 
 fn footprint(board: &Board, m: Move) -> Footprint {

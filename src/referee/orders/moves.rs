@@ -2,7 +2,6 @@
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::san::San;
-use shakmaty::uci::UciMove;
 
 use crate::referee::OpenGame;
 use crate::referee::command::{CorrectMoves, Refusal};
@@ -92,14 +91,8 @@ pub(super) fn uci(ply: &Ply) -> Option<String> {
 
 /// A move that the arbiter has entered, in SAN or UCI.
 fn ply(now: Timestamp, number: u32, before: &State, text: &str) -> Result<Ply, Refusal> {
-    let position = before.position();
-    let by_uci = || text.parse::<UciMove>().ok()?.to_move(position?).ok();
-    let by_san = || {
-        San::from_ascii(text.trim_end_matches(['+', '#']).as_bytes())
-            .ok()?
-            .to_move(position?)
-            .ok()
-    };
+    let by_uci = || before.move_of_uci(&text.parse().ok()?);
+    let by_san = || before.move_of_san(&San::from_ascii(text.trim_end_matches(['+', '#']).as_bytes()).ok()?);
     let Some(played) = by_uci().or_else(by_san) else {
         return Err(Refusal::InvalidMove {
             given: text.to_owned(),
@@ -112,7 +105,7 @@ fn ply(now: Timestamp, number: u32, before: &State, text: &str) -> Result<Ply, R
         color: before.turn(),
         played: Some(played),
         uci: Some(before.uci(played)),
-        san: before.san(played),
+        san: Some(before.san(played)),
         after: before.after(played),
         captured: played.capture(),
         lifted_at: now,

@@ -190,7 +190,7 @@ impl Table {
             color: before.turn(),
             played,
             uci: Some(uci),
-            san: played.and_then(|m| before.san(m)),
+            san: played.map(|m| before.san(m)),
             captured: None,
             lifted_at: now,
             stood_at: now,
@@ -220,7 +220,7 @@ fn hand(before: &State, uci: UciMove) -> State {
     let mut board = before.board().clone();
     let piece = board.remove_piece_at(from).expect("a piece");
     board.set_piece_at(to, piece);
-    State::irregular(board, !before.turn(), before)
+    before.irregular(board)
 }
 
 fn short(event: EventKind) -> Option<String> {

@@ -53,8 +53,7 @@ pub(super) fn read(tip: &State, last: Option<&State>, trace: &Trace, differs: Bi
         return Some(act);
     }
     // Out of turn, only what would be a legal move counts as one: everything else was displaced.
-    let turned = State::irregular(tip.board().clone(), act.color, tip);
-    let legal = stands_as_legal_move(&turned, shown, act.squares);
+    let legal = stands_as_legal_move(&tip.turned(), shown, act.squares);
     legal.then_some(Act {
         fault: Fault::WrongSide,
         unpromoted: false,

@@ -4,8 +4,7 @@ use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
-use shakmaty::san::SanPlus;
-use shakmaty::{Bitboard, ByColor, Position, Square};
+use shakmaty::{Bitboard, ByColor, Square};
 
 use super::book::{Number, Report, ResumedIncident};
 use super::moves::Moves;
@@ -291,13 +290,10 @@ fn steady(desk: &Desk<'_>, square: Square, from: Timestamp) -> bool {
 
 /// The legal moves of the piece on a square, or captures of it, in SAN.
 fn due_with(before: &State, square: Square) -> Vec<String> {
-    let Some(position) = before.position() else {
-        return Vec::new();
-    };
-    let own = before.board().color_at(square) == Some(position.turn());
-    position
+    let own = before.board().color_at(square) == Some(before.turn());
+    before
         .legal_moves()
-        .iter()
+        .into_iter()
         .filter(|m| {
             if own {
                 m.from() == Some(square)
@@ -305,6 +301,6 @@ fn due_with(before: &State, square: Square) -> Vec<String> {
                 m.to() == square && !m.is_castle()
             }
         })
-        .map(|m| SanPlus::from_move(position.clone(), *m).to_string())
+        .map(|m| before.san(m))
         .collect()
 }

@@ -1,0 +1,142 @@
+//! The legal moves from any placement, also from one that legal play cannot reach.
+//!
+//! The rules library refuses a position in which the player who has just moved is in check, and some others that illegal
+//! play leaves on a board. The Laws do not: a move is legal when the piece moves as it should and the mover's own king is
+//! not attacked after it (Art. 3.1 to 3.9).
+
+use shakmaty::{Bitboard, Board, CastlingSide, Color, Move, Rank, Role, Setup, Square, attacks};
+
+/// The legal moves. `may_castle` has rooks whose right to castle is not known; they are taken to have it.
+pub(super) fn legal_moves(setup: &Setup, may_castle: Bitboard) -> Vec<Move> {
+    let board = &setup.board;
+    let color = setup.turn;
+    let takes_king = |m: &Move| m.capture() == Some(Role::King);
+    let mut moves: Vec<Move> = unruled_moves(board, color)
+        .into_iter()
+        .filter(|m| !takes_king(m))
+        .chain(en_passant(setup))
+        .filter(|m| !in_check(&after(board, color, *m), color))
+        .collect();
+    moves.extend(castling(board, color, setup.castling_rights | may_castle));
+    moves
+}
+
+/// Whether the king of `color` is attacked; a king that is missing is not.
+pub(super) fn in_check(board: &Board, color: Color) -> bool {
+    let king = board.king_of(color);
+    king.is_some_and(|king| board.attacks_to(king, !color, board.occupied()).any())
+}
+
+/// The square that a pawn passes with a double step.
+pub(super) fn passed_square(m: Move) -> Option<Square> {
+    let Move::Normal {
+        role: Role::Pawn,
+        from,
+        to,
+        ..
+    } = m
+    else {
+        return None;
+    };
+    (from.file() == to.file())
+        .then(|| attacks::between(from, to).single_square())
+        .flatten()
+}
+
+/// The moves that the pieces of `color` can make, regardless of check. Castling and en passant are left out.
+pub(super) fn unruled_moves(board: &Board, color: Color) -> Vec<Move> {
+    let own = board.by_color(color);
+    let mut moves = Vec::new();
+    for (from, role) in own
+        .into_iter()
+        .filter_map(|from| Some((from, board.role_at(from)?)))
+    {
+        let targets = if role == Role::Pawn {
+            pawn_targets(board, from, color)
+        } else {
+            attacks::attacks(from, role.of(color), board.occupied()).without(own)
+        };
+        for to in targets {
+            let promotes = role == Role::Pawn && to.rank() == color.fold_wb(Rank::Eighth, Rank::First);
+            let normal = |promotion| Move::Normal {
+                role,
+                from,
+                capture: board.role_at(to),
+                to,
+                promotion,
+            };
+            if promotes {
+                let roles = [Role::Queen, Role::Knight, Role::Rook, Role::Bishop];
+                moves.extend(roles.map(Some).map(normal));
+            } else {
+                moves.push(normal(None));
+            }
+        }
+    }
+    moves
+}
+
+fn pawn_targets(board: &Board, from: Square, color: Color) -> Bitboard {
+    let captures = attacks::pawn_attacks(color, from) & board.by_color(!color);
+    let ahead = |square: Square| {
+        let next = square.offset(color.fold_wb(8, -8))?;
+        board.piece_at(next).is_none().then_some(next)
+    };
+    let first = ahead(from);
+    let at_home = from.rank() == color.fold_wb(Rank::Second, Rank::Seventh);
+    let second = first.filter(|_| at_home).and_then(ahead);
+    captures | first.into_iter().chain(second).collect::<Bitboard>()
+}
+
+/// The placement after a move of one piece.
+fn after(board: &Board, color: Color, m: Move) -> Board {
+    let mut next = board.clone();
+    if let Some(from) = m.from() {
+        next.discard_piece_at(from);
+    }
+    if let Move::EnPassant { from, to } = m {
+        next.discard_piece_at(Square::from_coords(to.file(), from.rank()));
+    }
+    next.set_piece_at(m.to(), m.promotion().unwrap_or_else(|| m.role()).of(color));
+    next
+}
+
+fn en_passant(setup: &Setup) -> impl Iterator<Item = Move> + '_ {
+    let color = setup.turn;
+    let behind = |to: Square| to.offset(color.fold_wb(-8, 8));
+    let to = setup.ep_square.filter(|to| {
+        let victim = behind(*to).and_then(|square| setup.board.piece_at(square));
+        setup.board.piece_at(*to).is_none() && victim == Some((!color).pawn())
+    });
+    let pawns = setup.board.by_piece(color.pawn());
+    let from = move |to: Square| attacks::pawn_attacks(!color, to) & pawns;
+    to.into_iter()
+        .flat_map(move |to| from(to).into_iter().map(move |from| Move::EnPassant { from, to }))
+}
+
+/// Castling with those of `rooks` that belong to `color` (Art. 3.8.2; Chess960: Guidelines II.3).
+fn castling(board: &Board, color: Color, rooks: Bitboard) -> Vec<Move> {
+    let rank = color.fold_wb(Rank::First, Rank::Eighth);
+    let Some(king) = board.king_of(color).filter(|king| king.rank() == rank) else {
+        return Vec::new();
+    };
+    let own = rooks & board.by_piece(Role::Rook.of(color)) & Bitboard::from(rank);
+    let allowed = |rook: &Square| {
+        let side = CastlingSide::from_king_side(king < *rook);
+        let (king_to, rook_to) = (side.king_to(color), side.rook_to(color));
+        let path = attacks::between(king, king_to).with(king_to)
+            | attacks::between(*rook, rook_to).with(rook_to)
+            | attacks::between(king, *rook);
+        let others = board.occupied().without(king).without(*rook);
+        let walks = attacks::between(king, king_to).with(king).with(king_to);
+        let attacked = |square: Square| {
+            let occupied = if square == king_to { others.with(rook_to) } else { board.occupied().without(king) };
+            board.attacks_to(square, !color, occupied).any()
+        };
+        (path & others).is_empty() && !walks.into_iter().any(attacked)
+    };
+    own.into_iter()
+        .filter(allowed)
+        .map(|rook| Move::Castle { king, rook })
+        .collect()
+}
