@@ -19,58 +19,46 @@ struct Act {
 const MAX_SQUARES: usize = 6;
 
 impl Tracker {
-    /// Judges each press once, when every square has been read since: what its player had moved by then may be no legal
-    /// move. It becomes a reading like any other, and the reply is looked for from there. Returns whether there is one.
-    pub(super) fn judge_presses(&mut self, now: Timestamp) -> bool {
-        let mut found = false;
-        for color in Color::ALL {
-            let Some(pressed_at) = self.unjudged[color] else { continue };
-            let due = pressed_at + ONE_SCAN_APART;
-            if now < due {
-                self.wake_at(due);
-                continue;
-            }
-            self.unjudged[color] = None;
-            found |= self.pressed_irregularly(now, color, due);
-        }
-        found
-    }
-
-    /// Adds what `color` had moved on the board by `until` instead of a legal move. Returns whether they had.
-    fn pressed_irregularly(&mut self, now: Timestamp, color: Color, until: Timestamp) -> bool {
+    /// Adds what the mover has on the board instead of a legal move as a reading. It stays in the background until a press
+    /// backs it; the reply is looked for from there meanwhile. Returns whether something was added.
+    pub(super) fn suspect_irregular(&mut self, now: Timestamp) -> bool {
         if self.disturbed || self.gap_since.is_some() || self.line_lost {
             return false;
         }
-        let Some(line) = self.line.as_mut().filter(|line| !line.awaited) else {
+        let Some(tree) = self.line.as_ref().filter(|line| !line.awaited).map(|line| &line.tree) else {
             return false;
         };
-        let tip = line.tree.node(line.tree.tip());
+        let tip = tree.tip();
         // The move that was announced as theirs may be only a part of what they did.
-        let from = if tip.state.turn() == color {
-            Some(line.tree.tip())
-        } else {
-            tip.parent
-        };
-        let Some(from) = from else { return false };
+        let from = [Some(tip), tree.node(tip).parent];
+        from.into_iter().flatten().any(|from| self.suspect_after(now, from))
+    }
+
+    fn suspect_after(&mut self, now: Timestamp, from: NodeId) -> bool {
+        let Some(line) = &mut self.line else { return false };
         let node = line.tree.node(from);
         let board = self.sensors.board();
-        let fresh = node.differs & self.sensors.touched_since(node.landed.at);
+        // Within one scan, the order in which squares are reported means nothing.
+        let before = node.landed.at.saturating_sub(ONE_SCAN_APART);
+        let fresh = node.differs & self.sensors.touched_since(before);
+        let Some(act) = act(&node.state, board, fresh) else {
+            return false;
+        };
         let (left, arrived) = changed(&node.state, board, fresh);
         let explains = |legal: &PossibleMove| {
             legal.footprint.squares().is_superset(left | arrived) && legal.footprint.fits(board)
         };
-        if node.possible_moves.iter().any(explains) {
+        let played = Played::Irregular(act.went);
+        if node.possible_moves.iter().any(explains) || line.tree.find_child(from, played).is_some() {
             return false;
         }
-        let stood = |act: &Act| {
-            let mut squares = act.footprint.squares().into_iter();
-            squares.all(|square| self.sensors.changed_at(square) <= until)
-        };
-        let Some(act) = act(&node.state, board, fresh).filter(stood) else {
+        let squares = act.footprint.squares().into_iter();
+        let landed = squares.map(|square| self.sensors.changed_at(square)).max();
+        let Some(due) = landed.map(|landed| landed + ONE_SCAN_APART) else {
             return false;
         };
-        let played = Played::Irregular(act.went);
-        if line.tree.find_child(from, played).is_some() {
+        if now < due {
+            self.wake_at(due);
             return false;
         }
         let state = after(&node.state, &act.footprint);
@@ -102,24 +90,22 @@ impl Tracker {
         let Some((act, reply)) = found else { return false };
         let state = after(&before, &act.footprint);
         let played = Played::Irregular(act.went);
-        let next = line.tree.add(
-            tip,
-            played,
-            state.clone(),
-            Some(act.footprint),
-            &self.sensors,
-            now,
-        );
+        let next = match line.tree.find_child(tip, played) {
+            Some(known) if !line.tree.node(known).backed => known,
+            Some(_) => return false,
+            None => {
+                let footprint = Some(act.footprint);
+                line.tree.add(tip, played, state.clone(), footprint, &self.sensors, now)
+            }
+        };
+        line.tree.node_mut(next).backed = true;
         if let Some(reply) = reply {
-            let state = state.after(reply.m);
-            line.tree.add(
-                next,
-                Played::Move(reply.m),
-                state,
-                Some(reply.footprint),
-                &self.sensors,
-                now,
-            );
+            let played = Played::Move(reply.m);
+            let footprint = Some(reply.footprint);
+            if line.tree.find_child(next, played).is_none() {
+                let state = state.after(reply.m);
+                line.tree.add(next, played, state, footprint, &self.sensors, now);
+            }
         }
         line.tree.update(&self.sensors, now);
         true

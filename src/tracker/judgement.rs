@@ -64,7 +64,7 @@ impl Tracker {
             let concluded = self.find_start(now)
                 || self.find_position(now)
                 || self.find_result(now)
-                || self.judge_presses(now)
+                || self.suspect_irregular(now)
                 || self.step_along_line(now)
                 || self.examine(now);
             if !concluded {

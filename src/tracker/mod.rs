@@ -69,8 +69,6 @@ pub struct Tracker {
     line: Option<LineOfPlay>,
     /// When each side was last seen to press the clock.
     pressed: ByColor<Option<Timestamp>>,
-    /// The presses that are still to be judged for what their player had moved.
-    unjudged: ByColor<Option<Timestamp>>,
     /// How long each side's clock ran before that press; `None` where it is not known.
     last_elapsed: ByColor<Option<Duration>>,
     signals: Signals,
@@ -139,7 +137,6 @@ impl Tracker {
             clock: ClockWatch::default(),
             line: None,
             pressed: ByColor::default(),
-            unjudged: ByColor::default(),
             last_elapsed: ByColor::default(),
             signals: Signals::default(),
             habits: Habits::default(),
@@ -396,7 +393,6 @@ impl Tracker {
             awaited: false,
         });
         self.pressed = ByColor::default();
-        self.unjudged = ByColor::default();
         if !goes_on {
             self.clock.forget_sides();
         }

@@ -46,6 +46,8 @@ pub(crate) struct Node {
     pub(super) closed: bool,
     /// Whether the ply is completed in the sense of the Laws.
     pub(crate) completed: bool,
+    /// An irregular move that a press or a reply speaks for. Without that it is nothing but a suspicion.
+    pub(crate) backed: bool,
     /// Reconstructed over a gap, not observed.
     pub(crate) inferred: bool,
     /// Reconstructed with other plies that may have been played in another order.
@@ -95,6 +97,7 @@ impl Node {
             stable: false,
             closed: false,
             completed: false,
+            backed: false,
             inferred: false,
             any_order: false,
         }

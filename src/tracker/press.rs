@@ -90,6 +90,7 @@ impl Tracker {
             .get(announced.len())
             .map(|id| tree.node(*id))
             .filter(|node| node.mover() == color);
+        let unannounced = unannounced.or_else(|| tree.suspected(color).map(|id| tree.node(id)));
         let for_unannounced = unannounced.is_some_and(|node| node.lifted_at + MAX_PRESS_DELAY <= now);
         // Of the plies before the clock was started, only the last one waits for a press.
         let waits = |id: &NodeId| {
@@ -108,10 +109,18 @@ impl Tracker {
             .filter(waits);
         if for_unannounced || own_is_last || own_pending.is_none() {
             self.pressed[color] = Some(now);
-            self.unjudged[color] = Some(now);
+            self.back_irregular(color);
         }
         if let Some(own) = own_pending.filter(|_| !for_unannounced) {
             self.complete(now, own, Completion::Press, elapsed);
+        }
+    }
+
+    /// A press backs what its player has on the board instead of a legal move.
+    fn back_irregular(&mut self, color: Color) {
+        let Some(line) = &mut self.line else { return };
+        while let Some(suspected) = line.tree.suspected(color) {
+            line.tree.node_mut(suspected).backed = true;
         }
     }
 

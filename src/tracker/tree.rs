@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
-use shakmaty::{Move, Square, attacks};
+use shakmaty::{Color, Move, Square, attacks};
 
 use super::node::{Node, NodeId, Played, Standing, landed, lifted_at};
 use super::sensors::{Sensors, Since};
@@ -97,7 +97,22 @@ impl Tree {
                 Reverse(stood),
             )
         };
-        (0..self.nodes.len()).min_by_key(rank).unwrap_or_default()
+        let credible = |id: &NodeId| self.path(*id).into_iter().all(|id| !self.is_suspicion(id));
+        (0..self.nodes.len())
+            .filter(credible)
+            .min_by_key(rank)
+            .unwrap_or_default()
+    }
+
+    /// Whether a node is an irregular move that nothing but the placement speaks for.
+    fn is_suspicion(&self, id: NodeId) -> bool {
+        let node = &self.nodes[id];
+        node.is_irregular() && node.standing == Standing::Candidate && !node.backed
+    }
+
+    /// An irregular move of `color` that nothing but the placement speaks for.
+    pub(crate) fn suspected(&self, color: Color) -> Option<NodeId> {
+        (0..self.nodes.len()).find(|id| self.is_suspicion(*id) && self.nodes[*id].mover() == color)
     }
 
     /// The readings that contradict `id`, best first: all but its own line and what follows from it. Its parent is among
