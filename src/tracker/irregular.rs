@@ -29,8 +29,9 @@ impl Tracker {
             return false;
         };
         let tip = tree.tip();
-        // The move that was announced as theirs may be only a part of what they did.
-        let from = [Some(tip), tree.node(tip).parent];
+        // Until it is completed, the move that was announced may be only a part of what its player does.
+        let before = tree.node(tip).parent.filter(|_| !tree.node(tip).completed);
+        let from = [Some(tip), before];
         from.into_iter().flatten().any(|from| self.suspect_after(now, from))
     }
 
