@@ -86,6 +86,7 @@ impl Rules {
             Situation::CastlingRookFirst { together } => draft.rook_first(*together),
             Situation::AdjustedOffTurn { square } => draft.adjusted(*square),
             Situation::DisplacedPieces { found_later } => draft.displaced(*found_later),
+            Situation::Jolted { wrong, times, left } => draft.jolted(wrong, *times, *left),
             Situation::WrongStart { drawn, moves } => draft.wrong_start(drawn, *moves),
             Situation::BoardRotated { quarter, moves } => draft.rotated(*quarter, *moves),
             Situation::ColorsReversed { moves } => draft.reversed(*moves),

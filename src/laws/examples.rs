@@ -119,11 +119,25 @@ fn touching() -> Vec<Example> {
     ]
 }
 
+fn jolted(left: bool) -> Example {
+    let situation = Situation::Jolted {
+        wrong: vec![Square::E4, Square::F5],
+        times: Some(ByColor {
+            white: 3_120_000,
+            black: 2_940_000,
+        }),
+        left,
+    };
+    (situation, None)
+}
+
 fn positions() -> Vec<Example> {
     let drawn = || DrawnStart::Chess960(Some("bbqnnrkr/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR".to_owned()));
     let mut examples = vec![
         (Situation::DisplacedPieces { found_later: false }, None),
         (Situation::DisplacedPieces { found_later: true }, None),
+        jolted(false),
+        jolted(true),
     ];
     for (drawn, moves) in [
         (DrawnStart::Standard, 0),

@@ -49,6 +49,15 @@ pub enum Situation {
         /// It was found only after moves had been made or the clock had been pressed.
         found_later: bool,
     },
+    /// Many pieces slid at once, as when somebody runs into the table.
+    Jolted {
+        /// The squares that are still wrong.
+        wrong: Vec<Square>,
+        /// What the clocks showed when it happened, in milliseconds.
+        times: Option<ByColor<u64>>,
+        /// Play went on before all pieces were put back.
+        left: bool,
+    },
     /// A piece was touched, as far as a board can see it, and another one moved.
     TouchedNotMoved {
         /// What was touched, and how.
@@ -163,7 +172,7 @@ impl Situation {
             Self::TouchedNotMoved { .. } => IncidentKind::PieceTouchedNotMoved,
             Self::CastlingRookFirst { .. } => IncidentKind::CastlingRookFirst,
             Self::AdjustedOffTurn { .. } => IncidentKind::AdjustedOffTurn,
-            Self::DisplacedPieces { .. } => IncidentKind::DisplacedPieces,
+            Self::DisplacedPieces { .. } | Self::Jolted { .. } => IncidentKind::DisplacedPieces,
             Self::WrongStart { .. } => IncidentKind::WrongStartPosition,
             Self::BoardRotated { .. } => IncidentKind::BoardRotated,
             Self::ColorsReversed { .. } => IncidentKind::ColorsReversed,

@@ -10,6 +10,7 @@ mod book;
 mod castling;
 mod displaced;
 mod faults;
+mod jolts;
 mod late;
 mod moves;
 mod news;
@@ -226,6 +227,7 @@ pub(super) struct Watch {
     setup: setup::Setup,
     faults: faults::Faults,
     late: late::Late,
+    jolts: jolts::Jolts,
     displaced: displaced::Displaced,
     moves: moves::Moves,
     press: press::Presses,
@@ -355,6 +357,7 @@ impl Watch {
                 .close(now, number, ClosedBy::Arbiter, IncidentEnd::Decided);
         }
         self.moves = moves::Moves::default();
+        self.jolts = jolts::Jolts::default();
         self.displaced = displaced::Displaced::default();
         self.press = press::Presses::default();
         self.touch = touch::Touches::default();
@@ -432,6 +435,8 @@ impl Watch {
         self.faults.handle(&mut desk, news);
         self.late.handle(&mut desk, news);
         desk.set_aside = self.faults.squares();
+        self.jolts.handle(&mut desk, news);
+        desk.set_aside |= self.jolts.squares(&desk);
         self.displaced.handle(&mut desk, news, &self.moves);
         desk.set_aside |= self.displaced.squares();
         self.moves.handle(&mut desk, news);
@@ -448,6 +453,7 @@ impl Watch {
             self.setup.poll_deadline(),
             self.faults.poll_deadline(),
             self.late.poll_deadline(),
+            self.jolts.poll_deadline(),
             self.displaced.poll_deadline(),
             self.moves.poll_deadline(),
             self.press.poll_deadline(),

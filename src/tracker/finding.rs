@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::uci::UciMove;
-use shakmaty::{Board, Color, KnownOutcome, Move, Role, Square};
+use shakmaty::{Bitboard, Board, Color, KnownOutcome, Move, Role, Square};
 
 use super::clock::{ClockChange, ClockFace, Side};
 use super::sensors::SensorChange;
@@ -83,6 +83,14 @@ pub enum Finding {
     },
     /// The squares have changed, or are read the other way round from now on.
     Squares(Box<Snapshot>),
+    /// Many pieces slid at once, as when somebody runs into the table: until [`Steadied`](Self::Steadied), nothing on the
+    /// board is a move.
+    Jolted,
+    /// The pieces stand as before, or play goes on without.
+    Steadied {
+        /// The squares that are still wrong.
+        left: Bitboard,
+    },
     /// The board went away: from now on, anything may happen on it unobserved.
     Away,
 }

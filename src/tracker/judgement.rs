@@ -61,8 +61,13 @@ impl Tracker {
             if self.playback.is_none() && (self.waits_for_late(now) || self.waits_for_memory(now)) {
                 break;
             }
-            let concluded = self.find_start(now)
-                || self.find_position(now)
+            if self.find_start(now) {
+                continue;
+            }
+            if self.is_jolted() && !self.give_up_jolt(now) {
+                break;
+            }
+            let concluded = self.find_position(now)
                 || self.find_result(now)
                 || self.suspect_irregular(now)
                 || self.step_along_line(now)

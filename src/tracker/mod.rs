@@ -14,6 +14,7 @@ mod game_end;
 mod given;
 mod history;
 mod irregular;
+mod jolt;
 mod judgement;
 mod late;
 mod memory;
@@ -83,6 +84,8 @@ pub struct Tracker {
     reports_lost: bool,
     /// The line does not lead to what stands on the board after a gap; play may go on from there.
     line_lost: bool,
+    /// Many pieces slid at once and do not stand again as before.
+    jolted: bool,
     /// Reconstructed plies that nothing has confirmed yet.
     doubt: Option<Doubt>,
     /// The state in which the line was last known to be right.
@@ -145,6 +148,7 @@ impl Tracker {
             gap_since: None,
             reports_lost: false,
             line_lost: false,
+            jolted: false,
             doubt: None,
             checkpoint: None,
             loss_suspected_at: None,
@@ -260,8 +264,13 @@ impl Tracker {
         self.quiet_since = now;
         self.examined = 0;
         self.show_squares(now);
+        let jolted = self.follow_jolt(now);
         if let Some(line) = &mut self.line {
-            line.tree.update(&self.sensors, now);
+            if jolted {
+                line.tree.measure(&self.sensors, now);
+            } else {
+                line.tree.update(&self.sensors, now);
+            }
         }
     }
 
@@ -381,6 +390,7 @@ impl Tracker {
             self.withdraw_setting_up(now, state.board());
         }
         self.doubt = None;
+        self.jolted = false;
         self.checkpoint = None;
         self.loss_suspected_at = None;
         // How the line before it went on in a gap will never be known.

@@ -18,8 +18,14 @@ impl Tracker {
     pub(super) fn clock_changed(&mut self, now: Timestamp, change: ClockChange) {
         match change {
             ClockChange::Connected => self.clock_connected(now),
-            ClockChange::Started => self.clock_started(now),
-            ClockChange::Pressed(side) => self.clock_pressed(now, side),
+            ClockChange::Started => {
+                self.clock_after_jolt(now);
+                self.clock_started(now);
+            }
+            ClockChange::Pressed(side) => {
+                self.clock_after_jolt(now);
+                self.clock_pressed(now, side);
+            }
             _ => {}
         }
         self.announce(now, Finding::Clock(change));

@@ -153,6 +153,14 @@ impl Tree {
         self.prune();
     }
 
+    /// Measures every reading again, and adds none.
+    pub(crate) fn measure(&mut self, sensors: &Sensors, now: Timestamp) {
+        self.updated_at = now;
+        for node in &mut self.nodes {
+            node.measure(sensors, now);
+        }
+    }
+
     /// A confirmed ply whose state was stable is no longer open: its rivals are dropped.
     fn close(&mut self) {
         let legal = |node: &Node| matches!(node.played, Played::Move(_));

@@ -1,8 +1,8 @@
 //! The position: displaced pieces, wrong starts, illegal positions.
 
-use shakmaty::Square;
+use shakmaty::{ByColor, Square};
 
-use super::{Advice, Draft, Severity};
+use super::{Advice, Draft, Severity, clock_text};
 use crate::laws::articles::Topic;
 use crate::laws::resumable::ResumableCase;
 use crate::laws::situation::DrawnStart;
@@ -21,6 +21,23 @@ impl Draft<'_> {
         };
         let draft = self.with("press", press);
         draft.is(Severity::Advice, "displaced_pieces.at_once", &[Topic::Displaced])
+    }
+
+    pub(super) fn jolted(self, wrong: &[Square], times: Option<ByColor<u64>>, left: bool) -> Advice {
+        let squares: Vec<String> = wrong.iter().map(Square::to_string).collect();
+        let mut draft = self
+            .with("squares", squares.join(", "))
+            .with("clocks", if times.is_some() { "known" } else { "none" });
+        if let Some(times) = times {
+            draft = draft
+                .with("clock_white", clock_text(times.white))
+                .with("clock_black", clock_text(times.black));
+        }
+        if left {
+            let topics = [Topic::DisplacedLater, Topic::Reset];
+            return draft.is(Severity::Advice, "displaced_pieces.jolted_left", &topics);
+        }
+        draft.is(Severity::Advice, "displaced_pieces.jolted", &[Topic::Displaced])
     }
 
     pub(super) fn wrong_start(self, drawn: &DrawnStart, moves: u32) -> Advice {

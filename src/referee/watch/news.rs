@@ -22,6 +22,10 @@ pub(in crate::referee) enum News {
     /// A reading of the clock.
     Times(ByColor<u64>),
     Squares,
+    /// Many pieces slid at once.
+    Jolted,
+    /// They stand as before, or play goes on without.
+    Steadied,
     Away,
     /// What happened while the board was away is known, or given up.
     Back,
@@ -47,6 +51,8 @@ impl News {
             }
             Finding::Completed { ply, by, .. } => Self::Completed(*ply, *by),
             Finding::Clock(change) => Self::Clock(*change),
+            Finding::Jolted => Self::Jolted,
+            Finding::Steadied { .. } => Self::Steadied,
             Finding::Away => Self::Away,
             Finding::Recovered { .. } => Self::Back,
             // Only their effect on the game counts.

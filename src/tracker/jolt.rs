@@ -1,0 +1,136 @@
+//! A jolt: somebody ran into the table, and many pieces slid at once. Nothing that is on the board until they stand again
+//! as before is a move.
+
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::{Bitboard, Board, attacks};
+
+use super::Tracker;
+use super::finding::{Finding, Withdrawal};
+use super::node::{NodeId, Standing};
+use super::sensors::Since;
+
+/// A jolt is over within this time, and every square has been read since.
+const MAX_JOLT: Duration = Duration::from_millis(700);
+/// Fewest pieces that slide to a square beside their own in a jolt. Two players who castle and reply at once move three.
+const MIN_SLID: usize = 4;
+/// Most squares that may still be wrong when play goes on without them.
+const MAX_LEFT: usize = 6;
+/// Where play goes on, the pieces have been left alone for this long.
+const MIN_LEFT_ALONE: Duration = Duration::from_secs(1);
+/// With the clock running, or without one, pieces that nobody has touched for this long will not be put back.
+const GIVEN_UP_AFTER: Duration = Duration::from_secs(20);
+
+impl Tracker {
+    /// Whether the pieces have been jolted and do not stand again as they did before.
+    pub(super) fn is_jolted(&self) -> bool {
+        self.jolted
+    }
+
+    /// Takes note of a jolt, or that the pieces stand as before it. Returns whether they are jolted now.
+    pub(super) fn follow_jolt(&mut self, now: Timestamp) -> bool {
+        if self.jolted {
+            if self.stands_again() {
+                self.steady(now, Bitboard::EMPTY);
+            }
+            return self.jolted;
+        }
+        if self.recovering() || self.gap_since.is_some() || self.line_lost {
+            return false;
+        }
+        let since = now.saturating_sub(MAX_JOLT);
+        let Some(line) = &mut self.line else { return false };
+        let stood = |id: NodeId| line.tree.node(id).landed.at < since;
+        let path = line.tree.path(line.tree.best());
+        let before = path.iter().rev().copied().find(|id| stood(*id));
+        let before = before.unwrap_or(line.tree.root());
+        let moved = self.sensors.touched_since(since);
+        let board = line.tree.node(before).state.board();
+        if slid(board, self.sensors.board(), moved) < MIN_SLID {
+            return false;
+        }
+        self.jolted = true;
+        // What began with the jolt was no move.
+        let false_ply = path.iter().copied().find(|id| line.tree.node(*id).landed.at >= since);
+        if let Some(id) = false_ply {
+            let (ply, standing) = (line.tree.node(id).ply, line.tree.node(id).standing);
+            line.tree.remove(id, line.tree.root());
+            if standing >= Standing::Announced {
+                let reason = Withdrawal::Recovered;
+                self.announce(now, Finding::Retracted { ply, reason });
+            }
+        }
+        self.announce(now, Finding::Jolted);
+        true
+    }
+
+    /// Whether the board shows a state of the line from before the jolt.
+    fn stands_again(&self) -> bool {
+        let Some(line) = &self.line else { return false };
+        let tree = &line.tree;
+        let board = self.sensors.board();
+        tree.path(tree.best()).contains(&tree.tip())
+            && tree.node(tree.best()).state.board() == board
+            || tree.node(tree.tip()).state.board() == board
+    }
+
+    /// Pieces that nobody puts back are left where they are. Returns whether play goes on without them.
+    pub(super) fn give_up_jolt(&mut self, now: Timestamp) -> bool {
+        if self.clock.running() == Some(false) {
+            return false;
+        }
+        let at = self.quiet_since + GIVEN_UP_AFTER;
+        if now < at {
+            self.wake_at(at);
+            return false;
+        }
+        self.go_on_jolted(now)
+    }
+
+    /// The clock was started or pressed: play goes on, even if some pieces have not been put back.
+    pub(super) fn clock_after_jolt(&mut self, now: Timestamp) {
+        if self.jolted && now >= self.quiet_since + MIN_LEFT_ALONE {
+            self.go_on_jolted(now);
+        }
+    }
+
+    fn go_on_jolted(&mut self, now: Timestamp) -> bool {
+        let Some(line) = &mut self.line else { return false };
+        let tip = line.tree.tip();
+        let left = line.tree.node(tip).differs;
+        if left.count() > MAX_LEFT {
+            return false;
+        }
+        // What stands there now is no move, whoever's turn it is.
+        line.tree.node_mut(tip).landed = Since::at(now);
+        self.steady(now, left);
+        true
+    }
+
+    /// `left` is still wrong.
+    fn steady(&mut self, now: Timestamp, left: Bitboard) {
+        self.jolted = false;
+        self.announce(now, Finding::Steadied { left });
+    }
+}
+
+/// How many pieces have left one of the squares `moved` and appeared on another one beside it.
+fn slid(before: &Board, shown: &Board, moved: Bitboard) -> usize {
+    let mut taken = Bitboard::EMPTY;
+    let mut count = 0;
+    for square in moved {
+        let Some(piece) = before.piece_at(square).filter(|piece| shown.piece_at(square) != Some(*piece)) else {
+            continue;
+        };
+        let beside = attacks::king_attacks(square) & moved & !taken;
+        let arrived = |to: &shakmaty::Square| {
+            shown.piece_at(*to) == Some(piece) && before.piece_at(*to) != Some(piece)
+        };
+        if let Some(to) = beside.into_iter().find(arrived) {
+            taken.add(to);
+            count += 1;
+        }
+    }
+    count
+}
