@@ -12,7 +12,7 @@ use super::node::{NodeId, Standing};
 use super::sensors::Since;
 
 /// A jolt is over within this time, and every square has been read since.
-const MAX_JOLT: Duration = Duration::from_millis(700);
+const MAX_JOLT: Duration = Duration::from_millis(1200);
 /// Fewest pieces that slide to a square beside their own in a jolt. Two players who castle and reply at once move three.
 const MIN_SLID: usize = 4;
 /// Most squares that may still be wrong when play goes on without them.
@@ -47,7 +47,8 @@ impl Tracker {
         let before = before.unwrap_or(line.tree.root());
         let moved = self.sensors.touched_since(since);
         let board = line.tree.node(before).state.board();
-        if slid(board, self.sensors.board(), moved) < MIN_SLID {
+        let explained = |id: NodeId| self.sensors.differing(line.tree.node(id).state.board()).count() < MIN_SLID;
+        if slid(board, self.sensors.board(), moved) < MIN_SLID || path.iter().copied().any(explained) {
             return false;
         }
         self.jolted = true;
