@@ -80,6 +80,7 @@ impl Board {
     #[must_use]
     pub fn with_incidents(mut self, incidents: &Incidents) -> Self {
         self.referee.resume_incidents(incidents);
+        self.tracker.believe_unseen(self.referee.unseen());
         self
     }
 

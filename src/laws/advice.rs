@@ -116,6 +116,11 @@ impl Rules {
             Situation::ContinuedAfterEnd => draft.continued_after_end(),
             Situation::ClockDisconnected => draft.clock_gone(),
             Situation::BoardDisconnected => draft.board_gone(),
+            Situation::PieceNotSeen {
+                square,
+                piece,
+                playing,
+            } => draft.not_seen(*square, *piece, *playing),
             Situation::SensorFault { square } => draft.sensor_fault(*square),
         }
     }

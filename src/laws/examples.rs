@@ -158,6 +158,14 @@ fn positions() -> Vec<Example> {
     examples.push((Situation::ContinuedAfterEnd, None));
     examples.push((Situation::BoardDisconnected, None));
     examples.push((Situation::SensorFault { square: Square::F4 }, None));
+    for playing in [false, true] {
+        let not_seen = Situation::PieceNotSeen {
+            square: Square::B2,
+            piece: Color::White.pawn(),
+            playing,
+        };
+        examples.push((not_seen, None));
+    }
     examples
 }
 

@@ -24,6 +24,10 @@ vocabulary! {
         WrongVoid = "wrong_start_position.void",
         /// A wrong start position, and it is too late to put it right.
         WrongGoesOn = "wrong_start_position.goes_on",
+        /// A piece is not read, found before play.
+        NotSeen = "sensor_fault.not_seen",
+        /// A piece is not read, found in play.
+        NotSeenInPlay = "sensor_fault.not_seen_in_play",
         /// The round has begun and the clock stands; the default time has not passed.
         NotRunning = "late_start.not_running",
         /// The clock stands, and the default time has passed.

@@ -2,7 +2,7 @@
 
 use core::str::FromStr;
 
-use shakmaty::{ByColor, Color, Square};
+use shakmaty::{ByColor, Color, Piece, Square};
 
 use crate::vocabulary::{self, UnknownWord, vocabulary};
 
@@ -48,6 +48,15 @@ pub enum Situation {
     DisplacedPieces {
         /// It was found only after moves had been made or the clock had been pressed.
         found_later: bool,
+    },
+    /// The board does not read a piece that should stand there.
+    PieceNotSeen {
+        /// Where.
+        square: Square,
+        /// What should stand there.
+        piece: Piece,
+        /// The game has begun, or the clock runs.
+        playing: bool,
     },
     /// Many pieces slid at once, as when somebody runs into the table.
     Jolted {
@@ -179,7 +188,7 @@ impl Situation {
             Self::IllegalPosition { .. } => IncidentKind::IllegalPosition,
             Self::ContinuedAfterEnd => IncidentKind::ContinuedAfterEnd,
             Self::BoardDisconnected => IncidentKind::BoardDisconnected,
-            Self::SensorFault { .. } => IncidentKind::SensorFault,
+            Self::SensorFault { .. } | Self::PieceNotSeen { .. } => IncidentKind::SensorFault,
             Self::FlagFall { .. } => IncidentKind::FlagFall,
             Self::TwoFlags { .. } => IncidentKind::TwoFlags,
             Self::ClockInconsistent { .. } => IncidentKind::ClockInconsistent,

@@ -66,7 +66,7 @@ fn tags(record: &GameRecord) -> String {
     if let Some(termination) = record.reason.map(termination) {
         tags.push(("Termination", termination.to_owned()));
     }
-    if record.variant == Variant::Chess960 {
+    if matches!(record.variant, Variant::Chess960 | Variant::WrongStart) {
         tags.push(("Variant", "Chess960".to_owned()));
     }
     if record.start_fen != STANDARD {

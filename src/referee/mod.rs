@@ -22,9 +22,11 @@ use shakmaty::{Bitboard, Board, ByColor, Color, KnownOutcome, Rank, Role};
 use crate::events::{
     Clock, CompletedBy, CorrectionReason, DecidedBy, EndReason, EventKind, GameResult, Players, SettledBy,
 };
-use crate::laws::Regulations;
+use crate::laws::{DrawnStart, Regulations};
 use crate::referee::command::CloseIncident;
-use crate::tracker::{ClockChange, Finding, Ply, ResultSign, Side, Start, State, Withdrawal};
+use crate::tracker::{
+    ClockChange, Finding, Ply, ResultSign, Side, Start, State, Variant, Withdrawal, is_chess960,
+};
 use claims::Offered;
 use history::{History, Placed};
 pub use resumed::Resumed;
@@ -345,7 +347,12 @@ impl Referee {
         })
     }
 
-    fn start_set_up(&mut self, now: Timestamp, start: Start) {
+    fn start_set_up(&mut self, now: Timestamp, mut start: Start) {
+        // What would be a swap in the usual game can have been drawn.
+        let drawn = matches!(self.regulations.drawn_start, Some(DrawnStart::Chess960(_)));
+        if drawn && start.variant == Variant::WrongStart && is_chess960(start.state.board()) {
+            start.variant = Variant::Chess960;
+        }
         let ceremonial = self.game.as_ref().is_some_and(|game| {
             !game.ended && !self.clock.ran && game.published.len() <= MAX_CEREMONIAL_PLIES
         });

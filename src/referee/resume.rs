@@ -1,5 +1,7 @@
 //! Takes up where the journal ends: the game in play, the open incidents, and what was announced.
 
+use shakmaty::Bitboard;
+
 use super::claims::Offered;
 use super::history::Placed;
 use super::{Game, LineEntry, OpenGame, Referee, Resumed};
@@ -61,6 +63,12 @@ impl Referee {
                 .map(|(ply, state)| Placed { ply, state })
                 .collect(),
         });
+    }
+
+    /// The squares whose pieces were not read before a restart, and taken to stand there.
+    #[must_use]
+    pub fn unseen(&self) -> Bitboard {
+        self.watch.unseen()
     }
 
     /// Takes up the incidents of the journal.

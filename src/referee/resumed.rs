@@ -46,11 +46,8 @@ impl Resumed {
     pub fn new(game: &ResumableGame) -> Option<Self> {
         let record = &game.record;
         let variant = record.variant;
-        let mode = match variant {
-            Variant::Standard => CastlingMode::Standard,
-            Variant::Chess960 => CastlingMode::Chess960,
-            Variant::FromPosition => castling_mode(&record.start_fen)?,
-        };
+        let by_variant = variant.castling_mode();
+        let mode = by_variant.or_else(|| castling_mode(&record.start_fen))?;
         let mut state = State::from_fen(&record.start_fen, mode)?;
         if variant == Variant::FromPosition {
             state = state.with_unknown_past();

@@ -20,6 +20,7 @@ mod setup;
 mod times;
 mod touch;
 mod trace;
+mod unseen;
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, ByColor, Color};
@@ -226,6 +227,7 @@ pub(super) struct Watch {
     wake: Option<Timestamp>,
     setup: setup::Setup,
     faults: faults::Faults,
+    unseen: unseen::Unseen,
     late: late::Late,
     jolts: jolts::Jolts,
     displaced: displaced::Displaced,
@@ -288,6 +290,7 @@ impl Watch {
                 IncidentKind::ClockPressedWithoutMove => self.press.resume(&known),
                 IncidentKind::DisplacedPieces => self.displaced.resume(&known),
                 IncidentKind::PieceTouchedNotMoved => self.touch.resume(&known),
+                IncidentKind::SensorFault if known.case.is_some() => self.unseen.resume(&known),
                 IncidentKind::BoardDisconnected | IncidentKind::SensorFault => self.faults.resume(&known),
                 IncidentKind::BoardRotated | IncidentKind::WrongStartPosition => self.setup.resume(known),
                 IncidentKind::LateStart => self.late.resume(known),
@@ -306,6 +309,11 @@ impl Watch {
                 | IncidentKind::ContinuedAfterEnd => {}
             }
         }
+    }
+
+    /// The squares whose pieces were not read before a restart.
+    pub(super) fn unseen(&self) -> Bitboard {
+        self.unseen.squares()
     }
 
     /// Takes up a game of the journal that began then.
@@ -433,6 +441,7 @@ impl Watch {
         };
         self.setup.handle(&mut desk, news);
         self.faults.handle(&mut desk, news);
+        self.unseen.handle(&mut desk, news);
         self.late.handle(&mut desk, news);
         desk.set_aside = self.faults.squares();
         self.jolts.handle(&mut desk, news);
@@ -452,6 +461,7 @@ impl Watch {
         [
             self.setup.poll_deadline(),
             self.faults.poll_deadline(),
+            self.unseen.poll_deadline(),
             self.late.poll_deadline(),
             self.jolts.poll_deadline(),
             self.displaced.poll_deadline(),

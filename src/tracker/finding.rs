@@ -104,6 +104,8 @@ pub struct Snapshot {
     pub changes: Vec<SensorChange>,
     /// Whether the board reported it as it happened; false: it was read from its memory after a gap.
     pub watched: bool,
+    /// Squares of [`board`](Self::board) whose pieces are not read, and taken to stand there all the same.
+    pub unseen: Bitboard,
     /// When the last dump came. What it showed had changed at some time before.
     pub dumped_at: Timestamp,
 }

@@ -58,6 +58,7 @@ use sensors::Sensors;
 pub(crate) use sensors::difference;
 pub(crate) use signals::CENTRE;
 use signals::Signals;
+pub(crate) use start::is_chess960;
 pub use start::{Orientation, Variant};
 pub use state::State;
 use tree::Tree;
@@ -264,6 +265,7 @@ impl Tracker {
         self.quiet_since = now;
         self.examined = 0;
         self.show_squares(now);
+        self.doubt_unseen(now);
         let jolted = self.follow_jolt(now);
         if let Some(line) = &mut self.line {
             if jolted {
@@ -280,6 +282,7 @@ impl Tracker {
             changes: self.sensors.take_changes(),
             board: self.sensors.board().clone(),
             watched: !self.recovering(),
+            unseen: self.sensors.unseen(),
             dumped_at: self.sensors.dumped_at(),
         };
         self.announce(now, Finding::Squares(Box::new(snapshot)));

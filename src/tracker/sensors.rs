@@ -24,6 +24,8 @@ pub(crate) struct Sensors {
     reports: VecDeque<(Field, Contents)>,
     /// How many of the recent changes have not been taken by [`take_changes`](Self::take_changes).
     fresh: usize,
+    /// Squares whose pieces are not read, and taken to stand there all the same.
+    unseen: Bitboard,
     /// Whether White sits with the connector on the right.
     turned: bool,
     /// Whether a dump has come.
@@ -82,6 +84,7 @@ impl Sensors {
             recent: VecDeque::with_capacity(MAX_RECENT),
             reports: VecDeque::with_capacity(MAX_REPORTS),
             fresh: 0,
+            unseen: Bitboard::EMPTY,
             turned: false,
             known: false,
         }
@@ -156,6 +159,28 @@ impl Sensors {
         let mut put = self.recent.iter().rev().filter(|change| change.after.is_some());
         put.next()
             .is_some_and(|change| change.square == square_of(field, self.turned))
+    }
+
+    /// Squares whose pieces are not read, and taken to stand there all the same.
+    pub(crate) fn unseen(&self) -> Bitboard {
+        self.unseen
+    }
+
+    /// From now on, the pieces of `expected` on `squares` are taken to stand there until the board reads a piece there.
+    pub(crate) fn believe(&mut self, squares: Bitboard, expected: &Board) {
+        for square in squares {
+            if let Some(piece) = expected.piece_at(square) {
+                self.board.set_piece_at(square, piece);
+                self.unseen.add(square);
+            }
+        }
+    }
+
+    /// Forgets the pieces that are not read.
+    pub(crate) fn disbelieve(&mut self) {
+        for square in core::mem::take(&mut self.unseen) {
+            self.board.discard_piece_at(square);
+        }
     }
 
     /// The last field updates, the latest first. A dump that shows something else clears them.
@@ -236,6 +261,7 @@ impl Sensors {
     pub(crate) fn turn(&mut self) {
         self.turned = !self.turned;
         self.board.rotate_180();
+        self.unseen = self.unseen.rotate_180();
         for result_piece in &mut self.result_pieces {
             *result_piece = result_piece.rotate_180();
         }
@@ -257,7 +283,12 @@ impl Sensors {
             .result_pieces
             .iter()
             .position(|squares| squares.contains(square));
-        if self.board.piece_at(square) == piece && had == result_piece {
+        if self.unseen.contains(square) {
+            if contents.is_none() {
+                return false;
+            }
+            self.unseen.discard(square);
+        } else if self.board.piece_at(square) == piece && had == result_piece {
             return false;
         }
         for (kind, squares) in self.result_pieces.iter_mut().enumerate() {

@@ -22,6 +22,12 @@ pub(super) struct Signals {
 
 /// How long the board must be quiet before a start position begins a new line.
 const MIN_START: Duration = Duration::from_millis(400);
+/// The same for one that is wrong, or that is not read as a whole: it may not be finished.
+const MIN_DOUBTFUL_START: Duration = Duration::from_secs(2);
+/// On so few squares the board may differ from the line while pieces are in somebody's hands.
+const MAX_IN_HAND: usize = 4;
+/// With fewer pieces on the board, of twice as many that the line has, they are being put away.
+const MIN_PIECES_LEFT: usize = 8;
 /// How long the board must be quiet before a result that it shows counts.
 const MIN_RESULT: Duration = Duration::from_millis(700);
 /// How long the board must be quiet before its placement counts as a position, without a known history.
@@ -53,10 +59,11 @@ impl Tracker {
         let here = start::recognise(self.sensors.board()).map(|found| (found, false));
         let found = here.or_else(|| start::recognise(&turned_board).map(|found| (found, true)));
         let Some(((variant, state), turn)) = found else {
-            return false;
+            return self.find_start_in_part(now, &turned_board);
         };
-        let ready = self.quiet_since + MIN_START;
-        if self.line.is_some() && now < ready {
+        let wrong = variant == Variant::WrongStart;
+        let ready = self.quiet_since + if wrong { MIN_DOUBTFUL_START } else { MIN_START };
+        if (self.line.is_some() || wrong) && now < ready {
             self.wake_at(ready);
             return false;
         }
@@ -65,6 +72,33 @@ impl Tracker {
             self.show_squares(now);
         }
         self.begin(now, now, variant, state);
+        true
+    }
+
+    /// Begins a new line if the usual start position stands on the board but for a piece or two that the board does not
+    /// read. They are taken to stand where they should until play shows otherwise. Returns whether it did.
+    fn find_start_in_part(&mut self, now: Timestamp, turned_board: &Board) -> bool {
+        let here = start::unseen(self.sensors.board()).map(|unseen| (unseen, false));
+        let found = here.or_else(|| start::unseen(turned_board).map(|unseen| (unseen, true)));
+        let Some((unseen, turn)) = found.filter(|_| !self.disturbed) else {
+            return false;
+        };
+        // In a game, the piece may be in a hand.
+        let expected = self.expected().map_or(usize::MAX, |(_, differs)| differs.count());
+        if expected <= MAX_IN_HAND {
+            return false;
+        }
+        let ready = self.quiet_since + MIN_DOUBTFUL_START;
+        if now < ready {
+            self.wake_at(ready);
+            return false;
+        }
+        if turn {
+            self.sensors.turn();
+        }
+        self.sensors.believe(unseen, &Board::new());
+        self.show_squares(now);
+        self.begin(now, now, Variant::Standard, State::standard());
         true
     }
 
@@ -130,6 +164,25 @@ impl Tracker {
             }
         }
         false
+    }
+
+    /// Pieces that are not read are no longer taken to stand where they did once the pieces are put away.
+    pub(super) fn doubt_unseen(&mut self, now: Timestamp) {
+        if self.sensors.unseen().is_empty() || self.sensors.board().occupied().count() >= MIN_PIECES_LEFT {
+            return;
+        }
+        let expected = self.expected().map_or(0, |(board, _)| board.occupied().count());
+        if expected >= 2 * MIN_PIECES_LEFT {
+            self.sensors.disbelieve();
+            self.show_squares(now);
+        }
+    }
+
+    /// Takes these squares to have the pieces that the line has there, as before a restart.
+    pub(crate) fn believe_unseen(&mut self, squares: Bitboard) {
+        if let Some(board) = self.expected().map(|(board, _)| board.clone()) {
+            self.sensors.believe(squares, &board);
+        }
     }
 
     /// Reports were lost: what stood may have been a moment of a motion.

@@ -1,9 +1,11 @@
 //! Start positions: what can stand on a board before the first move.
 
 use shakmaty::{
-    Bitboard, Board, CastlingMode, Chess, Color, File, FromSetup, Position, Rank, Role, Setup, Square,
+    Bitboard, Board, CastlingMode, Chess, Color, File, FromSetup, Position, PositionError, Rank, Role, Setup,
+    Square,
 };
 
+use super::sensors::difference;
 use super::state::State;
 use crate::vocabulary::vocabulary;
 
@@ -15,6 +17,9 @@ vocabulary! {
         Standard = "standard",
         /// One of the other 959 start positions of Chess960 (Laws, Guidelines II).
         Chess960 = "chess960",
+        /// All pieces on their own ranks, but not as in either: set up wrongly, the usual position but for a swap or two
+        /// among them. Castling is that of Chess960.
+        WrongStart = "wrong_start",
         /// Any other position: the board was found in it, without its history.
         FromPosition = "from_position",
     }
@@ -39,20 +44,35 @@ impl Orientation {
     }
 }
 
-/// The start position that stands on the board, if it is one: pieces mirrored on the first and last rank, the king
-/// between the rooks, the bishops on squares of different colours.
+impl Variant {
+    /// How castling is done and written; `None` where the position has to tell.
+    #[must_use]
+    pub const fn castling_mode(self) -> Option<CastlingMode> {
+        match self {
+            Self::Standard => Some(CastlingMode::Standard),
+            Self::Chess960 | Self::WrongStart => Some(CastlingMode::Chess960),
+            Self::FromPosition => None,
+        }
+    }
+}
+
+/// On so few squares the usual start position with two pairs of pieces swapped differs from itself.
+const TWO_SWAPS: usize = 4;
+/// Most pieces of the usual start position that the board may fail to read: a dead coil in a piece or under a square is
+/// rare, two are rarer, and more are pieces that nobody has set up yet.
+const MAX_UNSEEN: usize = 2;
+
+/// The start position that stands on the board, if all pieces are set up: pawns on their ranks, the others behind them.
+///
+/// It is one of Chess960 if the pieces are mirrored, the king between the rooks, the bishops on squares of different
+/// colours, and wrong if it is none, or the usual one but for two swaps.
 pub(crate) fn recognise(board: &Board) -> Option<(Variant, State)> {
-    if board.occupied().count() != 32 || board.pawns().count() != 16 {
+    if board.occupied().count() != 32 || board.pawns().count() != 16 || !is_array(board) {
         return None;
     }
-    if *board == Board::new() {
-        return Some((
-            Variant::Standard,
-            State::legal(Chess::new(), CastlingMode::Standard),
-        ));
-    }
-    if !has_start_shape(board) {
-        return None;
+    let differs = difference(board, &Board::new()).count();
+    if differs == 0 {
+        return Some((Variant::Standard, State::standard()));
     }
     let setup = Setup {
         board: board.clone(),
@@ -60,8 +80,33 @@ pub(crate) fn recognise(board: &Board) -> Option<(Variant, State)> {
         turn: Color::White,
         ..Setup::initial()
     };
-    let position = Chess::from_setup(setup, CastlingMode::Chess960).ok()?;
-    Some((Variant::Chess960, State::legal(position, CastlingMode::Chess960)))
+    let variant = if differs > TWO_SWAPS && has_start_shape(board) {
+        Variant::Chess960
+    } else {
+        Variant::WrongStart
+    };
+    Some((variant, State::from_setup(setup, CastlingMode::Chess960)))
+}
+
+/// The squares of the usual start position whose pieces are not seen, if everything else stands as there.
+pub(crate) fn unseen(board: &Board) -> Option<Bitboard> {
+    let usual = Board::new();
+    let missing = difference(board, &usual);
+    let few = (1..=MAX_UNSEEN).contains(&missing.count());
+    (few && (missing & board.occupied()).is_empty()).then_some(missing)
+}
+
+/// Whether each side has all its pieces on its first two ranks, the pawns on the second.
+fn is_array(board: &Board) -> bool {
+    Color::ALL.into_iter().all(|color| {
+        let (first, second) = color.fold_wb((Rank::First, Rank::Second), (Rank::Eighth, Rank::Seventh));
+        let own = board.by_color(color);
+        let count = |role: Role| (own & board.by_role(role)).count();
+        own == (Bitboard::from(first) | Bitboard::from(second))
+            && board.pawns() & own == Bitboard::from(second)
+            && [Role::Knight, Role::Bishop, Role::Rook].map(count) == [2, 2, 2]
+            && [Role::Queen, Role::King].map(count) == [1, 1]
+    })
 }
 
 /// The position of a placement with `turn` to move, in a game whose start was not observed. Kings and rooks on their
@@ -131,26 +176,24 @@ fn position_of(board: &Board, turn: Color, castling_rights: Bitboard, mode: Cast
         castling_rights,
         ..Setup::empty()
     };
-    let position = Chess::from_setup(setup, mode).ok()?;
-    Some(State::legal(position, mode).with_unknown_past())
+    // Swapped bishops look like more of them than a game can have.
+    let position = Chess::from_setup(setup, mode).or_else(PositionError::ignore_too_much_material);
+    Some(State::legal(position.ok()?, mode).with_unknown_past())
 }
 
+/// Whether the pieces stand as Chess960 has them, the usual start position included (Guidelines II.2).
+pub(crate) fn is_chess960(board: &Board) -> bool {
+    is_array(board) && has_start_shape(board)
+}
+
+/// Whether the pieces of an array stand as Chess960 has them.
 fn has_start_shape(board: &Board) -> bool {
-    let pawns = |color: Color, rank: Rank| board.by_piece(Role::Pawn.of(color)) == rank.into();
-    if !pawns(Color::White, Rank::Second) || !pawns(Color::Black, Rank::Seventh) {
-        return false;
-    }
     let back = board.white() & Rank::First;
     let mirrored = back.into_iter().all(|square: Square| {
         board.role_at(square) == board.role_at(square.flip_vertical())
             && board.color_at(square.flip_vertical()) == Some(Color::Black)
     });
-    let count = |role: Role| (back & board.by_role(role)).count();
-    if back.count() != 8
-        || !mirrored
-        || [Role::Knight, Role::Bishop, Role::Rook].map(count) != [2, 2, 2]
-        || [Role::Queen, Role::King].map(count) != [1, 1]
-    {
+    if !mirrored {
         return false;
     }
     let rooks = back & board.rooks();

@@ -1,6 +1,6 @@
 //! The position: displaced pieces, wrong starts, illegal positions.
 
-use shakmaty::{ByColor, Square};
+use shakmaty::{ByColor, Piece, Square};
 
 use super::{Advice, Draft, Severity, clock_text};
 use crate::laws::articles::Topic;
@@ -118,6 +118,18 @@ impl Draft<'_> {
 
     pub(super) fn board_gone(self) -> Advice {
         self.is(Severity::Advice, "board_disconnected.gone", &[Topic::Evidence])
+    }
+
+    pub(super) fn not_seen(self, square: Square, piece: Piece, playing: bool) -> Advice {
+        let case = if playing {
+            ResumableCase::NotSeenInPlay
+        } else {
+            ResumableCase::NotSeen
+        };
+        let draft = self
+            .with("square", square.to_string())
+            .with("piece", piece.char().to_string());
+        draft.is(Severity::Advice, case.as_str(), &[])
     }
 
     pub(super) fn sensor_fault(self, square: Square) -> Advice {

@@ -6,7 +6,7 @@ use shakmaty::san::SanPlus;
 use shakmaty::{Bitboard, Board, CastlingMode, Chess, Color, Role, Setup};
 
 use crate::events::record::{GameRecord, MoveRecord};
-use crate::tracker::{State, Variant};
+use crate::tracker::State;
 
 /// The pieces of a FEN; `None` where it is not valid.
 pub(super) fn board(fen: &str) -> Option<Board> {
@@ -23,10 +23,8 @@ pub(super) fn legal(fen: &str, mode: CastlingMode) -> Option<Chess> {
 }
 
 pub(super) fn castling_mode(record: &GameRecord) -> CastlingMode {
-    match record.variant {
-        Variant::Chess960 => CastlingMode::Chess960,
-        _ => CastlingMode::Standard,
-    }
+    let mode = record.variant.castling_mode();
+    mode.unwrap_or(CastlingMode::Standard)
 }
 
 /// The position before a ply, as FEN.

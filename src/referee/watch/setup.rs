@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::fen::Fen;
-use shakmaty::{Bitboard, Board, ByRole, Color, File, Rank, Role, Square};
+use shakmaty::{Bitboard, Board, File, Rank, Square};
 
 use super::book::{Number, Report, ResumedIncident};
 use super::{Desk, News};
@@ -159,7 +159,7 @@ impl Setup {
             }
         }
         let board = start.state.board();
-        let wrong = wrong_variant(desk, start.variant, board);
+        let wrong = wrong_squares(desk, start.variant, board);
         match (wrong, self.wrong.take()) {
             // A first move showed what the position is: the game is played from there.
             (None, Some(known))
@@ -242,17 +242,12 @@ impl Setup {
         if stands {
             return;
         }
-        let found = wrong_array(shown);
-        let quarter = found.is_none() && is_quarter_turned(shown);
-        if (found.is_none() || self.wrong.is_some()) && (!quarter || self.quarter.is_some()) {
+        if self.quarter.is_some() || !is_quarter_turned(shown) {
             return;
         }
         let due = desk.trace.quiet_since + MIN_STANDING;
         if now < due {
             self.wake = Some(due);
-        } else if let Some(squares) = found {
-            let board = shown.clone();
-            self.found_wrong(desk, squares, board);
         } else {
             self.quarter = Some(open_rotated(desk, true, desk.trace.quiet_since));
         }
@@ -285,64 +280,21 @@ fn wrong_start(desk: &Desk<'_>, found: &Found, board: &Board, moves: u32) -> Rep
     }
 }
 
-/// Squares on which a start position is not the one that should stand there; `None` where nothing is wrong, or
-/// it is not known what should.
-fn wrong_variant(desk: &Desk<'_>, variant: Variant, board: &Board) -> Option<Bitboard> {
-    match (desk.game.regulations.drawn_start.as_ref()?, variant) {
-        (DrawnStart::Standard, Variant::Chess960) => Some(difference(&Board::new(), board)),
-        (DrawnStart::Chess960(Some(drawn)), Variant::Standard | Variant::Chess960) => {
+/// Squares on which a start position is not the one that should stand there; `None` where nothing is wrong. Where nobody
+/// has said what should stand there, it is the usual one or any of Chess960.
+fn wrong_squares(desk: &Desk<'_>, variant: Variant, board: &Board) -> Option<Bitboard> {
+    let usual = || difference(&Board::new(), board);
+    let squares = match (&desk.game.regulations.drawn_start, variant) {
+        (_, Variant::FromPosition) => return None,
+        (Some(DrawnStart::Chess960(Some(drawn))), _) => {
             let drawn: Board = drawn.split(' ').next()?.parse().ok()?;
-            Some(difference(&drawn, board)).filter(|squares| squares.any())
+            difference(&drawn, board)
         }
-        _ => None,
-    }
-}
-
-/// The squares on which all 32 pieces, set up on the right ranks, are not where Article 2.3 wants them; `None` where
-/// they are not set up at all, or form a start position of Chess960.
-fn wrong_array(shown: &Board) -> Option<Bitboard> {
-    let turned = (shown.white() & (Bitboard::from(Rank::Seventh) | Bitboard::from(Rank::Eighth))).count() > 8;
-    let mut board = shown.clone();
-    if turned {
-        board.rotate_180();
-    }
-    if !is_set_up(&board) {
-        return None;
-    }
-    let squares = difference(&Board::new(), &board);
-    if squares.is_empty() || is_mirrored(&board) {
-        return None;
-    }
-    Some(if turned { squares.rotate_180() } else { squares })
-}
-
-/// Whether all pieces stand on their side's first two ranks, pawns on the second.
-fn is_set_up(board: &Board) -> bool {
-    let whole = ByRole {
-        pawn: 8,
-        knight: 2,
-        bishop: 2,
-        rook: 2,
-        queen: 1,
-        king: 1,
+        (Some(DrawnStart::Standard), _) => usual(),
+        (None | Some(DrawnStart::Chess960(None)), Variant::WrongStart) => usual(),
+        (None | Some(DrawnStart::Chess960(None)), _) => return None,
     };
-    Color::ALL.into_iter().all(|color| {
-        let (first, second) = color.fold_wb((Rank::First, Rank::Second), (Rank::Eighth, Rank::Seventh));
-        let own = board.by_color(color);
-        own == (Bitboard::from(first) | Bitboard::from(second))
-            && board.pawns() & own == Bitboard::from(second)
-            && Role::ALL
-                .into_iter()
-                .all(|role| (board.by_role(role) & own).count() == *whole.get(role))
-    })
-}
-
-/// Whether both sides have their pieces in the same order, as in Chess960: there the drawn position decides.
-fn is_mirrored(board: &Board) -> bool {
-    let first: Bitboard = Rank::First.into();
-    first
-        .into_iter()
-        .all(|square| board.role_at(square) == board.role_at(square.flip_vertical()))
+    Some(squares).filter(|squares| squares.any())
 }
 
 /// Whether the standard array stands on files instead of ranks.

@@ -34,6 +34,7 @@ fn shows(table: &mut Table, board: &Board) {
         board: board.clone(),
         changes: Vec::new(),
         watched: true,
+        unseen: shakmaty::Bitboard::EMPTY,
         dumped_at: table.now,
     };
     table.finds(Finding::Squares(Box::new(snapshot)));

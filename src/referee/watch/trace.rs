@@ -27,6 +27,8 @@ pub(super) struct Trace {
     board: Board,
     changed: [Timestamp; 64],
     recent: VecDeque<Shown>,
+    /// Squares whose pieces are not read, and taken to stand there all the same.
+    pub(super) unseen: Bitboard,
     /// The board was away, or its memory was read, and what it shows has not been explained since.
     pub(super) blind: bool,
     /// When the board was last away: only a dump after this shows all squares.
@@ -44,6 +46,7 @@ impl Default for Trace {
             board: Board::empty(),
             changed: [Timestamp::from_micros(0); 64],
             recent: VecDeque::new(),
+            unseen: Bitboard::EMPTY,
             blind: true,
             away_at: Timestamp::from_micros(0),
             dumped_at: Timestamp::from_micros(0),
@@ -78,6 +81,7 @@ impl Trace {
             });
         }
         self.board = snapshot.board.clone();
+        self.unseen = snapshot.unseen;
         self.quiet_since = now;
         self.dumped_at = snapshot.dumped_at;
         if !snapshot.watched {

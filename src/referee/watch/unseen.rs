@@ -1,0 +1,90 @@
+//! Pieces that the board does not read: a dead coil in a piece, or under a square.
+
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::{Bitboard, Piece, Square};
+
+use super::book::{Number, ResumedIncident};
+use super::{Desk, News};
+use crate::events::{ClosedBy, IncidentEnd};
+use crate::laws::Situation;
+
+/// Before play, the piece may still be on its way to its square.
+const MIN_UNSEEN: Duration = Duration::from_secs(6);
+
+/// Follows pieces that are not read until they are.
+#[derive(Debug, Default)]
+pub(super) struct Unseen {
+    open: Vec<(Number, Square)>,
+    /// Since when these squares are taken to have a piece that is not read.
+    since: Option<(Bitboard, Timestamp)>,
+    wake: Option<Timestamp>,
+}
+
+impl Unseen {
+    pub(super) fn resume(&mut self, known: &ResumedIncident) {
+        let square = known.squares.single_square();
+        self.open.extend(square.map(|square| (known.number, square)));
+    }
+
+    /// The squares of open incidents.
+    pub(super) fn squares(&self) -> Bitboard {
+        self.open.iter().map(|(_, square)| *square).collect()
+    }
+
+    pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
+        self.wake
+    }
+
+    pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News) {
+        self.wake = None;
+        if !desk.trace.is_whole() {
+            return;
+        }
+        let (now, unseen) = (desk.now(), desk.trace.unseen);
+        for (number, _) in self.open.extract_if(.., |(_, square)| !unseen.contains(*square)) {
+            desk.book
+                .close(now, number, ClosedBy::Board, IncidentEnd::Restored);
+        }
+        let fresh = unseen & !self.squares();
+        if fresh.is_empty() {
+            self.since = None;
+            return;
+        }
+        let since = match self.since {
+            Some((squares, since)) if squares == fresh && !matches!(news, News::Started) => since,
+            _ => now,
+        };
+        self.since = Some((fresh, since));
+        let playing = desk.game.begun || desk.game.clock.running;
+        let due = since + MIN_UNSEEN;
+        if now < due && !playing {
+            self.wake = Some(due);
+            return;
+        }
+        for square in fresh {
+            let piece = desk.trace.board().piece_at(square);
+            self.open(desk, square, piece, since, playing);
+        }
+    }
+
+    fn open(
+        &mut self,
+        desk: &mut Desk<'_>,
+        square: Square,
+        piece: Option<Piece>,
+        from: Timestamp,
+        playing: bool,
+    ) {
+        let Some(piece) = piece else { return };
+        let situation = Situation::PieceNotSeen {
+            square,
+            piece,
+            playing,
+        };
+        let report = desk.report(situation, from).at_ply(if playing { desk.game.due() } else { 0 });
+        let number = desk.open(report.on(square));
+        self.open.push((number, square));
+    }
+}
