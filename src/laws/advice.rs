@@ -113,6 +113,7 @@ impl Rules {
                 defaulted,
             } => draft.late(*minutes, *default_time, *defaulted),
             Situation::ClockStopped => draft.clock_stopped(),
+            Situation::RecordUncertain => draft.record_uncertain(),
             Situation::ContinuedAfterEnd => draft.continued_after_end(),
             Situation::ClockDisconnected => draft.clock_gone(),
             Situation::BoardDisconnected => draft.board_gone(),

@@ -156,6 +156,7 @@ fn positions() -> Vec<Example> {
         examples.push((Situation::IllegalPosition { kings }, None));
     }
     examples.push((Situation::ContinuedAfterEnd, None));
+    examples.push((Situation::RecordUncertain, None));
     examples.push((Situation::BoardDisconnected, None));
     examples.push((Situation::SensorFault { square: Square::F4 }, None));
     for playing in [false, true] {

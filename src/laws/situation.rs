@@ -148,6 +148,8 @@ pub enum Situation {
     ClockStopped,
     /// The game is over by the Laws, and the clock or play goes on.
     ContinuedAfterEnd,
+    /// The line of play does not explain the board: moves seem to be missing from the record, or to be wrong in it.
+    RecordUncertain,
     /// The clock is disconnected.
     ClockDisconnected,
     /// The board is disconnected.
@@ -186,6 +188,7 @@ impl Situation {
             Self::BoardRotated { .. } => IncidentKind::BoardRotated,
             Self::ColorsReversed { .. } => IncidentKind::ColorsReversed,
             Self::IllegalPosition { .. } => IncidentKind::IllegalPosition,
+            Self::RecordUncertain => IncidentKind::RecordUncertain,
             Self::ContinuedAfterEnd => IncidentKind::ContinuedAfterEnd,
             Self::BoardDisconnected => IncidentKind::BoardDisconnected,
             Self::SensorFault { .. } | Self::PieceNotSeen { .. } => IncidentKind::SensorFault,
@@ -230,6 +233,8 @@ vocabulary! {
         IllegalPosition = "illegal_position",
         /// The game was over, and play went on.
         ContinuedAfterEnd = "continued_after_end",
+        /// The record does not explain what stands on the board.
+        RecordUncertain = "record_uncertain",
         /// The board is disconnected.
         BoardDisconnected = "board_disconnected",
         /// A square reports changes that nobody makes.

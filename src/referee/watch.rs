@@ -12,6 +12,7 @@ mod displaced;
 mod faults;
 mod jolts;
 mod late;
+mod lost;
 mod moves;
 mod news;
 mod position;
@@ -128,6 +129,8 @@ struct Desk<'a> {
     offences: &'a mut Offences,
     /// Squares that other watchers account for: displaced pieces, faulty sensors.
     set_aside: Bitboard,
+    /// The record has lost the game: what looks wrong is the record.
+    lost: bool,
     /// What the clock showed before its last press, and what that press added to the presser's time.
     pressed_times: Option<(ByColor<u64>, u64)>,
 }
@@ -157,7 +160,7 @@ impl Desk<'_> {
 
     /// Whether what the squares show can be compared with the line of play.
     fn sees_play(&self) -> bool {
-        self.game.in_play() && !self.trace.blind
+        self.game.in_play() && !self.trace.blind && !self.lost
     }
 
     fn open(&mut self, report: Report) -> book::Number {
@@ -230,6 +233,7 @@ pub(super) struct Watch {
     unseen: unseen::Unseen,
     late: late::Late,
     jolts: jolts::Jolts,
+    lost: lost::Lost,
     displaced: displaced::Displaced,
     moves: moves::Moves,
     press: press::Presses,
@@ -295,6 +299,7 @@ impl Watch {
                 IncidentKind::BoardRotated | IncidentKind::WrongStartPosition => self.setup.resume(known),
                 IncidentKind::LateStart => self.late.resume(known),
                 IncidentKind::ClockInconsistent => self.arithmetic.resume(&known),
+                IncidentKind::RecordUncertain => self.lost.resume(&known),
                 IncidentKind::IllegalPosition => self.positions.resume(&known),
                 IncidentKind::FlagFall
                 | IncidentKind::TwoFlags
@@ -366,6 +371,7 @@ impl Watch {
         }
         self.moves = moves::Moves::default();
         self.jolts = jolts::Jolts::default();
+        self.lost = lost::Lost::default();
         self.displaced = displaced::Displaced::default();
         self.press = press::Presses::default();
         self.touch = touch::Touches::default();
@@ -437,6 +443,7 @@ impl Watch {
             book: &mut self.book,
             offences: &mut self.offences,
             set_aside: Bitboard::EMPTY,
+            lost: false,
             pressed_times: self.pressed_times,
         };
         self.setup.handle(&mut desk, news);
@@ -446,6 +453,8 @@ impl Watch {
         desk.set_aside = self.faults.squares();
         self.jolts.handle(&mut desk, news);
         desk.set_aside |= self.jolts.squares(&desk);
+        self.lost.handle(&mut desk, news);
+        desk.lost = self.lost.is_open();
         self.displaced.handle(&mut desk, news, &self.moves);
         desk.set_aside |= self.displaced.squares();
         self.moves.handle(&mut desk, news);
@@ -464,6 +473,7 @@ impl Watch {
             self.unseen.poll_deadline(),
             self.late.poll_deadline(),
             self.jolts.poll_deadline(),
+            self.lost.poll_deadline(),
             self.displaced.poll_deadline(),
             self.moves.poll_deadline(),
             self.press.poll_deadline(),
@@ -477,13 +487,14 @@ impl Watch {
 }
 
 /// Incidents that are over when the arbiter sets the position or the moves.
-const ON_THE_BOARD: [IncidentKind; 6] = [
+const ON_THE_BOARD: [IncidentKind; 7] = [
     IncidentKind::IllegalMove,
     IncidentKind::PromotionNotReplaced,
     IncidentKind::ClockPressedWithoutMove,
     IncidentKind::DisplacedPieces,
     IncidentKind::PieceTouchedNotMoved,
     IncidentKind::IllegalPosition,
+    IncidentKind::RecordUncertain,
 ];
 
 /// Incidents that outlast a game, or that their own watcher closes.

@@ -6,6 +6,7 @@ use shakmaty::{Bitboard, Board, Color, Piece, Rank, Role, Square};
 
 use super::Tracker;
 use super::node::{NodeId, Played};
+use super::sensors::Sensors;
 use super::state::{Footprint, PossibleMove, State, castled};
 
 /// What a player did with their pieces instead of a legal move.
@@ -86,7 +87,7 @@ impl Tracker {
         let found = match own {
             Some(act) => Some((act, None)),
             None if polled => None,
-            None => replied_to(&before, board, fresh, |square| self.sensors.changed_at(square)),
+            None => replied_to(&before, fresh, &self.sensors),
         };
         let Some((act, reply)) = found else { return false };
         let state = after(&before, &act.footprint);
@@ -200,13 +201,9 @@ fn captured_en_passant(before: &State, board: &Board, from: Square, to: Square) 
 }
 
 /// An irregular move of one piece and the reply to it, if exactly one such pair explains all squares that differ.
-fn replied_to(
-    before: &State,
-    board: &Board,
-    differs: Bitboard,
-    changed_at: impl Fn(Square) -> Timestamp,
-) -> Option<(Act, Option<PossibleMove>)> {
-    let mover = before.turn();
+fn replied_to(before: &State, differs: Bitboard, sensors: &Sensors) -> Option<(Act, Option<PossibleMove>)> {
+    let (mover, board) = (before.turn(), sensors.board());
+    let changed_at = |square: Square| sensors.changed_at(square);
     if !(3..=MAX_SQUARES).contains(&differs.count()) {
         return None;
     }
@@ -214,7 +211,12 @@ fn replied_to(
     let gone = differs & before.board().by_color(mover).without(board.by_color(mover));
     for from in gone {
         let piece = before.board().piece_at(from)?;
-        // It stands where it went, or the reply has captured it there.
+        // It stands where it went, or it was seen there before the reply captured it.
+        let seen = |to: Square| {
+            let left = changed_at(from).saturating_sub(ONE_SCAN_APART);
+            let mut since = sensors.changes_since(left);
+            since.any(|change| change.square == to && change.after == Some(piece))
+        };
         for to in differs
             .without(before.board().by_color(mover))
             .without(Bitboard::from(from))
@@ -222,6 +224,7 @@ fn replied_to(
             if board
                 .piece_at(to)
                 .is_none_or(|shown| shown.color == mover && shown != piece)
+                || !seen(to)
             {
                 continue;
             }
@@ -239,7 +242,7 @@ fn replied_to(
             };
             // Two moves within one scan may be reported in either order.
             let in_order = |reply: &PossibleMove| {
-                let landed = reply.footprint.squares().into_iter().map(&changed_at).max();
+                let landed = reply.footprint.squares().into_iter().map(changed_at).max();
                 landed.is_some_and(|landed| landed + ONE_SCAN_APART >= changed_at(from))
             };
             for reply in after(before, &footprint).moves() {

@@ -116,6 +116,10 @@ impl Draft<'_> {
         self.is(Severity::Hint, "continued_after_end.over", &topics)
     }
 
+    pub(super) fn record_uncertain(self) -> Advice {
+        self.is(Severity::Hint, "record_uncertain.missing", &[Topic::Evidence])
+    }
+
     pub(super) fn board_gone(self) -> Advice {
         self.is(Severity::Advice, "board_disconnected.gone", &[Topic::Evidence])
     }

@@ -184,6 +184,9 @@ impl Moves {
     }
 
     fn open(&mut self, desk: &mut Desk<'_>, act: Act, ply: u32, since: Timestamp, stage: Stage) {
+        if desk.lost {
+            return;
+        }
         let made =
             |open: &&mut Open| open.ply == ply && open.act.color == act.color && open.stage == Stage::Made;
         if let Some(open) = self.open.iter_mut().find(made) {
