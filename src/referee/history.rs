@@ -57,11 +57,6 @@ impl<'g> History<'g> {
         self.after(self.plies.len())
     }
 
-    /// The state before the last ply; `None` before the first.
-    pub(super) fn before_last(&self) -> Option<&'g State> {
-        Some(self.after(self.plies.len().checked_sub(1)?))
-    }
-
     fn after(&self, plies: usize) -> &'g State {
         let placed = self.placed.iter().rev();
         let mut placed = placed.filter(|placed| usize::try_from(placed.ply) == Ok(plies));

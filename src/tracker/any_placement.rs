@@ -130,7 +130,11 @@ fn castling(board: &Board, color: Color, rooks: Bitboard) -> Vec<Move> {
         let others = board.occupied().without(king).without(*rook);
         let walks = attacks::between(king, king_to).with(king).with(king_to);
         let attacked = |square: Square| {
-            let occupied = if square == king_to { others.with(rook_to) } else { board.occupied().without(king) };
+            let occupied = if square == king_to {
+                others.with(rook_to)
+            } else {
+                board.occupied().without(king)
+            };
             board.attacks_to(square, !color, occupied).any()
         };
         (path & others).is_empty() && !walks.into_iter().any(attacked)

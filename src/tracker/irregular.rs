@@ -16,6 +16,8 @@ struct Act {
     footprint: Footprint,
 }
 
+/// Most pieces of the mover in an irregular move: as many as in castling.
+const MAX_PIECES: usize = 2;
 /// Most squares that an irregular move and its reply change.
 const MAX_SQUARES: usize = 6;
 
@@ -26,14 +28,21 @@ impl Tracker {
         if self.disturbed || self.gap_since.is_some() || self.line_lost {
             return false;
         }
-        let Some(tree) = self.line.as_ref().filter(|line| !line.awaited).map(|line| &line.tree) else {
+        let Some(tree) = self
+            .line
+            .as_ref()
+            .filter(|line| !line.awaited)
+            .map(|line| &line.tree)
+        else {
             return false;
         };
         let tip = tree.tip();
         // Until it is completed, the move that was announced may be only a part of what its player does.
         let before = tree.node(tip).parent.filter(|_| !tree.node(tip).completed);
         let from = [Some(tip), before];
-        from.into_iter().flatten().any(|from| self.suspect_after(now, from))
+        from.into_iter()
+            .flatten()
+            .any(|from| self.suspect_after(now, from))
     }
 
     fn suspect_after(&mut self, now: Timestamp, from: NodeId) -> bool {
@@ -50,6 +59,10 @@ impl Tracker {
         let explains = |legal: &PossibleMove| {
             legal.footprint.squares().is_superset(left | arrived) && legal.footprint.fits(board)
         };
+        // Two pieces look like a move only as king and rook.
+        if act.went.is_none() && !castles(&node.state, board, left, arrived) {
+            return false;
+        }
         let played = Played::Irregular(act.went);
         if node.possible_moves.iter().any(explains) || line.tree.find_child(from, played).is_some() {
             return false;
@@ -97,7 +110,8 @@ impl Tracker {
             Some(_) => return false,
             None => {
                 let footprint = Some(act.footprint);
-                line.tree.add(tip, played, state.clone(), footprint, &self.sensors, now)
+                line.tree
+                    .add(tip, played, state.clone(), footprint, &self.sensors, now)
             }
         };
         line.tree.node_mut(next).backed = true;
@@ -123,11 +137,7 @@ fn after(before: &State, footprint: &Footprint) -> State {
 /// What the side to move did, judged by the squares that differ: as many of its pieces must have arrived as left.
 fn act(before: &State, board: &Board, differs: Bitboard) -> Option<Act> {
     let (left, arrived) = changed(before, board, differs);
-    if left.count() != arrived.count() || left.is_empty() {
-        return None;
-    }
-    // Two pieces make a move only as king and rook.
-    if left.count() > 1 && !castles(before, board, left, arrived) {
+    if left.count() != arrived.count() || left.is_empty() || left.count() > MAX_PIECES {
         return None;
     }
     let pairs = pairs(before.board(), board, left, arrived)?;

@@ -47,13 +47,17 @@ impl Tracker {
         let before = before.unwrap_or(line.tree.root());
         let moved = self.sensors.touched_since(since);
         let board = line.tree.node(before).state.board();
-        let explained = |id: NodeId| self.sensors.differing(line.tree.node(id).state.board()).count() < MIN_SLID;
+        let explained =
+            |id: NodeId| self.sensors.differing(line.tree.node(id).state.board()).count() < MIN_SLID;
         if slid(board, self.sensors.board(), moved) < MIN_SLID || path.iter().copied().any(explained) {
             return false;
         }
         self.jolted = true;
         // What began with the jolt was no move.
-        let false_ply = path.iter().copied().find(|id| line.tree.node(*id).landed.at >= since);
+        let false_ply = path
+            .iter()
+            .copied()
+            .find(|id| line.tree.node(*id).landed.at >= since);
         if let Some(id) = false_ply {
             let (ply, standing) = (line.tree.node(id).ply, line.tree.node(id).standing);
             line.tree.remove(id, line.tree.root());
@@ -71,8 +75,7 @@ impl Tracker {
         let Some(line) = &self.line else { return false };
         let tree = &line.tree;
         let board = self.sensors.board();
-        tree.path(tree.best()).contains(&tree.tip())
-            && tree.node(tree.best()).state.board() == board
+        tree.path(tree.best()).contains(&tree.tip()) && tree.node(tree.best()).state.board() == board
             || tree.node(tree.tip()).state.board() == board
     }
 
@@ -121,13 +124,15 @@ fn slid(before: &Board, shown: &Board, moved: Bitboard) -> usize {
     let mut taken = Bitboard::EMPTY;
     let mut count = 0;
     for square in moved {
-        let Some(piece) = before.piece_at(square).filter(|piece| shown.piece_at(square) != Some(*piece)) else {
+        let Some(piece) = before
+            .piece_at(square)
+            .filter(|piece| shown.piece_at(square) != Some(*piece))
+        else {
             continue;
         };
         let beside = attacks::king_attacks(square) & moved & !taken;
-        let arrived = |to: &shakmaty::Square| {
-            shown.piece_at(*to) == Some(piece) && before.piece_at(*to) != Some(piece)
-        };
+        let arrived =
+            |to: &shakmaty::Square| shown.piece_at(*to) == Some(piece) && before.piece_at(*to) != Some(piece);
         if let Some(to) = beside.into_iter().find(arrived) {
             taken.add(to);
             count += 1;

@@ -140,7 +140,11 @@ impl State {
             castling_rights: before.castling_rights & kept,
             turn: !before.turn,
             ep_square,
-            halfmoves: if quiet { before.halfmoves.saturating_add(1) } else { 0 },
+            halfmoves: if quiet {
+                before.halfmoves.saturating_add(1)
+            } else {
+                0
+            },
             fullmoves: next_move(before.fullmoves, before.turn),
             board,
             ..Setup::empty()

@@ -203,6 +203,8 @@ impl Draft<'_> {
             .with("request", request)
             .with("window", window);
         match rules.penalty() {
+            // The opponent answered before the clock was pressed: the move was never completed.
+            _ if offence.number == 0 => draft.with("penalty", "uncompleted").clocks(offence, 0),
             Penalty::LosesAtOnce => draft.with("penalty", "at_once").clocks(offence, 0),
             Penalty::Minutes { .. } if lost => draft.with("penalty", "lost").clocks(offence, 0),
             Penalty::Minutes { minutes, loses_at } | Penalty::OnClaim { minutes, loses_at } => draft

@@ -55,7 +55,7 @@ fn mate_that_answers_an_unnoticed_illegal_move_stands() {
             "8/3k4/8/3K4/8/8/8/7R w - - 0 1",
             rules(edition, Mode::Blitz, false),
         );
-        table.plays("Rh8 d7d8 d5d6");
+        table.plays("Rh8 d7d8 Kd6#");
         assert_eq!(ends(&mut table), ["1-0 checkmate by laws"]);
     }
 }
@@ -65,7 +65,7 @@ fn mate_that_answers_an_unnoticed_illegal_move_stands() {
 fn mate_out_of_an_illegal_position_stands() {
     let fen = "5K2/8/1q6/1N1k4/8/8/8/2R1R3 w - - 1 1";
     let mut table = Table::of(fen, rules(Edition::Fide2014, Mode::Rapid, false));
-    table.plays("Re5+ b6c5 c1c5");
+    table.plays("Re5+ b6c5 Rxc5#");
     assert_eq!(ends(&mut table), ["1-0 checkmate by laws"]);
 }
 

@@ -59,6 +59,10 @@ impl Table {
         } else {
             Variant::FromPosition
         };
+        self.set_up_as(variant, state);
+    }
+
+    pub(in crate::referee) fn set_up_as(&mut self, variant: Variant, state: State) {
         self.states = vec![state.clone()];
         let start = Start {
             variant,
@@ -176,7 +180,7 @@ impl Table {
     fn ply(&self, name: &str) -> Ply {
         let before = self.states.last().expect("a state");
         let san = San::from_ascii(name.as_bytes()).ok();
-        let played = san.and_then(|san| san.to_move(before.position()?).ok());
+        let played = san.and_then(|san| before.move_of_san(&san));
         let (after, uci) = match played {
             Some(m) => (before.after(m), before.uci(m)),
             None => {

@@ -47,9 +47,9 @@ struct Reported {
 impl Jolts {
     /// The squares concerned, which no other watcher judges.
     pub(super) fn squares(&self, desk: &Desk<'_>) -> Bitboard {
-        self.jolt
-            .as_ref()
-            .map_or(Bitboard::EMPTY, |jolt| if jolt.left { reported(jolt) } else { wrong(desk) })
+        self.jolt.as_ref().map_or(Bitboard::EMPTY, |jolt| {
+            if jolt.left { reported(jolt) } else { wrong(desk) }
+        })
     }
 
     pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
@@ -159,7 +159,7 @@ fn reported(jolt: &Jolt) -> Bitboard {
 
 /// The squares that do not show what the last position has there.
 fn wrong(desk: &Desk<'_>) -> Bitboard {
-    desk.game.tip().map_or(Bitboard::EMPTY, |tip| {
-        difference(desk.trace.board(), tip.board())
-    })
+    desk.game
+        .tip()
+        .map_or(Bitboard::EMPTY, |tip| difference(desk.trace.board(), tip.board()))
 }

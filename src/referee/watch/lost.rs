@@ -56,7 +56,10 @@ impl Lost {
             }
             _ => {}
         }
-        if desk.trace.is_whole() && desk.differs().is_empty() {
+        if !desk.trace.is_whole() {
+            return;
+        }
+        if desk.differs().is_empty() {
             self.suspected = None;
             self.close(desk, ClosedBy::Board, IncidentEnd::Passed);
         } else if desk.sees_play() && self.open.is_none() {
@@ -115,7 +118,9 @@ impl Lost {
         let changed = desk.trace.changed_at(square);
         let last = desk.game.line.last().map(|last| last.ply.lifted_at);
         last.is_some_and(|lifted| changed + MIN_BEFORE_LIFT < lifted)
-            || self.pressed_at.is_some_and(|pressed| changed + MIN_BEFORE_PRESS < pressed)
+            || self
+                .pressed_at
+                .is_some_and(|pressed| changed + MIN_BEFORE_PRESS < pressed)
     }
 
     fn close(&mut self, desk: &mut Desk<'_>, by: ClosedBy, reason: IncidentEnd) {

@@ -10,7 +10,7 @@ use super::act::{self, Act};
 use super::book::{Closing, Number, Report, ResumedIncident};
 use super::{Desk, News};
 use crate::events::{ClosedBy, IncidentEnd};
-use crate::laws::{Fault, Situation, Stage};
+use crate::laws::{Edition, Fault, Situation, Stage};
 use crate::tracker::{Completion, State};
 
 /// A piece that stands for at least this long has not just paused on its way.
@@ -99,6 +99,7 @@ impl Moves {
             }
             News::Played(ply, _) => self.played(desk, *ply),
             News::Completed(ply, Completion::Press) => self.completed(desk, *ply),
+            News::Completed(ply, Completion::OwnNextMove) => self.completed_unpressed(desk, *ply),
             News::Pressed(color) => self.pressed(desk, *color),
             News::Away => self.pending = None,
             _ => {}
@@ -187,10 +188,9 @@ impl Moves {
         if desk.lost {
             return;
         }
-        let made =
-            |open: &&mut Open| open.ply == ply && open.act.color == act.color && open.stage == Stage::Made;
-        if let Some(open) = self.open.iter_mut().find(made) {
-            // The same move has gone further: the rook has followed the king.
+        let same = |open: &&mut Open| open.ply == ply && open.act.color == act.color;
+        if let Some(open) = self.open.iter_mut().find(same) {
+            // The same move has gone further: the rook has followed the king. One act is one offence (Art. 7.5.5).
             open.act = act;
             let (number, reached) = (open.number, open.stage);
             self.advance(desk, number, if stage == Stage::Made { reached } else { stage });
@@ -243,12 +243,27 @@ impl Moves {
         }
     }
 
+    /// The player of an answered illegal move has moved again: without a press, that has completed it (since 2014:
+    /// Art. 6.2.1.2), and it is an offence.
+    fn completed_unpressed(&mut self, desk: &mut Desk<'_>, ply: u32) {
+        if desk.game.regulations.rules.edition < Edition::Fide2014 {
+            return;
+        }
+        let answered =
+            |open: &&mut Open| open.ply == ply && open.stage == Stage::Answered && open.offence == 0;
+        if let Some(open) = self.open.iter_mut().find(answered) {
+            open.offence = desk.offences.count(open.act.color);
+            let number = open.number;
+            self.advance(desk, number, Stage::Answered);
+        }
+    }
+
     fn advance(&mut self, desk: &mut Desk<'_>, number: Number, stage: Stage) {
         let Some(open) = self.open.iter_mut().find(|open| open.number == number) else {
             return;
         };
         open.stage = stage;
-        if stage == Stage::Completed {
+        if stage == Stage::Completed && open.offence == 0 {
             open.offence = desk.offences.count(open.act.color);
         }
         let mut report = report(desk, &open.act, open.ply, open.since, stage, open.offence);

@@ -93,11 +93,8 @@ fn number_of(table: &Table, kind: &str) -> u64 {
 fn swapped_table(mode: Mode, supervised: bool) -> Table {
     let mut table = Table::of(STANDARD, rules(Edition::Fide2023, mode, supervised));
     shows(&mut table, state(SWAPPED).board());
-    table.passes(4);
+    table.set_up_as(Variant::WrongStart, state(SWAPPED));
     assert_eq!(reports(&mut table, "wrong_start_position"), ["at_the_start 0"]);
-    // Its first move tells what the position is.
-    table.referee.start_is_given = true;
-    table.set_up(state(SWAPPED));
     table
 }
 

@@ -83,7 +83,9 @@ impl Unseen {
             piece,
             playing,
         };
-        let report = desk.report(situation, from).at_ply(if playing { desk.game.due() } else { 0 });
+        let report = desk
+            .report(situation, from)
+            .at_ply(if playing { desk.game.due() } else { 0 });
         let number = desk.open(report.on(square));
         self.open.push((number, square));
     }

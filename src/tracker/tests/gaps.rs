@@ -106,19 +106,28 @@ pub(super) fn elements(text: &str) -> Vec<Element> {
         .collect()
 }
 
+/// The positions before 1.e4 and before its answer.
+const BEFORE: [&str; 2] = [
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+    "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1",
+];
+
 /// The standard start position and 1.e4 e5, as the journal has them.
 fn journaled(world: &World) -> (Start, [Ply; 2]) {
     let state = |fen| State::from_fen(fen, CastlingMode::Standard).expect("a FEN");
     let start = Start {
         variant: Variant::Standard,
-        state: state("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"),
+        state: state(BEFORE[0]),
         turned: false,
         goes_on: false,
     };
     let ply = |number, color, uci: &str, san: &str, fen| Ply {
         number,
         color,
-        played: None,
+        played: uci
+            .parse()
+            .ok()
+            .and_then(|uci| state(BEFORE[number as usize - 1]).legal_move(&uci)),
         uci: uci.parse().ok(),
         san: Some(san.to_owned()),
         after: state(fen),
@@ -130,7 +139,7 @@ fn journaled(world: &World) -> (Start, [Ply; 2]) {
         clock: None,
         evidence: Evidence::default(),
     };
-    let e4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
+    let [_, e4] = BEFORE;
     let e5 = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2";
     let plies = [
         ply(1, Color::White, "e2e4", "e4", e4),

@@ -83,7 +83,7 @@ fn play_goes_on_from_a_king_left_in_check() {
             .clock(whites_turn, true)
             .wait(1500);
     }
-    world.has_announced("e4 d6 Bb5+ a7a6 b5a6 c6");
+    world.has_announced("e4 d6 Bb5+ a7a6 Bxa6 c6");
 }
 
 #[test]
