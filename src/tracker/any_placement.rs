@@ -144,3 +144,85 @@ fn castling(board: &Board, color: Color, rooks: Bitboard) -> Vec<Move> {
         .map(|rook| Move::Castle { king, rook })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use shakmaty::fen::Fen;
+    use shakmaty::{CastlingMode, Chess, EnPassantMode, FromSetup, Position};
+
+    use super::*;
+
+    fn setup(fen: &str) -> Setup {
+        fen.parse::<Fen>().expect("a FEN").into_setup()
+    }
+
+    /// In UCI, castling as the king takes the rook.
+    fn legal(setup: &Setup) -> Vec<String> {
+        let moves = legal_moves(setup, Bitboard::EMPTY).into_iter();
+        let mut moves: Vec<String> = moves
+            .map(|m| m.to_uci(CastlingMode::Chess960).to_string())
+            .collect();
+        moves.sort();
+        moves
+    }
+
+    /// Art. 3.9: it is the mover's own king that must not be attacked; the opponent's may be, after an illegal move.
+    #[test]
+    fn a_reply_is_legal_where_the_opponent_stands_in_check() {
+        let both = setup("5K2/8/8/1Nqk4/4R3/8/8/2R5 w - - 0 1");
+        let moves = legal(&both);
+        assert!(moves.contains(&"c1c5".to_owned()), "{moves:?}");
+        assert!(
+            !moves.contains(&"e4e1".to_owned()),
+            "White's own king stays in check"
+        );
+        let king = setup("4k3/8/8/8/8/8/4R3/4K3 w - - 0 1");
+        assert!(!legal(&king).contains(&"e2e8".to_owned()), "Art. 1.4.1");
+    }
+
+    /// Art. 3.8.2: out of check, through attacked squares, into check, over pieces.
+    #[test]
+    fn castling_is_allowed_as_the_laws_have_it() {
+        for (fen, allowed) in [
+            ("4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1", 2),
+            ("4k3/8/8/8/4r3/8/8/R3K2R w KQ - 0 1", 0),
+            ("4k3/8/8/8/5r2/8/8/R3K2R w KQ - 0 1", 1),
+            ("4k3/8/8/8/1r6/8/8/R3K2R w KQ - 0 1", 2),
+            ("4k3/8/8/8/8/8/8/R3KB1R w KQ - 0 1", 1),
+            ("4k3/8/8/8/8/8/8/R3K2R w - - 0 1", 0),
+        ] {
+            let setup = setup(fen);
+            let castles = legal_moves(&setup, Bitboard::EMPTY);
+            assert_eq!(castles.iter().filter(|m| m.is_castle()).count(), allowed, "{fen}");
+        }
+    }
+
+    proptest! {
+        /// Where the rules library accepts a position, its moves are these.
+        #[test]
+        fn legal_moves_are_those_of_the_library(
+            chess960 in any::<bool>(),
+            choices in prop::collection::vec(any::<prop::sample::Index>(), 0..160),
+        ) {
+            let mode = CastlingMode::from_chess960(chess960);
+            let start = if chess960 { "bqnrnkrb/pppppppp/8/8/8/8/PPPPPPPP/BQNRNKRB w DGdg - 0 1" } else { STANDARD };
+            let mut position = Chess::from_setup(setup(start), mode).expect("a start position");
+            for choice in choices {
+                let moves = position.legal_moves();
+                let mut known: Vec<String> = moves
+                    .iter()
+                    .map(|m| m.to_uci(CastlingMode::Chess960).to_string())
+                    .collect();
+                known.sort();
+                prop_assert_eq!(legal(&position.to_setup(EnPassantMode::Always)), known);
+                if moves.is_empty() {
+                    break;
+                }
+                position.play_unchecked(moves[choice.index(moves.len())]);
+            }
+        }
+    }
+
+    const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+}

@@ -3,6 +3,7 @@
 mod clock;
 mod gaps;
 mod irregular;
+mod jolt;
 mod starts;
 
 use core::time::Duration;
@@ -151,7 +152,10 @@ impl World {
                     let uci = ply.uci.map(|uci| uci.to_string());
                     ply.san.or(uci).or_else(|| Some("irregular".to_owned()))
                 }
-                Finding::Amended { ply, .. } => ply.san.map(|san| format!("no, {san}")),
+                Finding::Amended { ply, .. } => {
+                    let name = ply.san.unwrap_or_else(|| "irregular".to_owned());
+                    Some(format!("no, {name}"))
+                }
                 Finding::Retracted {
                     reason: Withdrawal::Takeback,
                     ..

@@ -3,6 +3,7 @@
 mod arbiter;
 mod clock;
 mod late;
+mod lost;
 
 use serde_json::json;
 use shakmaty::{Board, ByColor, CastlingMode, Color};

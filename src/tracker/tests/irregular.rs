@@ -97,3 +97,69 @@ fn a_displaced_piece_does_not_hide_the_game() {
         .shows("e7. e5p")
         .has_announced("e4 e5");
 }
+
+/// Castling that is not allowed (Art. 3.8.2.1: the king has moved before) is one act, in whatever order it is made, and
+/// the reply may come at once.
+#[test]
+fn castling_that_is_not_allowed_is_one_ply() {
+    for order in ["e1. g1K h1. f1R", "h1. f1R e1. g1K", "e1. h1. g1K f1R"] {
+        let mut world = castling();
+        world.clock(true, true);
+        for (squares, whites_turn) in [
+            ("e1. e2K", false),
+            ("a7. a6p", true),
+            ("e2. e1K", false),
+            ("a6. a5p", true),
+        ] {
+            world.shows(squares).wait(800).clock(whites_turn, true).wait(800);
+        }
+        world.announced.clear();
+        world.shows(order).wait(300).clock(false, true).wait(200);
+        world.shows("a5. a4p").wait(300).clock(true, true).wait(2000);
+        world.shows("b1. c3N");
+        let announced = |world: &mut World| {
+            world.wait(4000);
+            world.announced.join(" ").replace("Rf1 no, ", "")
+        };
+        assert!(
+            announced(&mut world).ends_with("irregular a4 Nc3"),
+            "{order}: {}",
+            world.announced.join(" ")
+        );
+    }
+}
+
+/// The king is left in check (Art. 3.9.2). The reply, legal for its player, begins before the press.
+#[test]
+fn a_reply_that_overlaps_the_press_of_an_illegal_move_is_legal() {
+    let mut world = World::new(START);
+    world.clock(true, true);
+    for (squares, whites_turn) in [
+        ("e2. e4P", false),
+        ("d7. d6p", true),
+        ("f1. b5B", false), // check
+    ] {
+        world.shows(squares).wait(800).clock(whites_turn, true).wait(800);
+    }
+    world.shows("a7. a6p").wait(250).shows("b5.").clock(true, true);
+    world
+        .wait(250)
+        .shows("a6B")
+        .wait(200)
+        .clock(false, true)
+        .wait(300);
+    world.shows("c7. c6p").wait(300).clock(true, true);
+    world.has_announced("e4 d6 Bb5+ a7a6 Bxa6 c6");
+}
+
+/// A move that was pressed is over: a piece that is pushed aside afterwards is no part of it.
+#[test]
+fn a_piece_pushed_aside_after_the_press_leaves_the_move_as_it_was() {
+    let mut world = World::new(START);
+    world.clock(true, true);
+    world.shows("g1. f3N").wait(800).clock(false, true).wait(1000);
+    world.shows("f3. g3N").wait(1000);
+    world.shows("e7. e5p").wait(800).clock(true, true).wait(800);
+    world.shows("e2. e4P").wait(800).clock(false, true);
+    world.has_announced("Nf3 e5 e4");
+}

@@ -126,3 +126,60 @@ fn start_rank(number: usize) -> String {
     }
     rank.iter().collect()
 }
+
+/// Art. 7.2.1: whatever is set up, the game is followed from there. Bishop and knight, bishop and queen, and king and
+/// queen on both sides have changed places.
+#[test]
+fn a_game_is_followed_from_a_wrong_start() {
+    for (black, white, moves, announced) in [
+        ("rnbqkbnr", "RBNQKBNR", "b2. b3P", "b3"),
+        ("rnbqkbnr", "RNQBKBNR", "e2. e4P", "e4"),
+        ("rnbkqbnr", "RNBKQBNR", "e2. e4P", "e4"),
+    ] {
+        let start = format!("{black}pppppppp{}PPPPPPPP{white}", ".".repeat(32));
+        let mut world = World::new(&start);
+        world.wait(3000).shows(moves).has_announced(announced);
+        let line = world.tracker.line.as_ref().expect("a line");
+        assert_eq!(line.tree.node(0).state.mode(), CastlingMode::Chess960, "{start}");
+    }
+}
+
+/// A swapped king may castle as in Chess960: what is played is followed, and the arbiter decides.
+#[test]
+fn a_swapped_king_castles_as_in_chess960() {
+    let start = format!("rnbkqbnrpppppppp{}PPPPPPPPRNBKQBNR", ".".repeat(32));
+    let mut world = World::new(&start);
+    world.wait(3000);
+    for squares in ["b1. c3N", "b8. c6n", "d2. d3P", "d7. d6p", "c1. e3B", "c8. e6b"] {
+        world.shows(squares).wait(2000);
+    }
+    world.announced.clear();
+    world.shows("d1. c1K a1. d1R").has_announced("O-O-O");
+}
+
+/// A dead coil in a piece, or under its square: the piece is taken to stand where it should.
+#[test]
+fn a_piece_that_is_not_read_stands_where_it_should() {
+    let mut start = START.to_owned();
+    start.replace_range(49..50, "."); // b2
+    let mut world = World::new(&start);
+    world.wait(3000);
+    let line = world.tracker.line.as_ref().expect("a line");
+    assert_eq!(line.tree.node(0).state.board(), &shakmaty::Board::new());
+    world.shows("e2. e4P").wait(2000).shows("e7. e5p").wait(2000);
+    world
+        .dump()
+        .wait(2000)
+        .shows("b1. c3N")
+        .has_announced("e4 e5 Nc3");
+    // Something else is read there: the pawn has been captured.
+    world.shows("f8. a3b").wait(2000).shows("h2. h4P").wait(2000);
+    world.shows("a3. b2b").has_announced("e4 e5 Nc3 Ba3 h4 Bxb2");
+}
+
+/// In a game, the same squares show a piece in somebody's hand.
+#[test]
+fn a_piece_in_the_hand_before_the_first_move_is_not_unseen() {
+    let mut world = World::new(START);
+    world.shows("b1.").wait(10_000).shows("a3N").has_announced("Na3");
+}

@@ -1,0 +1,82 @@
+//! Where the record has lost the game, nobody is accused.
+
+use super::*;
+use crate::laws::Edition;
+use crate::tracker::{SensorChange, difference};
+
+/// A board that the table shows, from the placement of a FEN.
+fn board(placement: &str) -> Board {
+    placement.parse().expect("a placement")
+}
+
+/// The board comes to show `after` instead of `before`.
+fn changes(table: &mut Table, before: &Board, after: &Board) {
+    let changes = difference(before, after).into_iter().map(|square| SensorChange {
+        at: table.now,
+        square,
+        after: after.piece_at(square),
+    });
+    let snapshot = Snapshot {
+        board: after.clone(),
+        changes: changes.collect(),
+        watched: true,
+        unseen: shakmaty::Bitboard::EMPTY,
+        dumped_at: table.now,
+    };
+    table.finds(Finding::Squares(Box::new(snapshot)));
+}
+
+const AFTER_E4: &str = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR";
+const AFTER_E5: &str = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR";
+const AFTER_NF3: &str = "rnbqkbnr/pppp1ppp/8/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R";
+
+/// After 1.e4 the board shows it; then Black's 1...e5 and White's 2.Nf3 stand on the board, and the line has only the
+/// last of them.
+fn lost() -> Table {
+    let mut table = Table::new(Edition::Fide2023);
+    table.finds(Finding::Clock(ClockChange::Connected));
+    table.finds(Finding::Clock(ClockChange::Started));
+    table.passes(1);
+    shows(&mut table, &Board::new());
+    table.passes(5);
+    changes(&mut table, &Board::new(), &board(AFTER_E4));
+    table.plays("e4").passes(5);
+    // The line takes the pawn's double step for a step on the other wing.
+    changes(&mut table, &board(AFTER_E4), &board(AFTER_E5));
+    table.passes(1);
+    changes(&mut table, &board(AFTER_E5), &board(AFTER_NF3));
+    table.plays("a6 Nf3");
+    table
+}
+
+/// Art. 8.1, 6.12.2: the score sheets are the evidence, and the arbiter is told that the record is none.
+#[test]
+fn a_record_that_misses_a_move_is_told_and_accuses_nobody() {
+    let mut table = lost();
+    table.passes(2);
+    // A move that would be illegal in the record.
+    let taken = board("rnbqkbnr/pppp1ppp/8/8/4p3/5N2/PPPP1PPP/RNBQKB1R");
+    changes(&mut table, &board(AFTER_NF3), &taken);
+    table.passes(5);
+    table.finds(Finding::Clock(ClockChange::Pressed(Side::Left)));
+    table.passes(20);
+    let rulings = table.referee.take_rulings();
+    let opened: Vec<&str> = rulings
+        .iter()
+        .filter_map(|ruling| match &ruling.event {
+            EventKind::IncidentOpened(incident) => Some(incident.kind.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(opened, ["record_uncertain"]);
+}
+
+/// It is over when the board shows the record's last position.
+#[test]
+fn it_is_over_when_record_and_board_agree() {
+    let mut table = lost();
+    table.passes(2);
+    let expected = board("rnbqkbnr/1ppppppp/p7/8/4P3/5N2/PPPP1PPP/RNBQKB1R");
+    changes(&mut table, &board(AFTER_NF3), &expected);
+    assert_eq!(reports(&mut table, "record_uncertain"), ["missing", "-passed"]);
+}

@@ -1,0 +1,57 @@
+//! Somebody runs into the table.
+
+use super::{START, World};
+
+/// Five pieces slide to the squares beside theirs, and are put back one after the other.
+fn jolted() -> World {
+    let mut world = World::new(START);
+    world.clock(true, true);
+    world.shows("e2. e4P").wait(500).clock(false, true).wait(2000);
+    world
+        .shows("b1. c3. a2. a3P g1. h3N d2. d3P c1. b1B f7. f6p")
+        .wait(1000);
+    world
+}
+
+#[test]
+fn nothing_is_played_until_the_pieces_stand_again() {
+    let mut world = jolted();
+    world.clock(false, false).wait(3000);
+    // On the way back, the board shows placements that legal moves could lead to.
+    for squares in ["a3. a2P", "h3. g1N", "d3. d2P", "b1. c1B", "b1N"] {
+        world.shows(squares).wait(4000);
+    }
+    world.shows("f6. f7p").wait(2000).clock(false, true);
+    world.shows("e7. e5p").has_announced("e4 e5");
+}
+
+#[test]
+fn play_goes_on_without_a_piece_that_is_not_put_back() {
+    let mut world = jolted();
+    world.clock(false, false).wait(3000);
+    for squares in ["h3. g1N", "d3. d2P", "b1. c1B", "b1N", "f6. f7p"] {
+        world.shows(squares).wait(1000);
+    }
+    // The pawn is left on a3, which is no move.
+    world.wait(2000).clock(false, true);
+    world.shows("e7. e5p").wait(500).clock(true, true);
+    world.shows("d1. h5Q").has_announced("e4 e5 Qh5");
+}
+
+#[test]
+fn what_looked_like_a_move_when_it_began_is_none() {
+    let mut world = World::new(START);
+    world.clock(true, true);
+    world.shows("g1. h3N").wait(400);
+    world.shows("c1. b1B b8. c8n a2. a3P d2. d3P f7. f6p").wait(1000);
+    world.has_announced("Nh3 withdrawn");
+}
+
+/// Two players who castle one right after the other move four pieces, two of them to squares beside their own.
+#[test]
+fn two_castlings_are_no_jolt() {
+    let mut world = super::castling();
+    world
+        .shows("e1. g1K h1. f1R e8. g8k h8. f8r")
+        .has_announced("O-O O-O");
+}
