@@ -75,8 +75,8 @@ impl Tree {
         &self.nodes[id].possible_moves
     }
 
-    /// The reading that fits the sensors best: the one that differs on the fewest squares. Ties go to the one with the
-    /// fewest irregular moves, then to the one that withdraws the fewest plies, then to the one whose next ply stood for longer than a piece takes to pass, then to
+    /// The reading that fits the sensors best: the one that differs on the fewest squares. Ties go to the one that
+    /// withdraws the fewest plies, then to the one with the fewest irregular moves, then to the one whose next ply stood for longer than a piece takes to pass, then to
     /// the shorter line, then to the one whose next ply stood longest.
     pub(crate) fn best(&self) -> NodeId {
         let announced = self.path(self.tip());
@@ -90,8 +90,8 @@ impl Tree {
             let irregular = path.iter().filter(|id| self.nodes[**id].is_irregular());
             (
                 self.nodes[*id].differs.count(),
-                irregular.count(),
                 withdrawn,
+                irregular.count(),
                 stood <= MAX_PASSING,
                 path.len(),
                 Reverse(stood),
