@@ -110,9 +110,18 @@ impl Tree {
         node.is_irregular() && node.standing == Standing::Candidate && !node.backed
     }
 
-    /// An irregular move of `color` that nothing but the placement speaks for.
+    /// An irregular move of `color` that nothing but the placement speaks for, where it explains the board better than
+    /// anything else does.
     pub(crate) fn suspected(&self, color: Color) -> Option<NodeId> {
-        (0..self.nodes.len()).find(|id| self.is_suspicion(*id) && self.nodes[*id].mover() == color)
+        let otherwise = self.nodes[self.best()].differs.count();
+        let explains = |suspicion: NodeId| {
+            (suspicion..self.nodes.len())
+                .filter(|id| *id == suspicion || self.path(*id).contains(&suspicion))
+                .any(|id| self.nodes[id].differs.count() < otherwise)
+        };
+        (0..self.nodes.len()).find(|id| {
+            self.is_suspicion(*id) && self.nodes[*id].mover() == color && explains(*id)
+        })
     }
 
     /// The readings that contradict `id`, best first: all but its own line and what follows from it. Its parent is among
