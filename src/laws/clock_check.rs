@@ -58,6 +58,7 @@ impl ClockCheck {
             missing_s: missing / 1000,
             increments_of: never_set.then_some(self.moves),
             should: never_set.then_some(should),
+            moves: self.moves.white.min(self.moves.black),
         })
     }
 
@@ -126,6 +127,7 @@ mod tests {
                 missing_s: 720,
                 increments_of: Some(ByColor::new_with(|_| 12)),
                 should: Some(times(76, 56)),
+                moves: 12,
             })
         );
     }
@@ -144,6 +146,7 @@ mod tests {
                 missing_s: -1200,
                 increments_of: None,
                 should: None,
+                moves: 20,
             })
         );
     }
