@@ -119,7 +119,7 @@ impl Draft<'_> {
         if !self.rules.players_write() {
             let who = color.map_or("both", name);
             let mode = self.rules.mode.as_str();
-            let draft = self.with("who", who).with("mode", mode).of(color);
+            let draft = self.with("who", who).with("in_mode", mode).of(color);
             return draft.is(Severity::Info, "time_trouble.no_writing", &[Topic::Writing]);
         }
         let draft = self.with("exempt", exempt).of(color);
