@@ -75,6 +75,8 @@ impl Draft<'_> {
         let counts = match self.rules.penalty() {
             // Nothing is counted where the first one decides the game.
             Penalty::LosesAtOnce | Penalty::WinOnClaim => "none",
+            // It was answered before it was completed.
+            _ if offence.number == 0 => "none",
             _ if self.rules.standing_counts() => "yes",
             _ => "ask",
         };
