@@ -105,7 +105,11 @@ impl Rules {
                 missing_s,
                 increments_of,
                 should,
-            } => draft.inconsistent(*missing_s, *increments_of, *should),
+                moves,
+            } => {
+                let draft = draft.clock_setting(*moves);
+                draft.inconsistent(*missing_s, *increments_of, *should)
+            }
             Situation::TimeTrouble { players } => draft.time_trouble(*players),
             Situation::LateStart {
                 minutes,

@@ -86,6 +86,8 @@ pub enum Topic {
     ClockDefect,
     /// A clock that was set wrongly.
     ClockSetting,
+    /// Until when the setting of a clock is changed, where that is limited.
+    ClockSettingLimit,
     /// The times after going back to an earlier position.
     Reset,
     /// Stopping the clock.
@@ -146,10 +148,10 @@ static ROWS: &[Row] = &[
     row(Topic::Penalty, &[Rs], &[(Fide2023, "7.5.5, A.3")]),
     row(Topic::Penalty, &[Ru], &[(Fide2009, "7.4b, A4c"), (Fide2014, "A.4b"), (Fide2017, "A.4.2"), (Fide2018, "7.5.5, A.4.2"),
         (Fide2023, "7.5.5, A.3, A.5.2")]),
-    row(Topic::Penalty, &[Bs], &[(Fide2009, "7.4b†"), (Fide2014, "7.5b, B.2†"), (Fide2017, "B.2†"), (Fide2018, "7.5.5, B.2")]),
+    row(Topic::Penalty, &[Bs], &[(Fide2009, "7.4b†"), (Fide2014, "7.5b, B.2†"), (Fide2017, "7.5.3, B.2"), (Fide2018, "7.5.5, B.2")]),
     row(Topic::Penalty, &[Bu], &[(Fide2009, "B3c†"), (Fide2014, "A.4b, B.4"), (Fide2017, "A.4.2, B.4"),
         (Fide2018, "7.5.5, A.4.2, B.2, B.4"), (Fide2023, "7.5.5, A.3, A.5.2, B.3")]),
-    row(Topic::Penalty, ALL, &[(Fide1997, "10.3"), (Fide2009, "7.4b"), (Fide2014, "7.5b"), (Fide2017, "7.5.4†"), (Fide2018, "7.5.5")]),
+    row(Topic::Penalty, ALL, &[(Fide1997, "10.3"), (Fide2009, "7.4b"), (Fide2014, "7.5b"), (Fide2017, "7.5.3"), (Fide2018, "7.5.5")]),
     row(Topic::Window, BLITZ, &[(Fide1997, "C.3"), (Fide2009, "")]),
     row(Topic::Window, &[Ru], &[(Fide2009, "A4c"), (Fide2014, "A.4b"), (Fide2017, "A.4.2"), (Fide2023, "A.5.2")]),
     row(Topic::Window, &[Bu], &[(Fide2009, "B3c†"), (Fide2014, "A.4b, B.4"), (Fide2017, "A.4.2, B.4"), (Fide2023, "A.5.2, B.3")]),
@@ -210,8 +212,13 @@ static ROWS: &[Row] = &[
     row(Topic::IllegalPosition, ALL, &[(Fide1997, "7.4"), (Fide2009, "7.4a"), (Fide2014, "3.10c, 7.5a"), (Fide2017, "3.10.3, 7.5.1")]),
     row(Topic::ClockDefect, ALL, &[(Fide1997, "6.10"), (Fide2009, "6.10a†"), (Fide2017, "6.10.1")]),
     row(Topic::ClockSetting, ALL, &[(Fide1997, "6.10"), (Fide2009, "6.10b†"), (Fide2017, "6.10.2")]),
+    row(Topic::ClockSettingLimit, QUICK, &[(Fide1997, "B.4"), (Fide2009, "")]),
+    row(Topic::ClockSettingLimit, &[Ru], &[(Fide2009, "A4a"), (Fide2014, "A.4a"), (Fide2017, "A.4.1.1"), (Fide2023, "A.5.1.1")]),
+    row(Topic::ClockSettingLimit, &[Bu], &[(Fide2009, "A4a, B3†"), (Fide2014, "A.4a, B.4"), (Fide2017, "A.4.1.1, B.4"),
+        (Fide2023, "A.5.1.1, B.3")]),
     row(Topic::Reset, ALL, &[(Fide1997, "6.13"), (Fide2014, "7.1†"), (Fide2017, "7.1")]),
     row(Topic::ClockStopped, ALL, &[(Fide1997, "6.12"), (Fide2009, "6.12b†"), (Fide2014, "6.12†"), (Fide2017, "6.11.2, 6.11.4")]),
+    row(Topic::Writing, QUICK, &[(Fide1997, "B.3"), (Fide2009, "A2"), (Fide2014, "A.2")]),
     row(Topic::Writing, ALL, &[(Fide1997, "8.4")]),
     row(Topic::RoundBegins, ALL, &[(Fide1997, "6.5†"), (Fide2014, "6.6†"), (Fide2017, "6.6")]),
     row(Topic::DefaultTime, ALL, &[(Fide1997, "6.6"), (Fide2009, "6.6a†"), (Fide2014, "6.7†"), (Fide2017, "6.7.1")]),

@@ -1,72 +1,160 @@
 //! Whether a clock's times fit the time that has passed.
 
+use core::ops::RangeInclusive;
+
 use shakmaty::{ByColor, Color};
 
 use super::situation::Situation;
-use super::time_control::TimeControl;
+use super::time_control::{Bonus, TimeControl};
 
 /// What is known to check a clock by (2023: 6.10).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClockCheck {
     /// Milliseconds since the first clock was started, less all stops.
     pub elapsed_ms: u64,
     /// Moves that each player has completed.
     pub moves: ByColor<u32>,
-    /// Periods whose time each player has been given, from 1.
+    /// How often each player has pressed after a move: at least as often as was seen, at most after each.
+    pub presses: ByColor<RangeInclusive<u32>>,
+    /// How often the clock was pressed without a move that stands: each such press may have brought an increment.
+    pub idle_presses: u32,
+    /// Periods whose time each player is seen to have been given, from 1.
     pub periods: ByColor<u32>,
     /// Whether the clock gives the first increment before the first move, so that each player has had one more.
     pub before_first_move: bool,
     /// What the arbiter has added to both times together, less what was taken off, in milliseconds.
     pub adjusted_ms: i64,
+    /// What a delay has saved both players of the time that has passed, in milliseconds: all of a move that took less
+    /// than the delay, the delay of one that took longer. Zero without a delay.
+    pub saved_ms: RangeInclusive<u64>,
 }
 
 impl ClockCheck {
-    /// What both times together should be, in milliseconds; `None` with a delay, which gives bounds only.
+    /// What both times together should be, in milliseconds. It is one value where all presses were seen and every period
+    /// has the same increment; with a delay, and where a clock may give another increment from a control on or only from
+    /// zero on, these are bounds.
     #[must_use]
-    pub fn expected_sum(&self, control: &TimeControl) -> Option<i64> {
-        let mut sum = self.adjusted_ms;
-        for color in Color::ALL {
-            let moves = self
-                .moves
-                .get(color)
-                .saturating_add(u32::from(self.before_first_move));
-            let increments = i64::try_from(control.increments_ms(moves)?).ok()?;
-            let credited = i64::try_from(control.credited_ms(*self.periods.get(color))).ok()?;
-            sum = sum.checked_add(credited)?.checked_add(increments)?;
-        }
-        sum.checked_sub(i64::try_from(self.elapsed_ms).ok()?)
+    pub fn expected_sum(&self, control: &TimeControl) -> RangeInclusive<i64> {
+        self.sum_with(control, self.periods)
     }
 
-    /// Judges a clock that shows these times, in milliseconds; `None` where they are right to within the tolerance, or
-    /// where nothing can be expected of them.
+    fn sum_with(&self, control: &TimeControl, periods: ByColor<u32>) -> RangeInclusive<i64> {
+        let base = self.base(control, periods);
+        let (mut least, mut most) = (*self.saved_ms.start(), *self.saved_ms.end());
+        for color in Color::ALL {
+            let presses = self.presses.get(color);
+            least = least.saturating_add(*increments(control, *presses.start()).start());
+            most = most.saturating_add(*increments(control, *presses.end()).end());
+        }
+        let increment = control
+            .periods()
+            .iter()
+            .map(|period| fischer_ms(period.bonus))
+            .max();
+        let idle = u64::from(self.idle_presses).saturating_mul(increment.unwrap_or_default());
+        base.saturating_add_unsigned(least)..=base.saturating_add_unsigned(most.saturating_add(idle))
+    }
+
+    /// Both times together without increments and delays.
+    fn base(&self, control: &TimeControl, periods: ByColor<u32>) -> i64 {
+        let first = match (self.before_first_move, control.bonus(1)) {
+            (true, bonus) => u64::from(bonus.seconds()) * 1000,
+            (false, _) => 0,
+        };
+        let credited = Color::ALL.into_iter().fold(0_u64, |sum, color| {
+            let credited = control.credited_ms(*periods.get(color));
+            sum.saturating_add(credited).saturating_add(first)
+        });
+        self.adjusted_ms
+            .saturating_add_unsigned(credited)
+            .saturating_sub_unsigned(self.elapsed_ms)
+    }
+
+    /// Judges a clock that shows these times, in milliseconds; `None` where they may be right to within the tolerance.
+    ///
+    /// Some clocks give the time of a period with the move that reaches it, others when the time before is used up. A
+    /// clock is right if it is right in any of the periods that a player may have been given.
     #[must_use]
     pub fn judge(&self, control: &TimeControl, shown: ByColor<u64>, tolerance_ms: u64) -> Option<Situation> {
         let together = i64::try_from(shown.white.checked_add(shown.black)?).ok()?;
-        let missing = self.expected_sum(control)?.checked_sub(together)?;
-        if missing.unsigned_abs() <= tolerance_ms {
+        let missing = |periods| missing(&self.sum_with(control, periods), together);
+        let given = |color: Color| 1..=self.most_periods(control, color);
+        let may_be_right = given(Color::White).any(|white| {
+            given(Color::Black).any(|black| missing(ByColor { white, black }).unsigned_abs() <= tolerance_ms)
+        });
+        if may_be_right {
             return None;
         }
-        let increments = self.increments(control)?;
-        let all = i64::try_from(increments.white.checked_add(increments.black)?).ok()?;
+        let exact = ByColor {
+            white: increments(control, self.moves.white),
+            black: increments(control, self.moves.black),
+        };
+        let all = exact.white.end().saturating_add(*exact.black.end());
         // The clock runs without increments: each player lacks those of their own moves.
-        let never_set = all > 0 && (missing - all).unsigned_abs() <= tolerance_ms;
+        let without = self.base(control, self.periods).saturating_sub(together);
+        let never_set = all > 0
+            && exact.white.start() == exact.white.end()
+            && exact.black.start() == exact.black.end()
+            && without.unsigned_abs() <= tolerance_ms;
+        let missing = if never_set {
+            without.saturating_add_unsigned(all)
+        } else {
+            missing(self.periods)
+        };
         let should = ByColor {
-            white: shown.white.saturating_add(increments.white),
-            black: shown.black.saturating_add(increments.black),
+            white: shown.white.saturating_add(*exact.white.end()),
+            black: shown.black.saturating_add(*exact.black.end()),
         };
         Some(Situation::ClockInconsistent {
             missing_s: missing / 1000,
             increments_of: never_set.then_some(self.moves),
             should: never_set.then_some(should),
+            moves: self.moves.white.min(self.moves.black),
         })
     }
 
-    fn increments(&self, control: &TimeControl) -> Option<ByColor<u64>> {
-        Some(ByColor {
-            white: control.increments_ms(self.moves.white)?,
-            black: control.increments_ms(self.moves.black)?,
-        })
+    /// The most periods whose time a player may have been given: those that were seen, or that the moves have reached.
+    fn most_periods(&self, control: &TimeControl, color: Color) -> u32 {
+        let pressed = *self.presses.get(color).end();
+        let reached = control.standing(pressed).period.saturating_add(1);
+        reached.max(*self.periods.get(color))
     }
+}
+
+/// How much `shown` is less than the least, or (negative) more than the most that it should be.
+fn missing(expected: &RangeInclusive<i64>, shown: i64) -> i64 {
+    if shown < *expected.start() {
+        expected.start().saturating_sub(shown)
+    } else if shown > *expected.end() {
+        expected.end().saturating_sub(shown)
+    } else {
+        0
+    }
+}
+
+fn fischer_ms(bonus: Bonus) -> u64 {
+    match bonus {
+        Bonus::Fischer(seconds) => u64::from(seconds) * 1000,
+        Bonus::None | Bonus::Delay(_) => 0,
+    }
+}
+
+/// What the increments of so many presses come to, in milliseconds. After the first control they are bounds: a clock that
+/// does not count moves changes the increment when the time of the period before is used up.
+fn increments(control: &TimeControl, presses: u32) -> RangeInclusive<u64> {
+    let increment = |number: u32| fischer_ms(control.bonus(number));
+    let first = control.required(0).unwrap_or(u32::MAX);
+    let (mut least, mut most) = (0_u64, 0_u64);
+    let (mut low, mut high) = (increment(1), increment(1));
+    for number in 1..=presses {
+        let own = increment(number);
+        if number > first {
+            (low, high) = (low.min(own), high.max(own));
+        }
+        least = least.saturating_add(low);
+        most = most.saturating_add(high);
+    }
+    least..=most
 }
 
 #[cfg(test)]
@@ -90,10 +178,18 @@ mod tests {
         ClockCheck {
             elapsed_ms: minutes(60),
             moves: ByColor::new_with(|_| moves),
+            presses: ByColor::new_with(|_| moves..=moves),
+            idle_presses: 0,
             periods: ByColor::new_with(|_| 1),
             before_first_move: false,
             adjusted_ms: 0,
+            saved_ms: 0..=0,
         }
+    }
+
+    /// The one value that a sum should have.
+    fn exactly(minutes: i64) -> RangeInclusive<i64> {
+        minutes * 60_000..=minutes * 60_000
     }
 
     fn control(text: &str) -> TimeControl {
@@ -110,7 +206,7 @@ mod tests {
             (12, times(70, 50), 132, false),
         ] {
             let check = after_an_hour(moves);
-            assert_eq!(check.expected_sum(&control), Some(sum * 60_000));
+            assert_eq!(check.expected_sum(&control), exactly(sum));
             assert_eq!(check.judge(&control, shown, TOLERANCE).is_none(), right);
         }
     }
@@ -126,6 +222,7 @@ mod tests {
                 missing_s: 720,
                 increments_of: Some(ByColor::new_with(|_| 12)),
                 should: Some(times(76, 56)),
+                moves: 12,
             })
         );
     }
@@ -144,6 +241,7 @@ mod tests {
                 missing_s: -1200,
                 increments_of: None,
                 should: None,
+                moves: 20,
             })
         );
     }
@@ -156,31 +254,152 @@ mod tests {
             adjusted_ms: 120_000,
             ..after_an_hour(10)
         };
-        assert_eq!(check.expected_sum(&control), Some(133 * 60_000));
+        assert_eq!(check.expected_sum(&control), exactly(133));
     }
 
-    #[test]
-    fn second_period_brings_its_time() {
-        let check = ClockCheck {
+    /// 90 minutes for 40 moves and 30 minutes, 30 seconds a move: White has been given the second period's time.
+    fn in_the_second_period() -> ClockCheck {
+        ClockCheck {
             elapsed_ms: minutes(180),
             moves: ByColor { white: 41, black: 40 },
+            presses: ByColor {
+                white: 41..=41,
+                black: 40..=40,
+            },
             periods: ByColor { white: 2, black: 1 },
-            before_first_move: false,
-            adjusted_ms: 0,
-        };
-        let control = control("90 min/40 + 30 min, 30 s from move 1");
-        assert_eq!(check.expected_sum(&control), Some(30 * 60_000 + 81 * 30_000));
+            ..after_an_hour(40)
+        }
     }
 
+    const TWO_PERIODS: &str = "90 min/40 + 30 min, 30 s from move 1";
+
+    /// 6.3.1 and 6.10: the time of a period belongs to the sum once the clock has given it.
     #[test]
-    fn delay_gives_no_sum() {
+    fn second_period_brings_its_time() {
+        let sum = 30 * 60_000 + 81 * 30_000;
         assert_eq!(
-            after_an_hour(10).expected_sum(&control("90 min, delay 30 s")),
-            None
+            in_the_second_period().expected_sum(&control(TWO_PERIODS)),
+            sum..=sum
         );
+    }
+
+    /// 6.10: a clock gives the time of the next period with the fortieth move, or when the time before is used up. Both
+    /// are right, whatever was seen of it; a minute more or less in the second period is not.
+    #[test]
+    fn later_periods_are_right_whenever_their_time_came() {
+        let control = control(TWO_PERIODS);
+        let left = 81 * 30_000;
+        for (given, right) in [
+            (0, true),
+            (30, true),
+            (60, true),
+            (45, false),
+            (90, false),
+            (29, false),
+        ] {
+            let shown = ByColor {
+                white: left + minutes(given),
+                black: 0,
+            };
+            let seen = in_the_second_period().judge(&control, shown, TOLERANCE);
+            assert_eq!(seen.is_none(), right, "{given}: {seen:?}");
+        }
+        // Before the fortieth move nobody can have been given anything.
+        let early = ClockCheck {
+            elapsed_ms: minutes(60),
+            ..after_an_hour(20)
+        };
+        let shown = times(100, 70);
+        assert!(early.judge(&control, shown, TOLERANCE).is_some());
+    }
+
+    /// 6.10: increments that are missing are found in the second period as in the first.
+    #[test]
+    fn missing_increments_are_found_in_the_second_period() {
+        let shown = ByColor {
+            white: minutes(25),
+            black: minutes(5),
+        };
+        let seen = in_the_second_period().judge(&control(TWO_PERIODS), shown, TOLERANCE);
+        let Some(Situation::ClockInconsistent {
+            missing_s,
+            increments_of,
+            should,
+            moves,
+        }) = seen
+        else {
+            panic!("{seen:?}");
+        };
+        assert_eq!((missing_s, moves), (81 * 30, 40));
+        assert_eq!(increments_of, Some(ByColor { white: 41, black: 40 }));
         assert_eq!(
-            after_an_hour(10).judge(&control("90 min, delay 30 s"), times(1, 1), 0),
-            None
+            should,
+            Some(ByColor {
+                white: minutes(45) + 30_000,
+                black: minutes(25)
+            })
         );
+    }
+
+    /// Handbook presets: the increment only after the first control. A clock that does not count moves gives it when the
+    /// first two hours are used up, which may be later: for those moves there are only bounds.
+    #[test]
+    fn increments_of_a_later_period_begin_at_the_control_or_at_zero() {
+        let control = control("120 min/40 + 15 min, 30 s from move 41");
+        let check = ClockCheck {
+            elapsed_ms: minutes(200),
+            ..after_an_hour(50)
+        };
+        assert_eq!(check.expected_sum(&control), 40 * 60_000..=50 * 60_000);
+        let shows = |sum| check.judge(&control, times(sum, 0), TOLERANCE).is_none();
+        assert!(shows(40) && shows(45) && shows(50) && shows(55) && shows(75));
+        assert!(!shows(39) && !shows(52) && !shows(81));
+    }
+
+    /// Presses that may have been missed may have brought an increment, or not.
+    #[test]
+    fn presses_not_seen_widen_the_bounds() {
+        let check = ClockCheck {
+            presses: ByColor {
+                white: 8..=10,
+                black: 10..=11,
+            },
+            ..after_an_hour(10)
+        };
+        let sum = 129 * 60_000..=130 * 60_000 + 30_000;
+        assert_eq!(check.expected_sum(&control("90+30")), sum);
+        assert_eq!(check.judge(&control("90+30"), times(75, 54), TOLERANCE), None);
+        assert!(check.judge(&control("90+30"), times(75, 53), TOLERANCE).is_some());
+        assert!(check.judge(&control("90+30"), times(76, 55), TOLERANCE).is_some());
+        let idle = ClockCheck {
+            idle_presses: 1,
+            ..check
+        };
+        assert_eq!(idle.judge(&control("90+30"), times(76, 55), TOLERANCE), None);
+    }
+
+    /// 6.3.2: with a delay the main time never grows, and what the delay has saved depends on the moves.
+    #[test]
+    fn delay_gives_bounds() {
+        let control = control("90 min, delay 30 s");
+        let check = ClockCheck {
+            saved_ms: minutes(9)..=minutes(10),
+            ..after_an_hour(10)
+        };
+        assert_eq!(check.expected_sum(&control), 129 * 60_000..=130 * 60_000);
+        assert_eq!(check.judge(&control, times(75, 54), TOLERANCE), None);
+        assert_eq!(check.judge(&control, times(75, 55), TOLERANCE), None);
+        let missing = |shown| match check.judge(&control, shown, TOLERANCE) {
+            Some(Situation::ClockInconsistent {
+                missing_s,
+                increments_of: None,
+                should: None,
+                ..
+            }) => missing_s,
+            other => panic!("{other:?}"),
+        };
+        // Without its delay: the handbook's rule for times that are too short.
+        assert_eq!(missing(times(70, 50)), 9 * 60);
+        assert_eq!(missing(times(80, 60)), -10 * 60);
     }
 }

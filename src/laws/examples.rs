@@ -139,12 +139,11 @@ fn positions() -> Vec<Example> {
         jolted(false),
         jolted(true),
     ];
-    for (drawn, moves) in [
-        (DrawnStart::Standard, 0),
-        (DrawnStart::Chess960(None), 2),
-        (drawn(), 12),
-    ] {
-        examples.push((Situation::WrongStart { drawn, moves }, None));
+    // What is explained is each case's first example: that of a normal game.
+    for moves in [0, 2, 12] {
+        for drawn in [DrawnStart::Standard, DrawnStart::Chess960(None), drawn()] {
+            examples.push((Situation::WrongStart { drawn, moves }, None));
+        }
     }
     for (quarter, moves) in [(true, 2), (true, 12), (false, 2)] {
         examples.push((Situation::BoardRotated { quarter, moves }, None));
@@ -188,14 +187,20 @@ fn clocks() -> Vec<Example> {
             None,
         )
     };
-    let inconsistent = |missing_s, increments_of, should| {
+    let should = ByColor {
+        white: 4_560_000,
+        black: 3_360_000,
+    };
+    let inconsistent = |missing_s, increments_of: Option<ByColor<u32>>, moves| {
         let situation = Situation::ClockInconsistent {
             missing_s,
             increments_of,
-            should,
+            should: increments_of.map(|_| should),
+            moves,
         };
         (situation, None)
     };
+    let two_flags = |first, last_period| (Situation::TwoFlags { first, last_period }, None);
     let late = |minutes, default_time, missing: Option<Color>| {
         let situation = Situation::LateStart {
             minutes,
@@ -204,40 +209,23 @@ fn clocks() -> Vec<Example> {
         };
         (situation, missing)
     };
-    let should = ByColor {
-        white: 4_560_000,
-        black: 3_360_000,
-    };
     vec![
         flag(39, Some(40), false),
         flag(40, Some(40), false),
         flag(38, None, false),
         flag(52, None, true),
-        (
-            Situation::TwoFlags {
-                first: Some(Color::Black),
-                last_period: true,
-            },
-            None,
-        ),
-        (
-            Situation::TwoFlags {
-                first: None,
-                last_period: false,
-            },
-            None,
-        ),
-        (
-            Situation::TwoFlags {
-                first: None,
-                last_period: true,
-            },
-            None,
-        ),
-        inconsistent(720, Some(ByColor::new_with(|_| 12)), Some(should)),
-        inconsistent(90, None, None),
-        inconsistent(-1200, None, None),
+        two_flags(Some(Color::Black), Some(true)),
+        two_flags(None, Some(false)),
+        two_flags(None, Some(true)),
+        two_flags(None, None),
+        inconsistent(720, Some(ByColor::new_with(|_| 12)), 12),
+        inconsistent(60, Some(ByColor::new_with(|_| 1)), 1),
+        inconsistent(90, None, 9),
+        inconsistent(90, None, 12),
+        inconsistent(-1200, None, 9),
+        inconsistent(-1200, None, 12),
         trouble(true, false),
+        trouble(false, true),
         trouble(true, true),
         (Situation::ClockStopped, None),
         (Situation::ClockDisconnected, None),

@@ -35,10 +35,14 @@ pub struct Rules {
 pub enum TwoFlags {
     /// This player's flag was first: they lose, unless the opponent cannot mate (6.9).
     Loses(Color),
-    /// The game goes on.
+    /// It is not known which was first, and another period follows: the game goes on.
     PlayOn,
-    /// The game is drawn.
+    /// It is not known which was first, and it is the last period: the game is drawn.
     Draw,
+    /// The game is drawn, whichever was first (1997: B.8; 2009: A4d3).
+    DrawInAnyOrder,
+    /// It is not known which was first, nor whether it is the last period.
+    ByPeriod,
 }
 
 impl Default for Rules {
@@ -113,6 +117,26 @@ impl Rules {
         table::illegal_position(self.edition, self.play())
     }
 
+    /// Whether players may agree, without the arbiter, to correct an illegal move that stands (2023: A.5.2; not before
+    /// 2014).
+    #[must_use]
+    pub fn players_may_agree(&self) -> bool {
+        table::players_may_agree(self.edition)
+    }
+
+    /// Whether the penalty for an illegal move is given only when a player asks for a ruling (1997: B.5).
+    #[must_use]
+    pub fn penalty_on_request(&self) -> bool {
+        table::penalty_on_request(self.edition, self.play())
+    }
+
+    /// Whether the minutes for an illegal move are a point that the Laws leave open (2023: A.3 and 7.5.5, in supervised
+    /// blitz).
+    #[must_use]
+    pub fn penalty_is_open(&self) -> bool {
+        table::penalty(self.edition, self.play()) == Penalty::OpenMinutes
+    }
+
     /// Whether a pawn left on the last rank becomes a queen where it stands (2023: 7.5.2; not before 2014).
     #[must_use]
     pub fn becomes_queen(&self) -> bool {
@@ -137,8 +161,8 @@ impl Rules {
         table::touch_on_request(self.edition, self.play())
     }
 
-    /// How many moves each player completes before a wrong start can no longer be put right (2023: A.5.1); `None`: it can
-    /// be during the whole game.
+    /// How many moves each player completes before a wrong start can no longer be put right (2023: A.5.1.2), nor the
+    /// setting of a clock changed (2023: A.5.1.1); `None`: they can be during the whole game.
     #[must_use]
     pub fn start_limit(&self) -> Option<u32> {
         table::start_limit(self.edition, self.play())
@@ -198,17 +222,24 @@ impl Rules {
 
     /// What follows when both flags are down.
     ///
-    /// `first` is whose fell first, if that is known.
+    /// `first` is whose fell first, and `last_period` whether another period follows, if that is known.
     #[must_use]
-    pub fn two_flags(&self, first: Option<Color>, last_period: bool) -> TwoFlags {
+    pub fn two_flags(&self, first: Option<Color>, last_period: Option<bool>) -> TwoFlags {
         if table::two_flags_draw(self.edition, self.play()) {
-            return TwoFlags::Draw;
+            return TwoFlags::DrawInAnyOrder;
         }
-        match first {
-            Some(color) => TwoFlags::Loses(color),
-            None if last_period => TwoFlags::Draw,
-            None => TwoFlags::PlayOn,
+        match (first, last_period) {
+            (Some(color), _) => TwoFlags::Loses(color),
+            (None, Some(true)) => TwoFlags::Draw,
+            (None, Some(false)) => TwoFlags::PlayOn,
+            (None, None) => TwoFlags::ByPeriod,
         }
+    }
+
+    /// Whether the players have to write the moves (8.1): not in rapid and blitz (1997: B.3; 2023: A.2).
+    #[must_use]
+    pub fn players_write(&self) -> bool {
+        self.mode == Mode::Standard
     }
 
     /// Whether a win on time or by an illegal move needs mating material instead of any way to mate (1997: C.4).

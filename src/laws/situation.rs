@@ -113,7 +113,7 @@ pub enum Situation {
         completed: u32,
         /// Moves required in the period; `None`: all, or not known.
         required: Option<u32>,
-        /// The last period, or the only one.
+        /// The last period, or the only one; false where that is not known.
         last_period: bool,
         /// As for an illegal move.
         opponent_can_mate: Option<bool>,
@@ -122,8 +122,8 @@ pub enum Situation {
     TwoFlags {
         /// Whose fell first, where the clock shows that.
         first: Option<Color>,
-        /// The last period, or the only one.
-        last_period: bool,
+        /// Whether it is the last period, or the only one; `None`: not known.
+        last_period: Option<bool>,
     },
     /// The clock's times do not fit the time that has passed.
     ClockInconsistent {
@@ -133,6 +133,8 @@ pub enum Situation {
         increments_of: Option<ByColor<u32>>,
         /// What both should show, in milliseconds, where the arithmetic is exact.
         should: Option<ByColor<u64>>,
+        /// Moves that both players have completed.
+        moves: u32,
     },
     /// Less than five minutes are left in a period, without 30 seconds a move.
     TimeTrouble {

@@ -73,7 +73,9 @@ pub enum SeventyFive {
 pub enum FlagCall {
     /// The arbiter, or a player.
     Arbiter,
-    /// The arbiter, or a player, who must have time left and stops the clocks.
+    /// The arbiter, or a player, who must stop the clocks and still have time (2014: A.4c).
+    ArbiterOrTimelyClaim,
+    /// The arbiter, or a player, who may stop the clocks; that player's own time is no condition (2023: A.5.3, A.5.5).
     ArbiterOrClaim,
     /// A player alone, who stops both clocks with their own flag still up; the arbiter says nothing.
     Claim,
@@ -161,6 +163,16 @@ pub(super) fn stands_once_answered(edition: Edition, play: Play) -> bool {
     }
 }
 
+/// Whether an illegal move that stands may still be corrected where the players agree on it without the arbiter.
+pub(super) fn players_may_agree(edition: Edition) -> bool {
+    since(false, &[(Fide2014, true)], edition)
+}
+
+/// Whether the penalty for an illegal move is given only when a player asks for a ruling.
+pub(super) fn penalty_on_request(edition: Edition, play: Play) -> bool {
+    matches!(play, Rs | Ru) && since(true, &[(Fide2009, false)], edition)
+}
+
 /// What is done with an illegal position that was not put right in time.
 pub(super) fn illegal_position(edition: Edition, play: Play) -> Standing {
     use Standing::{GoBack, Intervene, Leave, WaitThenDraw};
@@ -199,6 +211,11 @@ pub(super) fn press_while_displaced(edition: Edition) -> Press {
     )
 }
 
+/// Whether a player who displaced pieces may be penalised for it.
+pub(super) fn displacing_may_cost(edition: Edition) -> bool {
+    since(false, &[(Fide2009, true)], edition)
+}
+
 /// Whether making a move with two hands is treated as an illegal move.
 pub(super) fn two_hands_as_illegal(edition: Edition) -> bool {
     since(false, &[(Fide2017, true)], edition)
@@ -213,7 +230,8 @@ pub(super) fn touch_on_request(edition: Edition, play: Play) -> bool {
     }
 }
 
-/// Up to how many moves by each player a wrong start is put right; `None`: during the whole game.
+/// Up to how many moves by each player a wrong start is put right and the setting of a clock changed; `None`: during the
+/// whole game.
 pub(super) fn start_limit(edition: Edition, play: Play) -> Option<u32> {
     match play {
         S => None,
@@ -222,9 +240,32 @@ pub(super) fn start_limit(edition: Edition, play: Play) -> Option<u32> {
     }
 }
 
-/// Whether a rook that began on a wrong square cannot castle either; before 2014 only an exchanged king and queen matter.
-pub(super) fn misplaced_rook_matters(edition: Edition) -> bool {
-    since(false, &[(Fide2014, true)], edition)
+/// Whether that limit bars claims of the players; since 2014 it bars any change.
+pub(super) fn limit_bars_claims(edition: Edition) -> bool {
+    since(true, &[(Fide2014, false)], edition)
+}
+
+/// Who may no longer castle in a game that goes on from a wrong start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CastlingLost {
+    /// No rule of its own.
+    NoRule,
+    /// A king that began on the queen's square.
+    SwappedKing,
+    /// A king or a rook that began on a wrong square.
+    Misplaced,
+}
+
+/// Who may no longer castle in a game that goes on from a wrong start (2009: A4a; 2014: A.4a).
+pub(super) fn castling_lost(edition: Edition) -> CastlingLost {
+    since(
+        CastlingLost::NoRule,
+        &[
+            (Fide2009, CastlingLost::SwappedKing),
+            (Fide2014, CastlingLost::Misplaced),
+        ],
+        edition,
+    )
 }
 
 /// Whether a turned board must be put right, or only may.
@@ -273,12 +314,21 @@ pub(super) fn resignation_spares(edition: Edition) -> bool {
 
 /// Who calls a flag that has fallen.
 pub(super) fn flag_call(edition: Edition, play: Play) -> FlagCall {
-    use FlagCall::{Arbiter, ArbiterOrClaim, Claim};
+    use FlagCall::{Arbiter, ArbiterOrClaim, ArbiterOrTimelyClaim, Claim};
     match play {
         S => Arbiter,
         Rs | Bs => since(Claim, &[(Fide2009, Arbiter)], edition),
-        Ru | Bu => since(Claim, &[(Fide2014, ArbiterOrClaim)], edition),
+        Ru | Bu => since(
+            Claim,
+            &[(Fide2014, ArbiterOrTimelyClaim), (Fide2017, ArbiterOrClaim)],
+            edition,
+        ),
     }
+}
+
+/// Whether the arbiter, who leaves a flag to the players, may announce that both are down (2009: A4d).
+pub(super) fn may_announce_two_flags(edition: Edition) -> bool {
+    since(false, &[(Fide2009, true)], edition)
 }
 
 /// Whether two fallen flags are a draw whichever was first.

@@ -192,11 +192,12 @@ impl Desk<'_> {
         )
     }
 
-    /// What the clocks showed around an irregularity.
-    fn clock_times(&self) -> Option<ClockReadings> {
+    /// What the clocks showed around an irregularity at that ply: when the ply before it was completed, and now.
+    fn clock_times(&self, ply: u32) -> Option<ClockReadings> {
         let now = self.game.face?;
+        let earlier = self.game.line.iter().rev().filter(|entry| entry.ply.number < ply);
         let completed = |entry: &LineEntry| entry.completed.and_then(|(_, clock, _)| clock);
-        let before = self.game.line.iter().rev().find_map(completed);
+        let before = earlier.into_iter().find_map(completed);
         let sides = |clock: Clock| ByColor {
             white: clock.white_ms,
             black: clock.black_ms,

@@ -6,7 +6,7 @@ use super::{Advice, Draft, Severity, clock_text};
 use crate::laws::articles::Topic;
 use crate::laws::resumable::ResumableCase;
 use crate::laws::situation::DrawnStart;
-use crate::laws::table::{self, Press, Standing};
+use crate::laws::table::{self, CastlingLost, Press, Standing};
 
 impl Draft<'_> {
     pub(super) fn displaced(self, found_later: bool) -> Advice {
@@ -19,7 +19,12 @@ impl Draft<'_> {
             Press::Silent => "none",
             Press::Offence => "offence",
         };
-        let draft = self.with("press", press);
+        let penalise = if table::displacing_may_cost(self.rules.edition) {
+            "yes"
+        } else {
+            "no"
+        };
+        let draft = self.with("press", press).with("penalise", penalise);
         draft.is(Severity::Advice, "displaced_pieces.at_once", &[Topic::Displaced])
     }
 
@@ -47,13 +52,17 @@ impl Draft<'_> {
             DrawnStart::Chess960(Some(placement)) => ("drawn", placement.as_str()),
         };
         let limit = self.rules.start_limit();
-        let rook = table::misplaced_rook_matters(self.rules.edition);
+        let castling = match table::castling_lost(self.rules.edition) {
+            CastlingLost::NoRule => "none",
+            CastlingLost::SwappedKing => "king_and_queen",
+            CastlingLost::Misplaced => "king_and_rook",
+        };
         let draft = self
             .with("drawn", name)
             .with("placement", placement)
             .with("moves", moves)
             .with("limit", limit.unwrap_or_default())
-            .with("castling", if rook { "king_and_rook" } else { "king_and_queen" });
+            .with("castling", castling);
         let case = match limit {
             Some(limit) if moves >= limit => ResumableCase::WrongGoesOn,
             _ if moves == 0 => ResumableCase::WrongAtTheStart,

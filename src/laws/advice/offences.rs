@@ -30,30 +30,65 @@ impl Offence {
     }
 }
 
+/// To what times the clocks may be set.
+#[derive(Clone, Copy)]
+enum Reset {
+    /// Those before the irregularity: play went on after it.
+    Before,
+    /// Those before it, or the present ones without what the press added.
+    BeforeOrNow,
+    /// The present ones without what the press added: no move is taken back.
+    Now,
+}
+
+impl Reset {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Before => "before",
+            Self::BeforeOrNow => "before_or_now",
+            Self::Now => "now",
+        }
+    }
+}
+
 impl Draft<'_> {
     pub(super) fn illegal_move(self, stage: Stage, offence: Offence) -> Advice {
         let stands = self.rules.stands_once_answered();
         match stage {
             Stage::Made => self.illegal_move_made(),
             Stage::Completed => self.illegal_move_completed(offence),
-            Stage::Answered if stands => {
-                let counts = if self.rules.standing_counts() {
-                    "yes"
-                } else {
-                    "ask"
-                };
-                let draft = self.with("counts", counts).with("offence", offence.number);
-                draft.is(Severity::Hint, "illegal_move.stands", &[Topic::Window])
-            }
+            Stage::Answered if stands => self.illegal_move_stands(offence),
             Stage::Answered if matches!(self.rules.penalty(), Penalty::OnClaim { .. }) => {
                 self.is(Severity::Hint, "illegal_move.claim_lapsed", &[Topic::Window])
             }
             Stage::Answered => {
                 let topics = [Topic::IllegalMove, Topic::Penalty, Topic::Reset];
-                let draft = self.penalty(offence);
+                let lost = self.loses(offence);
+                let draft = self.penalty(offence, Reset::Before);
+                let draft = draft.with("remedy", if lost { "none" } else { "back" });
                 draft.is(Severity::Violation, "illegal_move.found_later", &topics)
             }
         }
+    }
+
+    fn illegal_move_stands(self, offence: Offence) -> Advice {
+        let counts = match self.rules.penalty() {
+            // Nothing is counted where the first one decides the game.
+            Penalty::LosesAtOnce | Penalty::WinOnClaim => "none",
+            // It was answered before it was completed.
+            _ if offence.number == 0 => "none",
+            _ if self.rules.standing_counts() => "yes",
+            _ => "ask",
+        };
+        let agreement = if self.rules.players_may_agree() {
+            "yes"
+        } else {
+            "none"
+        };
+        self.with("counts", counts)
+            .with("agreement", agreement)
+            .with("offence", offence.number)
+            .is(Severity::Hint, "illegal_move.stands", &[Topic::Window])
     }
 
     fn illegal_move_made(self) -> Advice {
@@ -75,7 +110,8 @@ impl Draft<'_> {
             _ if self.loses(offence) => (Severity::Violation, "illegal_move.lost"),
             _ => (Severity::Violation, "illegal_move.completed"),
         };
-        self.penalty(offence).is(severity, case, &topics)
+        self.penalty(offence, Reset::BeforeOrNow)
+            .is(severity, case, &topics)
     }
 
     pub(super) fn promotion(self, stage: Stage, offence: Offence) -> Advice {
@@ -114,7 +150,12 @@ impl Draft<'_> {
             _ if self.loses(offence) => (Severity::Violation, "promotion_not_replaced.lost"),
             _ => (Severity::Violation, "promotion_not_replaced.completed"),
         };
-        self.penalty(offence).is(severity, case, &topics)
+        let reset = if self.rules.becomes_queen() {
+            Reset::Now
+        } else {
+            Reset::BeforeOrNow
+        };
+        self.penalty(offence, reset).is(severity, case, &topics)
     }
 
     fn promotion_answered(self, offence: Offence) -> Advice {
@@ -122,7 +163,12 @@ impl Draft<'_> {
         match self.rules.illegal_position() {
             Standing::GoBack => {
                 let topics = [Topic::Promotion, Topic::Penalty, Topic::Reset];
-                let draft = self.penalty(offence);
+                let remedy = match (self.loses(offence), self.rules.becomes_queen()) {
+                    (true, _) => "none",
+                    (false, true) => "queen",
+                    (false, false) => "back",
+                };
+                let draft = self.penalty(offence, Reset::Before).with("remedy", remedy);
                 draft.is(Severity::Violation, "promotion_not_replaced.found_later", &topics)
             }
             Standing::Intervene => self.is(Severity::Advice, "promotion_not_replaced.still_there", &standing),
@@ -138,15 +184,15 @@ impl Draft<'_> {
         match self.rules.pressed_without_move() {
             Pressed::NoRule => self.is(Severity::Hint, "clock_pressed_without_move.no_rule", &alone),
             Pressed::Discretion => {
-                let draft = self.clocks(offence, 0);
+                let draft = self.clocks(offence, Reset::Now, 0);
                 draft.is(Severity::Advice, "clock_pressed_without_move.discretion", &alone)
             }
             Pressed::AsIllegal if lost => {
-                let draft = self.penalty(offence);
+                let draft = self.penalty(offence, Reset::Now);
                 draft.is(Severity::Violation, "clock_pressed_without_move.lost", &topics)
             }
             Pressed::AsIllegal => {
-                let draft = self.penalty(offence);
+                let draft = self.penalty(offence, Reset::Now);
                 draft.is(
                     Severity::Violation,
                     "clock_pressed_without_move.as_illegal",
@@ -166,7 +212,8 @@ impl Draft<'_> {
             Penalty::Minutes { minutes, loses_at } => self
                 .with("tariff", "minutes")
                 .with("minutes", minutes)
-                .with("loses_at", loses_at),
+                .with("loses_at", loses_at)
+                .open_minutes(),
             _ => self.with("tariff", "at_once"),
         };
         draft.is(Severity::Hint, "two_hands_suspected.as_illegal", &topics)
@@ -182,15 +229,11 @@ impl Draft<'_> {
     }
 
     /// What the offence costs, and the times to set.
-    fn penalty(self, offence: Offence) -> Self {
+    fn penalty(self, offence: Offence, reset: Reset) -> Self {
         let rules = self.rules;
         let lost = self.loses(offence);
         let spares = if rules.penalty_spares() { "yes" } else { "no" };
-        let request = if rules.article(Topic::Penalty).ends_with("B.5") {
-            "yes"
-        } else {
-            "no"
-        };
+        let request = if rules.penalty_on_request() { "yes" } else { "no" };
         let window = if rules.stands_once_answered() {
             "before_reply"
         } else {
@@ -201,24 +244,37 @@ impl Draft<'_> {
             .with("offence", offence.number)
             .with("spares", spares)
             .with("request", request)
-            .with("window", window);
+            .with("window", window)
+            .open_minutes();
         match rules.penalty() {
             // The opponent answered before the clock was pressed: the move was never completed.
-            _ if offence.number == 0 => draft.with("penalty", "uncompleted").clocks(offence, 0),
-            Penalty::LosesAtOnce => draft.with("penalty", "at_once").clocks(offence, 0),
-            Penalty::Minutes { .. } if lost => draft.with("penalty", "lost").clocks(offence, 0),
-            Penalty::Minutes { minutes, loses_at } | Penalty::OnClaim { minutes, loses_at } => draft
+            _ if offence.number == 0 => draft.with("penalty", "uncompleted").clocks(offence, reset, 0),
+            Penalty::LosesAtOnce => draft.with("penalty", "at_once").with("times", "none"),
+            Penalty::Minutes { .. } if lost => draft.with("penalty", "lost").with("times", "none"),
+            Penalty::Minutes { minutes, loses_at } => draft
                 .with("penalty", "minutes")
                 .with("minutes", minutes)
                 .with("loses_at", loses_at)
-                .clocks(offence, minutes),
+                .clocks(offence, reset, minutes),
+            // Which offences before were claimed is not known.
+            Penalty::OnClaim { minutes, loses_at } => draft
+                .with("penalty", "claimed")
+                .with("minutes", minutes)
+                .with("loses_at", loses_at)
+                .clocks(offence, reset, minutes),
             Penalty::QuickplayFinish { minutes, loses_at } => draft
                 .with("penalty", "quickplay_finish")
                 .with("minutes", minutes)
                 .with("loses_at", loses_at)
-                .clocks(offence, 0),
-            Penalty::WinOnClaim | Penalty::OpenMinutes => draft.with("penalty", "none").clocks(offence, 0),
+                .clocks(offence, reset, 0),
+            Penalty::WinOnClaim | Penalty::OpenMinutes => draft.with("penalty", "none").with("times", "none"),
         }
+    }
+
+    /// Adds whether the Laws leave the minutes open.
+    fn open_minutes(self) -> Self {
+        let open = if self.rules.penalty_is_open() { "yes" } else { "no" };
+        self.with("open", open)
     }
 
     /// Adds whether the opponent can mate, where a loss becomes a draw if not.
@@ -237,13 +293,14 @@ impl Draft<'_> {
     }
 
     /// The times that the arbiter may set (2023: 7.1), with `minutes` more for the opponent.
-    fn clocks(self, offence: Offence, minutes: u8) -> Self {
+    fn clocks(self, offence: Offence, reset: Reset, minutes: u8) -> Self {
         let Some((times, offender)) = offence.times.zip(self.color) else {
             return self.with("times", "none");
         };
         let bonus = u64::from(minutes) * 60_000;
         let (exact, keep) = (times.exact(offender, bonus), times.keep(offender, bonus));
-        self.with("times", "known")
+        self.with("times", reset.name())
+            .with("included", if minutes > 0 { "yes" } else { "no" })
             .with("exact_white", clock_text(*exact.get(Color::White)))
             .with("exact_black", clock_text(*exact.get(Color::Black)))
             .with("keep_white", clock_text(*keep.get(Color::White)))

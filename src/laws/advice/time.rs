@@ -2,11 +2,11 @@
 
 use shakmaty::{ByColor, Color};
 
-use super::{Advice, Draft, Severity, clock_text};
+use super::{Advice, Draft, Severity, clock_text, name};
 use crate::laws::articles::Topic;
 use crate::laws::resumable::ResumableCase;
 use crate::laws::rules::TwoFlags;
-use crate::laws::table::FlagCall;
+use crate::laws::table::{self, FlagCall};
 
 impl Draft<'_> {
     pub(super) fn flag(self, completed: u32, required: Option<u32>, last_period: bool) -> Advice {
@@ -24,12 +24,13 @@ impl Draft<'_> {
         let (severity, case, claim) = match draft.rules.flag_call() {
             FlagCall::Claim => (Severity::Hint, "flag_fall.silent", "none"),
             FlagCall::Arbiter => (Severity::Advice, "flag_fall.fallen", "none"),
-            FlagCall::ArbiterOrClaim => (Severity::Advice, "flag_fall.fallen", "clock_stopped"),
+            FlagCall::ArbiterOrTimelyClaim => (Severity::Advice, "flag_fall.fallen", "in_time"),
+            FlagCall::ArbiterOrClaim => (Severity::Advice, "flag_fall.fallen", "may_stop"),
         };
         draft.with("claim", claim).is(severity, case, &topics)
     }
 
-    pub(super) fn two_flags(self, first: Option<Color>, last_period: bool) -> Advice {
+    pub(super) fn two_flags(self, first: Option<Color>, last_period: Option<bool>) -> Advice {
         let severity = Severity::Advice;
         match self.rules.two_flags(first, last_period) {
             TwoFlags::Loses(color) => {
@@ -39,7 +40,36 @@ impl Draft<'_> {
             }
             TwoFlags::PlayOn => self.is(severity, "two_flags.goes_on", &[Topic::TwoFlagsPlayOn]),
             TwoFlags::Draw => self.is(severity, "two_flags.draw", &[Topic::TwoFlagsLast]),
+            TwoFlags::ByPeriod => {
+                let topics = [Topic::TwoFlagsPlayOn, Topic::TwoFlagsLast];
+                self.is(severity, "two_flags.by_period", &topics)
+            }
+            TwoFlags::DrawInAnyOrder => {
+                let call = if table::may_announce_two_flags(self.rules.edition) {
+                    "arbiter"
+                } else {
+                    "players"
+                };
+                let draft = self.with("call", call);
+                draft.is(severity, "two_flags.draw_in_any_order", &[Topic::TwoFlagsLast])
+            }
         }
+    }
+
+    /// Adds whether the setting of the clock may still be changed.
+    pub(super) fn clock_setting(self, moves: u32) -> Self {
+        let limit = self.rules.start_limit();
+        let too_late = limit.is_some_and(|limit| moves >= limit);
+        let setting = match too_late {
+            false => "open",
+            true if table::limit_bars_claims(self.rules.edition) => "claims_barred",
+            true => "closed",
+        };
+        let wrong_time = if too_late { "closed" } else { "open" };
+        self.with("setting", setting)
+            .with("increment", setting)
+            .with("wrong_time", wrong_time)
+            .with("limit", limit.unwrap_or_default())
     }
 
     pub(super) fn inconsistent(
@@ -48,11 +78,12 @@ impl Draft<'_> {
         increments_of: Option<ByColor<u32>>,
         should: Option<ByColor<u64>>,
     ) -> Advice {
-        let draft = self.with(
-            "amount",
-            clock_text(missing_s.unsigned_abs().saturating_mul(1000)),
-        );
-        let draft = match should {
+        let amount = missing_s.unsigned_abs().saturating_mul(1000);
+        let closed = self.values.get("wrong_time").is_some_and(|time| time == "closed");
+        let draft = self
+            .with("amount", clock_text(amount))
+            .with("half", clock_text(amount / 2));
+        let draft = match should.filter(|_| !closed) {
             Some(should) => draft
                 .with("should", "known")
                 .with("should_white", clock_text(*should.get(Color::White)))
@@ -69,7 +100,9 @@ impl Draft<'_> {
             None if missing_s < 0 => (draft, "clock_inconsistent.too_much"),
             None => (draft, "clock_inconsistent.too_little"),
         };
-        draft.is(Severity::Advice, case, &[Topic::ClockDefect, Topic::ClockSetting])
+        let topics = [Topic::ClockDefect, Topic::ClockSetting, Topic::ClockSettingLimit];
+        let severity = if closed { Severity::Hint } else { Severity::Advice };
+        draft.is(severity, case, &topics)
     }
 
     pub(super) fn time_trouble(self, players: ByColor<bool>) -> Advice {
@@ -83,6 +116,12 @@ impl Draft<'_> {
             (false, true) => (Some(Color::Black), "time_trouble.one"),
             _ => (None, "time_trouble.both"),
         };
+        if !self.rules.players_write() {
+            let who = color.map_or("both", name);
+            let mode = self.rules.mode.as_str();
+            let draft = self.with("who", who).with("in_mode", mode).of(color);
+            return draft.is(Severity::Info, "time_trouble.no_writing", &[Topic::Writing]);
+        }
         let draft = self.with("exempt", exempt).of(color);
         draft.is(Severity::Advice, case, &[Topic::Writing])
     }

@@ -81,7 +81,7 @@ fn value_that_looks_like_a_placeholder_stays_as_it_is() {
         ("color".to_owned(), Value::from("white")),
     ]);
     let text = text(Language::English, "sensor_fault.look", &values);
-    assert!(text.contains("on {color}."), "{text}");
+    assert!(text.contains("on {color} "), "{text}");
 }
 
 #[test]

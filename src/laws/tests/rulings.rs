@@ -2,6 +2,7 @@
 
 mod games;
 mod offences;
+mod wording;
 
 use shakmaty::Color;
 

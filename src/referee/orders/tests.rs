@@ -161,7 +161,7 @@ fn a_resignation_against_a_bare_king_is_a_draw() {
         let mut table = Table::of(fen, rules(edition, Mode::Standard, true));
         table.plays("e4");
         let note = table.command(r#""do":"set_result","result":"0-1","reason":"resignation""#);
-        let expected = "a draw: Black cannot mate by any series of legal moves (Art. 5.1.2): the men do not suffice, \
+        let expected = "a draw: Black cannot mate by any series of legal moves (Art. 5.1.2): the pieces do not suffice, \
             wherever they stand";
         assert_eq!(
             note,

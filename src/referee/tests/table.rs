@@ -115,6 +115,16 @@ impl Table {
         })
     }
 
+    /// A press that ends a move of so many seconds.
+    pub(in crate::referee) fn completes_after(&mut self, ply: u32, seconds: u64) -> &mut Self {
+        self.finds(Finding::Completed {
+            ply,
+            by: Completion::Press,
+            clock: None,
+            elapsed: Some(Duration::from_secs(seconds)),
+        })
+    }
+
     /// Moves that are made and pressed.
     pub(in crate::referee) fn plays(&mut self, names: &str) -> &mut Self {
         for name in names.split_whitespace() {

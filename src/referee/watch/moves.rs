@@ -402,7 +402,7 @@ fn act_of_ply(desk: &Desk<'_>, ply: u32) -> Option<Act> {
 }
 
 fn report(desk: &Desk<'_>, act: &Act, ply: u32, since: Timestamp, stage: Stage, offence: u32) -> Report {
-    let times = desk.clock_times().filter(|_| stage != Stage::Made);
+    let times = desk.clock_times(ply).filter(|_| stage != Stage::Made);
     let before = desk.game.before(ply).filter(|_| stage != Stage::Made);
     let opponent_can_mate = desk.opponent_can_mate(before, act.color);
     let situation = if act.unpromoted {

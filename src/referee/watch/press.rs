@@ -151,7 +151,7 @@ impl Presses {
         let situation = Situation::PressedWithoutMove {
             offence: desk.offences.count(waiting.color),
             opponent_can_mate: desk.opponent_can_mate(desk.game.tip(), waiting.color),
-            times: desk.clock_times(),
+            times: desk.clock_times(waiting.ply),
         };
         let report = desk
             .report(situation, waiting.at)

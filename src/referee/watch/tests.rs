@@ -240,11 +240,12 @@ fn a_clock_that_stays_at_zero_has_run_out() {
 }
 
 /// 2023, III.3.1: both flags down in the last period, and nobody knows which was first: a draw; in a period before it
-/// the game goes on. Where the clock tells which was first, that one counts (6.9).
+/// the game goes on. Without a time control nobody knows which period it is. Where the clock tells which was first, that
+/// one counts (6.9).
 #[test]
 fn two_flags_in_one_reading_are_settled_by_the_period() {
     for (control, case) in [
-        (None, "draw"),
+        (None, "by_period"),
         (Some("90+30"), "draw"),
         (Some("90 min/40 + 30 min"), "goes_on"),
     ] {

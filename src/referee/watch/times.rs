@@ -146,7 +146,7 @@ impl Times {
         let control = desk.game.regulations.time_control.as_ref();
         let situation = Situation::TwoFlags {
             first: self.first_flag,
-            last_period: control.is_none_or(is_last),
+            last_period: control.map(is_last),
         };
         let report = desk.report(situation, desk.now());
         self.both = Some(desk.open(report));
@@ -205,7 +205,7 @@ impl Times {
         let situation = Situation::FlagFall {
             completed,
             required: known.and_then(|(control, period)| control.required(period)),
-            last_period: known.map_or(!jumped, |(control, period)| control.is_last(period) && !jumped),
+            last_period: known.is_some_and(|(control, period)| control.is_last(period) && !jumped),
             opponent_can_mate: desk.opponent_can_mate(desk.game.last_legal(), color),
         };
         let report = desk.report(situation, desk.now()).of(color);

@@ -1,0 +1,371 @@
+//! What the texts may say, and what they may not, by the articles of each edition.
+
+use shakmaty::ByColor;
+
+use super::*;
+use crate::laws::Severity;
+use crate::laws::examples::examples;
+
+const PLAYS: [Play; 5] = [Play::S, Play::Rs, Play::Ru, Play::Bs, Play::Bu];
+
+fn german(advice: &Advice) -> String {
+    text(Language::German, advice.case, &advice.values)
+}
+
+fn illegal(stage: Stage, offence: u32) -> Situation {
+    Situation::IllegalMove {
+        fault: Fault::KingInCheck,
+        stage,
+        offence,
+        opponent_can_mate: None,
+        times: None,
+    }
+}
+
+/// 1997, B.3; 2009, A2; since 2014, A.2: in rapid and blitz nobody has to write, in time trouble or not. 8.4 is about
+/// standard play.
+#[test]
+fn nobody_writes_in_rapid_and_blitz() {
+    for &edition in Edition::ALL {
+        for play in PLAYS {
+            for (white, black) in [(true, false), (false, true), (true, true)] {
+                let players = ByColor { white, black };
+                let advice = rules(edition, play).advise(&Situation::TimeTrouble { players }, None);
+                let advised = english(&advice);
+                let writes = play == Play::S;
+                assert_eq!(
+                    advised.contains("go on writing"),
+                    writes && white != black,
+                    "{advised}"
+                );
+                assert_eq!(
+                    advice.case == "time_trouble.no_writing",
+                    !writes,
+                    "{edition} {play:?}"
+                );
+                assert_eq!(advice.severity == Severity::Info, !writes, "{edition} {play:?}");
+            }
+        }
+    }
+    let both = Situation::TimeTrouble {
+        players: ByColor::new_with(|_| true),
+    };
+    for (edition, play, article) in [
+        (Edition::Fide1997, Play::Bu, "B.3"),
+        (Edition::Fide2009, Play::Ru, "A2"),
+        (Edition::Fide2023, Play::Rs, "A.2"),
+        (Edition::Fide2023, Play::S, "8.4"),
+    ] {
+        assert_eq!(rules(edition, play).advise(&both, None).article, article);
+    }
+}
+
+fn inconsistent(increments: bool, moves: u32) -> Situation {
+    Situation::ClockInconsistent {
+        missing_s: 600,
+        increments_of: increments.then(|| ByColor::new_with(|_| moves)),
+        should: increments.then(|| ByColor::new_with(|_| 3_600_000)),
+        moves,
+    }
+}
+
+/// 2023, A.5.1.1, 2018, A.4.1.1, 2014, A.4a: after ten moves completed by each, 2009, A4a, and 1997, B.4: after three, the
+/// setting of the clock is no longer changed. Under supervision and in standard play it is.
+#[test]
+fn setting_of_the_clock_is_left_alone_after_the_limit() {
+    for (edition, play, limit, article) in [
+        (Edition::Fide1997, Play::Rs, 3, "6.10, B.4"),
+        (Edition::Fide1997, Play::Bu, 3, "6.10, B.4"),
+        (Edition::Fide2009, Play::Ru, 3, "6.10a, 6.10b, A4a"),
+        (Edition::Fide2014, Play::Ru, 10, "6.10a, 6.10b, A.4a"),
+        (Edition::Fide2018, Play::Ru, 10, "6.10.1, 6.10.2, A.4.1.1"),
+        (Edition::Fide2018, Play::Bu, 10, "6.10.1, 6.10.2, A.4.1.1, B.4"),
+        (Edition::Fide2023, Play::Ru, 10, "6.10.1, 6.10.2, A.5.1.1"),
+        (Edition::Fide2023, Play::Bu, 10, "6.10.1, 6.10.2, A.5.1.1, B.3"),
+    ] {
+        let rules = rules(edition, play);
+        for increments in [true, false] {
+            let before = rules.advise(&inconsistent(increments, limit - 1), None);
+            assert_eq!(before.article, article, "{edition} {play:?}");
+            assert_eq!(before.severity, Severity::Advice);
+            assert!(
+                english(&before).contains("Stop the clocks"),
+                "{}",
+                english(&before)
+            );
+            let after = rules.advise(&inconsistent(increments, limit), None);
+            assert_eq!(after.severity, Severity::Hint, "{edition} {play:?}");
+            for advised in [english(&after), german(&after)] {
+                assert!(
+                    !advised.contains("Stop the clocks") && !advised.contains("Uhren anhalten"),
+                    "{advised}"
+                );
+            }
+            // It is the setting that is left alone; a defective clock is replaced at any time.
+            assert!(
+                increments || english(&after).contains("replace it"),
+                "{}",
+                english(&after)
+            );
+        }
+    }
+    for play in [Play::S, Play::Rs, Play::Bs] {
+        let advice = rules(Edition::Fide2023, play).advise(&inconsistent(true, 40), None);
+        assert_eq!(
+            (advice.severity, advice.article.as_str()),
+            (Severity::Advice, "6.10.1, 6.10.2")
+        );
+        assert!(
+            english(&advice).contains("set the increment"),
+            "{}",
+            english(&advice)
+        );
+    }
+}
+
+/// 2023, A.5.3, and 2018, A.4.3: the claimant may stop the clocks, and their own time is no condition. 2014, A.4c: they
+/// must, and it is. 1997, B.7: with their own flag up.
+#[test]
+fn own_time_of_the_claimant_matters_up_to_2014() {
+    let flag = Situation::FlagFall {
+        completed: 30,
+        required: None,
+        last_period: true,
+        opponent_can_mate: Some(true),
+    };
+    let advised = |edition, play| english(&rules(edition, play).advise(&flag, WHITE));
+    for edition in [Edition::Fide2017, Edition::Fide2018, Edition::Fide2023] {
+        for play in [Play::Ru, Play::Bu] {
+            let advised = advised(edition, play);
+            assert!(
+                advised.ends_with("A player who claims it may stop the clocks."),
+                "{advised}"
+            );
+            assert!(!advised.contains("time left"), "{advised}");
+        }
+    }
+    let advised_2014 = advised(Edition::Fide2014, Play::Ru);
+    assert!(
+        advised_2014.ends_with("must stop the clocks and still have time left."),
+        "{advised_2014}"
+    );
+    let advised_1997 = advised(Edition::Fide1997, Play::Ru);
+    assert!(advised_1997.contains("Black's own flag is up"), "{advised_1997}");
+}
+
+/// 2017, 7.5.3; 2018 and 2023, 7.5.5; 2014, 7.5b; 2009, 7.4b; 1997, 10.3.
+#[test]
+fn penalty_has_its_article_in_every_edition() {
+    let articles: Vec<&str> = Edition::ALL
+        .iter()
+        .map(|edition| rules(*edition, Play::S).article(Topic::Penalty))
+        .collect();
+    assert_eq!(articles, ["10.3", "7.4b", "7.5b", "7.5.3", "7.5.5", "7.5.5"]);
+    assert_eq!(
+        rules(Edition::Fide2017, Play::Bs).article(Topic::Penalty),
+        "7.5.3, B.2"
+    );
+}
+
+/// 1997, C.3, and 2009, B3c, know no agreement of the players to correct an illegal move that stands; 2014, A.4b, does.
+/// Where the first illegal move decides the game, there is none to count.
+#[test]
+fn players_may_agree_to_correct_a_move_since_2014() {
+    for (edition, play, agree, counts) in [
+        (Edition::Fide1997, Play::Bs, false, false),
+        (Edition::Fide1997, Play::Bu, false, false),
+        (Edition::Fide2009, Play::Bu, false, false),
+        (Edition::Fide2014, Play::Ru, true, false),
+        (Edition::Fide2017, Play::Bu, true, false),
+        (Edition::Fide2018, Play::Ru, true, true),
+        (Edition::Fide2023, Play::Bu, true, true),
+    ] {
+        let rules = rules(edition, play);
+        let advised = english(&rules.advise(&illegal(Stage::Answered, 1), WHITE));
+        assert_eq!(advised.contains("agree"), agree, "{edition} {play:?}: {advised}");
+        assert_eq!(
+            advised.contains("offence"),
+            counts,
+            "{edition} {play:?}: {advised}"
+        );
+        let pawn = Situation::IllegalPosition { kings: false };
+        let advised = english(&rules.advise(&pawn, None));
+        assert!(!advised.contains("agree"), "{edition} {play:?}: {advised}");
+    }
+}
+
+/// 1997, 7.3, has no penalty for whoever displaces pieces; 2009, 7.3, and 2023, 7.4, do.
+#[test]
+fn displacing_pieces_may_be_penalised_since_2009() {
+    for &edition in Edition::ALL {
+        let advice = rules(edition, Play::S).advise(&Situation::DisplacedPieces { found_later: false }, None);
+        let advised = english(&advice);
+        assert_eq!(
+            advised.contains("penalise"),
+            edition >= Edition::Fide2009,
+            "{advised}"
+        );
+        assert_eq!(
+            advised.contains("may start that player's clock"),
+            edition == Edition::Fide1997,
+            "{advised}"
+        );
+    }
+}
+
+/// 2023, III.3.1: the two things that decide are said, and where one of them is not known, neither is claimed. 1997, B.8,
+/// and 2009, A4d: a draw in any order, which the arbiter of 1997 does not announce.
+#[test]
+fn two_flags_say_what_is_known() {
+    let advised = |edition, play, first, last_period| {
+        english(&rules(edition, play).advise(&Situation::TwoFlags { first, last_period }, None))
+    };
+    let now = |first, last_period| advised(Edition::Fide2023, Play::S, first, last_period);
+    let draw = now(None, Some(true));
+    assert!(
+        draw.contains("last period") && draw.contains("nobody knows which was first"),
+        "{draw}"
+    );
+    let on = now(None, Some(false));
+    assert!(
+        on.contains("not the last period") && on.contains("nobody knows which was first"),
+        "{on}"
+    );
+    assert!(now(None, None).contains("In the last period the game is drawn; in any other it goes on."));
+    assert!(now(WHITE, Some(true)).contains("White's was down first"));
+    let rapid = |edition| advised(edition, Play::Ru, WHITE, Some(true));
+    assert!(rapid(Edition::Fide1997).ends_with("Say nothing until a player claims it."));
+    assert!(rapid(Edition::Fide2009).ends_with("You may announce it."));
+}
+
+/// 2023: A.3 has one minute, but B.2 leads supervised blitz to 7.5.5, which has two. No other case leaves it open.
+#[test]
+fn minutes_in_supervised_blitz_of_2023_are_an_open_point() {
+    for &edition in Edition::ALL {
+        for play in PLAYS {
+            let rules = rules(edition, play);
+            let open = edition == Edition::Fide2023 && play == Play::Bs;
+            for situation in [illegal(Stage::Completed, 1), Situation::TwoHandsSuspected] {
+                let advised = english(&rules.advise(&situation, WHITE));
+                assert_eq!(
+                    advised.contains("open point"),
+                    open,
+                    "{edition} {play:?}: {advised}"
+                );
+            }
+            // The second offence loses either way.
+            let second = english(&rules.advise(&illegal(Stage::Completed, 2), WHITE));
+            assert!(!second.contains("open point"), "{second}");
+        }
+    }
+}
+
+/// Guidelines II: only a game of Chess960 is told of it.
+#[test]
+fn normal_game_hears_nothing_of_chess960() {
+    for &edition in Edition::ALL {
+        for play in PLAYS {
+            for &kind in IncidentKind::ALL {
+                for advice in rules(edition, play).explain(kind) {
+                    assert!(
+                        !english(&advice).contains("Chess960"),
+                        "{kind:?}: {}",
+                        english(&advice)
+                    );
+                }
+            }
+        }
+    }
+    let drawn = DrawnStart::Chess960(None);
+    let advice = rules(Edition::Fide2023, Play::S).advise(&Situation::WrongStart { drawn, moves: 0 }, None);
+    assert!(english(&advice).contains("a start position of Chess960"));
+}
+
+/// 7.5.3 and 7.5.2 of 2023: no move is taken back, so the clocks are not set back either; 7.5.1: they may be. The penalty
+/// is in the times, and said to be only where there is one.
+#[test]
+fn times_to_set_go_back_where_a_move_does() {
+    let times = Some(ClockReadings {
+        before: ByColor {
+            white: 3_600_000,
+            black: 3_500_000,
+        },
+        now: ByColor {
+            white: 3_400_000,
+            black: 3_490_000,
+        },
+        undue: 30_000,
+    });
+    let standard = rules(Edition::Fide2023, Play::S);
+    let of = |stage| Situation::IllegalMove {
+        fault: Fault::Geometry,
+        stage,
+        offence: 1,
+        opponent_can_mate: None,
+        times,
+    };
+    let pressed = Situation::PressedWithoutMove {
+        offence: 1,
+        opponent_can_mate: None,
+        times,
+    };
+    let pawn = Situation::PromotionNotReplaced {
+        square: shakmaty::Square::E8,
+        stage: Stage::Completed,
+        offence: 1,
+        opponent_can_mate: None,
+        times,
+    };
+    for (situation, before, now) in [
+        (of(Stage::Completed), true, true),
+        (of(Stage::Answered), true, false),
+        (pressed, false, true),
+        (pawn, false, true),
+    ] {
+        let advised = english(&standard.advise(&situation, WHITE));
+        assert_eq!(
+            advised.contains("White 1:00:00, Black 1:00:20"),
+            before,
+            "{advised}"
+        );
+        assert_eq!(advised.contains("White 0:56:10, Black 1:00:10"), now, "{advised}");
+        assert!(advised.contains("The penalty time is included."), "{advised}");
+    }
+    let old = english(&rules(Edition::Fide1997, Play::S).advise(&of(Stage::Completed), WHITE));
+    assert!(
+        old.contains("White 1:00:00, Black 0:58:20") && !old.contains("included"),
+        "{old}"
+    );
+}
+
+/// 2009, A4c: only what is claimed is penalised, and which offences before were claimed the board cannot see.
+#[test]
+fn claimed_penalties_are_not_numbered() {
+    let advice = rules(Edition::Fide2009, Play::Ru).advise(&illegal(Stage::Completed, 3), WHITE);
+    let advised = english(&advice);
+    assert!(
+        advised.contains("the third offence claimed loses the game"),
+        "{advised}"
+    );
+    assert!(!advised.contains("White's third offence"), "{advised}");
+}
+
+/// A player is nobody's "he", and a piece is none either; German texts speak of rule violations as the German Laws do.
+#[test]
+fn texts_are_in_plain_words() {
+    for &edition in Edition::ALL {
+        for play in PLAYS {
+            for (situation, color) in examples() {
+                let advice = rules(edition, play).advise(&situation, color);
+                let advised = english(&advice);
+                let mut words = advised.split(|letter: char| !letter.is_alphabetic());
+                let he = words
+                    .find(|word| ["he", "his", "him", "himself"].contains(&word.to_lowercase().as_str()));
+                assert_eq!(he, None, "{advised}");
+                assert!(!advised.contains("offence no."), "{advised}");
+                let advised = german(&advice);
+                assert!(!advised.contains("Verstoß verliert"), "{advised}");
+            }
+        }
+    }
+}
