@@ -98,7 +98,9 @@ impl OpenGame {
             | EndReason::Gap
             | EndReason::Agreement
             | EndReason::Claim
+            | EndReason::Quickplay
             | EndReason::Default
+            | EndReason::Conduct
             | EndReason::Arbiter
             | EndReason::Void
             | EndReason::Adjourned => return as_entered,

@@ -208,6 +208,8 @@ fn arbiters_result_counts_and_names_the_person() {
         reason: Some(EndReason::Resignation),
         players: None,
         time_control: None,
+        time_control_typed: None,
+        mode: None,
         moves: None,
         position: None,
         note: Some("White left.".to_owned()),

@@ -40,6 +40,7 @@ impl Renderer<'_> {
                 action,
                 arguments,
                 error,
+                note,
                 ..
             } => {
                 let mut lines = vec![fill(
@@ -52,6 +53,8 @@ impl Renderer<'_> {
                         .as_ref()
                         .map(|error| fill(words.refused, &[("error", error)])),
                 );
+                let note = note.as_ref().map(|note| fill(words.answered, &[("note", note)]));
+                lines.extend(note);
                 lines
             }
             Amendment::Game {
