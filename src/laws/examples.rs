@@ -94,7 +94,17 @@ fn claims() -> Vec<Example> {
     }
     for &kind in ClaimKind::ALL {
         for &ruling in ClaimRuling::ALL {
-            let values = [("intended".to_owned(), "Kg1".into())].into();
+            let values = [
+                ("intended", "Kg1".into()),
+                ("ground", "threefold_intended".into()),
+                ("stood", 1.into()),
+                ("listed", "23... Kg8".into()),
+                ("from_start", "no".into()),
+            ];
+            let values = values
+                .into_iter()
+                .map(|(name, value): (&str, serde_json::Value)| (name.to_owned(), value))
+                .collect();
             examples.push(Situation::ClaimRuled {
                 kind,
                 ruling,

@@ -168,6 +168,12 @@ impl Draft<'_> {
         let own = core::mem::take(&mut self.values);
         self.values.clone_from(values);
         self.values.extend(own);
+        // What was claimed stays in the text: it is what the report has of the claim.
+        for name in ["facts", "ground"] {
+            self.values
+                .entry(name.to_owned())
+                .or_insert_with(|| "none".into());
+        }
         let reject = if self.rules.quickplay() == Some(Quickplay::DrawOrPostpone) {
             "none"
         } else {

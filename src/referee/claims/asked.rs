@@ -48,7 +48,7 @@ impl Referee {
             .zip(here)
             .map(|(text, here)| legal(here, text));
         let intended = match (played, &claim.intended) {
-            (Some(Some(m)), _) => history.last().san(m),
+            (Some(Some(m)), _) => Some(history.last().san(m)),
             (_, given) => given.clone(),
         };
         let after = match (here, played) {
@@ -201,7 +201,8 @@ impl History<'_> {
     fn most_frequent(&self) -> u32 {
         let quiet = usize::try_from(self.quiet()).unwrap_or(usize::MAX);
         let mut counted: BTreeMap<String, u32> = BTreeMap::new();
-        for entry in self.plies().iter().rev().take(quiet) {
+        // The position after that one counts as well.
+        for entry in self.plies().iter().rev().take(quiet.saturating_add(1)) {
             // Placement, side to move, castling and en passant: what makes positions the same is a part of this.
             let fen = entry.ply.after.fen();
             let key: Vec<&str> = fen.split(' ').take(4).collect();

@@ -24,6 +24,7 @@ impl Renderer<'_> {
         let lines = fields.into_iter().map(|(name, value)| {
             let value = match (name.as_str(), value) {
                 ("reason", serde_json::Value::String(reason)) => say(self.words.endings, reason).to_owned(),
+                ("kind" | "color" | "ruling", serde_json::Value::String(word)) => say(known, word).to_owned(),
                 (_, serde_json::Value::Array(list)) => list.iter().map(plain).collect::<Vec<_>>().join(" "),
                 (_, value) => plain(value),
             };

@@ -124,6 +124,7 @@ pub(super) const WORDS: Words = Words {
     command: "Command: {action}",
     refused: "refused: {error}",
     answered: "Answer: {note}",
+    last_moves: "The last moves: {moves}.",
     changed_result: "Result {result}",
     goes_on: "Result withdrawn: the game goes on",
     changed_players: "Players {white} - {black}",

@@ -124,6 +124,7 @@ pub(super) const WORDS: Words = Words {
     command: "Eingabe: {action}",
     refused: "nicht ausgeführt: {error}",
     answered: "Antwort: {note}",
+    last_moves: "Die letzten Züge: {moves}.",
     changed_result: "Ergebnis {result}",
     goes_on: "Ergebnis zurückgenommen: Die Partie geht weiter",
     changed_players: "Spieler {white} - {black}",

@@ -71,9 +71,10 @@ fn a_right_claim_is_borne_out_by_the_record_and_draws() {
          after 2... Ng8, 4... Ng8. By the record the claim is right: once you have found it so, with both players, the game is drawn at \
          once. A claim is an offer of a draw, too: ask Black first."
     );
-    assert_eq!(
-        table.command(r#""do":"decide_claim","ruling":"accept""#),
-        "You have found the claim of White right: the game is drawn."
+    let note = table.command(r#""do":"decide_claim","ruling":"accept""#);
+    assert!(
+        note.starts_with("You have found the claim of White right: the game is drawn. Claimed: the same"),
+        "{note}"
     );
     assert_eq!(
         incidents(&mut table),
@@ -146,7 +147,7 @@ fn a_wrong_claim_costs_what_the_edition_says() {
         );
         let ruled = table.command(r#""do":"decide_claim","ruling":"reject""#);
         assert!(
-            ruled.ends_with(&format!("The clocks then: {clocks}.")),
+            ruled.contains(&format!("The clocks then: {clocks}. Claimed: the same position")),
             "{edition} {mode}: {ruled}"
         );
         assert_eq!(
@@ -264,13 +265,18 @@ fn rulings_on_two_minute_claims_say_what_they_cost() {
     let (note, playing) = ruled(Edition::Fide2023, "quickplay", "reject");
     assert!(
         playing
-            && note.ends_with("Black gets two minutes more. The clocks then: White 0:01:23, Black 0:09:31."),
+            && note.contains(
+                "Black gets two minutes more. The clocks then: White 0:01:23, Black 0:09:31. In the last"
+            ),
         "{note}"
     );
     let (note, _) = ruled(Edition::Fide1997, "quickplay", "reject");
     assert!(note.contains("no extra time for that"), "{note}");
     let (note, playing) = ruled(Edition::Fide2023, "quickplay", "accept");
-    assert!(!playing && note.ends_with("the game is drawn."), "{note}");
+    assert!(
+        !playing && note.contains("the game is drawn. In the last 4 moves of Black"),
+        "{note}"
+    );
     let (note, playing) = ruled(Edition::Fide2018, "increment", "accept");
     assert!(
         playing && note.contains("both get five seconds a move") && note.contains("Black 0:09:31"),
@@ -334,8 +340,12 @@ fn a_claim_needs_a_game() {
     assert_eq!(table.command(claim), "no game is being played on board-1");
     table.plays("f3 e5 g4");
     table.command(claim);
+    let number = table.referee.watch.claim(None).map(|claim| claim.incident);
     table.plays("Qh4#");
-    let answer = table.command(r#""do":"decide_claim","ruling":"accept","incident":1"#);
+    let number = number.expect("a claim");
+    let answer = table.command(&format!(
+        r#""do":"decide_claim","ruling":"accept","incident":{number}"#
+    ));
     assert!(
         answer.starts_with("the game was over with 0-1 by checkmate"),
         "{answer}"
