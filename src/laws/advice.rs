@@ -117,6 +117,7 @@ impl Rules {
             Situation::RecordUncertain => draft.record_uncertain(),
             Situation::ContinuedAfterEnd => draft.continued_after_end(),
             Situation::ClockDisconnected => draft.clock_gone(),
+            Situation::EarlyDraw { made, limit } => draft.early_draw(*made, *limit),
             Situation::DrawClaimed(claim) => draft.draw_claim(claim),
             Situation::TwoMinuteClaimed(claim) => draft.two_minute_claim(claim),
             Situation::ClaimRuled {

@@ -100,6 +100,8 @@ pub enum Topic {
     NobodyThere,
     /// What rapid play or blitz is.
     Mode,
+    /// A draw by agreement.
+    Agreement,
     /// A draw by agreement, where the event limits it.
     EarlyDraw,
     /// Who breaks the rules of conduct loses; the arbiter decides the opponent's score.
@@ -240,6 +242,7 @@ static ROWS: &[Row] = &[
     // Modes, claims, penalties by results.
     row(Topic::Mode, RAPID, &[(Fide1997, "B.1"), (Fide2009, "A1"), (Fide2014, "A.1")]),
     row(Topic::Mode, BLITZ, &[(Fide1997, "C.1"), (Fide2009, "B1†"), (Fide2014, "B.1")]),
+    row(Topic::Agreement, ALL, &[(Fide1997, "5.3"), (Fide2009, "5.2c"), (Fide2017, "5.2.3")]),
     row(Topic::EarlyDraw, ALL, &[(Fide2009, "9.1a†"), (Fide2017, "9.1.1")]),
     row(Topic::Conduct, ALL, &[(Fide1997, "12.7, 13.4"), (Fide2009, "12.7†"), (Fide2014, "11.7, 12.9†"), (Fide2017, "11.7, 12.9.6")]),
     row(Topic::BothLose, ALL, &[(Fide1997, "12.8†"), (Fide2014, "11.8†")]),

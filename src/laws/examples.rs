@@ -69,6 +69,7 @@ fn claims() -> Vec<Example> {
             }
         }
     }
+    examples.push(Situation::EarlyDraw { made: 12, limit: 30 });
     for (known, left) in [(Known::Yes, times), (Known::No, times), (Known::Unknown, None)] {
         for asks_increment in [false, true] {
             let claim = TwoMinuteClaim {

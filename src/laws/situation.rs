@@ -172,6 +172,13 @@ pub enum Situation {
         /// the clock is stopped.
         defaulted: bool,
     },
+    /// A draw is shown on the board before the event allows players to agree to one.
+    EarlyDraw {
+        /// Moves that both players have made.
+        made: u32,
+        /// The number of moves that the event asks for.
+        limit: u32,
+    },
     /// A player claims a draw by repetition or fifty moves.
     DrawClaimed(Box<DrawClaim>),
     /// A player with less than two minutes claims a draw, or asks for an increment.
@@ -217,6 +224,7 @@ impl Situation {
             Self::ClockStopped => IncidentKind::ClockStopped,
             Self::ClockDisconnected => IncidentKind::ClockDisconnected,
             Self::LateStart { .. } => IncidentKind::LateStart,
+            Self::EarlyDraw { .. } => IncidentKind::EarlyDraw,
             Self::DrawClaimed(_)
             | Self::ClaimRuled {
                 kind: ClaimKind::Threefold | ClaimKind::FiftyMoves,
@@ -281,6 +289,8 @@ vocabulary! {
         ClockDisconnected = "clock_disconnected",
         /// The round has begun and the game has not.
         LateStart = "late_start",
+        /// A draw is shown on the board before the event allows players to agree to one.
+        EarlyDraw = "early_draw",
         /// A player claims a draw by repetition or fifty moves.
         DrawClaimed = "draw_claimed",
         /// A player with less than two minutes claims a draw, or asks for an increment.

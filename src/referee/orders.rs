@@ -137,7 +137,7 @@ impl Referee {
             Effect::TimeControl(control) => self.set_time_control(now, by, control),
             Effect::Result(which, verdict) => {
                 self.set_result(now, by, which, verdict);
-                self.watch(now, News::Time);
+                self.watch(now, News::ResultEntered);
             }
             Effect::Forfeit(verdict) => {
                 self.forfeit(now, verdict);

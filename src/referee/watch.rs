@@ -311,6 +311,7 @@ impl Watch {
                 | IncidentKind::CastlingRookFirst
                 | IncidentKind::AdjustedOffTurn
                 | IncidentKind::ColorsReversed
+                | IncidentKind::EarlyDraw
                 | IncidentKind::DrawClaimed
                 | IncidentKind::TwoMinuteClaim
                 | IncidentKind::ContinuedAfterEnd => {}
@@ -384,6 +385,10 @@ impl Watch {
 
     /// Takes in what is new, or that time has passed. Returns the incident events that follow, each with its time.
     pub(super) fn handle(&mut self, game: &GameStatus<'_>, news: News) -> Vec<(Timestamp, EventKind)> {
+        if game.begun {
+            // The end that it belonged to was none.
+            self.close_early_draw(game.now, ClosedBy::Board, IncidentEnd::Passed);
+        }
         let over = game.over && !core::mem::replace(&mut self.over, game.over);
         self.pass_on(game, &news);
         match news {
@@ -410,6 +415,14 @@ impl Watch {
                 let report = Report::new(game, &self.trace, situation, game.now);
                 self.book.open(game.now, game.regulations, report);
             }
+            News::EarlyDraw { made, limit } => {
+                let situation = Situation::EarlyDraw { made, limit };
+                let report = Report::new(game, &self.trace, situation, game.now);
+                self.book.open(game.now, game.regulations, report);
+            }
+            News::ResultEntered => {
+                self.close_early_draw(game.now, ClosedBy::Arbiter, IncidentEnd::Decided);
+            }
             News::Claimed(color, situation) => {
                 let report = Report::new(game, &self.trace, *situation, game.now).of(color);
                 self.book.open(game.now, game.regulations, report);
@@ -430,6 +443,12 @@ impl Watch {
         self.trust_again(game);
         self.wake = self.deadline().filter(|at| *at > game.now);
         self.book.take_events()
+    }
+
+    fn close_early_draw(&mut self, now: Timestamp, by: ClosedBy, reason: IncidentEnd) {
+        for number in self.book.open_of(&[IncidentKind::EarlyDraw]) {
+            self.book.close(now, number, by, reason);
+        }
     }
 
     /// The arbiter has ruled on a claim.

@@ -76,6 +76,18 @@ impl Draft<'_> {
         }
     }
 
+    pub(super) fn early_draw(self, made: u32, limit: u32) -> Advice {
+        let article = self.rules.article(Topic::EarlyDraw);
+        let by = if article.is_empty() { "event" } else { "laws" };
+        let draft = self
+            .with("made", made)
+            .with("limit", limit)
+            .with("article", article)
+            .with("limited_by", by);
+        let topics = [Topic::EarlyDraw, Topic::Agreement];
+        draft.is(Severity::Advice, "early_draw.shown", &topics)
+    }
+
     pub(super) fn two_minute_claim(self, claim: &TwoMinuteClaim) -> Advice {
         let rule = self.rules.quickplay();
         let under = match claim.left {

@@ -151,8 +151,10 @@ impl Referee {
 }
 
 fn takes(entry: &LineEntry) -> bool {
-    let played = entry.ply.played;
-    played.map_or(entry.ply.captured.is_some(), |played| played.is_capture())
+    match entry.ply.played {
+        Some(played) => played.is_capture(),
+        None => entry.ply.captured.is_some(),
+    }
 }
 
 fn moves_pawn(entry: &LineEntry) -> bool {

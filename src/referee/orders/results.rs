@@ -132,14 +132,7 @@ impl OpenGame {
         if result != GameResult::Draw || !AGREED.contains(&reason) {
             return None;
         }
-        let made = |color| {
-            let own = self.published.iter().filter(|entry| entry.ply.color == color);
-            u32::try_from(own.count()).unwrap_or(u32::MAX)
-        };
-        let made = made(Color::White).min(made(Color::Black));
-        if made >= limit {
-            return None;
-        }
+        let made = self.made_before(limit)?;
         let article = regulations.rules.article(Topic::EarlyDraw);
         let cited = if article.is_empty() { "event" } else { "laws" };
         let values = BTreeMap::from([

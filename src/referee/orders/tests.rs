@@ -1,3 +1,4 @@
+use crate::events::EventKind;
 use crate::laws::{Edition, Language, Mode};
 use crate::referee::command::Refusal;
 use crate::referee::tests::table::{STANDARD, Table, WHITE_WINS, rules};
@@ -531,7 +532,27 @@ fn a_draw_agreed_before_the_events_limit_is_told() {
     let mut table = table();
     table.referee.regulations.no_draw_before_move = Some(30);
     table.plays("e4 e5").shows(shakmaty::KnownOutcome::Draw);
+    let incidents = |table: &mut Table| {
+        let rulings = table.referee.take_rulings().into_iter();
+        let short = rulings.filter_map(|ruling| match ruling.event {
+            EventKind::IncidentOpened(incident) => {
+                Some(format!("{} ({})", incident.advice, incident.article))
+            }
+            EventKind::IncidentClosed { by, reason, .. } => Some(format!("closed by {by}: {reason}")),
+            _ => None,
+        });
+        short.collect::<Vec<String>>()
+    };
+    assert_eq!(
+        incidents(&mut table),
+        [
+            "A draw is shown on the board after one move of each player. Before move 30 players may agree to a draw only with \
+             your consent (Art. 9.1.1 and the rules of the event). Ask them how the game ended: a draw by a claim or by the \
+             position needs no consent. (9.1.1, 5.2.3)"
+        ]
+    );
     let note = table.command(r#""do":"set_result","result":"½-½""#);
+    assert_eq!(incidents(&mut table), ["closed by arbiter: decided"]);
     assert!(
         note.starts_with("draw agreed after one move of each player;"),
         "{note}"
