@@ -8,6 +8,7 @@ mod act;
 mod arithmetic;
 mod book;
 mod castling;
+mod claims;
 mod displaced;
 mod faults;
 mod jolts;
@@ -29,8 +30,8 @@ use shakmaty::{Bitboard, ByColor, Color};
 use super::result::{MAX_NODES_IN_PLAY, may_win};
 use super::{ClockState, LineEntry};
 use crate::events::incidents::Incidents;
-use crate::events::{Clock, ClosedBy, EventKind, Incident, IncidentEnd};
-use crate::laws::{ClaimRuling, ClockReadings, IncidentKind, Regulations, Situation};
+use crate::events::{Clock, ClosedBy, EventKind, IncidentEnd};
+use crate::laws::{ClockReadings, IncidentKind, Regulations, Situation};
 use crate::referee::command::CloseIncident;
 use crate::tracker::{ClockChange, ClockFace, Completion, Side, Snapshot, Start, State, difference};
 use book::{Book, Closing, Offences, Report, ResumedIncident};
@@ -443,51 +444,6 @@ impl Watch {
         self.trust_again(game);
         self.wake = self.deadline().filter(|at| *at > game.now);
         self.book.take_events()
-    }
-
-    fn close_early_draw(&mut self, now: Timestamp, by: ClosedBy, reason: IncidentEnd) {
-        for number in self.book.open_of(&[IncidentKind::EarlyDraw]) {
-            self.book.close(now, number, by, reason);
-        }
-    }
-
-    /// The arbiter has ruled on a claim.
-    fn rule(
-        &mut self,
-        game: &GameStatus<'_>,
-        number: u64,
-        situation: Situation,
-        closing: Option<ClaimRuling>,
-    ) {
-        let Some(claim) = self.book.decidable(number) else {
-            return;
-        };
-        let report = Report {
-            color: claim.color,
-            ply: claim.ply,
-            fen: claim.evidence.fen.clone(),
-            from: claim.evidence.from,
-            ..Report::new(game, &self.trace, situation, game.now)
-        };
-        self.book.update(game.now, game.regulations, number, report);
-        if let Some(ruling) = closing {
-            let closed = Closing {
-                by: ClosedBy::Arbiter,
-                reason: IncidentEnd::Decided,
-                counts: None,
-                decision: Some(ruling.as_str().to_owned()),
-            };
-            self.book.close_as(game.now, number, closed);
-        }
-    }
-
-    /// A claim that the arbiter can decide: the one of that number, else the last that is open.
-    pub(super) fn claim(&self, number: Option<u64>) -> Option<&Incident> {
-        let kinds = [IncidentKind::DrawClaimed, IncidentKind::TwoMinuteClaim];
-        let number = number.or_else(|| self.book.open_of(&kinds).last().copied())?;
-        self.book
-            .decidable(number)
-            .filter(|claim| kinds.contains(&claim.kind))
     }
 
     /// The board shows the line's last position: it can be trusted again after a gap.
