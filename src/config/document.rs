@@ -14,7 +14,7 @@ use toml::Spanned;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
 use super::error::{Wrong, line_of};
-use super::event::{Played, Points, from_text, rounds};
+use super::event::{Played, Points, from_text, move_number, rounds};
 use super::values::{Name, NoUsbId, Serial, UsbId};
 use super::{
     ClockMessages, Config, Daemon, Ignored, Journal, KnownBy, NamedBoard, Port, PortMode, Ports, Recorder,
@@ -85,6 +85,9 @@ struct BoardTable {
     rounds: Option<Rounds>,
     #[serde(default, deserialize_with = "from_text")]
     default_time: Option<DefaultTime>,
+    #[serde(default, deserialize_with = "move_number")]
+    no_draw_before_move: Option<u32>,
+    quickplay_finish: Option<bool>,
     #[serde(default)]
     points: Points,
     public_delay: Option<Text<Delay>>,
@@ -260,6 +263,8 @@ fn boards(
             language: table.language,
             rounds: table.rounds,
             default_time: table.default_time,
+            no_draw_before_move: table.no_draw_before_move,
+            quickplay_finish: table.quickplay_finish,
             // Boards have names of their own; the event is the same for all.
             name: None,
             site: None,

@@ -33,6 +33,9 @@ pub(crate) struct Played {
     pub(crate) rounds: Option<Rounds>,
     #[serde(deserialize_with = "from_text")]
     pub(crate) default_time: Option<DefaultTime>,
+    #[serde(deserialize_with = "move_number")]
+    pub(crate) no_draw_before_move: Option<u32>,
+    pub(crate) quickplay_finish: Option<bool>,
     #[serde(deserialize_with = "one_line")]
     pub(crate) name: Option<String>,
     #[serde(deserialize_with = "one_line")]
@@ -73,10 +76,13 @@ impl Played {
                 supervised: self.supervised.unwrap_or(supervised),
                 points: self.points.over(points),
             },
+            mode_is_named: self.mode.is_some() || (own_mode.is_none() && event.mode_is_named),
             time_control: self.time_control.or_else(|| event.time_control.clone()),
             drawn_start: self.start.or_else(|| event.drawn_start.clone()),
             rounds: self.rounds.unwrap_or_else(|| event.rounds.clone()),
             default_time: self.default_time.or(event.default_time),
+            no_draw_before_move: self.no_draw_before_move.or(event.no_draw_before_move),
+            quickplay_finish: self.quickplay_finish.or(event.quickplay_finish),
             event: self.name.or_else(|| event.event.clone()),
             site: self.site.or_else(|| event.site.clone()),
             language: self.language.unwrap_or(event.language),
@@ -103,6 +109,14 @@ fn one_or_two<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u8>, 
         1 => Ok(Some(1)),
         2 => Ok(Some(2)),
         _ => Err(D::Error::custom("expected 1 or 2")),
+    }
+}
+
+/// The number of a move, from 2: no game has more than 999.
+pub(super) fn move_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    match u32::deserialize(deserializer)? {
+        number @ 2..=999 => Ok(Some(number)),
+        _ => Err(D::Error::custom("expected the number of a move, 2 to 999")),
     }
 }
 

@@ -46,6 +46,62 @@ fn nothing_and_the_example_are_the_defaults() {
     assert_eq!(parsed(EXAMPLE), Config::default());
 }
 
+/// The mode that is named holds; else that of the board's own time, else that of the event's (2023: A.1, B.1).
+#[test]
+fn the_mode_follows_from_the_time_unless_it_is_named() {
+    let config = parsed(
+        r#"
+        [event]
+        time_control = "15+10"
+        no_draw_before_move = 20
+        [[board]]
+        serial = "1"
+        name = "one"
+        [[board]]
+        serial = "2"
+        name = "two"
+        time_control = "3+2"
+        no_draw_before_move = 40
+        quickplay_finish = false
+        [[board]]
+        serial = "3"
+        name = "three"
+        mode = "standard"
+        "#,
+    );
+    let of = |name: &str| {
+        let regulations = config.regulations(name);
+        (
+            regulations.rules.mode,
+            regulations.mode_is_named,
+            regulations.no_draw_before_move,
+        )
+    };
+    assert_eq!(of("one"), (Mode::Rapid, false, Some(20)));
+    assert_eq!(of("two"), (Mode::Blitz, false, Some(40)));
+    assert_eq!(of("three"), (Mode::Standard, true, Some(20)));
+    assert_eq!(config.regulations("two").quickplay_finish, Some(false));
+    let follows = config.regulations("two").mode_of_time();
+    assert_eq!(follows, Some((Mode::Blitz, "B.1")));
+    for limit in ["0", "1", "1000", "-3", "\"30\""] {
+        let text = format!("[event]\nno_draw_before_move = {limit}\n");
+        assert!(Config::parse("k.toml".as_ref(), &text).is_err(), "{limit}");
+    }
+}
+
+/// A time control that can be read in two ways is refused with what to write.
+#[test]
+fn an_ambiguous_time_control_is_refused_with_its_readings() {
+    let text = "[event]\ntime_control = \"40/90\"\n";
+    let error = Config::parse("k.toml".as_ref(), text)
+        .expect_err("ambiguous")
+        .to_string();
+    assert!(
+        error.contains("write \"90 min/40 moves\" or \"1 min 30 s/40 moves\""),
+        "{error}"
+    );
+}
+
 #[test]
 fn each_line_of_the_example_says_what_holds_without_it() {
     let mut checked = 0;
@@ -72,13 +128,16 @@ fn each_line_of_the_example_says_what_holds_without_it() {
                     config.event.time_control.map(|control| control.to_string()),
                     Some("90+30".to_owned())
                 ),
+                "no_draw_before_move" => assert_eq!(config.event.no_draw_before_move, Some(30)),
+                "quickplay_finish" => assert_eq!(config.event.quickplay_finish, Some(true)),
+                "mode" => assert!(config.event.mode_is_named),
                 "start" => assert_eq!(config.event.drawn_start, Some(DrawnStart::Standard)),
                 "directory" => assert_eq!(config.recordings(), Path::new(STATE_DIRECTORY).join("recordings")),
                 _ => assert_eq!(config, Config::default(), "{key}"),
             }
         }
     }
-    assert_eq!(checked, 28);
+    assert_eq!(checked, 30);
 }
 
 #[test]

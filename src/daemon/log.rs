@@ -6,8 +6,9 @@ use tracing_subscriber::filter::{Targets, filter_fn};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
+use crate::config::Config;
 use crate::events::{Event, EventKind};
-use crate::laws::Severity;
+use crate::laws::{Regulations, Severity};
 
 /// Starts to log.
 pub(crate) fn start(targets: Targets) {
@@ -24,6 +25,36 @@ pub(crate) fn start(targets: Targets) {
             registry.with(stderr.with_filter(words)).try_init()
         }
     };
+}
+
+/// Logs which mode of play holds on all boards, and on those where another time control does.
+pub(super) fn modes(config: &Config) {
+    let all = mode(&config.event).map(|mode| format!("time control {mode}"));
+    let boards = config.boards.iter();
+    let own = boards.filter(|board| board.regulations.time_control != config.event.time_control);
+    let own = own.filter_map(|board| {
+        Some(format!(
+            "{}: time control {}",
+            board.name.as_str(),
+            mode(&board.regulations)?
+        ))
+    });
+    for line in all.into_iter().chain(own) {
+        info!("{line}");
+    }
+}
+
+/// How a time control was read, and the mode of play; `None`: there is no time control.
+fn mode(regulations: &Regulations) -> Option<String> {
+    let control = regulations.time_control.as_ref()?;
+    let (follows, _) = regulations.mode_of_time()?;
+    let holds = regulations.rules.mode;
+    let edition = regulations.rules.edition;
+    Some(if holds == follows {
+        format!("{control}: {holds} ({edition})")
+    } else {
+        format!("{control}: {follows} by its time ({edition}), but {holds} is configured")
+    })
 }
 
 /// Logs an event in its board's span: connections and games at info, moves at debug. The text of each line names the
@@ -43,8 +74,20 @@ pub(super) fn event(event: &Event) {
         EventKind::ClockConnected {} => info!("{board}: clock connected"),
         EventKind::ClockDisconnected {} => info!("{board}: clock disconnected"),
         EventKind::ClockBatteryLow {} => warn!("{board}: the clock's battery is low"),
-        EventKind::GameStarted { variant, .. } => {
-            info!(game, variant = variant.as_str(), "{board}: game {game} started")
+        EventKind::GameStarted {
+            variant,
+            mode,
+            time_control,
+            ..
+        } => {
+            let mode = mode.map(|mode| mode.as_str()).unwrap_or_default();
+            info!(
+                game,
+                variant = variant.as_str(),
+                mode,
+                time_control,
+                "{board}: game {game} started, {mode}"
+            )
         }
         EventKind::GameEnded { result, reason, .. } => {
             info!(
@@ -94,5 +137,33 @@ pub(super) fn event(event: &Event) {
         EventKind::ClaimAvailable { .. }
         | EventKind::MoveSettled { .. }
         | EventKind::MoveCompleted { .. } => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2023: A.1, B.1: what was read and what follows from it is told when kiebitz starts.
+    #[test]
+    fn the_mode_of_the_time_control_is_told() {
+        let told = |text: &str| {
+            let text = format!("[event]\n{text}");
+            let config = Config::parse("kiebitz.toml".as_ref(), &text).expect("a configuration");
+            mode(&config.event)
+        };
+        assert_eq!(
+            told("time_control = \"90'+30''\"").as_deref(),
+            Some("90+30: standard (fide-2023)")
+        );
+        assert_eq!(
+            told("time_control = \"60 min\"\nlaws = \"fide-1997\"").as_deref(),
+            Some("1 h: rapid (fide-1997)")
+        );
+        assert_eq!(
+            told("time_control = \"3+2\"\nmode = \"rapid\"").as_deref(),
+            Some("3+2: blitz by its time (fide-2023), but rapid is configured")
+        );
+        assert_eq!(told(""), None);
     }
 }

@@ -70,6 +70,7 @@ pub async fn run(config: Config) -> Result<()> {
         time,
     };
     let state = config.state_directory();
+    log::modes(&config);
     tracing::info!(
         "kiebitz is watching; journal and recordings are in {}",
         state.display()

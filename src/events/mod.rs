@@ -136,6 +136,9 @@ pub enum EventKind {
         players: Option<Players>,
         /// The time control as in the PGN tag, or as arbiters write it where PGN cannot; null until it is known.
         time_control: Option<String>,
+        /// The time control as somebody typed it, in the configuration or in a command; absent where it is not known.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        time_control_typed: Option<String>,
         /// The name of the event that it is played in; absent where it is not known.
         #[serde(skip_serializing_if = "Option::is_none")]
         event: Option<String>,
@@ -232,6 +235,12 @@ pub enum EventKind {
         players: Option<Players>,
         /// The time control.
         time_control: Option<String>,
+        /// The time control as it was typed; absent without one.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        time_control_typed: Option<String>,
+        /// The mode of play, where another one follows from the time control; absent otherwise.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        mode: Option<Mode>,
         /// All moves of the game, in UCI: events of the moves follow.
         moves: Option<Vec<String>>,
         /// The position from which the game goes on.

@@ -32,6 +32,9 @@ pub struct GameRecord {
     pub players: Option<Players>,
     /// The time control, once it is known.
     pub time_control: Option<String>,
+    /// The time control as it was typed, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_control_typed: Option<String>,
     /// The name of the event that it is played in, where it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<String>,
@@ -171,6 +174,7 @@ impl GameRecord {
             mode,
             players,
             time_control,
+            time_control_typed,
             event: name,
             site,
             ..
@@ -187,6 +191,7 @@ impl GameRecord {
             ended: None,
             players: players.clone(),
             time_control: time_control.clone(),
+            time_control_typed: time_control_typed.clone(),
             event: name.clone(),
             site: site.clone(),
             start_fen: start_fen.clone(),
@@ -271,6 +276,8 @@ impl GameRecord {
             reason,
             players,
             time_control,
+            time_control_typed,
+            mode,
             position,
             note,
             ..
@@ -291,7 +298,9 @@ impl GameRecord {
         }
         if time_control.is_some() {
             self.time_control.clone_from(time_control);
+            self.time_control_typed.clone_from(time_control_typed);
         }
+        self.mode = mode.or(self.mode);
         let ply = self.moves.last().map_or(0, |entry| entry.ply);
         let stood = |fen: &str| self.start_fen == fen || self.moves.iter().any(|entry| entry.fen == fen);
         if let Some(fen) = position.clone().filter(|fen| !stood(fen)) {

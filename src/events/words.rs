@@ -129,6 +129,12 @@ vocabulary! {
         BlackWins = "0-1",
         /// A draw.
         Draw = "1/2-1/2",
+        /// Both lose: for their conduct (2023: Art. 11.8), or because neither came.
+        BothLose = "0-0",
+        /// Black loses for their conduct; White could not have won, and gets half a point (2023: Art. 12.9.6).
+        HalfForWhite = "1/2-0",
+        /// White loses, and Black gets half a point.
+        HalfForBlack = "0-1/2",
         /// Nobody knows, or the game is being played.
         Unknown = "*",
     }
@@ -166,8 +172,12 @@ vocabulary! {
         IllegalMoves = "illegal_moves",
         /// A draw was claimed.
         Claim = "claim",
+        /// A draw was claimed with less than two minutes left (1997: Art. 10.2; 2023: Guidelines III.5).
+        Quickplay = "quickplay",
         /// A player did not come in time.
         Default = "default",
+        /// A player broke the rules of conduct (2023: Art. 11, 12.9.6).
+        Conduct = "conduct",
         /// The arbiter's decision.
         Arbiter = "arbiter",
         /// The game does not count.
@@ -263,6 +273,10 @@ vocabulary! {
         SyncClockSides = "sync_clock_sides",
         /// Say when the round begins.
         StartRound = "start_round",
+        /// Take down a player's claim of a draw.
+        Claim = "claim",
+        /// Decide a claim.
+        DecideClaim = "decide_claim",
     }
 }
 
@@ -296,7 +310,24 @@ impl GameResult {
         match self {
             Self::WhiteWins => Some(Color::White),
             Self::BlackWins => Some(Color::Black),
-            Self::Draw | Self::Unknown => None,
+            Self::Draw | Self::BothLose | Self::HalfForWhite | Self::HalfForBlack | Self::Unknown => None,
+        }
+    }
+
+    /// Whether the players' points do not come to one: only an arbiter decides so.
+    #[must_use]
+    pub const fn is_penalty(self) -> bool {
+        matches!(self, Self::BothLose | Self::HalfForWhite | Self::HalfForBlack)
+    }
+
+    /// Whether that player loses; both do with "0-0".
+    #[must_use]
+    pub const fn loses(self, color: Color) -> bool {
+        match self {
+            Self::WhiteWins | Self::HalfForWhite => matches!(color, Color::Black),
+            Self::BlackWins | Self::HalfForBlack => matches!(color, Color::White),
+            Self::BothLose => true,
+            Self::Draw | Self::Unknown => false,
         }
     }
 }

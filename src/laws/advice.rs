@@ -1,5 +1,6 @@
 //! What follows from a situation: how serious it is, by which articles, and what to advise the arbiter.
 
+mod claims;
 mod game;
 mod offences;
 mod time;
@@ -120,6 +121,15 @@ impl Rules {
             Situation::RecordUncertain => draft.record_uncertain(),
             Situation::ContinuedAfterEnd => draft.continued_after_end(),
             Situation::ClockDisconnected => draft.clock_gone(),
+            Situation::EarlyDraw { made, limit } => draft.early_draw(*made, *limit),
+            Situation::DrawClaimed(claim) => draft.draw_claim(claim),
+            Situation::TwoMinuteClaimed(claim) => draft.two_minute_claim(claim),
+            Situation::ClaimRuled {
+                kind,
+                ruling,
+                values,
+                times,
+            } => draft.claim_ruled(*kind, *ruling, values, *times),
             Situation::BoardDisconnected => draft.board_gone(),
             Situation::PieceNotSeen {
                 square,

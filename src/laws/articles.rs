@@ -100,6 +100,28 @@ pub enum Topic {
     DefaultTime,
     /// Neither player is there when the round begins.
     NobodyThere,
+    /// What rapid play or blitz is.
+    Mode,
+    /// A draw by agreement.
+    Agreement,
+    /// A draw by agreement, where the event limits it.
+    EarlyDraw,
+    /// Who breaks the rules of conduct loses; the arbiter decides the opponent's score.
+    Conduct,
+    /// Both players break them: both lose.
+    BothLose,
+    /// A claim of a draw that is found right.
+    RightClaim,
+    /// A claim of a draw that is found wrong.
+    WrongClaim,
+    /// A draw is claimed by the player on move alone, who has touched no piece.
+    ClaimLost,
+    /// A draw is claimed with less than two minutes left.
+    Quickplay,
+    /// With less than two minutes left, an increment is asked for.
+    QuickplayIncrement,
+    /// To which games the two-minute claims apply.
+    QuickplayScope,
     /// Penalties at the arbiter's discretion.
     Discretion,
     /// What a display is worth as evidence.
@@ -223,6 +245,23 @@ static ROWS: &[Row] = &[
     row(Topic::RoundBegins, ALL, &[(Fide1997, "6.5†"), (Fide2014, "6.6†"), (Fide2017, "6.6")]),
     row(Topic::DefaultTime, ALL, &[(Fide1997, "6.6"), (Fide2009, "6.6a†"), (Fide2014, "6.7†"), (Fide2017, "6.7.1")]),
     row(Topic::NobodyThere, ALL, &[(Fide2009, "6.6b†"), (Fide2014, "6.7†"), (Fide2017, "6.7.2")]),
+
+    // Modes, claims, penalties by results.
+    row(Topic::Mode, RAPID, &[(Fide1997, "B.1"), (Fide2009, "A1"), (Fide2014, "A.1")]),
+    row(Topic::Mode, BLITZ, &[(Fide1997, "C.1"), (Fide2009, "B1†"), (Fide2014, "B.1")]),
+    row(Topic::Agreement, ALL, &[(Fide1997, "5.3"), (Fide2009, "5.2c"), (Fide2017, "5.2.3")]),
+    row(Topic::EarlyDraw, ALL, &[(Fide2009, "9.1a†"), (Fide2017, "9.1.1")]),
+    row(Topic::Conduct, ALL, &[(Fide1997, "12.7, 13.4"), (Fide2009, "12.7†"), (Fide2014, "11.7, 12.9†"), (Fide2017, "11.7, 12.9.6")]),
+    row(Topic::BothLose, ALL, &[(Fide1997, "12.8†"), (Fide2014, "11.8†")]),
+    row(Topic::RightClaim, ALL, &[(Fide1997, "9.5(a)"), (Fide2009, "9.5a"), (Fide2017, "9.5.1"), (Fide2023, "9.5.2")]),
+    row(Topic::WrongClaim, BLITZ, &[(Fide2014, "9.5b, B.2†"), (Fide2017, "9.5.2, B.2"), (Fide2023, "")]),
+    row(Topic::WrongClaim, QUICK, &[(Fide2023, "9.5.3, A.3")]),
+    row(Topic::WrongClaim, ALL, &[(Fide1997, "9.5(b)"), (Fide2009, "9.5b†"), (Fide2017, "9.5.2"), (Fide2023, "9.5.3")]),
+    row(Topic::ClaimLost, ALL, &[(Fide1997, "9.4"), (Fide2009, "9.4†"), (Fide2014, "9.4")]),
+    row(Topic::Quickplay, ALL, &[(Fide1997, "10.2"), (Fide2014, "G.5"), (Fide2017, "III.5")]),
+    row(Topic::QuickplayIncrement, ALL, &[(Fide2014, "G.4"), (Fide2017, "III.4")]),
+    row(Topic::QuickplayScope, BLITZ, &[(Fide1997, "C.5"), (Fide2009, "")]),
+    row(Topic::QuickplayScope, ALL, &[(Fide1997, "10.1"), (Fide2014, "G.2†"), (Fide2017, "III.2†")]),
 
     // The arbiter.
     row(Topic::Discretion, ALL, &[(Fide1997, "13.4"), (Fide2014, "12.9")]),

@@ -3,6 +3,7 @@
 use shakmaty::{ByColor, Color, Square};
 
 use super::advice::Advice;
+use super::claim::{ClaimFault, ClaimKind, ClaimRuling, DrawClaim, Known, TwoMinuteClaim};
 use super::rules::Rules;
 use super::situation::{ClockReadings, DrawnStart, Fault, IncidentKind, Situation, Stage, Touch};
 
@@ -33,7 +34,90 @@ pub(super) fn examples() -> Vec<Example> {
     examples.extend(touching());
     examples.extend(positions());
     examples.extend(clocks());
+    examples.extend(claims());
     examples
+}
+
+/// Claims that the record shows to be right and wrong, and every ruling on them.
+fn claims() -> Vec<Example> {
+    let times = Some(ByColor {
+        white: 83_000,
+        black: 451_000,
+    });
+    let mut examples = Vec::new();
+    for (fifty_moves, count, list) in [
+        (false, 3, "23... Kg8, 27... Kg8, 31... Kg8"),
+        (true, 99, "41. Rxe5"),
+    ] {
+        for fault in [
+            None,
+            Some(ClaimFault::Count),
+            Some(ClaimFault::NotOnMove),
+            Some(ClaimFault::IllegalMove),
+        ] {
+            for intended in [None, Some("Kg1".to_owned())] {
+                let claim = DrawClaim {
+                    fifty_moves,
+                    intended,
+                    fault,
+                    count,
+                    from_start: !fifty_moves,
+                    list: list.to_owned(),
+                    times,
+                };
+                examples.push(Situation::DrawClaimed(Box::new(claim)));
+            }
+        }
+    }
+    examples.push(Situation::EarlyDraw { made: 12, limit: 30 });
+    for (known, left) in [(Known::Yes, times), (Known::No, times), (Known::Unknown, None)] {
+        for asks_increment in [false, true] {
+            let claim = TwoMinuteClaim {
+                asks_increment,
+                on_move: known == Known::Yes,
+                left,
+                increment: known,
+                last_period: known,
+                announced: known,
+                window: 50,
+                captures: 1,
+                pawn_moves: 0,
+                checks: 4,
+                last_capture: left.map(|_| "41. Rxe5".to_owned()),
+                last_pawn: None,
+                stood: 2,
+                most: 2,
+                pace_ms: ByColor::new_with(|color| (color == Color::White).then_some(3400)),
+                moves: "58. Kf3 Kg7".to_owned(),
+            };
+            examples.push(Situation::TwoMinuteClaimed(Box::new(claim)));
+        }
+    }
+    for &kind in ClaimKind::ALL {
+        for &ruling in ClaimRuling::ALL {
+            let values = [
+                ("intended", "Kg1".into()),
+                ("ground", "threefold_intended".into()),
+                ("stood", 1.into()),
+                ("listed", "23... Kg8".into()),
+                ("from_start", "no".into()),
+            ];
+            let values = values
+                .into_iter()
+                .map(|(name, value): (&str, serde_json::Value)| (name.to_owned(), value))
+                .collect();
+            examples.push(Situation::ClaimRuled {
+                kind,
+                ruling,
+                values,
+                times,
+            });
+        }
+    }
+    examples
+        .into_iter()
+        .map(|situation| (situation, Some(Color::White)))
+        .collect()
 }
 
 fn offences() -> Vec<Example> {

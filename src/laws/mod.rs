@@ -8,6 +8,7 @@
 mod advice;
 mod articles;
 mod catalogue;
+mod claim;
 mod clock_check;
 mod edition;
 mod examples;
@@ -25,6 +26,7 @@ mod time_control;
 pub use advice::{Advice, Severity};
 pub use articles::Topic;
 pub use catalogue::{Language, UnknownLanguage, answer, text, title, word};
+pub use claim::{ClaimFault, ClaimKind, ClaimRuling, DrawClaim, Known, TwoMinuteClaim};
 pub use clock_check::ClockCheck;
 pub use edition::{Edition, Mode, Play, UnknownEdition, UnknownMode};
 pub use points::{IllegalMoveReport, OpenPoints, Penalties1997, ReversedLimit};
@@ -34,7 +36,7 @@ pub use resumable::ResumableCase;
 pub use rounds::{DefaultTime, InvalidDefaultTime, Rounds};
 pub use rules::{Rules, TwoFlags};
 pub use situation::{ClockReadings, DrawnStart, Fault, IncidentKind, Situation, Stage, Touch};
-pub use table::{Fivefold, FlagCall, Penalty, Pressed, SeventyFive, Standing};
+pub use table::{ClaimCost, Fivefold, FlagCall, Penalty, Pressed, Quickplay, SeventyFive, Standing};
 pub use time_control::{Bonus, InvalidTimeControl, Period, Reached, TimeControl};
 
 #[cfg(test)]

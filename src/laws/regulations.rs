@@ -5,7 +5,9 @@ use core::str::FromStr;
 use shakmaty::{Bitboard, Board, Color, Role, Square};
 use thiserror::Error;
 
+use super::articles::Topic;
 use super::catalogue::Language;
+use super::edition::Mode;
 use super::rounds::{DefaultTime, Rounds};
 use super::rules::Rules;
 use super::situation::DrawnStart;
@@ -16,6 +18,8 @@ use super::time_control::TimeControl;
 pub struct Regulations {
     /// The Laws.
     pub rules: Rules,
+    /// The mode of play was named; else it follows from the time control.
+    pub mode_is_named: bool,
     /// The time control; `None`: not configured.
     pub time_control: Option<TimeControl>,
     /// The position that games begin from; `None`: not configured, and any start position will do.
@@ -24,6 +28,12 @@ pub struct Regulations {
     pub rounds: Rounds,
     /// How late a player may come; `None`: the rules of the event do not say it.
     pub default_time: Option<DefaultTime>,
+    /// Before both players have made so many moves they may not agree to a draw without the arbiter's consent (2023:
+    /// 9.1.1); `None`: they may.
+    pub no_draw_before_move: Option<u32>,
+    /// Whether a player with less than two minutes may claim a draw, as announced for the event (2023: Guidelines III.2);
+    /// `None`: not known.
+    pub quickplay_finish: Option<bool>,
     /// The name of the event, for files and reports; `None`: not configured.
     pub event: Option<String>,
     /// Where it takes place; `None`: not configured.
@@ -38,6 +48,31 @@ impl Regulations {
     pub fn time_control_text(&self) -> Option<String> {
         let control = self.time_control.as_ref()?;
         Some(control.pgn().unwrap_or_else(|| control.to_string()))
+    }
+
+    /// The time control as it was typed; `None`: there is none, or nobody typed it.
+    #[must_use]
+    pub fn time_control_typed(&self) -> Option<String> {
+        let control = self.time_control.as_ref()?;
+        control.typed().map(str::to_owned)
+    }
+
+    /// The mode that follows from the time control, with the articles for it (2023: A.1, B.1); `None`: there is no time control.
+    #[must_use]
+    pub fn mode_of_time(&self) -> Option<(Mode, &'static str)> {
+        let control = self.time_control.as_ref()?;
+        let mode = control.mode(self.rules.edition);
+        let article = Rules { mode, ..self.rules }.article(Topic::Mode);
+        Some((mode, article))
+    }
+
+    /// Play goes on with this time control. The mode follows from it, unless another one was named.
+    pub fn set_time_control(&mut self, control: TimeControl) {
+        let mode = control.mode(self.rules.edition);
+        self.time_control = Some(control);
+        if !self.mode_is_named {
+            self.rules.mode = mode;
+        }
     }
 
     /// How late a player may come, in minutes: by the rules of the event, and by the edition where they do not say it

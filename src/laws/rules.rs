@@ -5,7 +5,7 @@ use shakmaty::{ByColor, Color};
 use super::articles::{self, Topic};
 use super::edition::{Edition, Mode, Play};
 use super::points::{OpenPoints, Penalties1997, ReversedLimit};
-use super::table::{self, Fivefold, FlagCall, Penalty, Pressed, SeventyFive, Standing};
+use super::table::{self, ClaimCost, Fivefold, FlagCall, Penalty, Pressed, Quickplay, SeventyFive, Standing};
 
 /// The rules at a board: an edition of the Laws, the mode of play with its supervision, and the points left open.
 ///
@@ -212,6 +212,25 @@ impl Rules {
     #[must_use]
     pub fn forced_king_keeps_right(&self) -> bool {
         table::forced_king_keeps_right(self.edition)
+    }
+
+    /// What a wrong claim of a draw costs (2023: 9.5.3).
+    #[must_use]
+    pub fn wrong_claim(&self) -> ClaimCost {
+        table::wrong_claim(self.edition, self.play())
+    }
+
+    /// Whether touching a piece ends the right to claim a draw, or only a move (9.4; 1997: a move).
+    #[must_use]
+    pub fn touch_ends_claim(&self) -> bool {
+        table::touch_ends_claim(self.edition)
+    }
+
+    /// What the arbiter may do with a claim of a draw in the last two minutes (1997: 10.2; 2023: Guidelines III.5); `None`:
+    /// there is no such claim in this mode.
+    #[must_use]
+    pub fn quickplay(&self) -> Option<Quickplay> {
+        table::quickplay(self.edition, self.play())
     }
 
     /// Who calls a flag that has fallen (6.8; 2023: A.5.3, A.5.5).

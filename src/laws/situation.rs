@@ -1,9 +1,12 @@
 //! Situations at a board that the Laws have something to say about.
 
 use core::str::FromStr;
+use std::collections::BTreeMap;
 
+use serde_json::Value;
 use shakmaty::{ByColor, Color, Piece, Square};
 
+use super::claim::{ClaimKind, ClaimRuling, DrawClaim, TwoMinuteClaim};
 use crate::vocabulary::{self, UnknownWord, vocabulary};
 
 /// A situation at a board, without judgement: what it means depends on the edition and the mode of play.
@@ -171,6 +174,28 @@ pub enum Situation {
         /// the clock is stopped.
         defaulted: bool,
     },
+    /// A draw is shown on the board before the event allows players to agree to one.
+    EarlyDraw {
+        /// Moves that both players have made.
+        made: u32,
+        /// The number of moves that the event asks for.
+        limit: u32,
+    },
+    /// A player claims a draw by repetition or fifty moves.
+    DrawClaimed(Box<DrawClaim>),
+    /// A player with less than two minutes claims a draw, or asks for an increment.
+    TwoMinuteClaimed(Box<TwoMinuteClaim>),
+    /// The arbiter has ruled on a claim.
+    ClaimRuled {
+        /// What was claimed.
+        kind: ClaimKind,
+        /// The ruling.
+        ruling: ClaimRuling,
+        /// What the advice on the claim named.
+        values: BTreeMap<String, Value>,
+        /// What the clocks show, in milliseconds.
+        times: Option<ByColor<u64>>,
+    },
 }
 
 impl Situation {
@@ -201,6 +226,17 @@ impl Situation {
             Self::ClockStopped => IncidentKind::ClockStopped,
             Self::ClockDisconnected => IncidentKind::ClockDisconnected,
             Self::LateStart { .. } => IncidentKind::LateStart,
+            Self::EarlyDraw { .. } => IncidentKind::EarlyDraw,
+            Self::DrawClaimed(_)
+            | Self::ClaimRuled {
+                kind: ClaimKind::Threefold | ClaimKind::FiftyMoves,
+                ..
+            } => IncidentKind::DrawClaimed,
+            Self::TwoMinuteClaimed(_)
+            | Self::ClaimRuled {
+                kind: ClaimKind::Quickplay | ClaimKind::Increment,
+                ..
+            } => IncidentKind::TwoMinuteClaim,
         }
     }
 }
@@ -255,6 +291,12 @@ vocabulary! {
         ClockDisconnected = "clock_disconnected",
         /// The round has begun and the game has not.
         LateStart = "late_start",
+        /// A draw is shown on the board before the event allows players to agree to one.
+        EarlyDraw = "early_draw",
+        /// A player claims a draw by repetition or fifty moves.
+        DrawClaimed = "draw_claimed",
+        /// A player with less than two minutes claims a draw, or asks for an increment.
+        TwoMinuteClaim = "two_minute_claim",
     }
 }
 

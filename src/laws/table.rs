@@ -94,6 +94,26 @@ pub enum Standing {
     Leave,
 }
 
+/// What a wrong claim of a draw costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClaimCost {
+    /// The claimant loses half of the time left, at most three minutes; the opponent gets three.
+    HalfTheTime,
+    /// The opponent gets so many minutes.
+    Minutes(u8),
+}
+
+/// What the arbiter may do with a claim in the last two minutes of a quickplay finish.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quickplay {
+    /// Declare the game drawn, or postpone the decision (1997).
+    DrawOrPostpone,
+    /// The same, or reject the claim.
+    Decide,
+    /// The same; and a player may ask for an increment instead (since 2014). The event must have announced it.
+    DecideOrIncrement,
+}
+
 /// Pressing the clock while the opponent has yet to put displaced pieces back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Press {
@@ -348,6 +368,40 @@ pub(super) fn needs_mating_material(edition: Edition, play: Play) -> bool {
 /// Whether a player in time trouble need not write for the rest of the period, even with more than five minutes again.
 pub(super) fn exempt_for_period(edition: Edition) -> bool {
     since(false, &[(Fide2017, true)], edition)
+}
+
+/// What a wrong claim of a draw costs.
+pub(super) fn wrong_claim(edition: Edition, play: Play) -> ClaimCost {
+    use ClaimCost::{HalfTheTime, Minutes};
+    const SINCE_2009: (Edition, ClaimCost) = (Fide2009, Minutes(3));
+    match play {
+        S => since(HalfTheTime, &[SINCE_2009, (Fide2014, Minutes(2))], edition),
+        Rs | Ru => since(
+            HalfTheTime,
+            &[SINCE_2009, (Fide2014, Minutes(2)), (Fide2023, Minutes(1))],
+            edition,
+        ),
+        Bs | Bu => since(HalfTheTime, &[SINCE_2009, (Fide2014, Minutes(1))], edition),
+    }
+}
+
+/// Whether touching a piece ends the right to claim a draw, or only a move.
+pub(super) fn touch_ends_claim(edition: Edition) -> bool {
+    since(false, &[(Fide2009, true)], edition)
+}
+
+/// What the arbiter may do with a claim in the last two minutes of a quickplay finish; `None`: there is none in this mode.
+pub(super) fn quickplay(edition: Edition, play: Play) -> Option<Quickplay> {
+    use Quickplay::{Decide, DecideOrIncrement, DrawOrPostpone};
+    match play {
+        S | Rs | Ru => since(
+            Some(DrawOrPostpone),
+            &[(Fide2009, Some(Decide)), (Fide2014, Some(DecideOrIncrement))],
+            edition,
+        ),
+        Bs => since(None, &[(Fide2009, Some(Decide)), (Fide2014, None)], edition),
+        Bu => None,
+    }
 }
 
 /// How many minutes after the start of the round a player may arrive, where the rules of the event do not say it; `None`:

@@ -1,6 +1,8 @@
 //! Time controls: how much time a player has for which moves, as arbiters and as PGN write it.
 
+mod element;
 mod read;
+mod token;
 
 use core::fmt::{self, Write};
 
@@ -12,8 +14,11 @@ pub(super) use read::minutes;
 
 /// How much time each player has for which moves (2023: 6.3.1).
 ///
-/// Read and written as arbiters do it, in minutes and seconds per move ("90+30", "2 h/40 + 1 h/20 + 30 min", "90 min/40 +
-/// 30 min, 30 s from move 1"); also read as PGN writes it, in seconds ("40/7200:3600").
+/// Read as people write it, in minutes and seconds per move ("90+30", "90'/40 + 30' + 30\"", "G/90;d5", "40/90, SD/30; +30",
+/// "90 Min. + 30 Sek./Zug"), and as PGN does, in seconds ("40/7200:3600"). What may be meant in two ways that are both
+/// played, as "40/90", is asked back. Written in minutes: "90 min/40 + 30 min, 30 s from move 1".
+///
+/// Two time controls are the same where players have the same time, however they were typed.
 ///
 /// ```
 /// use kiebitz::laws::{Bonus, TimeControl};
@@ -24,11 +29,21 @@ pub(super) use read::minutes;
 /// assert_eq!(TimeControl::from_pgn("5400+30")?.to_string(), "90+30");
 /// # Ok::<(), kiebitz::laws::InvalidTimeControl>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct TimeControl {
     /// At least one; all but the last one have a number of moves.
     periods: Vec<Period>,
+    /// The text that it was read from.
+    typed: Option<String>,
 }
+
+impl PartialEq for TimeControl {
+    fn eq(&self, other: &Self) -> bool {
+        self.periods == other.periods
+    }
+}
+
+impl Eq for TimeControl {}
 
 /// A period of a time control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +93,17 @@ pub enum InvalidTimeControl {
         /// What is wrong with it.
         what: &'static str,
     },
+    /// It can be read in several ways.
+    #[error(
+        "the time control {text:?} can be read in several ways: write {}",
+        listed(readings)
+    )]
+    Ambiguous {
+        /// The whole text.
+        text: String,
+        /// What may be meant, each as it can be written.
+        readings: Vec<String>,
+    },
     /// PGN's sign for a sand clock, for an unknown time control or for none.
     #[error(
         "the time control {text:?} is a sand clock, unknown or none: the Laws have no rules for its clock"
@@ -111,13 +137,19 @@ impl TimeControl {
         };
         let numbered = others.iter().all(|period| period.moves.is_some());
         let right = numbered && others.iter().all(sensible) && sensible(last);
-        right.then_some(Self { periods })
+        right.then_some(Self { periods, typed: None })
     }
 
     /// The periods in their order: at least one.
     #[must_use]
     pub fn periods(&self) -> &[Period] {
         &self.periods
+    }
+
+    /// As it was typed; `None` where it was not read from a text that a person wrote.
+    #[must_use]
+    pub fn typed(&self) -> Option<&str> {
+        self.typed.as_deref()
     }
 
     /// As the PGN tag TimeControl has it, as in "40/5400+30:1800+30". `None`: with a delay, which PGN cannot express.
@@ -252,9 +284,6 @@ impl Bonus {
 const MAX_MOVES: u32 = 999;
 /// The most time in seconds, a hundred hours: no game has more.
 const MAX_SECONDS: u32 = 360_000;
-/// A bare number is minutes below this, and seconds, as in PGN, from this on.
-const MIN_BARE_SECONDS: u32 = 180;
-
 /// As arbiters write it: reading it gives the same time control.
 impl fmt::Display for TimeControl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -266,41 +295,59 @@ impl fmt::Display for TimeControl {
             },
         ] = self.periods.as_slice()
             && seconds % 60 == 0
-            && seconds / 60 < MIN_BARE_SECONDS
+            && read::is_short(seconds / 60, *bonus)
         {
             return write!(f, "{}+{bonus}", seconds / 60);
         }
+        f.write_str(&self.in_words())
+    }
+}
+
+impl TimeControl {
+    /// As in "90 min/40 + 30 min, 30 s from move 1": every number with its unit.
+    fn in_words(&self) -> String {
         let mut from = 1;
         let mut before = Bonus::None;
+        let mut words = String::new();
         let mut bonuses = String::new();
         for (index, period) in self.periods.iter().enumerate() {
             if index > 0 {
-                f.write_str(" + ")?;
+                words.push_str(" + ");
             }
-            write_time(f, period.seconds)?;
+            words.push_str(&time_text(period.seconds));
             if period.bonus != before {
-                match period.bonus {
-                    Bonus::Delay(seconds) => write!(bonuses, ", delay {seconds} s from move {from}")?,
-                    other => write!(bonuses, ", {} s from move {from}", other.seconds())?,
-                }
+                let delay = if matches!(period.bonus, Bonus::Delay(_)) {
+                    "delay "
+                } else {
+                    ""
+                };
+                let _ = write!(bonuses, ", {delay}{} s from move {from}", period.bonus.seconds());
             }
             before = period.bonus;
             if let Some(moves) = period.moves {
-                write!(f, "/{moves}")?;
+                // "90 min/30" alone might be an increment.
+                let alone = if self.periods.len() == 1 { " moves" } else { "" };
+                let _ = write!(words, "/{moves}{alone}");
                 from += moves;
             }
         }
-        f.write_str(&bonuses)
+        words + &bonuses
     }
 }
 
 /// As in "2 h", "90 min" or "1 min 30 s".
-fn write_time(f: &mut fmt::Formatter<'_>, seconds: u32) -> fmt::Result {
+fn time_text(seconds: u32) -> String {
     match (seconds / 60, seconds % 60) {
-        (minutes, 0) if minutes % 60 == 0 => write!(f, "{} h", minutes / 60),
-        (minutes, 0) => write!(f, "{minutes} min"),
-        (minutes, rest) => write!(f, "{minutes} min {rest} s"),
+        (minutes, 0) if minutes % 60 == 0 => format!("{} h", minutes / 60),
+        (minutes, 0) => format!("{minutes} min"),
+        (minutes, rest) => format!("{minutes} min {rest} s"),
     }
+}
+
+/// As in "\"90+30\" or \"90 min/30 moves\"".
+fn listed(readings: &[String]) -> String {
+    let quoted: Vec<String> = readings.iter().map(|reading| format!("{reading:?}")).collect();
+    quoted.join(" or ")
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use shakmaty::Color;
 use shakmaty::fen::Fen;
 
 use crate::events::record::{GameRecord, MoveRecord};
-use crate::events::{EndReason, time_text};
+use crate::events::{EndReason, GameResult, time_text};
 use crate::laws::TimeControl;
 use crate::tracker::Variant;
 
@@ -38,8 +38,11 @@ fn write(record: &GameRecord, comments: Comments) -> String {
     let mut pgn = tags(record);
     pgn.push('\n');
     let mut lines = Lines::default();
+    if let Some(result) = explained(record) {
+        lines.words(&format!("{{{result}}}"));
+    }
     movetext(record, comments, &mut lines);
-    lines.word(record.result.as_str());
+    lines.word(result(record.result));
     pgn.push_str(&lines.finish());
     pgn
 }
@@ -54,7 +57,7 @@ fn tags(record: &GameRecord) -> String {
         ("Round", UNKNOWN.to_owned()),
         ("White", name(players.and_then(|players| players.white.as_ref()))),
         ("Black", name(players.and_then(|players| players.black.as_ref()))),
-        ("Result", record.result.to_string()),
+        ("Result", result(record.result).to_owned()),
     ];
     tags.push(("UTCDate", date(record)));
     tags.push(("UTCTime", time(record)));
@@ -171,12 +174,38 @@ fn time(record: &GameRecord) -> String {
     )
 }
 
+/// The result as PGN can say it: it has no word for a game that both lose, or that one loses and the other draws.
+const fn result(result: GameResult) -> &'static str {
+    match result {
+        GameResult::BothLose | GameResult::HalfForWhite | GameResult::HalfForBlack => {
+            GameResult::Unknown.as_str()
+        }
+        result => result.as_str(),
+    }
+}
+
+/// What PGN cannot say of the result: a comment before the moves, where no other stands.
+fn explained(record: &GameRecord) -> Option<String> {
+    let of_result = match record.result {
+        GameResult::BothLose => "both players lose",
+        GameResult::HalfForWhite => "Black loses, and White gets half a point",
+        GameResult::HalfForBlack => "White loses, and Black gets half a point",
+        GameResult::WhiteWins | GameResult::BlackWins if record.reason == Some(EndReason::Default) => {
+            "by default"
+        }
+        GameResult::WhiteWins | GameResult::BlackWins | GameResult::Draw | GameResult::Unknown => {
+            return None;
+        }
+    };
+    Some(format!("{}: {of_result}", record.result))
+}
+
 /// The PGN standard's word for what ended the game.
 const fn termination(reason: EndReason) -> &'static str {
     match reason {
         EndReason::Arbiter => "adjudication",
         EndReason::Flag => "time forfeit",
-        EndReason::IllegalMoves | EndReason::Default => "rules infraction",
+        EndReason::IllegalMoves | EndReason::Default | EndReason::Conduct => "rules infraction",
         EndReason::Reset | EndReason::Adjourned | EndReason::Void => "unterminated",
         EndReason::Checkmate
         | EndReason::Stalemate
@@ -188,7 +217,8 @@ const fn termination(reason: EndReason) -> &'static str {
         | EndReason::Gap
         | EndReason::Resignation
         | EndReason::Agreement
-        | EndReason::Claim => "normal",
+        | EndReason::Claim
+        | EndReason::Quickplay => "normal",
     }
 }
 

@@ -9,6 +9,8 @@ use super::{LineEntry, Referee};
 use crate::events::{ClaimReason, EventKind};
 use crate::laws::{Severity, Topic};
 
+mod asked;
+
 /// The same position for the third time (Art. 9.2).
 const THREEFOLD: usize = 3;
 /// 50 moves by each player without a pawn move or capture (Art. 9.3).

@@ -11,10 +11,11 @@ use kiebitz_hardware::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use shakmaty::Color;
 use thiserror::Error;
 
-use crate::events::{Action, Players};
-use crate::laws::Language;
+use crate::events::{Action, Players, color};
+use crate::laws::{ClaimKind, ClaimRuling, Language};
 use crate::tracker::Side;
 pub use announced::Announced;
 pub use file::{CommandFile, Timed};
@@ -62,6 +63,10 @@ pub enum Order {
     SyncClockSides(SyncClockSides),
     /// The round begins.
     StartRound(StartRound),
+    /// A player claims a draw.
+    Claim(PlayersClaim),
+    /// A claim is decided.
+    DecideClaim(DecideClaim),
 }
 
 /// `set_players`.
@@ -88,7 +93,7 @@ pub struct SetTimeControl {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SetResult {
-    /// 1-0, 0-1, 1/2-1/2; "*" lets a game that was ended go on.
+    /// 1-0, 0-1, 1/2-1/2, 0-0, 1/2-0, 0-1/2, a forfeit as in "+/-" or "1-0 forfeit"; "*" lets a game that was ended go on.
     pub result: String,
     /// A reason of `game.ended`; without it the one the game ended by, else "arbiter".
     pub reason: Option<String>,
@@ -175,6 +180,29 @@ pub struct StartRound {
     /// When it begins; without it, now.
     #[serde(default, deserialize_with = "some_time")]
     pub begins: Option<Timestamp>,
+}
+
+/// `claim`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlayersClaim {
+    /// What is claimed.
+    pub kind: ClaimKind,
+    /// Who claims it; without it the player on move.
+    #[serde(default, deserialize_with = "color::option::deserialize")]
+    pub color: Option<Color>,
+    /// The move that the player has written down for it, in SAN or UCI.
+    pub intended: Option<String>,
+}
+
+/// `decide_claim`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DecideClaim {
+    /// The decision.
+    pub ruling: ClaimRuling,
+    /// The claim's number as an incident; without it the last one that is open.
+    pub incident: Option<u64>,
 }
 
 /// A text that is not a command.
@@ -315,6 +343,8 @@ fn order(action: Action, arguments: &Value) -> Result<Order, InvalidCommand> {
         Action::Identify => read::<Nothing>(action, arguments).map(|Nothing {}| Order::Identify)?,
         Action::SyncClockSides => Order::SyncClockSides(read(action, arguments)?),
         Action::StartRound => Order::StartRound(read(action, arguments)?),
+        Action::Claim => Order::Claim(read(action, arguments)?),
+        Action::DecideClaim => Order::DecideClaim(read(action, arguments)?),
     })
 }
 

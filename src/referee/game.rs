@@ -92,6 +92,7 @@ impl Referee {
             mode: Some(self.regulations.rules.mode),
             players: self.announced.clone(),
             time_control: self.regulations.time_control_text(),
+            time_control_typed: self.regulations.time_control_typed(),
             event: self.regulations.event.clone(),
             site: self.regulations.site.clone(),
         };

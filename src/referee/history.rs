@@ -48,6 +48,10 @@ impl<'g> History<'g> {
         Self { plies, ..self }
     }
 
+    pub(super) fn start(&self) -> &'g State {
+        self.start
+    }
+
     pub(super) fn plies(&self) -> &'g [LineEntry] {
         self.plies
     }

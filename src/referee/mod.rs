@@ -460,6 +460,7 @@ impl Referee {
             if let Some(game) = &mut self.game {
                 game.shown_at = Some(now);
             }
+            self.tell_early_draw(now);
         }
     }
 

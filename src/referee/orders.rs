@@ -1,22 +1,26 @@
 //! An arbiter's commands: checked against the game, then carried out.
 
 mod carry_out;
+mod claims;
 mod moves;
+mod results;
 
 use core::time::Duration;
+use std::collections::BTreeMap;
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::CastlingMode;
+use shakmaty::{CastlingMode, Color};
 
 use super::watch::News;
 use super::{OpenGame, Referee, Verdict};
-use crate::events::{DecidedBy, EndReason, GameResult, Players, time_text};
-use crate::laws::{InvalidTimeControl, TimeControl};
+use crate::events::{EndReason, GameResult, Players, time_text};
+use crate::laws::{InvalidTimeControl, Regulations, Situation, TimeControl, answer};
 use crate::referee::command::{
     Annotate, CloseIncident, CorrectMoves, EndGame, NewGame, Order, Refusal, SetPlayers, SetPosition,
-    SetResult, StartRound,
+    SetTimeControl, StartRound,
 };
 use crate::tracker::{Given, Side, State};
+use claims::Ruled;
 use moves::Moves;
 
 /// A command that can be carried out, and its effect.
@@ -32,6 +36,7 @@ enum Effect {
     Players(WhichGame, Players),
     TimeControl(TimeControl),
     Result(WhichGame, Verdict),
+    Forfeit(Verdict),
     GoOn,
     Position(State),
     Moves(WhichGame, Moves),
@@ -42,6 +47,8 @@ enum Effect {
     Identify,
     WhiteSide(Side),
     Round(Timestamp),
+    Claim(Color, Box<Situation>),
+    Rule(Ruled),
 }
 
 /// The game that a command is about.
@@ -55,43 +62,6 @@ enum WhichGame {
     Next,
 }
 
-/// Reasons for a result that an arbiter can give.
-const REASONS: &[EndReason] = &[
-    EndReason::Resignation,
-    EndReason::Agreement,
-    EndReason::Flag,
-    EndReason::IllegalMoves,
-    EndReason::Claim,
-    EndReason::Default,
-    EndReason::Arbiter,
-    EndReason::Void,
-    EndReason::Adjourned,
-    EndReason::Kings,
-    EndReason::ResultPiece,
-    EndReason::Checkmate,
-    EndReason::Stalemate,
-    EndReason::DeadPosition,
-    EndReason::Fivefold,
-    EndReason::SeventyFiveMoves,
-];
-/// Those by which the game is drawn.
-const DRAWN: &[EndReason] = &[
-    EndReason::Agreement,
-    EndReason::Claim,
-    EndReason::Stalemate,
-    EndReason::DeadPosition,
-    EndReason::Fivefold,
-    EndReason::SeventyFiveMoves,
-];
-/// What can no longer happen once the game is over.
-const ONLY_IN_PLAY: &[EndReason] = &[
-    EndReason::Resignation,
-    EndReason::Agreement,
-    EndReason::Flag,
-    EndReason::IllegalMoves,
-    EndReason::Claim,
-    EndReason::Default,
-];
 /// A round is announced at most this long before or after it begins; further off it is a typing mistake.
 const MAX_ROUND_DISTANCE: Duration = Duration::from_secs(24 * 60 * 60);
 /// Reasons for a game without a result.
@@ -119,7 +89,7 @@ impl Referee {
     pub(crate) fn check(&self, now: Timestamp, order: &Order) -> Result<Checked, Refusal> {
         let effect = match order {
             Order::SetPlayers(set) => self.check_players(set)?,
-            Order::SetTimeControl(set) => Effect::TimeControl(control(&set.time_control)?),
+            Order::SetTimeControl(set) => return self.check_time_control(set),
             Order::SetResult(set) => return self.check_result(set),
             Order::SetPosition(set) => self.check_position(set)?,
             Order::CorrectMoves(correct) => self.check_moves(now, correct)?,
@@ -137,6 +107,8 @@ impl Referee {
             Order::Identify => Effect::Identify,
             Order::SyncClockSides(sync) => Effect::WhiteSide(sync.white),
             Order::StartRound(start) => check_round(now, start)?,
+            Order::Claim(claim) => return self.check_claim(claim),
+            Order::DecideClaim(decide) => return self.check_ruling(decide),
         };
         Ok(effect.into())
     }
@@ -165,6 +137,10 @@ impl Referee {
             Effect::TimeControl(control) => self.set_time_control(now, by, control),
             Effect::Result(which, verdict) => {
                 self.set_result(now, by, which, verdict);
+                self.watch(now, News::ResultEntered);
+            }
+            Effect::Forfeit(verdict) => {
+                self.forfeit(now, verdict);
                 self.watch(now, News::Time);
             }
             Effect::GoOn => self.go_on(now, by),
@@ -186,6 +162,8 @@ impl Referee {
                 self.watch(now, News::Time);
             }
             Effect::Round(begins) => self.start_round(now, begins),
+            Effect::Claim(color, situation) => self.watch(now, News::Claimed(color, situation)),
+            Effect::Rule(ruled) => self.rule_on_claim(now, by, ruled),
             Effect::Identify | Effect::WhiteSide(_) => {}
         }
     }
@@ -199,48 +177,12 @@ impl Referee {
         Ok(Effect::Players(which, set.players()))
     }
 
-    fn check_result(&self, set: &SetResult) -> Result<Checked, Refusal> {
-        let which = self.which_game(set.game.as_ref())?;
-        let game = self.game_of(which).ok_or_else(|| self.no_game())?;
-        let result = result_named(&set.result)?;
-        if result == GameResult::Unknown && set.reason.is_none() {
-            return match which {
-                WhichGame::Current if game.ended => Ok(Effect::GoOn.into()),
-                WhichGame::Current => Err(Refusal::GameInProgress {
-                    board: self.board.clone(),
-                }),
-                _ => Err(Refusal::GameNotOpen {
-                    board: self.board.clone(),
-                    game: game.id.id.clone(),
-                }),
-            };
-        }
-        let before = game.verdict.as_ref();
-        let reason = match &set.reason {
-            Some(given) => reason_among(given, REASONS)?,
-            None => before
-                .filter(|v| v.result == result)
-                .map_or(EndReason::Arbiter, |v| v.reason),
-        };
-        let unfinished = UNFINISHED.contains(&reason) && reason != EndReason::Arbiter;
-        if (DRAWN.contains(&reason) && result != GameResult::Draw)
-            || (unfinished && result != GameResult::Unknown)
-        {
-            return Err(Refusal::ReasonContradictsResult { reason, result });
-        }
-        let over =
-            before.filter(|v| v.by == DecidedBy::Laws && v.confirmed && ONLY_IN_PLAY.contains(&reason));
-        if let Some(over) = over {
-            return Err(Refusal::AlreadyOver {
-                result: over.result,
-                over_by: over.reason,
-                reason,
-            });
-        }
-        let entered = game.entered(result, reason, &self.regulations);
+    fn check_time_control(&self, set: &SetTimeControl) -> Result<Checked, Refusal> {
+        let control = control(&set.time_control)?;
+        let note = time_control_note(&self.regulations, &control);
         Ok(Checked {
-            effect: Effect::Result(which, Verdict::arbiter(entered.result, reason)),
-            note: entered.note,
+            effect: Effect::TimeControl(control),
+            note: Some(note),
         })
     }
 
@@ -376,24 +318,33 @@ fn position(fen: &str) -> Result<State, Refusal> {
     legal.ok_or_else(|| Refusal::IllegalPosition { fen: fen.to_owned() })
 }
 
-/// A time control as PGN writes it, where PGN can express it.
-pub(super) fn control_text(control: &TimeControl) -> String {
-    control.pgn().unwrap_or_else(|| control.to_string())
-}
-
 fn control(given: &str) -> Result<TimeControl, Refusal> {
-    given
-        .parse()
-        .map_err(|error: InvalidTimeControl| Refusal::InvalidTimeControl {
+    given.parse().map_err(|error| match error {
+        InvalidTimeControl::Ambiguous { text, readings } => Refusal::AmbiguousTimeControl { text, readings },
+        error => Refusal::InvalidTimeControl {
             why: error.to_string(),
-        })
+        },
+    })
 }
 
-fn result_named(given: &str) -> Result<GameResult, Refusal> {
-    let known = GameResult::ALL.iter().find(|known| known.as_str() == given);
-    known.copied().ok_or_else(|| Refusal::UnknownResult {
-        given: given.to_owned(),
-    })
+/// How the time control was read, and which mode of play follows from it.
+fn time_control_note(regulations: &Regulations, control: &TimeControl) -> String {
+    let mut regulations = regulations.clone();
+    regulations.set_time_control(control.clone());
+    let applies = regulations.rules.mode;
+    let (follows, article) = regulations.mode_of_time().unwrap_or((applies, ""));
+    let name = match (applies == follows, article) {
+        (false, _) => "time_control_named",
+        (true, "") => "time_control",
+        (true, _) => "time_control_mode",
+    };
+    let values = BTreeMap::from([
+        ("control".to_owned(), control.to_string().into()),
+        ("mode".to_owned(), follows.as_str().into()),
+        ("named".to_owned(), applies.as_str().into()),
+        ("article".to_owned(), article.into()),
+    ]);
+    answer(regulations.language, name, &values)
 }
 
 fn reason_among(given: &str, known: &'static [EndReason]) -> Result<EndReason, Refusal> {

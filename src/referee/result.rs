@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use kiebitz_hardware::Timestamp;
 use shakmaty::{Chess, Color};
 
+use super::watch::News;
 use super::{OpenGame, Referee};
 use crate::events::{EndReason, GameResult, color};
 use crate::laws::mating::{self, Answer, Reason};
@@ -46,6 +48,21 @@ impl Referee {
         self.count(|entry| entry.ply.color == player)
     }
 
+    /// A draw that is shown on the board before the event allows players to agree to one is told (2023: Art. 9.1.1).
+    pub(super) fn tell_early_draw(&mut self, now: Timestamp) {
+        let limit = self.regulations.no_draw_before_move;
+        let shown = self.game.as_ref().zip(limit).filter(|(game, _)| {
+            let verdict = game.verdict.as_ref();
+            verdict.is_some_and(|verdict| verdict.result == GameResult::Draw)
+        });
+        let early = shown.and_then(|(game, limit)| Some((game.made_before(limit)?, limit)));
+        if let Some((made, limit)) = early {
+            // What is open is closed with the game first.
+            self.watch(now, News::Time);
+            self.watch(now, News::EarlyDraw { made, limit });
+        }
+    }
+
     fn count(&self, counts: impl Fn(&super::LineEntry) -> bool) -> u32 {
         let published = self.game.iter().flat_map(|game| &game.published);
         u32::try_from(published.filter(|entry| counts(entry)).count()).unwrap_or(u32::MAX)
@@ -53,6 +70,16 @@ impl Referee {
 }
 
 impl OpenGame {
+    /// How many moves both players have made, where those are fewer than `limit`; `None`: there are enough.
+    pub(super) fn made_before(&self, limit: u32) -> Option<u32> {
+        let made = |color| {
+            let own = self.published.iter().filter(|entry| entry.ply.color == color);
+            u32::try_from(own.count()).unwrap_or(u32::MAX)
+        };
+        let made = made(Color::White).min(made(Color::Black));
+        (made < limit).then_some(made)
+    }
+
     /// The last legal position: illegal moves are undone first (Art. 7.5.1).
     pub(super) fn last_legal(&self) -> Option<&Chess> {
         let last = self.published.last().map_or(0, |last| last.ply.number);
@@ -98,7 +125,9 @@ impl OpenGame {
             | EndReason::Gap
             | EndReason::Agreement
             | EndReason::Claim
+            | EndReason::Quickplay
             | EndReason::Default
+            | EndReason::Conduct
             | EndReason::Arbiter
             | EndReason::Void
             | EndReason::Adjourned => return as_entered,

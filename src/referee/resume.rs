@@ -43,8 +43,8 @@ impl Referee {
         self.white_side = resumed.white_side;
         self.games = resumed.number;
         self.watch.resume_game(resumed.started, resumed.verdict.is_none());
-        if resumed.time_control.is_some() {
-            self.regulations.time_control = resumed.time_control;
+        if let Some(control) = resumed.time_control {
+            self.regulations.set_time_control(control);
         }
         self.game = Some(OpenGame {
             id: Game {

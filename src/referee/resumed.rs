@@ -84,7 +84,10 @@ impl Resumed {
             }),
             players: record.players.clone(),
             placed,
-            time_control: game.time_control.as_ref().and_then(|set| set.parse().ok()),
+            time_control: game
+                .time_control
+                .as_ref()
+                .and_then(|set| TimeControl::from_event(set).ok()),
             doubt: game.doubt,
         })
     }

@@ -8,6 +8,7 @@ mod act;
 mod arithmetic;
 mod book;
 mod castling;
+mod claims;
 mod displaced;
 mod faults;
 mod jolts;
@@ -312,6 +313,9 @@ impl Watch {
                 | IncidentKind::CastlingRookFirst
                 | IncidentKind::AdjustedOffTurn
                 | IncidentKind::ColorsReversed
+                | IncidentKind::EarlyDraw
+                | IncidentKind::DrawClaimed
+                | IncidentKind::TwoMinuteClaim
                 | IncidentKind::ContinuedAfterEnd => {}
             }
         }
@@ -383,6 +387,10 @@ impl Watch {
 
     /// Takes in what is new, or that time has passed. Returns the incident events that follow, each with its time.
     pub(super) fn handle(&mut self, game: &GameStatus<'_>, news: News) -> Vec<(Timestamp, EventKind)> {
+        if game.begun {
+            // The end that it belonged to was none.
+            self.close_early_draw(game.now, ClosedBy::Board, IncidentEnd::Passed);
+        }
         let over = game.over && !core::mem::replace(&mut self.over, game.over);
         self.pass_on(game, &news);
         match news {
@@ -409,6 +417,19 @@ impl Watch {
                 let report = Report::new(game, &self.trace, situation, game.now);
                 self.book.open(game.now, game.regulations, report);
             }
+            News::EarlyDraw { made, limit } => {
+                let situation = Situation::EarlyDraw { made, limit };
+                let report = Report::new(game, &self.trace, situation, game.now);
+                self.book.open(game.now, game.regulations, report);
+            }
+            News::ResultEntered => {
+                self.close_early_draw(game.now, ClosedBy::Arbiter, IncidentEnd::Decided);
+            }
+            News::Claimed(color, situation) => {
+                let report = Report::new(game, &self.trace, *situation, game.now).of(color);
+                self.book.open(game.now, game.regulations, report);
+            }
+            News::Ruled(number, situation, closing) => self.rule(game, number, *situation, closing),
             News::Started => {
                 self.offences = Offences::default();
                 self.game_since = self.book.last();

@@ -28,6 +28,7 @@ pub(crate) fn started(start_fen: &str, variant: Variant) -> EventKind {
         mode: None,
         players: None,
         time_control: None,
+        time_control_typed: None,
         event: None,
         site: None,
     }
@@ -191,6 +192,8 @@ fn amended() -> EventKind {
         reason: None,
         players: None,
         time_control: None,
+        time_control_typed: None,
+        mode: None,
         moves: None,
         position: None,
         note: None,

@@ -101,6 +101,8 @@ fn amended(result: GameResult, reason: Option<EndReason>) -> Event {
         reason,
         players: None,
         time_control: None,
+        time_control_typed: None,
+        mode: None,
         moves: None,
         position: None,
         note: None,

@@ -1,8 +1,31 @@
-//! Reading time controls, in both ways of writing them.
+//! Reading time controls, as people and as PGN write them.
+//!
+//! What can be read in two ways that are both played is asked back, never guessed: a wrong guess makes another mode of
+//! play of it, and every ruling of the day would be that of another game.
 
 use core::str::FromStr;
 
-use super::{Bonus, InvalidTimeControl, MIN_BARE_SECONDS, Period, TimeControl};
+use super::element::{Element, Reader, Rest, Time};
+use super::{Bonus, InvalidTimeControl, Period, TimeControl};
+
+/// A bare number is minutes below this, and seconds, as in PGN, from this on.
+const MIN_BARE_SECONDS: u32 = 180;
+/// A number of moves with fewer seconds is not taken for PGN's: it may be minutes.
+const MIN_PGN_PERIOD: u32 = 600;
+/// From 180 on and up to this number, with an increment like that of long games, both readings are asked about.
+const MAX_LONG_MINUTES: u32 = 360;
+const MIN_LONG_INCREMENT: u32 = 15;
+/// The bullet games of online play, in seconds: "60+1".
+const BULLET: core::ops::RangeInclusive<u32> = 60..=179;
+const BULLET_INCREMENT: core::ops::RangeInclusive<u32> = 1..=2;
+/// Numbers of moves that periods have.
+const MOVES: core::ops::RangeInclusive<u32> = 20..=80;
+/// The number of moves that most first periods have.
+const USUAL_MOVES: u32 = 40;
+/// The seconds that a move may bring; more is no increment.
+const MAX_INCREMENT: u32 = 60;
+/// After a period with a number of moves, a bare number up to this may be meant as an increment.
+const MAX_USUAL_INCREMENT: u32 = 30;
 
 impl TimeControl {
     /// Reads the value of the PGN tag TimeControl, with all times in seconds, as in "40/7200:3600" or "300+2".
@@ -12,56 +35,21 @@ impl TimeControl {
     /// When it is not a time control, or is one of PGN's signs for a sand clock ("*180"), for no time control ("-") or for an unknown one
     /// ("?").
     pub fn from_pgn(text: &str) -> Result<Self, InvalidTimeControl> {
-        let bare = text.trim();
-        if bare.starts_with(['*', '?']) || bare == "-" {
-            return Err(InvalidTimeControl::Unruled {
-                text: text.to_owned(),
-            });
+        is_ruled(text)?;
+        if text.trim().is_empty() {
+            return Err(InvalidTimeControl::Empty);
         }
-        let mut reader = Reader::new(text)?;
-        let mut periods = Vec::new();
-        loop {
-            periods.push(reader.pgn_period()?);
-            if reader.at_end() {
-                return reader.done(periods);
-            }
-            reader.sign(':', "\":\" or the end")?;
-        }
+        let fields = text.split(':').map(|field| pgn_period(field, text));
+        done(fields.collect::<Result<_, _>>()?, text)
     }
 
-    /// As arbiters write it: bare numbers are minutes.
-    fn from_words(text: &str) -> Result<Self, InvalidTimeControl> {
-        let mut reader = Reader::new(text)?;
-        let mut periods = vec![reader.period()?];
-        let mut bonuses = Vec::new();
-        while reader.take_sign('+') {
-            // "90 min/40 + 30 min + 30 s": nobody has half a minute for the rest of a game.
-            if reader.is_seconds() {
-                bonuses.push(reader.bonus()?);
-                break;
-            }
-            periods.push(reader.period()?);
-        }
-        while !reader.at_end() {
-            reader.sign(',', "\",\", \"+\" or the end")?;
-            bonuses.push(reader.bonus()?);
-        }
-        for (from, bonus) in bonuses {
-            reader.grant(&mut periods, from, bonus)?;
-        }
-        reader.done(periods)
-    }
-
-    /// "90+30" and "90": minutes, and seconds a move. From 180 on it is PGN, and seconds.
-    fn from_numbers(text: &str) -> Result<Self, InvalidTimeControl> {
-        let mut control = Self::from_pgn(text)?;
-        if let [period] = control.periods.as_mut_slice()
-            && period.moves.is_none()
-            && period.seconds < MIN_BARE_SECONDS
-        {
-            period.seconds *= 60;
-        }
-        Ok(control)
+    /// Reads what events have of a time control: as PGN has it, or in words where PGN cannot express it.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_pgn`](Self::from_pgn).
+    pub fn from_event(text: &str) -> Result<Self, InvalidTimeControl> {
+        Self::from_pgn(text).or_else(|_| text.parse())
     }
 }
 
@@ -69,288 +57,385 @@ impl FromStr for TimeControl {
     type Err = InvalidTimeControl;
 
     fn from_str(text: &str) -> Result<Self, InvalidTimeControl> {
-        if text.contains(char::is_alphabetic) {
-            Self::from_words(text)
-        } else {
-            Self::from_numbers(text)
-        }
+        let mut control = read(text)?;
+        control.typed = Some(text.trim().to_owned());
+        Ok(control)
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Token<'t> {
-    Number(u32),
-    Word(&'t str),
-    Sign(char),
+fn read(text: &str) -> Result<TimeControl, InvalidTimeControl> {
+    is_ruled(text)?;
+    let numbers_only = |c: char| c.is_ascii_digit() || c.is_whitespace() || matches!(c, '+' | '/' | ':');
+    if text.chars().all(numbers_only)
+        && let Some(control) = from_numbers(text)?
+    {
+        return Ok(control);
+    }
+    let elements = Reader::new(text)?.elements()?;
+    Meaning::of(&elements, text)?.control(text)
+}
+
+/// PGN, where it cannot be anything else; `None`: these numbers are read as people write them.
+fn from_numbers(text: &str) -> Result<Option<TimeControl>, InvalidTimeControl> {
+    let Ok(control) = TimeControl::from_pgn(text) else {
+        return Ok(None);
+    };
+    let in_minutes = || {
+        let mut control = control.clone();
+        control.periods.iter_mut().for_each(|period| period.seconds *= 60);
+        control
+    };
+    if let [period] = control.periods() {
+        let increment = period.bonus.seconds();
+        return match period.moves {
+            Some(_) if period.seconds < MIN_PGN_PERIOD => Ok(None),
+            None if period.seconds < MIN_BARE_SECONDS => Ok(None),
+            None if period.seconds <= MAX_LONG_MINUTES && increment >= MIN_LONG_INCREMENT => {
+                Err(ambiguous(text, &[in_minutes(), control.clone()]))
+            }
+            _ => Ok(Some(control)),
+        };
+    }
+    let doubtful = |period: &Period| period.moves.is_some() && period.seconds < MIN_PGN_PERIOD;
+    if control.periods().iter().any(doubtful) {
+        return Err(ambiguous(text, &[in_minutes(), control.clone()]));
+    }
+    Ok(Some(control))
 }
 
 /// A time in whole minutes, as in "30 min" or "1 h 30 min"; a bare number is minutes. `None` where the text is not a time.
 pub(in crate::laws) fn minutes(text: &str) -> Option<u32> {
     let mut reader = Reader::new(text).ok()?;
-    let (seconds, _) = reader.time().ok()?;
+    let seconds = match reader.time().ok()? {
+        Time::Bare(minutes) => minutes.checked_mul(60)?,
+        Time::Seconds(seconds) | Time::Long(seconds) => seconds,
+    };
     (reader.at_end() && seconds.is_multiple_of(60)).then_some(seconds / 60)
 }
 
-/// Units of time with the words for them.
-const UNITS: [(u32, &[&str]); 3] = [
-    (3600, &["h", "hour", "hours", "std", "stunde", "stunden"]),
-    (60, &["m", "min", "mins", "minute", "minutes", "minuten"]),
-    (1, &["s", "sec", "secs", "second", "seconds", "sek", "sekunden"]),
-];
-/// What stands before the number of the first move that brings a bonus.
-const FROM: [&str; 2] = ["from", "ab"];
-const MOVE: [&str; 3] = ["move", "zug", "moves"];
-/// What may stand before "move" when every move brings the bonus.
-const EACH: [&str; 5] = ["a", "per", "each", "pro", "je"];
-const DELAY: [&str; 3] = ["delay", "bronstein", "aufschub"];
-
-/// The text token by token.
-struct Reader<'t> {
-    text: &'t str,
-    lower: Vec<String>,
-    tokens: Vec<Token<'t>>,
-    at: usize,
+/// Which of two bare numbers with a slash between them is the number of moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// "40/90".
+    MovesFirst,
+    /// "90/40".
+    MinutesFirst,
 }
 
-impl<'t> Reader<'t> {
-    fn new(text: &'t str) -> Result<Self, InvalidTimeControl> {
-        let mut tokens = Vec::new();
-        let mut rest = text.trim_start();
-        while let Some(first) = rest.chars().next() {
-            let alike = |other: char| match first {
-                _ if first.is_ascii_digit() => other.is_ascii_digit(),
-                _ if first.is_alphabetic() => other.is_alphabetic(),
+/// The periods of a time control, and what moves bring.
+#[derive(Debug, Default)]
+struct Meaning {
+    periods: Vec<Period>,
+    /// The first move that has it, and what it is.
+    bonuses: Vec<(u32, Bonus)>,
+}
+
+impl Meaning {
+    fn of(elements: &[Element], text: &str) -> Result<Self, InvalidTimeControl> {
+        if let [element] = elements
+            && let (Time::Bare(one), Some(other)) = (element.time, element.pair)
+            && element.rest.is_none()
+        {
+            return Self::of_pair(one, other, text);
+        }
+        let order = order(elements);
+        let mut meaning = Self::default();
+        for element in elements {
+            meaning.take(element, order, text)?;
+        }
+        meaning.is_certain(elements, text)?;
+        Ok(meaning)
+    }
+
+    /// "40/90" and nothing else: every reading that is played. A single one is what it means.
+    fn of_pair(one: u32, other: u32, text: &str) -> Result<Self, InvalidTimeControl> {
+        let period = |moves, seconds: u32, bonus| {
+            TimeControl::new(vec![Period {
+                moves,
+                seconds,
+                bonus,
+            }])
+        };
+        let minutes = |number: u32| number.saturating_mul(60);
+        let mut readings = Vec::new();
+        if other <= MAX_INCREMENT {
+            readings.extend(period(None, minutes(one), fischer(other)));
+        }
+        if MOVES.contains(&other) {
+            readings.extend(period(Some(other), minutes(one), Bonus::None));
+        }
+        if MOVES.contains(&one) {
+            readings.extend(period(Some(one), minutes(other), Bonus::None));
+            readings.extend(period(Some(one), other, Bonus::None).filter(|_| other >= MAX_INCREMENT));
+        }
+        match readings.as_slice() {
+            [] => Err(number(
+                text,
+                "minutes, seconds and moves cannot be told apart: write them as in \"90 min/40 + 30 min + 30 s\"",
+            )),
+            [control] => Ok(Self {
+                periods: control.periods().to_vec(),
+                bonuses: Vec::new(),
+            }),
+            several => Err(ambiguous(text, several)),
+        }
+    }
+
+    fn take(
+        &mut self,
+        element: &Element,
+        order: Option<Order>,
+        text: &str,
+    ) -> Result<(), InvalidTimeControl> {
+        let begins_with_rest = self.periods.last().is_some_and(|period| period.moves.is_none());
+        let bonus = match element.time {
+            _ if element.moves.is_some() || element.pair.is_some() || element.rest.is_some() => false,
+            Time::Long(_) => element.of_moves,
+            Time::Seconds(_) => element.of_moves || !self.periods.is_empty(),
+            Time::Bare(_) => element.of_moves || element.after_bar || begins_with_rest,
+        };
+        if bonus {
+            let (Time::Bare(seconds) | Time::Seconds(seconds)) = element.time else {
+                return Err(number(
+                    text,
+                    "what a move brings is written in seconds, as in \"30 s\"",
+                ));
+            };
+            self.bonuses
+                .push((element.from.unwrap_or(1), brought(seconds, element.delay)));
+            return Ok(());
+        }
+        if element.of_moves || (element.rest.is_some() && (element.moves.is_some() || element.pair.is_some()))
+        {
+            return Err(number(
+                text,
+                "a period and what a move brings are written apart, as in \"90 min/40 + 30 min, 30 s from move 1\"",
+            ));
+        }
+        let seconds = |time| match time {
+            Time::Bare(minutes) => minutes.saturating_mul(60),
+            Time::Seconds(seconds) | Time::Long(seconds) => seconds,
+        };
+        let (moves, time) = match (element.time, element.pair) {
+            (Time::Bare(one), Some(other)) => match order {
+                Some(Order::MovesFirst) => (Some(one), Time::Bare(other)),
+                Some(Order::MinutesFirst) => (Some(other), Time::Bare(one)),
+                None => {
+                    return Err(number(
+                        text,
+                        "write which are minutes and which are moves, as in \"60 min/40\"",
+                    ));
+                }
+            },
+            _ => (element.moves, element.time),
+        };
+        self.periods.push(Period {
+            moves,
+            seconds: seconds(time),
+            bonus: Bonus::None,
+        });
+        if let Some(increment) = element.increment {
+            self.bonuses.push((1, fischer(increment)));
+        }
+        Ok(())
+    }
+
+    /// Whether the text cannot be meant in another way that is played as well.
+    fn is_certain(&self, elements: &[Element], text: &str) -> Result<(), InvalidTimeControl> {
+        let bare = |element: &Element| match element.time {
+            Time::Bare(number)
+                if element.pair.is_none() && element.rest.is_none() && element.moves.is_none() =>
+            {
+                Some(number)
+            }
+            _ => None,
+        };
+        let (Some(first), Some(last)) = (elements.first(), elements.last()) else {
+            return Ok(());
+        };
+        let both = |other: Option<TimeControl>| {
+            let readings: Vec<TimeControl> = self.control(text).ok().into_iter().chain(other).collect();
+            Err(ambiguous(text, &readings))
+        };
+        if let Some(number) = bare(first) {
+            let barred = elements.iter().any(|element| element.after_bar);
+            let bullet = match elements {
+                [_, second] => !second.of_moves && bare(second).is_some_and(|s| is_bullet(number, s)),
                 _ => false,
             };
-            let end = rest.find(|other: char| !alike(other)).unwrap_or(rest.len());
-            let end = end.max(first.len_utf8());
-            let (token, tail) = rest.split_at(end);
-            tokens.push(match first {
-                _ if first.is_ascii_digit() => {
-                    let number = token
-                        .parse()
-                        .map_err(|_| Self::number(text, "a number is too large"))?;
-                    Token::Number(number)
-                }
-                _ if first.is_alphabetic() => Token::Word(token),
-                // "30 min." and "30 min" are the same.
-                '.' => {
-                    rest = tail.trim_start();
-                    continue;
-                }
-                sign => Token::Sign(sign),
+            if (bullet || number >= MIN_BARE_SECONDS) && !barred {
+                let mut in_seconds = self.control(text)?;
+                in_seconds
+                    .periods
+                    .iter_mut()
+                    .for_each(|period| period.seconds /= 60);
+                return both(Some(in_seconds));
+            }
+        }
+        if let ([one], [element]) = (self.periods.as_slice(), elements)
+            && let Some(moves) = one.moves.filter(|moves| *moves <= MAX_USUAL_INCREMENT)
+            && element.moves_bare
+        {
+            // "90 min/30"
+            let bonus = fischer(moves);
+            return both(TimeControl::new(vec![Period {
+                moves: None,
+                bonus,
+                ..*one
+            }]));
+        }
+        // "90/40 + 30": another half hour, or half a minute a move.
+        if let (Some(number), Some((rest, before))) = (bare(last), self.periods.split_last())
+            && rest.moves.is_none()
+            && !before.is_empty()
+            && self.bonuses.is_empty()
+            && number <= MAX_USUAL_INCREMENT
+        {
+            let with_bonus = before.iter().map(|period| Period {
+                bonus: fischer(number),
+                ..*period
             });
-            rest = tail.trim_start();
+            return both(TimeControl::new(with_bonus.collect()));
         }
-        if tokens.is_empty() {
-            return Err(InvalidTimeControl::Empty);
-        }
-        let lower = tokens.iter().map(|token| match token {
-            Token::Word(word) => word.to_lowercase(),
-            _ => String::new(),
-        });
-        Ok(Self {
-            text,
-            lower: lower.collect(),
-            tokens,
-            at: 0,
-        })
+        Ok(())
     }
 
-    fn at_end(&self) -> bool {
-        self.at >= self.tokens.len()
-    }
-
-    fn unexpected(&self, expected: &'static str) -> InvalidTimeControl {
-        let found = match self.tokens.get(self.at) {
-            None => "the end".to_owned(),
-            Some(Token::Number(number)) => number.to_string(),
-            Some(Token::Word(word)) => (*word).to_owned(),
-            Some(Token::Sign(sign)) => sign.to_string(),
-        };
-        InvalidTimeControl::Unexpected {
-            text: self.text.to_owned(),
-            found,
-            expected,
-        }
-    }
-
-    fn number(text: &str, what: &'static str) -> InvalidTimeControl {
-        InvalidTimeControl::Number {
-            text: text.to_owned(),
-            what,
-        }
-    }
-
-    fn done(&self, periods: Vec<Period>) -> Result<TimeControl, InvalidTimeControl> {
-        let (_, others) = periods.split_last().unwrap_or((&EMPTY, &[]));
-        if others.iter().any(|period| period.moves.is_none()) {
-            return Err(Self::number(
-                self.text,
-                "only the last period may be without a number of moves, as in \"2 h/40 + 1 h\"",
-            ));
-        }
-        let what = "times and numbers of moves are more than 0, and not beyond all games";
-        TimeControl::new(periods).ok_or_else(|| Self::number(self.text, what))
-    }
-
-    fn take_number(&mut self, expected: &'static str) -> Result<u32, InvalidTimeControl> {
-        match self.tokens.get(self.at) {
-            Some(Token::Number(number)) => {
-                self.at += 1;
-                Ok(*number)
+    fn control(&self, text: &str) -> Result<TimeControl, InvalidTimeControl> {
+        let mut periods = self.periods.clone();
+        for (at, (from, bonus)) in self.bonuses.iter().enumerate() {
+            if self.bonuses.iter().skip(at + 1).any(|(other, _)| other == from) {
+                return Err(number(text, "a move brings one increment or one delay"));
             }
-            _ => Err(self.unexpected(expected)),
+            grant(&mut periods, *from, *bonus, text)?;
         }
-    }
-
-    fn take_sign(&mut self, sign: char) -> bool {
-        let there = self.tokens.get(self.at) == Some(&Token::Sign(sign));
-        self.at += usize::from(there);
-        there
-    }
-
-    fn sign(&mut self, sign: char, expected: &'static str) -> Result<(), InvalidTimeControl> {
-        if self.take_sign(sign) {
-            Ok(())
-        } else {
-            Err(self.unexpected(expected))
-        }
-    }
-
-    fn take_word(&mut self, words: &[&str]) -> bool {
-        let there = self
-            .lower
-            .get(self.at)
-            .is_some_and(|word| words.contains(&word.as_str()));
-        self.at += usize::from(there);
-        there
-    }
-
-    /// "40/7200", "300+2".
-    fn pgn_period(&mut self) -> Result<Period, InvalidTimeControl> {
-        let first = self.take_number("a number")?;
-        let (moves, seconds) = if self.take_sign('/') {
-            (Some(first), self.take_number("a number of seconds")?)
-        } else {
-            (None, first)
-        };
-        let bonus = if self.take_sign('+') {
-            fischer(self.take_number("the seconds a move")?)
-        } else {
-            Bonus::None
-        };
-        Ok(Period {
-            moves,
-            seconds,
-            bonus,
-        })
-    }
-
-    /// "90 min/40", "1 h 30 min".
-    fn period(&mut self) -> Result<Period, InvalidTimeControl> {
-        let (seconds, _) = self.time()?;
-        let moves = if self.take_sign('/') {
-            Some(self.take_number("a number of moves")?)
-        } else {
-            None
-        };
-        Ok(Period {
-            moves,
-            seconds,
-            bonus: Bonus::None,
-        })
-    }
-
-    /// A time in seconds, and the last unit it is written in, in seconds; without one it is minutes.
-    fn time(&mut self) -> Result<(u32, u32), InvalidTimeControl> {
-        let mut sum = 0_u32;
-        loop {
-            let number = self.take_number("a time")?;
-            let unit = UNITS
-                .iter()
-                .find(|(_, words)| self.take_word(words))
-                .map(|(unit, _)| *unit);
-            let seconds = number.checked_mul(unit.unwrap_or(60));
-            let too_large = || Self::number(self.text, "a time is too large");
-            sum = seconds
-                .and_then(|seconds| sum.checked_add(seconds))
-                .ok_or_else(too_large)?;
-            let more = matches!(self.tokens.get(self.at), Some(Token::Number(_)));
-            if unit.is_none() || !more {
-                return Ok((sum, unit.unwrap_or(60)));
-            }
-        }
-    }
-
-    /// Whether the rest is a number of seconds.
-    fn is_seconds(&self) -> bool {
-        let seconds = UNITS.last().is_some_and(|(_, words)| {
-            let word = self.lower.get(self.at + 1);
-            word.is_some_and(|word| words.contains(&word.as_str()))
-        });
-        let number = matches!(self.tokens.get(self.at), Some(Token::Number(_)));
-        let moves = self.tokens.get(self.at + 2) == Some(&Token::Sign('/'))
-            && matches!(self.tokens.get(self.at + 3), Some(Token::Number(_)));
-        number && seconds && !moves
-    }
-
-    /// "30 s from move 1", "30 s a move", "delay 10 s": the first move that has the bonus, and the bonus.
-    fn bonus(&mut self) -> Result<(u32, Bonus), InvalidTimeControl> {
-        let delayed = self.take_word(&DELAY);
-        let (seconds, unit) = self.time()?;
-        if unit != 1 {
-            return Err(Self::number(
-                self.text,
-                "what a move brings is written in seconds, as in \"30 s\"",
-            ));
-        }
-        let delayed = self.take_word(&DELAY) || delayed;
-        let from = if self.take_word(&FROM) {
-            if !self.take_word(&MOVE) {
-                return Err(self.unexpected("\"move\""));
-            }
-            self.take_number("the number of a move")?
-        } else {
-            let each = self.take_sign('/') || self.take_word(&EACH);
-            if each && !self.take_word(&MOVE) {
-                return Err(self.unexpected("\"move\""));
-            }
-            1
-        };
-        let bonus = match seconds {
-            0 => Bonus::None,
-            _ if delayed => Bonus::Delay(seconds),
-            _ => Bonus::Fischer(seconds),
-        };
-        Ok((from, bonus))
-    }
-
-    /// Grants a bonus in all periods from the one on that begins with that move.
-    fn grant(&self, periods: &mut [Period], from: u32, bonus: Bonus) -> Result<(), InvalidTimeControl> {
-        let mut first = 1_u32;
-        let mut granted = false;
-        for period in periods {
-            granted |= first == from;
-            if granted {
-                period.bonus = bonus;
-            }
-            first = first.saturating_add(period.moves.unwrap_or(u32::MAX));
-        }
-        let what = "an increment begins with the first move of a period";
-        granted.then_some(()).ok_or_else(|| Self::number(self.text, what))
+        done(periods, text)
     }
 }
 
-fn fischer(seconds: u32) -> Bonus {
+/// Which of two bare numbers is the number of moves, where a time control has such pairs and says it.
+fn order(elements: &[Element]) -> Option<Order> {
+    let rests = elements.iter().filter_map(|element| element.rest);
+    let by_rest = rests.map(|rest| match rest {
+        Rest::Before => Order::MovesFirst,
+        Rest::After => Order::MinutesFirst,
+    });
+    let pairs = elements
+        .iter()
+        .filter_map(|element| match (element.time, element.pair) {
+            (Time::Bare(one), Some(other)) => Some((one, other)),
+            _ => None,
+        });
+    let by_numbers = pairs.filter_map(|(one, other)| match (one, other) {
+        (USUAL_MOVES, USUAL_MOVES) => None,
+        (USUAL_MOVES, _) => Some(Order::MovesFirst),
+        (_, USUAL_MOVES) => Some(Order::MinutesFirst),
+        (one, other) if !MOVES.contains(&one) && MOVES.contains(&other) => Some(Order::MinutesFirst),
+        (one, other) if MOVES.contains(&one) && !MOVES.contains(&other) => Some(Order::MovesFirst),
+        _ => None,
+    });
+    by_numbers.chain(by_rest).next()
+}
+
+/// Grants a bonus in all periods from the one on that begins with that move.
+fn grant(periods: &mut [Period], from: u32, bonus: Bonus, text: &str) -> Result<(), InvalidTimeControl> {
+    let mut first = 1_u32;
+    let mut granted = false;
+    for period in periods {
+        granted |= first == from;
+        if granted {
+            period.bonus = bonus;
+        }
+        first = first.saturating_add(period.moves.unwrap_or(u32::MAX));
+    }
+    let what = "an increment begins with the first move of a period";
+    granted.then_some(()).ok_or_else(|| number(text, what))
+}
+
+/// "40/7200", "300+2", "5400".
+fn pgn_period(field: &str, text: &str) -> Result<Period, InvalidTimeControl> {
+    let read = |part: &str, expected: &'static str| {
+        let part = part.trim();
+        let digits = !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
+        match (digits, part.parse()) {
+            (true, Ok(number)) => Ok(number),
+            (true, Err(_)) => Err(number(text, "a number is too large")),
+            (false, _) => Err(InvalidTimeControl::Unexpected {
+                text: text.to_owned(),
+                found: if part.is_empty() { "the end" } else { part }.to_owned(),
+                expected,
+            }),
+        }
+    };
+    let (times, bonus) = match field.split_once('+') {
+        Some((times, bonus)) => (times, fischer(read(bonus, "the seconds a move")?)),
+        None => (field, Bonus::None),
+    };
+    let (moves, seconds) = match times.split_once('/') {
+        Some((moves, seconds)) => (Some(read(moves, "a number of moves")?), seconds),
+        None => (None, times),
+    };
+    Ok(Period {
+        moves,
+        seconds: read(seconds, "a number of seconds")?,
+        bonus,
+    })
+}
+
+/// Whether minutes and seconds a move may be written as in "90+30": not where that would be read otherwise, or asked back.
+pub(super) fn is_short(minutes: u32, increment: u32) -> bool {
+    minutes < MIN_BARE_SECONDS && !is_bullet(minutes, increment)
+}
+
+/// "60+1" may be an hour, or the minute of a game that is played online.
+fn is_bullet(number: u32, increment: u32) -> bool {
+    BULLET.contains(&number) && BULLET_INCREMENT.contains(&increment)
+}
+
+/// PGN's signs for what the Laws have no rules for.
+fn is_ruled(text: &str) -> Result<(), InvalidTimeControl> {
+    let bare = text.trim();
+    if bare.starts_with(['*', '?']) || bare == "-" {
+        return Err(InvalidTimeControl::Unruled {
+            text: text.to_owned(),
+        });
+    }
+    Ok(())
+}
+
+fn done(periods: Vec<Period>, text: &str) -> Result<TimeControl, InvalidTimeControl> {
+    let others = periods.split_last().map_or(&[][..], |(_, others)| others);
+    if others.iter().any(|period| period.moves.is_none()) {
+        return Err(number(
+            text,
+            "only the last period may be without a number of moves, as in \"2 h/40 + 1 h\"",
+        ));
+    }
+    let what = "times and numbers of moves are more than 0, and not beyond all games";
+    TimeControl::new(periods).ok_or_else(|| number(text, what))
+}
+
+fn number(text: &str, what: &'static str) -> InvalidTimeControl {
+    InvalidTimeControl::Number {
+        text: text.to_owned(),
+        what,
+    }
+}
+
+fn ambiguous(text: &str, readings: &[TimeControl]) -> InvalidTimeControl {
+    InvalidTimeControl::Ambiguous {
+        text: text.to_owned(),
+        readings: readings.iter().map(TimeControl::in_words).collect(),
+    }
+}
+
+fn brought(seconds: u32, delayed: bool) -> Bonus {
     match seconds {
         0 => Bonus::None,
+        _ if delayed => Bonus::Delay(seconds),
         _ => Bonus::Fischer(seconds),
     }
 }
 
-const EMPTY: Period = Period {
-    moves: None,
-    seconds: 0,
-    bonus: Bonus::None,
-};
+fn fischer(seconds: u32) -> Bonus {
+    brought(seconds, false)
+}

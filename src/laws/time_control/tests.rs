@@ -85,8 +85,14 @@ fn what_is_no_time_control_is_refused_with_the_place() {
         ("fast", "\"fast\" where a time belongs"),
         ("90 min/40 +", "\"the end\" where a time belongs"),
         ("90 min/", "\"the end\" where a number of moves belongs"),
-        ("90 min; 30 s", "\";\" where"),
-        ("40/", "\"the end\" where a number of seconds belongs"),
+        ("90 min: 30 s", "\":\" where"),
+        ("1.5 h", "\".\" where"),
+        ("40/", "\"the end\" where a number of moves belongs"),
+        ("100/90", "cannot be told apart"),
+        ("60/50 + 30 + 30", "which are minutes and which are moves"),
+        ("90 + 30 + 10", "one increment or one delay"),
+        ("G/90/30", "written apart"),
+        ("90 min/40 per move", "written apart"),
         ("100 min + 50 min, 30 s", "only the last period"),
         (
             "90 min/40 + 30 min, 30 s from move 12",
@@ -104,6 +110,173 @@ fn what_is_no_time_control_is_refused_with_the_place() {
         let error = text.parse::<TimeControl>().expect_err(text);
         assert!(error.to_string().contains(expected), "{text}: {error}");
     }
+}
+
+/// How federations, FIDE's handbook, pairing programs and sites write time controls.
+#[test]
+fn time_controls_are_read_as_people_write_them() {
+    let fide = "90 min/40 + 30 min, 30 s from move 1";
+    for (written, same) in [
+        // FIDE, chess-results and pairing programs.
+        ("90'+30\"", "90+30"),
+        ("90′ + 30″", "90+30"),
+        ("90’+30”", "90+30"),
+        ("90' + 30''", "90+30"),
+        ("90´+30´´", "90+30"),
+        ("90'/30''", "90+30"),
+        ("90min+30", "90+30"),
+        ("90m+30s", "90+30"),
+        ("90min+30sec/move", "90+30"),
+        ("90 min. + 30 sec. per move", "90+30"),
+        ("90 minutes + 30 seconds increment from move 1", "90+30"),
+        ("90 minutes with a 30-second increment", "90+30"),
+        ("90 minutes plus 30 seconds per move from the first move", "90+30"),
+        ("1h30+30", "90+30"),
+        ("1h 30min + 30s", "90+30"),
+        ("90'/40 + 30' + 30\"", fide),
+        ("90'/40 moves + 30'/end + 30\"/move", fide),
+        ("90/40+30+30", fide),
+        ("40/90+30+30", fide),
+        ("90/40+30/End+30", fide),
+        ("90 min/40 moves, 30 min/end, 30 sec/move from move 1", fide),
+        ("40 moves in 90 min, rest in 30 min, 30 s per move", fide),
+        (
+            "90 minutes for the first 40 moves followed by 30 minutes for the rest of the game with an addition of 30 seconds \
+             per move starting from move one",
+            fide,
+        ),
+        (
+            "100/40+50/20+15+30",
+            "100 min/40 + 50 min/20 + 15 min, 30 s from move 1",
+        ),
+        ("2h/40, 1h/20, 30min", "2 h/40 + 1 h/20 + 30 min"),
+        ("120/40 + 60", "2 h/40 + 1 h"),
+        (
+            "2 h/40 + 30 min, 30 s from the 41st move",
+            "2 h/40 + 30 min, 30 s from move 41",
+        ),
+        // The United States.
+        ("G/90+30", "90+30"),
+        ("G90;+30", "90+30"),
+        ("G/90 inc/30", "90+30"),
+        ("G/90;inc30", "90+30"),
+        ("Game/90; increment 30", "90+30"),
+        ("G/90;d5", "90 min, delay 5 s"),
+        ("G/60 d/5", "60 min, delay 5 s"),
+        ("G/5;d0", "5 min"),
+        ("SD/60", "60 min"),
+        ("40/90, SD/30; +30", fide),
+        ("40/90,SD/30;inc30", fide),
+        ("30/60 SD/30 d5", "1 h/30 + 30 min, delay 5 s"),
+        ("40/120, SD/60; d5", "2 h/40 + 1 h, delay 5 s"),
+        // Sites.
+        ("3+2", "3 min, 2 s"),
+        ("15|10", "15+10"),
+        ("60 | 1", "1 h, 1 s"),
+        ("5 min + 3 s/move", "5+3"),
+        ("5/3", "5+3"),
+        ("15/10", "15+10"),
+        // German.
+        ("90 Min. / 40 Züge + 30 Min. + 30 Sek./Zug", fide),
+        (
+            "90 Minuten für 40 Züge, danach 30 Minuten für den Rest der Partie, 30 Sekunden pro Zug ab dem ersten Zug",
+            fide,
+        ),
+        ("90 Min. + 30 Sek. je Zug ab Zug 1", "90+30"),
+        ("Bedenkzeit 2 Std. / 40 Züge + 1 Std.", "2 h/40 + 1 h"),
+        ("15 Minuten mit 10 Sekunden Zeitgutschrift", "15+10"),
+        ("60 min mit 5 s Aufschub", "60 min, delay 5 s"),
+        // Others.
+        ("1h30 + 30s/coup", "90+30"),
+        ("90 minutos + 30 segundos por jugada", "90+30"),
+        ("90 minuti + 30 secondi a mossa", "90+30"),
+    ] {
+        assert_eq!(control(written), control(same), "{written}: {}", control(written));
+    }
+}
+
+/// Two readings that are both played: taken wrongly, a game of hours would be ruled as blitz (2023: B.1).
+#[test]
+fn what_may_be_meant_in_two_ways_is_asked_back() {
+    for (text, readings) in [
+        ("90/30", &["90 min, 30 s from move 1", "90 min/30 moves"][..]),
+        (
+            "60/30",
+            &["1 h, 30 s from move 1", "1 h/30 moves", "30 min/60 moves"],
+        ),
+        ("40/90", &["90 min/40 moves", "1 min 30 s/40 moves"]),
+        ("90/40", &["90 min, 40 s from move 1", "90 min/40 moves"]),
+        ("40/300", &["5 h/40 moves", "5 min/40 moves"]),
+        ("90 min/30", &["90 min/30 moves", "90 min, 30 s from move 1"]),
+        (
+            "90/40+30",
+            &["90 min/40 + 30 min", "90 min/40 moves, 30 s from move 1"],
+        ),
+        (
+            "40/90+30",
+            &["90 min/40 + 30 min", "90 min/40 moves, 30 s from move 1"],
+        ),
+        ("40/90:30", &["90 min/40 + 30 min", "1 min 30 s/40 + 0 min 30 s"]),
+        ("60+1", &["1 h, 1 s from move 1", "1 min, 1 s from move 1"]),
+        ("120+1", &["2 h, 1 s from move 1", "2 min, 1 s from move 1"]),
+        ("180+30", &["3 h, 30 s from move 1", "3 min, 30 s from move 1"]),
+        ("300 + 2 s", &["5 h, 2 s from move 1", "5 min, 2 s from move 1"]),
+    ] {
+        let error = text.parse::<TimeControl>().expect_err(text);
+        let InvalidTimeControl::Ambiguous { readings: found, .. } = &error else {
+            panic!("{text}: {error}");
+        };
+        assert_eq!(found, readings, "{text}");
+        let means: Vec<TimeControl> = found.iter().map(|reading| control(reading)).collect();
+        assert!(
+            means.windows(2).all(|two| two[0] != two[1]),
+            "{text}: each is another one"
+        );
+        let written: Vec<String> = means.iter().map(TimeControl::in_words).collect();
+        assert_eq!(&written, found, "{text}: each can be written so");
+    }
+    assert_eq!(
+        "90/30"
+            .parse::<TimeControl>()
+            .expect_err("asked back")
+            .to_string(),
+        "the time control \"90/30\" can be read in several ways: write \"90 min, 30 s from move 1\" or \"90 min/30 moves\""
+    );
+}
+
+/// PGN's numbers stay seconds where they cannot be minutes; what an event has is never asked back.
+#[test]
+fn pgn_is_seconds_where_it_cannot_be_minutes() {
+    for (text, words) in [
+        ("300", "5 min"),
+        ("5400+30", "90+30"),
+        ("180+2", "3+2"),
+        ("40/7200", "2 h/40 moves"),
+        ("40/7200:3600", "2 h/40 + 1 h"),
+        ("40/6000+30:900+30", "100 min/40 + 15 min, 30 s from move 1"),
+        ("90+30", "90+30"),
+        ("120+30", "120+30"),
+    ] {
+        assert_eq!(control(text).to_string(), words, "{text}");
+    }
+    for (event, words) in [
+        ("90", "1 min 30 s"),
+        ("60+1", "1+1"),
+        ("40/300", "5 min/40 moves"),
+        ("90 min, delay 10 s from move 1", "90 min, delay 10 s from move 1"),
+    ] {
+        let read = TimeControl::from_event(event).map(|control| control.to_string());
+        assert_eq!(read.as_deref(), Ok(words), "{event}");
+    }
+}
+
+#[test]
+fn what_was_typed_is_kept() {
+    let typed = control(" 90' + 30\" ");
+    assert_eq!(typed.typed(), Some("90' + 30\""));
+    assert_eq!(typed.pgn().as_deref(), Some("5400+30"));
+    assert_eq!(TimeControl::from_pgn("5400+30").expect("PGN").typed(), None);
+    assert_eq!(typed, control("90+30"));
 }
 
 #[test]
@@ -204,14 +377,18 @@ proptest! {
     fn what_is_written_is_read_back(control in controls()) {
         let words = control.to_string();
         prop_assert_eq!(words.parse(), Ok(control.clone()), "{}", words);
+        prop_assert_eq!(control.in_words().parse(), Ok(control.clone()), "{}", words);
         if let Some(pgn) = control.pgn() {
-            prop_assert_eq!(TimeControl::from_pgn(&pgn), Ok(control), "{}", pgn);
+            prop_assert_eq!(TimeControl::from_pgn(&pgn), Ok(control.clone()), "{}", pgn);
         }
+        let event = control.pgn().unwrap_or(words);
+        prop_assert_eq!(TimeControl::from_event(&event), Ok(control), "{}", event);
     }
 
     #[test]
-    fn any_text_is_read_or_refused(text in "[0-9a-z/+:, *?.-]{0,24}|.{0,12}") {
+    fn any_text_is_read_or_refused(text in "[0-9a-z/+:, *?.'\"|;-]{0,24}|([0-9]{1,3}( ?(min|h|s|'|\"|moves|Züge|end)| )?[/+,;| ]{1,2}(G|SD|d|inc|from move )?){1,5}|.{0,12}") {
         if let Ok(control) = text.parse::<TimeControl>() {
+            prop_assert_eq!(control.typed(), Some(text.trim()));
             prop_assert_eq!(control.to_string().parse::<TimeControl>(), Ok(control));
         }
     }

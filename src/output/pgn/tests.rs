@@ -291,6 +291,7 @@ fn tag_values_cannot_break_out() {
         mode,
         players,
         time_control,
+        time_control_typed: None,
         event: Some("Club \"Kiebitz\"".to_owned()),
         site: Some("Bremen GER".to_owned()),
     };
@@ -301,4 +302,71 @@ fn tag_values_cannot_break_out() {
     assert_eq!(read.tags["Result"], "*");
     assert_eq!(read.tags["Event"], "Club \"Kiebitz\"");
     assert_eq!(read.tags["Site"], "Bremen GER");
+}
+
+/// PGN has four results. What it cannot say stands in a comment, and every reader still reads the game.
+#[test]
+fn results_that_pgn_cannot_say_stand_in_a_comment() {
+    for (result, reason, tag, termination, comment) in [
+        (
+            GameResult::BothLose,
+            EndReason::Conduct,
+            "*",
+            "rules infraction",
+            Some("0-0: both players lose"),
+        ),
+        (
+            GameResult::HalfForWhite,
+            EndReason::Arbiter,
+            "*",
+            "adjudication",
+            Some("1/2-0: Black loses, and White gets half a point"),
+        ),
+        (
+            GameResult::HalfForBlack,
+            EndReason::Conduct,
+            "*",
+            "rules infraction",
+            Some("0-1/2: White loses, and Black gets half a point"),
+        ),
+        (
+            GameResult::BlackWins,
+            EndReason::Default,
+            "0-1",
+            "rules infraction",
+            Some("0-1: by default"),
+        ),
+        (GameResult::Draw, EndReason::Quickplay, "1/2-1/2", "normal", None),
+        (
+            GameResult::WhiteWins,
+            EndReason::Conduct,
+            "1-0",
+            "rules infraction",
+            None,
+        ),
+    ] {
+        let mut games = played(STANDARD, Variant::Standard, &["e2e4", "e7e5"]);
+        games.apply(&event(
+            21,
+            EventKind::GameEnded {
+                result,
+                reason,
+                by: DecidedBy::Arbiter,
+                confirmed: true,
+            },
+        ));
+        for text in [pgn(record(&games)), public_pgn(record(&games))] {
+            let read = read(&text);
+            assert_eq!(
+                (read.tags["Result"].as_str(), read.result.as_str()),
+                (tag, tag),
+                "{text}"
+            );
+            assert_eq!(read.tags["Termination"], termination, "{text}");
+            assert_eq!(read.ucis, ["e2e4", "e7e5"], "{text}");
+            let leading = comment.map(|comment| format!("\n\n{{{comment}}} 1. e4"));
+            let begins = leading.unwrap_or_else(|| "\n\n1. e4".to_owned());
+            assert!(text.contains(&begins), "{text}");
+        }
+    }
 }

@@ -416,6 +416,7 @@ fn amendment(event: &Event) -> Option<Amendment> {
             by,
             arguments,
             error,
+            note,
             ..
         } => Some(Amendment::Command {
             ts,
@@ -423,6 +424,7 @@ fn amendment(event: &Event) -> Option<Amendment> {
             action: *action,
             arguments: arguments.clone(),
             error: error.clone(),
+            note: note.clone(),
         }),
         EventKind::GameAmended {
             by,
@@ -433,6 +435,7 @@ fn amendment(event: &Event) -> Option<Amendment> {
             moves,
             position,
             note,
+            ..
         } => Some(Amendment::Game {
             ts,
             by: by.clone(),

@@ -251,6 +251,8 @@ pub enum Amendment {
         arguments: serde_json::Value,
         /// Why nothing was done; `None` where it was done.
         error: Option<String>,
+        /// What they were answered; `None`: nothing.
+        note: Option<String>,
     },
     /// The game was changed; what was not changed is `None`.
     Game {

@@ -61,6 +61,7 @@ impl Story {
                 black: Some("\"R.\" O'Neill</title><script>alert(1)</script>".to_owned()),
             }),
             time_control: Some("40/5400+30:1800+30".to_owned()),
+            time_control_typed: None,
             event: None,
             site: None,
         });

@@ -132,6 +132,8 @@ pub(super) struct Words {
     pub(super) who: &'static str,
     pub(super) command: &'static str,
     pub(super) refused: &'static str,
+    pub(super) answered: &'static str,
+    pub(super) last_moves: &'static str,
     pub(super) changed_result: &'static str,
     pub(super) goes_on: &'static str,
     pub(super) changed_players: &'static str,

@@ -116,6 +116,8 @@ fn commanded(by: &str, action: Action, error: Option<&str>) -> String {
         Action::EndGame => ("ended the game without a result", "end the game without a result"),
         Action::SyncClockSides => ("set White's side of the clock", "set White's side of the clock"),
         Action::StartRound => ("set the start of the round", "set the start of the round"),
+        Action::Claim => ("took down a claim of a draw", "take down a claim of a draw"),
+        Action::DecideClaim => ("decided a claim of a draw", "decide a claim of a draw"),
         Action::Identify => ("identified the board", "identify the board"),
     };
     match error {

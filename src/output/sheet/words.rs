@@ -116,6 +116,8 @@ pub(super) fn result(record: &GameRecord) -> String {
         EndReason::Resignation => "resignation",
         EndReason::Agreement => "draw agreed",
         EndReason::Claim => "draw claimed",
+        EndReason::Quickplay => "draw claimed with less than two minutes left",
+        EndReason::Conduct => "for a player's conduct",
         EndReason::IllegalMoves => "illegal moves",
         EndReason::Default => "a player did not arrive in time",
         EndReason::Adjourned => "adjourned",

@@ -87,6 +87,8 @@ impl Announced {
             | Action::Annotate
             | Action::EndGame
             | Action::Identify
+            | Action::Claim
+            | Action::DecideClaim
             | Action::SyncClockSides => {}
         }
     }
@@ -165,6 +167,8 @@ mod tests {
                 reason: None,
                 players: Some(players),
                 time_control: None,
+                time_control_typed: None,
+                mode: None,
                 moves: None,
                 position: None,
                 note: None,

@@ -105,6 +105,13 @@ pub enum Refusal {
         /// What is wrong.
         why: String,
     },
+    /// The time control can be read in several ways.
+    AmbiguousTimeControl {
+        /// What was given.
+        text: String,
+        /// What may be meant, each as it can be written.
+        readings: Vec<String>,
+    },
     /// The round begins too long before or after now.
     RoundTooFarOff {
         /// When it was to begin.
@@ -117,6 +124,13 @@ pub enum Refusal {
         /// Its number.
         incident: u64,
     },
+    /// There is no such claim to decide.
+    UnknownClaim {
+        /// The board.
+        board: String,
+    },
+    /// A claim by repetition or fifty moves is right or wrong, and so is a request for an increment.
+    NothingToPostpone,
     /// The game already has these moves.
     SameMoves,
 }
@@ -177,10 +191,17 @@ impl Refusal {
                 "no_time_control",
                 BTreeMap::from([("problem", why.as_str().into())]),
             ),
+            Self::AmbiguousTimeControl { text, readings } => {
+                let readings: Vec<String> = readings.iter().map(|reading| format!("{reading:?}")).collect();
+                let text = given(&format!("{text:?}"));
+                ("ambiguous", with(text, "readings", readings.join(", ")))
+            }
             Self::RoundTooFarOff { begins } => ("far_off", given(begins)),
             Self::UnknownIncident { board, incident } => {
                 ("no_incident", with(on(board), "incident", *incident))
             }
+            Self::UnknownClaim { board } => ("no_claim", on(board)),
+            Self::NothingToPostpone => ("no_postponing", BTreeMap::new()),
             Self::SameMoves => ("same_moves", BTreeMap::new()),
         }
     }

@@ -3,12 +3,12 @@
 use kiebitz_hardware::Timestamp;
 use shakmaty::ByColor;
 
+use super::WhichGame;
 use super::moves::{Moves, uci};
-use super::{WhichGame, control_text};
 use crate::events::{
     CompletedBy, CorrectionReason, DecidedBy, EndReason, EventKind, GameResult, Players, SettledBy,
 };
-use crate::laws::TimeControl;
+use crate::laws::{Mode, TimeControl};
 use crate::referee::claims::Offered;
 use crate::referee::history::Placed;
 use crate::referee::watch::News;
@@ -43,15 +43,21 @@ impl Referee {
     }
 
     pub(super) fn set_time_control(&mut self, now: Timestamp, by: &str, control: TimeControl) {
-        let text = control_text(&control);
-        self.regulations.time_control = Some(control);
+        let before = self.regulations.rules.mode;
+        self.regulations.set_time_control(control);
         if self.game().is_some() {
-            let time_control = Some(text);
+            let mode = self.regulations.rules.mode;
+            let (time_control, time_control_typed) = (
+                self.regulations.time_control_text(),
+                self.regulations.time_control_typed(),
+            );
             self.amend(
                 now,
                 WhichGame::Current,
                 Amended {
                     time_control,
+                    time_control_typed,
+                    mode: Some(mode).filter(|mode| *mode != before),
                     ..Amended::by(by)
                 },
             );
@@ -82,6 +88,12 @@ impl Referee {
                 ..Amended::by(by)
             },
         );
+    }
+
+    /// A game that was not played: a player did not come, and the clock was never started.
+    pub(super) fn forfeit(&mut self, now: Timestamp, verdict: Verdict) {
+        self.begin(now);
+        self.end(now, None, verdict);
     }
 
     /// A game that was ended goes on; what was played since then is part of it.
@@ -251,6 +263,8 @@ impl Referee {
             reason,
             players: amended.players,
             time_control: amended.time_control,
+            time_control_typed: amended.time_control_typed,
+            mode: amended.mode,
             moves: amended.moves,
             position: amended.position,
             note: amended.note,
@@ -277,6 +291,8 @@ struct Amended {
     result: Option<(GameResult, Option<EndReason>)>,
     players: Option<Players>,
     time_control: Option<String>,
+    time_control_typed: Option<String>,
+    mode: Option<Mode>,
     moves: Option<Vec<String>>,
     position: Option<String>,
     note: Option<String>,
@@ -289,6 +305,8 @@ impl Amended {
             result: None,
             players: None,
             time_control: None,
+            time_control_typed: None,
+            mode: None,
             moves: None,
             position: None,
             note: None,

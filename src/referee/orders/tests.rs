@@ -1,3 +1,4 @@
+use crate::events::EventKind;
 use crate::laws::{Edition, Language, Mode};
 use crate::referee::command::Refusal;
 use crate::referee::tests::table::{STANDARD, Table, WHITE_WINS, rules};
@@ -115,7 +116,7 @@ fn a_result_must_make_sense() {
     for (command, error) in [
         (
             r#""result":"2-0""#,
-            "\"2-0\" is no result: 1-0, 0-1, 1/2-1/2, or *",
+            "\"2-0\" is no result: 1-0, 0-1, 1/2-1/2, 0-0, 1/2-0, 0-1/2, a forfeit as in +/-, or *",
         ),
         (
             r#""result":"1-0","reason":"boredom""#,
@@ -383,4 +384,177 @@ fn a_note_is_kept_with_the_game() {
     table.plays("e4");
     table.command(r#""do":"annotate","by":"A. Meier","text":"White asked for water""#);
     assert_eq!(table.published(), ["A. Meier: White asked for water"]);
+}
+
+/// 2023, B.1, A.1: the mode follows from the time, unless another one was named; the answer says so and how the time was read.
+#[test]
+fn the_mode_that_follows_from_a_time_control_is_told() {
+    let mut table = table();
+    table.plays("e4");
+    let set = |table: &mut Table, text: &str| {
+        table.command(&format!(r#""do":"set_time_control","time_control":"{text}""#))
+    };
+    assert_eq!(set(&mut table, "90' + 30''"), "read as 90+30: standard play");
+    assert_eq!(set(&mut table, "3|2"), "read as 3+2: blitz (Art. B.1)");
+    assert_eq!(table.referee.regulations.rules.mode, Mode::Blitz);
+    assert_eq!(table.published(), ["arbiter: 5400+30", "arbiter: 180+2, blitz"]);
+    table.referee.regulations.mode_is_named = true;
+    assert_eq!(
+        set(&mut table, "15+10"),
+        "read as 15+10: by its time it is rapid, but blitz was named for this board, and that stays"
+    );
+    assert_eq!(table.referee.regulations.rules.mode, Mode::Blitz);
+    assert_eq!(
+        set(&mut table, "90/30"),
+        "\"90/30\" can be read in several ways; write what is meant: \"90 min, 30 s from move 1\", \"90 min/30 moves\""
+    );
+    table.referee.regulations.language = Language::German;
+    assert!(set(&mut table, "40/90").starts_with("\"40/90\" lässt mehrere Lesarten zu"));
+    assert_eq!(table.published(), ["arbiter: 900+10"]);
+}
+
+/// 2023: 11.8 and 12.9.6; 1997: 12.7 and 13.4: both may lose, and the score of the opponent is the arbiter's.
+#[test]
+fn points_that_do_not_come_to_one_are_the_arbiters_decision() {
+    for (edition, result, reason, note) in [
+        (
+            Edition::Fide2023,
+            "0-0",
+            "conduct",
+            "both players lose: where both break the rules of conduct, the game is lost by both (Art. 11.8)",
+        ),
+        (
+            Edition::Fide2023,
+            "½-0",
+            "conduct",
+            "Black loses; the score of White is yours to decide (Art. 11.7, 12.9.6)",
+        ),
+        (
+            Edition::Fide1997,
+            "0 : 1/2",
+            "arbiter",
+            "White loses; the score of Black is yours to decide (Art. 12.7, 13.4)",
+        ),
+        (
+            Edition::Fide2023,
+            "-/-",
+            "default",
+            "both players lose: neither came in time (Art. 6.7.1)",
+        ),
+        (
+            Edition::Fide2023,
+            "0-1",
+            "conduct",
+            "White loses; the score of Black is yours to decide (Art. 11.7, 12.9.6)",
+        ),
+        (Edition::Fide2023, "0-1 forfeit", "default", ""),
+    ] {
+        let mut table = Table::new(edition);
+        table.plays("e4 e5");
+        let command = format!(r#""do":"set_result","result":"{result}","reason":"{reason}""#);
+        assert_eq!(table.command(&command), note, "{result}");
+    }
+    let mut table = table();
+    table.plays("e4 e5");
+    for (result, reason) in [
+        ("0-0", "resignation"),
+        ("1/2-0", "default"),
+        ("1/2-0", "agreement"),
+        ("+/-", "conduct"),
+        ("1/2-1/2", "default"),
+    ] {
+        let command = format!(r#""do":"set_result","result":"{result}","reason":"{reason}""#);
+        let answer = table.command(&command);
+        assert!(
+            answer.starts_with(&format!("{reason} does not go with")),
+            "{answer}"
+        );
+    }
+    for result in ["+/+", "½-½ forfeit", "1/4-3/4", ""] {
+        let answer = table.command(&format!(r#""do":"set_result","result":"{result}""#));
+        assert!(answer.contains("is no result: "), "{answer}");
+    }
+    table.command(r#""do":"set_result","result":"- - +""#);
+    assert_eq!(table.published(), ["0-1 default by arbiter"]);
+}
+
+/// 2023: 6.7.1: nobody played, and the clock was never started: the game that was due is lost by default. The last game
+/// stays as it was, unless it is named.
+#[test]
+fn a_forfeit_ends_the_game_that_was_due() {
+    let mut table = table();
+    table.command(r#""do":"set_players","white":"Adams","black":"Baker""#);
+    assert_eq!(table.command(r#""do":"set_result","result":"+/-""#), "");
+    assert_eq!(table.published(), ["1-0 default by arbiter"]);
+    let game = table.referee.game.as_ref().expect("the game that was due");
+    let black = game.players.as_ref().and_then(|players| players.black.as_deref());
+    assert_eq!((game.published.len(), black), (0, Some("Baker")));
+    let id = game.id.id.clone();
+
+    table.set_up(State::standard());
+    table.command(r#""do":"set_result","result":"-/+""#);
+    assert_eq!(table.published(), ["0-1 default by arbiter"]);
+    assert_ne!(table.referee.game.as_ref().map(|game| &game.id.id), Some(&id));
+    table.set_up(State::standard());
+    table.command(r#""do":"set_result","result":"1-0","reason":"arbiter""#);
+    assert_eq!(table.published(), ["arbiter: 1-0 arbiter"]);
+}
+
+/// 2023: 9.1.1: agreed before the event allows it. The arbiter hears of it, and their decision stands; 1997 has no article.
+#[test]
+fn a_draw_agreed_before_the_events_limit_is_told() {
+    let draws = |edition, limit, moves: &str, reason: &str| {
+        let mut table = Table::new(edition);
+        table.referee.regulations.no_draw_before_move = Some(limit);
+        table.plays(moves);
+        let command = format!(r#""do":"set_result","result":"1/2-1/2","reason":"{reason}""#);
+        let note = table.command(&command);
+        (note, table.published())
+    };
+    let drawn = |reason: &str| vec![format!("1/2-1/2 {reason} by arbiter")];
+    let (note, published) = draws(Edition::Fide2023, 3, "e4 e5 Nf3 Nc6 d4", "agreement");
+    assert_eq!(
+        note,
+        "draw agreed after 2 moves of each player; the event (Art. 9.1.1) allows that only from move 3 on, unless you \
+         consent. It is recorded as you entered it"
+    );
+    assert_eq!(published, drawn("agreement"));
+    let (note, _) = draws(Edition::Fide1997, 30, "e4 e5", "agreement");
+    assert!(
+        note.contains("; the event allows that only from move 30 on"),
+        "{note}"
+    );
+    let (note, _) = draws(Edition::Fide2023, 2, "e4 e5 Nf3 Nc6 d4", "agreement");
+    assert_eq!(note, "", "both have made two moves");
+    let (note, _) = draws(Edition::Fide2023, 30, "e4 e5", "claim");
+    assert_eq!(note, "", "a claim is no agreement");
+    // Shown by the kings, and confirmed without a reason: that is an agreement as well.
+    let mut table = table();
+    table.referee.regulations.no_draw_before_move = Some(30);
+    table.plays("e4 e5").shows(shakmaty::KnownOutcome::Draw);
+    let incidents = |table: &mut Table| {
+        let rulings = table.referee.take_rulings().into_iter();
+        let short = rulings.filter_map(|ruling| match ruling.event {
+            EventKind::IncidentOpened(incident) => {
+                Some(format!("{} ({})", incident.advice, incident.article))
+            }
+            EventKind::IncidentClosed { by, reason, .. } => Some(format!("closed by {by}: {reason}")),
+            _ => None,
+        });
+        short.collect::<Vec<String>>()
+    };
+    assert_eq!(
+        incidents(&mut table),
+        [
+            "A draw is shown on the board after one move of each player. Before move 30 players may agree to a draw only with \
+             your consent (Art. 9.1.1 and the rules of the event). Ask them how the game ended: a draw by a claim or by the \
+             position needs no consent. (9.1.1, 5.2.3)"
+        ]
+    );
+    let note = table.command(r#""do":"set_result","result":"½-½""#);
+    assert_eq!(incidents(&mut table), ["closed by arbiter: decided"]);
+    assert!(
+        note.starts_with("draw agreed after one move of each player;"),
+        "{note}"
+    );
 }

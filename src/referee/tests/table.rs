@@ -265,6 +265,8 @@ fn short(event: EventKind) -> Option<String> {
             reason,
             players,
             time_control,
+            time_control_typed: _,
+            mode,
             moves,
             position,
             note,
@@ -280,7 +282,8 @@ fn short(event: EventKind) -> Option<String> {
             let result =
                 result.map(|result| format!("{result} {}", reason.map_or("goes on", EndReason::as_str)));
             let moves = moves.map(|moves| moves.join(" "));
-            let all = [result, players, time_control, moves, position, note];
+            let mode = mode.map(|mode| mode.as_str().to_owned());
+            let all = [result, players, time_control, mode, moves, position, note];
             let all: Vec<String> = all.into_iter().flatten().collect();
             format!("{by}: {}", all.join(", "))
         }

@@ -2,6 +2,7 @@
 
 use shakmaty::{ByColor, Color};
 
+use crate::laws::{ClaimRuling, Situation};
 use crate::referee::LineEntry;
 use crate::tracker::{ClockChange, Completion, Finding, Withdrawal};
 
@@ -32,6 +33,17 @@ pub(in crate::referee) enum News {
     Over,
     /// The players sit at each other's pieces; both have made this many moves.
     Reversed(u32),
+    /// A draw is shown on the board before the event allows players to agree to one; both have made this many moves.
+    EarlyDraw {
+        made: u32,
+        limit: u32,
+    },
+    /// The arbiter has entered a result.
+    ResultEntered,
+    /// A player claims something by the arbiter's word.
+    Claimed(Color, Box<Situation>),
+    /// The arbiter has ruled on the claim of that number; without a closing it stays open.
+    Ruled(u64, Box<Situation>, Option<ClaimRuling>),
     /// A deadline passed, or a finding concerns the game alone.
     Time,
 }

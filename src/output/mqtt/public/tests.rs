@@ -73,6 +73,8 @@ fn decided(second: i64, result: Option<GameResult>, note: Option<&str>) -> Event
         reason: result.map(|_| EndReason::Resignation),
         players: None,
         time_control: None,
+        time_control_typed: None,
+        mode: None,
         moves: None,
         position: None,
         note: note.map(str::to_owned),

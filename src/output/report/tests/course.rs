@@ -208,6 +208,8 @@ fn arbiters_result_counts_and_names_the_person() {
         reason: Some(EndReason::Resignation),
         players: None,
         time_control: None,
+        time_control_typed: None,
+        mode: None,
         moves: None,
         position: None,
         note: Some("White left.".to_owned()),
@@ -292,4 +294,35 @@ fn games_of_two_streams_and_boards_are_kept_apart() {
             .iter()
             .all(|game| game.incidents.len() == 1 && game.record.moves.len() == 3)
     );
+}
+
+/// 2023: 9.1.1: what the arbiter was answered stands in the report. III.5: a claim in the last two minutes has the moves.
+#[test]
+fn answers_and_claims_of_the_last_two_minutes_are_kept() {
+    let mut story = Story::new(STANDARD).play("e4 e5 Nf3 Nf6");
+    let mut claim = illegal_move(&story, 1, Severity::Advice);
+    claim.kind = IncidentKind::TwoMinuteClaim;
+    claim.case = "two_minute_claim.not_here".to_owned();
+    claim.evidence.values = [
+        ("color".to_owned(), "white".into()),
+        ("moves".to_owned(), "1. e4 e5 2. Nf3 Nf6".into()),
+    ]
+    .into();
+    story.publish(EventKind::IncidentOpened(Box::new(claim)));
+    story.publish(EventKind::CommandTaken {
+        id: "1".to_owned(),
+        action: Action::DecideClaim,
+        by: "arbiter".to_owned(),
+        arguments: serde_json::json!({"ruling": "postpone"}),
+        note: Some("zwei Minuten".to_owned()),
+        error: None,
+    });
+    let text = text(&story.report(), &manner(Language::German));
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for kept in [
+        "Die letzten Züge: 1. e4 e5 2. Sf3 Sf6.",
+        "Entscheidung über einen Antrag; Entscheidung: aufgeschoben; Antwort: zwei Minuten",
+    ] {
+        assert!(text.contains(kept), "{kept}: {text}");
+    }
 }

@@ -24,6 +24,7 @@ impl Renderer<'_> {
         let lines = fields.into_iter().map(|(name, value)| {
             let value = match (name.as_str(), value) {
                 ("reason", serde_json::Value::String(reason)) => say(self.words.endings, reason).to_owned(),
+                ("kind" | "color" | "ruling", serde_json::Value::String(word)) => say(known, word).to_owned(),
                 (_, serde_json::Value::Array(list)) => list.iter().map(plain).collect::<Vec<_>>().join(" "),
                 (_, value) => plain(value),
             };
@@ -40,6 +41,7 @@ impl Renderer<'_> {
                 action,
                 arguments,
                 error,
+                note,
                 ..
             } => {
                 let mut lines = vec![fill(
@@ -52,6 +54,8 @@ impl Renderer<'_> {
                         .as_ref()
                         .map(|error| fill(words.refused, &[("error", error)])),
                 );
+                let note = note.as_ref().map(|note| fill(words.answered, &[("note", note)]));
+                lines.extend(note);
                 lines
             }
             Amendment::Game {

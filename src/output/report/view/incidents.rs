@@ -95,7 +95,8 @@ impl Renderer<'_> {
         }
         if let Some(decision) = &closing.decision {
             text.push_str(": ");
-            text.push_str(decision);
+            // A ruling on a claim is one of the words of commands.
+            text.push_str(say(words.arguments, decision));
         }
         text
     }
@@ -116,10 +117,17 @@ impl Renderer<'_> {
             }
         }
         let text = laws::text(self.manner.language, &incident.case, &values);
-        if text.is_empty() {
+        let text = if text.is_empty() {
             incident.advice.clone()
         } else {
             text
+        };
+        match values.get("moves").and_then(serde_json::Value::as_str) {
+            Some(moves) if incident.kind == IncidentKind::TwoMinuteClaim && !moves.is_empty() => {
+                let moves = fill(self.words.last_moves, &[("moves", moves)]);
+                format!("{text} {moves}")
+            }
+            _ => text,
         }
     }
 
@@ -167,18 +175,23 @@ impl Renderer<'_> {
 }
 
 /// Values of advice that hold moves in English SAN, one or several.
-const MOVES: [&str; 2] = ["played", "moves"];
+const MOVES: [&str; 3] = ["played", "moves", "intended"];
 
 impl GameRenderer<'_> {
-    /// Moves in English SAN, with commas between them, in the letters of this report. Text that is not a move stays.
+    /// Moves in English SAN, with commas or blanks between them, in the letters of this report. Text that is not a move
+    /// stays.
     fn localised(self, moves: &str, incident: &Incident) -> String {
         let before = incident.evidence.fen.as_deref();
         let before =
             before.unwrap_or_else(|| fen_before(&self.game.record, incident.ply.unwrap_or_default()));
-        let moves = moves.split(", ").map(|text| match text.parse::<SanPlus>() {
+        let written = |text: &str| match text.parse::<SanPlus>() {
             Ok(san) => self.notation.san(&san, is_en_passant(text, before)),
             Err(_) => text.to_owned(),
+        };
+        let listed = moves.split(", ").map(|moves| {
+            let moves: Vec<String> = moves.split(' ').map(written).collect();
+            moves.join(" ")
         });
-        moves.collect::<Vec<_>>().join(", ")
+        listed.collect::<Vec<_>>().join(", ")
     }
 }

@@ -1,0 +1,258 @@
+//! Time controls token by token: numbers, units, signs, and the words that mean something, in several languages.
+
+use super::InvalidTimeControl;
+
+/// A part of a time control.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Token {
+    Number(u32),
+    /// A unit of time, in seconds.
+    Unit(u32),
+    /// "40 moves".
+    Move,
+    /// "SD/30", "30 min/end": all the moves that are left.
+    Rest,
+    /// "d5", "delay 5 s".
+    Delay,
+    /// "inc/30", "30 s increment".
+    Increment,
+    /// "from move 1".
+    From,
+    /// "per move".
+    Each,
+    /// "40 moves in 90 min", "90 min for 40 moves".
+    In,
+    /// '/'.
+    Slash,
+    /// '+'.
+    Plus,
+    /// '|', between minutes and seconds.
+    Bar,
+    /// A comma or a word like "and".
+    Comma,
+    /// Anything else.
+    Other,
+}
+
+/// A token and how it is written.
+pub(super) type Written<'t> = (Token, &'t str);
+
+/// Units of time with the words for them.
+const UNITS: [(u32, &[&str]); 3] = [
+    (
+        3600,
+        &[
+            "h", "hr", "hrs", "hour", "hours", "std", "stunde", "stunden", "heure", "heures", "hora",
+            "horas", "ora", "ore", "uur",
+        ],
+    ),
+    (
+        60,
+        &[
+            "m", "min", "mins", "minute", "minutes", "minuten", "minuto", "minutos", "minuti",
+        ],
+    ),
+    (
+        1,
+        &[
+            "s", "sec", "secs", "second", "seconds", "sek", "sekunde", "sekunden", "seconde", "secondes",
+            "segundo", "segundos", "secondo", "secondi", "seconden",
+        ],
+    ),
+];
+/// Words with what they mean.
+const WORDS: [(Token, &[&str]); 9] = [
+    (
+        Token::Move,
+        &[
+            "move", "moves", "mv", "mvs", "zug", "zuge", "züge", "zügen", "zuege", "zuegen", "coup", "coups",
+            "jugada", "jugadas", "mossa", "mosse", "zet", "zetten",
+        ],
+    ),
+    (
+        Token::Rest,
+        &[
+            "g",
+            "game",
+            "sd",
+            "sudden",
+            "rest",
+            "restliche",
+            "restlichen",
+            "remainder",
+            "remaining",
+            "end",
+            "ende",
+            "partie",
+            "finish",
+            "ko",
+            "all",
+            "alle",
+        ],
+    ),
+    (
+        Token::Delay,
+        &["d", "delay", "bronstein", "aufschub", "verzögerung"],
+    ),
+    (
+        Token::Increment,
+        &[
+            "inc",
+            "incr",
+            "increment",
+            "increments",
+            "inkrement",
+            "fischer",
+            "bonus",
+            "zuschlag",
+            "zeitzuschlag",
+            "gutschrift",
+            "zeitgutschrift",
+            "addition",
+            "additional",
+            "added",
+            "zusätzlich",
+        ],
+    ),
+    (Token::From, &["from", "ab", "starting", "beginning"]),
+    (
+        Token::Each,
+        &["a", "per", "each", "every", "pro", "je", "jeden", "par", "por"],
+    ),
+    (Token::In, &["in", "for", "für", "fuer"]),
+    (Token::Plus, &["plus"]),
+    (
+        Token::Comma,
+        &[
+            "and", "und", "then", "dann", "danach", "followed", "with", "mit", "sowie",
+        ],
+    ),
+];
+/// The first move, in words.
+const FIRST: [&str; 5] = ["one", "first", "eins", "ersten", "erstem"];
+/// Words that mean nothing here; ordinals of numbers ("41st") among them.
+const FILLERS: [&str; 18] = [
+    "the",
+    "den",
+    "die",
+    "das",
+    "der",
+    "dem",
+    "of",
+    "by",
+    "an",
+    "eine",
+    "einer",
+    "einem",
+    "death",
+    "bedenkzeit",
+    "st",
+    "nd",
+    "rd",
+    "th",
+];
+/// Signs that stand for minutes: an apostrophe, or what a keyboard has in its place. Two of them are seconds.
+const MINUTE_SIGNS: [char; 7] = ['\'', '′', '’', '‘', '´', '`', 'ʹ'];
+/// Signs that stand for seconds.
+const SECOND_SIGNS: [char; 6] = ['"', '″', '”', '“', '„', 'ʺ'];
+
+/// Takes a text apart. Brackets, the dot of an abbreviation and words without a meaning are left out.
+///
+/// # Errors
+///
+/// When a number is too large.
+pub(super) fn tokens(text: &str) -> Result<Vec<Written<'_>>, InvalidTimeControl> {
+    let mut found: Vec<Written<'_>> = Vec::new();
+    let mut rest = text.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let length = length(first, rest);
+        let (written, after) = rest.split_at(length);
+        let next = after.trim_start();
+        let before = found.last().map(|(token, _)| *token);
+        match token(first, written, text)? {
+            // "a 30 second increment", "the first 40 moves"
+            Some(Token::Each | Token::Number(1)) if is_word(first) && next.starts_with(is_digit) => {}
+            // "Min.", "41. Zug"; a dot in a number stays, and is refused.
+            None if written == "."
+                && matches!(before, Some(Token::Number(_)))
+                && after.starts_with(is_digit) =>
+            {
+                found.push((Token::Other, written));
+            }
+            // "30-second increment"
+            None if written == "-" && !matches!(before, Some(Token::Number(_))) => {
+                found.push((Token::Other, written));
+            }
+            Some(token) => found.push((token, written)),
+            None => {}
+        }
+        rest = next;
+    }
+    Ok(found)
+}
+
+/// The length of the token that a text begins with, in bytes.
+fn length(first: char, text: &str) -> usize {
+    let alike = |other: char| (is_digit(first) && is_digit(other)) || (is_word(first) && is_word(other));
+    let after_first = first.len_utf8();
+    let more = text.get(after_first..).unwrap_or_default();
+    if MINUTE_SIGNS.contains(&first) {
+        // Two of them in a row are a sign for seconds.
+        let second = more.chars().next().filter(|second| MINUTE_SIGNS.contains(second));
+        return after_first + second.map_or(0, char::len_utf8);
+    }
+    let end = more.find(|other| !alike(other)).unwrap_or(more.len());
+    if alike(first) {
+        after_first + end
+    } else {
+        after_first
+    }
+}
+
+const fn is_digit(c: char) -> bool {
+    c.is_ascii_digit()
+}
+
+/// Whether it is a letter; some of the signs count as letters elsewhere.
+fn is_word(c: char) -> bool {
+    c.is_alphabetic() && !MINUTE_SIGNS.contains(&c) && !SECOND_SIGNS.contains(&c)
+}
+
+/// What a token means; `None`: nothing.
+fn token(first: char, written: &str, text: &str) -> Result<Option<Token>, InvalidTimeControl> {
+    if first.is_ascii_digit() {
+        let number = written.parse().map_err(|_| InvalidTimeControl::Number {
+            text: text.to_owned(),
+            what: "a number is too large",
+        })?;
+        return Ok(Some(Token::Number(number)));
+    }
+    if MINUTE_SIGNS.contains(&first) {
+        let seconds = written.chars().count() > 1;
+        return Ok(Some(Token::Unit(if seconds { 1 } else { 60 })));
+    }
+    if SECOND_SIGNS.contains(&first) {
+        return Ok(Some(Token::Unit(1)));
+    }
+    Ok(match first {
+        '/' | '⁄' | '∕' | '／' => Some(Token::Slash),
+        '+' | '＋' => Some(Token::Plus),
+        '|' => Some(Token::Bar),
+        ',' | ';' | '&' => Some(Token::Comma),
+        '.' | '(' | ')' | '-' => None,
+        _ if is_word(first) => word(&written.to_lowercase()),
+        _ => Some(Token::Other),
+    })
+}
+
+fn word(word: &str) -> Option<Token> {
+    if FILLERS.contains(&word) {
+        return None;
+    }
+    if FIRST.contains(&word) {
+        return Some(Token::Number(1));
+    }
+    let units = UNITS.iter().map(|(unit, words)| (Token::Unit(*unit), *words));
+    let known = units.chain(WORDS).find(|(_, words)| words.contains(&word));
+    Some(known.map_or(Token::Other, |(token, _)| token))
+}

@@ -1,0 +1,56 @@
+//! Claims and draws that wait for the arbiter: they come by command, and end by decision.
+
+use kiebitz_hardware::Timestamp;
+
+use super::book::{Closing, Report};
+use super::{GameStatus, Watch};
+use crate::events::{ClosedBy, Incident, IncidentEnd};
+use crate::laws::{ClaimRuling, IncidentKind, Situation};
+
+impl Watch {
+    /// Closes what was told of a draw that the event does not allow yet.
+    pub(super) fn close_early_draw(&mut self, now: Timestamp, by: ClosedBy, reason: IncidentEnd) {
+        for number in self.book.open_of(&[IncidentKind::EarlyDraw]) {
+            self.book.close(now, number, by, reason);
+        }
+    }
+
+    /// The arbiter has ruled on a claim.
+    pub(super) fn rule(
+        &mut self,
+        game: &GameStatus<'_>,
+        number: u64,
+        situation: Situation,
+        closing: Option<ClaimRuling>,
+    ) {
+        let Some(claim) = self.book.decidable(number) else {
+            return;
+        };
+        let report = Report {
+            color: claim.color,
+            ply: claim.ply,
+            fen: claim.evidence.fen.clone(),
+            from: claim.evidence.from,
+            ..Report::new(game, &self.trace, situation, game.now)
+        };
+        self.book.update(game.now, game.regulations, number, report);
+        if let Some(ruling) = closing {
+            let closed = Closing {
+                by: ClosedBy::Arbiter,
+                reason: IncidentEnd::Decided,
+                counts: None,
+                decision: Some(ruling.as_str().to_owned()),
+            };
+            self.book.close_as(game.now, number, closed);
+        }
+    }
+
+    /// A claim that the arbiter can decide: the one of that number, else the last that is open.
+    pub(in crate::referee) fn claim(&self, number: Option<u64>) -> Option<&Incident> {
+        let kinds = [IncidentKind::DrawClaimed, IncidentKind::TwoMinuteClaim];
+        let number = number.or_else(|| self.book.open_of(&kinds).last().copied())?;
+        self.book
+            .decidable(number)
+            .filter(|claim| kinds.contains(&claim.kind))
+    }
+}
