@@ -172,6 +172,8 @@ impl Setup {
                 desk.book
                     .close(now, known.found.number, ClosedBy::Board, IncidentEnd::Restored)
             }
+            // It is the same one, as after a restart.
+            (Some(_), Some(known)) if known.board == *board => self.wrong = Some(known),
             (Some(squares), known) => {
                 if let Some(known) = known {
                     desk.book
