@@ -180,7 +180,10 @@ impl Scene<'_> {
             .into_iter()
             .filter(|other| other.is_capture() && !other.is_en_passant() && !other.is_promotion())
             .filter(|other| {
-                other.to() != m.to() && self.others(m).contains(&other.from().unwrap_or(other.to()))
+                other.to() != m.to()
+                    && self
+                        .others(m)
+                        .contains(&other.from().unwrap_or_else(|| other.to()))
             })
             .collect();
         let Some((from, to)) = self
@@ -298,7 +301,10 @@ impl Scene<'_> {
             .filter(|other| other.from() != m.from() && other.to() != m.to() && Self::is_simple(*other))
             .filter(|other| {
                 !m.is_castle()
-                    && position.board().role_at(other.from().unwrap_or(other.to())) != Some(Role::King)
+                    && position
+                        .board()
+                        .role_at(other.from().unwrap_or_else(|| other.to()))
+                        != Some(Role::King)
             })
             .collect();
         let Some(other) = self.chance.pick_from(&others) else {
