@@ -37,8 +37,8 @@ impl Draft<'_> {
     pub(super) fn promotion_exchanged(self, square: Square, stood: Role, now: Role, pressed: bool) -> Advice {
         let draft = self
             .with("square", square.to_string())
-            .with("stood", piece(stood))
-            .with("stands", piece(now));
+            .with("first_piece", piece(stood))
+            .with("second_piece", piece(now));
         if pressed {
             let topics = [Topic::PromotionChoice, Topic::Discretion];
             return draft.is(Severity::Advice, "promotion_exchanged.pressed", &topics);
