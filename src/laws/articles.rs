@@ -24,6 +24,8 @@ pub enum Topic {
     Promotion,
     /// The clock pressed without a move.
     PressedWithoutMove,
+    /// The clock pressed before the move was made.
+    PressedEarly,
     /// Two hands for one move.
     TwoHands,
     /// An own piece touched.
@@ -32,6 +34,8 @@ pub enum Topic {
     TouchOther,
     /// The rook touched first in castling.
     RookFirst,
+    /// When the choice of a promotion piece is final.
+    PromotionChoice,
     /// A piece released on a square.
     Released,
     /// When it is too late to object to a touched piece.
@@ -181,12 +185,14 @@ static ROWS: &[Row] = &[
     row(Topic::Promotion, ALL, &[(Fide1997, "3.4(e), 7.4"), (Fide2009, "7.4a"), (Fide2014, "7.5a"), (Fide2017, "7.5.2")]),
     row(Topic::PressedWithoutMove, ALL, &[(Fide1997, "7.3"), (Fide2009, "13.4"), (Fide2014, "12.9, 6.2d†"), (Fide2017, "7.8"),
         (Fide2018, "7.5.3")]),
+    row(Topic::PressedEarly, ALL, &[(Fide1997, "6.7(c)†"), (Fide2009, "6.7c†"), (Fide2014, "6.2d†"), (Fide2017, "6.2.4")]),
     row(Topic::TwoHands, ALL, &[(Fide1997, "4.1"), (Fide2017, "4.1, 7.7"), (Fide2018, "4.1, 7.5.4")]),
 
     // Touching.
     row(Topic::TouchOwn, ALL, &[(Fide1997, "4.3"), (Fide2017, "4.3.1")]),
     row(Topic::TouchOther, ALL, &[(Fide1997, "4.3"), (Fide2017, "4.3.2")]),
     row(Topic::RookFirst, ALL, &[(Fide1997, "4.4(a)"), (Fide2009, "4.4a†"), (Fide2017, "4.4.2")]),
+    row(Topic::PromotionChoice, ALL, &[(Fide1997, "4.7"), (Fide2009, "4.4d†"), (Fide2017, "4.4.4")]),
     row(Topic::Released, ALL, &[(Fide1997, "4.7"), (Fide2009, "4.6"), (Fide2014, "4.7")]),
     row(Topic::TouchLapses, ALL, &[(Fide1997, "4.6"), (Fide2009, "4.7†"), (Fide2014, "4.8")]),
     row(Topic::OnRequest, QUICK, &[(Fide1997, "B.5"), (Fide2009, "")]),

@@ -1,11 +1,11 @@
 //! Example situations that together show every text, for explaining the Laws and for checking the catalogues.
 
-use shakmaty::{ByColor, Color, Square};
+use shakmaty::{ByColor, Color, Role, Square};
 
 use super::advice::Advice;
 use super::claim::{ClaimFault, ClaimKind, ClaimRuling, DrawClaim, Known, TwoMinuteClaim};
 use super::rules::Rules;
-use super::situation::{ClockReadings, DrawnStart, Fault, IncidentKind, Situation, Stage, Touch};
+use super::situation::{ClockReadings, DrawnStart, Fault, IncidentKind, Situation, Stage, Touch, TwoPieces};
 
 /// A situation and the player concerned.
 pub(super) type Example = (Situation, Option<Color>);
@@ -157,7 +157,10 @@ fn offences() -> Vec<Example> {
         };
         examples.push((situation, Some(Color::White)));
     }
-    examples.push((Situation::TwoHandsSuspected, Some(Color::White)));
+    examples.push((Situation::PressedBeforeRelease, Some(Color::White)));
+    for pieces in [TwoPieces::Castling, TwoPieces::Promotion] {
+        examples.push((Situation::TwoHandsSuspected { pieces }, Some(Color::White)));
+    }
     examples
 }
 
@@ -183,6 +186,15 @@ fn touching() -> Vec<Example> {
         };
         (situation, Some(Color::White))
     };
+    let exchanged = |pressed| {
+        let situation = Situation::PromotionExchanged {
+            square: Square::B8,
+            stood: Role::Queen,
+            now: Role::Knight,
+            pressed,
+        };
+        (situation, Some(Color::White))
+    };
     vec![
         touch(Touch::Own { square: Square::E2 }, &["e3", "e4"], "Nf3"),
         touch(Touch::Other { square: Square::D5 }, &[], "Nf3"),
@@ -196,6 +208,8 @@ fn touching() -> Vec<Example> {
             Situation::CastlingRookFirst { together: true },
             Some(Color::White),
         ),
+        exchanged(false),
+        exchanged(true),
         (
             Situation::AdjustedOffTurn { square: Square::E4 },
             Some(Color::White),

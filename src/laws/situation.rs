@@ -4,7 +4,7 @@ use core::str::FromStr;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use shakmaty::{ByColor, Color, Piece, Square};
+use shakmaty::{ByColor, Color, Piece, Role, Square};
 
 use super::claim::{ClaimKind, ClaimRuling, DrawClaim, TwoMinuteClaim};
 use crate::vocabulary::{self, UnknownWord, vocabulary};
@@ -84,8 +84,24 @@ pub enum Situation {
         /// King and rook left their squares in the same scan.
         together: bool,
     },
-    /// Two pieces of one move were lifted so close together that two hands are likely.
-    TwoHandsSuspected,
+    /// Two pieces of one move moved so close together that two hands are likely.
+    TwoHandsSuspected {
+        /// Which.
+        pieces: TwoPieces,
+    },
+    /// The player on move pressed the clock with the piece still in the hand.
+    PressedBeforeRelease,
+    /// A promotion piece stood on its square and was exchanged for another one.
+    PromotionExchanged {
+        /// Where it stood.
+        square: Square,
+        /// The piece that stood first: the choice was final with it.
+        stood: Role,
+        /// The piece that stands there now.
+        now: Role,
+        /// The player had pressed the clock before the exchange.
+        pressed: bool,
+    },
     /// A piece was lifted and put back while the other player's clock ran.
     AdjustedOffTurn {
         /// Which.
@@ -206,9 +222,11 @@ impl Situation {
             Self::IllegalMove { .. } => IncidentKind::IllegalMove,
             Self::PromotionNotReplaced { .. } => IncidentKind::PromotionNotReplaced,
             Self::PressedWithoutMove { .. } => IncidentKind::ClockPressedWithoutMove,
-            Self::TwoHandsSuspected => IncidentKind::TwoHandsSuspected,
+            Self::PressedBeforeRelease => IncidentKind::PressedBeforeRelease,
+            Self::TwoHandsSuspected { .. } => IncidentKind::TwoHandsSuspected,
             Self::TouchedNotMoved { .. } => IncidentKind::PieceTouchedNotMoved,
             Self::CastlingRookFirst { .. } => IncidentKind::CastlingRookFirst,
+            Self::PromotionExchanged { .. } => IncidentKind::PromotionExchanged,
             Self::AdjustedOffTurn { .. } => IncidentKind::AdjustedOffTurn,
             Self::DisplacedPieces { .. } | Self::Jolted { .. } => IncidentKind::DisplacedPieces,
             Self::WrongStart { .. } => IncidentKind::WrongStartPosition,
@@ -251,12 +269,16 @@ vocabulary! {
         PromotionNotReplaced = "promotion_not_replaced",
         /// The clock was pressed without a move.
         ClockPressedWithoutMove = "clock_pressed_without_move",
+        /// Perhaps the clock was pressed with the piece still in the hand.
+        PressedBeforeRelease = "pressed_before_release",
         /// Perhaps a move made with two hands.
         TwoHandsSuspected = "two_hands_suspected",
         /// Perhaps one piece was touched and another one moved.
         PieceTouchedNotMoved = "piece_touched_not_moved",
         /// Castling began with the rook, or with both at once.
         CastlingRookFirst = "castling_rook_first",
+        /// A promotion piece was exchanged after it stood.
+        PromotionExchanged = "promotion_exchanged",
         /// A piece was lifted and put back on the other player's time.
         AdjustedOffTurn = "adjusted_off_turn",
         /// Pieces are on squares where no move has put them.
@@ -369,6 +391,26 @@ pub struct ClockReadings {
     pub now: ByColor<u64>,
     /// What the offender's clock gained by the press, in milliseconds.
     pub undue: u64,
+}
+
+/// The two pieces of a move that may have been made with two hands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TwoPieces {
+    /// King and rook.
+    Castling,
+    /// The pawn and the piece it becomes.
+    Promotion,
+}
+
+impl TwoPieces {
+    /// Its name, as in "castling".
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Castling => "castling",
+            Self::Promotion => "promotion",
+        }
+    }
 }
 
 /// What was touched, as far as a board can see it.

@@ -95,6 +95,7 @@ fn what_a_board_cannot_see_is_a_hint_at_most() {
                 IncidentKind::PieceTouchedNotMoved
                     | IncidentKind::CastlingRookFirst
                     | IncidentKind::TwoHandsSuspected
+                    | IncidentKind::PressedBeforeRelease
                     | IncidentKind::AdjustedOffTurn
             );
             let severity = rules.advise(&situation, color).severity;

@@ -1,12 +1,9 @@
 //! Positions that end the game without anybody's claim.
 
-use core::time::Duration;
-
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Chess, Color, KnownOutcome, Position};
 
 use super::history::History;
-use super::result::{MAX_NODES_IN_PLAY, can_mate};
 use super::{Referee, Verdict};
 use crate::events::{Clock, CompletedBy, CorrectionReason, DecidedBy, EndReason, EventKind};
 use crate::laws::{Fivefold, Rules, SeventyFive};
@@ -17,8 +14,6 @@ const SEVENTY_FIVE_MOVES: u32 = 75;
 const FIVEFOLD: usize = 5;
 /// Plies between two of five occurrences at consecutive alternate moves (2014, Art. 9.6a).
 const ALTERNATE: u32 = 4;
-/// How long a position stands before it is searched for whether anybody can still mate, so that no move has to wait.
-const SEARCHED_AFTER: Duration = Duration::from_secs(1);
 
 /// How a game ends by its last ply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,20 +43,37 @@ impl Referee {
         let Some(history) = self.history().map(|history| history.up_to(ply)) else {
             return;
         };
-        let Some(last) = history.plies().last().filter(|last| last.settled.is_some()) else {
+        if history.plies().last().is_none_or(|last| last.settled.is_none()) {
+            return;
+        }
+        let Some(ending) = verdict(&history, &self.regulations.rules) else {
+            self.look_for_dead_position(now, ply);
             return;
         };
-        let Some(ending) = verdict(&history, &self.regulations.rules) else {
-            self.dead_position_due = Some(now + SEARCHED_AFTER);
+        self.search_before_the_end(now, ply.saturating_sub(1));
+        let verdict = Verdict::laws(ending.outcome, ending.reason, true);
+        if self.game().is_none() {
+            // It was over before this ply.
+        } else if ending.made {
+            self.end_with(now, ply, verdict);
+        } else {
+            self.end(now, None, verdict);
+        }
+    }
+
+    /// Ends the game with the making of a ply: what was played after it is not part of the game.
+    pub(super) fn end_with(&mut self, now: Timestamp, ply: u32, verdict: Verdict) {
+        let Some(last) = self
+            .history()
+            .and_then(|history| history.up_to(ply).plies().last())
+        else {
             return;
         };
         let stood_at = last.ply.stood_at;
         let clock = last.ply.clock.map(Clock::from);
         let uncompleted = last.completed.is_none();
-        if ending.made {
-            self.withdraw_after(now, ply);
-        }
-        if ending.made && uncompleted {
+        self.withdraw_after(now, ply);
+        if uncompleted {
             let by = CompletedBy::GameEnd;
             let completed = EventKind::MoveCompleted {
                 ply,
@@ -72,8 +84,7 @@ impl Referee {
             self.note_completed(ply, by, clock);
             self.publish(now, None, completed, None);
         }
-        let at = Some(stood_at).filter(|at| ending.made && *at != now);
-        self.end(now, at, Verdict::laws(ending.outcome, ending.reason, true));
+        self.end(now, Some(stood_at).filter(|at| *at != now), verdict);
     }
 
     /// What was played after the ply that ended the game is not part of it.
@@ -84,28 +95,6 @@ impl Referee {
             game.keep(kept);
             let (ply, reason) = (ply + 1, CorrectionReason::AfterEnd);
             self.publish(now, None, EventKind::MoveRetracted { ply, reason }, None);
-        }
-    }
-
-    /// A position from which no legal play leads to mate is dead (Art. 5.2.2) whatever stands on the board. Where that
-    /// takes a search to see, the end is a proposal: the arbiter confirms it, or lets the game go on.
-    pub(super) fn check_for_dead_position(&mut self, now: Timestamp) {
-        let Some(history) = self.history() else { return };
-        let Some(last) = history.plies().last().filter(|last| last.settled.is_some()) else {
-            return;
-        };
-        let stood_at = last.ply.stood_at;
-        let Some(position) = history.last().position() else {
-            return;
-        };
-        // The side to move is the likelier to mate, so it is asked first: one way to mate is enough.
-        let sides = [position.turn(), !position.turn()];
-        let dead = sides
-            .into_iter()
-            .all(|side| can_mate(position, side, MAX_NODES_IN_PLAY) == Some(false));
-        if dead {
-            let verdict = Verdict::laws(KnownOutcome::Draw, EndReason::DeadPosition, false);
-            self.end(now, Some(stood_at), verdict);
         }
     }
 }
@@ -187,7 +176,7 @@ fn seventy_five(history: &History<'_>, rules: &Rules) -> Option<Ending> {
 }
 
 impl Verdict {
-    fn laws(outcome: KnownOutcome, reason: EndReason, confirmed: bool) -> Self {
+    pub(super) fn laws(outcome: KnownOutcome, reason: EndReason, confirmed: bool) -> Self {
         Self {
             result: outcome.into(),
             reason,

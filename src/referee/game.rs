@@ -115,6 +115,7 @@ impl Referee {
             verdict: None,
             players: self.announced.take(),
             placed: Vec::new(),
+            goes_on_dead: false,
         });
         self.publish(now, None, event, None);
     }

@@ -6,6 +6,7 @@
 
 mod claims;
 pub mod command;
+mod dead;
 mod ending;
 mod game;
 mod history;
@@ -28,6 +29,7 @@ use crate::tracker::{
     ClockChange, Finding, Ply, ResultSign, Side, Start, State, Variant, Withdrawal, is_chess960,
 };
 use claims::Offered;
+use dead::Unsearched;
 use history::{History, Placed};
 pub use resumed::Resumed;
 use watch::{GameStatus, News, Watch};
@@ -78,8 +80,8 @@ pub struct Referee {
     previous: Option<OpenGame>,
     /// Who will play the next game, as announced by command.
     announced: Option<Players>,
-    /// When to search the position for whether anybody can still mate.
-    dead_position_due: Option<Timestamp>,
+    /// Positions that are still to be searched for whether anybody can mate.
+    unsearched: Option<Unsearched>,
     clock: ClockState,
     white_side: Option<Side>,
     watch: Watch,
@@ -100,6 +102,8 @@ struct OpenGame {
     verdict: Option<Verdict>,
     players: Option<Players>,
     placed: Vec<Placed>,
+    /// The arbiter let it go on although its position was proposed as dead.
+    goes_on_dead: bool,
 }
 
 impl OpenGame {
@@ -249,14 +253,15 @@ impl Referee {
     /// before; `None`: nothing is pending.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
-        let deadlines = [self.watch.poll_deadline(), self.dead_position_due];
+        let search_due = self.unsearched.map(|unsearched| unsearched.due);
+        let deadlines = [self.watch.poll_deadline(), search_due];
         deadlines.into_iter().flatten().min()
     }
 
     /// Time has passed without a finding.
     pub fn handle_deadline(&mut self, now: Timestamp) {
-        if self.dead_position_due.take_if(|due| *due <= now).is_some() {
-            self.check_for_dead_position(now);
+        if self.unsearched.is_some_and(|unsearched| unsearched.due <= now) {
+            self.search_for_dead_position(now, u32::MAX);
         }
         self.watch(now, News::Time);
     }
@@ -366,6 +371,7 @@ impl Referee {
         } else if ceremonial && same {
             self.withdraw_surplus(now, CorrectionReason::Takeback);
         } else {
+            self.search_before_the_end(now, u32::MAX);
             if self.game().is_some() {
                 self.withdraw_uncertain(now);
                 self.end(now, None, Verdict::board(GameResult::Unknown, EndReason::Reset));
@@ -451,6 +457,7 @@ impl Referee {
     }
 
     fn result_shown(&mut self, now: Timestamp, outcome: KnownOutcome, by: ResultSign) {
+        self.search_before_the_end(now, u32::MAX);
         if self
             .game
             .as_ref()
@@ -479,7 +486,7 @@ impl Referee {
             confirmed: verdict.confirmed,
         };
         self.publish(now, at, event, None);
-        self.dead_position_due = None;
+        self.unsearched = None;
         if let Some(game) = &mut self.game {
             game.ended = true;
             game.verdict = Some(verdict);

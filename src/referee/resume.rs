@@ -62,6 +62,7 @@ impl Referee {
                 .into_iter()
                 .map(|(ply, state)| Placed { ply, state })
                 .collect(),
+            goes_on_dead: false,
         });
     }
 

@@ -10,7 +10,9 @@ mod book;
 mod castling;
 mod claims;
 mod displaced;
+mod early;
 mod faults;
+mod hands;
 mod jolts;
 mod late;
 mod lost;
@@ -18,6 +20,7 @@ mod moves;
 mod news;
 mod position;
 mod press;
+mod promotion;
 mod setup;
 mod times;
 mod touch;
@@ -102,6 +105,14 @@ impl GameStatus<'_> {
             let own = |entry: &&LineEntry| entry.ply.color == color && counts(entry);
             u32::try_from(self.line.iter().filter(own).count()).unwrap_or(u32::MAX)
         })
+    }
+
+    /// When the turn of a ply can have begun: the one before it stood. `None` without it.
+    fn turn_began(&self, ply: u32) -> Option<Timestamp> {
+        match ply.checked_sub(1)? {
+            0 => Some(self.now.saturating_sub(MAX_TURN)),
+            before => Some(self.entry(before)?.ply.stood_at),
+        }
     }
 
     fn entry(&self, ply: u32) -> Option<&LineEntry> {
@@ -211,6 +222,8 @@ impl Desk<'_> {
     }
 }
 
+/// How far back the first turn is examined.
+const MAX_TURN: core::time::Duration = core::time::Duration::from_secs(600);
 /// In castling, the king is lifted at most this long after the rook was put down.
 const MAX_KING_AFTER_ROOK: core::time::Duration = core::time::Duration::from_secs(3);
 
@@ -241,6 +254,9 @@ pub(super) struct Watch {
     press: press::Presses,
     touch: touch::Touches,
     castling: castling::Castlings,
+    hands: hands::TwoHands,
+    promotion: promotion::Promotions,
+    early: early::EarlyPresses,
     times: times::Times,
     arithmetic: arithmetic::Arithmetic,
     positions: position::Positions,
@@ -310,7 +326,9 @@ impl Watch {
                 | IncidentKind::ClockDisconnected => self.times.resume(&known),
                 // They are over as soon as they are reported, or stay open to the end of the game without a watcher.
                 IncidentKind::TwoHandsSuspected
+                | IncidentKind::PressedBeforeRelease
                 | IncidentKind::CastlingRookFirst
+                | IncidentKind::PromotionExchanged
                 | IncidentKind::AdjustedOffTurn
                 | IncidentKind::ColorsReversed
                 | IncidentKind::EarlyDraw
@@ -380,6 +398,7 @@ impl Watch {
         self.displaced = displaced::Displaced::default();
         self.press = press::Presses::default();
         self.touch = touch::Touches::default();
+        self.promotion = promotion::Promotions::default();
         self.positions = position::Positions::default();
         self.wake = self.deadline().filter(|at| *at > now);
         self.book.take_events()
@@ -481,8 +500,12 @@ impl Watch {
         desk.set_aside |= self.displaced.squares();
         self.moves.handle(&mut desk, news);
         self.press.handle(&mut desk, news, &self.moves);
-        self.touch.handle(&mut desk, news, &self.moves);
+        let displaced = self.displaced.squares();
+        self.touch.handle(&mut desk, news, &self.moves, displaced);
         self.castling.handle(&mut desk, news);
+        self.hands.handle(&mut desk, news);
+        self.promotion.handle(&mut desk, news);
+        self.early.handle(&mut desk, news);
         self.times.handle(&mut desk, news);
         self.arithmetic.handle(&mut desk, news);
         self.positions.handle(&mut desk, news);
@@ -500,6 +523,7 @@ impl Watch {
             self.moves.poll_deadline(),
             self.press.poll_deadline(),
             self.touch.poll_deadline(),
+            self.promotion.poll_deadline(),
             self.times.poll_deadline(),
         ]
         .into_iter()
@@ -509,12 +533,13 @@ impl Watch {
 }
 
 /// Incidents that are over when the arbiter sets the position or the moves.
-const ON_THE_BOARD: [IncidentKind; 7] = [
+const ON_THE_BOARD: [IncidentKind; 8] = [
     IncidentKind::IllegalMove,
     IncidentKind::PromotionNotReplaced,
     IncidentKind::ClockPressedWithoutMove,
     IncidentKind::DisplacedPieces,
     IncidentKind::PieceTouchedNotMoved,
+    IncidentKind::PromotionExchanged,
     IncidentKind::IllegalPosition,
     IncidentKind::RecordUncertain,
 ];

@@ -61,6 +61,7 @@ use signals::Signals;
 pub(crate) use start::is_chess960;
 pub use start::{Orientation, Variant};
 pub use state::State;
+pub(crate) use state::castled;
 use tree::Tree;
 
 /// Follows one board.

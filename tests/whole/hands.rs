@@ -5,6 +5,7 @@ pub(crate) mod hall;
 pub(crate) mod irregular;
 pub(crate) mod noise;
 pub(crate) mod play;
+pub(crate) mod touching;
 pub(crate) mod verdict;
 
 use games::{Game, Taste};

@@ -5,7 +5,7 @@ use shakmaty::Color;
 use super::{Advice, Draft, Severity, clock_text};
 use crate::laws::articles::Topic;
 use crate::laws::points::IllegalMoveReport;
-use crate::laws::situation::{ClockReadings, Stage};
+use crate::laws::situation::{ClockReadings, Stage, TwoPieces};
 use crate::laws::table::{Penalty, Pressed, Standing};
 
 /// What is known of any offence.
@@ -202,7 +202,16 @@ impl Draft<'_> {
         }
     }
 
-    pub(super) fn two_hands(self) -> Advice {
+    pub(super) fn pressed_early(self) -> Advice {
+        let topics = [Topic::PressedEarly, Topic::Discretion];
+        self.is(Severity::Hint, "pressed_before_release.in_hand", &topics)
+    }
+
+    pub(super) fn two_hands(self, pieces: TwoPieces) -> Advice {
+        self.with("pieces", pieces.name()).two_hands_seen()
+    }
+
+    fn two_hands_seen(self) -> Advice {
         if !self.rules.two_hands_as_illegal() {
             let topics = [Topic::TwoHands, Topic::Discretion];
             return self.is(Severity::Hint, "two_hands_suspected.discretion", &topics);

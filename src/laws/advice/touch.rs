@@ -1,6 +1,6 @@
 //! Touching: nothing that a board can prove.
 
-use shakmaty::Square;
+use shakmaty::{Role, Square};
 
 use super::{Advice, Draft, Severity};
 use crate::laws::articles::Topic;
@@ -14,7 +14,13 @@ impl Draft<'_> {
             Touch::Released { square } => (square, "piece_touched_not_moved.released", Topic::Released),
             Touch::TakenBack { square } => (square, "piece_touched_not_moved.taken_back", Topic::Released),
         };
-        let known = if due.is_empty() { "none" } else { "some" };
+        // Released on a square binds to that square; touched, to any move of the piece.
+        let bound = matches!(touch, Touch::Released { .. } | Touch::TakenBack { .. });
+        let known = match due {
+            [] => "none",
+            _ if bound => "bound",
+            _ => "some",
+        };
         let draft = self
             .on_request()
             .with("square", square.to_string())
@@ -26,6 +32,21 @@ impl Draft<'_> {
             case,
             &[topic, Topic::TouchLapses, Topic::OnRequest],
         )
+    }
+
+    pub(super) fn promotion_exchanged(self, square: Square, stood: Role, now: Role, pressed: bool) -> Advice {
+        let draft = self
+            .with("square", square.to_string())
+            .with("first_piece", piece(stood))
+            .with("second_piece", piece(now));
+        if pressed {
+            let topics = [Topic::PromotionChoice, Topic::Discretion];
+            return draft.is(Severity::Advice, "promotion_exchanged.pressed", &topics);
+        }
+        let topics = [Topic::PromotionChoice, Topic::OnRequest];
+        draft
+            .on_request()
+            .is(Severity::Hint, "promotion_exchanged.not_pressed", &topics)
     }
 
     pub(super) fn rook_first(self, together: bool) -> Advice {
@@ -52,5 +73,17 @@ impl Draft<'_> {
             "no"
         };
         self.with("request", request)
+    }
+}
+
+/// As in the catalogues, which say it in words.
+const fn piece(role: Role) -> &'static str {
+    match role {
+        Role::Pawn => "pawn",
+        Role::Knight => "knight",
+        Role::Bishop => "bishop",
+        Role::Rook => "rook",
+        Role::Queen => "queen",
+        Role::King => "king",
     }
 }

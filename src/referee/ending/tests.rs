@@ -255,20 +255,6 @@ fn a_reply_to_the_end_is_no_part_of_the_game() {
     );
 }
 
-/// Art. 5.2.2 where it takes a search to see: a wall of pawns, and nothing else. The arbiter is asked.
-#[test]
-fn a_blocked_position_is_proposed_as_dead() {
-    let fen = "4k3/8/8/p1p1p1p1/PpPpPpPp/1P1P1P1P/8/4K3 w - - 0 1";
-    let mut table = Table::of(fen, rules(Edition::Fide2023, Mode::Standard, true));
-    table.plays("Kd2");
-    assert_eq!(table.published(), [""; 0]);
-    table.passes(5);
-    assert_eq!(table.published(), ["1/2-1/2 dead_position by laws?"]);
-    // The arbiter knows better, or confirms it.
-    assert_eq!(table.command(r#""do":"set_result","result":"1/2-1/2""#), "");
-    assert_eq!(table.published(), ["arbiter: 1/2-1/2 dead_position"]);
-}
-
 /// Nothing that is shown after the end counts, and nothing before the first move.
 #[test]
 fn kings_shown_are_a_proposal_and_the_first_end_counts() {

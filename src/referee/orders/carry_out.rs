@@ -100,7 +100,8 @@ impl Referee {
     pub(super) fn go_on(&mut self, now: Timestamp, by: &str) {
         if let Some(game) = &mut self.game {
             game.ended = false;
-            game.verdict = None;
+            let verdict = game.verdict.take();
+            game.goes_on_dead |= verdict.is_some_and(|verdict| verdict.reason == EndReason::DeadPosition);
         }
         let result = Some((GameResult::Unknown, None));
         self.amend(

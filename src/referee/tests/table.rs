@@ -79,7 +79,11 @@ impl Table {
     }
 
     pub(in crate::referee) fn passes(&mut self, seconds: u64) -> &mut Self {
-        let until = self.now + Duration::from_secs(seconds);
+        self.waits(Duration::from_secs(seconds))
+    }
+
+    pub(in crate::referee) fn waits(&mut self, time: Duration) -> &mut Self {
+        let until = self.now + time;
         while let Some(due) = self.referee.poll_deadline().filter(|due| *due <= until) {
             self.referee.handle_deadline(due);
         }
@@ -94,7 +98,12 @@ impl Table {
 
     /// A move stands on the board: in SAN, or in UCI where it is none by the rules.
     pub(in crate::referee) fn makes(&mut self, name: &str) -> &mut Self {
-        self.passes(1);
+        self.makes_after(name, Duration::from_secs(1))
+    }
+
+    /// The same, this long after what was before.
+    pub(in crate::referee) fn makes_after(&mut self, name: &str, time: Duration) -> &mut Self {
+        self.waits(time);
         let ply = self.ply(name);
         self.states.push(ply.after.clone());
         self.finds(Finding::Made(Box::new(ply)))

@@ -4,16 +4,23 @@ use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
-use shakmaty::{Bitboard, Move, Role, Square};
+use shakmaty::{Bitboard, Move, Piece, Role, Square};
 
 use super::trace::Trace;
 use super::{Desk, News};
 use crate::events::IncidentEnd;
 use crate::laws::Situation;
+use crate::tracker::castled;
 
-/// King and rook are read one after the other, a few milliseconds apart: lifted at most this far apart, they left
-/// together.
-const MAX_APART: Duration = Duration::from_millis(60);
+/// King and rook are read one after the other in each scan, a few milliseconds apart: reported at most this far apart,
+/// one scan found both gone.
+const SAME_SCAN: Duration = Duration::from_millis(60);
+/// Reported at least this far apart, there was a scan that found one gone and the other in its place.
+const ANOTHER_SCAN: Duration = Duration::from_millis(130);
+/// Two pieces that leave within a scan and are in the air together are taken at once.
+const MAX_APART: Duration = ONE_SCAN_APART;
+/// A square that is empty for less than this may have been misread, or its piece adjusted.
+const MIN_HELD: Duration = Duration::from_millis(800);
 
 /// Checks castling once the ply is found; nothing stays open.
 #[derive(Debug, Default)]
@@ -26,89 +33,57 @@ impl Castlings {
     pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News) {
         match news {
             News::Started => self.seen = 0,
-            News::Played(ply, _) if *ply != self.seen => {
-                self.seen = *ply;
-                self.played(desk, *ply);
-            }
+            News::Played(ply, _) if *ply != self.seen => self.played(desk, *ply),
             _ => {}
         }
     }
 
-    fn played(&self, desk: &mut Desk<'_>, ply: u32) {
+    fn played(&mut self, desk: &mut Desk<'_>, ply: u32) {
         let Some(entry) = desk.game.entry(ply).filter(|entry| !entry.ply.inferred) else {
             return;
         };
         let Some(Move::Castle { king, rook }) = entry.ply.played else {
             return;
         };
-        let Some(began) = desk
-            .game
-            .before(ply)
-            .and_then(|_| desk.game.entry(ply.checked_sub(1)?))
-            .map(|before| before.ply.stood_at)
-        else {
+        let Some(began) = desk.game.turn_began(ply) else {
             return;
         };
+        self.seen = ply;
         let color = entry.ply.color;
-        let left = |square: Square, role: Role| left_at(desk.trace, square, role, color, began);
+        let left = |square, role: Role| left_at(desk.trace, square, role.of(color), began);
         let (Some(king_left), Some(rook_left)) = (left(king, Role::King), left(rook, Role::Rook)) else {
             return;
         };
-        let together = king_left
-            .max(rook_left)
-            .saturating_duration_since(king_left.min(rook_left))
-            <= MAX_APART;
-        if !together && rook_left + ONE_SCAN_APART > king_left {
+        let first = king_left.min(rook_left);
+        let apart = king_left.max(rook_left).saturating_duration_since(first);
+        // One hand puts the rook down before it takes the king.
+        let rook_to = castled(king, rook, color).1;
+        let rook_landed = desk.trace.landed(rook_to, Role::Rook.of(color), began);
+        let in_the_air = rook_landed.is_some_and(|landed| landed > king_left + SAME_SCAN);
+        let together = apart <= SAME_SCAN || (in_the_air && apart <= MAX_APART);
+        if !together && (king_left < rook_left || apart < ANOTHER_SCAN) {
             return;
         }
-        let squares = Bitboard::from(king).with(rook);
         let report = desk
-            .report(
-                Situation::CastlingRookFirst { together },
-                rook_left.min(king_left),
-            )
+            .report(Situation::CastlingRookFirst { together }, first)
             .of(color)
             .at_ply(ply)
-            .on(squares);
+            .on(Bitboard::from(king).with(rook));
         desk.open_and_close(report, IncidentEnd::Passed);
-        if together && landed_together(desk.trace, entry.ply.after.board(), color, rook_left) {
-            let report = desk
-                .report(Situation::TwoHandsSuspected, rook_left.min(king_left))
-                .of(color)
-                .at_ply(ply)
-                .on(squares);
-            desk.open_and_close(report, IncidentEnd::Passed);
-        }
     }
 }
 
-/// When a piece first left its square in this turn.
-fn left_at(
-    trace: &Trace,
-    square: Square,
-    role: Role,
-    color: shakmaty::Color,
-    began: Timestamp,
-) -> Option<Timestamp> {
-    let piece = role.of(color);
-    trace
-        .since(began)
-        .find(|shown| shown.square == square && shown.before == Some(piece))
-        .map(|shown| shown.at)
-}
-
-/// Whether both pieces were put down within one scan.
-fn landed_together(trace: &Trace, after: &shakmaty::Board, color: shakmaty::Color, since: Timestamp) -> bool {
-    let stands = |role: Role| {
-        let piece = role.of(color);
-        trace
-            .since(since)
-            .filter(|shown| shown.after == Some(piece) && after.piece_at(shown.square) == Some(piece))
-            .map(|shown| shown.at)
-            .next_back()
-    };
-    let (Some(king), Some(rook)) = (stands(Role::King), stands(Role::Rook)) else {
-        return false;
-    };
-    king.max(rook).saturating_duration_since(king.min(rook)) <= MAX_APART
+/// When a piece left its square in this turn, moments left out that it was back from at once.
+fn left_at(trace: &Trace, square: Square, piece: Piece, began: Timestamp) -> Option<Timestamp> {
+    let mut left = None;
+    for shown in trace.since(began).filter(|shown| shown.square == square) {
+        match left {
+            None if shown.before == Some(piece) => left = Some(shown.at),
+            Some(at) if shown.after == Some(piece) && shown.at.saturating_duration_since(at) < MIN_HELD => {
+                left = None;
+            }
+            _ => {}
+        }
+    }
+    left
 }

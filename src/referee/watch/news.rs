@@ -11,8 +11,8 @@ use crate::tracker::{ClockChange, Completion, Finding, Withdrawal};
 pub(in crate::referee) enum News {
     /// A line of play begins.
     Started,
-    /// The tracker found this ply, in place of the one given where it corrects one.
-    Played(u32, Option<Box<LineEntry>>),
+    /// The tracker found this ply; true where it takes the place of another one.
+    Played(u32, bool),
     /// All plies from this one on were withdrawn: these.
     Retracted(u32, Withdrawal, Vec<LineEntry>),
     /// A ply was completed.
@@ -54,10 +54,8 @@ impl News {
         let at = |ply: u32| usize::try_from(ply).unwrap_or(usize::MAX).saturating_sub(1);
         Some(match finding {
             Finding::Start(_) => Self::Started,
-            Finding::Made(ply) => Self::Played(ply.number, None),
-            Finding::Amended { ply, .. } => {
-                Self::Played(ply.number, line.get(at(ply.number)).cloned().map(Box::new))
-            }
+            Finding::Made(ply) => Self::Played(ply.number, false),
+            Finding::Amended { ply, .. } => Self::Played(ply.number, true),
             Finding::Retracted { ply, reason } => {
                 Self::Retracted(*ply, *reason, line.get(at(*ply)..).unwrap_or_default().to_vec())
             }

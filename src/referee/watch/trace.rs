@@ -4,6 +4,7 @@ use core::time::Duration;
 use std::collections::VecDeque;
 
 use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Board, Color, Piece, Square};
 
 use crate::events::SquareChange;
@@ -35,6 +36,10 @@ pub(super) struct Trace {
     pub(super) away_at: Timestamp,
     dumped_at: Timestamp,
     pub(super) quiet_since: Timestamp,
+    /// What each square showed before it changed last.
+    before: Board,
+    /// The squares that last showed what they had shown a moment before, each once, and when.
+    blinks: VecDeque<(Square, Timestamp)>,
 }
 
 /// Enough for a long turn with a flickering square.
@@ -51,6 +56,8 @@ impl Default for Trace {
             away_at: Timestamp::from_micros(0),
             dumped_at: Timestamp::from_micros(0),
             quiet_since: Timestamp::from_micros(0),
+            before: Board::empty(),
+            blinks: VecDeque::new(),
         }
     }
 }
@@ -64,10 +71,10 @@ impl Trace {
         }
         for change in &snapshot.changes {
             let before = self.board.piece_at(change.square);
-            match change.after {
-                Some(piece) => self.board.set_piece_at(change.square, piece),
-                None => self.board.discard_piece_at(change.square),
-            }
+            let dumped = snapshot.dumped_at == now;
+            self.note_blink(change.at, change.square, change.after.filter(|_| !dumped));
+            set(&mut self.before, change.square, before);
+            set(&mut self.board, change.square, change.after);
             self.changed[usize::from(change.square)] = change.at;
             if self.recent.len() == MAX_RECENT_CHANGES {
                 self.recent.pop_front();
@@ -77,7 +84,7 @@ impl Trace {
                 square: change.square,
                 before,
                 after: change.after,
-                dumped: snapshot.dumped_at == now,
+                dumped,
             });
         }
         self.board = snapshot.board.clone();
@@ -88,6 +95,25 @@ impl Trace {
             self.recent.clear();
             self.blind = true;
         }
+    }
+
+    /// A square that shows another piece, or none, and then the same piece again a moment later was misread, or a hand
+    /// adjusted the piece.
+    fn note_blink(&mut self, at: Timestamp, square: Square, after: Option<Piece>) {
+        let back = after.is_some() && after == self.before.piece_at(square);
+        if back && at.saturating_duration_since(self.changed_at(square)) <= MAX_BLINK {
+            self.blinks.retain(|(other, _)| *other != square);
+            if self.blinks.len() == MIN_BLINKS {
+                self.blinks.pop_front();
+            }
+            self.blinks.push_back((square, at));
+        }
+    }
+
+    /// Whether so many squares are misread that one which is empty for a moment says little.
+    pub(super) fn is_disturbed(&self, now: Timestamp) -> bool {
+        let first = self.blinks.front();
+        self.blinks.len() == MIN_BLINKS && first.is_some_and(|(_, first)| *first + DISTURBED_FOR >= now)
     }
 
     /// Whether a dump has shown every square since the board was away.
@@ -148,6 +174,64 @@ impl Trace {
         absences
     }
 
+    /// When a piece left its square for good, from `since` on; `None` where only a dump showed it.
+    pub(super) fn left(&self, square: Square, piece: Piece, since: Timestamp) -> Option<Timestamp> {
+        let mut shown = self.since(since).filter(|shown| shown.square == square);
+        let left = shown.rfind(|shown| shown.before == Some(piece))?;
+        (!left.dumped).then_some(left.at)
+    }
+
+    /// When a piece came to stand on its square for good, from `since` on; `None` where only a dump showed it.
+    pub(super) fn landed(&self, square: Square, piece: Piece, since: Timestamp) -> Option<Timestamp> {
+        let mut shown = self.since(since).filter(|shown| shown.square == square);
+        let landed = shown.rfind(|shown| shown.after == Some(piece))?;
+        (!landed.dumped).then_some(landed.at)
+    }
+
+    /// Where a piece of this kind came to stand from `since` on and left again, oldest first. A square that loses it for
+    /// no longer than a scan was misread. One that still shows it when it has gone on elsewhere did not report that it
+    /// left: it is left out.
+    pub(super) fn stays(&self, since: Timestamp, piece: Piece) -> Vec<Stay> {
+        let mut stays: Vec<Stay> = Vec::new();
+        let mut open: Vec<(Square, Timestamp)> = Vec::new();
+        for shown in self.since(since) {
+            let known = open.iter().position(|(square, _)| *square == shown.square);
+            match (known, shown.after == Some(piece)) {
+                (None, true) => {
+                    let misread = stays.iter().position(|stay| {
+                        stay.square == shown.square
+                            && shown.at.saturating_duration_since(stay.to) <= ONE_SCAN_APART
+                    });
+                    let from = misread.map_or(shown.at, |at| stays.swap_remove(at).from);
+                    open.push((shown.square, from));
+                }
+                (Some(at), false) => {
+                    let (square, from) = open.swap_remove(at);
+                    let to = shown.at;
+                    if !shown.dumped {
+                        stays.push(Stay { square, from, to });
+                    }
+                }
+                _ => {}
+            }
+        }
+        // Another piece of its kind that is back on its own square is not this one.
+        let came = |shown: &Shown| {
+            let mut earlier = self.since(since).take_while(|before| before.at <= shown.at);
+            shown.after == Some(piece)
+                && !earlier.any(|before| before.square == shown.square && before.before == Some(piece))
+        };
+        let went_on = |stay: &Stay| {
+            let mut later = self
+                .since(stay.from)
+                .take_while(|shown| shown.at + ONE_SCAN_APART < stay.to);
+            later.any(|shown| shown.square != stay.square && came(shown))
+        };
+        stays.retain(|stay| !went_on(stay));
+        stays.sort_by_key(|stay| stay.from);
+        stays
+    }
+
     /// The last changes from `since` on, for the evidence of an incident.
     pub(super) fn evidence_since(&self, since: Timestamp) -> Vec<SquareChange> {
         let all: Vec<&Shown> = self.since(since).collect();
@@ -162,6 +246,20 @@ impl Trace {
     }
 }
 
+fn set(board: &mut Board, square: Square, piece: Option<Piece>) {
+    match piece {
+        Some(piece) => board.set_piece_at(square, piece),
+        None => board.discard_piece_at(square),
+    }
+}
+
+/// What a square shows for at most this long, a noisy line may have made up.
+const MAX_BLINK: Duration = Duration::from_millis(1100);
+/// From this many squares within [`DISTURBED_FOR`] on, it is the line. Players adjust fewer pieces, and one sensor at
+/// fault is one square.
+const MIN_BLINKS: usize = 4;
+const DISTURBED_FOR: Duration = Duration::from_secs(120);
+
 /// At most this many changes are kept as evidence.
 const MAX_EVIDENCE_CHANGES: usize = 32;
 
@@ -175,6 +273,20 @@ pub(super) struct Absence {
 }
 
 impl Absence {
+    pub(super) fn lasted(&self) -> Duration {
+        self.to.saturating_duration_since(self.from)
+    }
+}
+
+/// A piece stood on a square for a while and left it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stay {
+    pub(super) square: Square,
+    pub(super) from: Timestamp,
+    pub(super) to: Timestamp,
+}
+
+impl Stay {
     pub(super) fn lasted(&self) -> Duration {
         self.to.saturating_duration_since(self.from)
     }

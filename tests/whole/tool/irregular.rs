@@ -1,13 +1,16 @@
 //! Games in which the Laws are broken, and legal ones in which no incident may be seen.
 
+use core::fmt::Debug;
+use core::time::Duration;
+
 use clap::Subcommand;
 use kiebitz::events::Event;
 
 use super::{Games, Hands, Seeds, tastes, temperaments};
 use crate::hands::hall::OPENING;
-use crate::hands::irregular::judge::Truth;
 use crate::hands::irregular::{Case, judged, legal};
 use crate::hands::play::Play;
+use crate::hands::touching;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
@@ -28,6 +31,18 @@ pub(super) enum Command {
         /// One, or a range as in 0..300, its end left out.
         #[arg(long, default_value = "0..300")]
         seeds: Seeds,
+    },
+    /// Of touching, releasing, castling, two hands and early presses, how many there were, were found, and were false.
+    Touches {
+        /// One, or a range as in 0..300, its end left out.
+        #[arg(long, default_value = "0..300")]
+        seeds: Seeds,
+        /// Squares read empty for up to a second now and then.
+        #[arg(long)]
+        disturbed: bool,
+        /// What was done and what was published in each game.
+        #[arg(long)]
+        show: bool,
     },
     /// What was done and what was published in one game.
     Show {
@@ -63,9 +78,23 @@ impl Command {
                 }
                 true
             }
+            Self::Touches {
+                seeds: Seeds(seeds),
+                disturbed,
+                show: shown,
+            } => {
+                for seed in seeds.clone().filter(|_| shown) {
+                    let case = touching::Case::new(seed, disturbed);
+                    println!("{}", show(&case.acts, &case.events(), &case.play));
+                }
+                let count = touching::Count::of(seeds, disturbed);
+                println!("{count}");
+                count.is_good()
+            }
             Self::Show { hands, seed } => {
                 let case = Case::new(seed, hands.into());
-                println!("{}", show(&case.truths, &case.events(), &case.play));
+                let truths: Vec<_> = case.truths.iter().map(|truth| (truth.at, truth)).collect();
+                println!("{}", show(&truths, &case.events(), &case.play));
                 true
             }
         }
@@ -73,10 +102,10 @@ impl Command {
 }
 
 /// What was done and what was published, in the order of time.
-pub(crate) fn show(truths: &[Truth], events: &[Event], play: &Play) -> String {
+fn show(truths: &[(Duration, impl Debug)], events: &[Event], play: &Play) -> String {
     let mut lines: Vec<(f64, String)> = Vec::new();
-    for truth in truths {
-        lines.push((truth.at.as_secs_f64(), format!("** {truth:?}")));
+    for (at, truth) in truths {
+        lines.push((at.as_secs_f64(), format!("** {truth:?}")));
     }
     for step in &play.steps {
         lines.push((step.at.as_secs_f64(), format!("      {:?}", step.deed)));

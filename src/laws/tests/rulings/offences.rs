@@ -1,6 +1,6 @@
 //! Illegal moves, touching, and what the Laws put beside them.
 
-use shakmaty::{ByColor, Square};
+use shakmaty::{ByColor, Role, Square};
 
 use super::*;
 use crate::laws::Severity;
@@ -340,15 +340,80 @@ fn touched_piece_is_never_more_than_a_hint() {
     );
 }
 
+/// 2023, 4.7: a piece that was released is bound to its square, and to no other move of its own.
+#[test]
+fn a_released_piece_has_one_move() {
+    let released = Situation::TouchedNotMoved {
+        touch: Touch::Released { square: Square::F3 },
+        due: vec!["Nf3".to_owned()],
+        played: "Nh3".to_owned(),
+    };
+    let advice = rules(Edition::Fide2023, Play::S).advise(&released, WHITE);
+    assert_eq!(advice.article, "4.7, 4.8");
+    let text = english(&advice);
+    assert!(text.ends_with("If you saw that, Nf3 must be played."), "{text}");
+}
+
+/// 2018, 4.4.4 (2009: 4.4d): the choice of a promotion piece is final once it has touched the square. Before the press that
+/// is the board's word only; after it, it is to be put right.
+#[test]
+fn a_promotion_piece_that_stood_stays() {
+    let exchanged = |pressed| Situation::PromotionExchanged {
+        square: Square::B8,
+        stood: Role::Queen,
+        now: Role::Knight,
+        pressed,
+    };
+    for (edition, before, after) in [
+        (Edition::Fide1997, "4.7", "4.7, 13.4"),
+        (Edition::Fide2009, "4.4d", "4.4d, 13.4"),
+        (Edition::Fide2018, "4.4.4", "4.4.4, 12.9"),
+        (Edition::Fide2023, "4.4.4", "4.4.4, 12.9"),
+    ] {
+        let rules = rules(edition, Play::S);
+        let [hint, advice] = [false, true].map(|pressed| rules.advise(&exchanged(pressed), WHITE));
+        assert_eq!(
+            (hint.severity, hint.article.as_str()),
+            (Severity::Hint, before),
+            "{edition}"
+        );
+        assert_eq!(
+            (advice.severity, advice.article.as_str()),
+            (Severity::Advice, after),
+            "{edition}"
+        );
+        assert!(english(&advice).contains("have a queen put back on b8"));
+    }
+}
+
+/// 2018, 6.2.4: the clock is not pressed before the move is made; a matter of discretion (12.9), and a hint at most.
+#[test]
+fn a_press_before_the_move_is_improper() {
+    for (edition, article) in [
+        (Edition::Fide2014, "6.2d, 12.9"),
+        (Edition::Fide2018, "6.2.4, 12.9"),
+        (Edition::Fide2023, "6.2.4, 12.9"),
+    ] {
+        let advice = rules(edition, Play::S).advise(&Situation::PressedBeforeRelease, WHITE);
+        assert_eq!(
+            (advice.severity, advice.article.as_str()),
+            (Severity::Hint, article)
+        );
+    }
+}
+
 /// 2018, 7.5.4: two hands are an offence when the arbiter saw them; 2014: a matter of discretion.
 #[test]
 fn two_hands_are_an_offence_since_2017_if_they_were_seen() {
-    let now = rules(Edition::Fide2018, Play::S).advise(&Situation::TwoHandsSuspected, WHITE);
+    let hands = Situation::TwoHandsSuspected {
+        pieces: TwoPieces::Castling,
+    };
+    let now = rules(Edition::Fide2018, Play::S).advise(&hands, WHITE);
     assert_eq!(
         (now.case, now.article.as_str()),
         ("two_hands_suspected.as_illegal", "4.1, 7.5.4, 7.5.5")
     );
-    let then = rules(Edition::Fide2014, Play::S).advise(&Situation::TwoHandsSuspected, WHITE);
+    let then = rules(Edition::Fide2014, Play::S).advise(&hands, WHITE);
     assert_eq!(
         (then.case, then.article.as_str()),
         ("two_hands_suspected.discretion", "4.1, 12.9")

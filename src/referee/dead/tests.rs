@@ -1,0 +1,147 @@
+use core::time::Duration;
+
+use crate::events::EventKind;
+use crate::laws::{Edition, Mode};
+use crate::referee::tests::table::{Table, WHITE_WINS, rules};
+
+/// What players need for a move that they need not think about.
+const AT_ONCE: Duration = Duration::from_millis(300);
+
+/// Black's last pawn move locks all pawns, and the kings have no way through.
+const TO_BE_LOCKED: &str = "8/2k3p1/8/1p1p4/1P1P2P1/8/2K5/8 b - - 0 1";
+/// The queen gives check beside the king, who has nothing but to take her.
+const TO_BE_FORCED: &str = "6k1/8/8/8/8/8/q7/7K b - - 0 1";
+/// Two pawns are left that are locked, and whoever loses his can still be mated: only a search tells.
+const OPEN: &str = "4k3/8/8/3p4/3P4/8/8/4K2R w - - 0 1";
+
+fn blitz(fen: &str) -> Table {
+    Table::of(fen, rules(Edition::Fide2023, Mode::Blitz, true))
+}
+
+/// Moves that follow each other at once; each settles the one before.
+fn rushes(table: &mut Table, names: &str) {
+    for name in names.split(' ') {
+        table.makes_after(name, AT_ONCE).settles();
+    }
+}
+
+/// The end of the game with the ply after which it was over, found by its time, and what was taken back.
+fn end(table: &mut Table, made: &[kiebitz_hardware::Timestamp]) -> (Option<usize>, Vec<String>) {
+    let rulings = table.referee.take_rulings();
+    let end = rulings
+        .iter()
+        .find(|ruling| matches!(ruling.event, EventKind::GameEnded { .. }));
+    let at = end.map(|ruling| ruling.at.unwrap_or(ruling.ts));
+    let ply = at.and_then(|at| made.iter().position(|made| *made == at));
+    let said = rulings.iter().filter_map(|ruling| match &ruling.event {
+        EventKind::GameEnded {
+            reason, confirmed, ..
+        } => Some(format!("{reason} {confirmed}")),
+        EventKind::MoveRetracted { ply, reason } => Some(format!("not {ply}: {reason}")),
+        _ => None,
+    });
+    (ply.map(|ply| ply + 1), said.collect())
+}
+
+/// Art. 5.2.2 where no search is needed: a wall of pawns, and nothing else. The arbiter is asked.
+#[test]
+fn a_blocked_position_is_proposed_as_dead() {
+    let fen = "4k3/8/8/p1p1p1p1/PpPpPpPp/1P1P1P1P/8/4K3 w - - 0 1";
+    let mut table = Table::of(fen, rules(Edition::Fide2023, Mode::Standard, true));
+    table.plays("Kd2");
+    assert_eq!(
+        table.published(),
+        ["1 completed by game_end", "1/2-1/2 dead_position by laws?"]
+    );
+    // The arbiter knows better, or confirms it.
+    assert_eq!(table.command(r#""do":"set_result","result":"1/2-1/2""#), "");
+    assert_eq!(table.published(), ["arbiter: 1/2-1/2 dead_position"]);
+}
+
+/// Art. 5.2.2, 9.7 of 2014, 1.5: the game is over with the move that leaves a dead position, in blitz as well, where
+/// nothing stands for a second; what is played after it does not count.
+#[test]
+fn the_move_that_leaves_a_dead_position_ends_the_game_in_fast_play() {
+    for edition in [Edition::Fide2014, Edition::Fide2018, Edition::Fide2023] {
+        for (fen, moves, dead) in [
+            (TO_BE_LOCKED, "Kd6 Kd2 g5 Ke3 Ke6 Kf3 Kd6 Ke3", 3),
+            (TO_BE_FORCED, "Qb2 Kg1 Qa2 Kh1 Qg2+ Kxg2", 5),
+        ] {
+            let mut table = Table::of(fen, rules(edition, Mode::Blitz, false));
+            let mut made = Vec::new();
+            for name in moves.split(' ') {
+                table.makes_after(name, AT_ONCE);
+                made.push(table.now);
+                table.settles();
+            }
+            table.passes(5);
+            let (ply, said) = end(&mut table, &made);
+            assert_eq!(ply, Some(dead), "{edition} {fen}: {said:?}");
+            assert_eq!(said.last().map(String::as_str), Some("dead_position false"));
+        }
+    }
+}
+
+/// Moves that a search finds to have come after the end are taken back: the queen had to be taken, but not in this game.
+#[test]
+fn what_was_played_since_is_taken_back() {
+    let mut table = blitz(TO_BE_FORCED);
+    table.makes_after("Qg2+", AT_ONCE);
+    let made = [table.now];
+    table.settles().makes_after("Kxg2", AT_ONCE).settles();
+    let (ply, said) = end(&mut table, &made);
+    assert_eq!(ply, Some(1));
+    assert_eq!(said, ["not 2: after_end", "dead_position false"]);
+}
+
+/// Art. 5.2.2: the first end counts, also where the players show another result before the search.
+#[test]
+fn a_result_shown_in_a_dead_position_comes_too_late() {
+    let mut table = blitz(TO_BE_FORCED);
+    table.makes_after("Qg2+", AT_ONCE).settles();
+    table.waits(AT_ONCE).shows(WHITE_WINS);
+    let made = [table.now.saturating_sub(AT_ONCE)];
+    assert_eq!(
+        end(&mut table, &made),
+        (Some(1), vec!["dead_position false".to_owned()])
+    );
+}
+
+/// Nothing is proposed while somebody can mate, however fast the play.
+#[test]
+fn fast_play_with_mating_material_goes_on() {
+    let mut table = blitz(OPEN);
+    for _ in 0..6 {
+        rushes(&mut table, "Rh8+ Kd7 Rh1 Ke8");
+    }
+    table.passes(5);
+    let ended = table.published();
+    assert!(
+        ended.iter().all(|said| !said.contains("dead_position")),
+        "{ended:?}"
+    );
+}
+
+/// Art. 5.2.2: a move that is not in accord with Article 3 ends nothing; the next one that is does.
+#[test]
+fn an_illegal_move_ends_nothing() {
+    let mut table = blitz("8/2k5/6p1/1p1p4/1P1P2P1/8/2K5/8 w - - 0 1");
+    // White moves Black's pawn, and all pawns are locked.
+    table.makes_after("g6g5", AT_ONCE).settles().passes(5);
+    assert_eq!(end(&mut table, &[]).1, [""; 0]);
+    table.makes_after("Kd6", AT_ONCE).settles().passes(5);
+    assert_eq!(end(&mut table, &[]).1, ["dead_position false"]);
+}
+
+/// The arbiter has looked at the board and let the game go on: it is not proposed again.
+#[test]
+fn the_arbiter_may_let_it_go_on() {
+    let mut table = blitz(TO_BE_LOCKED);
+    rushes(&mut table, "g5 Kd2");
+    table.published();
+    assert_eq!(table.command(r#""do":"set_result","result":"*""#), "");
+    table.published();
+    rushes(&mut table, "Kd6 Ke3");
+    table.passes(5);
+    assert!(!table.published().iter().any(|said| said.contains("dead")));
+}
