@@ -6,13 +6,15 @@
 //!
 //! # How it is decided
 //!
-//! *It can* is proved by a line: legal moves from the position to the mate, which anyone can play through.
+//! *It can* is proved by a line: legal moves from the position to the mate, which anyone can play through. Most are
+//! found without a search: both sides play straight for the mate (`sprint`), until it is there or so few pieces are
+//! left that a mate is known to follow (`endings`); [`can_mate`] then searches for it from there.
 //!
 //! *It cannot* is proved in one of these ways, the cheapest first:
 //!
 //! 1. The game is over, or the material never suffices ([`Reason::Material`]): see `material`.
-//! 2. No man that can move ever gets to where he is needed for a mate ([`Reason::Walls`]). `mobility` finds for every
-//!    man a set of squares that he cannot leave, whatever is played; `nets` shows that no placing of the men within
+//! 2. No man that can move ever gets to where it is needed for a mate ([`Reason::Walls`]). `mobility` finds for every
+//!    man a set of squares that it cannot leave, whatever is played; `nets` shows that no placing of the men within
 //!    their sets closes every flight of the king and gives check.
 //! 3. The same with the squares of the two kings followed together ([`Reason::Kings`]): see `kings`.
 //! 4. Every position that can be reached was looked at and none is mate ([`Reason::Exhausted`]). Positions are
@@ -25,9 +27,13 @@
 //! *Undetermined* is the honest rest: the budget of nodes is spent. The search has no clock and no chance in it: the
 //! same question has the same answer at the same cost.
 
+mod aims;
+mod choice;
 mod cost;
+mod endings;
 mod kings;
 mod material;
+mod men;
 mod mobility;
 mod nets;
 mod plan;
@@ -90,7 +96,7 @@ impl Reason {
 
 /// An answer and what it cost.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
+pub struct Finding {
     /// What is known.
     pub answer: Answer,
     /// Moves played in the search.
@@ -101,9 +107,9 @@ pub struct Verdict {
 ///
 /// `budget` bounds the moves the search plays (a node is a move played). A million takes about a second and ten
 /// million at most 180 MB; with fewer positions kept than that the answer is [`Answer::Undetermined`].
-pub fn can_mate(position: &Chess, side: Color, budget: u64) -> Verdict {
+pub fn can_mate(position: &Chess, side: Color, budget: u64) -> Finding {
     if let Some(answer) = at_once(position, side, &position.legal_moves()) {
-        return Verdict { answer, nodes: 0 };
+        return Finding { answer, nodes: 0 };
     }
     let mut hunt = Hunt {
         position,
@@ -111,8 +117,11 @@ pub fn can_mate(position: &Chess, side: Color, budget: u64) -> Verdict {
         budget,
         nodes: 0,
     };
-    let answer = hunt.run().unwrap_or(Answer::Undetermined);
-    Verdict {
+    let answer = hunt
+        .sprint()
+        .or_else(|| hunt.run())
+        .unwrap_or(Answer::Undetermined);
+    Finding {
         answer,
         nodes: hunt.nodes,
     }
@@ -137,6 +146,8 @@ fn at_once(position: &Chess, side: Color, moves: &MoveList) -> Option<Answer> {
 const FIRST: u64 = 3000;
 /// Nodes of the second try with the same idea.
 const SECOND: u64 = 20_000;
+/// Nodes of the tries of each mate known of bishops and knights.
+const CORNER_PLAN: [u64; 2] = [300, 3000];
 /// Nodes of the first try of each plan.
 const PLAN: u64 = 1000;
 /// Plans tried again with more nodes.
@@ -156,10 +167,41 @@ struct Hunt<'a> {
 }
 
 impl Hunt<'_> {
+    /// The straight run, and where it ends short of the mate, the search from there.
+    fn sprint(&mut self) -> Option<Answer> {
+        if self.budget == 0 {
+            return None;
+        }
+        let mut line = sprint::line(self.position, self.side)?;
+        self.nodes += line.len() as u64;
+        let mut end = self.position.clone();
+        for mv in &line {
+            end.play_unchecked(*mv);
+        }
+        if !end.is_checkmate() {
+            let mut rest = Hunt {
+                position: &end,
+                side: self.side,
+                budget: self.budget.saturating_sub(self.nodes),
+                nodes: 0,
+            };
+            let found = rest.run();
+            self.nodes += rest.nodes;
+            let Some(Answer::Can { line: more }) = found else {
+                return None;
+            };
+            line.extend(more);
+        }
+        Some(Answer::Can { line })
+    }
+
     fn run(&mut self) -> Option<Answer> {
         let (position, side) = (self.position, self.side);
         let strip = move |position: &Chess| cost::strip(position, side);
         let corner = move |position: &Chess| cost::corner(position, side);
+        if let Some(answer) = self.corner_plans() {
+            return Some(answer);
+        }
         // Most positions are open, and a mate is found sooner than any proof could be tried.
         if let Some(answer) = self.search(&strip, false, FIRST) {
             return Some(answer);
@@ -204,6 +246,21 @@ impl Hunt<'_> {
         self.search(&|_| 0, true, u64::MAX)
     }
 
+    /// Tries the mates that are known of bishops and knights, where the loser has one piece at most.
+    fn corner_plans(&mut self) -> Option<Answer> {
+        let (board, side) = (self.position.board(), self.side);
+        let strong = board.by_color(side) & (board.pawns() | board.rooks_and_queens());
+        if strong.any() || board.by_color(side.other()).count() > 2 {
+            return None;
+        }
+        let plans = endings::plans(board, side);
+        CORNER_PLAN.into_iter().find_map(|share| {
+            plans
+                .iter()
+                .find_map(|plan| self.search(&|position| plan.cost(position), false, share))
+        })
+    }
+
     /// One search with at most this share of the nodes that are left.
     fn search(&mut self, cost: Idea<'_>, proves: bool, share: u64) -> Option<Answer> {
         let left = self.budget.saturating_sub(self.nodes);
@@ -226,7 +283,7 @@ impl Hunt<'_> {
 /// Whether `side` has mating material in the sense of the blitz rules of 1997 (C.4): whether legal moves by both, the
 /// opponent helping, can lead to a position in which the opponent has the move and cannot avoid being mated in one.
 ///
-/// Two knights against a bare king mate only where he lets them, and are too little. With other small forces, one that
+/// Two knights against a bare king mate only where that king walks into it, and are too little. With other small forces, one that
 /// needs the opponent's own men in their king's way, the line that is found must end so; where it does not, the answer
 /// is `None`, as it is when the `budget` of nodes is spent.
 pub fn has_mating_material(position: &Chess, side: Color, budget: u64) -> Option<bool> {

@@ -5,7 +5,7 @@
 use shakmaty::{Bitboard, Chess, Color, Position, Square, attacks::king_attacks};
 
 /// For most positions: take what there is to take, bring a heavy piece about, and lead the loser's king to the edge
-/// and the winner's to him. The fewer the men, the fewer the moves to look at.
+/// and the winner's to it. The fewer the men, the fewer the moves to look at.
 pub(super) fn strip(position: &Chess, side: Color) -> usize {
     let board = position.board();
     let (Some(winner), Some(loser)) = (board.king_of(side), board.king_of(side.other())) else {

@@ -1,7 +1,7 @@
 //! Where the two kings can stand together.
 //!
-//! Each king by himself may well get everywhere, and still the two never get to where one of them is mated: the
-//! loser's king steps to and fro between two squares, and the winner's cannot be near enough when it matters, for he
+//! Each king by itself may well get everywhere, and still the two never get to where one of them is mated: the
+//! loser's king steps to and fro between two squares, and the winner's cannot be near enough when it matters, for it
 //! would have to come while that king stands on the one square and take away the other: then the loser has no move
 //! left, and the game is over without a mate. So the kings' squares are followed together, with the side to move: a
 //! king moves, or another man of that side does while both kings stand, if there is a man that ever can.
@@ -9,7 +9,7 @@
 //! A king's capture is passed over when the game ends with it: the enemy's king has no step, no other enemy man ever
 //! moves, and no check is discovered by it. What is known of the men holds in the position after the capture too: the
 //! taken man's place is filled by the king, and the square the king left was no solid one. (While the king is solid
-//! himself, his first move might free somebody; then every capture counts.)
+//! itself, its first move might free another; then every capture counts.)
 
 use shakmaty::{
     Bitboard, Chess, Color, Position, Role, Square,
@@ -131,7 +131,7 @@ impl Kings {
         self.together[Color::White as usize][white as usize] |= after;
     }
 
-    /// While a side may castle, its king may stand wherever he gets by himself, together with whatever goes.
+    /// While a side may castle, its king may stand wherever it gets by itself, together with whatever goes.
     fn castle(&mut self, mobility: &Mobility) {
         for king in mobility
             .men
@@ -153,7 +153,7 @@ impl Kings {
         }
     }
 
-    /// What this colour's king reaches, and whom he takes without ending the game.
+    /// What this colour's king reaches, and what it takes without ending the game.
     fn takes(
         &self,
         mobility: &mut Mobility,

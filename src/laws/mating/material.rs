@@ -5,7 +5,7 @@ use shakmaty::{Bitboard, Board, Color};
 /// Whether `side` has too little to mate, whatever is played (6.9, 5.2.2).
 ///
 /// - A king alone gives no check.
-/// - Bishops all on one colour check a king on that colour only, and never take from him the flights of the other
+/// - Bishops all on one colour check a king on that colour only, and never take from it the flights of the other
 ///   colour. The winner's king alone takes too few of these; one must be filled by a man of the loser's own. A rook or
 ///   a queen there could take the bishop or interpose, and cannot be pinned from a square of the other colour: only a
 ///   pawn, a knight or a bishop on the other colour will do.
@@ -47,7 +47,7 @@ pub(super) fn too_little(board: &Board, side: Color) -> bool {
     false
 }
 
-/// Whether `side` has forces that can drive any king into a mate that he cannot avoid, with his opponent's help: a
+/// Whether `side` has forces that can drive any king into a mate that it cannot avoid, with its opponent's help: a
 /// pawn, a rook, a queen, bishops on both colours, bishop and knight, or three knights.
 pub(super) fn is_ample(board: &Board, side: Color) -> bool {
     let own = board.by_color(side);
@@ -60,7 +60,7 @@ pub(super) fn is_ample(board: &Board, side: Color) -> bool {
         || knights.count() > 2
 }
 
-/// Whether the opponent of `side` has nothing but his king.
+/// Whether the opponent of `side` has nothing but its king.
 pub(super) fn faces_bare_king(board: &Board, side: Color) -> bool {
     board.by_color(side.other()).count() == 1
 }

@@ -1,10 +1,10 @@
 //! Where each man can ever get to, whatever is played: too much rather than too little.
 //!
 //! At first no man moves and none is taken. A round adds every step that the sets found so far allow: a man goes
-//! where his lines are not shut by solid men (men who never move and are never taken), a man can be taken where an
-//! enemy can take him, a pawn takes where an enemy can come, a king never steps beside a solid enemy's attack. The
+//! where its lines are not shut by solid men (men that never move and are never taken), a man can be taken where an
+//! enemy can take it, a pawn takes where an enemy can come, a king never steps beside a solid enemy's attack. The
 //! rounds end when one adds nothing. Then no legal move leads out of the sets: by induction over the moves of any
-//! game from here, every man stands within his set, and who is solid stands where he stood. So what the sets exclude
+//! game from here, every man stands within its set, and what is solid stands where it stood. So what the sets exclude
 //! never happens. They say nothing about what does.
 
 use shakmaty::{
@@ -22,13 +22,13 @@ pub(super) struct Man {
     pub(super) color: Color,
     pub(super) role: Role,
     pub(super) home: Square,
-    /// Where he can ever stand as what he is now, his square now among them.
+    /// Where it can ever stand as what it is now, its square now among them.
     pub(super) reach: Bitboard,
-    /// Where a pawn can ever stand as what he was promoted to.
+    /// Where a pawn can ever stand as what it was promoted to.
     pub(super) crowned: Bitboard,
-    /// Whether he can ever be taken.
+    /// Whether it can ever be taken.
     pub(super) takeable: bool,
-    /// A pawn that never leaves his file, as far as is known.
+    /// A pawn that never leaves its file, as far as is known.
     bound: bool,
 }
 
@@ -37,12 +37,12 @@ impl Man {
         self.reach | self.crowned
     }
 
-    /// Whether he never moves.
+    /// Whether it never moves.
     pub(super) fn is_fixed(&self) -> bool {
         self.anywhere() == Bitboard::from_square(self.home)
     }
 
-    /// Whether he never moves and is never taken.
+    /// Whether it never moves and is never taken.
     pub(super) fn is_solid(&self) -> bool {
         !self.takeable && self.is_fixed()
     }
@@ -65,7 +65,7 @@ pub(super) struct Mobility {
 }
 
 impl Mobility {
-    /// Of each man by himself.
+    /// Of each man by itself.
     pub(super) fn new(position: &Chess) -> Self {
         let mut mobility = Self::at_rest(position);
         mobility.spread(position);
@@ -202,7 +202,7 @@ impl Mobility {
         changed
     }
 
-    /// Lets one man do all that he can from where he is known to get.
+    /// Lets one man do all that it can from where it is known to get.
     fn step(&mut self, index: usize) -> bool {
         let man = self.men[index];
         let mut after = man;
@@ -237,7 +237,7 @@ impl Mobility {
         self.take(man.color, hits, passed) || changed
     }
 
-    /// Marks the enemy's men who can be taken on `hits`, and his pawns at home on `passed`.
+    /// Marks the enemy's men that can be taken on `hits`, and its pawns at home on `passed`.
     pub(super) fn take(&mut self, color: Color, hits: Bitboard, passed: Bitboard) -> bool {
         let mut changed = false;
         for man in &mut self.men {
@@ -296,8 +296,8 @@ impl Mobility {
         pushes
     }
 
-    /// What a pawn bound to his file cannot pass: an enemy pawn before him, bound to the file and never taken. As
-    /// long as both live they stay on the file, face to face, so he never gets to where that pawn stands now.
+    /// What a pawn bound to its file cannot pass: an enemy pawn before it, bound to the file and never taken. As
+    /// long as both live they stay on the file, face to face, so it never gets to where that pawn stands now.
     fn fence(&self, man: &Man) -> Bitboard {
         let file = Bitboard::from_file(man.home.file());
         let mut fence = Bitboard::EMPTY;

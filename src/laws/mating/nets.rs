@@ -1,9 +1,9 @@
 //! Whether the men, wherever they can get to, can stand so that a king is mated at all.
 //!
-//! A mate has needs: each square next to the king is filled by a man of his own or attacked by the enemy, and so is
-//! his own square. [`Mobility`] says where each man can be. A try puts the king on a square he can reach and meets
+//! A mate has needs: each square next to the king is filled by a man of its own or attacked by the enemy, and so is
+//! its own square. [`Mobility`] says where each man can be. A try puts the king on a square it can reach and meets
 //! the needs one by one, the one with the fewest ways first, by every man in every place that would do. A man stands
-//! on one square at a time, no two on the same, and a line is shut by who stands in it. If every try fails on every
+//! on one square at a time, no two on the same, and a line is shut by what stands in it. If every try fails on every
 //! square, there is no mate anywhere in the game: one would be a try that succeeds. What is left out (who else
 //! is on the board, who could take or interpose, how the men got there) only ever leaves more tries to succeed.
 
@@ -142,7 +142,7 @@ impl<'a> Net<'a> {
 
     /// From where a man of the mating side could attack a square, as which piece.
     fn posts(&self, man: &Man, target: Square) -> [(Role, Bitboard); 3] {
-        // The king does not shut a line: on it he would only step along it.
+        // The king does not shut a line: there it would only step along the line.
         let shut = self.mobility.solid.without(self.king);
         let from = |role| match role {
             Role::Pawn => pawn_attacks(man.color.other(), target),
@@ -166,7 +166,7 @@ impl<'a> Net<'a> {
         ]
     }
 
-    /// With the winner's king on each square where he can be.
+    /// With the winner's king on each square where it can be.
     fn closes_together(&self, kings: &Kings, tries: &mut u32) -> bool {
         let Some(winner) = king_of(self.mobility, self.side) else {
             return true;

@@ -23,6 +23,18 @@ struct Errand {
     piece: Piece,
     /// Moves to the square wanted from each square, with only the solid men in the way.
     moves: [u8; 64],
+    /// How much each of these moves counts.
+    weight: usize,
+}
+
+impl Errand {
+    fn new(solid: Bitboard, (piece, square): Post, weight: usize) -> Self {
+        Self {
+            piece,
+            moves: moves_to(solid, piece, square),
+            weight,
+        }
+    }
 }
 
 /// The moves to a square that cannot be reached.
@@ -34,14 +46,17 @@ impl Plan {
         if !is_mate(mobility, side, posts) {
             return None;
         }
-        let errands = posts
-            .iter()
-            .map(|(piece, square)| Errand {
-                piece: *piece,
-                moves: moves_to(mobility.solid, *piece, *square),
-            })
-            .collect();
-        Some(Self { errands })
+        let errands = posts.iter().map(|post| Errand::new(mobility.solid, *post, 1));
+        Some(Self {
+            errands: errands.collect(),
+        })
+    }
+
+    /// The plan to mate this king on an empty board. It goes there first: the others would shut it out.
+    pub(super) fn around(king: Post, others: &[Post]) -> Self {
+        let mut errands = vec![Errand::new(Bitboard::EMPTY, king, 4)];
+        errands.extend(others.iter().map(|post| Errand::new(Bitboard::EMPTY, *post, 1)));
+        Self { errands }
     }
 
     /// About how many moves are left to make.
@@ -67,12 +82,12 @@ impl Plan {
                 }
             }
             best.1.into_iter().for_each(|square| used.add(square));
-            sum += usize::from(best.0);
+            sum += errand.weight * usize::from(best.0);
         }
         sum
     }
 
-    /// The cost of a position under this plan: also here men who are gone are not in the way.
+    /// The cost of a position under this plan: also here men that are gone are not in the way.
     pub(super) fn cost(&self, position: &Chess) -> usize {
         2 * self.distance(position.board()) + 2 * position.board().occupied().count()
     }

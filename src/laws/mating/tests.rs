@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use shakmaty::{
-    Board, CastlingMode, Chess, Color, EnPassantMode, File, FromSetup, Position, PositionError, Setup,
-    Square, fen::Fen,
+    Board, CastlingMode, Chess, Color, EnPassantMode, File, FromSetup, Move, Position, PositionError, Role,
+    Setup, Square, fen::Fen,
 };
 
 use super::{Answer, Reason, can_mate, quick};
@@ -234,6 +234,90 @@ fn a_queen_or_a_rook_alone_mates_from_everywhere() {
     assert!(asked_in_all > 400, "{asked_in_all}");
 }
 
+#[test]
+fn where_an_ending_is_won_there_is_a_mate() {
+    // Every ending that the straight run rests on, at random squares; all their positions were searched once.
+    let (white, black) = (Color::White, Color::Black);
+    let mut pairs = Vec::new();
+    for heavy in [white.queen(), white.rook()] {
+        let others = [
+            white.queen(),
+            white.rook(),
+            white.bishop(),
+            white.knight(),
+            white.pawn(),
+        ];
+        let enemies = [black.rook(), black.bishop(), black.knight(), black.pawn()];
+        pairs.extend(others.into_iter().chain(enemies).map(|other| [heavy, other]));
+    }
+    let enemies = [black.rook(), black.bishop(), black.knight(), black.pawn()];
+    pairs.extend(enemies.map(|other| [white.knight(), other]));
+    pairs.extend(enemies.map(|other| [white.bishop(), other]));
+    pairs.extend([white.bishop(), white.knight()].map(|other| [white.knight(), other]));
+    pairs.push([white.bishop(), white.bishop()]);
+    let mut state = 1_u64;
+    let mut square = || {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        Square::new((state >> 58) as u32)
+    };
+    let mut asked_in_all = 0;
+    for pair in pairs {
+        for _ in 0..60 {
+            let mut board = Board::empty();
+            for piece in [white.king(), black.king()].into_iter().chain(pair) {
+                board.set_piece_at(square(), piece);
+            }
+            let setup = Setup {
+                board,
+                ..Setup::empty()
+            };
+            let Ok(position) = Chess::from_setup(setup, CastlingMode::Standard) else {
+                continue;
+            };
+            let men = super::men::Men::new(&position).expect("two kings");
+            if super::endings::is_won(&men, white) {
+                asked_in_all += 1;
+                assert_eq!(asked(&position, white, 100_000), Some(true), "{position:?}");
+            }
+        }
+    }
+    assert!(asked_in_all > 150, "{asked_in_all}");
+}
+
+#[test]
+fn the_exceptions_are_no_won_endings() {
+    for fen in [
+        // Forced: the bishop is taken, or the game is over.
+        "8/8/8/8/8/8/B1n5/K1k5 w - - 0 1",
+        "8/8/8/8/8/1nk5/B7/1K6 w - - 0 1",
+        "r6K/8/7k/8/8/4N3/8/8 w - - 0 1",
+        // Every move leaves the bare king without one.
+        "8/8/8/8/8/8/B1KQ4/k7 w - - 0 1",
+        "8/8/8/8/8/8/2K5/kB1N4 w - - 0 1",
+        // Too little.
+        "8/8/3k4/8/4q3/8/3K1N2/8 w - - 0 1",
+        "8/8/3k4/8/4b3/8/3K1B2/5B2 w - - 0 1",
+        "8/8/3k4/8/8/3K1B2/8/5B2 w - - 0 1",
+    ] {
+        let men = super::men::Men::new(&position(fen)).expect("two kings");
+        assert!(!super::endings::is_won(&men, Color::White), "{fen}");
+    }
+}
+
+#[test]
+fn a_lone_bishop_among_many_mates_soon() {
+    // Millions of nodes where a search has nothing to go by.
+    for (fen, side) in [
+        ("8/6k1/2p4p/4pB1K/1r6/4r3/8/8 b - - 0 1", Color::White),
+        ("8/8/2bk4/8/1PBK1N2/4P1P1/5P2/8 w - - 0 1", Color::Black),
+        ("8/8/2b3B1/1pk5/1p6/2K5/8/8 w - - 0 56", Color::White),
+        ("2r5/8/4K3/1k2N3/8/8/8/8 w - - 42 127", Color::White),
+    ] {
+        assert_eq!(quick(&position(fen), side), Some(true), "{fen}");
+        assert_eq!(asked(&position(fen), side, 20_000), Some(true), "{fen}");
+    }
+}
+
 /// A position after some plies of legal play.
 fn played(choices: &[u16]) -> Chess {
     let mut position = Chess::new();
@@ -267,6 +351,31 @@ proptest! {
             let other = asked(&mirrored(&position), side.other(), 3000);
             prop_assert!(full.is_none() || other.is_none() || full == other);
         }
+    }
+
+    #[test]
+    fn men_move_as_the_game_does(choices in proptest::collection::vec(any::<u16>(), 0..200)) {
+        let position = played(&choices);
+        let men = super::men::Men::new(&position).expect("two kings");
+        // En passant, which they do not know, may answer the check.
+        prop_assert!(men.is_mated() == position.is_checkmate() || position.legal_ep_square().is_some());
+        let legal = position.legal_moves();
+        let mut known = 0;
+        men.for_each(Role::Queen, |step| {
+            if men.is_legal(step) {
+                known += 1;
+                let mv: Move = step.into();
+                assert!(legal.contains(&mv), "{mv:?} in {position:?}");
+                let mut after = men;
+                after.play(step);
+                let child = position.clone().play(mv).expect("legal");
+                assert_eq!(after, super::men::Men::new(&child).expect("two kings"));
+            }
+        });
+        let unknown = |mv: &&Move| {
+            mv.is_en_passant() || mv.is_castle() || mv.promotion().is_some_and(|role| role != Role::Queen)
+        };
+        prop_assert_eq!(known, legal.len() - legal.iter().filter(unknown).count());
     }
 
     #[test]

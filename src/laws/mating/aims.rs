@@ -1,0 +1,340 @@
+//! What the side to move is after in a straight run, and the moves that serve it at first sight.
+
+use shakmaty::{
+    Bitboard, Color, File, Role, Square,
+    attacks::{attacks, bishop_attacks, king_attacks, knight_attacks, queen_attacks, rook_attacks},
+};
+
+use super::endings::EDGE;
+use super::men::{Men, Step};
+
+/// Plies without a capture or a pawn move after which the winner moves pawns, for the bare king to get at them.
+const RESTLESS: usize = 4;
+
+/// What the side to move is after.
+pub(super) struct Aims<'a> {
+    pub(super) men: &'a Men,
+    /// The winner.
+    pub(super) side: Color,
+    pub(super) turn: Color,
+    pub(super) king: Square,
+    pub(super) enemy_king: Square,
+    /// Pieces and pawns that the side to move does well to take.
+    pub(super) prey: Bitboard,
+    /// Those that nobody must take: the mate depends on them.
+    pub(super) hope: Bitboard,
+    /// The winner's queens and rooks.
+    pub(super) heavy: Bitboard,
+}
+
+impl<'a> Aims<'a> {
+    pub(super) fn new(men: &'a Men, side: Color) -> Self {
+        let turn = men.turn;
+        let heavy = men.heavy(side);
+        let hope = if heavy.more_than_one() {
+            Bitboard::EMPTY
+        } else if heavy.any() {
+            heavy
+        } else {
+            nearest_pawn(men, side).map_or_else(|| hope_of_minors(men, side), Bitboard::from)
+        };
+        let enemy_king = men.king(turn.other());
+        Self {
+            men,
+            side,
+            turn,
+            king: men.king(turn),
+            enemy_king,
+            prey: men.of(turn.other()).without(enemy_king) & !hope,
+            hope,
+            heavy,
+        }
+    }
+
+    /// What a pawn promotes to.
+    pub(super) fn crown(&self) -> Role {
+        if self.turn == self.side {
+            Role::Queen
+        } else {
+            Role::Knight
+        }
+    }
+
+    /// A mate by a piece. Some are overlooked.
+    pub(super) fn mate(&self) -> Option<Step> {
+        let (men, king) = (self.men, self.enemy_king);
+        let (own, occupied) = (men.of(self.turn), men.occupied());
+        let flights = king_attacks(king) & !men.of(self.turn.other()) & !king_attacks(self.king);
+        let diagonal = bishop_attacks(king, occupied) & !own;
+        let straight = rook_attacks(king, occupied) & !own;
+        for (role, checks) in [
+            (Role::Queen, diagonal | straight),
+            (Role::Rook, straight),
+            (Role::Bishop, diagonal),
+            (Role::Knight, knight_attacks(king) & !own),
+        ] {
+            let man = role.of(self.turn);
+            for from in own & men.role(role) {
+                for to in attacks(from, man, occupied) & checks {
+                    let open = flights & !attacks(to, man, occupied.without(from).without(king));
+                    // Two flights may be another piece's to close; more never are, or nearly so.
+                    if open.without_first().without_first().any() {
+                        continue;
+                    }
+                    let step = men.step(role, from, to, Role::Queen);
+                    if men.is_legal(step) {
+                        let mut after = *men;
+                        after.play(step);
+                        if after.is_mated() {
+                            return Some(step);
+                        }
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// A move that is good enough not to look at the others, where nothing can be taken.
+    pub(super) fn at_hand(&self, before: Option<Step>, idle: usize) -> Option<Step> {
+        if self.turn != self.side {
+            return self.walk(before).or_else(|| self.wait(before));
+        }
+        if self.heavy.any() && !self.men.of(self.turn.other()).more_than_one() {
+            return self.herd(before, idle);
+        }
+        self.approach(before)
+    }
+
+    /// A capture of prey.
+    pub(super) fn capture(&self) -> Option<Step> {
+        let men = self.men;
+        if self.prey.is_empty() {
+            return None;
+        }
+        let (own, occupied) = (men.of(self.turn), men.occupied());
+        for role in [Role::Queen, Role::Rook, Role::Bishop, Role::Knight, Role::Pawn] {
+            for from in own & men.role(role) {
+                for to in attacks(from, role.of(self.turn), occupied) & self.prey {
+                    let step = men.step(role, from, to, self.crown());
+                    if !self.throws_away(step) && men.is_legal(step) {
+                        return Some(step);
+                    }
+                }
+            }
+        }
+        (king_attacks(self.king) & self.prey)
+            .into_iter()
+            .map(|to| men.step(Role::King, self.king, to, Role::Queen))
+            .find(|step| men.is_legal(*step))
+    }
+
+    /// Whether the winner's last hope would be taken at once, to answer its check.
+    fn throws_away(&self, step: Step) -> bool {
+        if self.turn != self.side || !self.hope.contains(step.from) {
+            return false;
+        }
+        let occupied = self.men.occupied().without(step.from);
+        attacks(step.to, step.role.of(self.turn), occupied).contains(self.enemy_king)
+            && self.men.attackers(step.to, self.turn.other(), occupied).any()
+    }
+
+    /// A step of the king towards prey, and not back.
+    fn walk(&self, before: Option<Step>) -> Option<Step> {
+        if self.prey.is_empty() {
+            return None;
+        }
+        self.king_to(rings(self.prey, self.king).0, before)
+    }
+
+    /// Any step of the king but back.
+    fn wait(&self, before: Option<Step>) -> Option<Step> {
+        self.king_to(Bitboard::FULL, before)
+    }
+
+    fn king_to(&self, squares: Bitboard, before: Option<Step>) -> Option<Step> {
+        let back = before.filter(|step| step.to == self.king).map(|step| step.from);
+        (king_attacks(self.king) & squares & !self.men.occupied())
+            .into_iter()
+            .find(|to| Some(*to) != back && self.men.is_safe_for_king(self.turn, *to))
+            .map(|to| self.men.step(Role::King, self.king, to, Role::Queen))
+    }
+
+    /// The winner gets nearer to prey: a pawn on, a heavy piece to where it sees prey, or the king.
+    fn approach(&self, before: Option<Step>) -> Option<Step> {
+        let men = self.men;
+        let occupied = men.occupied();
+        if self.heavy.is_empty() {
+            if men.pawns(self.turn).is_empty() {
+                return self.walk_around();
+            }
+            let pawn = (self.hope & men.pawns(self.turn)).first()?;
+            let push = men.pushes(pawn, self.turn).into_iter();
+            let mut push = push.map(|to| men.step(Role::Pawn, pawn, to, Role::Queen));
+            return push
+                .find(|step| men.is_legal(*step))
+                .or_else(|| self.walk(before));
+        }
+        for from in self.heavy {
+            let (role, sight) = self.sight(from, occupied);
+            let reach = sight(from) & !occupied & !king_attacks(self.enemy_king);
+            for to in self.prey.into_iter().flat_map(|target| reach & sight(target)) {
+                let step = men.step(role, from, to, Role::Queen);
+                let is_back = before.is_some_and(|before| before.to == from && before.from == to);
+                if !is_back && men.is_legal(step) {
+                    return Some(step);
+                }
+            }
+        }
+        self.walk(before)
+    }
+
+    /// The role of a heavy piece, and what it sees from a square.
+    fn sight(&self, from: Square, occupied: Bitboard) -> (Role, impl Fn(Square) -> Bitboard + use<>) {
+        let is_queen = self.men.role(Role::Queen).contains(from);
+        let role = if is_queen { Role::Queen } else { Role::Rook };
+        (role, move |at| match role {
+            Role::Queen => queen_attacks(at, occupied),
+            _ => rook_attacks(at, occupied),
+        })
+    }
+
+    /// The king around what is attacked to the prey; without any, away from the edge.
+    fn walk_around(&self) -> Option<Step> {
+        let men = self.men;
+        let occupied = men.occupied();
+        let safe: Bitboard = (!men.of(self.turn) & !self.hope)
+            .into_iter()
+            .filter(|to| men.is_safe_for_king(self.turn, *to))
+            .collect();
+        let (mut nearer, mut reached) = (Bitboard::EMPTY, safe & !occupied & !EDGE);
+        if self.prey.any() {
+            reached = self.prey & safe;
+        }
+        while !reached.contains(self.king) {
+            nearer = reached;
+            reached |= grown(reached) & (safe & !occupied).with(self.king);
+            if reached == nearer {
+                return None;
+            }
+        }
+        let to = (king_attacks(self.king) & nearer & safe).first()?;
+        Some(men.step(Role::King, self.king, to, Role::Queen))
+    }
+
+    /// Against the bare king, which is to take what is left: out of its way.
+    fn herd(&self, before: Option<Step>, idle: usize) -> Option<Step> {
+        let men = self.men;
+        let occupied = men.occupied();
+        if idle > RESTLESS {
+            let mut pushes = men
+                .pawns(self.turn)
+                .into_iter()
+                .filter_map(|from| Some((from, men.pushes(from, self.turn).first()?)));
+            if let Some((from, to)) = pushes.next() {
+                return Some(men.step(Role::Pawn, from, to, Role::Queen));
+            }
+        }
+        let spare = men.of(self.turn).without(self.king) & !self.hope;
+        let wanted = king_attacks(self.enemy_king) & rings(spare, self.enemy_king).0;
+        let without = occupied.without(self.enemy_king);
+        let mut shut = Bitboard::EMPTY;
+        let mut is_open = false;
+        for to in wanted {
+            let by = men.attackers(to, self.turn, without).without(to);
+            is_open |= by.is_empty();
+            shut |= by;
+        }
+        if is_open || shut.is_empty() {
+            return self.king_aside(wanted, before);
+        }
+        let heavy = self.heavy_aside(shut, wanted);
+        heavy.or_else(|| {
+            shut.contains(self.king)
+                .then(|| self.king_aside(wanted, before))
+                .flatten()
+        })
+    }
+
+    /// The king to where it leaves the bare king its way; back to where it was only if there is no other.
+    fn king_aside(&self, wanted: Bitboard, before: Option<Step>) -> Option<Step> {
+        let steps = king_attacks(self.king) & !self.men.occupied() & !king_attacks(self.enemy_king);
+        let mut aside = steps
+            .into_iter()
+            .filter(|to| king_attacks(*to).is_disjoint(wanted));
+        let first = aside.next()?;
+        let is_back = before.is_some_and(|before| before.from == first);
+        let to = if is_back {
+            aside.next().unwrap_or(first)
+        } else {
+            first
+        };
+        Some(self.men.step(Role::King, self.king, to, Role::Queen))
+    }
+
+    /// One of these heavy pieces to where it leaves the bare king its way.
+    fn heavy_aside(&self, shut: Bitboard, wanted: Bitboard) -> Option<Step> {
+        let occupied = self.men.occupied();
+        for from in self.heavy & shut {
+            let reach = self.sight(from, occupied).1(from) & !occupied & !king_attacks(self.enemy_king);
+            let (role, sight) = self.sight(from, occupied.without(from).without(self.enemy_king));
+            let free = |to: &Square| sight(*to).is_disjoint(wanted.with(self.enemy_king));
+            if let Some(to) = reach.into_iter().find(free) {
+                return Some(self.men.step(role, from, to, Role::Queen));
+            }
+        }
+        None
+    }
+}
+
+/// A bishop or a knight of the winner, and the loser's piece that helps it best to a mate. Without such a piece, all
+/// that the winner has.
+fn hope_of_minors(men: &Men, side: Color) -> Bitboard {
+    let (own, other) = (men.of(side), men.of(side.other()));
+    let of = |role| other & men.role(role);
+    let (man, helpers) = if let Some(at) = (own & men.role(Role::Knight)).first() {
+        (
+            at,
+            [of(Role::Knight), of(Role::Bishop), of(Role::Pawn), of(Role::Rook)],
+        )
+    } else if let Some(at) = (own & men.role(Role::Bishop)).first() {
+        let unlike = if at.is_light() {
+            Bitboard::DARK_SQUARES
+        } else {
+            Bitboard::LIGHT_SQUARES
+        };
+        let bishops = of(Role::Bishop) & unlike;
+        (at, [of(Role::Knight), bishops, of(Role::Pawn), Bitboard::EMPTY])
+    } else {
+        return own;
+    };
+    let helper = helpers.into_iter().find_map(Bitboard::first);
+    helper.map_or(own, |helper| Bitboard::from(helper).with(man))
+}
+
+/// The pawn nearest to promotion.
+pub(super) fn nearest_pawn(men: &Men, side: Color) -> Option<Square> {
+    let pawns = men.pawns(side);
+    match side {
+        Color::White => pawns.last(),
+        Color::Black => pawns.first(),
+    }
+}
+
+/// Squares nearer to the prey than the king, and those no farther.
+pub(super) fn rings(prey: Bitboard, king: Square) -> (Bitboard, Bitboard) {
+    let (mut nearer, mut as_near) = (Bitboard::EMPTY, prey);
+    while as_near.any() && !as_near.contains(king) {
+        nearer = as_near;
+        as_near = grown(as_near);
+    }
+    (nearer, as_near)
+}
+
+/// A set of squares and all next to it.
+fn grown(squares: Bitboard) -> Bitboard {
+    let not_a = !Bitboard::from_file(File::A);
+    let not_h = !Bitboard::from_file(File::H);
+    let wide = squares | (squares & not_h).shift(1) | (squares & not_a).shift(-1);
+    wide | wide.shift(8) | wide.shift(-8)
+}

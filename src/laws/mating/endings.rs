@@ -1,0 +1,139 @@
+//! Endings of few pieces in which a side can mate from almost everywhere.
+//!
+//! What [`is_won`] says was proved by looking at every position of these endings: the mates, then every position from
+//! which a legal move leads to one already found, until there were no more. The exceptions that were left all have a
+//! king at the edge, or the winner in check.
+
+use shakmaty::{Bitboard, Board, Color, Role, Square};
+
+use super::men::Men;
+use super::plan::Plan;
+
+/// The squares at the edge of the board.
+pub(super) const EDGE: Bitboard = Bitboard(0xff81_8181_8181_81ff);
+
+/// Whether `side`, to move, can mate by a series of legal moves, as far as these endings tell. False says nothing.
+///
+/// - A queen or a rook against the king alone: always.
+/// - A queen or a rook with another piece or a pawn against the king alone, or against one piece or pawn but not a
+///   queen: where no king is at the edge and the winner is not in check.
+/// - Bishop and knight, two knights, or bishops on both colours against the king alone: where no king is at the edge.
+/// - A knight against a knight, a bishop, a rook or a pawn, and a bishop against a knight, a pawn or a bishop on the
+///   other colour: where the winner's king is not at the edge and not in check.
+///
+/// There are never pawns of both sides, so that en passant plays no part; nor does castling, with no king at home.
+pub(super) fn is_won(men: &Men, side: Color) -> bool {
+    let own = men.of(side).without(men.king(side));
+    let other = men.of(side.other()).without(men.king(side.other()));
+    let heavy = men.heavy(side);
+    if other.is_empty() && heavy.any() && !own.more_than_one() {
+        return true;
+    }
+    let both = own | other;
+    if own.is_empty() || !both.more_than_one() || both.without_first().more_than_one() {
+        return false;
+    }
+    let king = men.king(side);
+    if EDGE.contains(king) || men.attackers(king, side.other(), men.occupied()).any() {
+        return false;
+    }
+    let one_color = both.is_subset(Bitboard::LIGHT_SQUARES) || both.is_subset(Bitboard::DARK_SQUARES);
+    let bishops = men.role(Role::Bishop);
+    if heavy.any() {
+        return !EDGE.contains(men.king(side.other())) && (other & men.role(Role::Queen)).is_empty();
+    }
+    if other.is_empty() {
+        let minors = bishops | men.role(Role::Knight);
+        return !EDGE.contains(men.king(side.other()))
+            && own.is_subset(minors)
+            && !(one_color && own.is_subset(bishops));
+    }
+    if (own & men.role(Role::Knight)).any() {
+        return (other & men.role(Role::Queen)).is_empty();
+    }
+    let helps = (other & (men.role(Role::Knight) | men.role(Role::Pawn))).any()
+        || ((other & bishops).any() && !one_color);
+    (own & bishops).any() && helps
+}
+
+/// The mates in the corner a8 by a bishop or a knight with one more piece: the two roles, and the squares of the
+/// loser's king, the winner's king, the winner's piece and the other piece, the loser's.
+const HELPED: [(Role, Role, [Square; 4]); 5] = {
+    use Role::{Bishop, Knight, Rook};
+    use Square::{A6, A7, A8, B6, B7, B8, C7, C8};
+    [
+        (Bishop, Knight, [A8, B6, B7, B8]),
+        (Bishop, Bishop, [A8, B6, B7, B8]),
+        (Knight, Knight, [A8, B6, C7, B8]),
+        (Knight, Bishop, [A8, C8, C7, A7]),
+        (Knight, Rook, [A8, A6, C7, B8]),
+    ]
+};
+
+/// The same where the other piece is the winner's too.
+const PAIRED: [(Role, Role, [Square; 4]); 3] = {
+    use Role::{Bishop, Knight};
+    use Square::{A8, B6, B7, C7, D6, D7};
+    [
+        (Bishop, Knight, [A8, B6, B7, D7]),
+        (Bishop, Bishop, [A8, B6, B7, D6]),
+        (Knight, Knight, [A8, B6, C7, D7]),
+    ]
+};
+
+/// The mates that bishops and knights can give with at most one piece of the loser's to help, the nearest first.
+pub(super) fn plans(board: &Board, side: Color) -> Vec<Plan> {
+    let (winner, loser) = (side, side.other());
+    let rest = |color| board.by_color(color) & !board.kings();
+    let table: &[_] = if rest(loser).is_empty() { &PAIRED } else { &HELPED };
+    let helper = if rest(loser).is_empty() { winner } else { loser };
+    let mut plans: Vec<(usize, Plan)> = Vec::new();
+    for (role, help, squares) in table {
+        for [king, near, mates, helps] in turned(*squares) {
+            // A pawn promotes to the piece that helps best.
+            let is_helper = |from: &Square| {
+                let is = board.role_at(*from);
+                is == Some(*help) && fits(*help, *from, helps)
+                    || is == Some(Role::Pawn) && *help == Role::Knight
+            };
+            let is_mater = |from: &Square| board.role_at(*from) == Some(*role) && fits(*role, *from, mates);
+            if !rest(winner).into_iter().any(|from| is_mater(&from))
+                || !rest(helper).into_iter().any(|from| is_helper(&from))
+            {
+                continue;
+            }
+            let others = [
+                (winner.king(), near),
+                (role.of(winner), mates),
+                (help.of(helper), helps),
+            ];
+            let plan = Plan::around((loser.king(), king), &others);
+            plans.push((plan.distance(board), plan));
+        }
+    }
+    plans.sort_by_key(|(distance, _)| *distance);
+    plans.into_iter().map(|(_, plan)| plan).collect()
+}
+
+/// Whether a piece gets from one square to the other, as far as the colour of a bishop's squares goes.
+fn fits(role: Role, from: Square, to: Square) -> bool {
+    role != Role::Bishop || from.is_light() == to.is_light()
+}
+
+/// The squares turned and mirrored in every way.
+fn turned(squares: [Square; 4]) -> impl Iterator<Item = [Square; 4]> {
+    (0..8).map(move |way: u8| {
+        squares.map(|mut square| {
+            if way & 1 != 0 {
+                square = square.flip_horizontal();
+            }
+            if way & 2 != 0 {
+                square = square.flip_vertical();
+            }
+            if way & 4 != 0 {
+                square = square.flip_diagonal();
+            }
+            square
+        })
+    })
+}
