@@ -33,6 +33,8 @@ mod licences;
 mod mosquitto;
 mod mqtt;
 mod mqtt_world;
+#[cfg(unix)]
+mod noise;
 mod report;
 #[cfg(unix)]
 mod restart;
