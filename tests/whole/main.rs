@@ -23,6 +23,8 @@ mod doctor;
 #[cfg(unix)]
 mod emulate;
 #[cfg(unix)]
+mod ends;
+#[cfg(unix)]
 mod eventually;
 mod expected;
 #[cfg(unix)]

@@ -98,10 +98,7 @@ impl Referee {
 
     /// A game that was ended goes on; what was played since then is part of it.
     pub(super) fn go_on(&mut self, now: Timestamp, by: &str) {
-        if let Some(game) = &mut self.game {
-            game.ended = false;
-            game.verdict = None;
-        }
+        self.reopen();
         let result = Some((GameResult::Unknown, None));
         self.amend(
             now,
