@@ -11,6 +11,7 @@ use super::node::{NodeId, Played, Standing};
 use super::sensors::difference;
 use super::start::{self, Variant};
 use super::state::State;
+use super::tree::Tree;
 
 /// Signals already announced, so that each is announced once.
 #[derive(Debug, Default)]
@@ -30,8 +31,9 @@ const MAX_IN_HAND: usize = 4;
 const MIN_PIECES_LEFT: usize = 8;
 /// How long a result must have been shown to count: four scans, for a square may be misread in three.
 const MIN_RESULT: Duration = Duration::from_millis(1000);
-/// The same while the clock runs, or where a king stood in the centre before: the players may not have done with it.
-const MIN_DOUBTFUL_RESULT: Duration = Duration::from_millis(3000);
+/// The same for a result piece while the clock runs, and where a king stood in the centre before: the players may not
+/// have done with it.
+const MIN_DOUBTFUL_RESULT: Duration = Duration::from_millis(2000);
 /// The same for a result piece without a clock, where pieces of the game are not where they should be.
 const MIN_UNEXPLAINED_RESULT: Duration = Duration::from_secs(10);
 /// How long the board must be quiet before its placement counts as a position, without a known history.
@@ -239,9 +241,11 @@ impl Tracker {
     /// The result that the board shows.
     fn result_on_board(&self) -> Option<Sign> {
         let tree = &self.line.as_ref()?.tree;
-        let expected = tree.node(tree.tip()).state.board();
-        self.result_piece(expected)
-            .or_else(|| self.kings_in_centre(expected))
+        let tip = tree.node(tree.tip()).state.board();
+        let first_walk = Self::king_walks(tree).first().copied();
+        let before = first_walk.and_then(|first| tree.node(first).parent);
+        let before = before.map_or(tip, |before| tree.node(before).state.board());
+        self.result_piece(tip).or_else(|| self.kings_in_centre(before))
     }
 
     /// A result piece. Where pieces of the game are missing, it is likely one of them that is misread.
@@ -266,8 +270,8 @@ impl Tracker {
     }
 
     /// Both kings in the centre cannot arise in play; they show the result by the colour of their squares: light for
-    /// White, dark for Black, one of each for a draw.
-    fn kings_in_centre(&self, expected: &Board) -> Option<Sign> {
+    /// White, dark for Black, one of each for a draw. `before`: what stood there before the kings were moved.
+    fn kings_in_centre(&self, before: &Board) -> Option<Sign> {
         let centre: Bitboard = CENTRE.into_iter().collect();
         let board = self.sensors.board();
         let kings = board.kings() & centre;
@@ -285,13 +289,16 @@ impl Tracker {
         };
         let stood_there = kings
             .into_iter()
-            .any(|square| expected.piece_at(square) == board.piece_at(square));
-        let doubtful = stood_there || self.clock.running() == Some(true);
+            .any(|square| before.piece_at(square) == board.piece_at(square));
         Some(Sign {
             outcome,
             by: ResultSign::Kings,
             since: self.stands_since(kings),
-            wait: Some(if doubtful { MIN_DOUBTFUL_RESULT } else { MIN_RESULT }),
+            wait: Some(if stood_there {
+                MIN_DOUBTFUL_RESULT
+            } else {
+                MIN_RESULT
+            }),
         })
     }
 
@@ -363,21 +370,23 @@ impl Tracker {
         announced.get(announced.len() - last).copied()
     }
 
+    /// The last plies, if they are kings on their way to show the result, the first of them first.
+    fn king_walks(tree: &Tree) -> Vec<NodeId> {
+        let path = tree.path(tree.tip());
+        let walks = |id: &NodeId| {
+            let node = tree.node(*id);
+            let to_centre = |m: shakmaty::Move| m.role() == Role::King && CENTRE.contains(&m.to());
+            !node.completed && matches!(node.played, Played::Move(m) if to_centre(m))
+        };
+        let before = path.iter().rposition(|id| !walks(id)).map_or(0, |last| last + 1);
+        path[before..].to_vec()
+    }
+
     /// Withdraws the last plies if they were kings on their way to show the result.
     fn withdraw_king_walks(&mut self, now: Timestamp) {
         let Some(line) = &mut self.line else { return };
         let tree = &mut line.tree;
-        let walks: Vec<NodeId> = tree
-            .path(tree.tip())
-            .into_iter()
-            .rev()
-            .take_while(|id| {
-                let node = tree.node(*id);
-                let to_centre = |m: shakmaty::Move| m.role() == Role::King && CENTRE.contains(&m.to());
-                !node.completed && matches!(node.played, Played::Move(m) if to_centre(m))
-            })
-            .collect();
-        let Some(first) = walks.last().copied() else {
+        let Some(first) = Self::king_walks(tree).first().copied() else {
             return;
         };
         let ply = tree.node(first).ply;

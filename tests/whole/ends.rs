@@ -65,6 +65,7 @@ fn kings_that_come_one_after_the_other_show_one_result() {
                 "{kings:?}"
             );
             assert_eq!(room.moves(), before, "{kings:?}");
+            assert_eq!(room.opened(), [""; 0], "{kings:?}, {running}");
         }
     }
 }
