@@ -7,7 +7,7 @@ use shakmaty::{Chess, Color, KnownOutcome, Position};
 
 use super::history::History;
 use super::result::{MAX_NODES_IN_PLAY, can_mate};
-use super::{Referee, Verdict};
+use super::{LineEntry, Referee, Verdict};
 use crate::events::{Clock, CompletedBy, CorrectionReason, DecidedBy, EndReason, EventKind};
 use crate::laws::{Fivefold, Rules, SeventyFive};
 

@@ -165,7 +165,7 @@ impl Room {
     /// All pieces are set up.
     pub(crate) fn set_up(&mut self, placement: &str) {
         let pieces = plies::dump(&placement.parse().unwrap());
-        for (field, piece) in kiebitz_protocol::Field::all().zip(pieces) {
+        for (field, piece) in Field::all().zip(pieces) {
             self.board.set(self.now, field, piece);
             self.pass(Duration::from_millis(20));
         }
