@@ -205,6 +205,7 @@ fn game_events(journal: &Journal, board: &str, game: &str, before: Option<&str>)
             if own || (event.game.is_none() && !ended) {
                 match &event.kind {
                     EventKind::GameEnded { .. } => ended = true,
+                    EventKind::GameResumed { .. } => ended = false,
                     // The arbiter has ordered the game to go on.
                     EventKind::GameAmended {
                         result: Some(_),

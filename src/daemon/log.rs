@@ -97,6 +97,13 @@ pub(super) fn event(event: &Event) {
                 "{board}: game {game} ended, {result}, {reason}"
             );
         }
+        EventKind::GameResumed { result, .. } => {
+            let result = result.as_str();
+            warn!(
+                game,
+                result, "{board}: game {game} goes on; {result} is withdrawn"
+            );
+        }
         EventKind::MoveMade(played) => {
             let (ply, uci) = (played.ply, played.uci.as_deref().unwrap_or_default());
             debug!(ply, uci, san = played.san, "{board}: ply {ply} {uci}");

@@ -200,6 +200,14 @@ pub enum EventKind {
         /// False until the arbiter confirms it, where the Laws require that.
         confirmed: bool,
     },
+    /// Play goes on: the end that was published is withdrawn.
+    #[serde(rename = "game.resumed")]
+    GameResumed {
+        /// The result that was published.
+        result: GameResult,
+        /// What had been taken for the end.
+        reason: EndReason,
+    },
     /// A player could claim a draw: nothing more than that.
     #[serde(rename = "claim.available")]
     ClaimAvailable {

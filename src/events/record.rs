@@ -247,6 +247,14 @@ impl GameRecord {
                 self.confirmed = *confirmed;
                 true
             }
+            EventKind::GameResumed { .. } => {
+                self.ended = None;
+                self.result = GameResult::Unknown;
+                self.reason = None;
+                self.by = None;
+                self.confirmed = false;
+                true
+            }
             EventKind::GameAmended { .. } => self.amend(event),
             EventKind::BoardConnected { .. }
             | EventKind::BoardRecovered { .. }

@@ -67,6 +67,8 @@ const PLACES: &[(Place, &str)] = &[
     (("game.ended", "result"), "GameResult"),
     (("game.ended", "reason"), "EndReason"),
     (("game.ended", "by"), "DecidedBy"),
+    (("game.resumed", "result"), "GameResult"),
+    (("game.resumed", "reason"), "EndReason"),
     (("claim.available", "color"), "Color"),
     (("claim.available", "reason"), "ClaimReason"),
     (("claim.available", "edition"), "Edition"),

@@ -192,15 +192,16 @@ fn game_events(
     rows.collect()
 }
 
-/// Where games begin and end, with the arbiter's amendments: a result without a reason lets a game go on.
-const EDGES: &str =
-    "SELECT type = 'game.started', game, ts, type = 'game.ended' OR payload ->> 'reason' IS NOT NULL FROM event
-    WHERE stream = ?1 AND board = ?2 AND (type IN ('game.started', 'game.ended')
+/// Where games begin, end and go on, with the arbiter's amendments: a result without a reason lets a game go on.
+const EDGES: &str = "SELECT type = 'game.started', game, ts,
+        type = 'game.ended' OR (type = 'game.amended' AND payload ->> 'reason' IS NOT NULL) FROM event
+    WHERE stream = ?1 AND board = ?2 AND (type IN ('game.started', 'game.ended', 'game.resumed')
     OR (type = 'game.amended' AND payload ->> 'result' IS NOT NULL)) ORDER BY seq";
-/// Whether a game that ended is over, by the arbiter's last amendment of its result.
-const OVER_AFTER: &str = "SELECT payload ->> 'reason' IS NOT NULL FROM event
-    WHERE stream = ?1 AND board = ?2 AND seq > ?3 AND seq < ?4 AND game = ?5 AND type = 'game.amended'
-    AND payload ->> 'result' IS NOT NULL ORDER BY seq DESC LIMIT 1";
+/// Whether a game that ended is over, by the arbiter's last amendment of its result or by play that went on.
+const OVER_AFTER: &str = "SELECT type = 'game.amended' AND payload ->> 'reason' IS NOT NULL FROM event
+    WHERE stream = ?1 AND board = ?2 AND seq > ?3 AND seq < ?4 AND game = ?5
+    AND (type = 'game.resumed' OR (type = 'game.amended' AND payload ->> 'result' IS NOT NULL))
+    ORDER BY seq DESC LIMIT 1";
 // SQLite would not take the index by itself: it cannot know how few events it holds.
 const EDGE_BEFORE: &str = "SELECT type = 'game.started', seq, game FROM event INDEXED BY game_edge
     WHERE stream = ?1 AND board = ?2 AND seq < ?3 AND type IN ('game.started', 'game.ended')

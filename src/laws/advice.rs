@@ -124,7 +124,7 @@ impl Rules {
                 default_time,
                 defaulted,
             } => draft.late(*minutes, *default_time, *defaulted),
-            Situation::ClockStopped => draft.clock_stopped(),
+            Situation::ClockStopped { why } => draft.clock_stopped(*why),
             Situation::RecordUncertain => draft.record_uncertain(),
             Situation::ContinuedAfterEnd => draft.continued_after_end(),
             Situation::ClockDisconnected => draft.clock_gone(),

@@ -5,7 +5,9 @@ use shakmaty::{ByColor, Color, Role, Square};
 use super::advice::Advice;
 use super::claim::{ClaimFault, ClaimKind, ClaimRuling, DrawClaim, Known, TwoMinuteClaim};
 use super::rules::Rules;
-use super::situation::{ClockReadings, DrawnStart, Fault, IncidentKind, Situation, Stage, Touch, TwoPieces};
+use super::situation::{
+    ClockReadings, DrawnStart, Fault, IncidentKind, Situation, Stage, Touch, TwoPieces, WhyStopped,
+};
 
 /// A situation and the player concerned.
 pub(super) type Example = (Situation, Option<Color>);
@@ -325,7 +327,25 @@ fn clocks() -> Vec<Example> {
         trouble(true, false),
         trouble(false, true),
         trouble(true, true),
-        (Situation::ClockStopped, None),
+        (
+            Situation::ClockStopped {
+                why: Some(WhyStopped::Promotion),
+            },
+            None,
+        ),
+        (
+            Situation::ClockStopped {
+                why: Some(WhyStopped::Claim),
+            },
+            None,
+        ),
+        (
+            Situation::ClockStopped {
+                why: Some(WhyStopped::Irregularity),
+            },
+            None,
+        ),
+        (Situation::ClockStopped { why: None }, None),
         (Situation::ClockDisconnected, None),
         late(2, None, None),
         late(2, Some(30), None),

@@ -166,7 +166,10 @@ pub enum Situation {
         kings: bool,
     },
     /// The clock is stopped during the game.
-    ClockStopped,
+    ClockStopped {
+        /// What the board shows of the reason; `None`: nothing, and play went on after it.
+        why: Option<WhyStopped>,
+    },
     /// The game is over by the Laws, and the clock or play goes on.
     ContinuedAfterEnd,
     /// The line of play does not explain the board: moves seem to be missing from the record, or to be wrong in it.
@@ -214,6 +217,17 @@ pub enum Situation {
     },
 }
 
+/// Why somebody may have stopped the clock (Art. 6.11), as far as a board can see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhyStopped {
+    /// A pawn is being promoted: the piece may not be at hand.
+    Promotion,
+    /// The player on move can claim a draw.
+    Claim,
+    /// An irregularity on the board is open.
+    Irregularity,
+}
+
 impl Situation {
     /// The kind of its incident.
     #[must_use]
@@ -241,7 +255,7 @@ impl Situation {
             Self::TwoFlags { .. } => IncidentKind::TwoFlags,
             Self::ClockInconsistent { .. } => IncidentKind::ClockInconsistent,
             Self::TimeTrouble { .. } => IncidentKind::TimeTrouble,
-            Self::ClockStopped => IncidentKind::ClockStopped,
+            Self::ClockStopped { .. } => IncidentKind::ClockStopped,
             Self::ClockDisconnected => IncidentKind::ClockDisconnected,
             Self::LateStart { .. } => IncidentKind::LateStart,
             Self::EarlyDraw { .. } => IncidentKind::EarlyDraw,

@@ -198,7 +198,7 @@ impl BoardSheet {
         } else if matches!(event.kind, EventKind::BoardDisconnected { .. }) {
             self.left = irregularity;
         } else if is_amendment(&event.kind) {
-            // The arbiter's corrections of a game that is over.
+            // What changes of a game that is over.
             if let Some(game) = self.games.last_mut() {
                 game.irregularities.extend(irregularity);
                 game.record.apply(event);
@@ -331,6 +331,8 @@ fn is_amendment(event: &EventKind) -> bool {
     matches!(
         event,
         EventKind::GameAmended { .. }
+            | EventKind::GameEnded { .. }
+            | EventKind::GameResumed { .. }
             | EventKind::MoveMade(_)
             | EventKind::MoveAmended { .. }
             | EventKind::MoveRetracted { .. }

@@ -129,6 +129,9 @@ impl Referee {
             edition: rules.edition,
         };
         self.publish(now, None, event, None);
+        if let Some(game) = &mut self.game {
+            game.claim_after = Some(ply);
+        }
     }
 }
 

@@ -1,10 +1,12 @@
 //! Positions that end the game without anybody's claim.
 
+use core::time::Duration;
+
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Chess, Color, KnownOutcome, Position};
 
 use super::history::History;
-use super::{Referee, Verdict};
+use super::{LineEntry, Referee, Verdict};
 use crate::events::{Clock, CompletedBy, CorrectionReason, DecidedBy, EndReason, EventKind};
 use crate::laws::{Fivefold, Rules, SeventyFive};
 
@@ -14,6 +16,11 @@ const SEVENTY_FIVE_MOVES: u32 = 75;
 const FIVEFOLD: usize = 5;
 /// Plies between two of five occurrences at consecutive alternate moves (2014, Art. 9.6a).
 const ALTERNATE: u32 = 4;
+
+/// Without a clock, this many legal moves made after a result was shown prove that play goes on.
+const MIN_PLIES_PLAYED_ON: usize = 3;
+/// The first of them is made within this time: later it may be analysis.
+const PLAYED_ON_WITHIN: Duration = Duration::from_secs(10);
 
 /// How a game ends by its last ply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,6 +92,44 @@ impl Referee {
             self.publish(now, None, completed, None);
         }
         self.end(now, Some(stood_at).filter(|at| *at != now), verdict);
+    }
+
+    /// Play goes on after a result that the board showed: a square was misread, or the players had not agreed. The game
+    /// goes on with all that has been played since.
+    pub(super) fn check_for_play(&mut self, now: Timestamp) {
+        let Some(game) = self.game.as_ref().filter(|game| game.is_shown()) else {
+            return;
+        };
+        let (Some(shown_at), Some(verdict)) = (game.shown_at, game.verdict.clone()) else {
+            return;
+        };
+        // The line may be that of other play: pieces put up after the game.
+        let same = |(old, new): (&LineEntry, &LineEntry)| old.ply.after.board() == new.ply.after.board();
+        let kept = game.published.iter().zip(&self.line).all(same);
+        let since = self.line.get(game.published.len()..).unwrap_or_default();
+        let legal = |entry: &LineEntry| entry.ply.played.is_some() && entry.ply.lifted_at > shown_at;
+        let goes_on = if self.clock.connected {
+            self.clock.running && since.iter().any(|entry| legal(entry) && entry.is_pressed())
+        } else {
+            let in_time = |first: &LineEntry| first.ply.lifted_at <= shown_at + PLAYED_ON_WITHIN;
+            let soon = since.first().is_some_and(in_time);
+            soon && since.len() >= MIN_PLIES_PLAYED_ON && since.iter().all(legal)
+        };
+        if kept && goes_on {
+            let (result, reason) = (verdict.result, verdict.reason);
+            self.publish(now, None, EventKind::GameResumed { result, reason }, None);
+            self.reopen();
+            self.follow(now, CorrectionReason::Recovered);
+        }
+    }
+
+    /// What was published as the end of the game no longer counts.
+    pub(super) fn reopen(&mut self) {
+        if let Some(game) = &mut self.game {
+            game.ended = false;
+            game.verdict = None;
+            game.shown_at = None;
+        }
     }
 
     /// What was played after the ply that ended the game is not part of it.

@@ -111,6 +111,7 @@ impl Referee {
             start,
             published: Vec::new(),
             ended: false,
+            claim_after: None,
             shown_at: None,
             verdict: None,
             players: self.announced.take(),

@@ -96,6 +96,8 @@ struct OpenGame {
     /// The plies published, each as in the line when it was published.
     published: Vec<LineEntry>,
     ended: bool,
+    /// The last ply after which a draw could be claimed.
+    claim_after: Option<u32>,
     /// When the players showed its result.
     shown_at: Option<Timestamp>,
     /// How it ended.
@@ -107,6 +109,17 @@ struct OpenGame {
 }
 
 impl OpenGame {
+    /// Whether a draw can be claimed after its last ply.
+    fn has_claim(&self) -> bool {
+        let last = self.published.last().map(|entry| entry.ply.number);
+        self.claim_after.is_some() && self.claim_after == last
+    }
+
+    /// Whether it is over by what the board showed alone: that can be changed, and is withdrawn when play goes on.
+    fn is_shown(&self) -> bool {
+        self.ended && self.verdict.as_ref().is_some_and(Verdict::is_shown)
+    }
+
     /// Drops all plies after the first `plies`.
     fn keep(&mut self, plies: usize) {
         self.published.truncate(plies);
@@ -225,6 +238,7 @@ impl Referee {
                 self.mark(now, ply, |entry| {
                     entry.completed = Some((by, clock.map(Clock::from), elapsed))
                 });
+                self.check_for_play(now);
             }
             Finding::ResultShown { outcome, by } => self.result_shown(now, outcome, by),
             Finding::Recovered {
@@ -295,6 +309,8 @@ impl Referee {
             line: &self.line,
             begun: ended == Some(false),
             over: ended == Some(true),
+            claim: self.game.as_ref().is_some_and(OpenGame::has_claim),
+            shown: self.game.as_ref().is_some_and(OpenGame::is_shown),
             clock: &self.clock,
             white_side: self.white_side,
             regulations: &self.regulations,
@@ -317,7 +333,16 @@ impl Referee {
     }
 
     fn publish(&mut self, ts: Timestamp, at: Option<Timestamp>, event: EventKind, ply: Option<Box<Ply>>) {
-        let game = self.game.as_ref().map(|game| game.id.clone());
+        // What boards and clocks do after the end is no part of the game.
+        let of_line = matches!(
+            event,
+            EventKind::ClockConnected {}
+                | EventKind::ClockDisconnected {}
+                | EventKind::ClockBatteryLow {}
+                | EventKind::BoardRecovered { .. }
+        );
+        let game = self.game.as_ref().filter(|game| !(of_line && game.ended));
+        let game = game.map(|game| game.id.clone());
         self.rulings.push(Ruling {
             ts,
             at,
@@ -342,6 +367,7 @@ impl Referee {
         }
         self.line.push(entry);
         self.follow(now, reason);
+        self.check_for_play(now);
     }
 
     /// Whether a ply read from the board's memory was the last one of a game whose result has been shown since.
@@ -456,16 +482,18 @@ impl Referee {
         self.publish(now, None, event, None);
     }
 
+    /// The board shows a result. Where it showed another one before, the kings have been put right.
     fn result_shown(&mut self, now: Timestamp, outcome: KnownOutcome, by: ResultSign) {
         self.search_before_the_end(now, u32::MAX);
-        if self
-            .game
-            .as_ref()
-            .is_some_and(|game| !game.ended && !game.published.is_empty())
-        {
-            self.end(now, None, Verdict::board(outcome.into(), by.into()));
+        let verdict = Verdict::board(outcome.into(), by.into());
+        let ends = self.game.as_ref().is_some_and(|game| match &game.verdict {
+            Some(before) if game.ended => game.is_shown() && *before != verdict,
+            _ => !game.ended && !game.published.is_empty(),
+        });
+        if ends {
+            self.end(now, None, verdict);
             if let Some(game) = &mut self.game {
-                game.shown_at = Some(now);
+                game.shown_at.get_or_insert(now);
             }
             self.tell_early_draw(now);
         }
@@ -495,6 +523,12 @@ impl Referee {
 }
 
 impl Verdict {
+    /// Whether it is a result that the board shows, by kings or by a result piece, and that nobody has confirmed.
+    fn is_shown(&self) -> bool {
+        let sign = matches!(self.reason, EndReason::Kings | EndReason::ResultPiece);
+        sign && self.by == DecidedBy::Board && !self.confirmed
+    }
+
     /// A result shown on the board is a proposal.
     fn board(result: GameResult, reason: EndReason) -> Self {
         Self {

@@ -4,7 +4,7 @@ use shakmaty::Bitboard;
 
 use super::claims::Offered;
 use super::history::Placed;
-use super::{Game, LineEntry, OpenGame, Referee, Resumed};
+use super::{Game, LineEntry, OpenGame, Referee, Resumed, Verdict};
 use crate::events::incidents::Incidents;
 use crate::referee::command::Announced;
 
@@ -46,6 +46,7 @@ impl Referee {
         if let Some(control) = resumed.time_control {
             self.regulations.set_time_control(control);
         }
+        let shown = resumed.verdict.as_ref().is_some_and(Verdict::is_shown);
         self.game = Some(OpenGame {
             id: Game {
                 number: resumed.number,
@@ -54,7 +55,8 @@ impl Referee {
             start: resumed.start.state,
             published,
             ended: resumed.verdict.is_some(),
-            shown_at: None,
+            claim_after: None,
+            shown_at: resumed.ended.filter(|_| shown),
             verdict: resumed.verdict,
             players: resumed.players,
             placed: resumed

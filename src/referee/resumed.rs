@@ -28,8 +28,10 @@ pub struct Resumed {
     pub plies: Vec<(Ply, MoveRecord)>,
     /// White's side of the clock, if it was known.
     pub white_side: Option<Side>,
-    /// How it ended; nothing more is added to it.
+    /// How it ended.
     pub verdict: Option<Verdict>,
+    /// When it ended.
+    pub ended: Option<Timestamp>,
     /// Who plays it.
     pub players: Option<Players>,
     /// Positions that the arbiter set, each with the number of the ply before it.
@@ -82,6 +84,7 @@ impl Resumed {
                 by,
                 confirmed: record.confirmed,
             }),
+            ended: record.ended,
             players: record.players.clone(),
             placed,
             time_control: game

@@ -53,6 +53,10 @@ pub(super) struct GameStatus<'a> {
     pub(super) begun: bool,
     /// A game is over, and no other start position has been set up since.
     pub(super) over: bool,
+    /// A draw can be claimed after its last move.
+    pub(super) claim: bool,
+    /// It is over by what the board showed alone; play that goes on will withdraw that.
+    pub(super) shown: bool,
     pub(super) clock: &'a ClockState,
     pub(super) white_side: Option<Side>,
     pub(super) regulations: &'a Regulations,
@@ -533,7 +537,7 @@ impl Watch {
 }
 
 /// Incidents that are over when the arbiter sets the position or the moves.
-const ON_THE_BOARD: [IncidentKind; 8] = [
+pub(super) const ON_THE_BOARD: [IncidentKind; 8] = [
     IncidentKind::IllegalMove,
     IncidentKind::PromotionNotReplaced,
     IncidentKind::ClockPressedWithoutMove,

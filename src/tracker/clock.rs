@@ -6,6 +6,7 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_protocol::{ClockTimes, SideTime};
 use shakmaty::{ByColor, Color};
 
+use super::reading::{Fit, Known, Reading, is_last, marks_turn, side_time};
 use crate::vocabulary::vocabulary;
 
 vocabulary! {
@@ -54,8 +55,14 @@ pub enum ClockChange {
 /// Follows the readings of one clock.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ClockWatch {
-    /// The last reading.
+    /// The last reading that is believed.
     last: Option<(Timestamp, ClockTimes)>,
+    /// A reading that contradicts it, with what follows it still to come.
+    doubted: Option<Doubted>,
+    /// The last reading of the running clock said whose turn it was, and the lever said the same.
+    marks_turns: bool,
+    /// The sign of a weak battery has been reported.
+    battery_told: bool,
     /// Votes that White's side is the left one (positive) or the right one (negative).
     left_is_white: i8,
     /// White's side when it was last beyond doubt.
@@ -74,6 +81,14 @@ pub(crate) struct ClockWatch {
     presses_recorded: bool,
 }
 
+/// A reading that is not believed before another one says the same, or silence does.
+#[derive(Debug, Clone, Copy)]
+struct Doubted {
+    at: Timestamp,
+    reading: Reading,
+    fit: Fit,
+}
+
 /// The time that one side's clock has been running since the other side's press.
 #[derive(Debug, Clone, Copy)]
 struct Turn {
@@ -86,6 +101,11 @@ struct Turn {
 /// From this many votes on, White's side is beyond doubt. A clock that is started on a start position counts this much. In
 /// quick play as many presses in a row can be reported too late and vote for the wrong side, but not more.
 pub(super) const SURE_VOTES: i8 = 3;
+
+/// A running clock is reported once a second. A stopped one, and none at all, are true after this much silence.
+const PROVED_BY_SILENCE: Duration = Duration::from_millis(2500);
+/// The same on a bus, where each board is asked in turn.
+const PROVED_BY_SILENCE_ON_BUS: Duration = Duration::from_secs(5);
 
 /// Votes beyond this are not counted, so that a clock that is turned round during a game is noticed after a few presses.
 const MAX_VOTES: i8 = 4;
@@ -100,7 +120,69 @@ impl Side {
 }
 
 impl ClockWatch {
-    /// Takes in a reading and returns what has changed.
+    /// Takes in what the board says of its clock. Returns the readings that are to be believed now, in order, each with its
+    /// time: one that contradicts what is known is kept back until the next one says the same. If the next one goes with
+    /// what was known before, the one between was noise.
+    pub(crate) fn weigh(&mut self, at: Timestamp, reading: Reading) -> Vec<(Timestamp, Reading)> {
+        let Some(known) = self.known() else {
+            return vec![(at, reading)];
+        };
+        let fit = known.fit(at, reading);
+        let doubted = self.doubted.take();
+        let confirmed = doubted.and_then(|doubted| {
+            let next = known
+                .then(doubted.at, doubted.reading)
+                .map(|then| then.fit(at, reading));
+            let agrees = match next {
+                Some(next) => (next != Fit::Contradiction).then_some(next),
+                None => reading.is_none().then_some(Fit::Plain),
+            };
+            let next = agrees.filter(|_| fit == Fit::Contradiction || doubted.fit == Fit::Unusual)?;
+            Some((doubted, next))
+        });
+        let (mut believed, fit) = match confirmed {
+            Some((doubted, next)) => (vec![(doubted.at, doubted.reading)], next),
+            None => (Vec::new(), fit),
+        };
+        if fit == Fit::Plain {
+            believed.push((at, reading));
+        } else {
+            self.doubted = Some(Doubted { at, reading, fit });
+        }
+        believed
+    }
+
+    /// When silence will have proved the reading that is doubted.
+    pub(crate) fn proved_at(&self, on_bus: bool) -> Option<Timestamp> {
+        let wait = if on_bus {
+            PROVED_BY_SILENCE_ON_BUS
+        } else {
+            PROVED_BY_SILENCE
+        };
+        self.doubted
+            .filter(|doubted| is_last(doubted.reading))
+            .map(|doubted| doubted.at + wait)
+    }
+
+    /// Nothing has come since the reading that is doubted: it is to be believed. Returns it with its time.
+    pub(crate) fn proved(&mut self) -> Option<(Timestamp, Reading)> {
+        self.doubted.take().map(|doubted| (doubted.at, doubted.reading))
+    }
+
+    /// What is known of the clock; `None` without one.
+    fn known(&self) -> Option<Known> {
+        let (at, times) = self.last?;
+        Some(Known {
+            at,
+            times,
+            lever_rests: self.lever_seen >= 2,
+            marks_turns: self.marks_turns,
+            missed: self.readings_missed,
+            presses_recorded: self.presses_recorded,
+        })
+    }
+
+    /// Takes in a reading that is to be believed, and returns what has changed.
     pub(crate) fn read(&mut self, at: Timestamp, times: ClockTimes) -> Vec<ClockChange> {
         let mut changes = Vec::new();
         let before = self.last.replace((at, times)).map(|(_, times)| times);
@@ -113,8 +195,14 @@ impl ClockWatch {
         if before.is_none() {
             changes.push(ClockChange::Connected);
         }
-        if times.battery_low && !before.is_some_and(|t| t.battery_low) {
+        // One damaged bit must not send anybody for a battery.
+        let weak = times.battery_low && before.is_none_or(|t| t.battery_low);
+        if weak && !self.battery_told {
             changes.push(ClockChange::BatteryLow);
+        }
+        self.battery_told = weak || (self.battery_told && times.battery_low);
+        if times.running {
+            self.marks_turns = marks_turn(times);
         }
         let lever = lever_side(times);
         let moved = before.is_some_and(|t| lever_side(t) != lever);
@@ -150,8 +238,7 @@ impl ClockWatch {
     fn pressed_twice(&self, before: Option<ClockTimes>, times: ClockTimes) -> bool {
         let halted = lever_side(times).other();
         self.lever_seen >= 2
-            && before
-                .is_some_and(|before| before.running && side_time(times, halted) < side_time(before, halted))
+            && before.is_some_and(|before| before.running && seconds(times, halted) < seconds(before, halted))
     }
 
     /// The clock was started: the interrupted turn continues, unless the lever has moved.
@@ -179,6 +266,9 @@ impl ClockWatch {
 
     /// The board says that there is no clock. Returns whether there was one.
     pub(crate) fn disconnected(&mut self) -> bool {
+        self.doubted = None;
+        self.marks_turns = false;
+        self.battery_told = false;
         self.turn = None;
         self.stopped_since = None;
         self.lever_seen = 0;
@@ -194,6 +284,7 @@ impl ClockWatch {
 
     /// Readings are missed from now on.
     pub(crate) fn stop_listening(&mut self) {
+        self.doubted = None;
         self.readings_missed = true;
         self.lever_seen = 0;
     }
@@ -240,7 +331,7 @@ impl ClockWatch {
     pub(crate) fn halted(&self) -> Option<(Side, u32)> {
         let (_, times) = self.last?;
         let side = lever_side(times).other();
-        Some((side, side_time(times, side)))
+        Some((side, seconds(times, side)))
     }
 
     /// White's side, once there is evidence.
@@ -332,16 +423,12 @@ impl Turn {
 }
 
 /// A side's time in seconds.
-fn side_time(times: ClockTimes, side: Side) -> u32 {
-    let time = match side {
-        Side::Left => times.left,
-        Side::Right => times.right,
-    };
-    time.total_seconds()
+fn seconds(times: ClockTimes, side: Side) -> u32 {
+    side_time(times, side).total_seconds()
 }
 
 /// The side whose time runs: the lever is high there, as the other player has pressed it down.
-fn lever_side(times: ClockTimes) -> Side {
+pub(super) fn lever_side(times: ClockTimes) -> Side {
     if times.lever_right_high {
         Side::Right
     } else {

@@ -24,6 +24,7 @@ mod pace;
 mod patience;
 mod playback;
 mod press;
+mod reading;
 mod resume;
 mod rewind;
 mod search;
@@ -37,7 +38,7 @@ use core::time::Duration;
 use std::collections::VecDeque;
 
 use kiebitz_hardware::{Observation, Observed, Timestamp};
-use kiebitz_protocol::{ClockTimes, Dump, FieldUpdate};
+use kiebitz_protocol::{Dump, FieldUpdate};
 use shakmaty::{Bitboard, Board, ByColor};
 
 use clock::ClockWatch;
@@ -52,6 +53,7 @@ use late::Late;
 use memory::MemoryWait;
 use motion::Habits;
 use playback::Playback;
+use reading::Reading;
 use rewind::Checkpoint;
 pub use sensors::SensorChange;
 use sensors::Sensors;
@@ -176,13 +178,11 @@ impl Tracker {
             Observation::Field { update, .. } => self.field_updated(now, *update),
             Observation::Board { dump, .. } => self.dump_received(now, dump),
             Observation::Clock { times, .. } => {
-                self.clock_read(now, *times);
+                self.clock_read(now, Some(*times));
                 false
             }
             Observation::ClockAbsent => {
-                if self.clock.disconnected() {
-                    self.announce(now, Finding::Clock(ClockChange::Disconnected));
-                }
+                self.clock_read(now, None);
                 false
             }
             Observation::Disturbed { .. } => {
@@ -246,12 +246,25 @@ impl Tracker {
         changed
     }
 
-    /// Takes in a reading of the clock.
-    fn clock_read(&mut self, now: Timestamp, times: ClockTimes) {
-        if self.is_late_reading(now, times) {
+    /// Takes in what the board says of its clock.
+    fn clock_read(&mut self, now: Timestamp, reading: Reading) {
+        if reading.is_some_and(|times| self.is_late_reading(now, times)) {
             return;
         }
-        let changes = self.clock.read(now, times);
+        for (at, reading) in self.clock.weigh(now, reading) {
+            self.clock_shows(now, at, reading);
+        }
+    }
+
+    /// Takes in a reading of the clock that is to be believed, and that came in at `at`.
+    fn clock_shows(&mut self, now: Timestamp, at: Timestamp, reading: Reading) {
+        let Some(times) = reading else {
+            if self.clock.disconnected() {
+                self.announce(now, Finding::Clock(ClockChange::Disconnected));
+            }
+            return;
+        };
+        let changes = self.clock.read(at, times);
         if let Some(face) = self.clock.face() {
             let sure = self.clock.is_sure();
             self.announce(now, Finding::Times { face, sure });
@@ -293,7 +306,9 @@ impl Tracker {
     /// is pending.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
-        self.wake.filter(|_| !self.silent_between_polls())
+        let wake = self.wake.filter(|_| !self.silent_between_polls());
+        let deadlines = [wake, self.clock.proved_at(self.polled)];
+        deadlines.into_iter().flatten().min()
     }
 
     /// Whether the board is silent between two polls: silence then proves nothing.
@@ -304,6 +319,11 @@ impl Tracker {
     /// Takes note that time has passed without an observation.
     pub fn handle_deadline(&mut self, now: Timestamp) {
         self.observed_at = now;
+        if self.clock.proved_at(self.polled).is_some_and(|at| at <= now)
+            && let Some((at, reading)) = self.clock.proved()
+        {
+            self.clock_shows(now, at, reading);
+        }
         self.conclude(now);
     }
 

@@ -11,6 +11,7 @@ use super::node::{NodeId, Played, Standing};
 use super::sensors::difference;
 use super::start::{self, Variant};
 use super::state::State;
+use super::tree::Tree;
 
 /// Signals already announced, so that each is announced once.
 #[derive(Debug, Default)]
@@ -28,8 +29,13 @@ const MIN_DOUBTFUL_START: Duration = Duration::from_secs(2);
 const MAX_IN_HAND: usize = 4;
 /// With fewer pieces on the board, of twice as many that the line has, they are being put away.
 const MIN_PIECES_LEFT: usize = 8;
-/// How long the board must be quiet before a result that it shows counts.
-const MIN_RESULT: Duration = Duration::from_millis(700);
+/// How long a result must have been shown to count: four scans, for a square may be misread in three.
+const MIN_RESULT: Duration = Duration::from_millis(1000);
+/// The same for a result piece while the clock runs, and where a king stood in the centre before: the players may not
+/// have done with it.
+const MIN_DOUBTFUL_RESULT: Duration = Duration::from_millis(2000);
+/// The same for a result piece without a clock, where pieces of the game are not where they should be.
+const MIN_UNEXPLAINED_RESULT: Duration = Duration::from_secs(10);
 /// How long the board must be quiet before its placement counts as a position, without a known history.
 const MIN_POSITION: Duration = Duration::from_secs(2);
 /// How long the board must be quiet before an open gap is given up as undecidable.
@@ -38,6 +44,16 @@ const GIVE_UP_GAP_AFTER: Duration = Duration::from_secs(10);
 const MAX_SET_UP_PAUSE: Duration = Duration::from_millis(1500);
 /// The four centre squares, on which kings show a result.
 pub(crate) const CENTRE: [Square; 4] = [Square::D4, Square::E4, Square::D5, Square::E5];
+
+/// A result that the board shows.
+struct Sign {
+    outcome: KnownOutcome,
+    by: ResultSign,
+    /// Since when its pieces have stood there.
+    since: Timestamp,
+    /// How long they must have stood to count; `None`: they do not count as things are.
+    wait: Option<Duration>,
+}
 
 impl Tracker {
     /// Begins a new line if a start position stands on the board that is not simply the current position of the line.
@@ -192,14 +208,17 @@ impl Tracker {
 
     /// Announces a result that the board shows. Returns whether there was a new one.
     pub(super) fn find_result(&mut self, now: Timestamp) -> bool {
-        let Some((outcome, by)) = self.result_on_board() else {
+        let Some(sign) = self.result_on_board() else {
             self.signals.shown = None;
             return false;
         };
+        let Sign { outcome, by, .. } = sign;
         if self.signals.shown == Some((outcome, by)) {
             return false;
         }
-        let ready = self.quiet_since + MIN_RESULT;
+        let Some(ready) = sign.wait.map(|wait| sign.since + wait) else {
+            return false;
+        };
         if now < ready {
             self.wake_at(ready);
             return false;
@@ -219,19 +238,47 @@ impl Tracker {
             .is_some_and(|line| line.tree.node(line.tree.best()).differs.is_empty())
     }
 
-    /// The result that the board shows. Both kings in the centre cannot arise in play; they show the result by the colour
-    /// of their squares: light for White, dark for Black, one of each for a draw.
-    fn result_on_board(&self) -> Option<(KnownOutcome, ResultSign)> {
-        self.line.as_ref()?;
-        if let Some(outcome) = self.sensors.shown_result() {
-            return Some((outcome, ResultSign::Piece));
-        }
+    /// The result that the board shows.
+    fn result_on_board(&self) -> Option<Sign> {
+        let tree = &self.line.as_ref()?.tree;
+        let tip = tree.node(tree.tip()).state.board();
+        let first_walk = Self::king_walks(tree).first().copied();
+        let before = first_walk.and_then(|first| tree.node(first).parent);
+        let before = before.map_or(tip, |before| tree.node(before).state.board());
+        self.result_piece(tip).or_else(|| self.kings_in_centre(before))
+    }
+
+    /// A result piece. Where pieces of the game are missing, it is likely one of them that is misread.
+    fn result_piece(&self, expected: &Board) -> Option<Sign> {
+        let outcome = self.sensors.shown_result()?;
+        let squares = self.sensors.result_squares();
+        let runs = self.clock.running();
+        let explained =
+            self.sensors.differing(expected) == squares && (squares & expected.occupied()).is_empty();
+        let wait = match (explained, runs) {
+            (_, Some(false)) | (true, None) => Some(MIN_RESULT),
+            (true, Some(true)) => Some(MIN_DOUBTFUL_RESULT),
+            (false, Some(true)) => None,
+            (false, None) => Some(MIN_UNEXPLAINED_RESULT),
+        };
+        Some(Sign {
+            outcome,
+            by: ResultSign::Piece,
+            since: self.stands_since(squares),
+            wait,
+        })
+    }
+
+    /// Both kings in the centre cannot arise in play; they show the result by the colour of their squares: light for
+    /// White, dark for Black, one of each for a draw. `before`: what stood there before the kings were moved.
+    fn kings_in_centre(&self, before: &Board) -> Option<Sign> {
         let centre: Bitboard = CENTRE.into_iter().collect();
-        let kings = self.sensors.board().kings() & centre;
+        let board = self.sensors.board();
+        let kings = board.kings() & centre;
         if kings.count() != 2
             || Color::ALL
                 .iter()
-                .any(|c| (kings & self.sensors.board().by_color(*c)).count() != 1)
+                .any(|c| (kings & board.by_color(*c)).count() != 1)
         {
             return None;
         }
@@ -240,7 +287,25 @@ impl Tracker {
             0 => KnownOutcome::Decisive { winner: Color::Black },
             _ => KnownOutcome::Draw,
         };
-        Some((outcome, ResultSign::Kings))
+        let stood_there = kings
+            .into_iter()
+            .any(|square| before.piece_at(square) == board.piece_at(square));
+        Some(Sign {
+            outcome,
+            by: ResultSign::Kings,
+            since: self.stands_since(kings),
+            wait: Some(if stood_there {
+                MIN_DOUBTFUL_RESULT
+            } else {
+                MIN_RESULT
+            }),
+        })
+    }
+
+    /// When the last of these squares changed.
+    fn stands_since(&self, squares: Bitboard) -> Timestamp {
+        let changed = squares.into_iter().map(|square| self.sensors.changed_at(square));
+        changed.max().unwrap_or(self.quiet_since)
     }
 
     /// Withdraws the last plies if they were pieces being set up for the next game: the clock had been stopped before
@@ -305,21 +370,23 @@ impl Tracker {
         announced.get(announced.len() - last).copied()
     }
 
+    /// The last plies, if they are kings on their way to show the result, the first of them first.
+    fn king_walks(tree: &Tree) -> Vec<NodeId> {
+        let path = tree.path(tree.tip());
+        let walks = |id: &NodeId| {
+            let node = tree.node(*id);
+            let to_centre = |m: shakmaty::Move| m.role() == Role::King && CENTRE.contains(&m.to());
+            !node.completed && matches!(node.played, Played::Move(m) if to_centre(m))
+        };
+        let before = path.iter().rposition(|id| !walks(id)).map_or(0, |last| last + 1);
+        path[before..].to_vec()
+    }
+
     /// Withdraws the last plies if they were kings on their way to show the result.
     fn withdraw_king_walks(&mut self, now: Timestamp) {
         let Some(line) = &mut self.line else { return };
         let tree = &mut line.tree;
-        let walks: Vec<NodeId> = tree
-            .path(tree.tip())
-            .into_iter()
-            .rev()
-            .take_while(|id| {
-                let node = tree.node(*id);
-                let to_centre = |m: shakmaty::Move| m.role() == Role::King && CENTRE.contains(&m.to());
-                !node.completed && matches!(node.played, Played::Move(m) if to_centre(m))
-            })
-            .collect();
-        let Some(first) = walks.last().copied() else {
+        let Some(first) = Self::king_walks(tree).first().copied() else {
             return;
         };
         let ply = tree.node(first).ply;

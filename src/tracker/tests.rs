@@ -23,6 +23,8 @@ struct World {
     pressed: Vec<(u32, Option<u64>)>,
     /// How many plies were announced whose order is not certain.
     uncertain: usize,
+    /// What changed about the clock.
+    clock_changes: Vec<String>,
 }
 
 const START: &str = "rnbqkbnrpppppppp................................PPPPPPPPRNBQKBNR";
@@ -36,6 +38,7 @@ impl World {
             announced: Vec::new(),
             pressed: Vec::new(),
             uncertain: 0,
+            clock_changes: Vec::new(),
         };
         for (field, letter) in world.fields.iter_mut().zip(placement.chars()) {
             *field = wire(letter);
@@ -136,6 +139,9 @@ impl World {
         while let Some((_, finding)) = self.tracker.poll_finding() {
             if let Finding::Made(ply) = &finding {
                 self.uncertain += usize::from(ply.any_order);
+            }
+            if let Finding::Clock(change) = &finding {
+                self.clock_changes.push(format!("{change:?}"));
             }
             if let Finding::Completed {
                 ply,

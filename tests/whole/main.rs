@@ -23,6 +23,8 @@ mod doctor;
 #[cfg(unix)]
 mod emulate;
 #[cfg(unix)]
+mod ends;
+#[cfg(unix)]
 mod eventually;
 mod expected;
 #[cfg(unix)]
@@ -33,6 +35,8 @@ mod licences;
 mod mosquitto;
 mod mqtt;
 mod mqtt_world;
+#[cfg(unix)]
+mod noise;
 mod report;
 #[cfg(unix)]
 mod restart;

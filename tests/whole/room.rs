@@ -13,6 +13,7 @@ use kiebitz::tools::emulate::plies;
 use kiebitz_hardware::capture::{CaptureWriter, Direction, Interface, LineMode};
 use kiebitz_hardware::emulator::{BoardSettings, ClockSide, EmulatedBoard, EmulatedClock};
 use kiebitz_hardware::{Line, LineSettings, Timestamp};
+use kiebitz_protocol::{Contents, Field};
 use shakmaty::{Board, Square};
 
 /// The usual set-up.
@@ -144,10 +145,27 @@ impl Room {
         }
     }
 
+    /// What stands on a square.
+    pub(crate) fn contents(&self, square: &str) -> Contents {
+        self.board.contents(field(square))
+    }
+
+    /// Something else stands on a square, or is read there.
+    pub(crate) fn sets(&mut self, square: &str, contents: Contents) {
+        self.board.set(self.now, field(square), contents);
+        self.pass(HAND);
+    }
+
+    /// Somebody takes the clock's cable out.
+    pub(crate) fn unplugs_clock(&mut self) {
+        self.board.plug_clock(self.now, None);
+        self.pass(HAND);
+    }
+
     /// All pieces are set up.
     pub(crate) fn set_up(&mut self, placement: &str) {
         let pieces = plies::dump(&placement.parse().unwrap());
-        for (field, piece) in kiebitz_protocol::Field::all().zip(pieces) {
+        for (field, piece) in Field::all().zip(pieces) {
             self.board.set(self.now, field, piece);
             self.pass(Duration::from_millis(20));
         }
@@ -271,9 +289,12 @@ const PORT: &str = "/dev/ttyUSB0";
 /// Not of interest here.
 const LINES: [&str; 3] = ["board_disconnected", "clock_disconnected", "clock_stopped"];
 
-fn squares(moves: &str) -> impl Iterator<Item = (kiebitz_protocol::Field, kiebitz_protocol::Field)> {
-    moves.split_whitespace().map(|uci| {
-        let square = |at| plies::field(uci[at..at + 2].parse::<Square>().unwrap());
-        (square(0), square(2))
-    })
+fn squares(moves: &str) -> impl Iterator<Item = (Field, Field)> {
+    moves
+        .split_whitespace()
+        .map(|uci| (field(&uci[..2]), field(&uci[2..4])))
+}
+
+fn field(square: &str) -> Field {
+    plies::field(square.parse::<Square>().unwrap())
 }

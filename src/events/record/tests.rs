@@ -247,6 +247,25 @@ fn the_arbiters_result_is_confirmed_and_can_be_taken_back() {
 }
 
 #[test]
+fn an_end_that_is_withdrawn_leaves_nothing_behind() {
+    let ended = |result| EventKind::GameEnded {
+        result,
+        reason: EndReason::Kings,
+        by: DecidedBy::Board,
+        confirmed: false,
+    };
+    let mut games = game(vec![started("start", Variant::Standard)]);
+    let before = games.current().cloned().expect("a game");
+    games.apply(&event(3, ended(GameResult::Draw)));
+    games.apply(&event(4, ended(GameResult::WhiteWins)));
+    assert_eq!(games.current().expect("a game").result, GameResult::WhiteWins);
+    let (result, reason) = (GameResult::WhiteWins, EndReason::Kings);
+    assert!(games.apply(&event(5, EventKind::GameResumed { result, reason })));
+    let revision = before.revision + 3;
+    assert_eq!(games.current(), Some(&GameRecord { revision, ..before }));
+}
+
+#[test]
 fn a_position_is_kept_where_the_moves_do_not_lead_to_it() {
     let set = |fen: &str| {
         with(|event| {

@@ -110,9 +110,16 @@ fn amended(result: GameResult, reason: Option<EndReason>) -> Event {
     in_game(4, "day-b-1", kind)
 }
 
+/// The end that the board showed is withdrawn, in event 4.
+fn resumed() -> Event {
+    let (result, reason) = (GameResult::WhiteWins, EndReason::Kings);
+    in_game(4, "day-b-1", EventKind::GameResumed { result, reason })
+}
+
 #[test]
-fn game_that_the_arbiter_lets_go_on_is_in_play() {
+fn game_that_goes_on_after_an_end_is_in_play() {
     for (amended, over) in [
+        (resumed(), false),
         (amended(GameResult::Unknown, None), false),
         (amended(GameResult::BlackWins, Some(EndReason::Flag)), true),
     ] {

@@ -6,6 +6,7 @@ use super::{Advice, Draft, Severity, clock_text, name};
 use crate::laws::articles::Topic;
 use crate::laws::resumable::ResumableCase;
 use crate::laws::rules::TwoFlags;
+use crate::laws::situation::WhyStopped;
 use crate::laws::table::{self, FlagCall};
 
 impl Draft<'_> {
@@ -165,8 +166,15 @@ impl Draft<'_> {
         }
     }
 
-    pub(super) fn clock_stopped(self) -> Advice {
-        self.is(Severity::Hint, "clock_stopped.stopped", &[Topic::ClockStopped])
+    /// The players stop the clock at the end of most games: only what the board shows makes it worth a look.
+    pub(super) fn clock_stopped(self, why: Option<WhyStopped>) -> Advice {
+        let (severity, case) = match why {
+            Some(WhyStopped::Promotion) => (Severity::Hint, "clock_stopped.promotion"),
+            Some(WhyStopped::Claim) => (Severity::Hint, "clock_stopped.claim"),
+            Some(WhyStopped::Irregularity) => (Severity::Hint, "clock_stopped.irregularity"),
+            None => (Severity::Info, "clock_stopped.passed"),
+        };
+        self.is(severity, case, &[Topic::ClockStopped])
     }
 
     pub(super) fn clock_gone(self) -> Advice {

@@ -264,6 +264,7 @@ impl BoardState {
             | EventKind::CommandTaken { .. }
             | EventKind::GameAmended { .. }
             | EventKind::GameEnded { .. }
+            | EventKind::GameResumed { .. }
             | EventKind::GameStarted { .. }
             | EventKind::IncidentClosed { .. }
             | EventKind::IncidentOpened(_)

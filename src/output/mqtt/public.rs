@@ -183,6 +183,9 @@ impl PublicProjection {
                 }
             }
             EventKind::GameEnded { result, .. } if replaced(*result) => return None,
+            EventKind::GameResumed { .. } => {
+                self.games.current().filter(|game| game.ended.is_some())?;
+            }
             EventKind::GameAmended {
                 result, reason, note, ..
             } => {
@@ -207,6 +210,7 @@ const fn is_public(kind: &EventKind) -> bool {
             | EventKind::MoveRetracted { .. }
             | EventKind::MoveCompleted { .. }
             | EventKind::GameEnded { .. }
+            | EventKind::GameResumed { .. }
             | EventKind::GameAmended { .. }
     )
 }
@@ -220,10 +224,12 @@ const fn withdrawn_from(kind: &EventKind) -> Option<u32> {
     }
 }
 
-/// The result by which the arbiter replaces the one published before.
+/// The result that replaces the one published before.
 fn new_result(kind: &EventKind) -> Option<GameResult> {
     match kind {
         EventKind::GameAmended { result, .. } => *result,
+        EventKind::GameEnded { result, .. } => Some(*result),
+        EventKind::GameResumed { .. } => Some(GameResult::Unknown),
         _ => None,
     }
 }

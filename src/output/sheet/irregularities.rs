@@ -64,6 +64,9 @@ pub(super) fn of(
             Some(game),
         ) => amended(entry, replaces.as_deref(), *reason, game),
         (EventKind::MoveRetracted { ply, reason }, Some(game)) => retracted(*ply, *reason, game),
+        (EventKind::GameResumed { result, .. }, _) => {
+            format!("the game goes on: the board had shown {result}, which is withdrawn")
+        }
         (
             EventKind::CommandTaken {
                 by, action, error, ..

@@ -2,7 +2,7 @@ use shakmaty::KnownOutcome;
 
 use crate::laws::{Edition, Mode};
 use crate::referee::tests::table::{STANDARD, Table, WHITE_WINS, rules};
-use crate::tracker::Completion;
+use crate::tracker::{ClockChange, Completion, Finding};
 
 const KNIGHTS: &str = "Nf3 Nf6 Ng1 Ng8";
 
@@ -243,7 +243,7 @@ fn a_reply_to_the_end_is_no_part_of_the_game() {
     table.makes("Ng8").makes("e4");
     table.published();
     let (ply, by) = (16, crate::tracker::Settlement::Reply);
-    table.finds(crate::tracker::Finding::Settled { ply, by });
+    table.finds(Finding::Settled { ply, by });
     let said = table.published();
     assert_eq!(
         said,
@@ -255,14 +255,64 @@ fn a_reply_to_the_end_is_no_part_of_the_game() {
     );
 }
 
-/// Nothing that is shown after the end counts, and nothing before the first move.
+/// Nothing that is shown before the first move counts. The kings can be put right until the arbiter has confirmed the
+/// result.
 #[test]
-fn kings_shown_are_a_proposal_and_the_first_end_counts() {
+fn kings_shown_are_a_proposal_until_it_is_confirmed() {
     let mut table = Table::of(STANDARD, rules(Edition::Fide2023, Mode::Standard, true));
     table
         .shows(KnownOutcome::Draw)
         .plays("e4 e5")
         .shows(KnownOutcome::Draw)
+        .shows(KnownOutcome::Draw)
         .shows(WHITE_WINS);
+    assert_eq!(
+        table.published(),
+        ["1/2-1/2 kings by board?", "1-0 kings by board?"]
+    );
+    assert_eq!(table.command(r#""do":"set_result","result":"1-0""#), "");
+    table.shows(KnownOutcome::Draw);
+    assert_eq!(table.published(), ["arbiter: 1-0 kings"]);
+}
+
+/// A result that the board showed is withdrawn by a move that is pressed after it, or without a clock by three moves made
+/// soon; moves made with the clock standing are analysis, and what the Laws or the arbiter ended stays ended (Art. 5.1.1).
+#[test]
+fn play_that_goes_on_withdraws_what_the_board_showed() {
+    let shown = || {
+        let mut table = Table::new(Edition::Fide2023);
+        table.finds(Finding::Clock(ClockChange::Connected));
+        table.finds(Finding::Clock(ClockChange::Started));
+        table.plays("e4 e5").shows(WHITE_WINS);
+        table.published();
+        table
+    };
+    let mut table = shown();
+    table.makes("Nf3").settles();
+    assert_eq!(table.published(), [""; 0]);
+    table.completes(3, Completion::Press);
+    assert_eq!(table.published(), ["not 1-0 kings"]);
+    table.plays("Nc6").shows(KnownOutcome::Draw);
     assert_eq!(table.published(), ["1/2-1/2 kings by board?"]);
+    let mut table = shown();
+    table
+        .finds(Finding::Clock(ClockChange::Stopped))
+        .plays("Nf3 Nc6 Bc4");
+    assert_eq!(table.published(), [""; 0]);
+    let mut table = shown();
+    table.command(r#""do":"set_result","result":"1-0""#);
+    table.plays("Nf3 Nc6 Bc4");
+    assert_eq!(table.published(), ["arbiter: 1-0 kings"]);
+    for (waits, said) in [
+        (1, &["1-0 kings by board?", "not 1-0 kings"][..]),
+        (60, &["1-0 kings by board?"]),
+    ] {
+        let mut table = Table::new(Edition::Fide2023);
+        table
+            .plays("e4 e5 a3 a6")
+            .shows(WHITE_WINS)
+            .passes(waits)
+            .plays("Nf3 Nc6 Bc4");
+        assert_eq!(table.published(), said);
+    }
 }

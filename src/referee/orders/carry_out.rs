@@ -98,10 +98,15 @@ impl Referee {
 
     /// A game that was ended goes on; what was played since then is part of it.
     pub(super) fn go_on(&mut self, now: Timestamp, by: &str) {
+        let dead = |verdict: &Verdict| verdict.reason == EndReason::DeadPosition;
+        let was_dead = self
+            .game
+            .as_ref()
+            .and_then(|game| game.verdict.as_ref())
+            .is_some_and(dead);
+        self.reopen();
         if let Some(game) = &mut self.game {
-            game.ended = false;
-            let verdict = game.verdict.take();
-            game.goes_on_dead |= verdict.is_some_and(|verdict| verdict.reason == EndReason::DeadPosition);
+            game.goes_on_dead |= was_dead;
         }
         let result = Some((GameResult::Unknown, None));
         self.amend(

@@ -257,6 +257,7 @@ fn short(event: EventKind) -> Option<String> {
             let doubt = if confirmed { "" } else { "?" };
             format!("{result} {reason} by {by}{doubt}")
         }
+        EventKind::GameResumed { result, reason } => format!("not {result} {reason}"),
         EventKind::ClaimAvailable {
             color,
             ply,

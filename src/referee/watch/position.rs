@@ -34,12 +34,12 @@ impl Positions {
         }
     }
 
-    /// A move was made when the game was over by the Laws, and the clock ran.
+    /// A move was made when the game was over by the Laws or the arbiter, and the clock ran.
     fn played_on(&mut self, desk: &mut Desk<'_>, ply: u32) {
         let after = self
             .over_at
             .is_some_and(|plies| usize::try_from(ply).is_ok_and(|ply| ply > plies));
-        if after && desk.game.clock.running {
+        if after && desk.game.clock.running && !desk.game.shown {
             self.over_at = None;
             let report = desk.report(Situation::ContinuedAfterEnd, desk.now()).at_ply(ply);
             desk.open_and_close(report, IncidentEnd::Passed);

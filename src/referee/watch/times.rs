@@ -3,12 +3,12 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::{ByColor, Color};
+use shakmaty::{Bitboard, ByColor, Color, Rank, Role};
 
 use super::book::{Number, ResumedIncident};
-use super::{Desk, News};
+use super::{Desk, News, ON_THE_BOARD};
 use crate::events::{ClosedBy, IncidentEnd};
-use crate::laws::{IncidentKind, Situation, TimeControl};
+use crate::laws::{IncidentKind, Situation, TimeControl, WhyStopped};
 use crate::tracker::ClockChange;
 
 /// With less time than this, and less than 30 seconds a move, a player need not write the moves (Art. 8.4).
@@ -20,6 +20,8 @@ const MIN_PERIOD_MS: u64 = 60 * 1000;
 /// A clock shows whole seconds: it shows zero for up to a second before the flag falls.
 const LAST_SECOND_MS: u64 = 1000;
 
+/// A clock that is stopped for this long is stopped on purpose. By then what is irregular on the board is known.
+const JUDGED_AFTER: Duration = Duration::from_secs(3);
 /// Where another period follows, its time appears at most this long after zero.
 const MAX_PERIOD_WAIT: Duration = Duration::from_millis(2000);
 
@@ -42,8 +44,19 @@ pub(super) struct Times {
     first_flag: Option<Color>,
     both: Option<Number>,
     trouble: ByColor<Option<Number>>,
+    standing: Option<Standing>,
     stopped: Option<Number>,
     gone: Option<Number>,
+}
+
+/// The clock is stopped during a game. Most often that is the end of it, which nothing may show: the players leave.
+#[derive(Debug, Clone, Copy)]
+struct Standing {
+    since: Timestamp,
+    /// A pawn was being promoted then.
+    promotion: bool,
+    /// It was asked why.
+    judged: bool,
 }
 
 impl Times {
@@ -60,7 +73,9 @@ impl Times {
     }
 
     pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
-        self.wake
+        let waits = self.standing.filter(|standing| !standing.judged);
+        let judged = waits.map(|standing| standing.since + JUDGED_AFTER);
+        [self.wake, judged].into_iter().flatten().min()
     }
 
     pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News) {
@@ -79,16 +94,16 @@ impl Times {
             }
             News::Times(times) => self.read(desk, *times),
             News::Clock(ClockChange::Stopped) if desk.game.begun => {
-                let report = desk.report(Situation::ClockStopped, now);
-                self.stopped = Some(desk.open(report));
+                self.standing = Some(Standing {
+                    since: now,
+                    promotion: promotes(desk),
+                    judged: false,
+                });
             }
-            News::Clock(ClockChange::Started) => {
-                if let Some(number) = self.stopped.take() {
-                    desk.book.close(now, number, ClosedBy::Clock, IncidentEnd::Passed);
-                }
-            }
+            News::Clock(ClockChange::Started) => self.started(desk),
             News::Clock(ClockChange::Disconnected) => {
                 self.last = None;
+                self.standing = None;
                 if desk.game.begun && self.gone.is_none() {
                     let report = desk.report(Situation::ClockDisconnected, now);
                     self.gone = Some(desk.open(report));
@@ -102,6 +117,46 @@ impl Times {
             }
             _ => {}
         }
+        self.ask_why(desk);
+    }
+
+    /// The clock has been stopped for a moment: the board may show why.
+    fn ask_why(&mut self, desk: &mut Desk<'_>) {
+        let now = desk.now();
+        let Some(standing) = &mut self.standing else {
+            return;
+        };
+        if standing.judged || now < standing.since + JUDGED_AFTER {
+            return;
+        }
+        standing.judged = true;
+        let (since, promotion) = (standing.since, standing.promotion);
+        let irregular = !desk.book.open_of(&ON_THE_BOARD).is_empty();
+        let why = match () {
+            // The flag is down: that has been said.
+            () if self.flags.white.is_some() || self.flags.black.is_some() => return,
+            () if irregular => WhyStopped::Irregularity,
+            () if promotion => WhyStopped::Promotion,
+            () if desk.game.claim => WhyStopped::Claim,
+            () => return,
+        };
+        let report = desk.report(Situation::ClockStopped { why: Some(why) }, since);
+        self.stopped = Some(desk.open(report));
+    }
+
+    /// The clock runs again: the game was not over. What nothing showed a reason for is there for the record.
+    fn started(&mut self, desk: &mut Desk<'_>) {
+        let now = desk.now();
+        let standing = self.standing.take();
+        let number = match (self.stopped.take(), standing) {
+            (Some(number), _) => number,
+            (None, Some(standing)) if desk.game.begun && now >= standing.since + JUDGED_AFTER => {
+                let report = desk.report(Situation::ClockStopped { why: None }, standing.since);
+                desk.open(report)
+            }
+            _ => return,
+        };
+        desk.book.close(now, number, ClosedBy::Clock, IncidentEnd::Passed);
     }
 
     fn read(&mut self, desk: &mut Desk<'_>, times: ByColor<u64>) {
@@ -253,6 +308,14 @@ impl Times {
             .of(color);
         self.trouble[color] = Some(desk.open(report));
     }
+}
+
+/// Whether the player on move has taken their pawn off the seventh rank, or put it on the last one.
+fn promotes(desk: &Desk<'_>) -> bool {
+    let Some(tip) = desk.game.tip() else { return false };
+    let seventh = tip.turn().fold_wb(Rank::Seventh, Rank::Second);
+    let pawns = tip.board().by_piece(Role::Pawn.of(tip.turn())) & Bitboard::from(seventh);
+    (pawns & desk.differs()).any()
 }
 
 fn runs(desk: &Desk<'_>, color: Color) -> bool {

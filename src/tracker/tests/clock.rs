@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Observation;
+use kiebitz_protocol::{ClockTimes, SideTime};
 use shakmaty::Color;
 
 use super::gaps::elements;
@@ -63,7 +64,8 @@ fn two_presses_between_two_readings_are_found_by_the_halted_time() {
         .wait(300)
         .shows("e7. e5p")
         .wait(300);
-    world.times(true, true, [198, 199]).has_announced("e4 e5");
+    world.times(true, true, [198, 199]).wait(1000);
+    world.times(true, true, [197, 199]).has_announced("e4 e5");
     assert_eq!(world.pressed, [(1, None), (2, None)]);
 }
 
@@ -105,6 +107,7 @@ fn a_clock_plugged_in_late_or_the_other_way_round_is_understood() {
         .times(true, true, [200, 190])
         .wait(1000);
     world.observe(Observation::ClockAbsent);
+    world.wait(3000);
     assert_eq!(world.tracker.clock(), None);
     // The clock is turned round: Black's lever is high, and White is thinking.
     world.times(false, true, [190, 200]).wait(1000);
@@ -116,7 +119,7 @@ fn a_clock_plugged_in_late_or_the_other_way_round_is_understood() {
     world
         .shows("b8. c6n")
         .wait(500)
-        .times(false, true, [190, 190])
+        .times(false, true, [190, 199])
         .wait(500);
     world.has_announced("e4 e5 Nf3 Nc6");
     assert_eq!(
@@ -184,4 +187,150 @@ fn without_a_clock_pieces_put_home_in_one_go_are_withdrawn() {
         .wait(1200);
     world.shows("e5. e7p e4. e2P c3. b1N");
     world.has_announced("e4 e5 Nf3 Nf6 Nc3 Ng8 Ng1 withdrawn");
+}
+
+/// A reading as boards send it, with the bits for whose turn it is. The right-hand side is White's.
+fn reading(white: u32, black: u32) -> ClockTimes {
+    let side = |seconds: u32| SideTime {
+        hours: u8::try_from(seconds / 3600).expect("a few hours"),
+        minutes: u8::try_from(seconds / 60 % 60).expect("minutes"),
+        seconds: u8::try_from(seconds % 60).expect("seconds"),
+        flag_fallen: seconds == 0,
+        ..SideTime::default()
+    };
+    ClockTimes {
+        left: side(black),
+        right: side(white),
+        running: true,
+        lever_right_high: true,
+        rights_turn: true,
+        ..ClockTimes::default()
+    }
+}
+
+impl World {
+    fn reads(&mut self, times: ClockTimes) -> &mut Self {
+        self.observe(Observation::Clock {
+            times,
+            not_before: self.now,
+        });
+        self
+    }
+
+    /// White's and Black's time in seconds, and whether a flag is shown.
+    fn face(&self) -> Option<(u64, u64, bool)> {
+        let face = self.tracker.clock()?;
+        let flag = face.flags.white || face.flags.black;
+        Some((face.white_ms / 1000, face.black_ms / 1000, flag))
+    }
+}
+
+/// White thinks; the clock is read every second.
+fn thinking(white: u32, black: u32) -> World {
+    let mut world = World::new(START);
+    let stopped = ClockTimes {
+        running: false,
+        rights_turn: false,
+        ..reading(white + 2, black)
+    };
+    world
+        .reads(stopped)
+        .wait(1000)
+        .reads(reading(white + 2, black))
+        .wait(1000);
+    world
+        .reads(reading(white + 1, black))
+        .wait(1000)
+        .reads(reading(white, black))
+        .wait(1000);
+    world
+}
+
+/// BWTIME has no checksum: what the readings before and after contradict did not happen.
+#[test]
+fn a_reading_between_two_that_contradict_it_is_noise() {
+    let right = reading(6120, 6200);
+    let noise = [
+        reading(0, 6200),
+        reading(6119, 0),
+        reading(9719, 6200),
+        reading(6119, 6199),
+        ClockTimes {
+            lever_right_high: false,
+            ..reading(6119, 6200)
+        },
+        ClockTimes {
+            battery_low: true,
+            ..reading(6119, 6200)
+        },
+        ClockTimes {
+            right: SideTime {
+                flag_shown: true,
+                ..right.right
+            },
+            ..reading(6119, 6200)
+        },
+    ];
+    for noise in noise {
+        let mut world = thinking(6120, 6200);
+        world
+            .reads(noise)
+            .wait(1000)
+            .reads(reading(6118, 6200))
+            .wait(4000);
+        assert_eq!(world.face(), Some((6118, 6200, false)), "{noise:?}");
+        assert_eq!(world.clock_changes, ["Connected", "Started"], "{noise:?}");
+    }
+}
+
+/// A clock that is not there for one answer is there; one that is not there for longer is not.
+#[test]
+fn one_lost_answer_does_not_disconnect_the_clock() {
+    let mut world = thinking(6120, 6200);
+    world.observe(Observation::ClockAbsent);
+    world.wait(1000).reads(reading(6118, 6200)).wait(9000);
+    assert_eq!(world.clock_changes, ["Connected", "Started"]);
+    world.observe(Observation::ClockAbsent);
+    world.wait(4000);
+    assert_eq!(world.clock_changes, ["Connected", "Started", "Disconnected"]);
+}
+
+/// A flag that falls from the last second is reported with the reading that shows it; one that two readings show, with
+/// the second of them.
+#[test]
+fn a_flag_that_falls_is_seen_at_once() {
+    let mut world = thinking(1, 200);
+    assert_eq!(world.reads(reading(0, 200)).face(), Some((0, 200, true)));
+    let mut world = thinking(90, 200);
+    assert_eq!(world.reads(reading(0, 200)).face(), Some((90, 200, false)));
+    assert_eq!(
+        world.wait(1000).reads(reading(0, 200)).face(),
+        Some((0, 200, true))
+    );
+    // Nothing more comes from a clock at zero.
+    let mut world = thinking(90, 200);
+    world.reads(reading(0, 200)).wait(3000);
+    assert_eq!(world.face(), Some((0, 200, true)));
+}
+
+/// The arbiter sets a clock while it stands; a new period's time comes when the flag falls.
+#[test]
+fn times_that_are_set_or_added_are_believed() {
+    let mut world = thinking(6120, 6200);
+    let stopped = |white, black| ClockTimes {
+        running: false,
+        ..reading(white, black)
+    };
+    world
+        .reads(stopped(6119, 6200))
+        .wait(1000)
+        .reads(stopped(6119, 6320));
+    assert_eq!(world.face(), Some((6119, 6320, false)));
+    let mut world = thinking(1, 6200);
+    world
+        .reads(reading(0, 6200))
+        .wait(1000)
+        .reads(reading(1800, 6200))
+        .wait(1000);
+    assert_eq!(world.reads(reading(1799, 6200)).face(), Some((1799, 6200, false)));
 }

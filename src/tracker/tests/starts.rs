@@ -22,7 +22,31 @@ fn kings_in_the_centre_are_the_result_and_no_moves() {
 
 #[test]
 fn a_result_piece_is_the_result() {
-    castling().shows("e4. e4=").has_announced("1/2-1/2");
+    castling().shows("d5=").has_announced("1/2-1/2");
+    // In place of a piece of the game, it may be that piece, misread.
+    castling().shows("e4. e4=").wait(4000).has_announced("");
+    castling().shows("e4. e4=").wait(8000).has_announced("1/2-1/2");
+}
+
+/// A square is read wrongly in up to three scans: an end needs more than that.
+#[test]
+fn what_three_scans_show_is_no_result() {
+    castling().shows("d5=").wait(750).shows("d5.").has_announced("");
+    castling()
+        .shows("e1. e4. e4K e8. d5k")
+        .wait(750)
+        .shows("d5. e8k e4. e1K e4P")
+        .has_announced("");
+}
+
+/// The kings come to stand otherwise: the result is another one.
+#[test]
+fn kings_that_are_put_right_show_another_result() {
+    castling()
+        .shows("e1. e4. e4K e8. d4k")
+        .wait(3000)
+        .shows("d4. d5k")
+        .has_announced("1/2-1/2 1-0");
 }
 
 #[test]

@@ -59,6 +59,7 @@ pub(super) fn examples() -> Vec<Value> {
             "game.ended",
             json!({"result": "0-1", "reason": "checkmate", "by": "laws", "confirmed": true}),
         ),
+        ("game.resumed", json!({"result": "0-1", "reason": "kings"})),
         (
             "game.started",
             json!({
@@ -135,6 +136,8 @@ pub(super) fn wrong_values() -> Vec<(&'static str, &'static str, Value)> {
         ("game.ended", "reason", json!("Check mate")),
         ("game.ended", "by", json!("engine")),
         ("game.ended", "confirmed", json!(null)),
+        ("game.resumed", "result", json!("1/2")),
+        ("game.resumed", "reason", json!(null)),
         (
             "game.started",
             "start_fen",

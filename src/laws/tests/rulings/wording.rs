@@ -3,8 +3,8 @@
 use shakmaty::ByColor;
 
 use super::*;
-use crate::laws::Severity;
 use crate::laws::examples::examples;
+use crate::laws::{Severity, TwoPieces};
 
 const PLAYS: [Play; 5] = [Play::S, Play::Rs, Play::Ru, Play::Bs, Play::Bu];
 
@@ -245,7 +245,12 @@ fn minutes_in_supervised_blitz_of_2023_are_an_open_point() {
         for play in PLAYS {
             let rules = rules(edition, play);
             let open = edition == Edition::Fide2023 && play == Play::Bs;
-            for situation in [illegal(Stage::Completed, 1), Situation::TwoHandsSuspected] {
+            for situation in [
+                illegal(Stage::Completed, 1),
+                Situation::TwoHandsSuspected {
+                    pieces: TwoPieces::Castling,
+                },
+            ] {
                 let advised = english(&rules.advise(&situation, WHITE));
                 assert_eq!(
                     advised.contains("open point"),

@@ -66,6 +66,11 @@ fn ended(second: i64, result: GameResult) -> Event {
     event(second, kind)
 }
 
+fn resumed(second: i64, result: GameResult) -> Event {
+    let reason = EndReason::Kings;
+    event(second, EventKind::GameResumed { result, reason })
+}
+
 fn decided(second: i64, result: Option<GameResult>, note: Option<&str>) -> Event {
     let kind = EventKind::GameAmended {
         by: "A. Meier".to_owned(),
@@ -276,6 +281,30 @@ fn result_that_the_arbiter_replaces_is_never_seen() {
         ],
     );
     assert_eq!(spectators.json("game")["result"], "1-0");
+}
+
+/// Kings that are put right, and an end that play withdraws: what was held meanwhile is never seen, nor counted.
+#[test]
+fn result_that_is_withdrawn_while_it_is_held_is_never_seen() {
+    let mut spectators = Spectators::new(DELAY);
+    let events = [
+        start(),
+        ended(10, GameResult::Draw),
+        ended(15, GameResult::WhiteWins),
+        resumed(60, GameResult::WhiteWins),
+        made(61, 1, "e2e4"),
+        ended(90, GameResult::Draw),
+        ended(95, GameResult::BlackWins),
+    ];
+    assert_eq!(spectators.follow(0..=994, &events), [900, 961]);
+    assert_eq!(spectators.json("game")["revision"], 2);
+    assert_eq!(spectators.follow(995..=3000, &[]), [995]);
+    assert_eq!(spectators.json("game")["result"], "0-1");
+    assert_eq!(
+        spectators.follow(3001..=5000, &[resumed(3001, GameResult::BlackWins)]),
+        [3901]
+    );
+    assert_eq!(spectators.json("game")["ended"], Value::Null);
 }
 
 #[test]
