@@ -33,6 +33,7 @@ mod licences;
 mod mosquitto;
 mod mqtt;
 mod mqtt_world;
+mod readers;
 mod report;
 #[cfg(unix)]
 mod restart;

@@ -64,6 +64,7 @@ impl Story {
             time_control_typed: None,
             event: None,
             site: None,
+            round: None,
         });
         story
     }

@@ -16,6 +16,8 @@ use super::words::{Words, fill, say};
 use crate::events::record::MoveRecord;
 use crate::events::{Clock, CompletedBy, DecidedBy, Flag, GameResult, Players};
 use crate::laws::{Edition, Language};
+pub(super) use crate::output::clock::shown as clock;
+use crate::output::clock::{taken, taken_seconds};
 use crate::output::notation::{Letters, MateSign, Notation};
 
 /// In what language a report is written, with whose piece letters and on whose clock.
@@ -411,19 +413,13 @@ impl Mark {
     }
 }
 
-/// h:mm:ss, as chess clocks show it: a part of a second that is left is not shown.
-pub(super) fn clock(ms: u64) -> String {
-    let seconds = ms / 1000;
-    format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
-}
-
-/// m:ss, in whole seconds: the board reports the clock two or three times a second.
+/// How long a move took, as m:ss, and from an hour on as h:mm:ss.
 pub(super) fn took(ms: u64) -> String {
-    let seconds = ms.saturating_add(500) / 1000;
+    let seconds = taken_seconds(ms);
     if seconds < 3600 {
         format!("{}:{:02}", seconds / 60, seconds % 60)
     } else {
-        clock(ms)
+        taken(ms)
     }
 }
 
