@@ -4,13 +4,14 @@
 
 use std::path::PathBuf;
 
+use super::period::Moment;
 use clap::builder::PossibleValuesParser;
-#[cfg(target_os = "linux")]
 use clap::builder::TypedValueParser;
 use clap::{ArgAction, Args, Parser, Subcommand};
 
 #[cfg(target_os = "linux")]
 use crate::config::PortMode;
+use crate::events::GameResult;
 use crate::laws::{Edition, IncidentKind, Language, Mode, TimeControl};
 use crate::output::mqtt::Prefix;
 use crate::system_time::Speed;
@@ -47,7 +48,9 @@ pub(super) enum Command {
     Demo(DemoArguments),
     #[cfg(unix)]
     Emulate(EmulateArguments),
+    Games(GamesArguments),
     Laws(LawsArguments),
+    Pgn(PgnArguments),
     #[cfg(target_os = "linux")]
     Record(RecordArguments),
     Replay(ReplayArguments),
@@ -210,12 +213,70 @@ pub(super) struct LawsArguments {
     help: Help,
 }
 
-/// Replay captures: score sheet, events, PGN, or all of it over MQTT
+/// List the games in the journal, one per line
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true, after_help = AFTER_GAMES)]
+pub(super) struct GamesArguments {
+    /// Games of this day, as in 2026-11-21 or today
+    #[arg(long, value_name = "DAY", conflicts_with_all = ["since", "until"], help_heading = WHICH)]
+    pub(super) date: Option<Moment>,
+    /// Games started on this day, at this time (as in 2026-11-21T14:00) or later
+    #[arg(long, value_name = "DAY|TIME", help_heading = WHICH)]
+    pub(super) since: Option<Moment>,
+    /// Games started on this day, at this time or earlier
+    #[arg(long, value_name = "DAY|TIME", help_heading = WHICH)]
+    pub(super) until: Option<Moment>,
+    /// Games on this board; may be repeated
+    #[arg(long, value_name = "NAME", help_heading = WHICH)]
+    pub(super) board: Vec<String>,
+    /// Games of a player with this in their name
+    #[arg(long, value_name = "TEXT", help_heading = WHICH)]
+    pub(super) player: Option<String>,
+    /// Games with this result: 1-0, 0-1, 1/2-1/2, or * for none
+    #[arg(long, value_name = "RESULT", value_parser = game_result(), hide_possible_values = true, help_heading = WHICH)]
+    pub(super) result: Option<GameResult>,
+    /// Games that have not ended: in play, or left as they were
+    #[arg(long, help_heading = WHICH)]
+    pub(super) unfinished: bool,
+    /// Games with a violation
+    #[arg(long, help_heading = WHICH)]
+    pub(super) violations: bool,
+    /// Only the ids
+    #[arg(long, conflicts_with = "json", help_heading = INSTEAD_OF_LINES)]
+    pub(super) ids: bool,
+    /// One JSON object per line
+    #[arg(long, help_heading = INSTEAD_OF_LINES)]
+    pub(super) json: bool,
+    /// Configuration, which says where the journal is [default: /etc/kiebitz.toml]
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+    #[command(flatten)]
+    help: Help,
+}
+
+/// Write games from the journal as PGN
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true, after_help = AFTER_PGN)]
+pub(super) struct PgnArguments {
+    /// Ids of games, as listed by `kiebitz games`
+    #[arg(required = true, value_name = "GAME")]
+    pub(super) games: Vec<String>,
+    /// Output file; an existing file is replaced [default: stdout]
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+    /// Configuration, which says where the journal is [default: /etc/kiebitz.toml]
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+    #[command(flatten)]
+    help: Help,
+}
+
+/// Replay recordings: score sheet, events, PGN, or all of it over MQTT
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_help = AFTER_REPLAY)]
 pub(super) struct ReplayArguments {
-    /// Captures of boards (pcapng); each is replayed on its own
-    #[arg(required = true, value_name = "FILE")]
+    /// Captures of boards (pcapng) or ids of games in the journal; each is replayed on its own
+    #[arg(required = true, value_name = "FILE|GAME")]
     pub(super) files: Vec<PathBuf>,
     /// Events, one JSON object per line
     #[arg(long, conflicts_with_all = ["pgn", "explain"], help_heading = PRINTED)]
@@ -246,7 +307,7 @@ pub(super) struct ReplayArguments {
     pub(super) stream: String,
     #[command(flatten)]
     help: Help,
-    /// Configuration with board names and what is played
+    /// Configuration with names and what is played [default for a game: /etc/kiebitz.toml]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["laws", "mode", "unsupervised", "time_control"], help_heading = PLAYED)]
     pub(super) config: Option<PathBuf>,
     #[command(flatten, next_help_heading = PLAYED)]
@@ -257,7 +318,7 @@ pub(super) struct ReplayArguments {
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_help = AFTER_REPORT)]
 pub(super) struct ReportArguments {
-    /// A capture (pcapng), a file of events, or the id of a game in the journal
+    /// A capture (pcapng), a file of events, or the id of a game, as listed by `kiebitz games`
     #[arg(value_name = "FILE|GAME")]
     pub(super) subject: PathBuf,
     /// Plain text
@@ -287,6 +348,8 @@ pub(super) struct ReportArguments {
     pub(super) rules: RulesArguments,
 }
 
+const WHICH: &str = "Which games";
+const INSTEAD_OF_LINES: &str = "Print instead of a line for people";
 const PLAYED_IN_CAPTURE: &str = "What is played in a capture";
 const INSTEAD_OF_PAGE: &str = "Print instead of an HTML page";
 const PRINTED: &str = "Print instead of the score sheet";
@@ -350,6 +413,29 @@ Examples:
 
 Exit codes: 0 ended by SIGTERM; 1 something failed; 2 wrong usage; 130 ended by Ctrl-C.";
 
+const AFTER_GAMES: &str = "\
+Each line begins with the id of a game: `kiebitz report`, `kiebitz pgn` and `kiebitz replay` take it. The
+rest is the local time, players, result, moves, and how many violations, advice and hints were published.
+The journal is only read; the daemon may run meanwhile.
+
+Examples:
+  kiebitz games --date today
+  kiebitz games --unfinished --board board-3
+  kiebitz games --since 2026-11-21 --violations
+  kiebitz pgn $(kiebitz games --ids --date 2026-11-21) >round-5.pgn
+
+Exit codes: 0 success, even if no game is listed; 1 something failed; 2 wrong usage.";
+
+const AFTER_PGN: &str = "\
+Every move has the mover's clock (%clk) and the time it took (%emt). Moves end before an irregular one;
+what follows it stands in a comment. For a recording, use `kiebitz replay --pgn`.
+
+Examples:
+  kiebitz pgn 2026-11-21-board-3-2
+  kiebitz pgn -o round-5.pgn $(kiebitz games --ids --date today)
+
+Exit codes: 0 success; 1 something failed, but the other games were written; 2 wrong usage.";
+
 const AFTER_LAWS: &str = "\
 Without KIND: all editions, modes and kinds. With KIND: how serious each of its cases is, which articles
 apply, and the advice to the arbiter. kiebitz advises; the arbiter decides.
@@ -374,7 +460,8 @@ configuration is invalid.";
 const AFTER_REPLAY: &str = "\
 The score sheet has the clock after every move, the time it took, and the irregularities. Sheets and PGN
 are printed at the end of each capture, events as they come. A capture that was cut off, by a power
-failure for instance, is replayed as far as it goes, with a note on stderr.
+failure for instance, is replayed as far as it goes, with a note on stderr. Given the id of a game in the
+journal, kiebitz replays what the daemon recorded of it.
 
 Examples:
   kiebitz replay board-3.pcapng                  the score sheet
@@ -383,6 +470,7 @@ Examples:
   kiebitz replay --json board-3.pcapng | jq .    the events
   kiebitz replay --mode blitz --unsupervised --time-control 3+2 board-3.pcapng
   kiebitz replay --commands arbiter.jsonl board-3.pcapng
+  kiebitz replay --explain 2026-11-21-board-3-2  a game of the journal, as listed by `kiebitz games`
   kiebitz replay --speed realtime --mqtt mqtt://localhost board-3.pcapng
 
 Exit codes: 0 success, even if a capture was cut off; 1 something failed, but the other captures were
@@ -400,6 +488,14 @@ Examples:
   kiebitz report --notation fr -o game.html 2026-11-21-board-3-2
 
 Exit codes: 0 success, even if a capture was cut off; 1 something failed; 2 wrong usage.";
+
+fn game_result() -> impl TypedValueParser<Value = GameResult> {
+    let results = GameResult::ALL.iter().map(|result| result.as_str());
+    PossibleValuesParser::new(results).map(|named| {
+        let known = GameResult::ALL.iter().find(|result| result.as_str() == named);
+        known.copied().unwrap_or(GameResult::Unknown)
+    })
+}
 
 fn incident_kind() -> impl TypedValueParser<Value = IncidentKind> {
     let kinds = IncidentKind::ALL.iter().map(|kind| kind.as_str());

@@ -216,6 +216,17 @@ impl GameRecord {
         })
     }
 
+    /// The game of these events, of which the first starts it; `None` where it does not.
+    #[must_use]
+    pub fn of(events: &[Event]) -> Option<Self> {
+        let (first, rest) = events.split_first()?;
+        let mut record = Self::from_started(first)?;
+        for event in rest {
+            record.apply(event);
+        }
+        Some(record)
+    }
+
     /// Takes in the next event. Returns whether it changed the game; events of other games do not.
     pub fn apply(&mut self, event: &Event) -> bool {
         if event.game.as_ref() != Some(&self.game) {

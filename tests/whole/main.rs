@@ -27,6 +27,7 @@ mod eventually;
 mod expected;
 #[cfg(unix)]
 mod fuzzed;
+mod games;
 mod hands;
 mod late;
 mod licences;
