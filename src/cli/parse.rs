@@ -165,6 +165,7 @@ fn report(arguments: ReportArguments) -> anyhow::Result<ReportRequest> {
         output,
         language,
         notation,
+        adjournment,
         config,
         commands,
         rules,
@@ -181,6 +182,7 @@ fn report(arguments: ReportArguments) -> anyhow::Result<ReportRequest> {
         output,
         language,
         letters: notation.as_deref().map(letters).transpose()?,
+        adjournment,
         rules: rules_from(config, rules),
         commands,
     })

@@ -50,6 +50,7 @@ pub(super) fn run(request: &ReportRequest, out: &mut impl Write) -> Result<Exit>
         language,
         letters: letters.context("a language of the texts without piece letters")?,
         zone: system_time::local_zone(),
+        adjournment: request.adjournment,
     };
     let printed = match request.form {
         Form::Html => html(&report, &manner),

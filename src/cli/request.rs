@@ -103,6 +103,8 @@ pub(super) struct ReportRequest {
     pub(super) letters: Option<&'static Letters>,
     /// What is played in a capture; a configuration says where the journal is as well.
     pub(super) rules: RulesFrom,
+    /// Whether the sheet for an adjournment is wanted.
+    pub(super) adjournment: bool,
     /// A file of an arbiter's commands, for a capture.
     pub(super) commands: Option<PathBuf>,
 }

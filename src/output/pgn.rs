@@ -106,6 +106,15 @@ fn board(name: &str) -> &str {
 fn movetext(record: &GameRecord, line: MainLine, comments: Comments, lines: &mut Lines) {
     let (regular, rest) = record.moves.split_at(line.moves.min(record.moves.len()));
     let mut last = rest_of(record, line, rest);
+    let mut leading: Vec<String> = explained(record)
+        .iter()
+        .flat_map(|explained| explained.split(' '))
+        .map(str::to_owned)
+        .collect();
+    if regular.is_empty() {
+        leading.append(&mut last);
+    }
+    lines.comment(&leading);
     let (mut number, mut turn) = first_turn(&record.start_fen);
     let mut number_due = true;
     for (at, entry) in (1..).zip(regular) {
@@ -127,11 +136,9 @@ fn movetext(record: &GameRecord, line: MainLine, comments: Comments, lines: &mut
         }
         turn = !turn;
     }
-    // Without a regular move nothing stands before it.
-    lines.comment(&last);
 }
 
-/// What cannot stand among the moves, word by word: play that no reader can follow, and a result of another kind.
+/// What cannot stand among the moves, word by word: play that no reader can follow, and a start that is none.
 fn rest_of(record: &GameRecord, line: MainLine, rest: &[MoveRecord]) -> Vec<String> {
     let mut text = String::new();
     if !line.has_start {
@@ -146,9 +153,6 @@ fn rest_of(record: &GameRecord, line: MainLine, rest: &[MoveRecord]) -> Vec<Stri
             moves.join(" "),
             record.fen
         );
-    }
-    if let Some(explained) = explained(record) {
-        text.push_str(&explained);
     }
     text.split_whitespace()
         .map(|word| word.replace(['{', '}'], ""))

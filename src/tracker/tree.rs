@@ -119,9 +119,8 @@ impl Tree {
                 .filter(|id| *id == suspicion || self.path(*id).contains(&suspicion))
                 .any(|id| self.nodes[id].differs.count() < otherwise)
         };
-        (0..self.nodes.len()).find(|id| {
-            self.is_suspicion(*id) && self.nodes[*id].mover() == color && explains(*id)
-        })
+        (0..self.nodes.len())
+            .find(|id| self.is_suspicion(*id) && self.nodes[*id].mover() == color && explains(*id))
     }
 
     /// The readings that contradict `id`, best first: all but its own line and what follows from it. Its parent is among

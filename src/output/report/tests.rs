@@ -193,5 +193,6 @@ pub(super) fn manner(language: Language) -> Manner {
         language,
         letters: Letters::of(language.code()).expect("in the table"),
         zone: TimeZone::UTC,
+        adjournment: true,
     }
 }
