@@ -46,7 +46,7 @@ use core::time::Duration;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs::File;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
 use thiserror::Error;
@@ -146,6 +146,41 @@ struct Trouble {
     /// Whether anything was recorded since.
     recovered: bool,
 }
+
+/// What a folder has of a port's recording of one local day.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RecordedDay {
+    /// The name of its first file, as in `2026-11-21-ttyUSB0.pcapng`, whether it is there or not.
+    pub name: String,
+    /// Its files, in the order in which they were written; none where nothing is left of that day.
+    pub files: Vec<PathBuf>,
+}
+
+/// What `folder` has of a port's recordings from the local day of `from` to that of `to`, day by day; at most a year.
+#[must_use]
+pub fn recorded_days(
+    folder: &Path,
+    port: &str,
+    from: Timestamp,
+    to: Timestamp,
+    zone: &TimeZone,
+) -> Vec<RecordedDay> {
+    let folder = Folder::new(folder.to_owned());
+    let (mut days, mut at) = (Vec::new(), from);
+    while at <= to.max(from) && days.len() < MAX_DAYS {
+        let mut today = None;
+        let day = Day::of(at, zone, &mut today);
+        days.push(folder.recorded(day.name(), port));
+        if day.end() <= at {
+            break;
+        }
+        at = day.end();
+    }
+    days
+}
+
+/// The most days that are looked for at a time.
+const MAX_DAYS: usize = 366;
 
 impl Recorder {
     /// A recorder that has nothing to record yet. The folder is not touched before there is something.

@@ -2,15 +2,18 @@
 //!
 //! The doc comments here are the help texts; tests/whole/help has them as they are printed.
 
+mod after;
+
 use std::path::PathBuf;
 
+use super::period::Moment;
 use clap::builder::PossibleValuesParser;
-#[cfg(target_os = "linux")]
 use clap::builder::TypedValueParser;
 use clap::{ArgAction, Args, Parser, Subcommand};
 
 #[cfg(target_os = "linux")]
 use crate::config::PortMode;
+use crate::events::GameResult;
 use crate::laws::{Edition, IncidentKind, Language, Mode, TimeControl};
 use crate::output::mqtt::Prefix;
 use crate::system_time::Speed;
@@ -28,7 +31,7 @@ use crate::tools::emulate::{Fault, Hands, Share};
     disable_help_subcommand = true,
     subcommand_required = true,
     arg_required_else_help = true,
-    after_help = AFTER_HELP
+    after_help = after::HELP
 )]
 pub(super) struct Arguments {
     #[command(subcommand)]
@@ -47,7 +50,9 @@ pub(super) enum Command {
     Demo(DemoArguments),
     #[cfg(unix)]
     Emulate(EmulateArguments),
+    Games(GamesArguments),
     Laws(LawsArguments),
+    Pgn(PgnArguments),
     #[cfg(target_os = "linux")]
     Record(RecordArguments),
     Replay(ReplayArguments),
@@ -67,7 +72,7 @@ struct Help {
 /// List ports and boards, and say what to do if something is wrong
 #[cfg(target_os = "linux")]
 #[derive(Debug, Args)]
-#[command(disable_help_flag = true, after_help = AFTER_BOARDS)]
+#[command(disable_help_flag = true, after_help = after::BOARDS)]
 pub(super) struct BoardsArguments {
     /// Check only this port; may be repeated
     #[arg(long, value_name = "PATH")]
@@ -88,7 +93,7 @@ pub(super) struct BoardsArguments {
 /// Record all bytes on one port, for a replay or for somebody else to examine
 #[cfg(target_os = "linux")]
 #[derive(Debug, Args)]
-#[command(disable_help_flag = true, after_help = AFTER_RECORD)]
+#[command(disable_help_flag = true, after_help = after::RECORD)]
 pub(super) struct RecordArguments {
     /// The port, as listed by `kiebitz boards`
     #[arg(value_name = "PORT")]
@@ -108,7 +113,7 @@ pub(super) struct RecordArguments {
 
 /// Watch a recorded game come in from a board; nothing else needs to be installed
 #[derive(Debug, Args)]
-#[command(disable_help_flag = true, after_help = AFTER_DEMO)]
+#[command(disable_help_flag = true, after_help = after::DEMO)]
 pub(super) struct DemoArguments {
     /// Speed: realtime, a factor such as 10, or max
     #[arg(long, value_name = "SPEED", default_value = "5")]
@@ -129,7 +134,7 @@ pub(super) struct DemoArguments {
 /// Emulate boards and clocks on pseudo-terminals, for rehearsals without hardware
 #[cfg(unix)]
 #[derive(Debug, Args)]
-#[command(disable_help_flag = true, after_help = AFTER_EMULATE)]
+#[command(disable_help_flag = true, after_help = after::EMULATE)]
 pub(super) struct EmulateArguments {
     /// Number of boards, at most 256
     #[arg(long, value_name = "NUMBER", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=256))]
@@ -168,7 +173,7 @@ pub(super) struct EmulateArguments {
 /// Run the daemon, which watches all boards that are plugged in
 #[cfg(target_os = "linux")]
 #[derive(Debug, Args)]
-#[command(disable_help_flag = true, after_help = AFTER_RUN)]
+#[command(disable_help_flag = true, after_help = after::RUN)]
 pub(super) struct RunArguments {
     /// Configuration file [default: /etc/kiebitz.toml if it exists]
     #[arg(long, value_name = "FILE")]
@@ -196,7 +201,7 @@ pub(super) struct RulesArguments {
 
 /// Explain the Laws: editions, modes of play, and what an incident means
 #[derive(Debug, Args)]
-#[command(disable_help_flag = true, after_help = AFTER_LAWS)]
+#[command(disable_help_flag = true, after_help = after::LAWS)]
 pub(super) struct LawsArguments {
     /// A kind of incident, as in illegal_move [default: list everything]
     #[arg(value_name = "KIND", value_parser = incident_kind(), hide_possible_values = true)]
@@ -210,12 +215,70 @@ pub(super) struct LawsArguments {
     help: Help,
 }
 
-/// Replay captures: score sheet, events, PGN, or all of it over MQTT
+/// List the games in the journal, one per line
 #[derive(Debug, Args)]
-#[command(disable_help_flag = true, after_help = AFTER_REPLAY)]
+#[command(disable_help_flag = true, after_help = after::GAMES)]
+pub(super) struct GamesArguments {
+    /// Games of this day, as in 2026-11-21 or today
+    #[arg(long, value_name = "DAY", conflicts_with_all = ["since", "until"], help_heading = WHICH)]
+    pub(super) date: Option<Moment>,
+    /// Games started on this day, at this time (as in 2026-11-21T14:00) or later
+    #[arg(long, value_name = "DAY|TIME", help_heading = WHICH)]
+    pub(super) since: Option<Moment>,
+    /// Games started on this day, at this time or earlier
+    #[arg(long, value_name = "DAY|TIME", help_heading = WHICH)]
+    pub(super) until: Option<Moment>,
+    /// Games on this board; may be repeated
+    #[arg(long, value_name = "NAME", help_heading = WHICH)]
+    pub(super) board: Vec<String>,
+    /// Games of a player with this in their name
+    #[arg(long, value_name = "TEXT", help_heading = WHICH)]
+    pub(super) player: Option<String>,
+    /// Games with this result: 1-0, 0-1, 1/2-1/2, or * for none
+    #[arg(long, value_name = "RESULT", value_parser = game_result(), hide_possible_values = true, help_heading = WHICH)]
+    pub(super) result: Option<GameResult>,
+    /// Games that have not ended: in play, or left as they were
+    #[arg(long, help_heading = WHICH)]
+    pub(super) unfinished: bool,
+    /// Games with a violation
+    #[arg(long, help_heading = WHICH)]
+    pub(super) violations: bool,
+    /// Only the ids
+    #[arg(long, conflicts_with = "json", help_heading = INSTEAD_OF_LINES)]
+    pub(super) ids: bool,
+    /// One JSON object per line
+    #[arg(long, help_heading = INSTEAD_OF_LINES)]
+    pub(super) json: bool,
+    /// Configuration, which says where the journal is [default: /etc/kiebitz.toml]
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+    #[command(flatten)]
+    help: Help,
+}
+
+/// Write games from the journal as PGN
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true, after_help = after::PGN)]
+pub(super) struct PgnArguments {
+    /// Ids of games, as listed by `kiebitz games`
+    #[arg(required = true, value_name = "GAME")]
+    pub(super) games: Vec<String>,
+    /// Output file; an existing file is replaced [default: stdout]
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+    /// Configuration, which says where the journal is [default: /etc/kiebitz.toml]
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+    #[command(flatten)]
+    help: Help,
+}
+
+/// Replay recordings: score sheet, events, PGN, or all of it over MQTT
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true, after_help = after::REPLAY)]
 pub(super) struct ReplayArguments {
-    /// Captures of boards (pcapng); each is replayed on its own
-    #[arg(required = true, value_name = "FILE")]
+    /// Captures of boards (pcapng) or ids of games in the journal; each is replayed on its own
+    #[arg(required = true, value_name = "FILE|GAME")]
     pub(super) files: Vec<PathBuf>,
     /// Events, one JSON object per line
     #[arg(long, conflicts_with_all = ["pgn", "explain"], help_heading = PRINTED)]
@@ -246,7 +309,7 @@ pub(super) struct ReplayArguments {
     pub(super) stream: String,
     #[command(flatten)]
     help: Help,
-    /// Configuration with board names and what is played
+    /// Configuration with names and rules [default for a game: /etc/kiebitz.toml]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["laws", "mode", "unsupervised", "time_control"], help_heading = PLAYED)]
     pub(super) config: Option<PathBuf>,
     #[command(flatten, next_help_heading = PLAYED)]
@@ -255,9 +318,9 @@ pub(super) struct ReplayArguments {
 
 /// Write the arbiter's report of a game: score sheet, clocks, incidents, claims, corrections
 #[derive(Debug, Args)]
-#[command(disable_help_flag = true, after_help = AFTER_REPORT)]
+#[command(disable_help_flag = true, after_help = after::REPORT)]
 pub(super) struct ReportArguments {
-    /// A capture (pcapng), a file of events, or the id of a game in the journal
+    /// A capture (pcapng), a file of events, or the id of a game, as listed by `kiebitz games`
     #[arg(value_name = "FILE|GAME")]
     pub(super) subject: PathBuf,
     /// Plain text
@@ -275,6 +338,9 @@ pub(super) struct ReportArguments {
     /// Language of the piece letters, as in fr or ru [default: that of the text]
     #[arg(long, value_name = "CODE")]
     pub(super) notation: Option<String>,
+    /// Add the sheet for an adjournment, as when the game was adjourned
+    #[arg(long)]
+    pub(super) adjournment: bool,
     /// Configuration [default for a game in the journal: /etc/kiebitz.toml]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["laws", "mode", "unsupervised", "time_control"])]
     pub(super) config: Option<PathBuf>,
@@ -287,6 +353,8 @@ pub(super) struct ReportArguments {
     pub(super) rules: RulesArguments,
 }
 
+const WHICH: &str = "Which games";
+const INSTEAD_OF_LINES: &str = "Print instead of a line for people";
 const PLAYED_IN_CAPTURE: &str = "What is played in a capture";
 const INSTEAD_OF_PAGE: &str = "Print instead of an HTML page";
 const PRINTED: &str = "Print instead of the score sheet";
@@ -295,111 +363,13 @@ const PUBLISHED: &str = "MQTT";
 #[cfg(unix)]
 const FAULTS: &str = "Faults";
 
-const AFTER_HELP: &str = "\
-Start with `kiebitz demo`. `kiebitz replay --help` shows what can be done with a recording.
-
-Exit codes: 0 success; 1 something failed, and stderr says what; 2 wrong usage; 130 ended by Ctrl-C.";
-
-#[cfg(target_os = "linux")]
-const AFTER_BOARDS: &str = "\
-Without --port: boards and serial converters on USB, bound Bluetooth links, and the configured ports. The
-boards are only queried, which disturbs no game. A port in use by a running kiebitz is listed as such.
-The sides of a clock are as seen from its front; only play can show which one is White's.
-
-Examples:
-  kiebitz boards
-  kiebitz boards --watch                         lift a piece to check that its square notices
-  kiebitz boards --port /dev/ttyS0               a serial port that is not on USB
-  kiebitz boards --json | jq -r '.boards[].serial'
-
-Exit codes: 0 success; 1 no port was found, or a port or board needs attention; 2 wrong usage; 130 ended
-by Ctrl-C.";
-
-#[cfg(target_os = "linux")]
-const AFTER_RECORD: &str = "\
-The boards' memory is read first; after that they are kept reporting. The file can be replayed at any
-time, even while it grows. A port that is unplugged is opened again when it comes back. A running kiebitz
-records its ports itself.
-
-Examples:
-  kiebitz record /dev/ttyACM0 board-3.pcapng
-  kiebitz record --seconds 60 ttyUSB0 row-1.pcapng
-  kiebitz replay board-3.pcapng
-
-Exit codes: 0 the time is up; 1 something failed; 2 wrong usage; 130 ended by Ctrl-C, in an orderly way.";
-
-const AFTER_DEMO: &str = "\
-A recorded game goes through all of kiebitz at a pace you can follow. The board is drawn as its sensors
-see it, so a piece in a player's hand is missing. Everything is published on a built-in MQTT broker. If
-the output is not a terminal, one block of text is printed per move. Ctrl-C ends the demo.";
-
-#[cfg(unix)]
-const AFTER_EMULATE: &str = "\
-The boards are virtual: any program that reads boards can open the ports printed at the start. They speak
-the protocol of DGT-compatible boards, with the timing of scan, line and clock. A higher speed shortens
-the time that players think, not the movements of their hands, so that nothing impossible is seen.
-
-While it runs, you can type faults: unplug, plug, garbage, silent, heard, dead, alive, clock-lost, clock,
-each with the number of a board or `all`; `help` explains them. Ctrl-C ends it and removes the links. To
-run it in the background, close its input: kiebitz emulate </dev/null &
-
-Examples:
-  kiebitz emulate --boards 8 --pgn round-5.pgn --links boards
-  kiebitz emulate --hands blitz --fault 'unplug 1 at 20s for 5s'
-  kiebitz emulate --bus --boards 30 --damaged 2% --links boards
-
-Exit codes: 0 ended by SIGTERM; 1 something failed; 2 wrong usage; 130 ended by Ctrl-C.";
-
-const AFTER_LAWS: &str = "\
-Without KIND: all editions, modes and kinds. With KIND: how serious each of its cases is, which articles
-apply, and the advice to the arbiter. kiebitz advises; the arbiter decides.
-
-Examples:
-  kiebitz laws
-  kiebitz laws illegal_move
-  kiebitz laws illegal_move --laws fide-2018 --mode blitz --unsupervised
-  kiebitz laws flag_fall --language de
-
-Exit codes: 0 success; 2 wrong usage.";
-
-#[cfg(target_os = "linux")]
-const AFTER_RUN: &str = "\
-Boards are found as they are plugged in. After a cable is plugged in again or kiebitz is restarted, games
-go on where they were. systemd/kiebitz.toml explains the configuration; systemd/kiebitz.service starts
-kiebitz with the computer. Ctrl-C and SIGTERM stop it in an orderly way.
-
-Exit codes: 0 stopped on request; 1 something failed, and the log says what; 2 wrong usage, or the
-configuration is invalid.";
-
-const AFTER_REPLAY: &str = "\
-The score sheet has the clock after every move, the time it took, and the irregularities. Sheets and PGN
-are printed at the end of each capture, events as they come. A capture that was cut off, by a power
-failure for instance, is replayed as far as it goes, with a note on stderr.
-
-Examples:
-  kiebitz replay board-3.pcapng                  the score sheet
-  kiebitz replay --explain board-3.pcapng        the evidence for each move
-  kiebitz replay --pgn round-5/*.pcapng          all games of a round
-  kiebitz replay --json board-3.pcapng | jq .    the events
-  kiebitz replay --mode blitz --unsupervised --time-control 3+2 board-3.pcapng
-  kiebitz replay --commands arbiter.jsonl board-3.pcapng
-  kiebitz replay --speed realtime --mqtt mqtt://localhost board-3.pcapng
-
-Exit codes: 0 success, even if a capture was cut off; 1 something failed, but the other captures were
-replayed; 2 wrong usage; 130 ended by Ctrl-C.";
-
-const AFTER_REPORT: &str = "\
-The page is a single self-contained file for a browser, a phone, or A4 paper. It is meant for the arbiter
-alone. The report of a capture refers to its packets, as numbered in Wireshark. The report of an
-unfinished game has the data for the envelope of an adjournment. `kiebitz replay --json` prints files of
-events. Piece letters: en de fr es it pt nl sv da nb fi pl cs sk hu ro hr sr tr ru uk el is et.
-
-Examples:
-  kiebitz report board-3.pcapng --output board-3.html
-  kiebitz report --text --language de board-3.pcapng
-  kiebitz report --notation fr -o game.html 2026-11-21-board-3-2
-
-Exit codes: 0 success, even if a capture was cut off; 1 something failed; 2 wrong usage.";
+fn game_result() -> impl TypedValueParser<Value = GameResult> {
+    let results = GameResult::ALL.iter().map(|result| result.as_str());
+    PossibleValuesParser::new(results).map(|named| {
+        let known = GameResult::ALL.iter().find(|result| result.as_str() == named);
+        known.copied().unwrap_or(GameResult::Unknown)
+    })
+}
 
 fn incident_kind() -> impl TypedValueParser<Value = IncidentKind> {
     let kinds = IncidentKind::ALL.iter().map(|kind| kind.as_str());

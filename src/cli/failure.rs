@@ -25,6 +25,11 @@ pub(super) fn warn(path: &Path, text: &str) {
     print(&format!("kiebitz: {}: {text}", path.display()));
 }
 
+/// Says something that is no failure.
+pub(super) fn say(text: &str) {
+    print(text);
+}
+
 /// Whether the reader of the output has gone, as `head` does.
 pub(super) fn is_broken_pipe(error: &Error) -> bool {
     let kind = |cause: &io::Error| cause.kind() == io::ErrorKind::BrokenPipe;

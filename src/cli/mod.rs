@@ -4,15 +4,20 @@
 
 mod args;
 mod failure;
+mod games;
+mod kept;
 mod laws;
 mod logging;
 mod parse;
+mod period;
+mod pgn;
 mod printer;
 mod replay;
 mod report;
 mod request;
 #[cfg(target_os = "linux")]
 mod run;
+mod stretch;
 
 use std::ffi::OsString;
 use std::io::{BufWriter, Write};
@@ -36,7 +41,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Request::Demo(demo) => crate::tools::demo::run(&demo, venue(), &mut out),
         #[cfg(unix)]
         Request::Emulate(emulation) => crate::tools::emulate::run(&emulation, &mut out),
+        Request::Games(request) => games::run(&request, &mut out),
         Request::Laws(request) => laws::run(&request, &mut out),
+        Request::Pgn(request) => pgn::run(&request, &mut out),
         #[cfg(target_os = "linux")]
         Request::Record(recording) => crate::tools::record::run(&recording),
         Request::Replay(request) => replay::run(&request, &mut out),

@@ -10,13 +10,18 @@ use clap::{CommandFactory, Parser};
 #[cfg(unix)]
 use super::args::EmulateArguments;
 use super::args::{
-    Arguments, Command, DemoArguments, LawsArguments, ReplayArguments, ReportArguments, RulesArguments,
+    Arguments, Command, DemoArguments, GamesArguments, LawsArguments, PgnArguments, ReplayArguments,
+    ReportArguments, RulesArguments,
 };
 #[cfg(target_os = "linux")]
 use super::args::{BoardsArguments, RecordArguments};
 use super::logging::Logging;
+use super::period::Period;
 use super::printer::Output;
-use super::request::{CaptureRequest, Form, LawsRequest, ReplayRequest, ReportRequest, Request, RulesFrom};
+use super::request::{
+    CaptureRequest, Form, GamesForm, GamesRequest, LawsRequest, PgnRequest, ReplayRequest, ReportRequest,
+    Request, RulesFrom,
+};
 use crate::config::Played;
 use crate::laws::Regulations;
 use crate::output::mqtt::{MqttConfig, Prefix};
@@ -42,6 +47,8 @@ pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request,
         Command::Emulate(emulate) => emulation(emulate)
             .map(Request::Emulate)
             .map_err(|error| wrong("emulate", &error)),
+        Command::Games(games) => Ok(Request::Games(games.into())),
+        Command::Pgn(pgn) => Ok(Request::Pgn(pgn.into())),
         Command::Laws(laws) => Ok(Request::Laws(laws.into())),
         #[cfg(target_os = "linux")]
         Command::Record(record) => Ok(Request::Record(record.into())),
@@ -158,6 +165,7 @@ fn report(arguments: ReportArguments) -> anyhow::Result<ReportRequest> {
         output,
         language,
         notation,
+        adjournment,
         config,
         commands,
         rules,
@@ -174,6 +182,7 @@ fn report(arguments: ReportArguments) -> anyhow::Result<ReportRequest> {
         output,
         language,
         letters: notation.as_deref().map(letters).transpose()?,
+        adjournment,
         rules: rules_from(config, rules),
         commands,
     })
@@ -232,6 +241,58 @@ impl From<DemoArguments> for Demo {
             port,
             wait,
             ascii,
+        }
+    }
+}
+
+impl From<GamesArguments> for GamesRequest {
+    fn from(arguments: GamesArguments) -> Self {
+        let GamesArguments {
+            date,
+            since,
+            until,
+            board,
+            player,
+            result,
+            unfinished,
+            violations,
+            ids,
+            json,
+            config,
+            ..
+        } = arguments;
+        Self {
+            period: Period {
+                since: date.or(since),
+                until: date.or(until),
+            },
+            boards: board,
+            player,
+            result,
+            unfinished,
+            violations,
+            form: match (ids, json) {
+                (true, _) => GamesForm::Ids,
+                (_, true) => GamesForm::Json,
+                _ => GamesForm::Lines,
+            },
+            config,
+        }
+    }
+}
+
+impl From<PgnArguments> for PgnRequest {
+    fn from(arguments: PgnArguments) -> Self {
+        let PgnArguments {
+            games,
+            output,
+            config,
+            ..
+        } = arguments;
+        Self {
+            games,
+            output,
+            config,
         }
     }
 }

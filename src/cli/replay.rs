@@ -4,17 +4,20 @@ use std::fs::File;
 use std::io::{BufReader, Write};
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use kiebitz_hardware::Timestamp;
 
 use super::failure;
+use super::kept::KeptGames;
 use super::printer::Printer;
 use super::request::{CaptureRequest, ReplayRequest, RulesFrom};
+use super::stretch::{Chain, Recorded, Stretch};
 use crate::Exit;
 use crate::config::{Config, ConfigError};
 use crate::events::ExplainedEvent;
 use crate::exit::Stop;
 use crate::hall::Names;
+use crate::laws::Regulations;
 use crate::output::mqtt::MqttConfig;
 use crate::referee::command::{Answer, CommandFile};
 use crate::replay::Replay;
@@ -33,6 +36,7 @@ pub(super) fn run(request: &ReplayRequest, out: &mut impl Write) -> Result<Exit>
     let commands = request.commands.as_deref().map(CommandFile::read).transpose()?;
     let given = Given {
         names,
+        rules: &request.rules,
         commands: commands.as_ref(),
     };
     let live = request.speed != Speed::Max;
@@ -51,12 +55,21 @@ pub(super) fn run(request: &ReplayRequest, out: &mut impl Write) -> Result<Exit>
 struct Given<'c> {
     /// What boards are called and what is played on them.
     names: Names,
+    rules: &'c RulesFrom,
     commands: Option<&'c CommandFile>,
 }
 
 /// What boards are called and what is played on them.
 fn names(rules: &RulesFrom) -> Result<Names, ConfigError> {
     Ok(Names::RecordedAs(Box::new(config(rules)?)))
+}
+
+/// The configuration of the daemon, which says where its games are: that of the file named, else the usual one. What is
+/// wrong with it is reported.
+pub(super) fn config_of_games(path: Option<&Path>) -> Option<Config> {
+    Config::read_or_default(path)
+        .map_err(|error| failure::report(&error.into()))
+        .ok()
 }
 
 /// The configuration that was named, else one in which the arguments hold for all boards.
@@ -67,6 +80,40 @@ pub(super) fn config(rules: &RulesFrom) -> Result<Config, ConfigError> {
             event: regulations.clone(),
             ..Config::default()
         }),
+    }
+}
+
+impl Given<'_> {
+    /// A capture, or what was recorded of a game in the journal.
+    fn open(&self, capture: &CaptureRequest) -> Result<(Replay<BufReader<Chain>>, Option<Stretch>)> {
+        let (path, stream) = (&capture.path, &capture.stream);
+        let cannot = || format!("cannot replay {}", path.display());
+        if path.exists() || path.extension().is_some() || path.components().count() > 1 {
+            let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+            let replay = Replay::new(BufReader::new(Chain::one(file)), stream).with_context(cannot)?;
+            return Ok((replay.named(self.names.clone()), None));
+        }
+        let config = match self.rules {
+            RulesFrom::Config(path) => Config::read(path)?,
+            RulesFrom::Arguments(given) if *given != Regulations::default() => {
+                bail!(
+                    "there is no file {}; of a game in the journal the configuration says what is played",
+                    path.display()
+                )
+            }
+            RulesFrom::Arguments(_) => Config::read_or_default(None)?,
+        };
+        let kept =
+            KeptGames::open(&config).with_context(|| format!("there is no file {}", path.display()))?;
+        let game = kept
+            .find(&path.to_string_lossy())
+            .with_context(|| format!("there is no file {}", path.display()))?;
+        let recorded = Recorded::of(&kept, &game, &config)?;
+        let replay = Replay::new(recorded.open()?, stream).with_context(cannot)?;
+        Ok((
+            replay.named(Names::RecordedAs(Box::new(config))),
+            Some(recorded.stretch),
+        ))
     }
 }
 
@@ -81,7 +128,9 @@ fn print_all<W: Write>(
         let mut pace = Pace::new(request.speed);
         let done = Running::begin(capture, given, printer).and_then(|mut running| {
             while let Some(at) = running.next_at() {
-                pace.wait(at);
+                if running.shows(at) {
+                    pace.wait(at);
+                }
                 running.step(printer)?;
             }
             running.end(printer)
@@ -125,10 +174,18 @@ async fn publish<W: Write>(
     let mut pace = Pace::new(speed);
     let mut running = Running::begin(capture, given, printer)?;
     while let Some(at) = running.next_at() {
-        pace.pass(at).await;
+        let shows = running.shows(at);
+        if shows {
+            pace.pass(at).await;
+        }
         let said = running.step(printer)?;
-        let boards = running.replay.boards();
-        connection.publish(&mut publisher, at, &said, boards).await?;
+        if shows {
+            let boards = running
+                .replay
+                .boards()
+                .filter(|board| running.is_of(board.name()));
+            connection.publish(&mut publisher, at, &said, boards).await?;
+        }
     }
     running.end(printer)
 }
@@ -156,7 +213,9 @@ fn after(done: Result<()>, exit: Exit) -> Result<Exit> {
 struct Running<'c> {
     capture: &'c CaptureRequest,
     commands: Option<&'c CommandFile>,
-    replay: Replay<BufReader<File>>,
+    replay: Replay<BufReader<Chain>>,
+    /// The part that is asked for, where that is a game of the journal.
+    stretch: Option<Stretch>,
     broken: Option<anyhow::Error>,
 }
 
@@ -172,24 +231,42 @@ impl<'c> Running<'c> {
         printer: &mut Printer<'_, W>,
     ) -> Result<Self> {
         let commands = given.commands;
-        let replay = Replay::open(&capture.path, &capture.stream)?.named(given.names.clone());
+        let (replay, stretch) = given.open(capture)?;
         printer.begin(&capture.path).context(Unprinted)?;
         Ok(Self {
             capture,
             commands,
             replay: replay.with_commands(commands.map_or(&[], CommandFile::commands)),
+            stretch,
             broken: None,
         })
     }
 
     fn next_at(&self) -> Option<Timestamp> {
-        self.replay.next_at().filter(|_| self.broken.is_none())
+        let over = |at: &Timestamp| self.stretch.as_ref().is_some_and(|stretch| stretch.is_over(*at));
+        self.replay
+            .next_at()
+            .filter(|at| self.broken.is_none() && !over(at))
+    }
+
+    /// Whether a step at that time is of the part that is asked for.
+    fn shows(&self, at: Timestamp) -> bool {
+        self.stretch.as_ref().is_none_or(|stretch| stretch.shows(at))
+    }
+
+    /// Whether the board of that name is asked for.
+    fn is_of(&self, board: &str) -> bool {
+        self.stretch.as_ref().is_none_or(|stretch| stretch.is_of(board))
     }
 
     fn step<W: Write>(&mut self, printer: &mut Printer<'_, W>) -> Result<Vec<ExplainedEvent>> {
         match self.replay.step() {
             Ok(said) => {
                 self.warn_of_refusals();
+                let said = match &mut self.stretch {
+                    Some(stretch) => stretch.select(said),
+                    None => said,
+                };
                 printer.said(&said).context(Unprinted)?;
                 Ok(said)
             }
@@ -216,8 +293,9 @@ impl<'c> Running<'c> {
                 &format!("the capture is cut off; it was replayed up to byte {offset}"),
             );
         }
-        self.broken.map_or(Ok(()), |error| {
-            Err(error.context(format!("cannot replay {} to its end", path.display())))
-        })
+        if let Some(error) = self.broken {
+            return Err(error.context(format!("cannot replay {} to its end", path.display())));
+        }
+        self.stretch.as_ref().map_or(Ok(()), Stretch::check)
     }
 }

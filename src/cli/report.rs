@@ -7,13 +7,13 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use super::failure;
+use super::kept::KeptGames;
 use super::replay;
 use super::request::{Form, ReportRequest, RulesFrom};
 use crate::Exit;
 use crate::config::Config;
-use crate::events::{Event, EventKind, LIVE_STREAM};
+use crate::events::Event;
 use crate::hall::Names;
-use crate::journal::Journal;
 use crate::output::notation::Letters;
 use crate::output::report::{Frames, Manner, Report, Source, html, text};
 use crate::referee::command::CommandFile;
@@ -50,6 +50,7 @@ pub(super) fn run(request: &ReportRequest, out: &mut impl Write) -> Result<Exit>
         language,
         letters: letters.context("a language of the texts without piece letters")?,
         zone: system_time::local_zone(),
+        adjournment: request.adjournment,
     };
     let printed = match request.form {
         Form::Html => html(&report, &manner),
@@ -144,81 +145,10 @@ fn replayed(
 
 /// The report of a game in the journal.
 fn report_of_game(game: &Path, config: &Config) -> Result<Report> {
-    let file = config.journal_file();
-    let game = game.to_string_lossy();
-    if !file.exists() {
-        bail!(
-            "there is no file {game}, and no journal {} to look for a game in",
-            file.display()
-        );
-    }
-    let journal = Journal::open(&file)?;
-    let mut last = Vec::new();
-    for (board, _) in journal.boards(LIVE_STREAM)? {
-        let games = journal.games(LIVE_STREAM, &board)?;
-        if let Some(at) = games.iter().position(|entry| entry.game == *game) {
-            let before = at.checked_sub(1).and_then(|before| games.get(before));
-            let events = game_events(&journal, &board, &game, before.map(|entry| entry.game.as_str()))?;
-            return Ok(Report::from_events(&events));
-        }
-        last.extend(games.into_iter().next_back());
-    }
-    last.sort_by_key(|entry| core::cmp::Reverse(entry.started));
-    let names: Vec<String> = last.into_iter().take(NAMED).map(|entry| entry.game).collect();
-    let hint = match names.as_slice() {
-        [] => "it has no games".to_owned(),
-        names => format!("its last games are {}", names.join(", ")),
-    };
-    bail!(
-        "there is no file {game}, and no such game in the journal {}: {hint}",
-        file.display()
-    )
+    let name = game.to_string_lossy();
+    let kept = KeptGames::open(config).with_context(|| format!("there is no file {name}"))?;
+    let game = kept
+        .find(&name)
+        .with_context(|| format!("there is no file {name}"))?;
+    Ok(Report::from_events(&kept.events_with_board(&game)?))
 }
-
-/// At most this many games are named if the one asked for does not exist.
-const NAMED: usize = 5;
-
-/// The events of a game, with those of board and clock before and during it.
-fn game_events(journal: &Journal, board: &str, game: &str, before: Option<&str>) -> Result<Vec<Event>> {
-    let mut after = match before {
-        Some(before) => journal
-            .game_events(LIVE_STREAM, board, before)?
-            .last()
-            .map_or(0, |event| event.seq),
-        None => 0,
-    };
-    let (mut events, mut ended) = (Vec::new(), false);
-    loop {
-        let page = journal.events_after(LIVE_STREAM, board, after, PAGE)?;
-        let Some(last) = page.last() else {
-            return Ok(events);
-        };
-        after = last.seq;
-        for journaled in page {
-            let event: Event = serde_json::from_str(&journaled.payload).with_context(|| {
-                format!("event {} of {board} in the journal cannot be read", journaled.seq)
-            })?;
-            let own = event.game.as_deref() == Some(game);
-            if matches!(event.kind, EventKind::GameStarted { .. }) && !own {
-                return Ok(events);
-            }
-            if own || (event.game.is_none() && !ended) {
-                match &event.kind {
-                    EventKind::GameEnded { .. } => ended = true,
-                    EventKind::GameResumed { .. } => ended = false,
-                    // The arbiter has ordered the game to go on.
-                    EventKind::GameAmended {
-                        result: Some(_),
-                        reason,
-                        ..
-                    } => ended = reason.is_some(),
-                    _ => {}
-                }
-                events.push(event);
-            }
-        }
-    }
-}
-
-/// At most this many events are read from the journal at a time.
-const PAGE: usize = 1000;

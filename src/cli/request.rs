@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use super::logging::Logging;
+use super::period::Period;
 use super::printer::Output;
+use crate::events::GameResult;
 use crate::laws::{IncidentKind, Language, Regulations};
 use crate::output::mqtt::MqttConfig;
 use crate::output::notation::Letters;
@@ -22,7 +24,9 @@ pub(super) enum Request {
     Demo(Demo),
     #[cfg(unix)]
     Emulate(Emulation),
+    Games(GamesRequest),
     Laws(LawsRequest),
+    Pgn(PgnRequest),
     #[cfg(target_os = "linux")]
     Record(Recording),
     Replay(Box<ReplayRequest>),
@@ -39,6 +43,39 @@ pub(super) struct LawsRequest {
     pub(super) kind: Option<IncidentKind>,
     pub(super) regulations: Regulations,
     pub(super) language: Language,
+}
+
+/// List games of the journal.
+#[derive(Debug)]
+pub(super) struct GamesRequest {
+    pub(super) period: Period,
+    /// Names of boards; none: all.
+    pub(super) boards: Vec<String>,
+    /// A part of a player's name.
+    pub(super) player: Option<String>,
+    pub(super) result: Option<GameResult>,
+    pub(super) unfinished: bool,
+    pub(super) violations: bool,
+    pub(super) form: GamesForm,
+    /// `None`: the usual one.
+    pub(super) config: Option<PathBuf>,
+}
+
+/// How games are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum GamesForm {
+    Ids,
+    Json,
+    Lines,
+}
+
+/// Write games of the journal as PGN.
+#[derive(Debug)]
+pub(super) struct PgnRequest {
+    pub(super) games: Vec<String>,
+    pub(super) output: Option<PathBuf>,
+    /// `None`: the usual one.
+    pub(super) config: Option<PathBuf>,
 }
 
 /// Replay some captures.
@@ -66,6 +103,8 @@ pub(super) struct ReportRequest {
     pub(super) letters: Option<&'static Letters>,
     /// What is played in a capture; a configuration says where the journal is as well.
     pub(super) rules: RulesFrom,
+    /// Whether the sheet for an adjournment is wanted.
+    pub(super) adjournment: bool,
     /// A file of an arbiter's commands, for a capture.
     pub(super) commands: Option<PathBuf>,
 }
@@ -90,6 +129,7 @@ pub(super) enum RulesFrom {
 /// Replay one capture as a stream of that name.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct CaptureRequest {
+    /// A file, or the id of a game.
     pub(super) path: PathBuf,
     pub(super) stream: String,
 }

@@ -145,6 +145,9 @@ pub enum EventKind {
         /// Where that takes place; absent where it is not known.
         #[serde(skip_serializing_if = "Option::is_none")]
         site: Option<String>,
+        /// The number of the round, from 1, by the times at which rounds begin; absent where they are not configured.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        round: Option<u32>,
     },
     /// A ply is credible.
     #[serde(rename = "move.made")]

@@ -41,6 +41,9 @@ pub struct GameRecord {
     /// Where that takes place, where it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub site: Option<String>,
+    /// The number of the round, from 1, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub round: Option<u32>,
     /// The start position.
     pub start_fen: String,
     /// The kind of game.
@@ -177,6 +180,7 @@ impl GameRecord {
             time_control_typed,
             event: name,
             site,
+            round,
             ..
         } = &event.kind
         else {
@@ -194,6 +198,7 @@ impl GameRecord {
             time_control_typed: time_control_typed.clone(),
             event: name.clone(),
             site: site.clone(),
+            round: *round,
             start_fen: start_fen.clone(),
             variant: *variant,
             orientation: *orientation,
@@ -209,6 +214,17 @@ impl GameRecord {
             positions: Vec::new(),
             notes: Vec::new(),
         })
+    }
+
+    /// The game of these events, of which the first starts it; `None` where it does not.
+    #[must_use]
+    pub fn of(events: &[Event]) -> Option<Self> {
+        let (first, rest) = events.split_first()?;
+        let mut record = Self::from_started(first)?;
+        for event in rest {
+            record.apply(event);
+        }
+        Some(record)
     }
 
     /// Takes in the next event. Returns whether it changed the game; events of other games do not.

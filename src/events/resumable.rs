@@ -25,11 +25,8 @@ impl ResumableGame {
     /// The game of these events; `None` where they do not begin with its start.
     #[must_use]
     pub fn of(events: &[Event]) -> Option<Self> {
-        let (first, rest) = events.split_first()?;
-        let mut record = GameRecord::from_started(first)?;
-        for event in rest {
-            record.apply(event);
-        }
+        let record = GameRecord::of(events)?;
+        let rest = events.get(1..)?;
         let set = rest.iter().rev().find_map(|event| match &event.kind {
             EventKind::GameAmended { time_control, .. } => time_control.clone(),
             _ => None,

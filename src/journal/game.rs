@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{Journal, JournalError, JournaledEvent, journaled};
 use crate::events::incidents::Incidents;
-use crate::events::{Event, ResumableGame};
+use crate::events::{Event, EventKind, ResumableGame};
 
 /// A game in the list of a board's games.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +64,66 @@ impl Journal {
     ) -> Result<Vec<JournaledEvent>, JournalError> {
         let events = game_events(&self.connection, stream, board, game);
         events.map_err(self.error())
+    }
+
+    /// The events of a game as [`game_events`](Self::game_events), decoded.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or holds events that cannot be decoded.
+    pub fn game(&self, stream: &str, board: &str, game: &str) -> Result<Vec<Event>, JournalError> {
+        self.decoded_events(stream, board, game)
+    }
+
+    /// The events of a game with those of its board and clock beside it: from the end of the game `before`, or from the
+    /// first event there is, to its own end.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or holds events that cannot be decoded.
+    pub fn game_with_board(
+        &self,
+        stream: &str,
+        board: &str,
+        game: &str,
+        before: Option<&str>,
+    ) -> Result<Vec<Event>, JournalError> {
+        let mut after = match before {
+            Some(before) => self
+                .game_events(stream, board, before)?
+                .last()
+                .map_or(0, |event| event.seq),
+            None => 0,
+        };
+        let (mut events, mut ended) = (Vec::new(), false);
+        loop {
+            let page = self.events_after(stream, board, after, PAGE)?;
+            let Some(last) = page.last() else {
+                return Ok(events);
+            };
+            after = last.seq;
+            for journaled in page {
+                let event = journaled.decoded(&self.path)?;
+                let own = event.game.as_deref() == Some(game);
+                if matches!(event.kind, EventKind::GameStarted { .. }) && !own {
+                    return Ok(events);
+                }
+                if own || (event.game.is_none() && !ended) {
+                    match &event.kind {
+                        EventKind::GameEnded { .. } => ended = true,
+                        EventKind::GameResumed { .. } => ended = false,
+                        // The arbiter has ordered the game to go on.
+                        EventKind::GameAmended {
+                            result: Some(_),
+                            reason,
+                            ..
+                        } => ended = reason.is_some(),
+                        _ => {}
+                    }
+                    events.push(event);
+                }
+            }
+        }
     }
 
     /// The events of the game that was a board's last at that time, or else of its first one, and of all later games, in
@@ -142,6 +202,9 @@ impl Journal {
         events.iter().map(|event| event.decoded(&self.path)).collect()
     }
 }
+
+/// At most this many events are read at a time.
+const PAGE: usize = 1000;
 
 /// The seq from which on to keep events so that no game is cut in two.
 pub(super) fn whole_games(

@@ -18,7 +18,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use kiebitz_hardware::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use rusqlite::{
+    Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params,
+};
 
 use crate::events::Event;
 
@@ -67,6 +69,25 @@ impl Journal {
         })?;
         let mut connection = Connection::open(path).map_err(error::of(path))?;
         schema::prepare(&mut connection, path)?;
+        Ok(Self {
+            connection,
+            path: path.to_owned(),
+        })
+    }
+
+    /// Opens the journal in that file to read it, beside a daemon that may be writing it. Nothing is created or changed.
+    ///
+    /// # Errors
+    ///
+    /// When the file is not there or may not be read, is damaged, belongs to another program or was written by a newer
+    /// kiebitz.
+    pub fn open_to_read(path: &Path) -> Result<Self, JournalError> {
+        std::fs::File::open(path).map_err(|source| JournalError::Unopenable {
+            path: path.to_owned(),
+            source,
+        })?;
+        let connection = to_read(path).map_err(error::of(path))?;
+        schema::check(&connection, path)?;
         Ok(Self {
             connection,
             path: path.to_owned(),
@@ -176,10 +197,26 @@ impl Journal {
     ///
     /// When the file cannot be read, or holds an event that cannot be decoded.
     pub fn last_connected(&self, stream: &str, board: &str) -> Result<Option<Event>, JournalError> {
+        self.connected_before(stream, board, Timestamp::from_micros(i64::MAX))
+    }
+
+    /// A board's last `board.connected` up to that time; `None` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or holds an event that cannot be decoded.
+    pub fn connected_before(
+        &self,
+        stream: &str,
+        board: &str,
+        at: Timestamp,
+    ) -> Result<Option<Event>, JournalError> {
         let sql =
             "SELECT seq, payload FROM event WHERE stream = ?1 AND board = ?2 AND type = 'board.connected'
-            ORDER BY seq DESC LIMIT 1";
-        let event = self.connection.query_row(sql, [stream, board], journaled);
+            AND ts <= ?3 ORDER BY seq DESC LIMIT 1";
+        let event = self
+            .connection
+            .query_row(sql, params![stream, board, at.as_micros()], journaled);
         let event = event.optional().map_err(self.error())?;
         event.map(|event| event.decoded(&self.path)).transpose()
     }
@@ -316,6 +353,38 @@ fn forget_before(transaction: &Transaction<'_>, stream: &str, before: Timestamp)
         forgotten += delete.execute(params![stream, board, keep])?;
     }
     Ok(forgotten)
+}
+
+/// A connection that cannot write. Where nobody has the journal open, and this user may not create the files beside it
+/// that readers share with writers, it is read as a file that does not change.
+fn to_read(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let shared = Connection::open_with_flags(path, flags)
+        .and_then(|connection| schema::header(&connection).map(|_| connection));
+    match shared {
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) && !has_writer(path) => {
+            let uri = format!("file:{}?immutable=1", quoted(path));
+            Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI)
+        }
+        shared => shared,
+    }
+}
+
+fn has_writer(path: &Path) -> bool {
+    with_suffix(path, "-wal").exists()
+}
+
+/// A path in a URI.
+fn quoted(path: &Path) -> String {
+    let path = path.to_string_lossy();
+    path.bytes().fold(String::new(), |mut uri, byte| {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'-' | b'.' | b'_') {
+            uri.push(char::from(byte));
+        } else {
+            uri.push_str(&format!("%{byte:02X}"));
+        }
+        uri
+    })
 }
 
 fn touch(path: &Path) -> io::Result<()> {

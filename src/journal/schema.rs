@@ -46,21 +46,8 @@ const BEGUN: &str = "CREATE TABLE begun (after INTEGER NOT NULL) STRICT";
 /// Makes the tables where there are none, and refuses a file with others.
 pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), JournalError> {
     let (application, version) = header(connection).map_err(error::of(path))?;
-    match (application, version) {
-        (APPLICATION, VERSION) => {}
-        (APPLICATION, newer) => {
-            return Err(JournalError::Newer {
-                path: path.to_owned(),
-                found: newer,
-                known: VERSION,
-            });
-        }
-        (0, 0) if is_empty(connection).map_err(error::of(path))? => {}
-        _ => {
-            return Err(JournalError::Foreign {
-                path: path.to_owned(),
-            });
-        }
+    if (application, version) != (0, 0) || !is_empty(connection).map_err(error::of(path))? {
+        check(connection, path)?;
     }
     let ready = connection
         // Elsewhere than on a local disk there is no such mode, and SQLite goes on with one that is as safe.
@@ -76,12 +63,27 @@ pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Jo
     ready.map_err(error::of(path))
 }
 
+/// Refuses a file that does not have the tables of this version.
+pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), JournalError> {
+    match header(connection).map_err(error::of(path))? {
+        (APPLICATION, VERSION) => Ok(()),
+        (APPLICATION, newer) => Err(JournalError::Newer {
+            path: path.to_owned(),
+            found: newer,
+            known: VERSION,
+        }),
+        _ => Err(JournalError::Foreign {
+            path: path.to_owned(),
+        }),
+    }
+}
+
 /// Whether a commit waits until the disk has it.
 pub(super) fn synchronise(connection: &Connection, wait: bool) -> rusqlite::Result<()> {
     connection.pragma_update(None, "synchronous", if wait { "full" } else { "normal" })
 }
 
-fn header(connection: &Connection) -> rusqlite::Result<(i32, i32)> {
+pub(super) fn header(connection: &Connection) -> rusqlite::Result<(i32, i32)> {
     let value = |name| connection.pragma_query_value(None, name, |row| row.get(0));
     Ok((value("application_id")?, value("user_version")?))
 }

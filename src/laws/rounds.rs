@@ -32,6 +32,8 @@ pub struct InvalidDefaultTime {
 
 /// A round that begins at most this long before the plan has it is still that round.
 const MAX_BROUGHT_FORWARD: Duration = Duration::from_secs(30 * 60);
+/// A game that begins at most this long before a round is of that round.
+const MAX_EARLY: Duration = Duration::from_secs(5 * 60);
 const MINUTES_PER_DAY: u32 = 24 * 60;
 
 impl Rounds {
@@ -62,6 +64,23 @@ impl Rounds {
     #[must_use]
     pub fn next(&self, now: Timestamp) -> Option<Timestamp> {
         self.all().find(|begins| *begins > now)
+    }
+
+    /// The number, from 1, of the round of a game that begins at `now`: the last round that has begun, or the next one
+    /// where that is about to. `None` where no rounds are planned, or before the first.
+    #[must_use]
+    pub fn number(&self, now: Timestamp) -> Option<u32> {
+        if self.planned.is_empty() {
+            return None;
+        }
+        let begun = self.all().take_while(|begins| *begins <= now).count();
+        let next = self.next(now).map(|next| next.saturating_duration_since(now));
+        let last = self.last(now).map(|last| now.saturating_duration_since(last));
+        let is_next = next.is_some_and(|next| next <= MAX_EARLY && last.is_none_or(|last| next < last));
+        let counted = (begun + usize::from(is_next)).checked_sub(1)?;
+        // An announced round has the number of the planned one that it replaces.
+        let first = self.announced.map_or(1, |announced| self.replaced(announced));
+        u32::try_from(first + counted).ok().filter(|number| *number > 0)
     }
 
     /// All rounds that count, ascending.
@@ -145,6 +164,27 @@ mod tests {
             (Some(at(240)), None)
         );
         assert_eq!(Rounds::default().next(at(0)), None);
+    }
+
+    #[test]
+    fn games_are_of_the_round_that_has_begun_or_is_about_to() {
+        let mut rounds = Rounds::planned([at(0), at(240), at(300)]);
+        let numbers =
+            |rounds: &Rounds| [-60, -5, 0, 200, 236, 240, 290, 296, 999].map(|now| rounds.number(at(now)));
+        let (first, second, third) = (Some(1), Some(2), Some(3));
+        assert_eq!(
+            numbers(&rounds),
+            [None, first, first, first, second, second, second, third, third]
+        );
+        // The second round begins late, and is still the second.
+        rounds.announce(at(250));
+        assert_eq!(
+            [249, 251, 296].map(|now| rounds.number(at(now))),
+            [second, second, third]
+        );
+        let mut unplanned = Rounds::default();
+        unplanned.announce(at(0));
+        assert_eq!(unplanned.number(at(1)), None);
     }
 
     #[test]

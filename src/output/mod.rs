@@ -1,6 +1,7 @@
 //! What is made of the events: topics, files, pages and text for people. Each is a projection that can be thrown away and
 //! made again; none knows another, but those that use the same notation or line breaks.
 
+mod clock;
 pub mod mqtt;
 pub mod notation;
 pub mod pgn;

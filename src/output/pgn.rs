@@ -1,7 +1,12 @@
 //! A game as PGN, export format: tags, SAN with the clock after every move, lines of at most 79 characters.
 //!
-//! Where a game has an irregular ply, moves end there: no reader could follow it. What was played from there on
-//! stands in a comment as UCI, so that nothing is lost.
+//! Where a game has an irregular ply, moves end there: no reader could follow it, nor what is legal only after it. What
+//! was played from there on stands in a comment as UCI, so that nothing is lost.
+//!
+//! Readers differ in what they take. chess.js takes one comment after a move and no more, no quotation mark in a tag's
+//! value, and results only that the standard has.
+
+mod main_line;
 
 use core::fmt::Write;
 
@@ -11,7 +16,9 @@ use shakmaty::fen::Fen;
 use crate::events::record::{GameRecord, MoveRecord};
 use crate::events::{EndReason, GameResult, time_text};
 use crate::laws::TimeControl;
+use crate::output::clock;
 use crate::tracker::Variant;
+use main_line::MainLine;
 
 /// The game as PGN, with every mover's clock (`%clk`) and, where known, the time they took (`%emt`).
 ///
@@ -35,29 +42,31 @@ enum Comments {
 }
 
 fn write(record: &GameRecord, comments: Comments) -> String {
-    let mut pgn = tags(record);
+    let line = MainLine::of(record);
+    let mut pgn = tags(record, line);
     pgn.push('\n');
     let mut lines = Lines::default();
-    if let Some(result) = explained(record) {
-        lines.words(&format!("{{{result}}}"));
-    }
-    movetext(record, comments, &mut lines);
+    movetext(record, line, comments, &mut lines);
     lines.word(result(record.result));
     pgn.push_str(&lines.finish());
     pgn
 }
 
-fn tags(record: &GameRecord) -> String {
+fn tags(record: &GameRecord, line: MainLine) -> String {
     let name = |of: Option<&String>| of.cloned().unwrap_or_else(|| UNKNOWN.to_owned());
     let players = record.players.as_ref();
+    let round = record
+        .round
+        .map_or_else(|| UNKNOWN.to_owned(), |round| round.to_string());
     let mut tags = vec![
         ("Event", name(record.event.as_ref())),
         ("Site", name(record.site.as_ref())),
         ("Date", date(record)),
-        ("Round", UNKNOWN.to_owned()),
+        ("Round", round),
         ("White", name(players.and_then(|players| players.white.as_ref()))),
         ("Black", name(players.and_then(|players| players.black.as_ref()))),
         ("Result", result(record.result).to_owned()),
+        ("Board", board(&record.board).to_owned()),
     ];
     tags.push(("UTCDate", date(record)));
     tags.push(("UTCTime", time(record)));
@@ -72,7 +81,7 @@ fn tags(record: &GameRecord) -> String {
     if matches!(record.variant, Variant::Chess960 | Variant::WrongStart) {
         tags.push(("Variant", "Chess960".to_owned()));
     }
-    if record.start_fen != STANDARD {
+    if line.has_start && record.start_fen != STANDARD {
         tags.push(("SetUp", "1".to_owned()));
         tags.push(("FEN", record.start_fen.clone()));
     }
@@ -82,65 +91,86 @@ fn tags(record: &GameRecord) -> String {
     })
 }
 
-fn movetext(record: &GameRecord, comments: Comments, lines: &mut Lines) {
-    let (mut number, mut turn) = first_turn(&record.start_fen);
-    let regular = record
-        .moves
+/// The board's number where its name ends in one, as in "board-7"; else its name. Five digits are a serial number.
+fn board(name: &str) -> &str {
+    let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count();
+    let number = name.get(name.len() - digits..).unwrap_or_default();
+    let number = number.trim_start_matches('0');
+    if (1..=LONGEST_BOARD_NUMBER).contains(&number.len()) && digits <= LONGEST_BOARD_NUMBER {
+        number
+    } else {
+        name
+    }
+}
+
+fn movetext(record: &GameRecord, line: MainLine, comments: Comments, lines: &mut Lines) {
+    let (regular, rest) = record.moves.split_at(line.moves.min(record.moves.len()));
+    let mut last = rest_of(record, line, rest);
+    let mut leading: Vec<String> = explained(record)
         .iter()
-        .take_while(|entry| entry.legal && entry.san.is_some())
-        .take_while(|entry| !is_set_before(record, entry))
-        .count();
+        .flat_map(|explained| explained.split(' '))
+        .map(str::to_owned)
+        .collect();
+    if regular.is_empty() {
+        leading.append(&mut last);
+    }
+    lines.comment(&leading);
+    let (mut number, mut turn) = first_turn(&record.start_fen);
     let mut number_due = true;
-    for entry in &record.moves[..regular] {
+    for (at, entry) in (1..).zip(regular) {
         if turn == Color::White {
             lines.word(&format!("{number}."));
         } else if number_due {
             lines.word(&format!("{number}..."));
         }
         lines.word(entry.san.as_deref().unwrap_or_default());
-        let comment = comment(entry, comments);
-        // After a comment Black's move needs its number again.
-        number_due = comment.is_some();
-        if let Some(comment) = comment {
-            lines.word(&comment);
+        let mut comment: Vec<String> = clocks(entry, comments).into_iter().collect();
+        if at == regular.len() {
+            comment.append(&mut last);
         }
+        // After a comment Black's move needs its number again.
+        number_due = !comment.is_empty();
+        lines.comment(&comment);
         if turn == Color::Black {
             number += 1;
         }
         turn = !turn;
     }
-    let rest = &record.moves[regular..];
-    if !rest.is_empty() {
-        lines.word("{Irregular");
-        lines.words("from here on; in UCI:");
-        for entry in rest {
-            lines.word(entry.uci.as_deref().unwrap_or(UNKNOWN));
-        }
-        lines.words(&format!("; FEN {}}}", record.fen.replace(['{', '}'], "")));
-    }
 }
 
-/// Whether the arbiter set another position before this ply.
-fn is_set_before(record: &GameRecord, entry: &MoveRecord) -> bool {
-    record.positions.iter().any(|set| set.ply + 1 == entry.ply)
+/// What cannot stand among the moves, word by word: play that no reader can follow, and a start that is none.
+fn rest_of(record: &GameRecord, line: MainLine, rest: &[MoveRecord]) -> Vec<String> {
+    let mut text = String::new();
+    if !line.has_start {
+        let _ = write!(text, "Irregular start FEN {} ; ", record.start_fen);
+    }
+    if !rest.is_empty() {
+        let moves = rest.iter().map(|entry| entry.uci.as_deref().unwrap_or(UNKNOWN));
+        let moves: Vec<&str> = moves.collect();
+        let _ = write!(
+            text,
+            "Irregular from here on; in UCI: {} ; FEN {} ",
+            moves.join(" "),
+            record.fen
+        );
+    }
+    text.split_whitespace()
+        .map(|word| word.replace(['{', '}'], ""))
+        .collect()
 }
 
 /// The mover's clock after their move. One word, never broken over two lines: many readers look for it with a
 /// pattern that has a space in it.
-fn comment(entry: &MoveRecord, comments: Comments) -> Option<String> {
+fn clocks(entry: &MoveRecord, comments: Comments) -> Option<String> {
     let mut text = String::new();
-    if let Some(clock) = entry.clock {
-        let left_ms = if entry.color == Color::White {
-            clock.white_ms
-        } else {
-            clock.black_ms
-        };
-        let _ = write!(text, "[%clk {}]", hours(left_ms));
+    if let Some(shown) = entry.clock {
+        let left_ms = shown.times_ms()[entry.color];
+        let _ = write!(text, "[%clk {}]", clock::shown(left_ms));
     }
     if let (Comments::ClockAndElapsed, Some(elapsed_ms)) = (comments, entry.elapsed_ms) {
-        let _ = write!(text, "[%emt {}]", hours(elapsed_ms));
+        let _ = write!(text, "[%emt {}]", clock::taken(elapsed_ms));
     }
-    (!text.is_empty()).then(|| format!("{{{text}}}"))
+    (!text.is_empty()).then_some(text)
 }
 
 /// The number of the first move and who makes it.
@@ -149,12 +179,6 @@ fn first_turn(start_fen: &str) -> (u32, Color) {
         let setup = fen.into_setup();
         (setup.fullmoves.get(), setup.turn)
     })
-}
-
-/// H:MM:SS; a part of a second that is left is not shown, as on the clock.
-fn hours(ms: u64) -> String {
-    let seconds = ms / 1000;
-    format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
 /// The day on which the game was started, UTC.
@@ -222,16 +246,18 @@ const fn termination(reason: EndReason) -> &'static str {
     }
 }
 
-/// A tag's value: quotes and backslashes escaped, line breaks and other control characters left out.
+/// A tag's value: backslashes escaped, line breaks and other control characters left out. A quotation mark becomes an
+/// apostrophe: the standard has an escape for it, but not every reader.
 fn quoted(value: &str) -> String {
     value
         .chars()
         .filter(|c| !c.is_control())
         .fold(String::new(), |mut text, c| {
-            if matches!(c, '"' | '\\') {
-                text.push('\\');
+            match c {
+                '"' => text.push('\''),
+                '\\' => text.push_str("\\\\"),
+                c => text.push(c),
             }
-            text.push(c);
             text
         })
 }
@@ -255,8 +281,14 @@ impl Lines {
         self.width += width;
     }
 
-    fn words(&mut self, words: &str) {
-        words.split(' ').for_each(|word| self.word(word));
+    /// All in one pair of braces; nothing where there are no words.
+    fn comment(&mut self, words: &[String]) {
+        let last = words.len().saturating_sub(1);
+        for (at, word) in words.iter().enumerate() {
+            let open = if at == 0 { "{" } else { "" };
+            let close = if at == last { "}" } else { "" };
+            self.word(&format!("{open}{word}{close}"));
+        }
     }
 
     fn finish(mut self) -> String {
@@ -268,6 +300,8 @@ impl Lines {
 /// The longest line of the export format, in characters.
 const WIDTH: usize = 79;
 const UNKNOWN: &str = "?";
+/// In digits.
+const LONGEST_BOARD_NUMBER: usize = 4;
 const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
 #[cfg(test)]

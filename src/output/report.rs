@@ -13,6 +13,7 @@ mod frames;
 mod html;
 mod model;
 mod position;
+mod summary;
 mod text;
 mod view;
 mod words;
@@ -21,8 +22,8 @@ pub use claims::{ClaimSheet, Claims, Countdown, Difference, Near, Occurrence, Of
 pub use frames::{Frame, Frames, Span};
 pub use html::html;
 pub use model::{
-    Adjournment, Amendment, Closing, Correction, GameReport, IncidentReport, LocatedChange, Note, PlyNote,
-    Report, Source, Step, TimeUsed, Withdrawn,
+    Adjournment, Amendment, Closing, Correction, GameReport, IncidentReport, LocatedChange, Note, Open,
+    PlyNote, Report, Source, Step, Summary, TimeUsed, Withdrawn,
 };
 pub use position::Irreversible;
 pub use text::text;

@@ -12,6 +12,7 @@ use kiebitz_protocol::Counters;
 
 use crate::events::record::GameRecord;
 use crate::events::{Event, EventKind, ExplainedEvent};
+use crate::output::clock;
 use crate::tracker::{Side, Variant};
 pub(crate) use explain::piece_name;
 use irregularities::Irregularity;
@@ -81,7 +82,7 @@ pub(crate) fn result_text(record: &GameRecord) -> String {
 /// A clock's time as h:mm:ss.
 #[must_use]
 pub(crate) fn clock_text(ms: u64) -> String {
-    words::clock(ms)
+    clock::shown(ms)
 }
 
 /// What is known of a board at the end.

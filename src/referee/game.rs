@@ -95,6 +95,7 @@ impl Referee {
             time_control_typed: self.regulations.time_control_typed(),
             event: self.regulations.event.clone(),
             site: self.regulations.site.clone(),
+            round: self.regulations.rounds.number(now),
         };
         let start = start.state.clone();
         self.previous = None;

@@ -18,6 +18,8 @@ pub(crate) const TEXTS: &[Text] = &[
     text("demo.txt", &["demo", "--help"]),
     #[cfg(unix)]
     text("emulate.txt", &["emulate", "--help"]),
+    text("games.txt", &["games", "--help"]),
+    text("pgn.txt", &["pgn", "--help"]),
     #[cfg(target_os = "linux")]
     text("record.txt", &["record", "--help"]),
     text("laws.txt", &["laws", "--help"]),

@@ -29,6 +29,7 @@ mod eventually;
 mod expected;
 #[cfg(unix)]
 mod fuzzed;
+mod games;
 mod hands;
 mod late;
 mod licences;
@@ -37,6 +38,7 @@ mod mqtt;
 mod mqtt_world;
 #[cfg(unix)]
 mod noise;
+mod readers;
 mod report;
 #[cfg(unix)]
 mod restart;

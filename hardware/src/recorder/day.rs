@@ -24,6 +24,11 @@ impl Day {
         &self.name
     }
 
+    /// When the next day begins.
+    pub(super) fn end(&self) -> Timestamp {
+        self.end
+    }
+
     pub(super) fn contains(&self, now: Timestamp) -> bool {
         (self.begin..self.end).contains(&now)
     }

@@ -5,6 +5,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::RecordedDay;
 use super::file::DayFile;
 use crate::capture::{CaptureError, CaptureReader};
 
@@ -37,6 +38,19 @@ impl Folder {
             }
         }
         Err((self.path.clone(), io::ErrorKind::AlreadyExists.into()))
+    }
+
+    /// What is there of a port and day.
+    pub(super) fn recorded(&self, day: &str, port: &str) -> RecordedDay {
+        let names = (1..=MAX_FILES).map(|number| file_name(day, port, number));
+        // The first may have been removed to keep to the budget, and others have come after it.
+        let files = names
+            .map(|name| self.path.join(name))
+            .filter(|path| path.is_file());
+        RecordedDay {
+            name: file_name(day, port, 1),
+            files: files.collect(),
+        }
     }
 
     /// Removes the oldest captures that are not being written until all have at most `budget` bytes, and returns

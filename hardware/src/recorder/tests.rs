@@ -179,6 +179,33 @@ fn a_file_that_is_removed_is_begun_again() {
 }
 
 #[test]
+fn the_recordings_of_a_port_are_found_day_by_day() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut recorder = recorder(&folder);
+    for day in [0, 1, 3] {
+        recorder.single(NOON + DAY * day, chunk(b"x"));
+    }
+    recorder.record(NOON + DAY, "ttyUSB0-2", LineMode::Single, &chunk(b"y"));
+    drop(recorder);
+    let of = |from: u32, to: u32| -> Vec<(String, usize)> {
+        let days = recorded_days(
+            folder.path(),
+            "ttyUSB0",
+            NOON + DAY * from,
+            NOON + DAY * to,
+            &TimeZone::UTC,
+        );
+        days.into_iter().map(|day| (day.name, day.files.len())).collect()
+    };
+    let day = |date: &str, files: usize| (format!("2026-11-{date}-ttyUSB0.pcapng"), files);
+    assert_eq!(of(0, 0), [day("21", 1)]);
+    assert_eq!(of(2, 3), [day("23", 0), day("24", 1)]);
+    // A span that is none is its first day.
+    assert_eq!(of(3, 0), [day("24", 1)]);
+    assert_eq!(of(0, 9).len(), 10);
+}
+
+#[test]
 fn the_day_ends_at_local_midnight() {
     let folder = tempfile::tempdir().unwrap();
     let mut recorder = Recorder::new(RecorderSettings {

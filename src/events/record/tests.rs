@@ -31,6 +31,7 @@ pub(crate) fn started(start_fen: &str, variant: Variant) -> EventKind {
         time_control_typed: None,
         event: None,
         site: None,
+        round: None,
     }
 }
 

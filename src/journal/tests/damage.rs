@@ -21,6 +21,32 @@ impl Place {
     }
 }
 
+#[test]
+fn journal_that_is_read_is_neither_made_nor_changed() {
+    let place = Place::new();
+    let missing = Journal::open_to_read(&place.path()).expect_err("no journal");
+    assert!(matches!(missing, JournalError::Unopenable { .. }), "{missing}");
+    assert!(!place.path().exists());
+
+    let mut writer = place.open();
+    writer.append(&two_games()).expect("room");
+    let reader = Journal::open_to_read(&place.path()).expect("a journal");
+    assert_eq!(reader.games("live", "b").expect("readable").len(), 2);
+    let begun = reader.game("live", "b", "day-b-2").expect("readable");
+    assert_eq!(begun.len(), 3);
+    // What comes while it is open is seen, too.
+    let later = event(8, EventKind::ClockBatteryLow {});
+    writer.append([&later]).expect("room");
+    assert_eq!(reader.last_seq("live", "b").expect("a number"), 8);
+    let mut reader = reader;
+    let refused = reader.append([&later]).expect_err("it is only read");
+    assert!(matches!(refused, JournalError::ReadOnly { .. }), "{refused}");
+
+    for foreign in [Place::with(b""), Place::with(b"not a database at all, but text")] {
+        assert!(Journal::open_to_read(&foreign.path()).is_err());
+    }
+}
+
 /// The files of an open journal as a power cut leaves them, with the log cut off after `log` bytes.
 fn cut_off(place: &Place, log: usize) -> Place {
     let cut = Place::with(&fs::read(place.path()).expect("the file"));

@@ -146,6 +146,8 @@ pub struct PublicGame {
     event: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     site: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    round: Option<u32>,
     start_fen: String,
     variant: Variant,
     moves: Vec<PublicMove>,
@@ -344,6 +346,7 @@ impl PublicGame {
             time_control: record.time_control.clone(),
             event: record.event.clone(),
             site: record.site.clone(),
+            round: record.round,
             start_fen: record.start_fen.clone(),
             variant: record.variant,
             moves: record.moves.iter().map(PublicMove::of).collect(),

@@ -8,6 +8,8 @@ use pgn_reader::{Outcome, RawComment, RawTag, Reader, SanPlus, Visitor};
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Position};
 
+mod strict;
+
 use super::*;
 use crate::events::record::Games;
 use crate::events::record::tests::{clock, event, ply, started};
@@ -88,6 +90,7 @@ impl Visitor for Replayer {
 
 fn read(pgn: &str) -> Read {
     assert!(pgn.lines().all(|line| line.chars().count() < 80), "{pgn}");
+    assert_eq!(strict::refused(pgn), None, "{pgn}");
     let mut reader = Reader::new(Cursor::new(pgn));
     let game = reader.read_game(&mut Replayer).expect("PGN").expect("one game");
     assert!(
@@ -162,7 +165,7 @@ fn finished_game_reads_back() {
 
     let text = pgn(record(&games));
     assert!(
-        text.contains("1. e4 {[%clk 0:59:59][%emt 0:00:00]} 1... e5 {[%clk 0:10:00]}"),
+        text.contains("1. e4 {[%clk 0:59:59][%emt 0:00:01]} 1... e5 {[%clk 0:10:00]}"),
         "{text}"
     );
     let read = read(&text);
@@ -239,7 +242,7 @@ fn what_follows_an_irregular_ply_stands_in_a_comment() {
     assert_eq!(read.ucis, ["e2e4", "e7e5"]);
     let last = read.comments.last().expect("a comment").replace('\n', " ");
     assert!(
-        last.starts_with("Irregular from here on; in UCI: e1e3 d7d5 ? ; FEN "),
+        last.starts_with("[%clk 0:10:00] Irregular from here on; in UCI: e1e3 d7d5 ? ; FEN "),
         "{last}"
     );
 }
@@ -294,14 +297,88 @@ fn tag_values_cannot_break_out() {
         time_control_typed: None,
         event: Some("Club \"Kiebitz\"".to_owned()),
         site: Some("Bremen GER".to_owned()),
+        round: Some(3),
     };
     games.apply(&event(1, kind));
     let read = read(&pgn(record(&games)));
-    assert_eq!(read.tags["White"], "O\"Brien\\ \"][Result \"0-1");
+    assert_eq!(read.tags["White"], "O'Brien\\ '][Result '0-1");
     assert_eq!(read.tags["Black"], "Müller, Jürgen");
     assert_eq!(read.tags["Result"], "*");
-    assert_eq!(read.tags["Event"], "Club \"Kiebitz\"");
+    assert_eq!(read.tags["Event"], "Club 'Kiebitz'");
     assert_eq!(read.tags["Site"], "Bremen GER");
+    assert_eq!(read.tags["Round"], "3");
+}
+
+#[test]
+fn board_has_its_number_or_its_name() {
+    for (name, number) in [
+        ("board-7", "7"),
+        ("tisch12", "12"),
+        ("board-07", "7"),
+        ("3", "3"),
+        ("11608", "11608"),
+        ("ttyUSB0", "ttyUSB0"),
+        ("stage", "stage"),
+        ("", ""),
+    ] {
+        assert_eq!(board(name), number, "{name}");
+    }
+}
+
+/// The reply to an illegal move may be legal in its position; a reader that has not come so far cannot play it.
+#[test]
+fn moves_do_not_begin_again_after_an_irregular_one() {
+    let mut games = played(STANDARD, Variant::Standard, &["e2e4", "e7e5"]);
+    let irregular = Move {
+        san: None,
+        legal: false,
+        fen: "rnbqkbnr/pppp1ppp/8/4p3/4P3/4K3/PPPP1PPP/RNBQ1BNR b kq - 1 2".to_owned(),
+        ..ply(3, "e1e3", "")
+    };
+    games.apply(&event(10, EventKind::MoveMade(irregular)));
+    games.apply(&event(11, EventKind::MoveMade(ply(4, "g8f6", "Nf6"))));
+    let text = pgn(record(&games));
+    let read = read(&text);
+    assert_eq!(read.ucis, ["e2e4", "e7e5"]);
+    assert!(!text.contains("} {") && !text.contains("}\n{"), "{text}");
+}
+
+/// Whatever an event says of a move: one that readers cannot play is not among the moves.
+#[test]
+fn moves_end_before_one_that_cannot_be_played() {
+    let mut games = played(STANDARD, Variant::Standard, &["e2e4"]);
+    games.apply(&event(10, EventKind::MoveMade(ply(2, "a8a5", "Ra5"))));
+    assert_eq!(read(&pgn(record(&games))).ucis, ["e2e4"]);
+}
+
+#[test]
+fn moves_end_before_a_position_that_the_arbiter_set() {
+    let mut games = played(STANDARD, Variant::Standard, &["e2e4"]);
+    let mut set = record(&games).clone();
+    set.positions.push(crate::events::record::PositionRecord {
+        ply: 1,
+        fen: "rnbqkbnr/pppp1ppp/8/4p3/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 2".to_owned(),
+    });
+    games.apply(&event(10, EventKind::MoveMade(ply(2, "e7e5", "e5"))));
+    set.moves.clone_from(&record(&games).moves);
+    assert_eq!(read(&pgn(&set)).ucis, ["e2e4"]);
+}
+
+#[test]
+fn start_that_is_no_position_stands_in_a_comment() {
+    let mut games = Games::new();
+    let start = "4k3/8/8/8/8/8/4P3/8 w - - 0 1";
+    games.apply(&event(1, started(start, Variant::FromPosition)));
+    games.apply(&event(2, EventKind::MoveMade(ply(1, "e2e4", "e4"))));
+    let read = read(&pgn(record(&games)));
+    assert!(!read.tags.contains_key("FEN") && read.ucis.is_empty());
+    let comment = read.comments.join(" ").replace('\n', " ");
+    assert!(
+        comment.starts_with(&format!(
+            "Irregular start FEN {start} ; Irregular from here on; in UCI: e2e4 ;"
+        )),
+        "{comment}"
+    );
 }
 
 /// PGN has four results. What it cannot say stands in a comment, and every reader still reads the game.

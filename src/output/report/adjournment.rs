@@ -2,13 +2,14 @@
 
 use super::model::{Adjournment, TimeUsed};
 use super::position::{Numbering, QuietPlies};
-use crate::events::Clock;
 use crate::events::record::GameRecord;
+use crate::events::{Clock, EndReason};
 use shakmaty::Color;
 
-/// For the record of a game; `shown` is the last reading of its clock. `None` once the game is over.
+/// For the record of a game; `shown` is the last reading of its clock. `None` once the game is
+/// over, unless it was adjourned.
 pub(super) fn of(record: &GameRecord, shown: Option<Clock>) -> Option<Adjournment> {
-    if record.ended.is_some() {
+    if record.ended.is_some() && record.reason != Some(EndReason::Adjourned) {
         return None;
     }
     let last = record.moves.last();

@@ -9,9 +9,10 @@ use super::claim_sheets::{self, AnnouncedClaim};
 use super::claims::{Claims, Offer};
 use super::model::{
     Amendment, Closing, Correction, GameReport, IncidentReport, LocatedChange, Note, PlyNote, Report, Step,
-    Withdrawn,
+    Summary, Withdrawn,
 };
 use super::position::{Numbering, fen_before, is_en_passant};
+use super::summary;
 use crate::events::record::{GameRecord, MoveRecord};
 use crate::events::{Clock, DecidedBy, Event, EventKind, Incident, Move};
 
@@ -223,6 +224,7 @@ impl Collected {
         };
         let report = GameReport {
             record,
+            summary: Summary::default(),
             decided_by: None,
             continues,
             plies: Vec::new(),
@@ -360,6 +362,7 @@ impl Collected {
         report.plies = report.record.moves.iter().map(note).collect();
         report.claims = claim_sheets::of(&report.record, &report.plies, &announced_claims);
         report.adjournment = adjournment::of(&report.record, shown);
+        report.summary = summary::of(&report);
         report
     }
 }

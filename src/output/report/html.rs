@@ -4,14 +4,15 @@
 
 mod curve;
 mod diagram;
+mod incidents;
+mod summary;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html as page};
 use shakmaty::Bitboard;
 
 use super::claims::ClaimSheet;
-use super::model::{Adjournment, Amendment, IncidentReport, Report, Source};
-use super::position::squares;
-use super::view::{GameRenderer, Manner, Mark, Renderer, Reported, clock, own_clock, rows, took};
+use super::model::{Adjournment, Amendment, Report};
+use super::view::{GameRenderer, Manner, Mark, Renderer, clock, own_clock, rows, took};
 use super::words::{fill, say};
 use crate::events::record::MoveRecord;
 
@@ -44,7 +45,7 @@ pub fn html(report: &Report, manner: &Manner) -> String {
                     @if !report.outside.is_empty() {
                         section class="part" {
                             h2 { (words.outside) }
-                            @for entry in &report.outside { (incident(report, view, None, entry)) }
+                            @for entry in &report.outside { (incidents::card(report, view, None, entry)) }
                         }
                     }
                 }
@@ -63,7 +64,7 @@ fn top(view: Renderer<'_>, report: &Report) -> Markup {
             h1 { (words.title) }
             p class="confidential" { (words.confidential) }
             @if let Some(source) = &report.source {
-                p class="source" { (fill(words.made_from, &[("file", &source.file)])) }
+                p class="source" { (fill(words.made_from, &[("file", source.name())])) }
                 @if let Some(byte) = source.cut_at {
                     p { strong { (fill(words.cut_at, &[("byte", &byte.to_string())])) } }
                 }
@@ -88,44 +89,23 @@ fn top(view: Renderer<'_>, report: &Report) -> Markup {
 
 fn game_section(report: &Report, game: GameRenderer<'_>, number: usize) -> Markup {
     let words = game.view.words;
-    let adjournment = game.game.adjournment.as_ref();
     page! {
         section class="game" id=(format!("game-{number}")) {
             h2 { (words.game) " " (game.game.record.game) }
-            (head(game))
+            (summary::summary(game, number))
             section class="part" {
                 h3 { (words.score) }
                 (score(game, number))
             }
-            (curve::clocks(game))
-            section class="part" {
-                h3 { (words.incidents) }
-                @if game.game.incidents.is_empty() { p { (words.no_incidents) } }
-                @for entry in &game.game.incidents { (incident(report, game.view, Some((game, number)), entry)) }
-            }
+            (incidents::cards(report, game, number))
+            (incidents::others(game, number))
             (claims(game))
             (corrections(game))
             (notes(game))
             (amendments(game))
-            @if let Some(adjournment) = adjournment { (envelope(game, adjournment)) }
-        }
-    }
-}
-
-fn head(game: GameRenderer<'_>) -> Markup {
-    page! {
-        table class="head" {
-            tbody {
-                @for (label, value) in game.head() {
-                    tr {
-                        th scope="row" { (label) }
-                        td { @if value.is_empty() { (blank()) } @else { (value) } }
-                    }
-                }
-            }
-        }
-        @if let Some(continues) = &game.game.continues {
-            p { (fill(game.view.words.continues, &[("game", continues)])) }
+            (curve::clocks(game))
+            (summary::signatures(game))
+            @if let Some(adjournment) = game.adjournment() { (envelope(game, adjournment)) }
         }
     }
 }
@@ -175,18 +155,18 @@ fn score(game: GameRenderer<'_>, number: usize) -> Markup {
     }
 }
 
-/// Rows of a block: short games in one, longer ones in two of equal length as far as a page goes.
+/// Rows of a block: short games in one, longer ones in pairs of equal length, each no longer than a page.
 fn block(rows: usize) -> usize {
     if rows <= MAX_ROWS_OF_ONE {
-        MAX_ROWS_OF_ONE
-    } else {
-        rows.div_ceil(2).min(MAX_ROWS_OF_PAGE)
+        return MAX_ROWS_OF_ONE;
     }
+    let pairs = rows.div_ceil(2 * MAX_ROWS_OF_PAGE);
+    rows.div_ceil(2 * pairs)
 }
 
 /// Rows of a game that has one block.
 const MAX_ROWS_OF_ONE: usize = 20;
-/// Rows that fit on an A4 page below the head of a game.
+/// Rows that fit on an A4 page below the summary of a game.
 const MAX_ROWS_OF_PAGE: usize = 32;
 
 fn cells(game: GameRenderer<'_>, entry: Option<&MoveRecord>, number: usize) -> Markup {
@@ -199,7 +179,7 @@ fn cells(game: GameRenderer<'_>, entry: Option<&MoveRecord>, number: usize) -> M
             @for mark in game.marks(entry) {
                 @match mark {
                     Mark::Incident(incident) => {
-                        " " a class="ref" href=(anchor(Some(number), incident)) { "#" (incident) }
+                        " " a class="ref" href=(incidents::anchor(number, incident)) { "#" (incident) }
                     }
                     Mark::Irregular => {}
                     mark => { span class="mark" { (mark.sign()) } }
@@ -211,124 +191,22 @@ fn cells(game: GameRenderer<'_>, entry: Option<&MoveRecord>, number: usize) -> M
     }
 }
 
-fn anchor(game: Option<usize>, incident: u64) -> String {
-    format!("#{}", anchor_id(game, incident))
-}
-
-fn anchor_id(game: Option<usize>, incident: u64) -> String {
-    match game {
-        Some(game) => format!("game-{game}-incident-{incident}"),
-        None => format!("incident-{incident}"),
-    }
-}
-
-fn incident(
-    report: &Report,
-    view: Renderer<'_>,
-    game: Option<(GameRenderer<'_>, usize)>,
-    entry: &IncidentReport,
-) -> Markup {
-    let words = view.words;
-    let known = &entry.incident;
-    let drawn = known.evidence.fen.as_deref();
-    let drawn = drawn
-        .and_then(|fen| diagram::figure(view, view.diagram_caption(entry), fen, squares(&known.squares)));
-    let game_view = game.map(|(game, _)| game);
-    let id = match game {
-        Some((_, number)) => anchor_id(Some(number), known.incident),
-        None => format!("{}-{}", entry.board, anchor_id(None, known.incident)),
-    };
-    page! {
-        article class=(format!("incident {}", known.severity)) id=(id.replace(char::is_whitespace, "-")) {
-            h4 { (view.incident_title(game_view, entry)) }
-            div class="beside" {
-                @if let Some(drawn) = drawn { (drawn) }
-                div class="facts" {
-                    p class="rule" {
-                        span class="severity" { (view.severity(known.severity)) } " "
-                        (view.articles(&known.article, known.edition))
-                    }
-                    p class="advice" { strong { (words.advice) ": " } (view.advice(game_view, entry)) }
-                    ul class="course" { @for line in view.incident_course(entry) { li { (line) } } }
-                    @if !known.squares.is_empty() {
-                        p { (fill(words.marked, &[("squares", &known.squares.join(", "))])) }
-                    }
-                    @if let Some(shown) = known.evidence.clock { p { (view.clock_sentence(shown)) } }
-                    (places(view, report.source.as_ref(), entry))
-                }
-            }
-            (changes(view, entry))
-        }
-    }
-}
-
-/// Where the evidence is, with a link to the capture.
-fn places(view: Renderer<'_>, source: Option<&Source>, entry: &IncidentReport) -> Markup {
-    page! {
-        p class="places" {
-            @for line in view.incident_places(source, entry) { (line) " " }
-            @if let (Some(source), Some(_)) = (source, entry.frames) {
-                a href=(link(&source.file)) { (source.file) }
-            }
-        }
-    }
-}
-
-/// A file's name as an address: whatever is not plainly part of a path is percent-encoded.
-fn link(file: &str) -> String {
-    let path = file.trim_start_matches('/');
-    let root = if path.len() < file.len() { "/" } else { "" };
-    path.bytes().fold(root.to_owned(), |mut link, byte| {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'/') {
-            link.push(char::from(byte));
-        } else {
-            link.push_str(&format!("%{byte:02X}"));
-        }
-        link
-    })
-}
-
-fn changes(view: Renderer<'_>, entry: &IncidentReport) -> Markup {
-    let words = view.words;
-    if entry.changes.is_empty() {
-        return page! {};
-    }
-    page! {
-        div class="changes" {
-            h5 { (words.changes) }
-            ol {
-                @for (change, reported) in view.changes(entry) {
-                    li {
-                        span class="n" { (view.time_exactly(change.change.at)) } " "
-                        @match reported {
-                            Reported::AtOnce(squares) => { (squares) }
-                            Reported::One(piece) => { b { (change.change.square) } " " (piece) }
-                        }
-                        @if let Some(frame) = change.frame {
-                            span class="frame" { " (" (words.frame) " " (frame.number) ")" }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
 fn claims(game: GameRenderer<'_>) -> Markup {
     let words = game.view.words;
     let claims = &game.game.claims;
     page! {
         section class="part" {
             h3 { (words.claims) }
-            p class="aside" { (words.claims_are) }
+            @if !claims.sheets.is_empty() { p class="aside" { (words.claims_are) } }
             @for sheet in &claims.sheets { (claim_sheet(game, sheet)) }
-            @if claims.repeated.is_empty() {
-                p { (words.never_repeated) }
-            } @else {
-                p { (words.repeated) ":" }
-                ul { @for repeated in &claims.repeated { li { (game.stood_after(repeated)) } } }
+            p class="aside" {
+                @if claims.repeated.is_empty() {
+                    (words.never_repeated)
+                } @else {
+                    (words.repeated) ": " (game.all_repeated()) "."
+                }
+                " " (game.countdown(claims.countdown))
             }
-            p { (game.countdown(claims.countdown)) }
         }
     }
 }

@@ -41,6 +41,8 @@ pub struct Source {
 pub struct GameReport {
     /// Moves, clocks, players, result: as the game stands after its last event.
     pub record: GameRecord,
+    /// What to see at once.
+    pub summary: Summary,
     /// The person who decided the result, where the arbiter did.
     pub decided_by: Option<String>,
     /// The game that a gap cut off and that this one continues.
@@ -57,8 +59,42 @@ pub struct GameReport {
     pub notes: Vec<Note>,
     /// What people asked for and changed.
     pub amendments: Vec<Amendment>,
-    /// What the envelope must say if the game is adjourned now; absent once it is over.
+    /// What the envelope must say if the game is adjourned, or if it were now; absent once it is over.
     pub adjournment: Option<Adjournment>,
+}
+
+/// What an arbiter looks for first, by the numbers of the incidents.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    /// The violations, the oldest first.
+    pub violations: Vec<u64>,
+    /// What was to be acted on besides.
+    pub advice: Vec<u64>,
+    /// What may be nothing, and what is for the record.
+    pub hints: Vec<u64>,
+    /// What somebody has to decide or to look at.
+    pub open: Vec<Open>,
+    /// Gaps in the record.
+    pub gaps: usize,
+    /// Those of them of which nobody knows what was played.
+    pub undecided_gaps: usize,
+}
+
+/// What is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub enum Open {
+    /// An incident to be acted on is not over.
+    Incident {
+        /// Its number.
+        incident: u64,
+    },
+    /// The game has no result.
+    Result,
+    /// The result has not been confirmed.
+    Confirmation,
+    /// The last move may still be corrected.
+    LastMove,
 }
 
 /// Notes on a ply.
@@ -321,6 +357,14 @@ impl Report {
         for incident in games.chain(&mut self.outside) {
             incident.locate(frames);
         }
+    }
+}
+
+impl Source {
+    /// The file's name without its directories, which would not fit a phone.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.file.rsplit('/').next().unwrap_or(&self.file)
     }
 }
 

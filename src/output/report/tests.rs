@@ -64,6 +64,7 @@ impl Story {
             time_control_typed: None,
             event: None,
             site: None,
+            round: None,
         });
         story
     }
@@ -192,5 +193,6 @@ pub(super) fn manner(language: Language) -> Manner {
         language,
         letters: Letters::of(language.code()).expect("in the table"),
         zone: TimeZone::UTC,
+        adjournment: true,
     }
 }

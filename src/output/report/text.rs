@@ -58,34 +58,80 @@ impl Page<'_> {
     fn game(&mut self, report: &Report, game: GameRenderer<'_>) -> fmt::Result {
         let words = self.view.words;
         self.heading(&format!("{} {}", words.game, game.game.record.game), '=')?;
-        self.head(game)?;
+        self.summary(game)?;
         self.heading(words.score, '-')?;
         self.score(game)?;
-        self.heading(words.incidents, '-')?;
-        if game.game.incidents.is_empty() {
-            self.line(0, words.no_incidents)?;
-        }
-        for incident in &game.game.incidents {
-            self.incident(report, Some(game), incident)?;
-        }
+        self.cards(report, game)?;
+        self.others(game)?;
         self.claims(game)?;
         self.corrections(game)?;
         self.notes(game)?;
         self.amendments(game)?;
-        match &game.game.adjournment {
+        self.signatures(game)?;
+        match game.adjournment() {
             Some(adjournment) => self.adjournment(game, adjournment),
             None => Ok(()),
         }
     }
 
-    fn head(&mut self, game: GameRenderer<'_>) -> fmt::Result {
-        for (label, value) in game.head() {
-            let blank = "_".repeat(30);
-            let value = if value.is_empty() { &blank } else { &value };
-            self.line(0, &format!("{:<18}{value}", format!("{label}:")))?;
+    fn summary(&mut self, game: GameRenderer<'_>) -> fmt::Result {
+        for (color, name) in game.named_players() {
+            let name = name.unwrap_or_else(|| BLANK.to_owned());
+            self.line(0, &format!("{color}: {name}"))?;
         }
-        if let Some(continues) = &game.game.continues {
-            self.line(0, &fill(self.view.words.continues, &[("game", continues)]))?;
+        self.line(0, &game.result())?;
+        for list in game.points() {
+            let none = if list.points.is_empty() { list.none } else { "" };
+            self.line(0, format!("{}: {none}", list.heading).trim_end())?;
+            for point in &list.points {
+                self.line(2, &point.text)?;
+            }
+            if let Some(more) = &list.more {
+                self.line(2, more)?;
+            }
+        }
+        for line in game.circumstances() {
+            self.line(0, &line)?;
+        }
+        Ok(())
+    }
+
+    fn cards(&mut self, report: &Report, game: GameRenderer<'_>) -> fmt::Result {
+        let words = self.view.words;
+        let mut cards = game.cards().peekable();
+        if cards.peek().is_some() || game.others().next().is_none() {
+            self.heading(words.incidents, '-')?;
+        }
+        if game.game.incidents.is_empty() {
+            self.line(0, words.no_incidents)?;
+        }
+        for incident in cards {
+            self.incident(report, Some(game), incident)?;
+        }
+        Ok(())
+    }
+
+    fn others(&mut self, game: GameRenderer<'_>) -> fmt::Result {
+        for (number, entry) in game.others().enumerate() {
+            if number == 0 {
+                self.heading(game.others_heading(), '-')?;
+            }
+            let (title, course) = (
+                self.view.incident_title(Some(game), entry),
+                self.view.incident_course(entry).join("; "),
+            );
+            let severity = self.view.severity(entry.incident.severity);
+            self.line(0, &format!("{title}. {severity}; {course}."))?;
+            self.line(2, &self.view.advice(Some(game), entry))?;
+        }
+        Ok(())
+    }
+
+    fn signatures(&mut self, game: GameRenderer<'_>) -> fmt::Result {
+        self.heading(self.view.words.signatures, '-')?;
+        for (label, value) in game.signatures() {
+            let value = value.map(|value| format!("{value} ")).unwrap_or_default();
+            self.line(0, &format!("{:<28}{value}{BLANK}", format!("{label}:")))?;
         }
         Ok(())
     }
@@ -128,7 +174,10 @@ impl Page<'_> {
             self.line(2, &line)?;
         }
         self.line(2, &format!("{}: {}", words.advice, view.advice(game, entry)))?;
-        if let Some(fen) = &incident.evidence.fen {
+        if entry.awaits_decision() {
+            self.line(2, &format!("{}: {BLANK}", words.decision))?;
+        }
+        if let Some(fen) = view.shown_position(entry) {
             self.diagram(view.diagram_caption(entry), fen, squares(&incident.squares))?;
         }
         if !incident.squares.is_empty() {
@@ -192,7 +241,9 @@ impl Page<'_> {
     fn claims(&mut self, game: GameRenderer<'_>) -> fmt::Result {
         let words = self.view.words;
         self.heading(words.claims, '-')?;
-        self.line(0, words.claims_are)?;
+        if !game.game.claims.sheets.is_empty() {
+            self.line(0, words.claims_are)?;
+        }
         for sheet in &game.game.claims.sheets {
             self.claim_sheet(game, sheet)?;
         }
@@ -296,9 +347,8 @@ impl Page<'_> {
         if adjournment.unsettled {
             self.line(0, words.unsettled)?;
         }
-        let blank = "_".repeat(30);
         for (label, value) in game.envelope(adjournment) {
-            let value = if value.is_empty() { &blank } else { &value };
+            let value = if value.is_empty() { BLANK } else { &value };
             self.line(0, &format!("{label}: {value}"))?;
         }
         self.diagram(words.adjourned_position, &adjournment.fen, Bitboard::EMPTY)
@@ -340,5 +390,7 @@ fn cell(game: GameRenderer<'_>, entry: &MoveRecord) -> String {
     format!("{played:<14}{left:>9}{took:>8}")
 }
 
+/// A line to write on.
+const BLANK: &str = "______________________________";
 /// The longest line, in columns, as far as names and reasons allow.
 const MAX_WIDTH: usize = 100;

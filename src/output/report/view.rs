@@ -4,6 +4,7 @@ mod amendments;
 mod claims;
 mod forms;
 mod incidents;
+mod summary;
 
 use jiff::tz::TimeZone;
 use kiebitz_hardware::Timestamp;
@@ -16,6 +17,8 @@ use super::words::{Words, fill, say};
 use crate::events::record::MoveRecord;
 use crate::events::{Clock, CompletedBy, DecidedBy, Flag, GameResult, Players};
 use crate::laws::{Edition, Language};
+pub(super) use crate::output::clock::shown as clock;
+use crate::output::clock::{taken, taken_seconds};
 use crate::output::notation::{Letters, MateSign, Notation};
 
 /// In what language a report is written, with whose piece letters and on whose clock.
@@ -27,6 +30,8 @@ pub struct Manner {
     pub letters: &'static Letters,
     /// The time zone in which times are shown.
     pub zone: TimeZone,
+    /// Whether the sheet for an adjournment is wanted even though the game was not adjourned.
+    pub adjournment: bool,
 }
 
 /// Renders the parts of a report in one manner.
@@ -280,9 +285,17 @@ impl GameRenderer<'_> {
 
     /// The result with its reason, and who or what decided it.
     pub(super) fn result(self) -> String {
+        match self.outcome() {
+            (Some(result), how) => format!("{result}: {how}"),
+            (None, how) => how,
+        }
+    }
+
+    /// The result, while the game has none `None`, and how it came about.
+    pub(super) fn outcome(self) -> (Option<&'static str>, String) {
         let (record, words) = (&self.game.record, self.view.words);
         let Some(reason) = record.reason else {
-            return words.no_result.to_owned();
+            return (None, words.no_result.to_owned());
         };
         let mut parts = vec![say(words.endings, reason.as_str()).to_owned()];
         parts.extend(record.by.map(|by| match (by, &self.game.decided_by) {
@@ -296,7 +309,11 @@ impl GameRenderer<'_> {
         if !record.confirmed && record.result != GameResult::Unknown {
             parts.push(words.unconfirmed.to_owned());
         }
-        format!("{}: {}", record.result, parts.join("; "))
+        let how = parts.join("; ");
+        match record.result {
+            GameResult::Unknown => (None, format!("{}: {how}", words.without_result)),
+            result => (Some(result.as_str()), how),
+        }
     }
 
     pub(super) fn played_at(self) -> String {
@@ -411,19 +428,13 @@ impl Mark {
     }
 }
 
-/// h:mm:ss, as chess clocks show it: a part of a second that is left is not shown.
-pub(super) fn clock(ms: u64) -> String {
-    let seconds = ms / 1000;
-    format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
-}
-
-/// m:ss, in whole seconds: the board reports the clock two or three times a second.
+/// How long a move took, as m:ss, and from an hour on as h:mm:ss.
 pub(super) fn took(ms: u64) -> String {
-    let seconds = ms.saturating_add(500) / 1000;
+    let seconds = taken_seconds(ms);
     if seconds < 3600 {
         format!("{}:{:02}", seconds / 60, seconds % 60)
     } else {
-        clock(ms)
+        taken(ms)
     }
 }
 

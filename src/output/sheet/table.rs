@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::words::Numbering;
 use super::{GameSheet, words};
 use crate::events::record::{GameRecord, MoveRecord};
+use crate::output::clock;
 use shakmaty::Color;
 
 /// Writes the moves, with the mover's clock after each and the seconds it took.
@@ -79,7 +80,7 @@ fn cell(entry: &MoveRecord, clocks: bool) -> String {
             clock.black_ms
         }
     });
-    let left = left.map(words::clock).unwrap_or_default();
+    let left = left.map(clock::shown).unwrap_or_default();
     let took = entry.elapsed_ms.map(took).unwrap_or_default();
     format!("{played:<PLAYED$}{left:>8}{took:>8}")
 }
@@ -93,9 +94,9 @@ fn blank(clocks: bool) -> String {
     format!("{:<width$}", "...")
 }
 
-/// In whole seconds: the board reports the clock two or three times a second.
+/// In whole seconds, and in minutes from a minute on.
 fn took(ms: u64) -> String {
-    let seconds = (ms + 500) / 1000;
+    let seconds = clock::taken_seconds(ms);
     if seconds < 60 {
         format!("{seconds} s")
     } else {

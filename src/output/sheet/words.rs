@@ -138,12 +138,6 @@ pub(super) fn result(record: &GameRecord) -> String {
     format!("{result}: {reason}{doubt}")
 }
 
-/// h:mm:ss, as chess clocks show it: a part of a second that is left is not shown.
-pub(super) fn clock(ms: u64) -> String {
-    let seconds = ms / 1000;
-    format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,11 +173,5 @@ mod tests {
             LocalTime::new(TimeZone::fixed(jiff::tz::offset(1))).time(at),
             "15:03:07"
         );
-    }
-
-    #[test]
-    fn clocks_count_down_in_whole_seconds() {
-        assert_eq!(clock(5_400_999), "1:30:00");
-        assert_eq!(clock(59_000), "0:00:59");
     }
 }

@@ -58,6 +58,11 @@ document.querySelector('iframe').onload = event => {
     language: page.documentElement.lang,
     games: count('section.game'),
     incidents: count('article.incident'),
+    listed: count('.others li'),
+    violations: count('article.violation'),
+    summary_bottom: Math.ceil(Math.max(0, ...list('.summary').slice(0, 1).map(box => box.getBoundingClientRect().bottom))),
+    curve_text_too_small: list('.curve text').filter(shown => shown.getClientRects().length
+      && shown.getBoundingClientRect().height < 9).length,
     diagrams: count('figure.diagram'),
     unnamed_pictures: list('svg[role=img]').filter(svg => !svg.querySelector('title').textContent).length,
     curves: count('figure.curve'),

@@ -18,14 +18,9 @@ pub(super) fn clocks(game: GameRenderer<'_>) -> Markup {
         section class="part" {
             h3 { (words.curve) }
             figure class="curve" {
-                svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" {
-                    title { (words.curve) }
-                    desc { (described(game)) }
-                    (chart.grid(game))
-                    (chart.incidents(game))
-                    (chart.line(Color::White, "#1565b0"))
-                    (chart.line(Color::Black, "#111"))
-                }
+                (chart.drawn(game, "wide"))
+                // Scaled down to a phone, its numbers could not be read.
+                (chart.on(PHONE).drawn(game, "narrow"))
                 figcaption {
                     svg class="key" viewBox="0 0 34 10" aria-hidden="true" {
                         line x1="1" y1="5" x2="33" y2="5" stroke="#1565b0" stroke-width="2" {}
@@ -60,15 +55,34 @@ fn described(game: GameRenderer<'_>) -> String {
     )
 }
 
-const WIDTH: u64 = 720;
-const HEIGHT: u64 = 230;
+/// How large a chart is drawn, in units of the page.
+#[derive(Clone, Copy)]
+struct Size {
+    width: u64,
+    height: u64,
+    /// The most numbers of moves under it.
+    numbers: u32,
+}
+
+const PAGE: Size = Size {
+    width: 720,
+    height: 190,
+    numbers: 12,
+};
+const PHONE: Size = Size {
+    width: 360,
+    height: 220,
+    numbers: 7,
+};
 const LEFT: u64 = 58;
 const RIGHT: u64 = 12;
 const TOP: u64 = 22;
 const BOTTOM: u64 = 26;
 
 /// What is drawn: the readings, and how far the axes go.
+#[derive(Clone)]
 struct Chart {
+    size: Size,
     /// Both clocks by ply; `None` where there was no reading: the lines are broken there.
     readings: Vec<(u32, Option<(u64, u64)>)>,
     plies: u32,
@@ -112,6 +126,7 @@ impl Chart {
         let bottom_ms = floor / step_ms * step_ms;
         let lines = (most - bottom_ms).div_ceil(step_ms).max(1);
         Some(Self {
+            size: PAGE,
             readings,
             plies,
             bottom_ms,
@@ -120,17 +135,41 @@ impl Chart {
         })
     }
 
+    /// The same in another size.
+    fn on(&self, size: Size) -> Self {
+        Self { size, ..self.clone() }
+    }
+
+    fn drawn(&self, game: GameRenderer<'_>, class: &str) -> Markup {
+        let words = game.view.words;
+        html! {
+            svg class=(class) viewBox=(format!("0 0 {} {}", self.size.width, self.size.height)) role="img" {
+                title { (words.curve) }
+                desc { (described(game)) }
+                (self.grid(game))
+                (self.incidents(game))
+                (self.line(Color::White, "#1565b0"))
+                (self.line(Color::Black, "#111"))
+            }
+        }
+    }
+
+    /// Where the curves end below.
+    fn foot(&self) -> u64 {
+        self.size.height - BOTTOM
+    }
+
     fn x(&self, ply: u32) -> u64 {
-        let width = WIDTH - LEFT - RIGHT;
+        let width = self.size.width - LEFT - RIGHT;
         LEFT + u64::from(ply.min(self.plies)) * width / u64::from(self.plies.max(1))
     }
 
     /// In tenths, so that slow play does not look like steps.
     fn y(&self, ms: u64) -> String {
-        let height = u128::from(HEIGHT - TOP - BOTTOM) * 10;
+        let height = u128::from(self.foot() - TOP) * 10;
         let span = u128::from(self.top_ms - self.bottom_ms).max(1);
         let up = u128::from(ms.min(self.top_ms).saturating_sub(self.bottom_ms)) * height / span;
-        let down = u128::from(HEIGHT - BOTTOM) * 10 - up;
+        let down = u128::from(self.foot()) * 10 - up;
         format!("{}.{}", down / 10, down % 10)
     }
 
@@ -138,7 +177,7 @@ impl Chart {
         let lines = (self.top_ms - self.bottom_ms) / self.step_ms.max(1);
         let every = MOVES
             .into_iter()
-            .find(|every| self.plies / (2 * every) <= 12)
+            .find(|every| self.plies / (2 * every) <= self.size.numbers)
             .unwrap_or(100);
         let moves = self.readings.iter().filter_map(|(ply, _)| {
             let ply = *ply;
@@ -148,12 +187,12 @@ impl Chart {
         html! {
             @for line in 0..=lines {
                 @let ms = self.bottom_ms.saturating_add(line.saturating_mul(self.step_ms));
-                line class="grid" x1=(LEFT) x2=(WIDTH - RIGHT) y1=(self.y(ms)) y2=(self.y(ms)) {}
+                line class="grid" x1=(LEFT) x2=(self.size.width - RIGHT) y1=(self.y(ms)) y2=(self.y(ms)) {}
                 text class="left" x=(LEFT - 6) y=(self.y(ms)) dy="4" { (clock(ms)) }
             }
             @for (ply, number) in moves {
-                line class="grid" x1=(self.x(ply)) x2=(self.x(ply)) y1=(HEIGHT - BOTTOM) y2=(HEIGHT - BOTTOM + 4) {}
-                text class="under" x=(self.x(ply)) y=(HEIGHT - 8) { (number) }
+                line class="grid" x1=(self.x(ply)) x2=(self.x(ply)) y1=(self.foot()) y2=(self.foot() + 4) {}
+                text class="under" x=(self.x(ply)) y=(self.size.height - 8) { (number) }
             }
         }
     }
@@ -174,7 +213,8 @@ impl Chart {
             }
             pen = if point.is_some() { 'L' } else { pen };
         }
-        let dots = color == Color::White && self.plies <= MAX_DOTS;
+        let room = u64::from(self.plies) * MIN_BETWEEN_DOTS <= self.size.width;
+        let dots = color == Color::White && room;
         html! {
             path fill="none" stroke=(stroke) stroke-width="2" d=(path.trim_end()) {}
             @if dots {
@@ -187,7 +227,7 @@ impl Chart {
 
     fn incidents(&self, game: GameRenderer<'_>) -> Markup {
         let mut marks: BTreeMap<u64, Vec<String>> = BTreeMap::new();
-        for entry in &game.game.incidents {
+        for entry in game.cards() {
             if let Some(ply) = entry.incident.ply {
                 let number = format!("#{}", entry.incident.incident);
                 marks.entry(self.x(ply)).or_default().push(number);
@@ -201,8 +241,8 @@ impl Chart {
         }
         html! {
             @for (x, numbers, raised) in labels {
-                line class="incident" x1=(x) x2=(x) y1=(TOP - 6) y2=(HEIGHT - BOTTOM) {}
-                text class="number" x=(x.min(WIDTH - LABEL / 2)) y=(if raised { TOP - 9 } else { TOP + 5 }) { (numbers) }
+                line class="incident" x1=(x) x2=(x) y1=(TOP - 6) y2=(self.foot()) {}
+                text class="number" x=(x.min(self.size.width - LABEL / 2)) y=(if raised { TOP - 9 } else { TOP + 5 }) { (numbers) }
             }
         }
     }
@@ -219,5 +259,5 @@ const STEPS: [u64; 14] = [
 ];
 /// The possible distances of two move numbers under the curve.
 const MOVES: [u32; 6] = [1, 2, 5, 10, 20, 50];
-/// The most plies that have dots: longer games have no room for them.
-const MAX_DOTS: u32 = 160;
+/// Plies closer to each other have no dots.
+const MIN_BETWEEN_DOTS: u64 = 4;

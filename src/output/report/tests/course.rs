@@ -5,7 +5,8 @@ use kiebitz_hardware::capture::{CaptureWriter, Direction, Interface, LineMode};
 use super::*;
 use crate::events::{Action, ClosedBy, CorrectionReason, DecidedBy, EndReason, GameResult, IncidentEnd};
 use crate::laws::{IncidentKind, Severity};
-use crate::output::report::model::{Amendment, Note};
+use crate::output::report::model::{Amendment, Note, Open};
+use crate::output::report::words::Words;
 use crate::tracker::Recovery;
 use shakmaty::Color;
 
@@ -325,4 +326,159 @@ fn answers_and_claims_of_the_last_two_minutes_are_kept() {
     ] {
         assert!(text.contains(kept), "{kept}: {text}");
     }
+}
+
+fn ended(reason: EndReason, result: GameResult) -> EventKind {
+    EventKind::GameEnded {
+        result,
+        reason,
+        by: DecidedBy::Board,
+        confirmed: false,
+    }
+}
+
+#[test]
+fn summary_has_what_an_arbiter_looks_for_first() {
+    let mut story = irregular();
+    let open = Incident {
+        ply: Some(3),
+        ..illegal_move(&story, 8, Severity::Advice)
+    };
+    story.publish(EventKind::IncidentOpened(Box::new(open)));
+    let hint = illegal_move(&story, 9, Severity::Hint);
+    story.publish(EventKind::IncidentOpened(Box::new(hint)));
+    for by in [Recovery::Memory, Recovery::Undecidable] {
+        let (from, to) = (story.now(), story.now());
+        story.publish(EventKind::BoardRecovered {
+            by,
+            changes: 4,
+            from,
+            to,
+        });
+    }
+    story.publish(ended(EndReason::Kings, GameResult::Draw));
+    let report = story.report();
+    let summary = &report.games[0].summary;
+    assert_eq!(
+        (&summary.violations, &summary.advice, &summary.hints),
+        (&vec![7], &vec![8], &vec![9])
+    );
+    assert_eq!(summary.open, [Open::Confirmation, Open::Incident { incident: 8 }]);
+    assert_eq!((summary.gaps, summary.undecided_gaps), (2, 1));
+
+    for (language, lines) in [
+        (
+            Language::English,
+            [
+                "1/2-1/2: the kings were put in the centre",
+                "  #7 Illegal move: Black, move 1 (replaced by a legal move)",
+                "  The arbiter has not confirmed the result.\n  #8 Illegal move: Black, move 2 (White) (open)",
+                "after 2.Nf3: moves are missing\n",
+            ],
+        ),
+        (
+            Language::German,
+            [
+                "1/2-1/2: die Könige wurden in die Mitte gestellt",
+                "  #7 Regelwidriger Zug: Schwarz, Zug 1 (durch einen regelgemäßen Zug ersetzt)",
+                "  Der Schiedsrichter hat das Ergebnis noch nicht bestätigt.\n  #8 Regelwidriger Zug",
+                "nach 2.Sf3: Züge fehlen\n",
+            ],
+        ),
+    ] {
+        let text = text(&report, &manner(language));
+        let sheet = Words::of(language).score;
+        let (summary, rest) = text.split_once(&format!("\n\n{sheet}\n")).expect("a score sheet");
+        for line in lines {
+            assert!(summary.contains(line), "{line}: {summary}");
+        }
+        assert!(
+            !summary.contains("#9") && rest.contains("#9"),
+            "hints come later: {text}"
+        );
+    }
+}
+
+#[test]
+fn names_and_decisions_have_lines_to_write_on() {
+    let mut story = irregular();
+    for event in &mut story.events {
+        if let EventKind::GameStarted { players, .. } = &mut event.kind {
+            *players = None;
+        }
+    }
+    let text = text(&story.report(), &manner(Language::English));
+    assert!(
+        text.contains("White: ____") && text.contains("Black: ____"),
+        "{text}"
+    );
+    assert_eq!(text.matches("Arbiter's decision: ____").count(), 1, "{text}");
+    let (_, signatures) = text.split_once("\nSignatures\n").expect("lines to sign on");
+    assert!(
+        signatures.contains("Arbiter:  ") && signatures.contains("Date, time:  "),
+        "{signatures}"
+    );
+}
+
+#[test]
+fn time_control_stands_as_it_was_typed() {
+    let mut story = Story::new(STANDARD);
+    if let EventKind::GameStarted {
+        time_control_typed, ..
+    } = &mut story.events[2].kind
+    {
+        *time_control_typed = Some("90'/40 + 30', 30\" a move".to_owned());
+    }
+    let shown = |story: &Story| text(&story.report(), &manner(Language::English));
+    assert!(shown(&story).contains("Time control: 90'/40 + 30', 30\" a move\n"));
+    story.publish(EventKind::GameAmended {
+        by: "arbiter".to_owned(),
+        result: None,
+        reason: None,
+        players: None,
+        time_control: Some("3600+30".to_owned()),
+        time_control_typed: Some("G/60+30".to_owned()),
+        mode: None,
+        moves: None,
+        position: None,
+        note: None,
+    });
+    assert!(
+        shown(&story).contains("Time control: G/60+30\n"),
+        "{}",
+        shown(&story)
+    );
+}
+
+#[test]
+fn adjournment_is_for_games_that_were_adjourned_and_on_request() {
+    let mut story = Story::new(STANDARD).play("e4 e5");
+    let has = |story: &Story, adjournment: bool| {
+        let manner = Manner {
+            adjournment,
+            ..manner(Language::English)
+        };
+        let report = story.report();
+        let text = text(&report, &manner).contains("If the game is adjourned");
+        assert_eq!(html(&report, &manner).contains("class=\"part envelope\""), text);
+        text
+    };
+    assert_eq!((has(&story, false), has(&story, true)), (false, true));
+    story.publish(ended(EndReason::Adjourned, GameResult::Unknown));
+    assert_eq!((has(&story, false), has(&story, true)), (true, true));
+    story.publish(ended(EndReason::Kings, GameResult::Draw));
+    assert_eq!((has(&story, false), has(&story, true)), (false, false));
+}
+
+/// An incident that says a little more every few seconds does not fill a page.
+#[test]
+fn many_updates_share_a_line() {
+    let mut story = irregular();
+    for _ in 0..40 {
+        let incident = illegal_move(&story, 7, Severity::Violation);
+        story.publish(EventKind::IncidentUpdated(Box::new(incident)));
+    }
+    let text = text(&story.report(), &manner(Language::English));
+    assert_eq!(text.matches("Changed").count(), 1, "{text}");
+    assert!(text.contains("Changed 41 times, last at "), "{text}");
 }

@@ -1,57 +1,12 @@
-//! The head of a score sheet and the envelope of an adjourned game: labels, and values where they are known.
+//! The envelope of an adjourned game: labels, and values where they are known.
 
 use shakmaty::Color;
 
 use super::{GameRenderer, clock, own_clock};
+use crate::events::EndReason;
 use crate::output::report::model::Adjournment;
-use crate::output::report::words::say;
-use crate::tracker::Variant;
 
-/// The start position of chess.
-const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-
-impl GameRenderer<'_> {
-    /// The head of a score sheet, label and value; an empty value is for a person to fill in.
-    pub(in crate::output::report) fn head(self) -> Vec<(&'static str, String)> {
-        let (record, words) = (&self.game.record, self.view.words);
-        let (white, black) = self.view.players(record.players.as_ref());
-        let not_given = || words.not_given.to_owned();
-        let mut head = vec![
-            (words.event, record.event.clone().unwrap_or_default()),
-            (words.white, white),
-            (words.black, black),
-            (words.board, record.board.clone()),
-            (words.played, self.played_at()),
-            (
-                words.laws,
-                record.laws.map_or_else(not_given, |laws| self.view.edition(laws)),
-            ),
-            (
-                words.mode,
-                record
-                    .mode
-                    .map_or_else(not_given, |mode| say(words.modes, mode.as_str()).to_owned()),
-            ),
-            (
-                words.time_control,
-                record.time_control.clone().unwrap_or_else(not_given),
-            ),
-        ];
-        if let Some(site) = &record.site {
-            head.insert(1, (words.site, site.clone()));
-        }
-        if record.start_fen != STANDARD {
-            let variant = if record.variant == Variant::Chess960 {
-                "Chess960: "
-            } else {
-                ""
-            };
-            head.push((words.start, format!("{variant}{}", record.start_fen)));
-        }
-        head.push((words.result, self.result()));
-        head
-    }
-
+impl<'a> GameRenderer<'a> {
     /// What the envelope must say, label and value; an empty value is for a person to fill in.
     pub(in crate::output::report) fn envelope(self, adjournment: &Adjournment) -> Vec<(String, String)> {
         let (record, words, view) = (&self.game.record, self.view.words, self.view);
@@ -73,7 +28,7 @@ impl GameRenderer<'_> {
             let left = used.left_ms.map_or_else(|| words.not_given.to_owned(), clock);
             envelope.push((format!("{}, {player}", words.time_left), left));
         }
-        let control = adjournment.time_control.clone();
+        let control = self.time_control().or_else(|| adjournment.time_control.clone());
         envelope.extend([
             (
                 words.time_control.to_owned(),
@@ -92,11 +47,23 @@ impl GameRenderer<'_> {
         envelope
     }
 
+    /// Whether the sheet for an adjournment belongs into the report.
+    pub(in crate::output::report) fn adjournment(self) -> Option<&'a Adjournment> {
+        let adjourned = self.game.record.reason == Some(EndReason::Adjourned);
+        let wanted = self.view.manner.adjournment || adjourned;
+        self.game.adjournment.as_ref().filter(|_| wanted)
+    }
+
     fn repeated(self) -> String {
-        let repeated = &self.game.claims.repeated;
-        if repeated.is_empty() {
+        if self.game.claims.repeated.is_empty() {
             return self.view.words.never_repeated.to_owned();
         }
+        self.all_repeated()
+    }
+
+    /// The positions that stood more than once.
+    pub(in crate::output::report) fn all_repeated(self) -> String {
+        let repeated = &self.game.claims.repeated;
         let repeated = repeated.iter().map(|repeated| self.stood_after(repeated));
         repeated.collect::<Vec<_>>().join("; ")
     }

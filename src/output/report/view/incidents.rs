@@ -3,10 +3,10 @@
 use shakmaty::san::SanPlus;
 
 use super::{GameRenderer, Renderer};
-use crate::events::Incident;
+use crate::events::{ClosedBy, Incident};
 use crate::laws;
 use crate::laws::{Edition, IncidentKind, Severity};
-use crate::output::report::model::{Closing, IncidentReport, Source};
+use crate::output::report::model::{Closing, IncidentReport, Source, Step};
 use crate::output::report::position::{fen_before, is_en_passant};
 use crate::output::report::words::{fill, say};
 
@@ -39,6 +39,15 @@ impl Renderer<'_> {
         }
     }
 
+    /// The position to be drawn: where the squares of an incident say something, and where a flag has fallen, since it
+    /// decides whether the opponent can mate (2023: 6.9).
+    pub(in crate::output::report) fn shown_position(self, entry: &IncidentReport) -> Option<&str> {
+        let incident = &entry.incident;
+        let by_squares = !incident.squares.is_empty() && incident.kind != IncidentKind::SensorFault;
+        let says_something = by_squares || incident.kind == IncidentKind::FlagFall;
+        incident.evidence.fen.as_deref().filter(|_| says_something)
+    }
+
     pub(in crate::output::report) fn severity(self, severity: Severity) -> &'static str {
         laws::word(self.manner.language, "severity", severity.as_str())
     }
@@ -69,15 +78,30 @@ impl Renderer<'_> {
     pub(in crate::output::report) fn incident_course(self, entry: &IncidentReport) -> Vec<String> {
         let words = self.words;
         let mut course = vec![format!("{}: {}", words.opened, self.time(entry.opened))];
-        course.extend(entry.steps.iter().map(|step| {
-            let severity = self.severity(step.severity);
-            format!("{}: {}, {severity}", words.updated, self.time(step.ts))
-        }));
+        course.extend(self.steps(entry));
         course.extend(entry.closed.iter().map(|closing| self.closing(closing)));
         if entry.closed.is_empty() {
             course.push(words.still_open.to_owned());
         }
         course
+    }
+
+    /// Its updates; many that only say more of the same share a line.
+    fn steps(self, entry: &IncidentReport) -> Vec<String> {
+        let words = self.words;
+        let line = |step: &Step| {
+            let severity = self.severity(step.severity);
+            format!("{}: {}, {severity}", words.updated, self.time(step.ts))
+        };
+        match entry.steps.as_slice() {
+            [_, .., last] if entry.steps.len() > MAX_STEPS => {
+                let (n, time) = (entry.steps.len().to_string(), self.time(last.ts));
+                let values = [("n", n.as_str()), ("time", time.as_str())];
+                let severity = self.severity(last.severity);
+                vec![format!("{}, {severity}", fill(words.updated_often, &values))]
+            }
+            steps => steps.iter().map(line).collect(),
+        }
     }
 
     fn closing(self, closing: &Closing) -> String {
@@ -163,7 +187,7 @@ impl Renderer<'_> {
             lines.push(fill(
                 words.in_capture,
                 &[
-                    ("file", &source.file),
+                    ("file", source.name()),
                     ("packets", &packets),
                     ("offset", &offset),
                     ("filter", &filter),
@@ -174,8 +198,61 @@ impl Renderer<'_> {
     }
 }
 
+/// More updates than these are counted.
+const MAX_STEPS: usize = 3;
+
 /// Values of advice that hold moves in English SAN, one or several.
 const MOVES: [&str; 3] = ["played", "moves", "intended"];
+
+impl IncidentReport {
+    /// Whether the arbiter has decided on it.
+    pub(in crate::output::report) fn is_decided(&self) -> bool {
+        self.closed.iter().any(|closing| closing.by == ClosedBy::Arbiter)
+    }
+
+    /// Whether a line is left for the decision: of violations, and of what is open and not just to be known.
+    pub(in crate::output::report) fn awaits_decision(&self) -> bool {
+        let incident = &self.incident;
+        let open = self.closed.is_empty() && incident.kind != IncidentKind::TimeTrouble;
+        !self.is_decided() && (incident.severity == Severity::Violation || open)
+    }
+}
+
+impl<'v> GameRenderer<'v> {
+    /// What is shown at length: violations, and what else was to be acted on, if it is open or a diagram says more of it.
+    pub(in crate::output::report) fn cards(self) -> impl Iterator<Item = &'v IncidentReport> {
+        self.game
+            .incidents
+            .iter()
+            .filter(move |entry| self.is_card(entry))
+    }
+
+    /// The others, for which a line will do.
+    pub(in crate::output::report) fn others(self) -> impl Iterator<Item = &'v IncidentReport> {
+        self.game
+            .incidents
+            .iter()
+            .filter(move |entry| !self.is_card(entry))
+    }
+
+    /// They are the incidents, where there are no others.
+    pub(in crate::output::report) fn others_heading(self) -> &'static str {
+        let words = self.view.words;
+        if self.cards().next().is_some() {
+            words.other_incidents
+        } else {
+            words.incidents
+        }
+    }
+
+    fn is_card(self, entry: &IncidentReport) -> bool {
+        match entry.incident.severity {
+            Severity::Violation => true,
+            Severity::Advice => entry.closed.is_empty() || self.view.shown_position(entry).is_some(),
+            Severity::Hint | Severity::Info => false,
+        }
+    }
+}
 
 impl GameRenderer<'_> {
     /// Moves in English SAN, with commas or blanks between them, in the letters of this report. Text that is not a move

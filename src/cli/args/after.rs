@@ -1,0 +1,132 @@
+//! What the help texts say after the lists of arguments.
+
+pub(super) const HELP: &str = "\
+Start with `kiebitz demo`. `kiebitz replay --help` shows what can be done with a recording.
+
+Exit codes: 0 success; 1 something failed, and stderr says what; 2 wrong usage; 130 ended by Ctrl-C.";
+
+#[cfg(target_os = "linux")]
+pub(super) const BOARDS: &str = "\
+Without --port: boards and serial converters on USB, bound Bluetooth links, and the configured ports. The
+boards are only queried, which disturbs no game. A port in use by a running kiebitz is listed as such.
+The sides of a clock are as seen from its front; only play can show which one is White's.
+
+Examples:
+  kiebitz boards
+  kiebitz boards --watch                         lift a piece to check that its square notices
+  kiebitz boards --port /dev/ttyS0               a serial port that is not on USB
+  kiebitz boards --json | jq -r '.boards[].serial'
+
+Exit codes: 0 success; 1 no port was found, or a port or board needs attention; 2 wrong usage; 130 ended
+by Ctrl-C.";
+
+#[cfg(target_os = "linux")]
+pub(super) const RECORD: &str = "\
+The boards' memory is read first; after that they are kept reporting. The file can be replayed at any
+time, even while it grows. A port that is unplugged is opened again when it comes back. A running kiebitz
+records its ports itself.
+
+Examples:
+  kiebitz record /dev/ttyACM0 board-3.pcapng
+  kiebitz record --seconds 60 ttyUSB0 row-1.pcapng
+  kiebitz replay board-3.pcapng
+
+Exit codes: 0 the time is up; 1 something failed; 2 wrong usage; 130 ended by Ctrl-C, in an orderly way.";
+
+pub(super) const DEMO: &str = "\
+A recorded game goes through all of kiebitz at a pace you can follow. The board is drawn as its sensors
+see it, so a piece in a player's hand is missing. Everything is published on a built-in MQTT broker. If
+the output is not a terminal, one block of text is printed per move. Ctrl-C ends the demo.";
+
+#[cfg(unix)]
+pub(super) const EMULATE: &str = "\
+The boards are virtual: any program that reads boards can open the ports printed at the start. They speak
+the protocol of DGT-compatible boards, with the timing of scan, line and clock. A higher speed shortens
+the time that players think, not the movements of their hands, so that nothing impossible is seen.
+
+While it runs, you can type faults: unplug, plug, garbage, silent, heard, dead, alive, clock-lost, clock,
+each with the number of a board or `all`; `help` explains them. Ctrl-C ends it and removes the links. To
+run it in the background, close its input: kiebitz emulate </dev/null &
+
+Examples:
+  kiebitz emulate --boards 8 --pgn round-5.pgn --links boards
+  kiebitz emulate --hands blitz --fault 'unplug 1 at 20s for 5s'
+  kiebitz emulate --bus --boards 30 --damaged 2% --links boards
+
+Exit codes: 0 ended by SIGTERM; 1 something failed; 2 wrong usage; 130 ended by Ctrl-C.";
+
+pub(super) const GAMES: &str = "\
+Each line begins with the id of a game: `kiebitz report`, `kiebitz pgn` and `kiebitz replay` take it. The
+rest is the local time, players, result, moves, and how many violations, advice and hints were published.
+The journal is only read; the daemon may run meanwhile.
+
+Examples:
+  kiebitz games --date today
+  kiebitz games --unfinished --board board-3
+  kiebitz games --since 2026-11-21 --violations
+  kiebitz pgn $(kiebitz games --ids --date 2026-11-21) >round-5.pgn
+
+Exit codes: 0 success, even if no game is listed; 1 something failed; 2 wrong usage.";
+
+pub(super) const PGN: &str = "\
+Every move has the mover's clock (%clk) and the time it took (%emt). Moves end before an irregular one;
+what follows it stands in a comment. For a recording, use `kiebitz replay --pgn`.
+
+Examples:
+  kiebitz pgn 2026-11-21-board-3-2
+  kiebitz pgn -o round-5.pgn $(kiebitz games --ids --date today)
+
+Exit codes: 0 success; 1 something failed, but the other games were written; 2 wrong usage.";
+
+pub(super) const LAWS: &str = "\
+Without KIND: all editions, modes and kinds. With KIND: how serious each of its cases is, which articles
+apply, and the advice to the arbiter. kiebitz advises; the arbiter decides.
+
+Examples:
+  kiebitz laws
+  kiebitz laws illegal_move
+  kiebitz laws illegal_move --laws fide-2018 --mode blitz --unsupervised
+  kiebitz laws flag_fall --language de
+
+Exit codes: 0 success; 2 wrong usage.";
+
+#[cfg(target_os = "linux")]
+pub(super) const RUN: &str = "\
+Boards are found as they are plugged in. After a cable is plugged in again or kiebitz is restarted, games
+go on where they were. systemd/kiebitz.toml explains the configuration; systemd/kiebitz.service starts
+kiebitz with the computer. Ctrl-C and SIGTERM stop it in an orderly way.
+
+Exit codes: 0 stopped on request; 1 something failed, and the log says what; 2 wrong usage, or the
+configuration is invalid.";
+
+pub(super) const REPLAY: &str = "\
+The score sheet has the clock after every move, the time it took, and the irregularities. Sheets and PGN
+are printed at the end of each capture, events as they come. A capture that was cut off, by a power
+failure for instance, is replayed as far as it goes, with a note on stderr. Given the id of a game in the
+journal, kiebitz replays what the daemon recorded of it.
+
+Examples:
+  kiebitz replay board-3.pcapng                  the score sheet
+  kiebitz replay --explain board-3.pcapng        the evidence for each move
+  kiebitz replay --pgn round-5/*.pcapng          all games of a round
+  kiebitz replay --json board-3.pcapng | jq .    the events
+  kiebitz replay --mode blitz --unsupervised --time-control 3+2 board-3.pcapng
+  kiebitz replay --commands arbiter.jsonl board-3.pcapng
+  kiebitz replay --explain 2026-11-21-board-3-2  a game of the journal, as listed by `kiebitz games`
+  kiebitz replay --speed realtime --mqtt mqtt://localhost board-3.pcapng
+
+Exit codes: 0 success, even if a capture was cut off; 1 something failed, but the other captures were
+replayed; 2 wrong usage; 130 ended by Ctrl-C.";
+
+pub(super) const REPORT: &str = "\
+The page is a single self-contained file for a browser, a phone, or A4 paper. It is meant for the arbiter
+alone. The report of a capture refers to its packets, as numbered in Wireshark. `kiebitz replay --json`
+prints files of events.
+Piece letters: en de fr es it pt nl sv da nb fi pl cs sk hu ro hr sr tr ru uk el is et.
+
+Examples:
+  kiebitz report board-3.pcapng --output board-3.html
+  kiebitz report --text --language de board-3.pcapng
+  kiebitz report --notation fr -o game.html 2026-11-21-board-3-2
+
+Exit codes: 0 success, even if a capture was cut off; 1 something failed; 2 wrong usage.";

@@ -1,0 +1,185 @@
+//! `kiebitz games`.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use anyhow::Result;
+use jiff::tz::TimeZone;
+use kiebitz_hardware::Timestamp;
+use serde::Serialize;
+
+use super::kept::{KeptGame, KeptGames};
+use super::request::{GamesForm, GamesRequest};
+use super::{failure, replay};
+use crate::Exit;
+use crate::events::record::GameRecord;
+use crate::events::{EndReason, Event, EventKind, GameResult, rfc3339, rfc3339_option};
+use crate::laws::Severity;
+use crate::system_time;
+
+/// Lists the games of the journal that are asked for.
+pub(super) fn run(request: &GamesRequest, out: &mut impl Write) -> Result<Exit> {
+    let Some(config) = replay::config_of_games(request.config.as_deref()) else {
+        return Ok(Exit::Usage);
+    };
+    let kept = KeptGames::open(&config)?;
+    let zone = system_time::local_zone();
+    let period = request.period.in_zone(&zone, system_time::wall_time());
+    let mut listed = Vec::new();
+    for game in kept.all()? {
+        // What the journal's index has is asked first: the rest takes all events of the game.
+        if period.contains(game.entry.started) && request.is_on_board(&game.board) {
+            let line = Listed::of(&game, &kept.events(&game)?);
+            listed.extend(line.filter(|line| request.wants(line)));
+        }
+    }
+    match request.form {
+        GamesForm::Ids => listed
+            .iter()
+            .try_for_each(|game| writeln!(out, "{}", game.game))?,
+        GamesForm::Json => listed.iter().try_for_each(|game| {
+            serde_json::to_writer(&mut *out, game)?;
+            anyhow::Ok(writeln!(out)?)
+        })?,
+        GamesForm::Lines => lines(&listed, &zone, out)?,
+    }
+    Ok(Exit::Fine)
+}
+
+/// A game in the list.
+#[derive(Debug, Serialize)]
+pub(super) struct Listed {
+    game: String,
+    board: String,
+    #[serde(serialize_with = "rfc3339")]
+    started: Timestamp,
+    #[serde(serialize_with = "rfc3339_option")]
+    ended: Option<Timestamp>,
+    white: Option<String>,
+    black: Option<String>,
+    result: GameResult,
+    reason: Option<EndReason>,
+    confirmed: bool,
+    /// Half-moves.
+    plies: usize,
+    violations: usize,
+    advice: usize,
+    hints: usize,
+}
+
+impl Listed {
+    fn of(game: &KeptGame, events: &[Event]) -> Option<Self> {
+        let record = GameRecord::of(events)?;
+        let mut severities = BTreeMap::new();
+        for event in events {
+            if let EventKind::IncidentOpened(known) | EventKind::IncidentUpdated(known) = &event.kind {
+                severities.insert(known.incident, known.severity);
+            }
+        }
+        let count = |severity| severities.values().filter(|known| **known == severity).count();
+        let players = record.players.unwrap_or_default();
+        Some(Self {
+            game: record.game,
+            board: game.board.clone(),
+            started: record.started,
+            ended: record.ended,
+            white: players.white,
+            black: players.black,
+            result: record.result,
+            reason: record.reason,
+            confirmed: record.confirmed,
+            plies: record.moves.len(),
+            violations: count(Severity::Violation),
+            advice: count(Severity::Advice),
+            hints: count(Severity::Hint),
+        })
+    }
+
+    fn players(&self) -> String {
+        let name = |name: Option<&String>| -> String {
+            let name = name.map_or("?", String::as_str);
+            name.chars().filter(|c| !c.is_control()).collect()
+        };
+        format!("{} - {}", name(self.white.as_ref()), name(self.black.as_ref()))
+    }
+
+    fn outcome(&self) -> String {
+        match self.reason {
+            None => "not finished".to_owned(),
+            Some(reason) => format!("{} {}", self.result, reason.as_str().replace('_', " ")),
+        }
+    }
+
+    fn findings(&self) -> String {
+        let counted = [
+            (self.violations, "violation", "violations"),
+            (self.advice, "advice", "advice"),
+            (self.hints, "hint", "hints"),
+        ];
+        let counted = counted.iter().filter(|(number, ..)| *number > 0);
+        let counted =
+            counted.map(|(number, one, more)| format!("{number} {}", if *number == 1 { one } else { more }));
+        counted.collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl GamesRequest {
+    fn is_on_board(&self, board: &str) -> bool {
+        self.boards.is_empty() || self.boards.iter().any(|wanted| wanted == board)
+    }
+
+    fn wants(&self, game: &Listed) -> bool {
+        let plays = |player: &String| {
+            let names = [&game.white, &game.black];
+            let mut names = names.into_iter().flatten();
+            names.any(|name| name.to_lowercase().contains(&player.to_lowercase()))
+        };
+        self.player.as_ref().is_none_or(plays)
+            && self.result.is_none_or(|result| result == game.result)
+            && (!self.unfinished || game.reason.is_none())
+            && (!self.violations || game.violations > 0)
+    }
+}
+
+/// A line for each game, in columns.
+fn lines(games: &[Listed], zone: &TimeZone, out: &mut impl Write) -> Result<()> {
+    let rows = games.iter().map(|game| {
+        let ended = game
+            .ended
+            .map_or_else(|| "     ".to_owned(), |at| time(at, zone, "%H:%M"));
+        [
+            game.game.clone(),
+            format!("{}-{ended}", time(game.started, zone, "%Y-%m-%d %H:%M")),
+            game.players(),
+            game.outcome(),
+            format!("{} moves", game.plies.div_ceil(2)),
+            game.findings(),
+        ]
+    });
+    let rows: Vec<[String; 6]> = rows.collect();
+    let width = |column: usize| {
+        let widths = rows
+            .iter()
+            .filter_map(|row| Some(row.get(column)?.chars().count()));
+        widths.max().unwrap_or_default()
+    };
+    let widths: Vec<usize> = (0..6).map(width).collect();
+    for row in &rows {
+        let cells = row
+            .iter()
+            .zip(&widths)
+            .map(|(cell, width)| format!("{cell:<width$}"));
+        writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
+    }
+    if rows.is_empty() {
+        failure::say("kiebitz: no such games in the journal");
+    }
+    Ok(())
+}
+
+fn time(at: Timestamp, zone: &TimeZone, format: &str) -> String {
+    jiff::Timestamp::from_microsecond(at.as_micros()).map_or_else(
+        |_| "?".to_owned(),
+        |at| at.to_zoned(zone.clone()).strftime(format).to_string(),
+    )
+}

@@ -1,0 +1,145 @@
+//! Games in the journal, for the commands that take a game's id. They read it beside a daemon that writes it.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use kiebitz_hardware::Timestamp;
+
+use crate::config::Config;
+use crate::events::{Event, EventKind, LIVE_STREAM};
+use crate::journal::{GameEntry, Journal};
+
+/// The games that the journal of a configuration keeps.
+#[derive(Debug)]
+pub(super) struct KeptGames {
+    journal: Journal,
+    file: PathBuf,
+}
+
+/// One of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct KeptGame {
+    pub(super) board: String,
+    pub(super) entry: GameEntry,
+    /// The id of the board's game before it.
+    before: Option<String>,
+}
+
+/// Where a board was plugged in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Connections {
+    pub(super) since: Timestamp,
+    pub(super) ports: Vec<String>,
+}
+
+/// At most this many games are named if the one asked for does not exist.
+const NAMED: usize = 5;
+
+impl KeptGames {
+    /// Opens the journal to read it; none is made where there is none.
+    pub(super) fn open(config: &Config) -> Result<Self> {
+        let file = config.journal_file();
+        if !file.exists() {
+            bail!("there is no journal {} to look for games in", file.display());
+        }
+        let journal = Journal::open_to_read(&file)?;
+        Ok(Self { journal, file })
+    }
+
+    /// All games, in the order in which they were started.
+    pub(super) fn all(&self) -> Result<Vec<KeptGame>> {
+        let mut all = Vec::new();
+        for (board, _) in self.journal.boards(LIVE_STREAM)? {
+            let mut before = None;
+            for entry in self.journal.games(LIVE_STREAM, &board)? {
+                let id = entry.game.clone();
+                all.push(KeptGame {
+                    board: board.clone(),
+                    entry,
+                    before: before.replace(id),
+                });
+            }
+        }
+        all.sort_by(|one, other| {
+            let key = |game: &KeptGame| (game.entry.started, game.board.clone());
+            key(one).cmp(&key(other))
+        });
+        Ok(all)
+    }
+
+    /// The game with that id.
+    pub(super) fn find(&self, id: &str) -> Result<KeptGame> {
+        let mut all = self.all()?;
+        if let Some(at) = all.iter().rposition(|game| game.entry.game == id) {
+            return Ok(all.swap_remove(at));
+        }
+        let last = all.iter().rev().take(NAMED).map(|game| game.entry.game.as_str());
+        let last: Vec<&str> = last.collect();
+        let hint = match last.as_slice() {
+            [] => "it has no games".to_owned(),
+            last => format!(
+                "its last games are {}; `kiebitz games` lists them all",
+                last.join(", ")
+            ),
+        };
+        bail!(
+            "there is no game {id} in the journal {}: {hint}",
+            self.file.display()
+        )
+    }
+
+    /// When the board's games before and after a game were started.
+    pub(super) fn neighbours(&self, game: &KeptGame) -> Result<(Option<Timestamp>, Option<Timestamp>)> {
+        let games = self.journal.games(LIVE_STREAM, &game.board)?;
+        let started = |game: &GameEntry| game.started;
+        let before = games
+            .iter()
+            .map(started)
+            .filter(|at| *at < game.entry.started)
+            .max();
+        let after = games
+            .iter()
+            .map(started)
+            .filter(|at| *at > game.entry.started)
+            .min();
+        Ok((before, after))
+    }
+
+    /// The ports on which the board was during a game that went on until `end`, and since when it was on the first.
+    pub(super) fn connections(&self, game: &KeptGame, end: Timestamp) -> Result<Option<Connections>> {
+        let connected = |at: Timestamp| self.journal.connected_before(LIVE_STREAM, &game.board, at);
+        let Some(first) = connected(game.entry.started)? else {
+            return Ok(None);
+        };
+        let mut ports = Vec::new();
+        let mut next = connected(end)?;
+        while let Some(event) = next {
+            if let EventKind::BoardConnected { port, .. } = &event.kind
+                && !ports.contains(port)
+            {
+                ports.insert(0, port.clone());
+            }
+            if event.ts <= first.ts {
+                break;
+            }
+            next = connected(Timestamp::from_micros(event.ts.as_micros() - 1))?;
+        }
+        Ok(Some(Connections {
+            since: first.ts,
+            ports,
+        }))
+    }
+
+    /// The events of a game.
+    pub(super) fn events(&self, game: &KeptGame) -> Result<Vec<Event>> {
+        Ok(self.journal.game(LIVE_STREAM, &game.board, &game.entry.game)?)
+    }
+
+    /// The same with those of its board and clock before and during it.
+    pub(super) fn events_with_board(&self, game: &KeptGame) -> Result<Vec<Event>> {
+        let before = game.before.as_deref();
+        Ok(self
+            .journal
+            .game_with_board(LIVE_STREAM, &game.board, &game.entry.game, before)?)
+    }
+}

@@ -1,0 +1,138 @@
+//! From when to when: days and times as people write them.
+
+use core::str::FromStr;
+
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use kiebitz_hardware::Timestamp;
+use thiserror::Error;
+
+/// A day or a time, as in "today", "2026-11-21" or "2026-11-21T14:00".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Moment {
+    Today,
+    Yesterday,
+    Day(Date),
+    /// On the clock of the hall.
+    Local(DateTime),
+    Exact(jiff::Timestamp),
+}
+
+/// A text that names neither a day nor a time.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{text:?} is no day or time, as in \"today\", \"2026-11-21\" or \"2026-11-21T14:00\"")]
+pub(super) struct NoMoment {
+    text: String,
+}
+
+/// Games that were started at these times.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Period {
+    pub(super) since: Option<Moment>,
+    pub(super) until: Option<Moment>,
+}
+
+/// A period on the clock of the system, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Times {
+    first: Timestamp,
+    last: Timestamp,
+}
+
+impl FromStr for Moment {
+    type Err = NoMoment;
+
+    fn from_str(text: &str) -> Result<Self, NoMoment> {
+        match text {
+            "today" => return Ok(Self::Today),
+            "yesterday" => return Ok(Self::Yesterday),
+            _ => {}
+        }
+        // jiff takes the day of a time, too, and leaves out the rest.
+        let day = (text.len() == DAY).then(|| text.parse::<Date>().ok()).flatten();
+        let exact = || text.parse().ok().map(Self::Exact);
+        let local = || text.parse().ok().map(Self::Local);
+        let moment = day.map(Self::Day).or_else(exact).or_else(local);
+        moment.ok_or_else(|| NoMoment {
+            text: text.to_owned(),
+        })
+    }
+}
+
+impl Moment {
+    /// The first and the last microsecond of it.
+    fn ends(self, zone: &TimeZone, now: Timestamp) -> Option<(Timestamp, Timestamp)> {
+        let today = || {
+            let now = jiff::Timestamp::from_microsecond(now.as_micros()).ok()?;
+            Some(now.to_zoned(zone.clone()).date())
+        };
+        let instant = |at: jiff::Timestamp| Timestamp::from_micros(at.as_microsecond());
+        let day = match self {
+            Self::Today => today()?,
+            Self::Yesterday => today()?.yesterday().ok()?,
+            Self::Day(day) => day,
+            Self::Exact(at) => return Some((instant(at), instant(at))),
+            Self::Local(at) => {
+                let at = instant(at.to_zoned(zone.clone()).ok()?.timestamp());
+                return Some((at, at));
+            }
+        };
+        let midnight = |day: Date| day.to_zoned(zone.clone()).ok().map(|at| instant(at.timestamp()));
+        let next = midnight(day.tomorrow().ok()?)?;
+        Some((midnight(day)?, Timestamp::from_micros(next.as_micros() - 1)))
+    }
+}
+
+impl Period {
+    /// The same for clocks in `zone`, as of `now`.
+    pub(super) fn in_zone(self, zone: &TimeZone, now: Timestamp) -> Times {
+        let ends = |moment: Option<Moment>| moment.and_then(|moment| moment.ends(zone, now));
+        Times {
+            first: ends(self.since).map_or(Timestamp::from_micros(i64::MIN), |(first, _)| first),
+            last: ends(self.until).map_or(Timestamp::from_micros(i64::MAX), |(_, last)| last),
+        }
+    }
+}
+
+impl Times {
+    pub(super) fn contains(self, at: Timestamp) -> bool {
+        (self.first..=self.last).contains(&at)
+    }
+}
+
+/// The length of a date.
+const DAY: usize = 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_and_times_are_those_of_the_hall() {
+        let zone = TimeZone::fixed(jiff::tz::offset(1));
+        let noon = 1_795_258_800_000_000; // 2026-11-21T11:00:00Z
+        let now = Timestamp::from_micros(noon);
+        let holds = |since: &str, until: &str, hours: i64| {
+            let moment = |text: &str| (!text.is_empty()).then(|| text.parse().expect("a moment"));
+            let period = Period {
+                since: moment(since),
+                until: moment(until),
+            };
+            let at = Timestamp::from_micros(noon + hours * 3_600_000_000);
+            period.in_zone(&zone, now).contains(at)
+        };
+        assert!(holds("today", "today", -12) && !holds("today", "today", -13));
+        assert!(holds("2026-11-21", "2026-11-21", 11) && !holds("2026-11-21", "2026-11-21", 12));
+        assert!(holds("yesterday", "", -24) && !holds("", "yesterday", 0));
+        assert!(holds("2026-11-21T12:00", "", 0) && !holds("2026-11-21T12:01", "", 0));
+        assert!(holds("", "2026-11-21T11:00:00Z", 0) && !holds("", "2026-11-21T10:59:59Z", 0));
+        assert!(holds("", "", 100_000));
+    }
+
+    #[test]
+    fn what_is_neither_day_nor_time_is_refused() {
+        for text in ["", "soon", "2026-13-01", "21.11.2026", "2026-11-21 at two"] {
+            assert!(text.parse::<Moment>().is_err(), "{text}");
+        }
+    }
+}

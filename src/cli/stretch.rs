@@ -1,0 +1,217 @@
+//! What was recorded of a game in the journal: the files, and which of their events are the game's.
+
+use core::time::Duration;
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Take};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::capture::CaptureReader;
+use kiebitz_hardware::recorder::recorded_days;
+
+use super::kept::{KeptGame, KeptGames};
+use crate::config::Config;
+use crate::events::{EventKind, ExplainedEvent};
+use crate::system_time;
+
+/// The recording of a game in the journal.
+#[derive(Debug)]
+pub(super) struct Recorded {
+    /// The files, in their order: those of the days of the game, and before them those since the board was connected.
+    files: Vec<PathBuf>,
+    pub(super) stretch: Stretch,
+}
+
+/// Which part of a recording is a game.
+#[derive(Debug, Clone)]
+pub(super) struct Stretch {
+    board: String,
+    /// Its id in the journal.
+    game: String,
+    started: Timestamp,
+    /// When the board's game before it was started.
+    after: Timestamp,
+    /// Nothing of it comes later.
+    until: Timestamp,
+    /// Its id in the replay, where games are counted anew.
+    replayed_as: Option<String>,
+    ended: bool,
+}
+
+/// The same bytes give the same times, but a daemon that was started again during the game had fewer.
+const SAME_START: Duration = Duration::from_secs(10);
+/// What comes so long after the end of a game still says something about it.
+const AFTERMATH: Duration = Duration::from_secs(60);
+/// From so long before its first event on a game is played back at the speed asked for.
+const RUN_UP: Duration = Duration::from_secs(5);
+
+impl Recorded {
+    /// What there is of a game.
+    pub(super) fn of(kept: &KeptGames, game: &KeptGame, config: &Config) -> Result<Self> {
+        let id = &game.entry.game;
+        let (after, next) = kept.neighbours(game)?;
+        let events = kept.events(game)?;
+        let last = events.last().map_or(game.entry.started, |event| event.ts);
+        let end = game.entry.ended.unwrap_or(last);
+        let until = game
+            .entry
+            .ended
+            .map_or(Timestamp::from_micros(i64::MAX), |ended| ended + AFTERMATH);
+        let connected = kept
+            .connections(game, end)?
+            .with_context(|| format!("the journal does not say on which port {id} was played"))?;
+        if connected.ports.len() > 1 {
+            bail!(
+                "the board was moved from one port to another during {id} ({}): replay their recordings in {} one by one",
+                connected.ports.join(", "),
+                config.recordings().display()
+            );
+        }
+        let port = connected.ports.first().map(String::as_str).unwrap_or_default();
+        let folder = config.recordings();
+        let zone = system_time::local_zone();
+        for day in recorded_days(&folder, port, game.entry.started, end, &zone) {
+            if day.files.is_empty() {
+                bail!(
+                    "there is no {} in {}, so {id} cannot be replayed: recording was off, or the file was removed to \
+                     keep to the budget",
+                    day.name,
+                    folder.display()
+                );
+            }
+        }
+        let days = recorded_days(&folder, port, connected.since, end, &zone);
+        Ok(Self {
+            files: days.into_iter().flat_map(|day| day.files).collect(),
+            stretch: Stretch {
+                board: game.board.clone(),
+                game: id.clone(),
+                started: game.entry.started,
+                after: after.unwrap_or(Timestamp::from_micros(i64::MIN)),
+                until: next.map_or(until, |next| next.min(until)),
+                replayed_as: None,
+                ended: false,
+            },
+        })
+    }
+
+    /// Its bytes, file after file.
+    pub(super) fn open(&self) -> Result<BufReader<Chain>> {
+        let files = self.files.iter().map(|path| {
+            let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+            let whole = whole_length(path)?;
+            anyhow::Ok(file.take(whole))
+        });
+        let files: Result<VecDeque<Take<File>>> = files.collect();
+        Ok(BufReader::new(Chain { files: files? }))
+    }
+}
+
+/// Where the last whole block of a capture ends: after a power failure the next file cannot be read from its middle.
+fn whole_length(path: &Path) -> Result<u64> {
+    let cannot = || format!("cannot replay {}", path.display());
+    let file = File::open(path).with_context(cannot)?;
+    let size = file.metadata().with_context(cannot)?.len();
+    let mut reader = CaptureReader::new(BufReader::new(file)).with_context(cannot)?;
+    while reader.next_packet().with_context(cannot)?.is_some() {}
+    Ok(reader.truncated().unwrap_or(size))
+}
+
+/// Files that are read one after the other.
+#[derive(Debug)]
+pub(super) struct Chain {
+    files: VecDeque<Take<File>>,
+}
+
+impl Chain {
+    /// One file, to its end.
+    pub(super) fn one(file: File) -> Self {
+        Self {
+            files: VecDeque::from([file.take(u64::MAX)]),
+        }
+    }
+}
+
+impl Read for Chain {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(file) = self.files.front_mut() {
+            let read = file.read(buffer)?;
+            if read > 0 || buffer.is_empty() {
+                return Ok(read);
+            }
+            self.files.pop_front();
+        }
+        Ok(0)
+    }
+}
+
+impl Stretch {
+    /// Whether a step at that time is played at the speed asked for, and not passed over.
+    pub(super) fn shows(&self, at: Timestamp) -> bool {
+        at + RUN_UP >= self.started
+    }
+
+    /// Whether that is the name of its board.
+    pub(super) fn is_of(&self, board: &str) -> bool {
+        self.board == board
+    }
+
+    /// Whether what is recorded from that time on is of no interest.
+    pub(super) fn is_over(&self, at: Timestamp) -> bool {
+        at > self.until
+    }
+
+    /// The events that are the game's, under its id in the journal, and those of its board that belong to no game.
+    pub(super) fn select(&mut self, mut said: Vec<ExplainedEvent>) -> Vec<ExplainedEvent> {
+        said.retain_mut(|said| {
+            let event = &mut said.event;
+            if event.board != self.board {
+                return false;
+            }
+            if let EventKind::GameStarted { .. } = &event.kind
+                && is_near(event.ts, self.started)
+            {
+                self.replayed_as.clone_from(&event.game);
+            }
+            match &event.game {
+                Some(game) if Some(game) == self.replayed_as.as_ref() => {
+                    match event.kind {
+                        EventKind::GameEnded { .. } => self.ended = true,
+                        EventKind::GameResumed { .. } => self.ended = false,
+                        _ => {}
+                    }
+                    event.game = Some(self.game.clone());
+                    true
+                }
+                Some(_) => false,
+                // A sheet needs to know that there are a board and a clock, however long ago they were connected.
+                None => {
+                    let connects = matches!(
+                        event.kind,
+                        EventKind::BoardConnected { .. } | EventKind::ClockConnected {}
+                    );
+                    !self.ended && (event.ts > self.after || connects)
+                }
+            }
+        });
+        said
+    }
+
+    /// Refuses a recording in which the game was not found.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.replayed_as.is_none() {
+            bail!(
+                "the recording does not show that {} began on {}: was the board named otherwise then, or are bytes missing?",
+                self.game,
+                self.board
+            );
+        }
+        Ok(())
+    }
+}
+
+fn is_near(one: Timestamp, other: Timestamp) -> bool {
+    one.saturating_duration_since(other) <= SAME_START && other.saturating_duration_since(one) <= SAME_START
+}

@@ -1,0 +1,57 @@
+//! What an arbiter looks for first.
+
+use super::model::{GameReport, IncidentReport, Note, Open, Summary};
+use crate::events::{EndReason, GameResult};
+use crate::laws::Severity;
+use crate::tracker::Recovery;
+
+/// The summary of a game of which all else is known.
+pub(super) fn of(game: &GameReport) -> Summary {
+    let of_severity = |severities: &[Severity]| -> Vec<u64> {
+        let incidents = game.incidents.iter();
+        let known = incidents.filter(|entry| severities.contains(&entry.incident.severity));
+        known.map(|entry| entry.incident.incident).collect()
+    };
+    let gaps = game.notes.iter().filter_map(|note| match note {
+        Note::Gap { by, .. } => Some(*by),
+        _ => None,
+    });
+    Summary {
+        violations: of_severity(&[Severity::Violation]),
+        advice: of_severity(&[Severity::Advice]),
+        hints: of_severity(&[Severity::Hint, Severity::Info]),
+        open: open(game),
+        gaps: gaps.clone().count(),
+        undecided_gaps: gaps.filter(|by| *by == Recovery::Undecidable).count(),
+    }
+}
+
+fn open(game: &GameReport) -> Vec<Open> {
+    let record = &game.record;
+    let to_be_acted_on = |entry: &&IncidentReport| {
+        entry.closed.is_empty() && matches!(entry.incident.severity, Severity::Violation | Severity::Advice)
+    };
+    let mut open: Vec<Open> = Vec::new();
+    if record.result == GameResult::Unknown
+        && !matches!(record.reason, Some(EndReason::Void | EndReason::Adjourned))
+    {
+        open.push(Open::Result);
+    } else if record.result != GameResult::Unknown && !record.confirmed {
+        open.push(Open::Confirmation);
+    }
+    let last = record.moves.last();
+    if record.ended.is_none() && last.is_some_and(|entry| entry.settled.is_none()) {
+        open.push(Open::LastMove);
+    }
+    // The last one is what people are waiting for.
+    open.extend(
+        game.incidents
+            .iter()
+            .rev()
+            .filter(to_be_acted_on)
+            .map(|entry| Open::Incident {
+                incident: entry.incident.incident,
+            }),
+    );
+    open
+}
