@@ -4,12 +4,12 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::{Bitboard, Board, attacks};
+use shakmaty::{Bitboard, Board, Square, attacks};
 
 use super::Tracker;
 use super::finding::{Finding, Withdrawal};
-use super::node::{NodeId, Standing};
-use super::sensors::Since;
+use super::node::{Node, NodeId, Standing};
+use super::sensors::{Sensors, Since};
 
 /// A jolt is over within this time, and every square has been read since.
 const MAX_JOLT: Duration = Duration::from_millis(1200);
@@ -41,25 +41,28 @@ impl Tracker {
         }
         let since = now.saturating_sub(MAX_JOLT);
         let Some(line) = &mut self.line else { return false };
-        let stood = |id: NodeId| line.tree.node(id).landed.at < since;
-        let path = line.tree.path(line.tree.best());
-        let before = path.iter().rev().copied().find(|id| stood(*id));
-        let before = before.unwrap_or(line.tree.root());
-        let moved = self.sensors.touched_since(since);
-        let board = line.tree.node(before).state.board();
-        let explained =
-            |id: NodeId| self.sensors.differing(line.tree.node(id).state.board()).count() < MIN_SLID;
-        if slid(board, self.sensors.board(), moved) < MIN_SLID || path.iter().copied().any(explained) {
+        let tree = &line.tree;
+        let path = tree.path(tree.best());
+        let recent = path.iter().position(|id| tree.node(*id).landed.at >= since);
+        let (before, recent) = path.split_at(recent.unwrap_or(path.len()));
+        let stood = before.last().copied().unwrap_or(tree.root());
+        let slides = slides(tree.node(stood).state.board(), &self.sensors, since);
+        // What was played before the first piece slid is no part of it.
+        let played = recent
+            .iter()
+            .take_while(|id| comes_before(tree.node(**id), &slides))
+            .count();
+        let moves = recent.iter().take(played).map(|id| tree.node(*id));
+        let of_moves = moves.fold(Bitboard::EMPTY, |all, node| all | squares(node));
+        let slid = slides.iter().filter(|slide| !of_moves.contains(slide.to)).count();
+        let explained = |id: &NodeId| self.sensors.differing(tree.node(*id).state.board()).count() < MIN_SLID;
+        if slid < MIN_SLID || path.iter().any(explained) {
             return false;
         }
         self.jolted = true;
         // What began with the jolt was no move.
-        let false_ply = path
-            .iter()
-            .copied()
-            .find(|id| line.tree.node(*id).landed.at >= since);
-        if let Some(id) = false_ply {
-            let (ply, standing) = (line.tree.node(id).ply, line.tree.node(id).standing);
+        if let Some(id) = recent.get(played).copied() {
+            let (ply, standing) = (tree.node(id).ply, tree.node(id).standing);
             line.tree.remove(id, line.tree.root());
             if standing >= Standing::Announced {
                 let reason = Withdrawal::Recovered;
@@ -119,24 +122,41 @@ impl Tracker {
     }
 }
 
-/// How many pieces have left one of the squares `moved` and appeared on another one beside it.
-fn slid(before: &Board, shown: &Board, moved: Bitboard) -> usize {
+/// A piece that slid to a square beside its own.
+struct Slide {
+    to: Square,
+    /// When it was seen there.
+    at: Timestamp,
+}
+
+/// The pieces that have left their squares since then and appeared beside them.
+fn slides(before: &Board, sensors: &Sensors, since: Timestamp) -> Vec<Slide> {
+    let shown = sensors.board();
+    let moved = sensors.touched_since(since);
     let mut taken = Bitboard::EMPTY;
-    let mut count = 0;
+    let mut slides = Vec::new();
     for square in moved {
-        let Some(piece) = before
-            .piece_at(square)
-            .filter(|piece| shown.piece_at(square) != Some(*piece))
-        else {
+        let Some(piece) = before.piece_at(square) else { continue };
+        if shown.piece_at(square) == Some(piece) {
             continue;
-        };
+        }
         let beside = attacks::king_attacks(square) & moved & !taken;
-        let arrived =
-            |to: &shakmaty::Square| shown.piece_at(*to) == Some(piece) && before.piece_at(*to) != Some(piece);
+        let arrived = |to: &Square| shown.piece_at(*to) == Some(piece) && before.piece_at(*to) != Some(piece);
         if let Some(to) = beside.into_iter().find(arrived) {
             taken.add(to);
-            count += 1;
+            let at = sensors.changed_at(to);
+            slides.push(Slide { to, at });
         }
     }
-    count
+    slides
+}
+
+/// Whether a ply was made before any other piece slid.
+fn comes_before(node: &Node, slides: &[Slide]) -> bool {
+    let mut others = slides.iter().filter(|slide| !squares(node).contains(slide.to));
+    others.all(|slide| node.landed.at <= slide.at)
+}
+
+fn squares(node: &Node) -> Bitboard {
+    node.footprint.map_or(Bitboard::EMPTY, |footprint| footprint.squares())
 }
