@@ -37,9 +37,8 @@ impl Tracker {
             return false;
         };
         let tip = tree.tip();
-        // Until it is completed, the move that was announced may be only a part of what its player does.
-        let before = tree.node(tip).parent.filter(|_| !tree.node(tip).completed);
-        let from = [Some(tip), before];
+        // The move that was announced may be only a part of what its player does.
+        let from = [Some(tip), tree.node(tip).parent];
         from.into_iter()
             .flatten()
             .any(|from| self.suspect_after(now, from))
@@ -69,16 +68,24 @@ impl Tracker {
         }
         let squares = act.footprint.squares().into_iter();
         let landed = squares.map(|square| self.sensors.changed_at(square)).max();
-        let Some(due) = landed.map(|landed| landed + ONE_SCAN_APART) else {
+        let Some(landed) = landed else { return false };
+        // The press may be heard before the squares have been read for long enough.
+        let pressed = self.pressed[node.state.turn()].is_some_and(|pressed| pressed >= landed);
+        let announced = line.tree.node(line.tree.tip());
+        let completed = announced.parent == Some(from) && announced.completed;
+        // What came after the press that completed a move is no part of it.
+        if completed && !pressed {
             return false;
-        };
+        }
+        let due = landed + ONE_SCAN_APART;
         if now < due {
             self.wake_at(due);
             return false;
         }
         let state = after(&node.state, &act.footprint);
         let footprint = Some(act.footprint);
-        line.tree.add(from, played, state, footprint, &self.sensors, now);
+        let id = line.tree.add(from, played, state, footprint, &self.sensors, now);
+        line.tree.node_mut(id).backed = pressed;
         line.tree.update(&self.sensors, now);
         true
     }

@@ -136,7 +136,9 @@ fn slides(before: &Board, sensors: &Sensors, since: Timestamp) -> Vec<Slide> {
     let mut taken = Bitboard::EMPTY;
     let mut slides = Vec::new();
     for square in moved {
-        let Some(piece) = before.piece_at(square) else { continue };
+        let Some(piece) = before.piece_at(square) else {
+            continue;
+        };
         if shown.piece_at(square) == Some(piece) {
             continue;
         }
@@ -158,5 +160,6 @@ fn comes_before(node: &Node, slides: &[Slide]) -> bool {
 }
 
 fn squares(node: &Node) -> Bitboard {
-    node.footprint.map_or(Bitboard::EMPTY, |footprint| footprint.squares())
+    node.footprint
+        .map_or(Bitboard::EMPTY, |footprint| footprint.squares())
 }
