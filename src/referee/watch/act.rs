@@ -277,6 +277,28 @@ impl Act {
         self.takes && landed.saturating_duration_since(victim_left) <= ONE_SCAN_APART
     }
 
+    /// Whether the piece rested on another square on its way while an opponent's piece moved: then its player has moved it
+    /// twice, and the record misses the moves in between.
+    pub(super) fn is_two_moves(&self, tip: &State, trace: &Trace) -> bool {
+        let Some(piece) = tip.board().piece_at(self.from) else {
+            return false;
+        };
+        let since = trace.changed_at(self.from).saturating_sub(ONE_SCAN_APART);
+        let rests = trace.since(since).filter(|shown| {
+            shown.after == Some(piece) && shown.square != self.to && shown.square != self.from
+        });
+        rests.into_iter().any(|rest| {
+            let mut after = trace.since(rest.at).skip_while(|shown| *shown != rest).skip(1);
+            let left = after.find(|shown| shown.square == rest.square);
+            let until = left.map_or(trace.quiet_since, |left| left.at);
+            let moves = |color: Color| {
+                let mut others = trace.since(rest.at).take_while(|shown| shown.at <= until);
+                others.any(|shown| shown.after.is_some_and(|piece| piece.color == color))
+            };
+            until.saturating_duration_since(rest.at) >= ONE_SCAN_APART && moves(!piece.color)
+        })
+    }
+
     /// Since when it stands.
     pub(super) fn since(&self, trace: &Trace) -> Timestamp {
         trace.stood_since(self.squares)

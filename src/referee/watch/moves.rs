@@ -119,7 +119,8 @@ impl Moves {
         let act = act::read(tip, last, desk.trace, differs)
             .or_else(|| desk.castled_behind_rook())
             .filter(|act| !known(act))
-            .filter(|act| !stood_before(desk, act));
+            .filter(|act| !stood_before(desk, act))
+            .filter(|act| !act.is_two_moves(tip, desk.trace));
         match (&mut self.pending, act) {
             (Some(pending), Some(act)) if pending.act == act => pending.left_at = None,
             (_, Some(act)) => {
