@@ -9,6 +9,7 @@ mod arithmetic;
 mod book;
 mod castling;
 mod claims;
+mod desk;
 mod displaced;
 mod early;
 mod faults;
@@ -22,6 +23,7 @@ mod position;
 mod press;
 mod promotion;
 mod setup;
+mod status;
 mod times;
 mod touch;
 mod trace;
@@ -30,206 +32,17 @@ mod unseen;
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, ByColor, Color};
 
-use super::result::{MAX_NODES_IN_PLAY, may_win};
-use super::{ClockState, LineEntry};
+use super::LineEntry;
 use crate::events::incidents::Incidents;
 use crate::events::{Clock, ClosedBy, EventKind, IncidentEnd};
-use crate::laws::{ClockReadings, IncidentKind, Regulations, Situation};
+use crate::laws::{IncidentKind, Situation};
 use crate::referee::command::CloseIncident;
-use crate::tracker::{ClockChange, ClockFace, Completion, Side, Snapshot, Start, State, difference};
+use crate::tracker::{ClockChange, ClockFace, Completion, Snapshot};
 use book::{Book, Closing, Offences, Report, ResumedIncident};
+use desk::Desk;
 pub(super) use news::News;
+pub(super) use status::GameStatus;
 use trace::Trace;
-
-/// The game as the watchers see it.
-#[derive(Debug)]
-pub(super) struct GameStatus<'a> {
-    pub(super) now: Timestamp,
-    pub(super) start: Option<&'a Start>,
-    /// The start position was set by command.
-    pub(super) given: bool,
-    pub(super) line: &'a [LineEntry],
-    /// A game has begun and is not over.
-    pub(super) begun: bool,
-    /// A game is over, and no other start position has been set up since.
-    pub(super) over: bool,
-    /// A draw can be claimed after its last move.
-    pub(super) claim: bool,
-    /// It is over by what the board showed alone; play that goes on will withdraw that.
-    pub(super) shown: bool,
-    pub(super) clock: &'a ClockState,
-    pub(super) white_side: Option<Side>,
-    pub(super) regulations: &'a Regulations,
-    /// What the clock shows.
-    pub(super) face: Option<Clock>,
-}
-
-impl GameStatus<'_> {
-    /// The position after the last ply of the line.
-    pub(super) fn tip(&self) -> Option<&State> {
-        match self.line.last() {
-            Some(entry) => Some(&entry.ply.after),
-            None => self.start.map(|start| &start.state),
-        }
-    }
-
-    /// The state that a ply was made from, the first being 1.
-    fn before(&self, ply: u32) -> Option<&State> {
-        match ply.checked_sub(2) {
-            Some(at) => self
-                .line
-                .get(usize::try_from(at).ok()?)
-                .map(|entry| &entry.ply.after),
-            None => self.start.map(|start| &start.state),
-        }
-    }
-
-    /// The state before the last ply; `None` at the start.
-    fn last_before(&self) -> Option<&State> {
-        self.line.last().and_then(|last| self.before(last.ply.number))
-    }
-
-    /// The last state that legal play led to.
-    fn last_legal(&self) -> Option<&State> {
-        let legal = self.line.iter().rev().find(|entry| entry.ply.played.is_some());
-        match legal {
-            Some(entry) => Some(&entry.ply.after),
-            None => self.start.map(|start| &start.state),
-        }
-    }
-
-    /// How many moves each player has completed.
-    fn completed(&self) -> ByColor<u32> {
-        self.completed_as(|entry| entry.completed.is_some())
-    }
-
-    /// How many plies of each player `counts` accepts.
-    fn completed_as(&self, counts: impl Fn(&LineEntry) -> bool) -> ByColor<u32> {
-        ByColor::new_with(|color| {
-            let own = |entry: &&LineEntry| entry.ply.color == color && counts(entry);
-            u32::try_from(self.line.iter().filter(own).count()).unwrap_or(u32::MAX)
-        })
-    }
-
-    /// When the turn of a ply can have begun: the one before it stood. `None` without it.
-    fn turn_began(&self, ply: u32) -> Option<Timestamp> {
-        match ply.checked_sub(1)? {
-            0 => Some(self.now.saturating_sub(MAX_TURN)),
-            before => Some(self.entry(before)?.ply.stood_at),
-        }
-    }
-
-    fn entry(&self, ply: u32) -> Option<&LineEntry> {
-        self.line.get(usize::try_from(ply.checked_sub(1)?).ok()?)
-    }
-
-    /// The number of the next ply; 0 without a start position.
-    pub(super) fn due(&self) -> u32 {
-        if self.start.is_none() {
-            return 0;
-        }
-        u32::try_from(self.line.len()).map_or(u32::MAX, |plies| plies + 1)
-    }
-
-    /// Whether moves now belong to the game: the clock runs, or there is none.
-    pub(super) fn in_play(&self) -> bool {
-        self.begun && (!self.clock.connected || self.clock.running)
-    }
-}
-
-/// The desk that every watcher works at: what is known, and where incidents are entered.
-struct Desk<'a> {
-    game: &'a GameStatus<'a>,
-    trace: &'a Trace,
-    book: &'a mut Book,
-    offences: &'a mut Offences,
-    /// Squares that other watchers account for: displaced pieces, faulty sensors.
-    set_aside: Bitboard,
-    /// The record has lost the game: what looks wrong is the record.
-    lost: bool,
-    /// What the clock showed before its last press, and what that press added to the presser's time.
-    pressed_times: Option<(ByColor<u64>, u64)>,
-}
-
-impl Desk<'_> {
-    fn now(&self) -> Timestamp {
-        self.game.now
-    }
-
-    /// Where the board differs from the line's last position, except for squares that are set aside.
-    fn differs(&self) -> Bitboard {
-        let Some(tip) = self.game.tip() else {
-            return Bitboard::EMPTY;
-        };
-        difference(self.trace.board(), tip.board()) & !self.set_aside
-    }
-
-    /// Illegal castling whose rook move the tracker found as a move of its own.
-    fn castled_behind_rook(&self) -> Option<act::Act> {
-        let tip = self.game.tip()?;
-        let last = self.game.last_before()?;
-        let rook = self.game.line.last()?;
-        let moved = difference(last.board(), tip.board()) | difference(self.trace.board(), tip.board());
-        act::castling_behind_rook(last, self.trace, moved & !self.set_aside)
-            .filter(|act| self.trace.changed_at(act.from) <= rook.ply.stood_at + MAX_KING_AFTER_ROOK)
-    }
-
-    /// Whether what the squares show can be compared with the line of play.
-    fn sees_play(&self) -> bool {
-        self.game.in_play() && !self.trace.blind && !self.lost
-    }
-
-    fn open(&mut self, report: Report) -> book::Number {
-        self.book.open(self.game.now, self.game.regulations, report)
-    }
-
-    fn update(&mut self, number: book::Number, report: Report) {
-        self.book
-            .update(self.game.now, self.game.regulations, number, report);
-    }
-
-    fn open_and_close(&mut self, report: Report, reason: IncidentEnd) {
-        self.book
-            .open_and_close(self.game.now, self.game.regulations, report, reason);
-    }
-
-    fn report(&self, situation: Situation, from: Timestamp) -> Report {
-        Report::new(self.game, self.trace, situation, from)
-    }
-
-    /// Whether the opponent of `player` can mate from there, as far as the Laws ask for it (Art. 6.9, 7.5.5); `None`: not
-    /// known.
-    fn opponent_can_mate(&self, from: Option<&State>, player: Color) -> Option<bool> {
-        may_win(
-            from?.position()?,
-            !player,
-            &self.game.regulations.rules,
-            MAX_NODES_IN_PLAY,
-        )
-    }
-
-    /// What the clocks showed around an irregularity at that ply: when the ply before it was completed, and now.
-    fn clock_times(&self, ply: u32) -> Option<ClockReadings> {
-        let now = self.game.face?;
-        let earlier = self.game.line.iter().rev().filter(|entry| entry.ply.number < ply);
-        let completed = |entry: &LineEntry| entry.completed.and_then(|(_, clock, _)| clock);
-        let before = earlier.into_iter().find_map(completed);
-        let sides = |clock: Clock| ByColor {
-            white: clock.white_ms,
-            black: clock.black_ms,
-        };
-        Some(ClockReadings {
-            before: before.map_or_else(|| sides(now), sides),
-            now: sides(now),
-            undue: self.pressed_times.map_or(0, |(_, undue)| undue),
-        })
-    }
-}
-
-/// How far back the first turn is examined.
-const MAX_TURN: core::time::Duration = core::time::Duration::from_secs(600);
-/// In castling, the king is lifted at most this long after the rook was put down.
-const MAX_KING_AFTER_ROOK: core::time::Duration = core::time::Duration::from_secs(3);
 
 /// All watchers of one board.
 #[derive(Debug, Default)]

@@ -45,7 +45,7 @@ impl Tracker {
         let path = tree.path(tree.best());
         let recent = path.iter().position(|id| tree.node(*id).landed.at >= since);
         let (before, recent) = path.split_at(recent.unwrap_or(path.len()));
-        let stood = before.last().copied().unwrap_or(tree.root());
+        let stood = before.last().copied().unwrap_or_else(|| tree.root());
         let slides = slides(tree.node(stood).state.board(), &self.sensors, since);
         // What was played before the first piece slid is no part of it.
         let played = recent

@@ -39,8 +39,8 @@ impl Basis {
     /// The position of a setup, where the library accepts it.
     fn of(setup: Setup, mode: CastlingMode) -> Self {
         match accepted(setup.clone(), mode) {
-            Ok(position) => Self::Position(position),
-            Err(_) => Self::Any(Box::new(setup)),
+            Some(position) => Self::Position(position),
+            None => Self::Any(Box::new(setup)),
         }
     }
 
@@ -52,13 +52,14 @@ impl Basis {
     }
 }
 
-/// The position of a setup, where only legal play could not have led to it.
-fn accepted(setup: Setup, mode: CastlingMode) -> Result<Chess, PositionError<Chess>> {
+/// The position of a setup, `None` where the rules library refuses it.
+fn accepted(setup: Setup, mode: CastlingMode) -> Option<Chess> {
     Chess::from_setup(setup, mode)
         .or_else(PositionError::ignore_invalid_castling_rights)
         .or_else(PositionError::ignore_invalid_ep_square)
         .or_else(PositionError::ignore_impossible_check)
         .or_else(PositionError::ignore_too_much_material)
+        .ok()
 }
 
 impl State {

@@ -99,11 +99,12 @@ impl Run {
             let aims = Aims::new(&self.men, self.side);
             let first = self.haste == Haste::First && self.idle < PATIENCE && self.tried().is_empty();
             let mut step = if first { aims.capture() } else { None };
-            if wins && step.is_none() {
-                if let Some(mate) = aims.mate() {
-                    keep(self.ply, mate);
-                    return true;
-                }
+            if wins
+                && step.is_none()
+                && let Some(mate) = aims.mate()
+            {
+                keep(self.ply, mate);
+                return true;
             }
             let before = self.before[self.men.turn as usize];
             if first && step.is_none() {

@@ -1,0 +1,110 @@
+//! The game as the watchers see it.
+
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::ByColor;
+
+use crate::events::Clock;
+use crate::laws::Regulations;
+use crate::referee::{ClockState, LineEntry};
+use crate::tracker::{Side, Start, State};
+
+/// How far back the first turn is examined.
+const MAX_TURN: Duration = Duration::from_secs(600);
+
+/// The game as the watchers see it.
+#[derive(Debug)]
+pub(in crate::referee) struct GameStatus<'a> {
+    pub(in crate::referee) now: Timestamp,
+    pub(in crate::referee) start: Option<&'a Start>,
+    /// The start position was set by command.
+    pub(in crate::referee) given: bool,
+    pub(in crate::referee) line: &'a [LineEntry],
+    /// A game has begun and is not over.
+    pub(in crate::referee) begun: bool,
+    /// A game is over, and no other start position has been set up since.
+    pub(in crate::referee) over: bool,
+    /// A draw can be claimed after its last move.
+    pub(in crate::referee) claim: bool,
+    /// It is over by what the board showed alone; play that goes on will withdraw that.
+    pub(in crate::referee) shown: bool,
+    pub(in crate::referee) clock: &'a ClockState,
+    pub(in crate::referee) white_side: Option<Side>,
+    pub(in crate::referee) regulations: &'a Regulations,
+    /// What the clock shows.
+    pub(in crate::referee) face: Option<Clock>,
+}
+
+impl GameStatus<'_> {
+    /// The position after the last ply of the line.
+    pub(in crate::referee) fn tip(&self) -> Option<&State> {
+        match self.line.last() {
+            Some(entry) => Some(&entry.ply.after),
+            None => self.start.map(|start| &start.state),
+        }
+    }
+
+    /// The state that a ply was made from, the first being 1.
+    pub(super) fn before(&self, ply: u32) -> Option<&State> {
+        match ply.checked_sub(2) {
+            Some(at) => self
+                .line
+                .get(usize::try_from(at).ok()?)
+                .map(|entry| &entry.ply.after),
+            None => self.start.map(|start| &start.state),
+        }
+    }
+
+    /// The state before the last ply; `None` at the start.
+    pub(super) fn last_before(&self) -> Option<&State> {
+        self.line.last().and_then(|last| self.before(last.ply.number))
+    }
+
+    /// The last state that legal play led to.
+    pub(super) fn last_legal(&self) -> Option<&State> {
+        let legal = self.line.iter().rev().find(|entry| entry.ply.played.is_some());
+        match legal {
+            Some(entry) => Some(&entry.ply.after),
+            None => self.start.map(|start| &start.state),
+        }
+    }
+
+    /// How many moves each player has completed.
+    pub(super) fn completed(&self) -> ByColor<u32> {
+        self.completed_as(|entry| entry.completed.is_some())
+    }
+
+    /// How many plies of each player `counts` accepts.
+    pub(super) fn completed_as(&self, counts: impl Fn(&LineEntry) -> bool) -> ByColor<u32> {
+        ByColor::new_with(|color| {
+            let own = |entry: &&LineEntry| entry.ply.color == color && counts(entry);
+            u32::try_from(self.line.iter().filter(own).count()).unwrap_or(u32::MAX)
+        })
+    }
+
+    /// When the turn of a ply can have begun: the one before it stood. `None` without it.
+    pub(super) fn turn_began(&self, ply: u32) -> Option<Timestamp> {
+        match ply.checked_sub(1)? {
+            0 => Some(self.now.saturating_sub(MAX_TURN)),
+            before => Some(self.entry(before)?.ply.stood_at),
+        }
+    }
+
+    pub(super) fn entry(&self, ply: u32) -> Option<&LineEntry> {
+        self.line.get(usize::try_from(ply.checked_sub(1)?).ok()?)
+    }
+
+    /// The number of the next ply; 0 without a start position.
+    pub(in crate::referee) fn due(&self) -> u32 {
+        if self.start.is_none() {
+            return 0;
+        }
+        u32::try_from(self.line.len()).map_or(u32::MAX, |plies| plies + 1)
+    }
+
+    /// Whether moves now belong to the game: the clock runs, or there is none.
+    pub(in crate::referee) fn in_play(&self) -> bool {
+        self.begun && (!self.clock.connected || self.clock.running)
+    }
+}
