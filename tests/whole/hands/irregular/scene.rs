@@ -167,6 +167,11 @@ impl Scene<'_> {
             hand.wait(ms(1500, 4000));
         } else {
             put_right(self.players, &before, ms(1700, 4500));
+            // Another piece is played: touch-move has been broken as well (Art. 4.3).
+            self.happens("piece_touched_not_moved", mover);
+            if let Some(touched) = self.truths.last_mut() {
+                touched.optional = true;
+            }
             self.players.hand().wait(ms(1000, 4000));
         }
     }
