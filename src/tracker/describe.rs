@@ -27,7 +27,9 @@ impl Tracker {
                     to,
                     promotion: None,
                 };
-                (None, Some(uci), None, parent.state.board().role_at(to))
+                let castles = node.footprint.is_some_and(|made| made.squares().count() == 4);
+                let captured = parent.state.board().role_at(to).filter(|_| !castles);
+                (None, Some(uci), None, captured)
             }
             Played::Irregular(None) | Played::Root => (None, None, None, None),
         };

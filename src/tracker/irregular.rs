@@ -11,7 +11,7 @@ use super::state::{Footprint, PossibleMove, State, castled};
 
 /// What a player did with their pieces instead of a legal move.
 struct Act {
-    /// Origin and destination, if a single piece moved.
+    /// Origin and destination, if a single piece moved; in castling, the king's.
     went: Option<(Square, Square)>,
     footprint: Footprint,
 }
@@ -148,8 +148,11 @@ fn act(before: &State, board: &Board, differs: Bitboard) -> Option<Act> {
         return None;
     }
     let pairs = pairs(before.board(), board, left, arrived)?;
+    let king = |(from, _): &(Square, Square)| before.board().role_at(*from) == Some(Role::King);
     let went = match pairs.as_slice() {
         [one] => Some(*one),
+        // Castling is a move of the king (Art. 3.8.2).
+        both if castles(before, board, left, arrived) => both.iter().copied().find(king),
         _ => None,
     };
     let captured = went.and_then(|(from, to)| captured_en_passant(before, board, from, to));

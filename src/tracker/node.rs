@@ -61,7 +61,7 @@ pub(crate) enum Played {
     Root,
     /// By a legal move.
     Move(Move),
-    /// By irregular play, with the origin and destination where a single piece moved.
+    /// By irregular play, with the origin and destination where a single piece moved, and the king's in castling.
     Irregular(Option<(Square, Square)>),
 }
 

@@ -169,15 +169,18 @@ impl Tree {
         }
     }
 
-    /// A confirmed ply whose state was stable is no longer open: its rivals are dropped.
+    /// A confirmed ply whose state was stable is no longer open: its rivals are dropped. Until it is pressed or answered, its
+    /// player may still have the piece in the hand and go on with it, however long it has rested.
     fn close(&mut self) {
         let legal = |node: &Node| matches!(node.played, Played::Move(_));
         let certain = |node: &Node| node.standing == Standing::Confirmed && node.stable && legal(node);
-        for id in self.path(self.tip()) {
+        let tip = self.tip();
+        let left = |id: NodeId| id != tip || self.nodes[id].completed;
+        for id in self.path(tip) {
             let Some(parent) = self.nodes[id].parent.filter(|parent| !self.nodes[*parent].closed) else {
                 continue;
             };
-            if certain(&self.nodes[id]) {
+            if certain(&self.nodes[id]) && left(id) {
                 self.nodes[parent].closed = true;
                 self.retain(|tree, node| {
                     let path = tree.path(node);

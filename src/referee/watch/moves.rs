@@ -120,7 +120,8 @@ impl Moves {
             .or_else(|| desk.castled_behind_rook())
             .filter(|act| !known(act))
             .filter(|act| !stood_before(desk, act))
-            .filter(|act| !act.is_two_moves(tip, desk.trace));
+            .filter(|act| !act.is_two_moves(tip, desk.trace))
+            .filter(|act| !goes_on(desk, act));
         match (&mut self.pending, act) {
             (Some(pending), Some(act)) if pending.act == act => pending.left_at = None,
             (_, Some(act)) => {
@@ -378,6 +379,15 @@ fn stood_before(desk: &Desk<'_>, act: &Act) -> bool {
         .max();
     last.zip(fresh_at)
         .is_some_and(|(last, at)| at + ONE_SCAN_APART < last.ply.lifted_at)
+}
+
+/// Whether the piece of the last ply goes on, which was neither pressed nor answered: it may never have left the hand
+/// (Art. 4.7), and the line of play will follow.
+fn goes_on(desk: &Desk<'_>, act: &Act) -> bool {
+    desk.game.line.last().is_some_and(|last| {
+        let to = last.ply.played.map(|m| m.to());
+        last.completed.is_none() && last.ply.color == act.color && to == Some(act.from)
+    })
 }
 
 /// The irregular ply that the tracker found, as an act.

@@ -119,10 +119,10 @@ fn castling_that_is_not_allowed_is_one_ply() {
         world.shows("b1. c3N");
         let announced = |world: &mut World| {
             world.wait(4000);
-            world.announced.join(" ").replace("Rf1 no, ", "")
+            world.announced.join(" ").replace("Rf1 no, irregular", "e1g1")
         };
         assert!(
-            announced(&mut world).ends_with("irregular a4 Nc3"),
+            announced(&mut world).ends_with("e1g1 a4 Nc3"),
             "{order}: {}",
             world.announced.join(" ")
         );
@@ -162,4 +162,19 @@ fn a_piece_pushed_aside_after_the_press_leaves_the_move_as_it_was() {
     world.shows("e7. e5p").wait(800).clock(true, true).wait(800);
     world.shows("e2. e4P").wait(800).clock(false, true);
     world.has_announced("Nf3 e5 e4");
+}
+
+/// Art. 4.7, 6.2.1: a piece that has rested for seconds may not have left the hand; only the press or the reply is the end.
+#[test]
+fn a_piece_that_has_rested_for_seconds_may_go_on() {
+    let mut world = World::new(START);
+    world.clock(true, true);
+    world.shows("g1. f3N").wait(4500).shows("f3. h3N").wait(400);
+    world.clock(false, true).wait(800);
+    world.shows("e7. e5p").wait(4500).shows("e5. e6p").wait(2500);
+    world.clock(true, true).wait(800);
+    // The press has come: what goes on now is another matter.
+    world.shows("e6. e5p").wait(2500).shows("e5. e6p").wait(1000);
+    world.shows("d2. d4P").wait(500).clock(false, true);
+    world.has_announced("Nf3 no, Nh3 e5 no, e6 d4");
 }

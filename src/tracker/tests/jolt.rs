@@ -38,13 +38,21 @@ fn play_goes_on_without_a_piece_that_is_not_put_back() {
     world.shows("d1. h5Q").has_announced("e4 e5 Qh5");
 }
 
+/// What was made half a second before was played, although it has not been pressed.
 #[test]
-fn what_looked_like_a_move_when_it_began_is_none() {
+fn a_move_made_just_before_was_played() {
     let mut world = World::new(START);
     world.clock(true, true);
     world.shows("g1. h3N").wait(400);
     world.shows("c1. b1B b8. c8n a2. a3P d2. d3P f7. f6p").wait(1000);
-    world.has_announced("Nh3 withdrawn");
+    world.clock(true, false).wait(1000);
+    for squares in [
+        "b1. c1B", "b1N", "c8. b8n", "c8b", "a3. a2P", "d3. d2P", "f6. f7p",
+    ] {
+        world.shows(squares).wait(800);
+    }
+    world.wait(2000).clock(true, true).wait(500).clock(false, true);
+    world.shows("e7. e5p").has_announced("Nh3 e5");
 }
 
 /// Two players who castle one right after the other move four pieces, two of them to squares beside their own.
