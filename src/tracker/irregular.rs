@@ -62,15 +62,17 @@ impl Tracker {
         if act.went.is_none() && !castles(&node.state, board, left, arrived) {
             return false;
         }
-        let played = Played::Irregular(act.went);
-        if node.possible_moves.iter().any(explains) || line.tree.find_child(from, played).is_some() {
+        let state = after(&node.state, &act.footprint);
+        let known = line.tree.find_irregular(from, state.board()).is_some();
+        if known || node.possible_moves.iter().any(explains) {
             return false;
         }
         let squares = act.footprint.squares().into_iter();
         let landed = squares.map(|square| self.sensors.changed_at(square)).max();
         let Some(landed) = landed else { return false };
-        // The press may be heard before the squares have been read for long enough.
-        let pressed = self.pressed[node.state.turn()].is_some_and(|pressed| pressed >= landed);
+        // The press may be heard before the squares have been read.
+        let pressed = self.pressed[node.state.turn()];
+        let pressed = pressed.is_some_and(|pressed| pressed + ONE_SCAN_APART >= landed);
         let announced = line.tree.node(line.tree.tip());
         let completed = announced.parent == Some(from) && announced.completed;
         // What came after the press that completed a move is no part of it.
@@ -82,7 +84,7 @@ impl Tracker {
             self.wake_at(due);
             return false;
         }
-        let state = after(&node.state, &act.footprint);
+        let played = Played::Irregular(act.went);
         let footprint = Some(act.footprint);
         let id = line.tree.add(from, played, state, footprint, &self.sensors, now);
         line.tree.node_mut(id).backed = pressed;
@@ -112,7 +114,7 @@ impl Tracker {
         let Some((act, reply)) = found else { return false };
         let state = after(&before, &act.footprint);
         let played = Played::Irregular(act.went);
-        let next = match line.tree.find_child(tip, played) {
+        let next = match line.tree.find_irregular(tip, state.board()) {
             Some(known) if !line.tree.node(known).backed => known,
             Some(_) => return false,
             None => {

@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
-use shakmaty::{Color, Move, Square, attacks};
+use shakmaty::{Board, Color, Move, Square, attacks};
 
 use super::node::{Node, NodeId, Played, Standing, landed, lifted_at};
 use super::sensors::{Sensors, Since};
@@ -336,6 +336,14 @@ impl Tree {
     pub(crate) fn find_child(&self, parent: NodeId, played: Played) -> Option<NodeId> {
         (parent..self.nodes.len())
             .find(|id| self.nodes[*id].parent == Some(parent) && self.nodes[*id].played == played)
+    }
+
+    /// The child that is reached by an irregular move that leaves `board`, if there is one.
+    pub(crate) fn find_irregular(&self, parent: NodeId, board: &Board) -> Option<NodeId> {
+        (parent..self.nodes.len()).find(|id| {
+            let node = &self.nodes[*id];
+            node.parent == Some(parent) && node.is_irregular() && node.state.board() == board
+        })
     }
 
     /// The child that is reached by a possible move; it is added if need be.
