@@ -220,12 +220,6 @@ impl Rules {
         table::wrong_claim(self.edition, self.play())
     }
 
-    /// Whether touching a piece ends the right to claim a draw, or only a move (9.4; 1997: a move).
-    #[must_use]
-    pub fn touch_ends_claim(&self) -> bool {
-        table::touch_ends_claim(self.edition)
-    }
-
     /// What the arbiter may do with a claim of a draw in the last two minutes (1997: 10.2; 2023: Guidelines III.5); `None`:
     /// there is no such claim in this mode.
     #[must_use]

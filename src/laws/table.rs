@@ -385,11 +385,6 @@ pub(super) fn wrong_claim(edition: Edition, play: Play) -> ClaimCost {
     }
 }
 
-/// Whether touching a piece ends the right to claim a draw, or only a move.
-pub(super) fn touch_ends_claim(edition: Edition) -> bool {
-    since(false, &[(Fide2009, true)], edition)
-}
-
 /// What the arbiter may do with a claim in the last two minutes of a quickplay finish; `None`: there is none in this mode.
 pub(super) fn quickplay(edition: Edition, play: Play) -> Option<Quickplay> {
     use Quickplay::{Decide, DecideOrIncrement, DrawOrPostpone};

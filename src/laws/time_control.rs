@@ -217,16 +217,6 @@ impl TimeControl {
         })
     }
 
-    /// What the increments of the first moves come to, in milliseconds; `None` with a delay: it depends on the moves.
-    #[must_use]
-    pub fn increments_ms(&self, moves: u32) -> Option<u64> {
-        (1..=moves).try_fold(0_u64, |sum, number| match self.bonus(number) {
-            Bonus::None => Some(sum),
-            Bonus::Fischer(seconds) => Some(sum.saturating_add(u64::from(seconds) * 1000)),
-            Bonus::Delay(_) => None,
-        })
-    }
-
     /// The time of a player for sixty moves, in seconds: all base times and sixty times the increment or delay, by which
     /// rapid and blitz are told apart (2023: A.1, B.1).
     #[must_use]

@@ -210,7 +210,7 @@ impl Referee {
                 self.watch(now, News::Times(times));
             }
             // The watchers alone have to know.
-            Finding::Jolted | Finding::Steadied { .. } | Finding::Away => {}
+            Finding::Jolted | Finding::Steadied | Finding::Away => {}
             Finding::Start(start) => self.start_set_up(now, start),
             Finding::Made(ply) => self.played(now, ply, CorrectionReason::MovedOn),
             Finding::Amended { ply, reason } => self.played(now, ply, reason.into()),

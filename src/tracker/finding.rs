@@ -86,11 +86,8 @@ pub enum Finding {
     /// Many pieces slid at once, as when somebody runs into the table: until [`Steadied`](Self::Steadied), nothing on the
     /// board is a move.
     Jolted,
-    /// The pieces stand as before, or play goes on without.
-    Steadied {
-        /// The squares that are still wrong.
-        left: Bitboard,
-    },
+    /// The pieces stand as before, or play goes on although some do not.
+    Steadied,
     /// The board went away: from now on, anything may happen on it unobserved.
     Away,
 }

@@ -32,7 +32,7 @@ impl Tracker {
     pub(super) fn follow_jolt(&mut self, now: Timestamp) -> bool {
         if self.jolted {
             if self.stands_again() {
-                self.steady(now, Bitboard::EMPTY);
+                self.steady(now);
             }
             return self.jolted;
         }
@@ -77,9 +77,9 @@ impl Tracker {
     fn stands_again(&self) -> bool {
         let Some(line) = &self.line else { return false };
         let tree = &line.tree;
-        let board = self.sensors.board();
-        tree.path(tree.best()).contains(&tree.tip()) && tree.node(tree.best()).state.board() == board
-            || tree.node(tree.tip()).state.board() == board
+        let shown = |id: NodeId| tree.node(id).state.board() == self.sensors.board();
+        let (tip, best) = (tree.tip(), tree.best());
+        shown(tip) || (shown(best) && tree.path(best).contains(&tip))
     }
 
     /// Pieces that nobody puts back are left where they are. Returns whether play goes on without them.
@@ -106,19 +106,19 @@ impl Tracker {
         let Some(line) = &mut self.line else { return false };
         let tip = line.tree.tip();
         let left = line.tree.node(tip).differs;
-        if left.count() > MAX_LEFT {
+        // In a gap, anything may have been played: that is found out when it is closed.
+        if left.count() > MAX_LEFT && self.gap_since.is_none() {
             return false;
         }
         // What stands there now is no move, whoever's turn it is.
         line.tree.node_mut(tip).landed = Since::at(now);
-        self.steady(now, left);
+        self.steady(now);
         true
     }
 
-    /// `left` is still wrong.
-    fn steady(&mut self, now: Timestamp, left: Bitboard) {
+    fn steady(&mut self, now: Timestamp) {
         self.jolted = false;
-        self.announce(now, Finding::Steadied { left });
+        self.announce(now, Finding::Steadied);
     }
 }
 

@@ -67,7 +67,7 @@ const MAX_UNSEEN: usize = 2;
 /// It is one of Chess960 if the pieces are mirrored, the king between the rooks, the bishops on squares of different
 /// colours, and wrong if it is none, or the usual one but for two swaps.
 pub(crate) fn recognise(board: &Board) -> Option<(Variant, State)> {
-    if board.occupied().count() != 32 || board.pawns().count() != 16 || !is_array(board) {
+    if !is_array(board) {
         return None;
     }
     let differs = difference(board, &Board::new()).count();

@@ -320,14 +320,13 @@ fn increment_may_begin_with_a_later_period() {
         (control.bonus(40), control.bonus(41)),
         (Bonus::None, Bonus::Fischer(30))
     );
-    assert_eq!(control.increments_ms(42), Some(60_000));
     assert!(!control.keeps_writing(0) && control.keeps_writing(1));
 }
 
 #[test]
-fn delay_is_neither_pgn_nor_a_sum() {
+fn delay_is_not_pgn() {
     let control = control("90 min, delay 10 s");
-    assert_eq!((control.pgn(), control.increments_ms(5)), (None, None));
+    assert_eq!(control.pgn(), None);
     assert_eq!(control.player_seconds(), 6000);
 }
 

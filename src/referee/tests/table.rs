@@ -96,6 +96,11 @@ impl Table {
         u32::try_from(self.states.len()).expect("few plies") - 1
     }
 
+    /// What the line has on the board now.
+    pub(in crate::referee) fn placement(&self) -> shakmaty::Board {
+        self.states.last().expect("a state").board().clone()
+    }
+
     /// A move stands on the board: in SAN, or in UCI where it is none by the rules.
     pub(in crate::referee) fn makes(&mut self, name: &str) -> &mut Self {
         self.makes_after(name, Duration::from_secs(1))

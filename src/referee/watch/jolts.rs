@@ -79,7 +79,7 @@ impl Jolts {
         self.follow(desk);
     }
 
-    /// The pieces stand as before, or play goes on without.
+    /// The pieces stand as before, or play goes on although some do not.
     fn steadied(&mut self, desk: &mut Desk<'_>) {
         let wrong = wrong(desk);
         let Some(jolt) = &mut self.jolt else { return };
@@ -109,6 +109,10 @@ impl Jolts {
             if still.is_empty() {
                 self.close(desk, ClosedBy::Board, IncidentEnd::Restored);
             }
+            return;
+        }
+        if wrong.is_empty() {
+            // The line of play is about to say so.
             return;
         }
         let due = match &jolt.report {

@@ -25,7 +25,7 @@ pub(in crate::referee) enum News {
     Squares,
     /// Many pieces slid at once.
     Jolted,
-    /// They stand as before, or play goes on without.
+    /// They stand as before, or play goes on although some do not.
     Steadied,
     Away,
     /// What happened while the board was away is known, or given up.
@@ -62,7 +62,7 @@ impl News {
             Finding::Completed { ply, by, .. } => Self::Completed(*ply, *by),
             Finding::Clock(change) => Self::Clock(*change),
             Finding::Jolted => Self::Jolted,
-            Finding::Steadied { .. } => Self::Steadied,
+            Finding::Steadied => Self::Steadied,
             Finding::Away => Self::Away,
             Finding::Recovered { .. } => Self::Back,
             // Only their effect on the game counts.

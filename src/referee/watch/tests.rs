@@ -1,6 +1,7 @@
 //! The watchers at the referee's table.
 
 mod arbiter;
+mod board;
 mod clock;
 mod late;
 mod lost;
@@ -12,7 +13,10 @@ use crate::events::incidents::Incidents;
 use crate::events::{Event, EventKind};
 use crate::laws::{Edition, Mode};
 use crate::referee::tests::table::{STANDARD, Table, rules};
-use crate::tracker::{ClockChange, ClockFace, Completion, Finding, Side, Snapshot, Start, State, Variant};
+use crate::tracker::{
+    ClockChange, ClockFace, Completion, Finding, SensorChange, Side, Snapshot, Start, State, Variant,
+    difference,
+};
 
 /// Black's king and queen on each other's squares.
 const SWAPPED: &str = "rnbkqbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w - - 0 1";
@@ -34,6 +38,28 @@ fn shows(table: &mut Table, board: &Board) {
     let snapshot = Snapshot {
         board: board.clone(),
         changes: Vec::new(),
+        watched: true,
+        unseen: shakmaty::Bitboard::EMPTY,
+        dumped_at: table.now,
+    };
+    table.finds(Finding::Squares(Box::new(snapshot)));
+}
+
+/// A board that the table shows, from the placement of a FEN.
+fn board(placement: &str) -> Board {
+    placement.parse().expect("a placement")
+}
+
+/// The board comes to show `after` instead of `before`.
+fn changes(table: &mut Table, before: &Board, after: &Board) {
+    let changes = difference(before, after).into_iter().map(|square| SensorChange {
+        at: table.now,
+        square,
+        after: after.piece_at(square),
+    });
+    let snapshot = Snapshot {
+        board: after.clone(),
+        changes: changes.collect(),
         watched: true,
         unseen: shakmaty::Bitboard::EMPTY,
         dumped_at: table.now,

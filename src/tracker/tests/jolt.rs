@@ -63,3 +63,15 @@ fn two_castlings_are_no_jolt() {
         .shows("e1. g1K h1. f1R e8. g8k h8. f8r")
         .has_announced("O-O O-O");
 }
+
+/// The cable is pulled while the pieces are put back, and five moves are made before it is in again.
+#[test]
+fn a_gap_in_a_jolt_is_closed_like_any_other() {
+    let mut world = jolted();
+    world.clock(false, false).wait(3000);
+    world.misses("r.bqk.nrpppp.ppp..n.......b.p.....B.P........N..PPPP.PPPRNBQK..R");
+    world.wait(3000).clock(false, true).wait(2000);
+    world
+        .shows("g8. f6n")
+        .has_announced("e4 Undecidable: goes on: Nf6");
+}

@@ -2,29 +2,6 @@
 
 use super::*;
 use crate::laws::Edition;
-use crate::tracker::{SensorChange, difference};
-
-/// A board that the table shows, from the placement of a FEN.
-fn board(placement: &str) -> Board {
-    placement.parse().expect("a placement")
-}
-
-/// The board comes to show `after` instead of `before`.
-fn changes(table: &mut Table, before: &Board, after: &Board) {
-    let changes = difference(before, after).into_iter().map(|square| SensorChange {
-        at: table.now,
-        square,
-        after: after.piece_at(square),
-    });
-    let snapshot = Snapshot {
-        board: after.clone(),
-        changes: changes.collect(),
-        watched: true,
-        unseen: shakmaty::Bitboard::EMPTY,
-        dumped_at: table.now,
-    };
-    table.finds(Finding::Squares(Box::new(snapshot)));
-}
 
 const AFTER_E4: &str = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR";
 const AFTER_E5: &str = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR";

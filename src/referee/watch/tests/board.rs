@@ -1,0 +1,170 @@
+//! What stands on the board: offences that count once, pieces that go on, jolted and unseen ones.
+
+use super::*;
+
+/// A game with a running clock, whose board shows the start position.
+fn in_play(edition: Edition) -> Table {
+    let mut table = Table::new(edition);
+    table.finds(Finding::Clock(ClockChange::Connected));
+    table.finds(Finding::Clock(ClockChange::Started));
+    table.passes(1);
+    shows(&mut table, &Board::new());
+    table
+}
+
+fn is_about(event: &EventKind, wanted: &str) -> bool {
+    match event {
+        EventKind::IncidentOpened(incident) | EventKind::IncidentUpdated(incident) => {
+            incident.kind.as_str() == wanted
+        }
+        EventKind::IncidentClosed { kind, .. } => kind.as_str() == wanted,
+        _ => false,
+    }
+}
+
+/// The board shows what the line has now.
+fn follows(table: &mut Table) {
+    let board = table.placement();
+    shows(table, &board);
+}
+
+/// Art. 7.5.1, 7.5.5: an illegal move is an offence once it is completed. Answered before the press it is not; the next
+/// move of its player completes it (6.2.1.2), since 2014.
+#[test]
+fn an_illegal_move_answered_before_the_press_is_an_offence_once_completed() {
+    for (edition, then) in [
+        (Edition::Fide2023, vec!["found_later 1"]),
+        (Edition::Fide2009, vec![]),
+    ] {
+        let mut table = in_play(edition);
+        table.plays("e4 e5").makes("f1d6").settles();
+        follows(&mut table);
+        let illegal = table.last();
+        table.plays("Nc6");
+        follows(&mut table);
+        assert_eq!(
+            reports(&mut table, "illegal_move"),
+            ["made", "found_later 0"],
+            "{edition:?}"
+        );
+        assert_eq!(table.referee.watch.offences.completed[Color::White], 0);
+        table.makes("Nf3").completes(illegal, Completion::OwnNextMove);
+        assert_eq!(reports(&mut table, "illegal_move"), then, "{edition:?}");
+    }
+}
+
+/// Art. 4.7, 6.2.1: a piece that goes on before the press may never have left the hand. After the press it is the
+/// opponent's turn.
+#[test]
+fn a_piece_that_goes_on_before_the_press_is_not_out_of_turn() {
+    for (pressed, expected) in [(false, vec![]), (true, vec!["made"])] {
+        let mut table = in_play(Edition::Fide2023);
+        table.plays("e4 e5").makes("Nf3").settles();
+        follows(&mut table);
+        if pressed {
+            table.completes(table.last(), Completion::Press);
+        }
+        table.passes(4);
+        let stood = table.placement();
+        let on = board("rnbqkbnr/pppp1ppp/8/4p1N1/4P3/8/PPPP1PPP/RNBQKB1R");
+        changes(&mut table, &stood, &on);
+        table.passes(10);
+        assert_eq!(reports(&mut table, "illegal_move"), expected, "{pressed}");
+    }
+}
+
+/// Two moves of one piece with the opponent's between them, of which the record has none: a1 to h4 is no move, but a1 to
+/// a4 and a4 to h4 are two (Art. 3.3).
+#[test]
+fn two_moves_that_the_record_misses_are_no_illegal_move() {
+    let placement = |rook: &str, king: &str| {
+        let mut placed = Board::empty();
+        let square = |name: &str| name.parse::<shakmaty::Square>().expect("a square");
+        placed.set_piece_at(square("e1"), Color::White.king());
+        placed.set_piece_at(square(rook), Color::White.rook());
+        placed.set_piece_at(square(king), Color::Black.king());
+        placed
+    };
+    let (start, end) = (placement("a1", "g7"), placement("h4", "g7"));
+    let on_the_way = [
+        placement("a4", "g7"),
+        placement("a4", "g6"),
+        placement("a4", "g7"),
+    ];
+    for (steps, expected) in [(&on_the_way[..], vec![]), (&[], vec!["made"])] {
+        let fen = format!("{start} w - - 0 1");
+        let mut table = Table::of(&fen, rules(Edition::Fide2023, Mode::Standard, true));
+        table.finds(Finding::Clock(ClockChange::Connected));
+        table.finds(Finding::Clock(ClockChange::Started));
+        table.passes(1);
+        shows(&mut table, &start);
+        table.plays("Kd1 Kg6 Ke1 Kg7");
+        follows(&mut table);
+        table.passes(5);
+        let mut before = &start;
+        for step in steps.iter().chain([&end]) {
+            changes(&mut table, before, step);
+            table.passes(1);
+            before = step;
+        }
+        table.passes(10);
+        assert_eq!(reports(&mut table, "illegal_move"), expected, "{}", steps.len());
+    }
+}
+
+/// Art. 7.4: the position to restore, the times before it, and what is still wrong as the pieces are put right.
+#[test]
+fn a_jolted_table_is_told_until_it_is_put_right() {
+    let mut table = in_play(Edition::Fide2023);
+    reads(&mut table, 3000, 2900, Some(Color::White));
+    let jolted = board("rnbqkbnr/pppp1p1p/4p1p1/8/8/P3P3/1PPP1PPP/RNBQKBNR");
+    changes(&mut table, &Board::new(), &jolted);
+    table.finds(Finding::Jolted).passes(2);
+    table.finds(Finding::Clock(ClockChange::Stopped)).passes(4);
+    let better = board("rnbqkbnr/pppppppp/8/8/8/P7/1PPPPPPP/RNBQKBNR");
+    changes(&mut table, &jolted, &better);
+    table.passes(4);
+    changes(&mut table, &better, &Board::new());
+    table.finds(Finding::Steadied);
+    let wrong = |event: &EventKind| match event {
+        EventKind::IncidentOpened(incident) | EventKind::IncidentUpdated(incident) => {
+            let values = &incident.evidence.values;
+            assert_eq!(values["clock_white"], "0:50:00");
+            assert_eq!(incident.evidence.fen.as_deref(), Some(STANDARD));
+            Some(incident.squares.len())
+        }
+        EventKind::IncidentClosed { reason, .. } => {
+            assert_eq!(reason.as_str(), "restored");
+            Some(0)
+        }
+        _ => None,
+    };
+    let mut rulings = table.referee.take_rulings();
+    rulings.retain(|ruling| is_about(&ruling.event, "displaced_pieces"));
+    let left: Vec<usize> = rulings.iter().filter_map(|ruling| wrong(&ruling.event)).collect();
+    assert_eq!(left, [8, 2, 0]);
+}
+
+/// Art. 2.3, before the round: which square, which piece, until it is read.
+#[test]
+fn a_piece_that_is_not_read_is_told_before_the_round() {
+    let mut table = Table::new(Edition::Fide2023);
+    let unseen = |table: &mut Table, unseen| {
+        let snapshot = Snapshot {
+            board: Board::new(),
+            changes: Vec::new(),
+            watched: true,
+            unseen,
+            dumped_at: table.now,
+        };
+        table.finds(Finding::Squares(Box::new(snapshot)));
+    };
+    table.passes(1);
+    unseen(&mut table, shakmaty::Square::B2.into());
+    table.passes(3);
+    assert_eq!(reports(&mut table, "sensor_fault"), [""; 0]);
+    table.passes(5);
+    assert_eq!(reports(&mut table, "sensor_fault"), ["not_seen"]);
+    unseen(&mut table, shakmaty::Bitboard::EMPTY);
+    assert_eq!(reports(&mut table, "sensor_fault"), ["-restored"]);
+}
