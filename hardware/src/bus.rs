@@ -36,9 +36,10 @@
 //! was, with nothing else, could really be the same report twice; it is dropped only when the line gave no sign of an
 //! answer, and a dump is asked for.
 //!
-//! A board just found is first asked to repeat: what it last reported to another host, perhaps a
-//! daemon before a restart, is thus known, and dropped. Then it is asked for all that came since. If a daemon dies
-//! between a board's answer and reading it, these changes are lost to it; the dump that follows shows what stands.
+//! A board just found is first asked to repeat: what it last reported to another host is thus known, and dropped. Then
+//! it is asked for all that came since. A board that is back, or whose line was opened again, is asked to repeat as well:
+//! where that is not what it was last heard to report, a question was asked and answered and never noted, as by a daemon
+//! that was killed in that moment. What the answer reports has not been heard then, and counts.
 //!
 //! # Boards that come and go
 //!
@@ -192,6 +193,11 @@ impl BusLine {
         }
     }
 
+    /// Finds and polls the boards from the next opening on; the port is closed.
+    pub(crate) fn poll(&mut self, settings: BusSettings) {
+        self.poller = Some(Poller::new(settings));
+    }
+
     /// What happened so far.
     #[must_use]
     pub fn figures(&self) -> BusFigures {
@@ -210,6 +216,11 @@ impl BusLine {
     /// The boards that are there, in the order of their addresses.
     pub fn boards(&self) -> impl Iterator<Item = BusAddress> + '_ {
         self.listener.present().map(|(address, _)| address)
+    }
+
+    /// Whether any board ever answered.
+    pub(crate) fn knows_boards(&self) -> bool {
+        self.listener.boards().next().is_some()
     }
 
     /// The port was opened.

@@ -7,7 +7,7 @@ use crate::capture::LineMode;
 use crate::observation::Observed;
 #[cfg(target_os = "linux")]
 use crate::port::PortKind;
-use crate::probe::Probe;
+use crate::probe::{Probe, ProbeSettings};
 use crate::session::{Session, SessionSettings};
 use crate::time::Timestamp;
 
@@ -24,14 +24,27 @@ pub enum Place {
 }
 
 /// How a line is kept; see [`Line::keeping`].
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineSettings {
-    /// How the boards speak; `None`, the default: a [`Probe`] finds out.
+    /// How the boards speak; `None`, the default: a [`Probe`] finds out, at every opening.
     pub mode: Option<LineMode>,
+    /// What the probe takes the line for when no board answers. By default a single board: old ones know no bus.
+    pub unanswered: LineMode,
     /// How a single board is kept.
     pub session: SessionSettings,
     /// How a bus is polled.
     pub bus: BusSettings,
+}
+
+impl Default for LineSettings {
+    fn default() -> Self {
+        Self {
+            mode: None,
+            unanswered: LineMode::Single,
+            session: SessionSettings::default(),
+            bus: BusSettings::default(),
+        }
+    }
 }
 
 impl LineSettings {
@@ -44,8 +57,11 @@ impl LineSettings {
         }
     }
 
-    /// A line on a port of this kind. `mode` is how its boards speak, if that is configured; otherwise only ports
-    /// that may lead to a bus are probed. A board on a Bluetooth link is asked for its battery as well.
+    /// A line on a port of this kind. `mode` is what is on it, if that is configured.
+    ///
+    /// Only ports that may lead to a bus are probed; one that is said to be a bus is probed, too, for a board that turns
+    /// out to be alone there is better kept as a single one. A board on a Bluetooth link is asked for its battery as
+    /// well.
     #[cfg(target_os = "linux")]
     #[must_use]
     pub fn for_port(kind: PortKind, mode: Option<LineMode>) -> Self {
@@ -55,14 +71,15 @@ impl LineSettings {
             _ => SessionSettings::default(),
         };
         Self {
-            mode,
+            mode: mode.filter(|mode| *mode == LineMode::Single),
+            unanswered: mode.unwrap_or(LineMode::Single),
             session,
             bus: BusSettings::default(),
         }
     }
 
     /// The same line for a host that only wants to know what is there, while another follows the games: no memory is
-    /// read, and the boards of a bus keep their changes.
+    /// read, and the boards of a bus keep their mode and their changes.
     #[must_use]
     pub fn peeking(self) -> Self {
         let session = SessionSettings {
@@ -70,9 +87,23 @@ impl LineSettings {
             ..self.session
         };
         Self {
+            mode: self
+                .mode
+                .or_else(|| (self.unanswered == LineMode::Bus).then_some(LineMode::Bus)),
             session,
             bus: BusSettings::peeking(),
             ..self
+        }
+    }
+
+    fn probe(&self) -> ProbeSettings {
+        ProbeSettings {
+            unanswered: self.unanswered,
+            lone: if self.bus.leave_changes {
+                LineMode::Bus
+            } else {
+                LineMode::Single
+            },
         }
     }
 }
@@ -81,7 +112,8 @@ impl LineSettings {
 /// the next bytes to write.
 ///
 /// It is a [`Probe`] as long as it is not known how the boards speak, then a [`Session`] or a [`BusLine`], and it is
-/// driven as they are.
+/// driven as they are. What it knows of the boards of a bus it keeps over closings, probes and the time in which it was
+/// kept as a single board.
 ///
 /// ```
 /// use kiebitz_hardware::capture::LineMode;
@@ -92,11 +124,12 @@ impl LineSettings {
 /// line.handle_opened(opened);
 /// assert_eq!(line.mode(), None);
 ///
-/// // It listens first, then pings every board of a bus; one answers.
+/// // It listens first, then pings every board of a bus; two answer.
 /// let now = line.poll_deadline().expect("the ping is due");
 /// let ping = line.poll_transmit(now).expect("a ping");
 /// line.handle_sent(now, &ping);
 /// line.handle_bytes(now, &[0x87, 0x00, 0x06, 0x08, 0x01, 0x16]);
+/// line.handle_bytes(now, &[0x87, 0x00, 0x06, 0x08, 0x02, 0x17]);
 /// assert_eq!(line.poll_mode(), Some(LineMode::Bus));
 ///
 /// // From here on it polls the boards of the bus.
@@ -107,26 +140,34 @@ impl LineSettings {
 pub struct Line {
     /// `None`: the line is only listened to.
     settings: Option<LineSettings>,
-    machine: Machine,
+    phase: Phase,
+    session: Box<Session>,
+    bus: Box<BusLine>,
     open: bool,
     /// What the probe has just found.
     found: Option<LineMode>,
 }
 
+/// Which machine has the line.
 #[derive(Debug)]
-enum Machine {
-    Probe(Box<Probe>),
-    Session(Box<Session>),
-    Bus(Box<BusLine>),
+enum Phase {
+    Probed(Box<Probe>),
+    Speaks(LineMode),
 }
 
-/// The same call, whichever machine it is.
+/// The same call, whichever machine has the line.
 macro_rules! each {
-    ($machine:expr, $inner:ident => $call:expr) => {
-        match $machine {
-            Machine::Probe($inner) => $call,
-            Machine::Session($inner) => $call,
-            Machine::Bus($inner) => $call,
+    ($line:expr, $inner:ident => $call:expr) => {
+        match &mut $line.phase {
+            Phase::Probed($inner) => $call,
+            Phase::Speaks(LineMode::Single) => {
+                let $inner = &mut $line.session;
+                $call
+            }
+            Phase::Speaks(LineMode::Bus) => {
+                let $inner = &mut $line.bus;
+                $call
+            }
         }
     };
 }
@@ -142,13 +183,11 @@ impl Line {
     /// A line that is only listened to, as in a replay. Nothing is ever to be written.
     #[must_use]
     pub fn listening(mode: LineMode) -> Self {
-        let machine = match mode {
-            LineMode::Single => Machine::Session(Box::new(Session::new())),
-            LineMode::Bus => Machine::Bus(Box::new(BusLine::new())),
-        };
         Self {
             settings: None,
-            machine,
+            phase: Phase::Speaks(mode),
+            session: Box::default(),
+            bus: Box::default(),
             open: false,
             found: None,
         }
@@ -157,22 +196,42 @@ impl Line {
     /// A line whose boards are kept answering, with a port that has not been opened yet.
     #[must_use]
     pub fn keeping(settings: LineSettings) -> Self {
-        Self {
-            machine: Machine::keeping(&settings, settings.mode),
-            settings: Some(settings),
-            open: false,
-            found: None,
-        }
+        let mut line = Self::listening(LineMode::Single);
+        line.keep(settings);
+        line
+    }
+
+    /// Keeps the boards of a closed line answering from the next opening on. What is known of them stays.
+    pub fn keep(&mut self, settings: LineSettings) {
+        self.phase = match settings.mode {
+            Some(mode) => Phase::Speaks(mode),
+            None => Phase::Probed(Box::new(Probe::with(settings.probe()))),
+        };
+        let mut session = settings.session.clone();
+        session.shared |= settings.mode.is_none();
+        self.session.keep(session);
+        self.bus.poll(settings.bus.clone());
+        self.settings = Some(settings);
+    }
+
+    /// In a replay: what comes from here on was recorded in this mode.
+    pub fn listen_as(&mut self, mode: LineMode) {
+        self.phase = Phase::Speaks(mode);
     }
 
     /// How the boards speak; `None` while that is being found out.
     #[must_use]
     pub fn mode(&self) -> Option<LineMode> {
-        match self.machine {
-            Machine::Probe(_) => None,
-            Machine::Session(_) => Some(LineMode::Single),
-            Machine::Bus(_) => Some(LineMode::Bus),
+        match self.phase {
+            Phase::Probed(_) => None,
+            Phase::Speaks(mode) => Some(mode),
         }
+    }
+
+    /// Whether boards of a bus were met on it, at any time.
+    #[must_use]
+    pub fn knows_a_bus(&self) -> bool {
+        self.bus.knows_boards()
     }
 
     /// Whether the port is open. That bytes came shows it as well: a capture may begin in the middle.
@@ -184,54 +243,48 @@ impl Line {
     /// What was decoded and what was dropped; `None` unless there is a single board.
     #[must_use]
     pub fn counters(&self) -> Option<&Counters> {
-        match &self.machine {
-            Machine::Session(session) => Some(session.counters()),
-            Machine::Probe(_) | Machine::Bus(_) => None,
-        }
+        (self.mode() == Some(LineMode::Single)).then(|| self.session.counters())
     }
 
     /// What happened on the bus; `None` unless there is one.
     #[must_use]
     pub fn figures(&self) -> Option<BusFigures> {
-        match &self.machine {
-            Machine::Bus(bus) => Some(bus.figures()),
-            Machine::Probe(_) | Machine::Session(_) => None,
-        }
+        (self.mode() == Some(LineMode::Bus)).then(|| self.bus.figures())
     }
 
     /// Shows a text on the clock's display; see [`Session::show`]. On a bus no clock can be reached.
     pub fn show(&mut self, now: Timestamp, text: &str) {
-        if let Machine::Session(session) = &mut self.machine {
-            session.show(now, text);
+        if self.mode() == Some(LineMode::Single) {
+            self.session.show(now, text);
         }
     }
 
     /// The port was opened. A line that has to be probed is probed again: something else may have been plugged in.
     pub fn handle_opened(&mut self, now: Timestamp) {
         if let Some(settings) = self.settings.as_ref().filter(|settings| settings.mode.is_none()) {
-            self.machine = Machine::keeping(settings, None);
+            self.phase = Phase::Probed(Box::new(Probe::with(settings.probe())));
         }
         self.open = true;
-        each!(&mut self.machine, machine => machine.handle_opened(now));
+        each!(self, machine => machine.handle_opened(now));
     }
 
     /// The port is gone. Nothing happens if it was not open.
     pub fn handle_closed(&mut self, now: Timestamp, reason: &str) {
         if core::mem::take(&mut self.open) {
-            each!(&mut self.machine, machine => machine.handle_closed(now, reason));
+            each!(self, machine => machine.handle_closed(now, reason));
         }
     }
 
     /// Bytes came.
     pub fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
         self.open = true;
-        each!(&mut self.machine, machine => machine.handle_bytes(now, bytes));
+        each!(self, machine => machine.handle_bytes(now, bytes));
         self.follow_probe(now);
     }
 
     /// Bytes were written: live the driver hands back what it wrote, in a replay the recorded ones.
     pub fn handle_sent(&mut self, now: Timestamp, bytes: &[u8]) {
-        each!(&mut self.machine, machine => machine.handle_sent(now, bytes));
+        each!(self, machine => machine.handle_sent(now, bytes));
     }
 
     /// Time has come to `now`: every deadline up to it fires, each with its own time.
@@ -241,7 +294,7 @@ impl Line {
         while let Some(deadline) = self.poll_deadline().filter(|deadline| *deadline <= now)
             && last.replace(deadline) != Some(deadline)
         {
-            each!(&mut self.machine, machine => machine.handle_deadline(deadline));
+            each!(self, machine => machine.handle_deadline(deadline));
             self.follow_probe(now);
         }
     }
@@ -251,22 +304,25 @@ impl Line {
     /// What waits to be written may keep its deadline until it is taken with [`poll_transmit`](Self::poll_transmit).
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
-        each!(&self.machine, machine => machine.poll_deadline())
+        match &self.phase {
+            Phase::Probed(probe) => probe.poll_deadline(),
+            Phase::Speaks(LineMode::Single) => self.session.poll_deadline(),
+            Phase::Speaks(LineMode::Bus) => self.bus.poll_deadline(),
+        }
     }
 
     /// What is to be written now, and handed back to [`handle_sent`](Self::handle_sent) once it is.
     #[must_use]
     pub fn poll_transmit(&mut self, now: Timestamp) -> Option<Vec<u8>> {
-        each!(&mut self.machine, machine => machine.poll_transmit(now))
+        each!(self, machine => machine.poll_transmit(now))
     }
 
     /// Why the port is to be closed, returned once, in words for people; see [`Session::poll_close`].
     #[must_use]
     pub fn poll_close(&mut self) -> Option<String> {
-        match &mut self.machine {
-            Machine::Probe(_) => None,
-            Machine::Session(session) => session.poll_close(),
-            Machine::Bus(bus) => bus.poll_close(),
+        match self.mode()? {
+            LineMode::Single => self.session.poll_close(),
+            LineMode::Bus => self.bus.poll_close(),
         }
     }
 
@@ -280,11 +336,10 @@ impl Line {
     /// The next observation and the place of the board that it is of, in the order of arrival.
     #[must_use]
     pub fn poll_observation(&mut self) -> Option<(Place, Observed)> {
-        match &mut self.machine {
-            Machine::Probe(_) => None,
-            Machine::Session(session) => Some((Place::Alone, session.poll_observation()?)),
-            Machine::Bus(bus) => {
-                let (address, observed) = bus.poll_observation()?;
+        match self.mode()? {
+            LineMode::Single => Some((Place::Alone, self.session.poll_observation()?)),
+            LineMode::Bus => {
+                let (address, observed) = self.bus.poll_observation()?;
                 Some((Place::At(address), observed))
             }
         }
@@ -292,23 +347,13 @@ impl Line {
 
     /// Goes on as what the probe has found, if it has.
     fn follow_probe(&mut self, now: Timestamp) {
-        let (Machine::Probe(probe), Some(settings)) = (&mut self.machine, &self.settings) else {
+        let Phase::Probed(probe) = &mut self.phase else {
             return;
         };
         let Some(mode) = probe.poll_mode() else { return };
-        self.machine = Machine::keeping(settings, Some(mode));
+        self.phase = Phase::Speaks(mode);
         self.found = Some(mode);
-        each!(&mut self.machine, machine => machine.handle_opened(now));
-    }
-}
-
-impl Machine {
-    fn keeping(settings: &LineSettings, mode: Option<LineMode>) -> Self {
-        match mode {
-            None => Self::Probe(Box::new(Probe::new())),
-            Some(LineMode::Single) => Self::Session(Box::new(Session::keeping(settings.session.clone()))),
-            Some(LineMode::Bus) => Self::Bus(Box::new(BusLine::polling(settings.bus.clone()))),
-        }
+        each!(self, machine => machine.handle_opened(now));
     }
 }
 

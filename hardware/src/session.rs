@@ -93,6 +93,11 @@ impl Session {
         }
     }
 
+    /// Keeps the board answering from the next opening on; the port is closed.
+    pub(crate) fn keep(&mut self, settings: SessionSettings) {
+        self.keeper = Some(Keeper::new(settings));
+    }
+
     /// What was decoded and what was dropped since the session began.
     #[must_use]
     pub fn counters(&self) -> &Counters {

@@ -385,15 +385,19 @@ fn clocked(now: Timestamp) -> EmulatedBoard {
 }
 
 fn moves(capture: &Path) -> Vec<String> {
+    let made = events(capture, "move.made").into_iter();
+    made.map(|event| event["san"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// The events of this type that a capture gives.
+fn events(capture: &Path, kind: &str) -> Vec<Value> {
     let (code, text, errors) = run(&["replay", "--json", capture.to_str().unwrap()]);
     assert_eq!((code, errors.as_str()), (Some(0), ""));
     let events = text
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let moves = events.filter(|event| event["type"] == "move.made");
-    moves
-        .map(|event| event["san"].as_str().unwrap().to_owned())
-        .collect()
+    events.filter(|event| event["type"] == kind).collect()
 }
 
 /// How many packets a capture that is still being written has.
@@ -429,7 +433,7 @@ fn a_recording_replays_the_moves_made_meanwhile() {
 fn a_port_of_unknown_kind_is_recorded_and_shown_as_in_use_meanwhile() {
     let deeds = opening()
         .into_iter()
-        .map(|(at, deed)| (at + 4000, deed))
+        .map(|(at, deed)| (at + 8000, deed))
         .collect();
     let plugged = Plugged::new(clocked, deeds);
     let folder = tempfile::tempdir().unwrap();
@@ -447,7 +451,9 @@ fn a_port_of_unknown_kind_is_recorded_and_shown_as_in_use_meanwhile() {
         "{text}"
     );
     // It is a capture before its end, too.
-    eventually("the moves are recorded", || moves(&file).len() == 3);
+    eventually("the presses are recorded", || {
+        events(&file, "move.completed").len() == 3
+    });
     let (code, errors) = interrupt(child);
     assert_eq!(code, Some(130), "{errors}");
     assert_eq!(moves(&file), ["e4", "e5", "Nf3"]);

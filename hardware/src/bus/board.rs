@@ -20,8 +20,12 @@ pub(super) struct BusBoard {
     pub(super) asked_since: Option<Timestamp>,
     /// Changes that were asked for and have not been reported yet.
     pub(super) owed: Option<Owed>,
-    /// A repeat was asked for although nothing was owed: what comes was already reported to another host.
+    /// A repeat was asked for although nothing was owed: what comes was already reported, to this host or to another.
     pub(super) recalls: bool,
+    /// The board has been away, or the line: its last answer may have been lost with the question.
+    pub(super) recall_due: bool,
+    /// When it was last away: nothing was asked after that.
+    pub(super) left_at: Timestamp,
     /// The changes last answered, as they stand on the wire; `None`: not known.
     pub(super) last_changes: Option<Vec<u8>>,
     /// All changes up to this time have been reported.
@@ -80,6 +84,8 @@ impl BusBoard {
             asked_since: None,
             owed: None,
             recalls: false,
+            recall_due: true,
+            left_at: UNKNOWN,
             last_changes: None,
             reported_until: UNKNOWN,
             clock: None,
@@ -104,15 +110,19 @@ impl BusBoard {
     }
 
     /// The board or the port is gone. What the board owes it will still owe when it is back.
-    pub(super) fn leave(&mut self) {
+    ///
+    /// It may have answered a question that nobody remembers: a host that dies may have asked and not have noted it.
+    pub(super) fn leave(&mut self, now: Timestamp) {
         self.present = false;
         (self.failures, self.unreadable) = (0, false);
         self.silenced = false;
+        (self.recall_due, self.recalls_asked) = (true, 0);
+        self.left_at = now;
     }
 
-    /// It is not known what the board last reported to another host.
+    /// It is not known what the board last reported.
     pub(super) fn wants_recall(&self) -> bool {
-        self.last_changes.is_none() && self.owed.is_none() && self.recalls_asked < MAX_RECALLS
+        self.recall_due && self.owed.is_none() && self.recalls_asked < MAX_RECALLS
     }
 
     /// A question that was asked after all others to this board was answered: earlier answers will not come.
@@ -127,12 +137,12 @@ impl BusBoard {
     pub(super) fn take_changes(&mut self, data: &[u8]) -> Reported {
         let Some(owed) = self.owed.filter(|owed| !owed.flushed) else {
             if std::mem::take(&mut self.recalls) {
-                self.last_changes = Some(data.to_vec());
-                return Reported::Known;
+                return self.recalled(data);
             }
             return Reported::Unasked;
         };
         self.owed = None;
+        self.recall_due = false;
         let same = owed.repeated && self.last_changes.as_deref() == Some(data);
         if same && (data.is_empty() || !owed.heard || !can_happen_twice(data)) {
             // The board did not hear the first question. Or it did, and the same came again: then a piece was lifted
@@ -140,9 +150,25 @@ impl BusBoard {
             self.board_wanted |= !data.is_empty();
             return Reported::Known;
         }
-        self.last_changes = Some(data.to_vec());
         let not_before = self.reported_until;
         self.reported_until = owed.since.saturating_sub(FIELD_AGE);
+        self.report(data, not_before, owed.since + BUS_ANSWER_TIME)
+    }
+
+    /// The board has repeated its last report, which nobody owed.
+    fn recalled(&mut self, data: &[u8]) -> Reported {
+        self.recall_due = false;
+        let before = self.last_changes.replace(data.to_vec());
+        // A board that has lost its power repeats nothing, and a board that nobody knows may have told another host.
+        if data.is_empty() || before.is_none_or(|before| before == data) {
+            return Reported::Known;
+        }
+        // It answered a question that was never noted, and forgot with that what it reported.
+        self.report(data, self.reported_until, self.left_at + BUS_ANSWER_TIME)
+    }
+
+    fn report(&mut self, data: &[u8], not_before: Timestamp, not_after: Timestamp) -> Reported {
+        self.last_changes = Some(data.to_vec());
         let mut dropped = 0;
         let elements: Vec<Element> = eeprom::elements(data)
             .filter_map(|element| element.map_err(|error| dropped += error.dropped).ok())
@@ -152,7 +178,7 @@ impl BusBoard {
         Reported::New {
             elements,
             not_before,
-            not_after: owed.since + BUS_ANSWER_TIME,
+            not_after,
             dropped,
         }
     }
@@ -182,6 +208,8 @@ pub(super) const UNKNOWN: Timestamp = Timestamp::from_micros(0);
 
 #[cfg(test)]
 mod tests {
+    use core::time::Duration;
+
     use super::*;
 
     const T: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
@@ -219,6 +247,34 @@ mod tests {
         assert!(matches!(reported, Reported::New { not_after, .. } if not_after == T + BUS_ANSWER_TIME));
         assert_eq!(board.reported_until, T.saturating_sub(FIELD_AGE));
         assert_eq!(board.take_changes(&[0x40, 12]), Reported::Unasked);
+    }
+
+    /// A host that is killed may have asked and not have noted it; the board has answered and forgotten.
+    #[test]
+    fn a_report_that_nobody_noted_is_taken_in_when_the_board_is_back() {
+        let recalled = |last: Option<&[u8]>, data: &[u8]| {
+            let mut board = BusBoard::new();
+            board.last_changes = last.map(<[u8]>::to_vec);
+            (board.recall_due, board.reported_until) = (false, T);
+            board.leave(T + Duration::from_secs(3));
+            assert!(board.wants_recall());
+            board.recalls = true;
+            let reported = board.take_changes(data);
+            assert!(!board.wants_recall());
+            assert_eq!(board.last_changes.as_deref(), Some(data));
+            reported
+        };
+        let pawn = [0x40, 52, 0x41, 36];
+        assert!(matches!(
+            recalled(Some(&[]), &pawn),
+            Reported::New { ref elements, not_before: T, not_after, dropped: 0 }
+                if elements.len() == 2 && not_after == T + Duration::from_secs(3) + BUS_ANSWER_TIME
+        ));
+        assert_eq!(recalled(Some(&pawn), &pawn), Reported::Known);
+        // Without its power it repeats nothing.
+        assert_eq!(recalled(Some(&pawn), &[]), Reported::Known);
+        // It may have told another host.
+        assert_eq!(recalled(None, &pawn), Reported::Known);
     }
 
     #[test]

@@ -69,7 +69,7 @@ impl Listener {
                 self.observations
                     .push_back((*address, Observed { at: now, observation }));
             }
-            board.leave();
+            board.leave(now);
         }
     }
 
@@ -173,7 +173,7 @@ impl Listener {
         let silent_for = now.saturating_duration_since(board.answered_at);
         if board.present && board.failures >= LEAVING_FAILURES && silent_for >= LEAVING_TIME {
             let reason = if board.unreadable { UNREADABLE } else { NO_ANSWER };
-            board.leave();
+            board.leave(now);
             let reason = reason.to_owned();
             self.observe(now, address, Observation::Closed { reason });
         }

@@ -148,6 +148,7 @@ mod tests {
         let mut board = BusBoard::new();
         board.enter();
         board.last_changes = Some(Vec::new());
+        board.recall_due = false;
         board.version = Some((1, 8));
         board
     }

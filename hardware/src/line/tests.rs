@@ -1,5 +1,7 @@
 use core::time::Duration;
 
+use kiebitz_protocol::SerialNumber;
+
 use crate::Observation;
 use crate::emulator::{BoardSettings, EmulatedBoard, EmulatedBus, EmulatedBusSettings};
 
@@ -68,8 +70,28 @@ impl World {
 }
 
 #[test]
-fn a_board_that_answers_a_ping_is_polled_as_a_bus() {
-    let mut world = World::new(LineSettings::default());
+fn a_board_that_is_alone_is_kept_as_a_single_one_whatever_the_line_is_said_to_be() {
+    for unanswered in [LineMode::Single, LineMode::Bus] {
+        let mut world = World::new(LineSettings {
+            unanswered,
+            ..LineSettings::default()
+        });
+        world.run(20);
+        assert_eq!(world.found, [LineMode::Single]);
+        assert_eq!(world.dumps().next(), Some(Place::Alone));
+        assert!(
+            world
+                .observed
+                .iter()
+                .any(|(_, what)| matches!(what, Observation::Memory { .. }))
+        );
+        assert!(world.line.figures().is_none());
+    }
+}
+
+#[test]
+fn a_board_that_is_alone_is_not_switched_by_somebody_who_peeks() {
+    let mut world = World::new(LineSettings::default().peeking());
     world.run(15);
     assert_eq!(
         (world.line.mode(), &world.found[..]),
@@ -78,6 +100,65 @@ fn a_board_that_answers_a_ping_is_polled_as_a_bus() {
     assert_eq!(world.dumps().next(), BusAddress::new(42).map(Place::At));
     assert!(world.line.figures().is_some_and(|figures| figures.answers > 10));
     assert!(world.line.counters().is_none());
+}
+
+/// A line with boards on a bus, of which one is alone at first.
+#[test]
+fn another_board_that_joins_a_lone_one_is_noticed() {
+    let serial = |number: u8| BoardSettings {
+        serial: SerialNumber::new([b'0', b'0', b'0', b'0', b'0' + number]),
+        ..BoardSettings::default()
+    };
+    let mut now = START;
+    let mut bus = EmulatedBus::new(now, EmulatedBusSettings::default());
+    bus.attach(now, EmulatedBoard::new(now, serial(1))).unwrap();
+    let mut line = Line::keeping(LineSettings::default());
+    line.handle_opened(now);
+    let (mut found, mut reasons) = (Vec::new(), Vec::new());
+    let joins = START + Duration::from_secs(30);
+    while now < START + Duration::from_secs(180) {
+        while let Some(bytes) = line.poll_transmit(now) {
+            bus.handle_bytes(now, &bytes);
+            line.handle_sent(now, &bytes);
+        }
+        if let Some(reason) = line.poll_close() {
+            line.handle_closed(now, &reason);
+            line.handle_opened(now);
+            reasons.push(reason);
+        }
+        let due = [
+            line.poll_deadline(),
+            bus.poll_deadline(),
+            (now < joins).then_some(joins),
+        ];
+        now = due.into_iter().flatten().min().unwrap().max(now);
+        if now == joins && bus.addresses().count() == 1 {
+            bus.attach(now, EmulatedBoard::new(now, serial(2))).unwrap();
+        }
+        while let Some((at, bytes)) = bus.poll_transmit(now) {
+            line.handle_bytes(at, &bytes);
+        }
+        line.handle_deadline(now);
+        found.extend(line.poll_mode());
+        while line.poll_observation().is_some() {}
+    }
+    assert_eq!(found, [LineMode::Single, LineMode::Bus], "{reasons:?}");
+}
+
+#[test]
+fn what_is_known_of_a_bus_outlives_a_probe() {
+    let mut world = World::new(LineSettings::of(LineMode::Bus));
+    world.run(10);
+    world.line.handle_closed(world.now, "unplugged");
+    world.line.keep(LineSettings::default().peeking());
+    world.line.handle_opened(world.now);
+    assert_eq!(world.line.mode(), None);
+    world.run(10);
+    assert_eq!(world.line.mode(), Some(LineMode::Bus));
+    let opened = |(_, what): &&(Place, Observation)| *what == Observation::Opened;
+    assert_eq!(world.observed.iter().filter(opened).count(), 2);
+    // It would be 1 for a line that had just met it.
+    assert!(world.line.figures().is_some_and(|figures| figures.sweeps > 2));
 }
 
 #[test]

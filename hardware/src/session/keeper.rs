@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::collections::VecDeque;
 
-use kiebitz_protocol::{ClockMessage, Command, Decoded};
+use kiebitz_protocol::{ClockMessage, Command, Decoded, Message};
 
 use super::question::{self, MAX_ANSWER_TIME, OPENING, SIGN_OF_LIFE};
 use super::settings::SessionSettings;
@@ -32,6 +32,8 @@ struct Open {
     asked: Option<Asked>,
     /// The board's numbers that it did not give when it was asked.
     ungiven: Vec<Command>,
+    /// Questions for a dump in a row that brought something else than an answer.
+    collisions: u8,
     /// What the board's buffer could not take at once of a long command.
     rest: Vec<u8>,
     /// What the driver is to write.
@@ -72,6 +74,7 @@ impl Keeper {
                 .collect(),
             asked: None,
             ungiven: Vec::new(),
+            collisions: 0,
             rest: Vec::new(),
             outbox: None,
             free_at: now + BETWEEN_COMMANDS,
@@ -89,6 +92,9 @@ impl Keeper {
     pub(super) fn hear(&mut self, now: Timestamp, decoded: &Decoded<'_>) {
         let Some(open) = &mut self.open else { return };
         open.watch.hear(now, decoded);
+        if matches!(decoded, Ok(Message::BoardDump(_))) {
+            open.collisions = 0;
+        }
         if let (Ok(message), Some(asked)) = (decoded, &open.asked)
             && question::answers(message, &asked.command)
         {
@@ -192,7 +198,7 @@ impl Open {
             return Ok(());
         }
         if let Some(asked) = self.asked.take() {
-            return self.unanswered(now, asked);
+            return self.unanswered(now, asked, settings);
         }
         if self.agenda.is_empty() {
             self.plan(now, settings);
@@ -219,7 +225,12 @@ impl Open {
         Some(patient.min(asked.at + limit))
     }
 
-    fn unanswered(&mut self, now: Timestamp, asked: Asked) -> Result<(), &'static str> {
+    fn unanswered(
+        &mut self,
+        now: Timestamp,
+        asked: Asked,
+        settings: &SessionSettings,
+    ) -> Result<(), &'static str> {
         let Some(expected) = question::expected(&asked.command) else {
             return Ok(());
         };
@@ -236,7 +247,14 @@ impl Open {
             asked.command,
             Command::ReturnSerialNumber | Command::ReturnLongSerialNumber
         );
-        let garbled = says_who && self.watch.garbage_at.is_some_and(|at| at >= asked.at);
+        let garbage = self.watch.garbage_at.is_some_and(|at| at >= asked.at);
+        let garbled = says_who && garbage;
+        if settings.shared && garbage && asked.command == Command::SendBoard {
+            self.collisions += 1;
+            if self.collisions >= MAX_COLLISIONS {
+                return Err(SEVERAL_BOARDS);
+            }
+        }
         let again = asked.tries < max_tries || garbled;
         if again && now.saturating_duration_since(asked.first_at) < MAX_ANSWER_TIME {
             self.ask(now, asked.command, asked.first_at, asked.tries.saturating_add(1));
@@ -318,3 +336,6 @@ impl Open {
 
 /// The board gets this long to take a command out of its buffer; 10 bytes are 10 ms on the line.
 const BETWEEN_COMMANDS: Duration = Duration::from_millis(50);
+/// Answers that come damaged so often in a row collide with those of another board.
+const MAX_COLLISIONS: u8 = 4;
+const SEVERAL_BOARDS: &str = "no answer can be read: perhaps several boards answer at once";

@@ -33,6 +33,9 @@ pub struct SessionSettings {
     pub silence: Duration,
     /// How long a text stays on the clock's display before the times come back; 5 s by default.
     pub text_time: Duration,
+    /// Whether other boards may turn out to be on the line; no by default. Where several answer at once, nobody can be
+    /// understood: then the port is given up, so that the line is probed again.
+    pub shared: bool,
 }
 
 impl SessionSettings {
@@ -57,6 +60,7 @@ impl Default for SessionSettings {
             quiet_dump: Duration::from_secs(3),
             silence: Duration::from_secs(10),
             text_time: Self::TEXT_TIME,
+            shared: false,
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use core::time::Duration;
 
+use kiebitz_protocol::{BusCommand, BusCommandKind};
+
 use super::world::{START, World, address, board, piece, replay};
 use crate::Observation;
 use crate::emulator::EmulatedBusSettings;
@@ -252,6 +254,41 @@ fn a_second_daemon_is_told_only_what_the_first_was_not() {
         let reported = &world.reported()[&address(number)];
         assert_eq!(reported, &[(super::world::field(21), piece(usize::from(number)))]);
     }
+}
+
+/// A daemon asks, the board answers and forgets, and the daemon is killed before it has noted either.
+#[test]
+fn an_answer_to_a_question_that_nobody_noted_is_not_lost() {
+    let mut world = world(1..=3);
+    world.run(15 * SECOND);
+    world.set(2, 20, piece(1));
+    world.run(5 * SECOND);
+    world.set(2, 21, piece(2));
+    world.set(2, 22, piece(3));
+    world.now = world.now + SECOND;
+    let question = BusCommand {
+        kind: BusCommandKind::Changes,
+        address: address(2),
+    };
+    world.bus.handle_bytes(world.now, &question.encode());
+    world.now = world.now + SECOND;
+    let mut answer = Vec::new();
+    while let Some((_, bytes)) = world.bus.poll_transmit(world.now) {
+        answer.extend(bytes);
+    }
+    assert!(answer.len() > 6, "two changes");
+    world.close("killed");
+    world.set(2, 23, piece(4));
+    world.run(2 * SECOND);
+    world.open();
+    world.run(15 * SECOND);
+    let fields = (20..).map(super::world::field);
+    let pieces = (1..=4).map(piece);
+    assert_eq!(
+        world.reported()[&address(2)],
+        fields.zip(pieces).collect::<Vec<_>>()
+    );
+    assert_eq!(world.replayed(), world.observed);
 }
 
 #[test]

@@ -72,14 +72,16 @@ fn settings() -> impl Strategy<Value = SessionSettings> {
         time(),
         time(),
         time(),
+        any::<bool>(),
     )
         .prop_map(
-            |(read_memory, battery, quiet_dump, silence, text_time)| SessionSettings {
+            |(read_memory, battery, quiet_dump, silence, text_time, shared)| SessionSettings {
                 read_memory,
                 battery,
                 quiet_dump,
                 silence,
                 text_time,
+                shared,
             },
         )
 }
