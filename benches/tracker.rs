@@ -84,6 +84,7 @@ fn recorded() -> Vec<Observed> {
         match &packet.content {
             Content::Opened => session.handle_opened(packet.at),
             Content::Closed { reason } => session.handle_closed(packet.at, reason),
+            Content::ClockSet { .. } => {}
             Content::Bytes {
                 direction: Direction::Inbound,
                 bytes,

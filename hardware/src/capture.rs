@@ -4,7 +4,7 @@
 //! type 147 (`USER0`) whose `if_name` is the port or board name and whose `if_description` is `bus` when the
 //! port is in bus mode. Every chunk read or written is an enhanced packet with the raw bytes; `epb_flags`
 //! give the direction. A packet of length zero with the comment `open` or `close: reason` marks the port
-//! coming and going. A file that was cut off anywhere is valid up to its last whole block.
+//! coming and going, one with the comment `clock: +3600.000000 s` that the host's clock was set by that. A file that was cut off anywhere is valid up to its last whole block.
 //!
 //! Blocks are decoded by [`pcap_parser`]. The framing around them is done here, because its reader takes a
 //! block with a wrong inner length in the middle of a file for the file's end, drops the cause of failed
@@ -29,7 +29,7 @@
 //!         Content::Bytes { direction, bytes } => {
 //!             assert_eq!((direction, bytes.as_slice()), (Direction::Outbound, &[0x4d][..]));
 //!         }
-//!         Content::Closed { .. } => unreachable!(),
+//!         Content::Closed { .. } | Content::ClockSet { .. } => unreachable!(),
 //!     }
 //! }
 //! assert_eq!(reader.truncated(), None);
@@ -118,6 +118,12 @@ pub enum Content {
     Closed {
         /// Why; empty when the capture does not give a reason.
         reason: String,
+    },
+    /// The host's clock was set, though no time has passed.
+    ClockSet {
+        /// By so many microseconds: forward, which the timestamps follow from here on, or, negative, back, which they do
+        /// not, for they never go back.
+        micros: i64,
     },
 }
 
@@ -271,6 +277,7 @@ const FLAGS_DIRECTION: u32 = 3;
 const DESCRIPTION_BUS: &str = "bus";
 const COMMENT_OPEN: &str = "open";
 const COMMENT_CLOSE: &str = "close";
+const COMMENT_CLOCK: &str = "clock: ";
 
 #[cfg(test)]
 mod tests {
@@ -294,6 +301,7 @@ mod tests {
                 .prop_map(|(direction, bytes)| Content::Bytes { direction, bytes }),
             1 => Just(Content::Opened),
             1 => any::<String>().prop_map(|reason| Content::Closed { reason }),
+            1 => any::<i64>().prop_map(|micros| Content::ClockSet { micros }),
         ];
         let packet =
             (any::<i64>(), any::<usize>(), content).prop_map(|(micros, interface, content)| Packet {

@@ -4,7 +4,7 @@
 //! The day is the local one, so that a tournament is not cut in two where it is evening at midnight UTC. A file
 //! of the day that is there already is continued: cut off after its last whole block, if the power failed, and
 //! with a new section. A file that is damaged inside, or that another program writes, is left alone, and
-//! `2026-11-21-ttyUSB0-2.pcapng` is begun. A port that stays open over midnight goes on in the next day's file without
+//! `2026-11-21-ttyUSB0+2.pcapng` is begun; so it is when a file has a sixteenth of the budget. A port that stays open over midnight goes on in the next day's file without
 //! a mark, so that both, read one after the other, show what happened. If a file is removed or
 //! renamed while it is written, this is noticed within a minute, and a new one is begun.
 //!
@@ -68,7 +68,8 @@ pub struct RecorderSettings {
     /// The folder of the captures, created if it does not exist. Other files in it are left alone.
     pub folder: PathBuf,
     /// The size in bytes that all captures in the folder may have together. The oldest are removed to keep to it, but
-    /// never one that is being written. Checked once a minute, so for that long there may be more.
+    /// never one that is being written. Checked once a minute, and after every sixteenth of it that was recorded, so
+    /// for that long there may be more.
     pub budget: u64,
     /// Where the boards are: it decides when a day ends.
     pub zone: TimeZone,
@@ -85,6 +86,8 @@ pub struct Recorder {
     /// When the oldest chunk was recorded that the disk has not been asked to store.
     unsynced: Option<Timestamp>,
     budget_checked: Option<Timestamp>,
+    /// Bytes of chunks that were recorded since.
+    since_checked: u64,
     over_budget: bool,
     trouble: Option<Trouble>,
     reports: VecDeque<RecorderReport>,
@@ -179,6 +182,14 @@ pub fn recorded_days(
     days
 }
 
+/// All captures in `folder` from the local day of `from` on, day by day.
+#[must_use]
+pub fn recorded_since(folder: &Path, from: Timestamp, zone: &TimeZone) -> Vec<PathBuf> {
+    let mut today = None;
+    let day = Day::of(from, zone, &mut today);
+    Folder::new(folder.to_owned()).since(day.name())
+}
+
 /// The most days that are looked for at a time.
 const MAX_DAYS: usize = 366;
 
@@ -194,6 +205,7 @@ impl Recorder {
             ports: HashMap::new(),
             unsynced: None,
             budget_checked: None,
+            since_checked: 0,
             over_budget: false,
             trouble: None,
             reports: VecDeque::new(),
@@ -219,14 +231,35 @@ impl Recorder {
             }
         } else {
             let day = Day::of(now, &self.zone, &mut self.today);
-            match state.write(&self.folder, port, day, now, mode, content) {
-                Ok(()) => self.recorded(now),
+            let part = part(self.budget);
+            match state.write(&self.folder, (port, part), day, now, mode, content) {
+                Ok(()) => {
+                    self.since_checked += size(content);
+                    self.recorded(now);
+                }
                 Err((path, error)) => self.lost(now, port, path, &error),
             }
         }
         if let Some(state) = self.ports.get_mut(port) {
             state.open = leaves_open(content, state.open);
         }
+    }
+
+    /// Chunks of a port were lost before they came here. The gap is marked like any other.
+    pub fn missed(&mut self, now: Timestamp, port: &str, chunks: u64) {
+        let state = self.ports.entry(port.to_owned()).or_default();
+        let before = state.gap;
+        state.gap = Some(Gap {
+            since: before.map_or(now, |gap| gap.since.min(now)),
+            chunks: before.map_or(0, |gap| gap.chunks) + chunks,
+            retry_at: before.map_or(now, |gap| gap.retry_at),
+        });
+    }
+
+    /// Whether what is handed in is recorded: nothing has failed that has not worked again since.
+    #[must_use]
+    pub fn is_well(&self) -> bool {
+        self.trouble.is_none() && self.ports.values().all(|port| port.gap.is_none())
     }
 
     /// When to call [`sync`](Self::sync); `None` while there is nothing to store.
@@ -253,8 +286,9 @@ impl Recorder {
         let due = self
             .budget_checked
             .is_none_or(|checked| now < checked || now.saturating_duration_since(checked) >= BUDGET_EVERY);
-        if due && !self.ports.is_empty() {
+        if (due || self.since_checked >= part(self.budget)) && !self.ports.is_empty() {
             self.budget_checked = Some(now);
+            self.since_checked = 0;
             self.forget_removed_files();
             self.keep_to_budget();
         }
@@ -362,15 +396,15 @@ impl Port {
     fn write(
         &mut self,
         folder: &Folder,
-        name: &str,
+        (name, part): (&str, u64),
         day: &Day,
         now: Timestamp,
         mode: LineMode,
         content: &Content,
     ) -> Result<(), (PathBuf, io::Error)> {
-        let mut file = match self.file_of(day) {
+        let mut file = match self.file_of(day, part) {
             Some(file) => file,
-            None => folder.open(day.name(), name)?,
+            None => folder.open(day.name(), name, part)?,
         };
         let written = self.write_gap(&mut file, name, now, mode, content);
         let written = written.and_then(|()| self.write_marked(&mut file, name, now, mode, content));
@@ -384,10 +418,11 @@ impl Port {
         Ok(())
     }
 
-    /// The file of the day, if it is open.
-    fn file_of(&mut self, day: &Day) -> Option<DayFile<File>> {
+    /// The file of the day, if it is open and has fewer bytes than `part`.
+    fn file_of(&mut self, day: &Day, part: u64) -> Option<DayFile<File>> {
         self.finished.extend(self.file.take());
-        let position = self.finished.iter().position(|file| file.day == day.name());
+        let is_it = |file: &DayFile<File>| file.day == day.name() && file.length() < part;
+        let position = self.finished.iter().position(is_it);
         position.map(|position| self.finished.swap_remove(position))
     }
 
@@ -451,8 +486,22 @@ fn leaves_open(content: &Content, before: bool) -> bool {
     match content {
         Content::Opened => true,
         Content::Closed { .. } => false,
-        Content::Bytes { .. } => before,
+        Content::Bytes { .. } | Content::ClockSet { .. } => before,
     }
+}
+
+/// How many bytes a file may have before another is begun, so that the budget can be kept during a day as well.
+fn part(budget: u64) -> u64 {
+    (budget / 16).clamp(MIN_PART, MAX_PART)
+}
+
+/// About what a chunk takes in a file.
+fn size(content: &Content) -> u64 {
+    let bytes = match content {
+        Content::Bytes { bytes, .. } => bytes.len(),
+        Content::Opened | Content::Closed { .. } | Content::ClockSet { .. } => 0,
+    };
+    BLOCK + bytes as u64
 }
 
 fn in_words(error: io::ErrorKind) -> String {
@@ -478,6 +527,11 @@ const MAX_STORED_ALONE: usize = 8;
 const RETRY_AFTER: Duration = Duration::from_secs(5);
 /// Recording counts as working again after this long without a failure.
 const WELL_AFTER: Duration = Duration::from_secs(10);
+/// Files are never cut into smaller parts than this, in bytes, and always into parts of this size at least.
+const MIN_PART: u64 = 64 << 10;
+const MAX_PART: u64 = 64 << 20;
+/// What a block has besides the bytes of its chunk.
+const BLOCK: u64 = 44;
 /// How often the disk budget is checked.
 const BUDGET_EVERY: Duration = Duration::from_secs(60);
 

@@ -73,6 +73,8 @@ pub(super) fn event(event: &Event) {
         }
         EventKind::ClockConnected {} => info!("{board}: clock connected"),
         EventKind::ClockDisconnected {} => info!("{board}: clock disconnected"),
+        // All boards have it: the daemon logs it once.
+        EventKind::TimeSet { .. } => {}
         EventKind::ClockBatteryLow {} => warn!("{board}: the clock's battery is low"),
         EventKind::GameStarted {
             variant,

@@ -21,7 +21,7 @@ use crate::config::Config;
 use crate::events::LIVE_STREAM;
 use crate::exit::Stop;
 use crate::hall::resume;
-use crate::hall::{Hall, Names};
+use crate::hall::{Hall, Names, Numbers};
 use crate::journal::Journal;
 use crate::output::mqtt::Courier;
 use crate::system_time::LiveTime;
@@ -97,7 +97,10 @@ fn resume_hall(config: &Config, journal: &Journal, mut mqtt: Option<&mut Mqtt>) 
     let known =
         resume::boards(journal, LIVE_STREAM, &names).context("cannot go on with the games of the journal")?;
     let mut hall = Hall::new(LIVE_STREAM, names);
-    hall.begin_after(journal.begins_after()?);
+    hall.begin_after(Numbers {
+        others: journal.begins_after()?,
+        ..Numbers::default()
+    });
     for board in known {
         if let Some(mqtt) = &mut mqtt {
             mqtt.resume(journal, board.name())?;

@@ -105,6 +105,13 @@ pub enum EventKind {
         #[serde(serialize_with = "rfc3339", deserialize_with = "time")]
         to: Timestamp,
     },
+    /// The computer's clock was set.
+    #[serde(rename = "time.set")]
+    TimeSet {
+        /// By so many milliseconds: forward, which the times of events follow from this one on, or, negative, back, which
+        /// they do not.
+        by_ms: i64,
+    },
     /// A clock answers.
     #[serde(rename = "clock.connected")]
     ClockConnected {},
@@ -300,6 +307,25 @@ pub enum EventKind {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         decision: Option<String>,
     },
+}
+
+impl EventKind {
+    /// Gives the times in it, which are all from before it was published, as `then` has them.
+    pub(crate) fn date(&mut self, then: impl Fn(Timestamp) -> Timestamp) {
+        match self {
+            Self::BoardRecovered { from, to, .. } => (*from, *to) = (then(*from), then(*to)),
+            Self::IncidentOpened(incident) | Self::IncidentUpdated(incident) => {
+                let Proof {
+                    from, to, changes, ..
+                } = &mut incident.evidence;
+                (*from, *to) = (then(*from), then(*to));
+                for change in changes {
+                    change.at = then(change.at);
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 #[cfg(test)]

@@ -276,6 +276,7 @@ impl GameRecord {
             | EventKind::BoardRecovered { .. }
             | EventKind::BoardDisconnected { .. }
             | EventKind::ClockBatteryLow {}
+            | EventKind::TimeSet { .. }
             | EventKind::ClockConnected {}
             | EventKind::ClockDisconnected {}
             | EventKind::ClaimAvailable { .. }

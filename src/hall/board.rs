@@ -1,8 +1,11 @@
 //! One board from observations to events: tracker and referee in a row.
 
+use core::time::Duration;
+
 use kiebitz_hardware::{Observed, Timestamp};
 
 use super::presence::Presence;
+use super::steps::Steps;
 use crate::events::incidents::Incidents;
 use crate::events::{Event, EventKind, ExplainedEvent};
 use crate::laws::Regulations;
@@ -26,6 +29,8 @@ pub struct Board {
     met: bool,
     /// Rulings made before the board counted as connected. They are published when it does.
     early: Vec<Ruling>,
+    /// The steps of the computer's clock, which the board's own time does not have.
+    steps: Steps,
 }
 
 impl Board {
@@ -42,6 +47,7 @@ impl Board {
             said: Vec::new(),
             met: false,
             early: Vec::new(),
+            steps: Steps::default(),
         }
     }
 
@@ -91,6 +97,25 @@ impl Board {
         self
     }
 
+    /// The computer's clock has been set forward before the board was met.
+    pub(super) fn follow(&mut self, steps: &Steps) {
+        self.steps = steps.clone();
+        self.referee.set_ahead(steps.ahead());
+    }
+
+    /// The computer's clock was set by so many milliseconds; if that was forward, it is the last of the steps.
+    pub(super) fn set_clock(&mut self, now: Timestamp, steps: &Steps, by_ms: i64) {
+        self.follow(steps);
+        if self.presence.is_connected() {
+            self.say_now(now, EventKind::TimeSet { by_ms });
+        }
+    }
+
+    /// Other regulations apply than `before`; what the arbiter has changed of those stays so.
+    pub(super) fn regulate(&mut self, before: &Regulations, regulations: Regulations) {
+        self.referee.regulate(before, regulations);
+    }
+
     /// The board's name.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -128,14 +153,7 @@ impl Board {
         self.tracker.observe(observed);
         if let Some(event) = presence {
             let event = self.oriented(event);
-            let game = self.referee.game().cloned();
-            self.say(Ruling {
-                ts: observed.at,
-                at: None,
-                game,
-                event,
-                ply: None,
-            });
+            self.say_now(observed.at, event);
         }
         if self.presence.is_connected() {
             self.met = true;
@@ -163,14 +181,7 @@ impl Board {
             error: answer.error.clone(),
             note: answer.note.clone(),
         };
-        let game = self.referee.game().cloned();
-        self.say(Ruling {
-            ts: now,
-            at: None,
-            game,
-            event,
-            ply: None,
-        });
+        self.say_now(now, event);
         if let Ok(checked) = checked {
             if let Some(given) = self.referee.given(&checked) {
                 self.tracker.correct(now, given);
@@ -207,6 +218,12 @@ impl Board {
         }
     }
 
+    /// By how much the computer's clock is ahead of the times that the tracker knows.
+    #[must_use]
+    pub fn ahead(&self) -> Duration {
+        self.steps.ahead()
+    }
+
     /// Takes the events since the last call, in order.
     pub fn take_events(&mut self) -> Vec<ExplainedEvent> {
         std::mem::take(&mut self.said)
@@ -235,14 +252,31 @@ impl Board {
         !self.presence.is_connected() && (of_clock || !self.met)
     }
 
-    fn say(&mut self, ruling: Ruling) {
+    /// Says what is no ruling of the referee's.
+    fn say_now(&mut self, now: Timestamp, event: EventKind) {
+        let game = self.referee.game().cloned();
+        self.say(Ruling {
+            ts: now,
+            at: None,
+            game,
+            event,
+            ply: None,
+        });
+    }
+
+    fn say(&mut self, mut ruling: Ruling) {
         self.seq += 1;
+        let then = |at: Timestamp| self.steps.then(at);
+        ruling.event.date(then);
+        if let Some(ply) = &mut ruling.ply {
+            ply.date(then);
+        }
         let event = Event {
             v: 1,
             stream: self.stream.clone(),
             seq: self.seq,
-            ts: ruling.ts,
-            at: ruling.at,
+            ts: self.steps.now(ruling.ts),
+            at: ruling.at.map(then),
             board: self.name.clone(),
             game: ruling.game.map(|game| game.id),
             kind: ruling.event,

@@ -23,6 +23,10 @@ pub(super) struct Seat {
     pub(super) heard: Vec<Observed>,
 }
 
+/// At most so much is kept of a board that has not shown what stands on it: a board does so within two seconds, in which
+/// it cannot report more.
+const MAX_HEARD: usize = 512;
+
 impl HallLine {
     pub(super) fn new(port: &str, line: Line) -> Self {
         Self {
@@ -43,12 +47,29 @@ impl Seat {
     /// Keeps what was observed before it is known which board is there.
     pub(super) fn hear(&mut self, observed: Observed) {
         match &observed.observation {
-            Observation::Identified(identity) => self.identity.clone_from(identity),
+            Observation::Identified(identity) => {
+                self.identity.clone_from(identity);
+                // It has all that the one before had.
+                let identifies = |heard: &Observed| matches!(heard.observation, Observation::Identified(_));
+                self.heard.retain(|heard| !identifies(heard));
+            }
             Observation::Closed { .. } => {
                 self.heard.clear();
                 return;
             }
             _ => {}
+        }
+        if self.heard.len() >= MAX_HEARD {
+            // It talks and never shows what stands on it: the latest of what it says will do.
+            let mut left = MAX_HEARD / 2;
+            self.heard.retain(|observed| {
+                left = left.saturating_sub(1);
+                let says_who = matches!(
+                    observed.observation,
+                    Observation::Opened | Observation::Identified(_)
+                );
+                left == 0 || says_who
+            });
         }
         self.heard.push(observed);
     }

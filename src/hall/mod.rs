@@ -2,17 +2,22 @@
 //!
 //! The live daemon and a replay drive it the same way. Nothing here opens a port or reads a clock: the driver hands over
 //! what came in and when, asks what is to be written, and reports it once it is.
+//!
+//! All times are those of the computer's clock. Where that is set forward ([`Hall::set_clock`]), lines and boards do
+//! not notice: they are given the time without such steps.
 
 mod board;
 mod line;
 mod names;
 mod presence;
 pub mod resume;
+mod steps;
 
+use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 
 use kiebitz_hardware::capture::LineMode;
-use kiebitz_hardware::{Line, Observation, Place, Timestamp};
+use kiebitz_hardware::{Line, LineSettings, Observation, Place, Timestamp};
 use kiebitz_protocol::Counters;
 
 use crate::events::ExplainedEvent;
@@ -21,6 +26,7 @@ pub use board::Board;
 use line::{HallLine, Seat};
 pub use names::Names;
 pub(crate) use names::serials;
+use steps::Steps;
 
 /// A line of the hall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,8 +37,11 @@ pub struct LineId(usize);
 pub struct Hall {
     stream: String,
     names: Names,
-    /// The number after which boards begin to count.
-    begins_after: u64,
+    /// The numbers after which boards that are new begin to count.
+    numbers: Numbers,
+    steps: Steps,
+    /// When the computer's clock was last set, and by how many microseconds.
+    clock_set: Option<(Timestamp, i64)>,
     /// By name. A board that has been unplugged stays here until it comes back, on whatever line.
     boards: BTreeMap<String, Board>,
     lines: BTreeMap<LineId, HallLine>,
@@ -48,6 +57,15 @@ pub struct Hall {
     found_out: BTreeSet<LineId>,
     /// Boards that may have events, likewise.
     speaking: BTreeSet<String>,
+}
+
+/// The numbers of events that were given before, by boards that the hall has not met.
+#[derive(Debug, Clone, Default)]
+pub struct Numbers {
+    /// By name.
+    pub boards: BTreeMap<String, u64>,
+    /// Of any other board.
+    pub others: u64,
 }
 
 /// Which boards and lines are due when. With a thousand boards, asking each of them at every step takes too long.
@@ -107,7 +125,9 @@ impl Hall {
         Self {
             stream: stream.to_owned(),
             names,
-            begins_after: 0,
+            numbers: Numbers::default(),
+            steps: Steps::default(),
+            clock_set: None,
             boards: BTreeMap::new(),
             lines: BTreeMap::new(),
             added: 0,
@@ -120,9 +140,44 @@ impl Hall {
         }
     }
 
-    /// Boards that are met for the first time begin to count after that number.
-    pub fn begin_after(&mut self, seq: u64) {
-        self.begins_after = seq;
+    /// Boards that are met for the first time begin to count after these numbers.
+    pub fn begin_after(&mut self, numbers: Numbers) {
+        self.numbers = numbers;
+    }
+
+    /// Another configuration applies from now on: the names of boards that come, and what is played on all of them.
+    pub fn configure(&mut self, names: Names) {
+        for board in self.boards.values_mut() {
+            let name = board.name();
+            let (before, regulations) = (self.names.regulations(name), names.regulations(name));
+            board.regulate(&before, regulations);
+        }
+        self.names = names;
+    }
+
+    /// The computer's clock is set by so many microseconds; `now` is what it said just before. No time passes, and
+    /// where it is set back, time goes on from `now` all the same. What is said again of the same moment has no effect.
+    pub fn set_clock(&mut self, now: Timestamp, micros: i64) {
+        if self.clock_set.replace((now, micros)) == Some((now, micros)) {
+            return;
+        }
+        self.advance(now);
+        let at = self.steps.without(now);
+        if let Ok(forward) = u64::try_from(micros) {
+            self.steps.step(at, Duration::from_micros(forward));
+        }
+        for name in self.boards.keys().cloned().collect::<Vec<_>>() {
+            if let Some(board) = self.boards.get_mut(&name) {
+                board.set_clock(at, &self.steps, micros / 1000);
+            }
+            self.heard(&name);
+        }
+    }
+
+    /// By how much the computer's clock has been set forward so far.
+    #[must_use]
+    pub fn ahead(&self) -> Duration {
+        self.steps.ahead()
     }
 
     /// With these names for the boards that come from now on.
@@ -144,8 +199,9 @@ impl Hall {
     }
 
     /// Adds a board before it is plugged in: the journal knows it.
-    pub fn expect(&mut self, board: Board) {
+    pub fn expect(&mut self, mut board: Board) {
         let name = board.name().to_owned();
+        board.follow(&self.steps);
         self.boards.insert(name.clone(), board);
         self.heard(&name);
     }
@@ -172,36 +228,79 @@ impl Hall {
         id
     }
 
+    /// The line of a port whose boards are kept answering from its next opening on. What was known of them when the port
+    /// was last there is known.
+    pub fn keep(&mut self, port: &str, settings: LineSettings) -> LineId {
+        let known = self.line_of(port).filter(|line| !self.is_open(*line));
+        let id = known.unwrap_or_else(|| self.add(port, Line::listening(LineMode::Single)));
+        if let Some(seated) = self.lines.get_mut(&id) {
+            seated.line.keep(settings);
+        }
+        self.handled(id);
+        id
+    }
+
+    /// The line of a port in a recording, on which boards speak in this mode from now on.
+    pub fn listen(&mut self, port: &str, mode: LineMode) -> LineId {
+        let Some(id) = self.line_of(port) else {
+            return self.add(port, Line::listening(mode));
+        };
+        if let Some(seated) = self.lines.get_mut(&id)
+            && seated.line.mode() != Some(mode)
+        {
+            seated.line.listen_as(mode);
+        }
+        id
+    }
+
+    fn line_of(&self, port: &str) -> Option<LineId> {
+        let mut lines = self.lines.iter();
+        lines.find_map(|(id, seated)| (seated.port == port).then_some(*id))
+    }
+
+    /// The lines whose ports are open, each with its port.
+    pub fn open_lines(&self) -> impl Iterator<Item = (LineId, &str)> {
+        let open = self.lines.iter().filter(|(_, seated)| seated.line.is_open());
+        open.map(|(id, seated)| (*id, seated.port.as_str()))
+    }
+
     /// The port was opened.
     pub fn open(&mut self, now: Timestamp, line: LineId) {
-        self.at(now, line, |line| line.handle_opened(now));
+        self.at(now, line, Line::handle_opened);
     }
 
     /// The port is gone; it may be opened again.
     pub fn close(&mut self, now: Timestamp, line: LineId, reason: &str) {
-        self.at(now, line, |line| line.handle_closed(now, reason));
+        self.at(now, line, |line, now| line.handle_closed(now, reason));
     }
 
-    /// The port is gone for good.
+    /// The port is gone for good, or until another device is found there.
     pub fn remove(&mut self, now: Timestamp, line: LineId, reason: &str) {
         self.close(now, line, reason);
-        self.lines.remove(&line);
+        // What the boards of a bus last reported is worth knowing when they are back.
+        if self
+            .lines
+            .get(&line)
+            .is_some_and(|seated| !seated.line.knows_a_bus())
+        {
+            self.lines.remove(&line);
+        }
         self.agenda.put(Who::Line(line), None);
     }
 
     /// Bytes came from the line.
     pub fn receive(&mut self, now: Timestamp, line: LineId, bytes: &[u8]) {
-        self.at(now, line, |line| line.handle_bytes(now, bytes));
+        self.at(now, line, |line, now| line.handle_bytes(now, bytes));
     }
 
     /// Bytes were written to the line.
     pub fn sent(&mut self, now: Timestamp, line: LineId, bytes: &[u8]) {
-        self.at(now, line, |line| line.handle_sent(now, bytes));
+        self.at(now, line, |line, now| line.handle_sent(now, bytes));
     }
 
     /// The next bytes to be written, and where to. Call [`sent`](Self::sent) once they are.
     pub fn poll_write(&mut self, now: Timestamp) -> Option<(LineId, Vec<u8>)> {
-        for who in self.agenda.due(now) {
+        for who in self.agenda.due(self.steps.without(now)) {
             if let Who::Line(id) = who {
                 self.to_write.insert(id);
             }
@@ -217,6 +316,7 @@ impl Hall {
 
     /// The next bytes to be written to one line.
     pub fn poll_write_to(&mut self, now: Timestamp, line: LineId) -> Option<Vec<u8>> {
+        let now = self.steps.without(now);
         let bytes = self.lines.get_mut(&line)?.line.poll_transmit(now);
         self.handled(line);
         bytes
@@ -239,26 +339,27 @@ impl Hall {
     /// When [`advance`](Self::advance) is due if nothing comes before.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
-        self.agenda.first()
+        Some(self.steps.now(self.agenda.first()?))
     }
 
     /// When a board, lines aside, wants to be advanced.
     #[must_use]
     pub fn poll_board_deadline(&self) -> Option<Timestamp> {
-        self.agenda.first_board()
+        Some(self.steps.now(self.agenda.first_board()?))
     }
 
     /// Time has come to `now`: every deadline up to it fires, each with its own time.
     pub fn advance(&mut self, now: Timestamp) {
-        for who in self.agenda.due(now) {
+        let passed = self.steps.without(now);
+        for who in self.agenda.due(passed) {
             match who {
                 Who::Board(name) => {
                     if let Some(board) = self.boards.get_mut(&name) {
-                        board.advance(now);
+                        board.advance(passed);
                     }
                     self.heard(&name);
                 }
-                Who::Line(id) => self.at(now, id, |_| {}),
+                Who::Line(id) => self.at(now, id, |_, _| {}),
             }
         }
     }
@@ -283,7 +384,7 @@ impl Hall {
     pub fn show(&mut self, now: Timestamp, board: &str, text: &str) {
         let seated = self.lines.iter().find(|(_, seated)| seated.has(board));
         if let Some(id) = seated.map(|(id, _)| *id) {
-            self.at(now, id, |line| line.show(now, text));
+            self.at(now, id, |line, now| line.show(now, text));
         }
     }
 
@@ -296,7 +397,7 @@ impl Hall {
             let language = self.names.regulations(&board).language;
             return command.answer(Err(&Refusal::UnknownBoard { board, boards }), language);
         };
-        let answer = asked.command(now, command);
+        let answer = asked.command(self.steps.without(now), command);
         self.heard(board);
         if answer.ok && command.order == Order::Identify {
             self.show(now, board, board);
@@ -310,14 +411,16 @@ impl Hall {
         self.lines.get(&line).is_some_and(|seated| seated.line.is_open())
     }
 
-    /// Lets the deadlines of a line and its boards fire, then calls `act` with the line and takes in what it observed.
-    fn at(&mut self, now: Timestamp, id: LineId, act: impl FnOnce(&mut Line)) {
+    /// Lets the deadlines of a line and its boards fire, then calls `act` with the line and the time without steps, and
+    /// takes in what it observed.
+    fn at(&mut self, now: Timestamp, id: LineId, act: impl FnOnce(&mut Line, Timestamp)) {
+        let now = self.steps.without(now);
         let Some(seated) = self.lines.get_mut(&id) else {
             return;
         };
         seated.line.handle_deadline(now);
-        act(&mut seated.line);
-        self.listen(id);
+        act(&mut seated.line, now);
+        self.take_in(id);
         self.handled(id);
     }
 
@@ -342,7 +445,7 @@ impl Hall {
     }
 
     /// Hands the observations of a line to its boards.
-    fn listen(&mut self, id: LineId) {
+    fn take_in(&mut self, id: LineId) {
         while let Some(seated) = self.lines.get_mut(&id)
             && let Some((place, observed)) = seated.line.poll_observation()
         {
@@ -360,7 +463,7 @@ impl Hall {
             let shown = matches!(observed.observation, Observation::Board { .. });
             seat.hear(observed);
             // A board identifies itself before it sends its placement; on a bus its address identifies it.
-            if shown || self.names.known_beforehand() || matches!(place, Place::At(_)) {
+            if shown || self.names.known_beforehand(&seated.port) || matches!(place, Place::At(_)) {
                 self.introduce(id, place);
             }
         }
@@ -381,8 +484,13 @@ impl Hall {
         if self.is_seated(&name) {
             name = Names::another(&name, &port);
         }
-        let new =
-            || Board::new(&name, &self.stream, self.names.regulations(&name)).begun_after(self.begins_after);
+        let new = || {
+            let begun = self.numbers.boards.get(&name).copied();
+            let board = Board::new(&name, &self.stream, self.names.regulations(&name));
+            let mut board = board.begun_after(begun.unwrap_or(self.numbers.others));
+            board.follow(&self.steps);
+            board
+        };
         let board = self.boards.entry(name.clone()).or_insert_with(new);
         board.sit(&port);
         let seat = self

@@ -10,7 +10,8 @@ use crate::laws::Regulations;
 /// How boards come by their names and the Laws that apply.
 #[derive(Debug, Clone)]
 pub enum Names {
-    /// In a replay: a board is called like the capture's interface, on a bus by its serial number.
+    /// In a replay: a board is called like the capture's interface, on a bus by its serial number. Where the interface is
+    /// called by the path of a port, as `kiebitz run` records it, the board is called as it was live.
     Recorded,
     /// In a replay as well, where a configuration has names and Laws for the boards.
     RecordedAs(Box<Config>),
@@ -27,32 +28,32 @@ pub(crate) fn serials(identity: &Identity) -> impl Iterator<Item = &str> {
 
 impl Names {
     /// Whether a board alone on its line has a name before it identifies itself.
-    pub(super) fn known_beforehand(&self) -> bool {
+    pub(super) fn known_beforehand(&self, port: &str) -> bool {
         match self {
-            Self::Recorded => true,
-            Self::RecordedAs(config) => config.boards.is_empty(),
+            Self::Recorded => !is_path(port),
+            Self::RecordedAs(config) => config.boards.is_empty() && !is_path(port),
             Self::Configured(_) => false,
         }
     }
 
     /// The name of a board; on a bus its address is its serial number.
     pub(super) fn of(&self, identity: &Identity, port: &str, on_bus: bool) -> String {
-        let serial = serials(identity).next();
-        match self {
-            Self::Recorded if !on_bus => port.to_owned(),
-            Self::Recorded => serial.map_or_else(|| short(port), str::to_owned),
-            Self::RecordedAs(config) => match config.board_name(serials(identity), port) {
-                Some(known) => known.to_owned(),
-                None => Self::Recorded.of(identity, port, on_bus),
-            },
-            Self::Configured(config) => match (config.board_name(serials(identity), port), serial) {
-                (Some(name), _) => name.to_owned(),
-                // The same number is also reported with leading zeros.
-                (None, Some(serial)) => serial
-                    .parse()
-                    .map_or_else(|_| serial.to_owned(), |serial: Serial| serial.to_string()),
-                (None, None) => short(port),
-            },
+        let known = match self {
+            Self::Recorded => None,
+            Self::RecordedAs(config) | Self::Configured(config) => config.board_name(serials(identity), port),
+        };
+        if let Some(known) = known {
+            return known.to_owned();
+        }
+        let as_live = matches!(self, Self::Configured(_)) || is_path(port);
+        match serials(identity).next() {
+            _ if !as_live && !on_bus => port.to_owned(),
+            // The same number is also reported with leading zeros.
+            Some(serial) if as_live => serial
+                .parse()
+                .map_or_else(|_| serial.to_owned(), |serial: Serial| serial.to_string()),
+            Some(serial) => serial.to_owned(),
+            None => short(port),
         }
     }
 
@@ -68,6 +69,11 @@ impl Names {
     pub(super) fn another(name: &str, port: &str) -> String {
         format!("{name}-{}", short(port))
     }
+}
+
+/// Whether an interface is called by the path of its port, and not by a name that somebody gave it.
+fn is_path(port: &str) -> bool {
+    port.starts_with('/')
 }
 
 /// "ttyUSB0" of "/dev/ttyUSB0".
@@ -103,6 +109,20 @@ mod tests {
             assert_eq!(alone, on_bus);
         }
         assert_eq!(names.of(&Identity::default(), "/dev/ttyUSB0", false), "ttyUSB0");
+    }
+
+    #[test]
+    fn what_the_daemon_recorded_is_called_as_it_was_live() {
+        let board = identity(Some("01025"), Some("0000001025"));
+        for replayed in [Names::Recorded, Names::RecordedAs(Box::default())] {
+            for (port, on_bus) in [("/dev/ttyUSB0", false), ("/dev/ttyS0", true)] {
+                let live = Names::Configured(Box::default()).of(&board, port, on_bus);
+                assert_eq!(replayed.of(&board, port, on_bus), live);
+                assert!(!replayed.known_beforehand(port));
+            }
+            assert_eq!(replayed.of(&board, "board-3", false), "board-3");
+            assert!(replayed.known_beforehand("board-3"));
+        }
     }
 
     #[test]

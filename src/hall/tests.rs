@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::config::Config;
-use crate::events::EventKind;
+use crate::events::{Event, EventKind};
 use crate::hall::resume;
 use crate::journal::Journal;
 
@@ -20,6 +20,8 @@ struct World {
     line: LineId,
     board: EmulatedBoard,
     now: Timestamp,
+    /// By how much the computer's clock is ahead of `now`.
+    ahead: Duration,
 }
 
 impl World {
@@ -39,20 +41,22 @@ impl World {
             line,
             board: EmulatedBoard::new(START, settings),
             now: START,
+            ahead: Duration::ZERO,
         }
     }
 
     fn pass(&mut self, lasting: Duration) {
         let end = self.now + lasting;
         while self.now < end {
-            self.hall.advance(self.now);
-            while let Some((line, bytes)) = self.hall.poll_write(self.now) {
+            let said = self.now + self.ahead;
+            self.hall.advance(said);
+            while let Some((line, bytes)) = self.hall.poll_write(said) {
                 self.board.handle_bytes(self.now, &bytes);
-                self.hall.sent(self.now, line, &bytes);
+                self.hall.sent(said, line, &bytes);
             }
             self.now = self.now + Duration::from_millis(1);
             while let Some((_, bytes)) = self.board.poll_transmit(self.now) {
-                self.hall.receive(self.now, self.line, &bytes);
+                self.hall.receive(self.now + self.ahead, self.line, &bytes);
             }
         }
     }
@@ -128,7 +132,10 @@ fn clock_is_published_after_its_board() {
 #[test]
 fn boards_that_are_new_count_from_where_a_damaged_journal_was_given_up() {
     let mut world = World::new(LineSettings::of(LineMode::Single), BoardSettings::default());
-    world.hall.begin_after(1_789_000_000_123);
+    world.hall.begin_after(Numbers {
+        others: 1_789_000_000_123,
+        ..Numbers::default()
+    });
     world.pass(Duration::from_secs(10));
     let said = world.hall.take_events();
     assert_eq!(said.first().map(|said| said.event.seq), Some(1_789_000_000_124));
@@ -232,5 +239,131 @@ fn announcements_before_the_game_outlive_a_restart() {
     assert_eq!(
         (&started["event"], &started["site"]),
         (&json!("Club championship"), &json!("Bremen"))
+    );
+}
+
+/// A talkative device that never shows a board takes no more room the longer it talks.
+#[test]
+fn a_board_that_never_says_who_it_is_takes_no_more_and_more_room() {
+    let mut hall = Hall::new("live", Names::Configured(Box::default()));
+    let line = hall.keep("/dev/ttyUSB0", LineSettings::of(LineMode::Single));
+    hall.open(START, line);
+    let mut now = START;
+    let mut held = |hall: &mut Hall, chunks: u32| {
+        for nth in 0..chunks {
+            now = now + Duration::from_micros(100);
+            let contents = u8::from(nth % 2 == 0);
+            let version = [0x93, 0x00, 0x05, 0x01, 0x08];
+            hall.receive(now, line, &[0x8e, 0x00, 0x05, (nth % 64) as u8, contents]);
+            hall.receive(now, line, &version);
+        }
+        format!("{hall:?}").len()
+    };
+    let before = held(&mut hall, 2000);
+    assert!(held(&mut hall, 20_000) < 2 * before);
+    assert_eq!(hall.boards().count(), 0);
+}
+
+/// Somebody sets the computer's clock, or a network does, while pieces are in the air.
+#[test]
+fn a_step_of_the_computers_clock_is_no_time() {
+    let play = |step: Option<i64>| {
+        let mut world = World::new(LineSettings::of(LineMode::Single), BoardSettings::default());
+        set_up(&mut world.board);
+        let mut clock = EmulatedClock::new(Duration::from_secs(300));
+        clock.start(START);
+        world.board.plug_clock(START, Some(clock));
+        world.pass(Duration::from_secs(20));
+        let field = |number| Field::new(number).expect("a field");
+        let puts = |world: &mut World, from: u8, to: u8, set: Option<i64>| {
+            let board = &mut world.board;
+            let piece = board.contents(field(from));
+            board.set(world.now, field(from), None);
+            world.pass(Duration::from_millis(300));
+            if let Some(micros) = set {
+                world.hall.set_clock(world.now + world.ahead, micros);
+                world.hall.set_clock(world.now + world.ahead, micros);
+                world.ahead += Duration::from_micros(u64::try_from(micros).unwrap_or(0));
+            }
+            world.pass(Duration::from_millis(300));
+            world.board.set(world.now, field(to), piece);
+            world.pass(Duration::from_secs(4));
+        };
+        puts(&mut world, 52, 36, None);
+        puts(&mut world, 12, 28, step);
+        puts(&mut world, 62, 45, None);
+        let said = world.hall.take_events();
+        said.into_iter().map(|said| said.event).collect::<Vec<_>>()
+    };
+    let kinds = |events: &[Event]| -> Vec<EventKind> {
+        events
+            .iter()
+            .filter(|event| !matches!(event.kind, EventKind::TimeSet { .. }))
+            .map(|event| match event.kind.clone() {
+                EventKind::MoveMade(mut played) => {
+                    played.clock = None;
+                    EventKind::MoveMade(played)
+                }
+                kind => kind,
+            })
+            .collect()
+    };
+    let usual = play(None);
+    assert!(
+        usual
+            .iter()
+            .filter(|event| matches!(event.kind, EventKind::MoveMade(_)))
+            .count()
+            >= 3
+    );
+    for micros in [3_600_000_000, 400 * 86_400 * 1_000_000, -3_600_000_000] {
+        let events = play(Some(micros));
+        let set: Vec<&Event> = events
+            .iter()
+            .filter(|event| matches!(event.kind, EventKind::TimeSet { .. }))
+            .collect();
+        assert_eq!(set.len(), 1, "said twice, it happened once");
+        assert_eq!(set[0].kind, EventKind::TimeSet { by_ms: micros / 1000 });
+        assert_eq!(kinds(&events), kinds(&usual));
+        assert!(events.is_sorted_by_key(|event| event.ts));
+        let forward = Duration::from_micros(u64::try_from(micros).unwrap_or(0));
+        for (event, usual) in events.iter().filter(|event| event.seq != set[0].seq).zip(&usual) {
+            let later = if event.seq > set[0].seq {
+                forward
+            } else {
+                Duration::ZERO
+            };
+            assert_eq!(
+                (event.ts, event.at),
+                (usual.ts + later, usual.at.map(|at| at + later))
+            );
+        }
+    }
+}
+
+/// What the boards of a bus last reported is known when the line is back, whatever else was there meanwhile.
+#[test]
+fn a_port_that_comes_back_goes_on_with_its_line() {
+    let mut hall = Hall::new("live", Names::Configured(Box::default()));
+    let bus = hall.keep("/dev/ttyUSB0", LineSettings::of(LineMode::Bus));
+    hall.open(START, bus);
+    let (mut now, mut asked) = (START, 0);
+    while asked < 40 {
+        now = hall.poll_deadline().expect("a bus is searched").max(now);
+        hall.advance(now);
+        while let Some((line, bytes)) = hall.poll_write(now) {
+            asked += 1;
+            hall.sent(now, line, &bytes);
+            // Board 42 answers every ping.
+            hall.receive(now, line, &[0x87, 0x00, 0x06, 0x00, 42, 0x37]);
+        }
+    }
+    hall.remove(now, bus, "unplugged");
+    let single = hall.keep("/dev/ttyUSB1", LineSettings::of(LineMode::Single));
+    hall.remove(now, single, "unplugged");
+    assert_eq!(hall.keep("/dev/ttyUSB0", LineSettings::of(LineMode::Bus)), bus);
+    assert_ne!(
+        hall.keep("/dev/ttyUSB1", LineSettings::of(LineMode::Single)),
+        single
     );
 }

@@ -14,6 +14,8 @@ pub struct Rounds {
     /// Ascending.
     planned: Vec<Timestamp>,
     announced: Option<Timestamp>,
+    /// By how much the clock that these times are of is ahead of the times that are asked about and answered.
+    ahead: Duration,
 }
 
 /// How late a player may come (2023: 6.7.1), as in "30 min", "1 h" or "0 min".
@@ -45,7 +47,18 @@ impl Rounds {
         Self {
             planned,
             announced: None,
+            ahead: Duration::ZERO,
         }
+    }
+
+    /// The clock that these times are of is so much ahead of the times that are asked about and answered.
+    pub fn set_ahead(&mut self, ahead: Duration) {
+        self.ahead = ahead;
+    }
+
+    /// Goes on with what was announced, and with the clock, of others.
+    pub fn take_over(&mut self, others: &Self) {
+        (self.announced, self.ahead) = (others.announced, others.ahead);
     }
 
     /// Announces that a round begins at that time. It replaces the round announced before, all rounds planned up to then,
@@ -57,13 +70,15 @@ impl Rounds {
     /// The last round that has begun by `now`.
     #[must_use]
     pub fn last(&self, now: Timestamp) -> Option<Timestamp> {
-        self.all().take_while(|begins| *begins <= now).last()
+        let last = self.all().take_while(|begins| *begins <= now + self.ahead).last();
+        last.map(|begins| begins.saturating_sub(self.ahead))
     }
 
     /// The first round that begins after `now`.
     #[must_use]
     pub fn next(&self, now: Timestamp) -> Option<Timestamp> {
-        self.all().find(|begins| *begins > now)
+        let next = self.all().find(|begins| *begins > now + self.ahead);
+        next.map(|begins| begins.saturating_sub(self.ahead))
     }
 
     /// The number, from 1, of the round of a game that begins at `now`: the last round that has begun, or the next one
@@ -73,7 +88,10 @@ impl Rounds {
         if self.planned.is_empty() {
             return None;
         }
-        let begun = self.all().take_while(|begins| *begins <= now).count();
+        let begun = self
+            .all()
+            .take_while(|begins| *begins <= now + self.ahead)
+            .count();
         let next = self.next(now).map(|next| next.saturating_duration_since(now));
         let last = self.last(now).map(|last| now.saturating_duration_since(last));
         let is_next = next.is_some_and(|next| next <= MAX_EARLY && last.is_none_or(|last| next < last));

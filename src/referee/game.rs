@@ -101,7 +101,7 @@ impl Referee {
         self.previous = None;
         self.watch.game_begins();
         self.games += 1;
-        let began = time_text(now);
+        let began = time_text(now + self.ahead);
         let day = began.split('T').next().unwrap_or_default();
         let id = Game {
             number: self.games,

@@ -17,6 +17,8 @@ mod resumed;
 mod watch;
 mod words;
 
+use core::time::Duration;
+
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Board, ByColor, Color, KnownOutcome, Rank, Role};
 
@@ -86,6 +88,8 @@ pub struct Referee {
     white_side: Option<Side>,
     watch: Watch,
     rulings: Vec<Ruling>,
+    /// By how much the computer's clock is ahead of the times that come in here.
+    ahead: Duration,
 }
 
 /// A game that has begun, and whose record can still change.

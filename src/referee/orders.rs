@@ -106,7 +106,7 @@ impl Referee {
             }
             Order::Identify => Effect::Identify,
             Order::SyncClockSides(sync) => Effect::WhiteSide(sync.white),
-            Order::StartRound(start) => check_round(now, start)?,
+            Order::StartRound(start) => check_round(now + self.ahead, start)?,
             Order::Claim(claim) => return self.check_claim(claim),
             Order::DecideClaim(decide) => return self.check_ruling(decide),
         };

@@ -1,11 +1,14 @@
 //! Takes up where the journal ends: the game in play, the open incidents, and what was announced.
 
+use core::time::Duration;
+
 use shakmaty::Bitboard;
 
 use super::claims::Offered;
 use super::history::Placed;
 use super::{Game, LineEntry, OpenGame, Referee, Resumed, Verdict};
 use crate::events::incidents::Incidents;
+use crate::laws::Regulations;
 use crate::referee::command::Announced;
 
 impl Referee {
@@ -66,6 +69,24 @@ impl Referee {
                 .collect(),
             goes_on_dead: false,
         });
+    }
+
+    /// The computer's clock says so much more than `now` does from here on: ids and rounds go by the computer's.
+    pub fn set_ahead(&mut self, ahead: Duration) {
+        self.ahead = ahead;
+        self.regulations.rounds.set_ahead(ahead);
+    }
+
+    /// Other regulations apply from now on than those that were configured `before`. What was set and announced by
+    /// command stays.
+    pub fn regulate(&mut self, before: &Regulations, regulations: Regulations) {
+        let current = core::mem::replace(&mut self.regulations, regulations);
+        self.regulations.rounds.take_over(&current.rounds);
+        if current.time_control != before.time_control
+            && let Some(control) = current.time_control
+        {
+            self.regulations.set_time_control(control);
+        }
     }
 
     /// The squares whose pieces were not read before a restart, and taken to stand there.

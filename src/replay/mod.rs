@@ -9,8 +9,8 @@ use std::io::{BufReader, Read};
 use std::path::Path;
 
 use anyhow::Context;
+use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::{CaptureReader, Content, Direction, Packet};
-use kiebitz_hardware::{Line, Timestamp};
 
 use crate::events::ExplainedEvent;
 use crate::hall::Board;
@@ -22,8 +22,6 @@ use crate::referee::command::{Answer, Timed};
 pub struct Replay<R: Read> {
     reader: CaptureReader<R>,
     hall: Hall,
-    /// The lines of the capture's interfaces, by number; `None`: no packet of it came yet.
-    lines: Vec<Option<LineId>>,
     next: Option<Packet>,
     /// Commands still to be given, the earliest first.
     commands: VecDeque<Timed>,
@@ -64,7 +62,6 @@ impl<R: Read> Replay<R> {
         Ok(Self {
             reader,
             hall: Hall::new(stream, Names::Recorded),
-            lines: Vec::new(),
             next,
             commands: VecDeque::new(),
             answers: Vec::new(),
@@ -172,17 +169,14 @@ impl<R: Read> Replay<R> {
                 direction: Direction::Outbound,
                 bytes,
             } => self.hall.sent(packet.at, line, bytes),
+            // Every port of that time has it in its recording.
+            Content::ClockSet { micros } => self.hall.set_clock(packet.at, *micros),
         }
     }
 
     /// The line that a packet was on; added now if the capture begins in the middle of a session.
     fn line(&mut self, packet: &Packet) -> Option<LineId> {
         let port = self.reader.interfaces().get(packet.interface)?;
-        if self.lines.len() <= packet.interface {
-            self.lines.resize(packet.interface + 1, None);
-        }
-        let line = &mut self.lines[packet.interface];
-        let hall = &mut self.hall;
-        Some(*line.get_or_insert_with(|| hall.add(&port.name, Line::listening(port.mode))))
+        Some(self.hall.listen(&port.name, port.mode))
     }
 }

@@ -86,7 +86,7 @@ impl Connection {
                 messages.extend(publisher.announce(system_time::wall_time(), boards));
             }
             let events = said.iter().map(|said| &said.event);
-            let view = BoardView::new(board.tracker(), board.battery());
+            let view = BoardView::new(board.tracker(), board.battery()).later_by(board.ahead());
             messages.extend(publisher.project(now, name, events, view));
         }
         self.courier.outbox().publish(messages.clone());

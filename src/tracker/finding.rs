@@ -151,6 +151,20 @@ pub struct Ply {
     pub evidence: Evidence,
 }
 
+impl Ply {
+    /// Gives all its times as `then` has them.
+    pub(crate) fn date(&mut self, then: impl Fn(Timestamp) -> Timestamp) {
+        self.lifted_at = then(self.lifted_at);
+        self.stood_at = then(self.stood_at);
+        if let Some(clock) = &mut self.clock {
+            clock.as_of = then(clock.as_of);
+        }
+        for change in &mut self.evidence.changes {
+            change.at = then(change.at);
+        }
+    }
+}
+
 /// The observations a ply rests on, and what else they could have meant.
 #[derive(Debug, Clone, Default)]
 pub struct Evidence {

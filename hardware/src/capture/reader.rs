@@ -43,6 +43,7 @@ mod kind;
 ///             Content::Closed { reason } => line.handle_closed(packet.at, &reason),
 ///             Content::Bytes { direction: Direction::Inbound, bytes } => line.handle_bytes(packet.at, &bytes),
 ///             Content::Bytes { direction: Direction::Outbound, bytes } => line.handle_sent(packet.at, &bytes),
+///             Content::ClockSet { .. } => {} // observations jump as their timestamps do
 ///         }
 ///         observations.extend(core::iter::from_fn(|| line.poll_observation()));
 ///     }

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use pcap_parser::{BOM_MAGIC, EPB_MAGIC, IDB_MAGIC, SHB_MAGIC};
 
 use super::{
-    COMMENT_CLOSE, COMMENT_OPEN, Content, DESCRIPTION_BUS, Direction, EPB_FLAGS, FLAGS_INBOUND,
-    FLAGS_OUTBOUND, IF_DESCRIPTION, IF_NAME, IF_TSRESOL, Interface, LINK_TYPE, LineMode, MAX_BLOCK,
-    MAX_INTERFACES, MICROSECONDS, OPT_COMMENT, OPT_END, Packet,
+    COMMENT_CLOCK, COMMENT_CLOSE, COMMENT_OPEN, Content, DESCRIPTION_BUS, Direction, EPB_FLAGS,
+    FLAGS_INBOUND, FLAGS_OUTBOUND, IF_DESCRIPTION, IF_NAME, IF_TSRESOL, Interface, LINK_TYPE, LineMode,
+    MAX_BLOCK, MAX_INTERFACES, MICROSECONDS, OPT_COMMENT, OPT_END, Packet,
 };
 use crate::time::Timestamp;
 
@@ -110,6 +110,7 @@ impl<W: Write> CaptureWriter<W> {
             }
             Content::Opened => self.write_opened(packet.at, packet.interface),
             Content::Closed { reason } => self.write_closed(packet.at, packet.interface, reason),
+            Content::ClockSet { micros } => self.write_clock_set(packet.at, packet.interface, *micros),
         }
     }
 
@@ -153,6 +154,21 @@ impl<W: Write> CaptureWriter<W> {
             end -= 1;
         }
         self.write_packet(at, interface, &[], OPT_COMMENT, &comment.as_bytes()[..end])
+    }
+
+    /// Writes that the host's clock was set by so many microseconds; see [`Content::ClockSet`].
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](Self::write).
+    pub fn write_clock_set(&mut self, at: Timestamp, interface: usize, micros: i64) -> io::Result<()> {
+        let sign = if micros < 0 { '-' } else { '+' };
+        let (seconds, rest) = (
+            micros.unsigned_abs() / 1_000_000,
+            micros.unsigned_abs() % 1_000_000,
+        );
+        let comment = format!("{COMMENT_CLOCK}{sign}{seconds}.{rest:06} s");
+        self.write_packet(at, interface, &[], OPT_COMMENT, comment.as_bytes())
     }
 
     /// Flushes the output.

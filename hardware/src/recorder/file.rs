@@ -66,9 +66,15 @@ impl<F: Storage> DayFile<F> {
             Content::Bytes { direction, bytes } => writer.write_bytes(at, interface, *direction, bytes)?,
             Content::Opened => writer.write_opened(at, interface)?,
             Content::Closed { reason } => writer.write_closed(at, interface, reason)?,
+            Content::ClockSet { micros } => writer.write_clock_set(at, interface, *micros)?,
         }
         self.block_is_whole();
         Ok(())
+    }
+
+    /// Its length in bytes.
+    pub(super) fn length(&self) -> u64 {
+        self.whole
     }
 
     /// Cuts off the block of which a part was written.

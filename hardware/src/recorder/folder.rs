@@ -23,15 +23,23 @@ impl Folder {
         &self.path
     }
 
-    /// The capture of a port and day, begun or continued; with an error goes the path that it is about.
+    /// The capture of a port and day, begun or continued; with an error goes the path that it is about. A file that has
+    /// `part` bytes or more is not continued.
     ///
     /// The folder need not be synchronized for a new file: a file system where synchronizing a file does not store its
     /// name as well could not be relied on.
-    pub(super) fn open(&self, day: &str, port: &str) -> Result<DayFile<File>, (PathBuf, io::Error)> {
+    pub(super) fn open(
+        &self,
+        day: &str,
+        port: &str,
+        part: u64,
+    ) -> Result<DayFile<File>, (PathBuf, io::Error)> {
         fs::create_dir_all(&self.path).map_err(|error| (self.path.clone(), error))?;
-        for number in 1..=MAX_FILES {
+        // Those before it may have been removed to keep to the budget; the order of the numbers is that of time.
+        let last = self.numbers(day, port).last().copied().unwrap_or(1);
+        for number in last..=MAX_FILES {
             let path = self.path.join(file_name(day, port, number));
-            match open(day, &path) {
+            match open(day, &path, part) {
                 Ok(Some(file)) => return Ok(file),
                 Ok(None) => {}
                 Err(error) => return Err((path, error)),
@@ -42,15 +50,48 @@ impl Folder {
 
     /// What is there of a port and day.
     pub(super) fn recorded(&self, day: &str, port: &str) -> RecordedDay {
-        let names = (1..=MAX_FILES).map(|number| file_name(day, port, number));
-        // The first may have been removed to keep to the budget, and others have come after it.
-        let files = names
-            .map(|name| self.path.join(name))
-            .filter(|path| path.is_file());
+        let numbers = self.numbers(day, port).into_iter();
         RecordedDay {
             name: file_name(day, port, 1),
-            files: files.collect(),
+            files: numbers
+                .map(|number| self.path.join(file_name(day, port, number)))
+                .collect(),
         }
+    }
+
+    /// The numbers of a port's captures of a day, in their order.
+    fn numbers(&self, day: &str, port: &str) -> Vec<u32> {
+        let first = file_name(day, port, 1);
+        let begins = first.strip_suffix(EXTENSION).unwrap_or(&first);
+        let number = |name: &str| match name.strip_suffix(EXTENSION)?.strip_prefix(begins)? {
+            "" => Some(1),
+            rest => rest.strip_prefix(NUMBERED)?.parse().ok(),
+        };
+        let mut numbers: Vec<u32> = self
+            .files()
+            .filter_map(|(name, _)| number(&name))
+            .filter(|number| (1..=MAX_FILES).contains(number))
+            .collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    /// All captures from that day on, day by day.
+    pub(super) fn since(&self, day: &str) -> Vec<PathBuf> {
+        let mut names: Vec<String> = self
+            .files()
+            .map(|(name, _)| name)
+            .filter(|name| is_capture(name) && &name[..DATE] >= day)
+            .collect();
+        names.sort_by_cached_key(|name| order(name));
+        names.into_iter().map(|name| self.path.join(name)).collect()
+    }
+
+    fn files(&self) -> impl Iterator<Item = (String, fs::Metadata)> {
+        let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
+        entries
+            .filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.metadata().ok()?)))
+            .filter(|(_, about)| about.is_file())
     }
 
     /// Removes the oldest captures that are not being written until all have at most `budget` bytes, and returns
@@ -58,18 +99,15 @@ impl Folder {
     ///
     /// What cannot be read or removed is left and counts as far as its size is known: the next time may be better.
     pub(super) fn keep_to_budget(&self, budget: u64, written: &HashSet<&Path>) -> u64 {
-        let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
-        let mut captures: Vec<_> = entries
-            .filter(|entry| entry.file_name().to_str().is_some_and(is_capture))
-            .filter_map(|entry| Some((entry.path(), entry.metadata().ok()?)))
-            .filter(|(_, about)| about.is_file())
-            .map(|(path, about)| (path, about.len()))
+        let mut captures: Vec<_> = self
+            .files()
+            .filter(|(name, _)| is_capture(name))
+            .map(|(name, about)| (order(&name), self.path.join(name), about.len()))
             .collect();
-        let mut size = captures.iter().map(|(_, size)| size).sum();
+        let mut size = captures.iter().map(|(_, _, size)| size).sum();
         if size > budget {
-            // Names begin with the date.
             captures.sort_unstable();
-            for (path, bytes) in captures {
+            for (_, path, bytes) in captures {
                 if size <= budget {
                     break;
                 }
@@ -82,14 +120,15 @@ impl Folder {
     }
 }
 
-/// Opens a capture to be continued, or a new one; `None` when it is damaged, is something else, or is in use.
-fn open(day: &str, path: &Path) -> io::Result<Option<DayFile<File>>> {
+/// Opens a capture to be continued, or a new one; `None` when it is damaged, is something else, is in use, or has `part`
+/// bytes already.
+fn open(day: &str, path: &Path, part: u64) -> io::Result<Option<DayFile<File>>> {
     let file = OpenOptions::new()
         .read(true)
         .append(true)
         .create(true)
         .open(path)?;
-    if is_locked(&file) {
+    if is_locked(&file) || file.metadata()?.len() >= part {
         return Ok(None);
     }
     let Some(length) = whole_length(&file)? else {
@@ -132,7 +171,8 @@ fn remove(path: &Path) -> io::Result<()> {
 /// The name of a port's capture, with its number on that day. It is safe on every file system.
 fn file_name(day: &str, port: &str, number: u32) -> String {
     let safe = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '-');
-    let letters = port.chars().take(MAX_NAME_LETTERS);
+    let short = port.strip_prefix("/dev/").unwrap_or(port).trim_start_matches('/');
+    let letters = short.chars().take(MAX_NAME_LETTERS);
     let mut port: String = letters
         .map(|letter| if safe(letter) { letter } else { '-' })
         .collect();
@@ -140,14 +180,24 @@ fn file_name(day: &str, port: &str, number: u32) -> String {
         port.push_str("port");
     }
     match number {
-        1 => format!("{day}-{port}.pcapng"),
-        _ => format!("{day}-{port}-{number}.pcapng"),
+        1 => format!("{day}-{port}{EXTENSION}"),
+        _ => format!("{day}-{port}{NUMBERED}{number}{EXTENSION}"),
     }
+}
+
+/// By what captures are ordered: the day, and the number on it. Of one day, the first of all ports are the oldest.
+fn order(name: &str) -> (String, u32) {
+    let (day, rest) = name.split_at_checked(DATE).unwrap_or((name, ""));
+    let stem = rest.strip_suffix(EXTENSION).unwrap_or(rest);
+    let number = stem
+        .rsplit_once(NUMBERED)
+        .and_then(|(_, number)| number.parse().ok());
+    (day.to_owned(), number.unwrap_or(1))
 }
 
 /// Whether a file has the name of a capture made here: `2026-11-21-ttyUSB0.pcapng`.
 fn is_capture(name: &str) -> bool {
-    let Some(rest) = name.strip_suffix(".pcapng") else {
+    let Some(rest) = name.strip_suffix(EXTENSION) else {
         return false;
     };
     let pattern = |(position, byte): (usize, u8)| match position {
@@ -158,7 +208,12 @@ fn is_capture(name: &str) -> bool {
 }
 
 /// The most captures of one port on one day. If so many are damaged, something else is wrong.
-const MAX_FILES: u32 = 99;
+const MAX_FILES: u32 = 9999;
+/// How many letters a date has.
+const DATE: usize = 10;
+/// Before the number of all captures of a day but the first; no port's name has it.
+const NUMBERED: char = '+';
+const EXTENSION: &str = ".pcapng";
 
 /// The most letters of a port's name in that of its file.
 const MAX_NAME_LETTERS: usize = 100;
@@ -175,15 +230,21 @@ mod tests {
         assert_eq!(name("Brett 1\n\u{265e}"), "2026-11-21-Brett-1--.pcapng");
         assert_eq!(name(""), "2026-11-21-port.pcapng");
         assert_eq!(name(&"x".repeat(1000)).len(), 10 + 1 + 100 + 7);
+        assert_eq!(name("/dev/ttyUSB0"), "2026-11-21-ttyUSB0.pcapng");
+        assert_eq!(
+            name("/dev/serial/by-id/usb-1"),
+            "2026-11-21-serial-by-id-usb-1.pcapng"
+        );
+        assert_eq!(name("/tmp/hall/bus"), "2026-11-21-tmp-hall-bus.pcapng");
         assert_eq!(
             file_name("2026-11-21", "ttyUSB0", 2),
-            "2026-11-21-ttyUSB0-2.pcapng"
+            "2026-11-21-ttyUSB0+2.pcapng"
         );
     }
 
     #[test]
     fn only_captures_made_here_count() {
-        for name in ["2026-11-21-ttyUSB0.pcapng", "1999-01-01-x-2.pcapng"] {
+        for name in ["2026-11-21-ttyUSB0.pcapng", "1999-01-01-x+2.pcapng"] {
             assert!(is_capture(name), "{name}");
         }
         for name in [

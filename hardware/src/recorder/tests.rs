@@ -243,7 +243,7 @@ fn two_ports_never_share_a_file_however_they_are_called() {
         contents(&folder, "2026-11-21-a-b.pcapng"),
         [chunk(&[1]), chunk(&[3])]
     );
-    assert_eq!(contents(&folder, "2026-11-21-a-b-2.pcapng"), [chunk(&[2])]);
+    assert_eq!(contents(&folder, "2026-11-21-a-b+2.pcapng"), [chunk(&[2])]);
 }
 
 #[test]

@@ -262,6 +262,7 @@ impl BoardState {
             EventKind::ClockDisconnected {} => self.told_clock = ClockPresence::default(),
             EventKind::ClockBatteryLow {} => self.told_clock.battery_low = true,
             EventKind::BoardRecovered { .. }
+            | EventKind::TimeSet { .. }
             | EventKind::ClaimAvailable { .. }
             | EventKind::CommandTaken { .. }
             | EventKind::GameAmended { .. }

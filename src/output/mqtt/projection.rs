@@ -244,6 +244,15 @@ impl<'a> BoardView<'a> {
             battery,
         }
     }
+
+    /// Of a board to whose times so much has to be added.
+    #[must_use]
+    pub fn later_by(mut self, ahead: Duration) -> Self {
+        if let Some(clock) = &mut self.clock {
+            clock.as_of = clock.as_of + ahead;
+        }
+        self
+    }
 }
 
 /// Whether a client that counts down from `published` shows something other than the reading.

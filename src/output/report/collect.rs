@@ -324,6 +324,11 @@ impl Collected {
             EventKind::ClockConnected {} if seen.clock => Note::ClockConnected { ts, after_ply },
             EventKind::ClockDisconnected {} => Note::ClockDisconnected { ts, after_ply },
             EventKind::ClockBatteryLow {} => Note::ClockBatteryLow { ts, after_ply },
+            EventKind::TimeSet { by_ms } => Note::TimeSet {
+                ts,
+                after_ply,
+                by_ms: *by_ms,
+            },
             _ => return None,
         })
     }

@@ -268,6 +268,16 @@ pub enum Note {
         /// The last ply before.
         after_ply: u32,
     },
+    /// The computer's clock was set.
+    TimeSet {
+        /// The first time after it.
+        #[serde(serialize_with = "rfc3339")]
+        ts: Timestamp,
+        /// The last ply before.
+        after_ply: u32,
+        /// By so many milliseconds: forward, which all later times follow, or, negative, back, which they do not.
+        by_ms: i64,
+    },
 }
 
 /// What a person asked for or changed.
@@ -389,7 +399,8 @@ impl Note {
             | Self::BoardConnected { ts, .. }
             | Self::ClockDisconnected { ts, .. }
             | Self::ClockConnected { ts, .. }
-            | Self::ClockBatteryLow { ts, .. } => *ts,
+            | Self::ClockBatteryLow { ts, .. }
+            | Self::TimeSet { ts, .. } => *ts,
         }
     }
 }

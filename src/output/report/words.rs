@@ -7,6 +7,7 @@ use super::claims::Difference;
 use super::model::Note;
 use super::position::Irreversible;
 use crate::laws::Language;
+use crate::output::clock::taken;
 use crate::tracker::Recovery;
 use shakmaty::Color;
 
@@ -145,6 +146,7 @@ pub(super) struct Words {
     pub(super) clock_gone: &'static str,
     pub(super) clock_back: &'static str,
     pub(super) battery_low: &'static str,
+    pub(super) time_set: [&'static str; 2],
     pub(super) amendments: &'static str,
     pub(super) who: &'static str,
     pub(super) command: &'static str,
@@ -224,6 +226,10 @@ impl Words {
             Note::ClockDisconnected { .. } => self.clock_gone.to_owned(),
             Note::ClockConnected { .. } => self.clock_back.to_owned(),
             Note::ClockBatteryLow { .. } => self.battery_low.to_owned(),
+            Note::TimeSet { by_ms, .. } => {
+                let by = taken(by_ms.unsigned_abs());
+                fill(self.time_set[usize::from(*by_ms < 0)], &[("by", &by)])
+            }
         }
     }
 

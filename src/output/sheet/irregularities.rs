@@ -8,6 +8,7 @@ use super::{GameSheet, Seen};
 use crate::events::record::MoveRecord;
 use crate::events::{Action, CompletedBy, CorrectionReason, Event, EventKind, Incident, Move};
 use crate::laws::Severity;
+use crate::output::clock::taken;
 use crate::output::wrap::wrapped;
 use crate::tracker::Recovery;
 
@@ -50,6 +51,11 @@ pub(super) fn of(
         (EventKind::BoardDisconnected { reason }, game) => disconnected(reason, game),
         (EventKind::BoardRecovered { by, changes, .. }, _) => recovered(*by, *changes),
         (EventKind::ClockBatteryLow {}, _) => "the clock's battery is low".to_owned(),
+        (EventKind::TimeSet { by_ms }, _) => {
+            let way = if *by_ms < 0 { "back" } else { "forward" };
+            let by = taken(by_ms.unsigned_abs());
+            format!("the computer's clock was set {way} by {by}")
+        }
         (EventKind::ClockConnected {}, _) if seen.clock => "the clock is connected again".to_owned(),
         (EventKind::ClockDisconnected {}, _) if seen.clock => "the clock was disconnected".to_owned(),
         (EventKind::IncidentOpened(incident), _) => incident_text(incident)?,

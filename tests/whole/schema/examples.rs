@@ -85,6 +85,7 @@ pub(super) fn examples() -> Vec<Value> {
         ("move.made", played),
         ("move.retracted", json!({"ply": 1, "reason": "takeback"})),
         ("move.settled", json!({"ply": 1, "by": "shape"})),
+        ("time.set", json!({"by_ms": -3600000})),
     ]
     .map(|(kind, fields)| {
         let envelope = json!({
@@ -199,5 +200,6 @@ pub(super) fn wrong_values() -> Vec<(&'static str, &'static str, Value)> {
         ),
         ("move.retracted", "ply", json!(0)),
         ("move.settled", "by", json!("guess")),
+        ("time.set", "by_ms", json!(1.5)),
     ]
 }

@@ -3,8 +3,8 @@
 use pcap_parser::{BOM_MAGIC, EnhancedPacketBlock, InterfaceDescriptionBlock, PcapNGOption};
 
 use crate::capture::{
-    COMMENT_CLOSE, COMMENT_OPEN, Content, Direction, EPB_FLAGS, FLAGS_DIRECTION, FLAGS_OUTBOUND, IF_TSOFFSET,
-    IF_TSRESOL, MICROSECONDS, OPT_COMMENT, OPT_END,
+    COMMENT_CLOCK, COMMENT_CLOSE, COMMENT_OPEN, Content, Direction, EPB_FLAGS, FLAGS_DIRECTION,
+    FLAGS_OUTBOUND, IF_TSOFFSET, IF_TSRESOL, MICROSECONDS, OPT_COMMENT, OPT_END,
 };
 use crate::time::Timestamp;
 
@@ -99,6 +99,9 @@ fn marker(comment: &[u8]) -> Option<Content> {
     if comment == COMMENT_OPEN {
         return Some(Content::Opened);
     }
+    if let Some(by) = comment.strip_prefix(COMMENT_CLOCK) {
+        return Some(Content::ClockSet { micros: micros(by)? });
+    }
     let reason = comment.strip_prefix(COMMENT_CLOSE)?;
     let reason = if reason.is_empty() {
         reason
@@ -108,6 +111,23 @@ fn marker(comment: &[u8]) -> Option<Content> {
     Some(Content::Closed {
         reason: reason.strip_prefix(' ').unwrap_or(reason).to_owned(),
     })
+}
+
+/// A time as in "+3600.000000 s", in microseconds.
+fn micros(text: &str) -> Option<i64> {
+    let text = text.strip_suffix(" s")?;
+    let (digits, negative) = match text.strip_prefix('-') {
+        Some(digits) => (digits, true),
+        None => (text.strip_prefix('+')?, false),
+    };
+    let (seconds, rest) = digits.split_once('.')?;
+    let all_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if rest.len() != 6 || !all_digits(rest) || !all_digits(seconds) {
+        return None;
+    }
+    let seconds: i128 = seconds.parse::<u64>().ok()?.into();
+    let micros = seconds * 1_000_000 + rest.parse::<i128>().ok()?;
+    i64::try_from(if negative { -micros } else { micros }).ok()
 }
 
 /// The value of a block's first option of this kind.

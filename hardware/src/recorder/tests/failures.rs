@@ -38,6 +38,88 @@ fn a_budget_that_today_alone_exceeds_is_reported_once() {
     assert_eq!(contents(&folder, "2026-11-21-ttyUSB0.pcapng").len(), 5);
 }
 
+/// A device that never stops talking fills parts of the budget, one after the other.
+#[test]
+fn the_budget_holds_within_a_day_as_well() {
+    let folder = tempfile::tempdir().unwrap();
+    let budget = 16 * MIN_PART;
+    let mut recorder = recorder_with(folder.path(), budget);
+    let size = || -> u64 {
+        let names = files(folder.path()).into_iter();
+        names
+            .map(|name| fs::metadata(folder.path().join(name)).unwrap().len())
+            .sum()
+    };
+    for nth in 0..5000 {
+        let now = NOON + Duration::from_millis(nth);
+        recorder.single(now, chunk(&[1; 1000]));
+        recorder.sync(now);
+        assert!(size() <= budget + 2 * MIN_PART, "{nth}");
+    }
+    let names = files(folder.path());
+    assert!(names.len() >= 14, "{names:?}");
+    assert!(!names.contains(&"2026-11-21-ttyUSB0.pcapng".to_owned()));
+    // What is left is the end, in the order of its numbers.
+    let left = recorded_since(folder.path(), NOON, &TimeZone::UTC);
+    let mut at = NOON;
+    for path in left {
+        for packet in packets(&path) {
+            assert!(packet.at > at);
+            at = packet.at;
+        }
+    }
+    assert_eq!(at, NOON + Duration::from_millis(4999));
+    assert_eq!(recorder.reports(), [""; 0]);
+}
+
+#[test]
+fn a_part_of_a_day_is_continued_after_a_restart_and_a_full_one_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    for restart in 1..=6 {
+        let mut recorder = recorder_with(folder.path(), 1);
+        for nth in 0..25 {
+            recorder.single(after(100 * restart + nth), chunk(&[1; 1000]));
+        }
+    }
+    let names = files(folder.path());
+    assert_eq!(
+        names,
+        [
+            "2026-11-21-ttyUSB0+2.pcapng",
+            "2026-11-21-ttyUSB0+3.pcapng",
+            "2026-11-21-ttyUSB0.pcapng"
+        ]
+    );
+    let day = recorded_days(folder.path(), "/dev/ttyUSB0", NOON, NOON, &TimeZone::UTC);
+    let recorded: Vec<Packet> = day[0].files.iter().flat_map(|path| packets(path)).collect();
+    assert_eq!(recorded.len(), 150);
+    assert!(recorded.is_sorted_by_key(|packet| packet.at));
+}
+
+#[test]
+fn chunks_that_never_came_here_are_marked_like_those_that_the_disk_did_not_take() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut recorder = recorder(&folder);
+    recorder.single(NOON, Content::Opened);
+    assert!(recorder.is_well());
+    recorder.missed(after(1), "ttyUSB0", 3);
+    recorder.missed(after(2), "ttyUSB0", 4);
+    assert!(!recorder.is_well());
+    recorder.single(after(5), chunk(&[1]));
+    assert!(recorder.is_well());
+    let recorded = packets(&folder.path().join("2026-11-21-ttyUSB0.pcapng")).into_iter();
+    let recorded: Vec<_> = recorded.map(|packet| (packet.at, packet.content)).collect();
+    assert_eq!(
+        recorded,
+        [
+            (NOON, Content::Opened),
+            (after(1), closed("recorder: 7 chunks were not recorded")),
+            (after(5), Content::Opened),
+            (after(5), chunk(&[1]))
+        ]
+    );
+}
+
 #[test]
 fn a_folder_that_cannot_be_written_is_reported_once_and_the_gap_is_marked() {
     let parent = tempfile::tempdir().unwrap();

@@ -32,7 +32,7 @@ fn a_file_cut_off_anywhere_is_continued_after_its_last_whole_block() {
     drop(first);
     let whole = fs::read(&path).unwrap();
 
-    let second = "2026-11-21-ttyUSB0-2.pcapng";
+    let second = "2026-11-21-ttyUSB0+2.pcapng";
     for length in 0..whole.len() {
         // Once cut off, once filled up with zeros, as file systems do after a loss of power.
         for zeros in [0, 64] {
@@ -82,7 +82,7 @@ fn a_damaged_file_is_left_alone_and_a_second_one_begun() {
     }
     assert_eq!(fs::read(&path).unwrap(), damaged);
     assert_eq!(
-        contents(&folder, "2026-11-21-ttyUSB0-2.pcapng"),
+        contents(&folder, "2026-11-21-ttyUSB0+2.pcapng"),
         [chunk(&[4]), chunk(&[5])]
     );
 }

@@ -114,7 +114,8 @@ impl GameRenderer<'_> {
         | Note::BoardConnected { after_ply, .. }
         | Note::ClockDisconnected { after_ply, .. }
         | Note::ClockConnected { after_ply, .. }
-        | Note::ClockBatteryLow { after_ply, .. }) = note;
+        | Note::ClockBatteryLow { after_ply, .. }
+        | Note::TimeSet { after_ply, .. }) = note;
         let time = match note {
             Note::Gap { from, to, .. } => {
                 format!("{} - {}", self.view.time(*from), self.view.time(*to))

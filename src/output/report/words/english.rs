@@ -136,6 +136,10 @@ pub(super) const WORDS: Words = Words {
     clock_gone: "The clock was disconnected",
     clock_back: "The clock was connected again",
     battery_low: "The clock's battery was low",
+    time_set: [
+        "The computer's clock was set forward by {by}, and all times from here on with it",
+        "The computer's clock was set back by {by}; the times here go on as before",
+    ],
     amendments: "Decisions and commands",
     who: "Who",
     command: "Command: {action}",

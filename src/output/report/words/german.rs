@@ -136,6 +136,10 @@ pub(super) const WORDS: Words = Words {
     clock_gone: "Verbindung zur Uhr unterbrochen",
     clock_back: "Uhr wieder verbunden",
     battery_low: "Die Batterie der Uhr war schwach",
+    time_set: [
+        "Die Uhr des Rechners wurde um {by} vorgestellt; alle Zeiten ab hier folgen ihr",
+        "Die Uhr des Rechners wurde um {by} zurückgestellt; die Zeiten hier laufen weiter wie zuvor",
+    ],
     amendments: "Entscheidungen und Eingaben",
     who: "Wer",
     command: "Eingabe: {action}",
