@@ -42,6 +42,6 @@ fn keep(settings: LineSettings, data: &[u8]) -> bool {
             _ => {}
         }
     }
-    assert!(line.mode() != Some(LineMode::Bus) || !single);
+    assert!(line.mode() != LineMode::Bus || !single);
     taken
 }

@@ -2,7 +2,7 @@
 //!
 //! A capture is a standard pcapng file that Wireshark reads too. Every serial port is an interface of link
 //! type 147 (`USER0`) whose `if_name` is the port or board name and whose `if_description` is `bus` when the
-//! port is in bus mode. Every chunk read or written is an enhanced packet with the raw bytes; `epb_flags`
+//! port is in bus mode, and `probe` while that is being found out. Every chunk read or written is an enhanced packet with the raw bytes; `epb_flags`
 //! give the direction. A packet of length zero with the comment `open` or `close: reason` marks the port
 //! coming and going, one with the comment `clock: +3600.000000 s` that the host's clock was set by that. A file that was cut off anywhere is valid up to its last whole block.
 //!
@@ -71,6 +71,8 @@ pub enum LineMode {
     Single,
     /// Several boards share the line.
     Bus,
+    /// Nobody knows yet: a probe is finding out. What goes over the line then is no news of a board.
+    Unknown,
 }
 
 /// A serial port in a capture.
@@ -275,6 +277,7 @@ const FLAGS_OUTBOUND: u32 = 2;
 const FLAGS_DIRECTION: u32 = 3;
 
 const DESCRIPTION_BUS: &str = "bus";
+const DESCRIPTION_PROBE: &str = "probe";
 const COMMENT_OPEN: &str = "open";
 const COMMENT_CLOSE: &str = "close";
 const COMMENT_CLOCK: &str = "clock: ";
@@ -287,7 +290,11 @@ mod tests {
     use super::*;
 
     fn interfaces() -> impl Strategy<Value = Vec<Interface>> {
-        let mode = prop_oneof![Just(LineMode::Single), Just(LineMode::Bus)];
+        let mode = prop_oneof![
+            Just(LineMode::Single),
+            Just(LineMode::Bus),
+            Just(LineMode::Unknown)
+        ];
         vec(
             (".{0,12}", mode).prop_map(|(name, mode)| Interface { name, mode }),
             1..4,

@@ -122,7 +122,7 @@ impl LineSettings {
 /// let mut line = Line::keeping(LineSettings::default());
 /// let opened = Timestamp::from_micros(0);
 /// line.handle_opened(opened);
-/// assert_eq!(line.mode(), None);
+/// assert_eq!(line.mode(), LineMode::Unknown);
 ///
 /// // It listens first, then pings every board of a bus; two answer.
 /// let now = line.poll_deadline().expect("the ping is due");
@@ -133,7 +133,7 @@ impl LineSettings {
 /// assert_eq!(line.poll_mode(), Some(LineMode::Bus));
 ///
 /// // From here on it polls the boards of the bus.
-/// assert_eq!(line.mode(), Some(LineMode::Bus));
+/// assert_eq!(line.mode(), LineMode::Bus);
 /// assert!(line.poll_transmit(now).is_some());
 /// ```
 #[derive(Debug)]
@@ -168,14 +168,12 @@ macro_rules! each {
                 let $inner = &mut $line.bus;
                 $call
             }
+            Phase::Speaks(LineMode::Unknown) => {}
         }
     };
 }
 
 impl Line {
-    /// How a line is recorded until the probe has found out how its boards speak: the probe speaks to a bus.
-    pub const MODE_WHILE_PROBED: LineMode = LineMode::Bus;
-
     /// The reason with which a recording closes a line that was probed. It opens it again at once, in the mode that was
     /// found, so that a replay begins anew where the live line did.
     pub const PROBED: &str = "probed";
@@ -219,12 +217,12 @@ impl Line {
         self.phase = Phase::Speaks(mode);
     }
 
-    /// How the boards speak; `None` while that is being found out.
+    /// How the boards speak.
     #[must_use]
-    pub fn mode(&self) -> Option<LineMode> {
+    pub fn mode(&self) -> LineMode {
         match self.phase {
-            Phase::Probed(_) => None,
-            Phase::Speaks(mode) => Some(mode),
+            Phase::Probed(_) => LineMode::Unknown,
+            Phase::Speaks(mode) => mode,
         }
     }
 
@@ -243,18 +241,18 @@ impl Line {
     /// What was decoded and what was dropped; `None` unless there is a single board.
     #[must_use]
     pub fn counters(&self) -> Option<&Counters> {
-        (self.mode() == Some(LineMode::Single)).then(|| self.session.counters())
+        (self.mode() == LineMode::Single).then(|| self.session.counters())
     }
 
     /// What happened on the bus; `None` unless there is one.
     #[must_use]
     pub fn figures(&self) -> Option<BusFigures> {
-        (self.mode() == Some(LineMode::Bus)).then(|| self.bus.figures())
+        (self.mode() == LineMode::Bus).then(|| self.bus.figures())
     }
 
     /// Shows a text on the clock's display; see [`Session::show`]. On a bus no clock can be reached.
     pub fn show(&mut self, now: Timestamp, text: &str) {
-        if self.mode() == Some(LineMode::Single) {
+        if self.mode() == LineMode::Single {
             self.session.show(now, text);
         }
     }
@@ -308,26 +306,33 @@ impl Line {
             Phase::Probed(probe) => probe.poll_deadline(),
             Phase::Speaks(LineMode::Single) => self.session.poll_deadline(),
             Phase::Speaks(LineMode::Bus) => self.bus.poll_deadline(),
+            Phase::Speaks(LineMode::Unknown) => None,
         }
     }
 
     /// What is to be written now, and handed back to [`handle_sent`](Self::handle_sent) once it is.
     #[must_use]
     pub fn poll_transmit(&mut self, now: Timestamp) -> Option<Vec<u8>> {
-        each!(self, machine => machine.poll_transmit(now))
+        match &mut self.phase {
+            Phase::Probed(probe) => probe.poll_transmit(now),
+            Phase::Speaks(LineMode::Single) => self.session.poll_transmit(now),
+            Phase::Speaks(LineMode::Bus) => self.bus.poll_transmit(now),
+            Phase::Speaks(LineMode::Unknown) => None,
+        }
     }
 
     /// Why the port is to be closed, returned once, in words for people; see [`Session::poll_close`].
     #[must_use]
     pub fn poll_close(&mut self) -> Option<String> {
-        match self.mode()? {
+        match self.mode() {
             LineMode::Single => self.session.poll_close(),
             LineMode::Bus => self.bus.poll_close(),
+            LineMode::Unknown => None,
         }
     }
 
     /// How the boards speak, returned once when the probe has found out. What comes from here on belongs in a capture
-    /// with this mode; what came before, with [`MODE_WHILE_PROBED`](Self::MODE_WHILE_PROBED).
+    /// with this mode; what came before, with [`LineMode::Unknown`].
     #[must_use]
     pub fn poll_mode(&mut self) -> Option<LineMode> {
         self.found.take()
@@ -336,7 +341,8 @@ impl Line {
     /// The next observation and the place of the board that it is of, in the order of arrival.
     #[must_use]
     pub fn poll_observation(&mut self) -> Option<(Place, Observed)> {
-        match self.mode()? {
+        match self.mode() {
+            LineMode::Unknown => None,
             LineMode::Single => Some((Place::Alone, self.session.poll_observation()?)),
             LineMode::Bus => {
                 let (address, observed) = self.bus.poll_observation()?;

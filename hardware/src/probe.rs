@@ -21,7 +21,7 @@ use crate::time::Timestamp;
 /// by itself and gives its whole memory.
 ///
 /// Driven as a session is; it never gives a port up. What it writes and hears belongs in a capture as
-/// [`LineMode::Bus`], so it need not be heard again in a replay.
+/// [`LineMode::Unknown`]: a replay does not listen to it.
 ///
 /// ```
 /// use kiebitz_hardware::capture::LineMode;

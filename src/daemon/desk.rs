@@ -156,13 +156,13 @@ impl Desk {
             if let Some((_, port_line)) = self.port_line(line) {
                 let reason = Line::PROBED.to_owned();
                 if let Some(tape) = &self.tape {
-                    let before = Line::MODE_WHILE_PROBED;
+                    let before = LineMode::Unknown;
                     tape.record(now, &port_line.name, before, Content::Closed { reason });
                     tape.record(now, &port_line.name, mode, Content::Opened);
                 }
                 let found = match mode {
-                    LineMode::Single => "one board",
                     LineMode::Bus => "boards in bus mode",
+                    LineMode::Single | LineMode::Unknown => "one board",
                 };
                 tracing::info!("{}: {found}", port_line.name);
             }
@@ -208,7 +208,8 @@ impl Desk {
     }
 
     fn record(&self, now: Timestamp, port_line: &PortLine, content: Content) {
-        if let (Some(tape), Some(mode)) = (&self.tape, self.hall.mode(port_line.line)) {
+        if let Some(tape) = &self.tape {
+            let mode = self.hall.mode(port_line.line);
             tape.record(now, &port_line.name, mode, content);
         }
     }

@@ -206,11 +206,17 @@ impl Hall {
         self.heard(&name);
     }
 
-    /// The mode of a line, as far as it is known; a line that is being probed counts as a bus.
+    /// The mode of a line, as far as it is known.
     #[must_use]
-    pub fn mode(&self, line: LineId) -> Option<LineMode> {
-        let seated = self.lines.get(&line)?;
-        Some(seated.line.mode().unwrap_or(Line::MODE_WHILE_PROBED))
+    pub fn mode(&self, line: LineId) -> LineMode {
+        let seated = self.lines.get(&line);
+        seated.map_or(LineMode::Unknown, |seated| seated.line.mode())
+    }
+
+    /// The port of a line.
+    #[must_use]
+    pub fn port(&self, line: LineId) -> Option<&str> {
+        self.lines.get(&line).map(|seated| seated.port.as_str())
     }
 
     /// What was decoded and dropped on the line of a board that is alone on it.
@@ -246,7 +252,7 @@ impl Hall {
             return self.add(port, Line::listening(mode));
         };
         if let Some(seated) = self.lines.get_mut(&id)
-            && seated.line.mode() != Some(mode)
+            && seated.line.mode() != mode
         {
             seated.line.listen_as(mode);
         }

@@ -201,7 +201,7 @@ impl PortRecorder {
         if self.open.is_none() {
             self.hall.open(now, self.line);
         }
-        let mode = self.hall.mode(self.line).unwrap_or(LineMode::Single);
+        let mode = self.hall.mode(self.line);
         self.open = Some(mode);
         self.capture.write(now, mode, Content::Opened)
     }
@@ -284,8 +284,8 @@ struct CaptureFile {
     path: PathBuf,
     port: String,
     writer: CaptureWriter<File>,
-    /// The interfaces for a single board and for a bus, once used.
-    interfaces: [Option<usize>; 2],
+    /// The interfaces, one for each mode in which the port was recorded.
+    interfaces: Vec<(LineMode, usize)>,
     changed: bool,
 }
 
@@ -305,7 +305,7 @@ impl CaptureFile {
             path: path.to_owned(),
             port,
             writer,
-            interfaces: [None; 2],
+            interfaces: Vec::new(),
             changed: true,
         })
     }
@@ -317,12 +317,14 @@ impl CaptureFile {
     }
 
     fn try_write(&mut self, at: Timestamp, mode: LineMode, content: Content) -> io::Result<()> {
-        let slot = &mut self.interfaces[usize::from(mode == LineMode::Bus)];
-        let interface = match *slot {
-            Some(interface) => interface,
+        let known = self.interfaces.iter().find(|(known, _)| *known == mode);
+        let interface = match known {
+            Some((_, interface)) => *interface,
             None => {
                 let name = self.port.clone();
-                *slot.insert(self.writer.add_interface(&Interface { name, mode })?)
+                let interface = self.writer.add_interface(&Interface { name, mode })?;
+                self.interfaces.push((mode, interface));
+                interface
             }
         };
         let packet = Packet {

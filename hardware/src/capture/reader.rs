@@ -8,8 +8,8 @@ use pcap_parser::{
 };
 
 use super::{
-    CaptureError, DESCRIPTION_BUS, Fault, IF_DESCRIPTION, IF_NAME, Interface, LINK_TYPE, LineMode, MAX_BLOCK,
-    MAX_INTERFACES, Packet,
+    CaptureError, DESCRIPTION_BUS, DESCRIPTION_PROBE, Fault, IF_DESCRIPTION, IF_NAME, Interface, LINK_TYPE,
+    LineMode, MAX_BLOCK, MAX_INTERFACES, Packet,
 };
 use block::{ByteOrder, Ticks, content, option};
 use kind::sniff;
@@ -232,6 +232,7 @@ impl<R: Read> CaptureReader<R> {
             .unwrap_or_default();
         let mode = match option(&description.options, IF_DESCRIPTION) {
             Some(text) if text == DESCRIPTION_BUS.as_bytes() => LineMode::Bus,
+            Some(text) if text == DESCRIPTION_PROBE.as_bytes() => LineMode::Unknown,
             _ => LineMode::Single,
         };
         let (name, link_type) = (name.into_owned(), description.linktype.0 as u16);

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use pcap_parser::{BOM_MAGIC, EPB_MAGIC, IDB_MAGIC, SHB_MAGIC};
 
 use super::{
-    COMMENT_CLOCK, COMMENT_CLOSE, COMMENT_OPEN, Content, DESCRIPTION_BUS, Direction, EPB_FLAGS,
-    FLAGS_INBOUND, FLAGS_OUTBOUND, IF_DESCRIPTION, IF_NAME, IF_TSRESOL, Interface, LINK_TYPE, LineMode,
-    MAX_BLOCK, MAX_INTERFACES, MICROSECONDS, OPT_COMMENT, OPT_END, Packet,
+    COMMENT_CLOCK, COMMENT_CLOSE, COMMENT_OPEN, Content, DESCRIPTION_BUS, DESCRIPTION_PROBE, Direction,
+    EPB_FLAGS, FLAGS_INBOUND, FLAGS_OUTBOUND, IF_DESCRIPTION, IF_NAME, IF_TSRESOL, Interface, LINK_TYPE,
+    LineMode, MAX_BLOCK, MAX_INTERFACES, MICROSECONDS, OPT_COMMENT, OPT_END, Packet,
 };
 use crate::time::Timestamp;
 
@@ -89,6 +89,7 @@ impl<W: Write> CaptureWriter<W> {
         match interface.mode {
             LineMode::Single => {}
             LineMode::Bus => self.put_option(IF_DESCRIPTION, DESCRIPTION_BUS.as_bytes()),
+            LineMode::Unknown => self.put_option(IF_DESCRIPTION, DESCRIPTION_PROBE.as_bytes()),
         }
         self.put_option(IF_TSRESOL, &[MICROSECONDS]);
         self.put_option(OPT_END, &[]);

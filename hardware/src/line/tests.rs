@@ -95,7 +95,7 @@ fn a_board_that_is_alone_is_not_switched_by_somebody_who_peeks() {
     world.run(15);
     assert_eq!(
         (world.line.mode(), &world.found[..]),
-        (Some(LineMode::Bus), &[LineMode::Bus][..])
+        (LineMode::Bus, &[LineMode::Bus][..])
     );
     assert_eq!(world.dumps().next(), BusAddress::new(42).map(Place::At));
     assert!(world.line.figures().is_some_and(|figures| figures.answers > 10));
@@ -152,9 +152,9 @@ fn what_is_known_of_a_bus_outlives_a_probe() {
     world.line.handle_closed(world.now, "unplugged");
     world.line.keep(LineSettings::default().peeking());
     world.line.handle_opened(world.now);
-    assert_eq!(world.line.mode(), None);
+    assert_eq!(world.line.mode(), LineMode::Unknown);
     world.run(10);
-    assert_eq!(world.line.mode(), Some(LineMode::Bus));
+    assert_eq!(world.line.mode(), LineMode::Bus);
     let opened = |(_, what): &&(Place, Observation)| *what == Observation::Opened;
     assert_eq!(world.observed.iter().filter(opened).count(), 2);
     // It would be 1 for a line that had just met it.
@@ -178,12 +178,12 @@ fn a_line_that_was_probed_is_probed_again_after_it_was_closed() {
     world.line.handle_closed(world.now, "unplugged");
     assert!(!world.line.is_open());
     world.line.handle_opened(world.now);
-    assert_eq!(world.line.mode(), None);
+    assert_eq!(world.line.mode(), LineMode::Unknown);
     let mut known = World::new(LineSettings::of(LineMode::Single));
     known.run(3);
     known.line.handle_closed(known.now, "unplugged");
     known.line.handle_opened(known.now);
-    assert_eq!(known.line.mode(), Some(LineMode::Single));
+    assert_eq!(known.line.mode(), LineMode::Single);
 }
 
 #[test]

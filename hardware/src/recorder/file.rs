@@ -29,8 +29,8 @@ pub(super) struct DayFile<F> {
     /// Whether something was written since it was last synchronized.
     pub(super) changed: bool,
     writer: CaptureWriter<Measured<F>>,
-    /// The interfaces of a single board and of a bus, once there are any.
-    interfaces: [Option<usize>; 2],
+    /// The interfaces of a single board, of a bus, and of a line that is probed, once there are any.
+    interfaces: [Option<usize>; 3],
     /// Length of the file up to its last whole block, in bytes.
     whole: u64,
 }
@@ -48,7 +48,7 @@ impl<F: Storage> DayFile<F> {
             changed: true,
             whole: writer.get_ref().length.get(),
             writer,
-            interfaces: [None; 2],
+            interfaces: [None; 3],
         })
     }
 
@@ -91,6 +91,7 @@ impl<F: Storage> DayFile<F> {
         let slot = match mode {
             LineMode::Single => 0,
             LineMode::Bus => 1,
+            LineMode::Unknown => 2,
         };
         if let Some(interface) = self.interfaces[slot] {
             return Ok(interface);

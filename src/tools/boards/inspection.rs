@@ -39,7 +39,7 @@ impl Inspection {
         let mut line = Line::keeping(settings);
         line.handle_opened(now);
         Self {
-            decided_at: line.mode().map(|_| now),
+            decided_at: (line.mode() != LineMode::Unknown).then_some(now),
             line,
             batteries,
             boards: BTreeMap::new(),
@@ -53,7 +53,7 @@ impl Inspection {
 
     /// The mode of the line, once it is known.
     pub(super) fn mode(&self) -> Option<LineMode> {
-        self.line.mode()
+        Some(self.line.mode()).filter(|mode| *mode != LineMode::Unknown)
     }
 
     /// Whether everything is known that the boards will report.
@@ -196,6 +196,7 @@ impl Inspection {
         match self.mode()? {
             LineMode::Single => (!self.heard).then_some(decided_at + MAX_SILENCE),
             LineMode::Bus => self.boards.is_empty().then_some(decided_at + MAX_BUS_SILENCE),
+            LineMode::Unknown => None,
         }
     }
 }

@@ -287,9 +287,10 @@ fn kind_word<S: Serializer>(kind: &Option<PortKind>, serializer: S) -> Result<S:
 
 #[expect(clippy::ref_option, reason = "serde hands fields over by reference")]
 fn mode_word<S: Serializer>(mode: &Option<LineMode>, serializer: S) -> Result<S::Ok, S::Error> {
-    let word = mode.map(|mode| match mode {
-        LineMode::Single => "single",
-        LineMode::Bus => "bus",
+    let word = mode.and_then(|mode| match mode {
+        LineMode::Single => Some("single"),
+        LineMode::Bus => Some("bus"),
+        LineMode::Unknown => None,
     });
     word.serialize(serializer)
 }
