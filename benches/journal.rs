@@ -58,7 +58,15 @@ fn main() {
     let mut journal = Journal::open(&path).expect("a journal");
     let last = timed(|| assert!(journal.last_seq("live", "board-0").expect("a number") > 0));
     println!("last number: {last:?}");
-    let game = timed(|| assert!(journal.last_game("live", "board-0").expect("readable").is_some()));
+    let game = timed(|| {
+        assert!(
+            journal
+                .all_of("live", "board-0")
+                .last_game()
+                .expect("readable")
+                .is_some()
+        )
+    });
     println!("last game: {game:?}");
     let unsent = timed(|| assert_eq!(journal.unsent("mqtt", "live").expect("readable").len(), 8));
     println!("what is unsent: {unsent:?}");

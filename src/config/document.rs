@@ -214,7 +214,15 @@ pub(super) fn parse(text: &str) -> Result<Config, Wrong> {
         event,
         ports,
         clock_messages: document.clock_messages,
+        of_boards: of_boards(text)?,
     })
+}
+
+/// What the text says of boards and of what is played on them.
+fn of_boards(text: &str) -> Result<String, Wrong> {
+    let mut table: toml::Table = toml::from_str(text)?;
+    table.retain(|key, _| matches!(key, "event" | "board"));
+    Ok(table.to_string())
 }
 
 fn mqtt(table: MqttTable, daemon: &Daemon) -> MqttConfig {

@@ -62,6 +62,9 @@ pub struct Config {
     pub boards: Vec<NamedBoard>,
     /// What clocks display between games.
     pub clock_messages: ClockMessages,
+    /// The part of the text that says how boards are called and what is played on them, as a configuration of its own:
+    /// what a daemon knew then follows from it, and there is nothing in it that others should not see.
+    pub of_boards: String,
 }
 
 /// The daemon itself.

@@ -94,8 +94,8 @@ pub async fn run(config: Config) -> Result<()> {
 /// The hall with the boards and games that the journal knows; MQTT goes on with them as well.
 fn resume_hall(config: &Config, journal: &Journal, mut mqtt: Option<&mut Mqtt>) -> Result<Hall> {
     let names = Names::Configured(Box::new(config.clone()));
-    let known =
-        resume::boards(journal, LIVE_STREAM, &names).context("cannot go on with the games of the journal")?;
+    let known = resume::boards(journal, LIVE_STREAM, &names, None)
+        .context("cannot go on with the games of the journal")?;
     let mut hall = Hall::new(LIVE_STREAM, names);
     hall.begin_after(Numbers {
         others: journal.begins_after()?,

@@ -46,10 +46,13 @@ impl Mqtt {
             return Ok(());
         }
         let connected = journal.last_connected(LIVE_STREAM, board)?;
-        let game = journal.last_game(LIVE_STREAM, board)?.map(|game| game.record);
+        let game = journal
+            .all_of(LIVE_STREAM, board)
+            .last_game()?
+            .map(|game| game.record);
         self.publisher.resume(board, connected.as_ref(), game);
         self.publisher
-            .resume_incidents(board, journal.incidents(LIVE_STREAM, board)?);
+            .resume_incidents(board, journal.all_of(LIVE_STREAM, board).incidents()?);
         // Spectators already have everything that happened up to then.
         let until = self.started.saturating_sub(self.config.public_delay(board));
         let events = journal.games_from(LIVE_STREAM, board, until)?;

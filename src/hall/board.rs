@@ -82,6 +82,17 @@ impl Board {
         self
     }
 
+    /// The number of its last event.
+    #[must_use]
+    pub fn last_seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// Goes on counting after that number, if it is higher.
+    pub(super) fn count_on_after(&mut self, number: u64) {
+        self.seq = self.seq.max(number);
+    }
+
     /// Goes on with the incidents of the journal.
     #[must_use]
     pub fn with_incidents(mut self, incidents: &Incidents) -> Self {

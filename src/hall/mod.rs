@@ -145,6 +145,15 @@ impl Hall {
         self.numbers = numbers;
     }
 
+    /// Boards that have been met go on counting after these numbers, where they are higher.
+    pub fn count_on_after(&mut self, numbers: &BTreeMap<String, u64>) {
+        for (name, number) in numbers {
+            if let Some(board) = self.boards.get_mut(name) {
+                board.count_on_after(*number);
+            }
+        }
+    }
+
     /// Another configuration applies from now on: the names of boards that come, and what is played on all of them.
     pub fn configure(&mut self, names: Names) {
         for board in self.boards.values_mut() {

@@ -1,30 +1,55 @@
 //! The boards of a daemon that is started again, from the journal.
 
+use std::collections::BTreeMap;
+
 use super::{Board, Names};
 use crate::journal::{Journal, JournalError};
 use crate::referee::Resumed;
 use crate::referee::command::Announced;
 
-/// The boards that the journal knows, each with its last game: what a daemon continues with. `names` says what is
-/// played on them.
+/// The boards that the journal knows, each with its last game: what a daemon continues with where it has no recording.
+/// `names` says what is played on them. `until` is the last event of each that counts; `None`: all do.
 ///
 /// # Errors
 ///
 /// When the journal cannot be read.
-pub fn boards(journal: &Journal, stream: &str, names: &Names) -> Result<Vec<Board>, JournalError> {
+pub fn boards(
+    journal: &Journal,
+    stream: &str,
+    names: &Names,
+    until: Option<&BTreeMap<String, u64>>,
+) -> Result<Vec<Board>, JournalError> {
     let mut boards = Vec::new();
-    for (name, last_seq) in journal.boards(stream)? {
-        let game = journal.last_game(stream, &name)?;
-        let game = game.as_ref().and_then(Resumed::new);
-        let followed = journal.last_followed(stream, &name)?;
-        let board = Board::new(&name, stream, names.regulations(&name));
-        let incidents = journal.incidents(stream, &name)?;
-        let board = board.resumed(last_seq, followed, game).with_incidents(&incidents);
-        let mut announced = Announced::default();
-        for event in journal.announcements(stream, &name)? {
-            announced.apply(&event);
+    for (name, last) in journal.boards(stream)? {
+        let last = until.map_or(Some(last), |until| until.get(&name).copied());
+        if let Some(last) = last {
+            boards.push(board(journal, stream, names, &name, last)?);
         }
-        boards.push(board.with_announced(&announced));
     }
     Ok(boards)
+}
+
+/// One of them, up to the event with that number.
+///
+/// # Errors
+///
+/// When the journal cannot be read.
+pub fn board(
+    journal: &Journal,
+    stream: &str,
+    names: &Names,
+    name: &str,
+    last: u64,
+) -> Result<Board, JournalError> {
+    let past = journal.past(stream, name, last);
+    let game = past.last_game()?;
+    let game = game.as_ref().and_then(Resumed::new);
+    let board = Board::new(name, stream, names.regulations(name));
+    let board = board.resumed(last, past.last_followed()?, game);
+    let board = board.with_incidents(&past.incidents()?);
+    let mut announced = Announced::default();
+    for event in past.announcements()? {
+        announced.apply(&event);
+    }
+    Ok(board.with_announced(&announced))
 }

@@ -144,7 +144,7 @@ fn boards_that_are_new_count_from_where_a_damaged_journal_was_given_up() {
 /// The hall of a kiebitz that is started with that journal, and the line of the same board as before.
 fn started_again(world: &mut World, journal: &Journal, names: &Names) {
     let mut hall = Hall::new("live", names.clone());
-    for board in resume::boards(journal, "live", names).expect("boards") {
+    for board in resume::boards(journal, "live", names, None).expect("boards") {
         hall.expect(board);
     }
     world.line = hall.add("/dev/ttyUSB0", Line::keeping(LineSettings::of(LineMode::Single)));

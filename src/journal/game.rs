@@ -1,7 +1,7 @@
 //! Games in the journal.
 
 use kiebitz_hardware::Timestamp;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Statement, params};
 
 use super::{Journal, JournalError, JournaledEvent, journaled};
 use crate::events::incidents::Incidents;
@@ -62,7 +62,7 @@ impl Journal {
         board: &str,
         game: &str,
     ) -> Result<Vec<JournaledEvent>, JournalError> {
-        let events = game_events(&self.connection, stream, board, game);
+        let events = game_events(&self.connection, stream, board, game, ALL);
         events.map_err(self.error())
     }
 
@@ -143,58 +143,21 @@ impl Journal {
         Ok(events)
     }
 
-    /// When a board was last known to be followed: when its last event was decided or, while a gap has no
-    /// `board.recovered` yet, when that gap began. `None` where the board has no events.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read.
-    pub fn last_followed(&self, stream: &str, board: &str) -> Result<Option<Timestamp>, JournalError> {
-        let mut select = self.connection.prepare(LAST_FOLLOWED).map_err(self.error())?;
-        let at = select.query_row([stream, board], |row| row.get::<_, i64>(0));
-        Ok(at.optional().map_err(self.error())?.map(Timestamp::from_micros))
-    }
-
-    /// The incidents of a board.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read, or holds events that cannot be decoded.
-    pub fn incidents(&self, stream: &str, board: &str) -> Result<Incidents, JournalError> {
-        let mut select = self.connection.prepare(INCIDENTS).map_err(self.error())?;
-        let rows = select.query_map([stream, board], journaled);
-        let rows: Vec<JournaledEvent> = rows.and_then(Iterator::collect).map_err(self.error())?;
-        let mut incidents = Incidents::default();
-        for row in rows {
-            incidents.apply(&row.decoded(&self.path)?);
+    /// What there is of a board up to the event with that number.
+    #[must_use]
+    pub fn past<'j>(&'j self, stream: &'j str, board: &'j str, until: u64) -> Past<'j> {
+        Past {
+            journal: self,
+            stream,
+            board,
+            until: until.min(ALL),
         }
-        Ok(incidents)
     }
 
-    /// The events with what was announced for a board's next game and its round, in order.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read, or holds events that cannot be decoded.
-    pub fn announcements(&self, stream: &str, board: &str) -> Result<Vec<Event>, JournalError> {
-        let mut select = self.connection.prepare(ANNOUNCED).map_err(self.error())?;
-        let rows = select.query_map([stream, board], journaled);
-        let rows: Vec<JournaledEvent> = rows.and_then(Iterator::collect).map_err(self.error())?;
-        rows.iter().map(|row| row.decoded(&self.path)).collect()
-    }
-
-    /// The last game of a board, ended or not; `None` where it has had none.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read, or holds events that cannot be decoded.
-    pub fn last_game(&self, stream: &str, board: &str) -> Result<Option<ResumableGame>, JournalError> {
-        let mut select = self.connection.prepare(LAST_STARTED).map_err(self.error())?;
-        let game = select.query_row([stream, board], |row| row.get::<_, String>(0));
-        let Some(game) = game.optional().map_err(self.error())? else {
-            return Ok(None);
-        };
-        Ok(ResumableGame::of(&self.decoded_events(stream, board, &game)?))
+    /// What there is of a board.
+    #[must_use]
+    pub fn all_of<'j>(&'j self, stream: &'j str, board: &'j str) -> Past<'j> {
+        self.past(stream, board, ALL)
     }
 
     fn decoded_events(&self, stream: &str, board: &str, game: &str) -> Result<Vec<Event>, JournalError> {
@@ -202,6 +165,112 @@ impl Journal {
         events.iter().map(|event| event.decoded(&self.path)).collect()
     }
 }
+
+/// What the journal has of a board up to some event.
+#[derive(Debug, Clone, Copy)]
+pub struct Past<'j> {
+    journal: &'j Journal,
+    stream: &'j str,
+    board: &'j str,
+    until: u64,
+}
+
+impl Past<'_> {
+    /// When the board was last known to be followed: when its last event was decided or, while a gap has no
+    /// `board.recovered` yet, when that gap began. `None` where the board has no events.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn last_followed(&self) -> Result<Option<Timestamp>, JournalError> {
+        let mut select = self.prepare(LAST_FOLLOWED)?;
+        let at = select.query_row(self.params(), |row| row.get::<_, i64>(0));
+        let at = at.optional().map_err(self.journal.error())?;
+        Ok(at.map(Timestamp::from_micros))
+    }
+
+    /// When its last event was decided; `None` where it has none.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn last_ts(&self) -> Result<Option<Timestamp>, JournalError> {
+        let mut select = self.prepare(LAST_TS)?;
+        let at = select.query_row(self.params(), |row| row.get::<_, i64>(0));
+        let at = at.optional().map_err(self.journal.error())?;
+        Ok(at.map(Timestamp::from_micros))
+    }
+
+    /// Its incidents.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or holds events that cannot be decoded.
+    pub fn incidents(&self) -> Result<Incidents, JournalError> {
+        let mut incidents = Incidents::default();
+        for event in self.events(INCIDENTS)? {
+            incidents.apply(&event);
+        }
+        Ok(incidents)
+    }
+
+    /// The events with what was announced for its next game and its round, in order.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or holds events that cannot be decoded.
+    pub fn announcements(&self) -> Result<Vec<Event>, JournalError> {
+        self.events(ANNOUNCED)
+    }
+
+    /// Its last coming or going; `None`: it has never been connected.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or holds events that cannot be decoded.
+    pub fn presence(&self) -> Result<Option<Event>, JournalError> {
+        Ok(self.events(PRESENCE)?.pop())
+    }
+
+    /// Its last game, ended or not; `None` where it has had none.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or holds events that cannot be decoded.
+    pub fn last_game(&self) -> Result<Option<ResumableGame>, JournalError> {
+        let mut select = self.prepare(LAST_STARTED)?;
+        let game = select.query_row(self.params(), |row| row.get::<_, String>(0));
+        let Some(game) = game.optional().map_err(self.journal.error())? else {
+            return Ok(None);
+        };
+        let connection = &self.journal.connection;
+        let events = game_events(connection, self.stream, self.board, &game, self.until);
+        let events = events.map_err(self.journal.error())?;
+        Ok(ResumableGame::of(&self.decoded(&events)?))
+    }
+
+    fn events(&self, sql: &str) -> Result<Vec<Event>, JournalError> {
+        let mut select = self.prepare(sql)?;
+        let rows = select.query_map(self.params(), journaled);
+        let rows: Vec<JournaledEvent> = rows.and_then(Iterator::collect).map_err(self.journal.error())?;
+        self.decoded(&rows)
+    }
+
+    fn decoded(&self, rows: &[JournaledEvent]) -> Result<Vec<Event>, JournalError> {
+        rows.iter().map(|row| row.decoded(&self.journal.path)).collect()
+    }
+
+    fn prepare(&self, sql: &str) -> Result<Statement<'_>, JournalError> {
+        self.journal.connection.prepare(sql).map_err(self.journal.error())
+    }
+
+    fn params(&self) -> (&str, &str, u64) {
+        (self.stream, self.board, self.until)
+    }
+}
+
+/// More than any event's number.
+const ALL: u64 = i64::MAX as u64;
 
 /// At most this many events are read at a time.
 const PAGE: usize = 1000;
@@ -241,6 +310,7 @@ fn game_events(
     stream: &str,
     board: &str,
     game: &str,
+    until: u64,
 ) -> rusqlite::Result<Vec<JournaledEvent>> {
     let started = connection.query_row(STARTED, [stream, board, game], |row| row.get(0));
     let Some(started) = started.optional()? else {
@@ -249,7 +319,11 @@ fn game_events(
     let started: u64 = started;
     let next = connection.query_row(NEXT_STARTED, params![stream, board, started], |row| row.get(0));
     // All later events are its own where no game comes after it.
-    let next = next.optional()?.unwrap_or(i64::MAX);
+    let next = next
+        .optional()?
+        .unwrap_or(ALL)
+        .min(until.saturating_add(1))
+        .min(ALL);
     let mut select = connection.prepare(EVENTS)?;
     let rows = select.query_map(params![stream, board, started, next, game], journaled)?;
     rows.collect()
@@ -274,7 +348,7 @@ const STARTED: &str = "SELECT seq FROM event INDEXED BY game_edge
     AND type = 'game.started' AND game = ?3 ORDER BY seq DESC LIMIT 1";
 const LAST_STARTED: &str = "SELECT game FROM event INDEXED BY game_edge
     WHERE stream = ?1 AND board = ?2 AND type IN ('game.started', 'game.ended')
-    AND type = 'game.started' ORDER BY seq DESC LIMIT 1";
+    AND type = 'game.started' AND seq <= ?3 ORDER BY seq DESC LIMIT 1";
 const STARTED_FROM: &str = "SELECT game FROM event INDEXED BY game_edge
     WHERE stream = ?1 AND board = ?2 AND type IN ('game.started', 'game.ended') AND type = 'game.started'
     AND seq >= ifnull((SELECT seq FROM event INDEXED BY game_edge
@@ -285,21 +359,24 @@ const STARTED_FROM: &str = "SELECT game FROM event INDEXED BY game_edge
 /// `board.recovered`; a board that is met for the first time opens none. Other events meanwhile do not say what was
 /// played in it: it began with the disconnection, or after the last event of the daemon's previous run.
 const LAST_FOLLOWED: &str = "WITH
+    known (seq, type, ts) AS NOT MATERIALIZED (SELECT seq, type, ts FROM event WHERE stream = ?1 AND board = ?2 AND seq <= ?3),
     recovered (seq) AS (SELECT COALESCE(
-        (SELECT MAX(seq) FROM event WHERE stream = ?1 AND board = ?2 AND type = 'board.recovered'),
-        (SELECT MIN(seq) FROM event WHERE stream = ?1 AND board = ?2))),
-    gap (seq, type) AS (SELECT seq, type FROM event WHERE stream = ?1 AND board = ?2
-        AND seq > (SELECT seq FROM recovered) AND type IN ('board.connected', 'board.disconnected')
+        (SELECT MAX(seq) FROM known WHERE type = 'board.recovered'), (SELECT MIN(seq) FROM known))),
+    gap (seq, type) AS (SELECT seq, type FROM known
+        WHERE seq > (SELECT seq FROM recovered) AND type IN ('board.connected', 'board.disconnected')
         ORDER BY seq LIMIT 1),
     followed (seq) AS (SELECT seq - (type = 'board.connected') FROM gap)
-    SELECT ts FROM event WHERE stream = ?1 AND board = ?2
-        AND seq <= COALESCE((SELECT seq FROM followed), 9223372036854775807) ORDER BY seq DESC LIMIT 1";
+    SELECT ts FROM known WHERE seq <= COALESCE((SELECT seq FROM followed), ?3) ORDER BY seq DESC LIMIT 1";
+const LAST_TS: &str =
+    "SELECT ts FROM event WHERE stream = ?1 AND board = ?2 AND seq <= ?3 ORDER BY seq DESC LIMIT 1";
+const PRESENCE: &str = "SELECT seq, payload FROM event WHERE stream = ?1 AND board = ?2 AND seq <= ?3
+    AND type IN ('board.connected', 'board.disconnected') ORDER BY seq DESC LIMIT 1";
 const NEXT_STARTED: &str = "SELECT seq FROM event INDEXED BY game_edge
     WHERE stream = ?1 AND board = ?2 AND seq > ?3 AND type IN ('game.started', 'game.ended')
     AND type = 'game.started' ORDER BY seq LIMIT 1";
-const INCIDENTS: &str = "SELECT seq, payload FROM event WHERE stream = ?1 AND board = ?2
+const INCIDENTS: &str = "SELECT seq, payload FROM event WHERE stream = ?1 AND board = ?2 AND seq <= ?3
     AND type IN ('incident.opened', 'incident.updated', 'incident.closed', 'game.started') ORDER BY seq";
-const ANNOUNCED: &str = "SELECT seq, payload FROM event WHERE stream = ?1 AND board = ?2
+const ANNOUNCED: &str = "SELECT seq, payload FROM event WHERE stream = ?1 AND board = ?2 AND seq <= ?3
     AND type IN ('command.taken', 'game.started', 'game.amended', 'game.ended') ORDER BY seq";
 const EVENTS: &str = "SELECT seq, payload FROM event
     WHERE stream = ?1 AND board = ?2 AND seq >= ?3 AND seq < ?4 AND game = ?5 ORDER BY seq";

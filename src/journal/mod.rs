@@ -10,7 +10,10 @@
 
 mod error;
 mod game;
+mod numbers;
 mod payload;
+mod recover;
+mod run;
 mod schema;
 
 use std::fs::OpenOptions;
@@ -19,14 +22,18 @@ use std::path::{Path, PathBuf};
 
 use kiebitz_hardware::Timestamp;
 use rusqlite::{
-    Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params,
+    Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Statement, Transaction, TransactionBehavior,
+    params,
 };
 
 use crate::events::Event;
 
 pub use error::JournalError;
-pub use game::GameEntry;
+pub use game::{GameEntry, Past};
+pub use numbers::NumbersFile;
 pub use payload::JournaledEvent;
+pub use recover::Recovered;
+pub use run::Run;
 
 /// The events of all boards, in a file.
 ///
@@ -123,18 +130,7 @@ impl Journal {
         self.write(|transaction, path| {
             let mut insert = transaction.prepare(INSERT).map_err(error::of(path))?;
             for event in events {
-                let Event {
-                    stream,
-                    board,
-                    seq,
-                    game,
-                    ..
-                } = event;
-                let (payload, kind) = payload::encoded(event)
-                    .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
-                    .map_err(error::of(path))?;
-                let row = params![stream, board, seq, event.ts.as_micros(), game, kind, payload];
-                insert.execute(row).map_err(error::of_event(path, event))?;
+                self::insert(&mut insert, path, event)?;
             }
             Ok(())
         })
@@ -289,6 +285,7 @@ impl Journal {
 const ASIDE: &str = ".damaged-";
 const INSERT: &str =
     "INSERT INTO event (stream, board, seq, ts, game, type, payload) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+const INSERT_NEW: &str = "INSERT OR IGNORE INTO event (stream, board, seq, ts, game, type, payload) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 const ACKNOWLEDGE: &str = "INSERT INTO delivered (output, stream, board, seq) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT DO UPDATE SET seq = max(seq, excluded.seq)";
 /// The boards of a stream, each with its last event. It goes from board to board by the key; a GROUP BY would read all
@@ -305,6 +302,22 @@ fn lasts(transaction: &Connection, stream: &str) -> rusqlite::Result<Vec<(String
     let mut select = transaction.prepare(LAST)?;
     let rows = select.query_map([stream], |row| Ok((row.get(0)?, row.get(1)?)))?;
     rows.collect()
+}
+
+/// Inserts an event. Returns 1, or 0 where its number is there already and the statement lets that be.
+fn insert(insert: &mut Statement<'_>, path: &Path, event: &Event) -> Result<usize, JournalError> {
+    let Event {
+        stream,
+        board,
+        seq,
+        game,
+        ..
+    } = event;
+    let (payload, kind) = payload::encoded(event)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+        .map_err(error::of(path))?;
+    let row = params![stream, board, seq, event.ts.as_micros(), game, kind, payload];
+    insert.execute(row).map_err(error::of_event(path, event))
 }
 
 fn journaled(row: &Row<'_>) -> rusqlite::Result<JournaledEvent> {

@@ -10,7 +10,9 @@ use super::error::{self, JournalError};
 const APPLICATION: i32 = 0x6b69_6562;
 /// The version of the tables and of what the payloads may hold: an older kiebitz cannot read a type of event that it
 /// does not know, so that a new type raises it as well.
-const VERSION: i32 = 1;
+const VERSION: i32 = 2;
+/// The first one; what it lacks is added.
+const FIRST: i32 = 1;
 
 /// `event` has what is published, and beside it what is asked for. The index holds where games begin and end; it is
 /// small, and everything about games follows from it.
@@ -43,6 +45,17 @@ CREATE TABLE delivered (
 /// The number after which boards begin to count. It came later than the other tables: a file without it begins with 1.
 const BEGUN: &str = "CREATE TABLE begun (after INTEGER NOT NULL) STRICT";
 
+/// Since version 2: the starts of the daemon.
+const RUNS: &str = "
+CREATE TABLE run (
+    number INTEGER PRIMARY KEY,
+    began INTEGER NOT NULL, -- microseconds since 1970
+    config TEXT NOT NULL, -- what applied to the boards
+    whole INTEGER NOT NULL, -- no board went on with what was recorded before
+    numbered TEXT NOT NULL -- JSON: with which numbers boards went on
+) STRICT;
+";
+
 /// Makes the tables where there are none, and refuses a file with others.
 pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), JournalError> {
     let (application, version) = header(connection).map_err(error::of(path))?;
@@ -53,29 +66,39 @@ pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Jo
         // Elsewhere than on a local disk there is no such mode, and SQLite goes on with one that is as safe.
         .pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))
         .and_then(|()| synchronise(connection, true))
-        .and_then(|()| {
-            if application == 0 {
-                create(connection, super::put_aside_at(path))
-            } else {
-                Ok(())
-            }
+        .and_then(|()| match (application, version) {
+            (0, _) => create(connection, super::put_aside_at(path)),
+            (_, FIRST) => add_runs(connection),
+            _ => Ok(()),
         });
     ready.map_err(error::of(path))
 }
 
 /// Refuses a file that does not have the tables of this version.
 pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), JournalError> {
-    match header(connection).map_err(error::of(path))? {
-        (APPLICATION, VERSION) => Ok(()),
-        (APPLICATION, newer) => Err(JournalError::Newer {
+    let (application, version) = header(connection).map_err(error::of(path))?;
+    let has_tables = has_tables(connection).map_err(error::of(path))?;
+    let inconsistent = |detail: &str| Err(error::damaged(path.to_owned(), &detail));
+    match (application == APPLICATION, has_tables, version) {
+        (true, true, FIRST..=VERSION) => Ok(()),
+        (true, true, 0 | ..0) => inconsistent("its version is missing"),
+        (true, true, newer) => Err(JournalError::Newer {
             path: path.to_owned(),
             found: newer,
             known: VERSION,
         }),
-        _ => Err(JournalError::Foreign {
+        (true, false, _) => inconsistent("a table is missing"),
+        (false, true, _) => inconsistent("its header does not say that it is a journal"),
+        (false, false, _) => Err(JournalError::Foreign {
             path: path.to_owned(),
         }),
     }
+}
+
+/// Whether all tables are there that every version has.
+fn has_tables(connection: &Connection) -> rusqlite::Result<bool> {
+    let sql = "SELECT count(*) = 3 FROM sqlite_schema WHERE type = 'table' AND name IN ('event', 'output', 'delivered')";
+    connection.query_row(sql, [], |row| row.get(0))
 }
 
 /// Whether a commit waits until the disk has it.
@@ -105,8 +128,16 @@ fn create(connection: &mut Connection, after: u64) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute_batch(TABLES)?;
     transaction.execute_batch(BEGUN)?;
+    transaction.execute_batch(RUNS)?;
     transaction.execute("INSERT INTO begun (after) VALUES (?1)", [after])?;
     transaction.pragma_update(None, "application_id", APPLICATION)?;
+    transaction.pragma_update(None, "user_version", VERSION)?;
+    transaction.commit()
+}
+
+fn add_runs(connection: &mut Connection) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    transaction.execute_batch(RUNS)?;
     transaction.pragma_update(None, "user_version", VERSION)?;
     transaction.commit()
 }

@@ -175,7 +175,7 @@ fn streams_and_boards_do_not_mix() {
     assert_eq!(journal.last_seq("live", "c").expect("a number"), 1);
     assert_eq!(journal.last_seq("replay", "c").expect("a number"), 0);
     assert_eq!(journal.games("replay", "b").expect("readable").len(), 1);
-    assert_eq!(journal.last_game("replay", "c").expect("readable"), None);
+    assert_eq!(journal.all_of("replay", "c").last_game().expect("readable"), None);
     assert!(
         journal
             .game_events("live", "b", "g-2")

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use shakmaty::Color;
 use thiserror::Error;
 
-use crate::events::{Action, Players, color};
+use crate::events::{Action, EventKind, Players, color};
 use crate::laws::{ClaimKind, ClaimRuling, Language};
 use crate::tracker::Side;
 pub use announced::Announced;
@@ -288,6 +288,31 @@ impl Command {
             note,
             error,
         }
+    }
+}
+
+impl Command {
+    /// The command that an event says was taken, whether it was carried out or not; `None`: it is another event, or has a
+    /// command of a newer version.
+    #[must_use]
+    pub fn taken(event: &EventKind) -> Option<Self> {
+        let EventKind::CommandTaken {
+            id,
+            action,
+            by,
+            arguments,
+            ..
+        } = event
+        else {
+            return None;
+        };
+        Some(Self {
+            id: id.clone(),
+            by: by.clone(),
+            action: *action,
+            order: order(*action, arguments).ok()?,
+            arguments: arguments.clone(),
+        })
     }
 }
 

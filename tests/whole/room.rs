@@ -199,7 +199,7 @@ impl Room {
         self.now = self.now + down;
         while self.board.poll_transmit(self.now).is_some() {}
         self.hall = Hall::new("live", self.names.clone());
-        for board in resume::boards(&self.journal, "live", &self.names).unwrap() {
+        for board in resume::boards(&self.journal, "live", &self.names, None).unwrap() {
             self.hall.expect(board);
         }
         self.line = self
@@ -232,7 +232,12 @@ impl Room {
 
     /// The last game.
     pub(crate) fn game(&self) -> GameRecord {
-        self.journal.last_game("live", "b").unwrap().unwrap().record
+        self.journal
+            .all_of("live", "b")
+            .last_game()
+            .unwrap()
+            .unwrap()
+            .record
     }
 
     /// The moves of the last game.
@@ -255,7 +260,7 @@ impl Room {
 
     /// The incidents that are open, by case, with the number of the offence.
     pub(crate) fn open(&self) -> Vec<String> {
-        let incidents = self.journal.incidents("live", "b").unwrap();
+        let incidents = self.journal.all_of("live", "b").incidents().unwrap();
         let open = incidents
             .open()
             .filter(|incident| !LINES.contains(&incident.kind.as_str()));

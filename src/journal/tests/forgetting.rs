@@ -32,7 +32,8 @@ fn game_in_play_is_never_forgotten() {
     let far = Timestamp::from_micros(i64::MAX);
     assert_eq!(journal.forget_before("live", far).expect("room"), 4);
     let game = journal
-        .last_game("live", "b")
+        .all_of("live", "b")
+        .last_game()
         .expect("readable")
         .expect("the game in play");
     assert_eq!((game.number, game.record.moves.len()), (2, 1));
@@ -49,5 +50,5 @@ fn numbering_continues_when_everything_else_is_forgotten() {
     assert_eq!(journal.forget_before("live", far).expect("room"), 0);
     assert_eq!(journal.last_seq("live", "b").expect("a number"), 4);
     assert_eq!(journal.games("live", "b").expect("readable"), []);
-    assert_eq!(journal.last_game("live", "b").expect("readable"), None);
+    assert_eq!(journal.all_of("live", "b").last_game().expect("readable"), None);
 }

@@ -18,7 +18,7 @@ fn games_of_real_boards_follow_from_their_events() {
         for event in &events {
             games.apply(event);
         }
-        let game = journal.last_game("live", board).expect("readable");
+        let game = journal.all_of("live", board).last_game().expect("readable");
         assert_eq!(game.as_ref().map(|game| &game.record), games.current());
         let list = journal.games("live", board).expect("readable");
         let Some(game) = game else {
@@ -73,7 +73,11 @@ fn game_has_its_plies_as_amended_and_withdrawn() {
     ];
     let events: Vec<Event> = (1..).zip(kinds).map(|(seq, kind)| event(seq, kind)).collect();
     journal.append(&events).expect("room");
-    let game = journal.last_game("live", "b").expect("readable").expect("a game");
+    let game = journal
+        .all_of("live", "b")
+        .last_game()
+        .expect("readable")
+        .expect("a game");
     let moves = &game.record.moves;
     assert_eq!(
         moves
@@ -136,7 +140,11 @@ fn game_that_goes_on_after_an_end_is_in_play() {
         let list = journal.games("live", "b").expect("readable");
         let ended = list.iter().map(|entry| entry.ended).collect::<Vec<_>>();
         assert_eq!(ended, [over.then_some(events[2].ts)]);
-        let game = journal.last_game("live", "b").expect("readable").expect("a game");
+        let game = journal
+            .all_of("live", "b")
+            .last_game()
+            .expect("readable")
+            .expect("a game");
         assert_eq!(game.record.ended.is_some(), over);
         let far = Timestamp::from_micros(i64::MAX);
         let forgotten = journal.forget_before("live", far).expect("room");
@@ -208,7 +216,7 @@ fn a_gap_is_open_until_its_recovery_is_published() {
             })
             .collect();
         journal.append(&events).expect("room");
-        let at = journal.last_followed("live", "b").expect("readable");
+        let at = journal.all_of("live", "b").last_followed().expect("readable");
         at.map(Timestamp::as_micros)
     };
     assert_eq!(followed(&[]), None);

@@ -30,9 +30,8 @@ pub(crate) struct Played {
     pub(crate) placement: String,
 }
 
-/// A board with players at it, and the line that it is on.
-pub(crate) struct Table {
-    pub(crate) player: Player,
+/// What is played at a board: games are dealt to the players, and what they do is noted.
+pub(crate) struct Dealer {
     chance: Chance,
     /// What is played, game by game.
     pub(crate) dealt: Vec<Game>,
@@ -44,6 +43,40 @@ pub(crate) struct Table {
     settings: SittingSettings,
     pub(crate) played: Vec<Played>,
     noted: Truth,
+}
+
+/// Players at a board.
+pub(crate) trait Players {
+    /// What they have really done.
+    fn truth(&self) -> Truth;
+    /// One more game is dealt to them.
+    fn add(&mut self, now: Timestamp, script: Script);
+}
+
+impl Players for Player {
+    fn truth(&self) -> Truth {
+        Self::truth(self)
+    }
+
+    fn add(&mut self, now: Timestamp, script: Script) {
+        Self::add(self, now, script);
+    }
+}
+
+impl Players for Sitting {
+    fn truth(&self) -> Truth {
+        Self::truth(self)
+    }
+
+    fn add(&mut self, now: Timestamp, script: Script) {
+        Self::add(self, now, script);
+    }
+}
+
+/// A board with players at it, and the line that it is on.
+pub(crate) struct Table {
+    pub(crate) player: Player,
+    pub(crate) dealer: Dealer,
     /// The line while its port is open.
     pub(crate) open: Option<LineId>,
     /// When its port is opened next.
@@ -52,6 +85,14 @@ pub(crate) struct Table {
     pub(crate) garbage: bool,
     /// When the player has something to do.
     pub(crate) due: Option<Timestamp>,
+}
+
+impl core::ops::Deref for Table {
+    type Target = Dealer;
+
+    fn deref(&self) -> &Dealer {
+        &self.dealer
+    }
 }
 
 /// How fast is played, and how long games are.
@@ -71,8 +112,9 @@ impl Pace {
     };
 }
 
-impl Table {
-    pub(crate) fn new(now: Timestamp, nth: usize, pace: Pace, results: bool, chance: &mut Chance) -> Self {
+impl Dealer {
+    /// For a board, with the players' first game.
+    pub(crate) fn new(nth: usize, pace: Pace, results: bool, chance: &mut Chance) -> (Self, Script) {
         let mut chance = Chance::new(chance.bits());
         let settings = SittingSettings {
             setting: Setting::random(&mut chance),
@@ -82,39 +124,47 @@ impl Table {
         };
         let first = game(&mut chance, &pace);
         let script = script(&first, results, &mut chance);
-        let board = BoardSettings {
+        let dealer = Self {
+            endings: vec![script.ending],
+            pace,
+            results,
+            settings,
+            chance,
+            dealt: vec![first],
+            played: Vec::new(),
+            noted: Truth::default(),
+        };
+        (dealer, script)
+    }
+
+    /// How the players are.
+    pub(crate) fn settings(&self) -> SittingSettings {
+        self.settings.clone()
+    }
+
+    /// A board with the number that these players sit at.
+    pub(crate) fn board(&mut self, nth: usize) -> BoardSettings {
+        BoardSettings {
             serial: serial(nth).as_bytes().try_into().ok().and_then(SerialNumber::new),
             long_serial: long_serial(nth)
                 .as_bytes()
                 .try_into()
                 .ok()
                 .and_then(LongSerialNumber::new),
-            clock_phase: chance.time(ms(0, 400)),
+            clock_phase: self.chance.time(ms(0, 400)),
             ..BoardSettings::default()
-        };
-        Self {
-            endings: vec![script.ending],
-            pace,
-            results,
-            player: Player::new(now, board, Sitting::new(now, settings.clone(), script)),
-            settings,
-            chance,
-            dealt: vec![first],
-            played: Vec::new(),
-            noted: Truth::default(),
-            open: None,
-            opens_at: Some(now),
-            plugged: true,
-            garbage: false,
-            due: Some(now),
         }
     }
 
     /// Notes what the players have done since; they are handed another game as soon as they begin with one, until
     /// `last`. Returns what there was to note, in words.
-    pub(crate) fn follow(&mut self, now: Timestamp, last: Timestamp) -> Option<String> {
-        let (truth, noted) = (self.player.truth(), self.noted);
-        self.due = self.player.poll_deadline();
+    pub(crate) fn follow(
+        &mut self,
+        now: Timestamp,
+        last: Timestamp,
+        players: &mut impl Players,
+    ) -> Option<String> {
+        let (truth, noted) = (players.truth(), self.noted);
         if truth == noted {
             return None;
         }
@@ -123,9 +173,8 @@ impl Table {
             let game = game(&mut self.chance, &self.pace);
             let script = script(&game, self.results, &mut self.chance);
             self.endings.push(script.ending);
-            self.player.add(now, script);
+            players.add(now, script);
             self.dealt.push(game);
-            self.due = self.player.poll_deadline();
         }
         let from = if truth.games == noted.games {
             noted.plies
@@ -168,15 +217,38 @@ impl Table {
             placement: position.board().to_string(),
         }
     }
+}
+
+impl Table {
+    pub(crate) fn new(now: Timestamp, nth: usize, pace: Pace, results: bool, chance: &mut Chance) -> Self {
+        let (mut dealer, script) = Dealer::new(nth, pace, results, chance);
+        let sitting = Sitting::new(now, dealer.settings(), script);
+        Self {
+            player: Player::new(now, dealer.board(nth), sitting),
+            dealer,
+            open: None,
+            opens_at: Some(now),
+            plugged: true,
+            garbage: false,
+            due: Some(now),
+        }
+    }
+
+    /// As [`Dealer::follow`].
+    pub(crate) fn follow(&mut self, now: Timestamp, last: Timestamp) -> Option<String> {
+        let words = self.dealer.follow(now, last, &mut self.player);
+        self.due = self.player.poll_deadline();
+        words
+    }
 
     /// What is left of bytes on a line with a loose contact.
     pub(crate) fn damaged(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut left = Vec::new();
         for byte in bytes {
-            match self.chance.below(12) {
+            match self.dealer.chance.below(12) {
                 0 => {}
-                1 => left.push(byte ^ (1 << self.chance.below(8))),
-                2 => left.extend([*byte, self.chance.bits().to_le_bytes()[0]]),
+                1 => left.push(byte ^ (1 << self.dealer.chance.below(8))),
+                2 => left.extend([*byte, self.dealer.chance.bits().to_le_bytes()[0]]),
                 _ => left.push(*byte),
             }
         }
@@ -185,7 +257,7 @@ impl Table {
 
     /// Before the host notices the plug, or tries again.
     pub(crate) fn soon(&mut self, now: Timestamp) -> Timestamp {
-        now + self.chance.time(ms(100, 3000))
+        now + self.dealer.chance.time(ms(100, 3000))
     }
 }
 

@@ -4,11 +4,15 @@ use core::time::Duration;
 use std::fmt::Write;
 
 use kiebitz::events::{Event, EventKind, Move};
+use kiebitz::journal::Journal;
 use kiebitz::tracker::Recovery;
 use kiebitz_hardware::Timestamp;
 
-use super::table::{self, Played, Table, placement, start_placement};
-use super::world::{Log, Outcome};
+use super::table::{self, Dealer, Played, placement, start_placement};
+use super::world::Outcome;
+
+/// What happened, in words, at one board.
+pub(crate) type Log = Vec<(Timestamp, String)>;
 
 /// A game as it was published, without what was withdrawn.
 #[derive(Debug, Clone)]
@@ -28,10 +32,12 @@ pub(crate) struct Wrong {
 
 /// All events of a board. They are counted without gaps and their time never goes back.
 pub(crate) fn events(outcome: &Outcome, board: usize) -> Vec<Event> {
-    let journaled = outcome
-        .journal
-        .events_after("live", &table::name(board), 0, usize::MAX >> 1)
-        .unwrap();
+    journaled(&outcome.journal, &table::name(board))
+}
+
+/// The same of a board of that name.
+pub(crate) fn journaled(journal: &Journal, board: &str) -> Vec<Event> {
+    let journaled = journal.events_after("live", board, 0, usize::MAX >> 1).unwrap();
     let events: Vec<Event> = journaled
         .iter()
         .map(|event| serde_json::from_str(&event.payload).unwrap())
@@ -80,7 +86,7 @@ pub(crate) fn games(events: &[Event]) -> Vec<Published> {
 }
 
 /// Every game is published just as it was played; what is not, is returned.
-pub(crate) fn not_exactly_right(board: usize, table: &Table, events: &[Event]) -> Vec<Wrong> {
+pub(crate) fn not_exactly_right(board: usize, table: &Dealer, events: &[Event]) -> Vec<Wrong> {
     let published = games(events);
     let mut wrong = Vec::new();
     for (nth, game) in table.dealt.iter().enumerate() {
@@ -150,7 +156,7 @@ pub(crate) fn not_exactly_right(board: usize, table: &Table, events: &[Event]) -
 }
 
 /// Every ply published was played, and every ply played is published, or it is stated that this is not known.
-pub(crate) fn not_stated(board: usize, table: &Table, events: &[Event]) -> Vec<Wrong> {
+pub(crate) fn not_stated(board: usize, table: &Dealer, events: &[Event]) -> Vec<Wrong> {
     let gaps: Vec<(Timestamp, Timestamp)> = events
         .iter()
         .filter_map(|event| match event.kind {

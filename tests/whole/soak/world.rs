@@ -16,10 +16,8 @@ use kiebitz_protocol::Decoder;
 use super::faults::{Fault, Plan};
 use super::known::Power;
 use super::table::{self, Pace, ROUND, Table};
+use super::verdict::Log;
 use crate::hands::hall::OPENING;
-
-/// What happened, in words, at one board.
-pub(crate) type Log = Vec<(Timestamp, String)>;
 
 /// A round to be played.
 #[derive(Debug, Clone, Copy)]
@@ -311,7 +309,7 @@ impl World {
 
     fn start(&mut self) {
         let mut hall = Hall::new("live", self.names.clone());
-        for board in resume::boards(&self.journal, "live", &self.names).unwrap() {
+        for board in resume::boards(&self.journal, "live", &self.names, None).unwrap() {
             hall.expect(board);
         }
         let ports = 0..self.tables.len();

@@ -1,0 +1,139 @@
+//! The starts of the daemon: from where on its recordings, played back, give what it knew when it ended.
+
+use std::collections::BTreeMap;
+
+use kiebitz_hardware::Timestamp;
+use rusqlite::{OptionalExtension, params};
+use serde::{Deserialize, Serialize};
+
+use super::{Journal, JournalError, error};
+use crate::events::Event;
+
+/// A start of the daemon.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    /// When it began: what was recorded later is of it.
+    pub began: Timestamp,
+    /// The configuration's text, as far as it says how boards are called and what is played on them.
+    pub config: String,
+    /// No board went on with what was recorded before.
+    pub whole: bool,
+    /// The boards that went on from the journal alone, each from its event with that number.
+    pub boards: BTreeMap<String, u64>,
+    /// Numbers that had been given before, by board: it went on counting after them.
+    pub numbers: BTreeMap<String, u64>,
+    /// The same for boards that nobody had met.
+    pub others: u64,
+}
+
+/// What stands as text in the table.
+#[derive(Debug, Serialize, Deserialize)]
+struct Numbered {
+    boards: BTreeMap<String, u64>,
+    numbers: BTreeMap<String, u64>,
+    others: u64,
+}
+
+impl Journal {
+    /// Notes that the daemon was started. When no board goes on with what was recorded before, nothing of that is needed
+    /// any more.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written.
+    pub fn begin_run(&mut self, run: &Run) -> Result<(), JournalError> {
+        let numbered = Numbered {
+            boards: run.boards.clone(),
+            numbers: run.numbers.clone(),
+            others: run.others,
+        };
+        let numbered = serde_json::to_string(&numbered);
+        let numbered = numbered.map_err(|error| error::damaged(self.path.clone(), &error))?;
+        self.write(|transaction, path| {
+            if run.whole {
+                transaction
+                    .execute("DELETE FROM run", [])
+                    .map_err(error::of(path))?;
+            }
+            let sql = "INSERT INTO run (began, config, whole, numbered) VALUES (?1, ?2, ?3, ?4)";
+            let row = params![run.began.as_micros(), run.config, run.whole, numbered];
+            transaction.execute(sql, row).map_err(error::of(path))?;
+            Ok(())
+        })
+    }
+
+    /// The starts of the daemon since no board went on with what was recorded, that one first; none where that is not
+    /// known.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or what it says of them makes no sense.
+    pub fn runs(&self) -> Result<Vec<Run>, JournalError> {
+        if !self.has_table("run")? {
+            return Ok(Vec::new());
+        }
+        let sql = "SELECT began, config, whole, numbered FROM run
+            WHERE number >= (SELECT max(number) FROM run WHERE whole) ORDER BY number";
+        let mut select = self.connection.prepare(sql).map_err(self.error())?;
+        let rows = select.query_map([], |row| {
+            Ok((
+                row.get::<_, i64>(0)?,
+                row.get::<_, String>(1)?,
+                row.get::<_, bool>(2)?,
+                row.get::<_, String>(3)?,
+            ))
+        });
+        let rows: Vec<_> = rows.and_then(Iterator::collect).map_err(self.error())?;
+        let run = |(began, config, whole, numbered): (i64, String, bool, String)| {
+            let numbered: Numbered =
+                serde_json::from_str(&numbered).map_err(|error| error::damaged(self.path.clone(), &error))?;
+            Ok(Run {
+                began: Timestamp::from_micros(began),
+                config,
+                whole,
+                boards: numbered.boards,
+                numbers: numbered.numbers,
+                others: numbered.others,
+            })
+        };
+        rows.into_iter().map(run).collect()
+    }
+
+    /// The commands that a board took after its event with that number.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or holds events that cannot be decoded.
+    pub fn commands(&self, stream: &str, board: &str, after: u64) -> Result<Vec<Event>, JournalError> {
+        let sql = "SELECT seq, payload FROM event WHERE stream = ?1 AND board = ?2 AND seq > ?3
+            AND type = 'command.taken' ORDER BY seq";
+        let mut select = self.connection.prepare(sql).map_err(self.error())?;
+        let rows = select.query_map(params![stream, board, after], super::journaled);
+        let rows: Vec<_> = rows.and_then(Iterator::collect).map_err(self.error())?;
+        rows.iter().map(|row| row.decoded(&self.path)).collect()
+    }
+
+    /// The numbers of a board's events that are missing: what was published and could not be kept, and what was lost
+    /// with a damaged journal. First and last of each stretch.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn missing(&self, stream: &str, board: &str) -> Result<Vec<(u64, u64)>, JournalError> {
+        let mut select = self.connection.prepare(HOLES).map_err(self.error())?;
+        let rows = select.query_map([stream, board], |row| Ok((row.get(0)?, row.get(1)?)));
+        rows.and_then(Iterator::collect).map_err(self.error())
+    }
+
+    fn has_table(&self, name: &str) -> Result<bool, JournalError> {
+        let sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1";
+        let found = self.connection.query_row(sql, [name], |_| Ok(()));
+        Ok(found.optional().map_err(self.error())?.is_some())
+    }
+}
+
+/// Between two events whose numbers do not follow each other there is a hole. What was forgotten leaves none: it is
+/// before the first.
+const HOLES: &str = "SELECT before + 1, seq - 1 FROM (
+        SELECT seq, lag(seq) OVER (ORDER BY seq) AS before FROM event WHERE stream = ?1 AND board = ?2
+    ) WHERE before < seq - 1 ORDER BY seq";
