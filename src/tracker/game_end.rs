@@ -75,13 +75,14 @@ fn rests(landing: &Landing, elements: &[Element], with_clock: bool) -> bool {
     }
 }
 
-/// The number of elements until kings show the result; 0 if they do not.
+/// The number of elements until kings show the result; 0 if they do not. A king that stood in the centre anyway may yet
+/// go to another of its squares.
 pub(super) fn until_shown(elements: &[Element], before: &Dump) -> usize {
     let landings = landings(elements, before);
-    let shown = landings
-        .iter()
-        .find(|landing| landing.kings && is_king(landing.piece));
-    shown.map_or(0, |landing| landing.at + 1)
+    let shows = |landing: &&Landing| landing.kings && is_king(landing.piece);
+    let shown = landings.iter().skip_while(|landing| !shows(landing));
+    let last = shown.take_while(shows).last();
+    last.map_or(0, |landing| landing.at + 1)
 }
 
 /// From this many pieces put home in a row, they are being set up for the next game.

@@ -33,6 +33,8 @@ pub(super) struct MemoryWait {
     dumped: bool,
 }
 
+/// How long a clock had been stopped, at most, that a reading after a gap shows to be stopped.
+const MAX_STOPPED: Duration = Duration::from_secs(12);
 /// Longest time for which a game can have been going on before the board was first heard.
 const MAX_GAME_AGE: Duration = Duration::from_secs(6 * 3600);
 
@@ -340,10 +342,16 @@ impl Tracker {
         let pressed = missed
             .iter()
             .any(|element| matches!(element, Element::ClockTime { .. }));
-        // The clock may have been stopped all the time, if nobody pressed it.
-        let stopped_since = self.clock.stopped_since().map(|since| since.max(from));
-        let stopped_since = stopped_since.filter(|since| *since < until && !(pressed && *since == from));
+        // A clock that nobody pressed may have been stopped all the time; else it was stopped after the last press.
+        let last = until.saturating_sub((until.saturating_duration_since(from) / 3).min(MAX_STOPPED));
+        let stopped_since = self.clock.stopped_since().map(|since| since.max(from).min(last));
+        let stopped_since = match stopped_since {
+            Some(since) if pressed && since == from => reading.map(|_| last),
+            since => since,
+        };
         let with_clock = wait.halted.is_some() || self.clock.running().is_some() || pressed;
+        // What stood before the gap went on standing until hands moved it.
+        self.wake = Some(from);
         self.play_back_games(from, until, missed, stopped_since, with_clock);
         self.playback = None;
         if !self.polled {

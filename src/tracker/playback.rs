@@ -22,6 +22,8 @@ pub(super) struct Playback {
 
 /// Longest rest after the last move of a game before kings are put in the centre or the pieces are set up again.
 const MAX_FINAL_REST: Duration = Duration::from_secs(5);
+/// Longest time that kings are on their way to the centre and stand there, before the pieces are set up again.
+const MAX_SHOWING: Duration = Duration::from_secs(12);
 /// How long pieces are taken to have stood in their start position before the first move.
 const START_STOOD: Duration = Duration::from_secs(1);
 /// Keeps what happened before a given time apart from what happened after it.
@@ -55,34 +57,47 @@ impl Tracker {
             let ended = over.map_or(from + share, |_| until);
             let stood = ended.saturating_sub(START_STOOD).max(at);
             let over = over.map_or(stood, |over| over.saturating_sub(MOMENT));
-            self.play_to_the_end(at, over, &game[..played]);
+            let (play, then) = game.split_at(played);
+            self.play_with_result(at, over, play, then);
             self.sensors.set_all(stood, placement);
             self.squares_changed(stood);
             self.decide(ended);
             (begun, at) = (*start, ended);
         }
-        if let Some(since) = stopped_since {
-            let usual = self.usual_start();
-            let played = game_end::played(last_game, self.sensors.fields(), &usual, true);
-            let (played, then) = last_game.split_at(played);
-            self.play_to_the_end(at, since.saturating_sub(MOMENT), played);
-            let (result, set_up) = then.split_at(game_end::until_shown(then, self.sensors.fields()));
-            self.play_to_the_end(since + MOMENT, until, result);
-            self.take_over_set_up(until, set_up);
-        } else {
-            let played = if with_clock {
-                last_game.len()
-            } else {
-                game_end::until_set_up(last_game, self.sensors.fields(), &self.usual_start())
-            };
-            let (played, set_up) = last_game.split_at(played);
-            self.play_back(at, until, played);
-            self.take_over_set_up(until, set_up);
+        let usual = self.usual_start();
+        let before = self.sensors.fields();
+        let played = match stopped_since {
+            Some(_) => game_end::played(last_game, before, &usual, true),
+            None if with_clock => last_game.len(),
+            None => game_end::until_set_up(last_game, before, &usual),
+        };
+        let (play, then) = last_game.split_at(played);
+        match stopped_since {
+            Some(since) => {
+                self.play_to_the_end(at, since.saturating_sub(MOMENT), play);
+                self.show_result(since + MOMENT, until, then);
+            }
+            None if then.is_empty() => self.play_back(at, until, play),
+            None => self.play_with_result(at, until, play, then),
         }
+        self.take_over(until, then);
     }
 
-    /// Takes over what was set up, without looking for moves in it.
-    fn take_over_set_up(&mut self, now: Timestamp, elements: &[Element]) {
+    /// Plays back a game, and the result that kings show in what follows.
+    fn play_with_result(&mut self, from: Timestamp, to: Timestamp, play: &[Element], then: &[Element]) {
+        let shown = to.saturating_sub((to.saturating_duration_since(from) / 2).min(MAX_SHOWING));
+        self.play_to_the_end(from, shown, play);
+        self.show_result(shown, to, then);
+    }
+
+    /// Plays back the kings that show a result in what follows a game.
+    fn show_result(&mut self, from: Timestamp, to: Timestamp, then: &[Element]) {
+        let result = game_end::until_shown(then, self.sensors.fields());
+        self.play_to_the_end(from, to, &then[..result]);
+    }
+
+    /// Takes over what was shown and set up, without looking for moves in it.
+    fn take_over(&mut self, now: Timestamp, elements: &[Element]) {
         for element in elements {
             if let Element::PieceChange { field, contents, .. } = *element {
                 self.sensors.set_field(now, field, contents);

@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::fmt::Write;
 
-use kiebitz::events::{Event, EventKind, Move};
+use kiebitz::events::{Event, EventKind, GameResult, Move};
 use kiebitz::journal::Journal;
 use kiebitz::tracker::Recovery;
 use kiebitz_hardware::Timestamp;
@@ -20,6 +20,8 @@ pub(crate) struct Published {
     pub(crate) id: String,
     pub(crate) start: String,
     pub(crate) moves: Vec<(Timestamp, Move)>,
+    /// How it ended, in the end.
+    pub(crate) result: Option<GameResult>,
 }
 
 /// Something that is wrong at a board, and when it was played or published.
@@ -62,6 +64,7 @@ pub(crate) fn games(events: &[Event]) -> Vec<Published> {
                 id,
                 start: placement(start_fen),
                 moves: Vec::new(),
+                result: None,
             });
             continue;
         }
@@ -79,6 +82,8 @@ pub(crate) fn games(events: &[Event]) -> Vec<Published> {
                 game.moves.push((event.ts, m.clone()));
             }
             EventKind::MoveRetracted { ply, .. } => game.moves.truncate(*ply as usize - 1),
+            EventKind::GameEnded { result, .. } => game.result = Some(*result),
+            EventKind::GameResumed { .. } => game.result = None,
             _ => {}
         }
     }
