@@ -18,6 +18,7 @@ pub mod output;
 mod port;
 pub mod referee;
 pub mod replay;
+pub mod restart;
 pub mod system_time;
 pub mod tools;
 pub mod tracker;

@@ -49,3 +49,7 @@ mod schema;
 mod soak;
 #[cfg(target_os = "linux")]
 mod spectators;
+#[cfg(unix)]
+mod stops;
+#[cfg(unix)]
+mod watcher;

@@ -1,0 +1,200 @@
+//! The recordings of all ports, read as one.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use jiff::tz::TimeZone;
+use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::capture::{CaptureError, CaptureReader, Interface, Packet};
+use kiebitz_hardware::recorder::recorded_since;
+
+/// What was recorded on all ports after some time, in order.
+#[derive(Debug)]
+pub struct Recordings {
+    after: Timestamp,
+    /// Of each port, by the name that its files share, in the order of time.
+    ports: BTreeMap<String, PortFiles>,
+    /// What could not be read, with the reason.
+    damaged: Vec<(PathBuf, CaptureError)>,
+}
+
+/// The files of a port.
+#[derive(Debug)]
+struct PortFiles {
+    files: VecDeque<PathBuf>,
+    reader: Option<(PathBuf, CaptureReader<BufReader<File>>)>,
+    next: Option<(Interface, Packet)>,
+}
+
+impl Recordings {
+    /// What was recorded in `folder` after that time.
+    #[must_use]
+    pub fn after(folder: &Path, after: Timestamp, zone: &TimeZone) -> Self {
+        let mut recordings = Self {
+            after,
+            ports: BTreeMap::new(),
+            damaged: Vec::new(),
+        };
+        for path in recorded_since(folder, after, zone) {
+            let files = recordings
+                .ports
+                .entry(port_of(&path))
+                .or_insert_with(|| PortFiles {
+                    files: VecDeque::new(),
+                    reader: None,
+                    next: None,
+                });
+            files.files.push_back(path);
+        }
+        for name in recordings.ports.keys().cloned().collect::<Vec<_>>() {
+            recordings.read_on(&name);
+        }
+        recordings
+    }
+
+    /// When the next packet was recorded; `None`: there is no more.
+    #[must_use]
+    pub fn next_at(&self) -> Option<Timestamp> {
+        let next = self.ports.values().filter_map(|port| port.next.as_ref());
+        next.map(|(_, packet)| packet.at).min()
+    }
+
+    /// The files that could not be read to their end, each with the reason.
+    #[must_use]
+    pub fn damaged(&self) -> &[(PathBuf, CaptureError)] {
+        &self.damaged
+    }
+
+    /// Finds the next packet of a port.
+    fn read_on(&mut self, name: &str) {
+        let Self {
+            after,
+            ports,
+            damaged,
+        } = self;
+        let Some(port) = ports.get_mut(name) else { return };
+        port.next = None;
+        while port.next.is_none() {
+            let Some((path, reader)) = &mut port.reader else {
+                let Some(path) = port.files.pop_front() else {
+                    return;
+                };
+                match open(&path) {
+                    Ok(reader) => port.reader = Some((path, reader)),
+                    // One that was begun and has nothing yet.
+                    Err(_) if std::fs::metadata(&path).is_ok_and(|about| about.len() == 0) => {}
+                    Err(error) => damaged.push((path, error)),
+                }
+                continue;
+            };
+            match reader.next_packet() {
+                Ok(Some(packet)) if packet.at <= *after => {}
+                Ok(Some(packet)) => {
+                    port.next = reader
+                        .interfaces()
+                        .get(packet.interface)
+                        .map(|interface| (interface.clone(), packet));
+                }
+                Ok(None) => port.reader = None,
+                Err(error) => {
+                    damaged.push((path.clone(), error));
+                    port.reader = None;
+                }
+            }
+        }
+    }
+}
+
+/// The packets with the ports that they are of, in the order of time.
+impl Iterator for Recordings {
+    type Item = (Interface, Packet);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let at = |port: &PortFiles| port.next.as_ref().map(|(_, packet)| packet.at);
+        let first = self
+            .ports
+            .iter()
+            .filter_map(|(name, port)| Some((at(port)?, name)));
+        let name = first.min().map(|(_, name)| name.clone())?;
+        let next = self.ports.get_mut(&name)?.next.take();
+        self.read_on(&name);
+        next
+    }
+}
+
+fn open(path: &Path) -> Result<CaptureReader<BufReader<File>>, CaptureError> {
+    CaptureReader::new(BufReader::new(File::open(path)?))
+}
+
+/// What the names of a port's files have in common: neither the date nor the number.
+fn port_of(path: &Path) -> String {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let port = stem
+        .split_once('-')
+        .and_then(|(_, rest)| rest.splitn(3, '-').nth(2));
+    let port = port.unwrap_or(&stem);
+    port.split_once('+').map_or(port, |(port, _)| port).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use core::time::Duration;
+
+    use kiebitz_hardware::capture::{Content, Direction, LineMode};
+    use kiebitz_hardware::recorder::{Recorder, RecorderSettings};
+
+    use super::*;
+
+    const NOON: Timestamp = Timestamp::from_micros(1_795_262_400_000_000);
+
+    #[test]
+    fn ports_are_told_from_days_and_numbers() {
+        for (name, port) in [
+            ("2026-11-21-ttyUSB0.pcapng", "ttyUSB0"),
+            ("2026-11-21-ttyUSB0+12.pcapng", "ttyUSB0"),
+            ("2026-11-21-serial-by-id-usb-1.pcapng", "serial-by-id-usb-1"),
+        ] {
+            assert_eq!(port_of(Path::new(name)), port);
+        }
+    }
+
+    #[test]
+    fn what_was_recorded_comes_in_the_order_of_time_over_ports_days_and_parts() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let recorder = || {
+            Recorder::new(RecorderSettings {
+                folder: folder.path().to_owned(),
+                budget: 1,
+                zone: TimeZone::UTC,
+            })
+        };
+        let mut written = recorder();
+        let mut all = Vec::new();
+        for nth in 0..1000_u32 {
+            // Over midnight, in files of 64 kB, by a recorder that is started again.
+            let now = NOON + Duration::from_secs(100) * nth;
+            let port = ["/dev/ttyUSB0", "/dev/ttyUSB1", "/dev/ttyUSB2"][nth as usize % 3];
+            let bytes = vec![nth.to_le_bytes()[0]; 300];
+            let content = Content::Bytes {
+                direction: Direction::Inbound,
+                bytes,
+            };
+            written.record(now, port, LineMode::Single, &content);
+            all.push((now, port.to_owned(), content));
+            if nth == 500 {
+                written = recorder();
+            }
+        }
+        for from in [0, 1, 499, 999] {
+            let after = NOON + Duration::from_secs(100) * from;
+            let read = Recordings::after(folder.path(), after, &TimeZone::UTC);
+            let read: Vec<_> = read
+                .map(|(port, packet)| (packet.at, port.name, packet.content))
+                .collect();
+            assert_eq!(read.len(), 999 - from as usize);
+            assert!(read == all[from as usize + 1..], "{from}");
+        }
+    }
+}
