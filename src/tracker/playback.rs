@@ -24,6 +24,8 @@ pub(super) struct Playback {
 const MAX_FINAL_REST: Duration = Duration::from_secs(5);
 /// Longest time that kings are on their way to the centre and stand there, before the pieces are set up again.
 const MAX_SHOWING: Duration = Duration::from_secs(12);
+/// Longest time in which kings are played back to where they stand in the end: too short for what they showed before.
+const MAX_PLACING: Duration = Duration::from_millis(500);
 /// How long pieces are taken to have stood in their start position before the first move.
 const START_STOOD: Duration = Duration::from_secs(1);
 /// Keeps what happened before a given time apart from what happened after it.
@@ -90,10 +92,13 @@ impl Tracker {
         self.show_result(shown, to, then);
     }
 
-    /// Plays back the kings that show a result in what follows a game.
+    /// Has the kings show, from then on, the result that they come to in what follows a game: what they showed on the way
+    /// was put right.
     fn show_result(&mut self, from: Timestamp, to: Timestamp, then: &[Element]) {
         let result = game_end::until_shown(then, self.sensors.fields());
-        self.play_to_the_end(from, to, &then[..result]);
+        let stands = from + (to.saturating_duration_since(from) / 2).min(MAX_PLACING);
+        self.play_back(from, stands, &then[..result]);
+        self.decide_when_due(to);
     }
 
     /// Takes over what was shown and set up, without looking for moves in it.
