@@ -51,6 +51,26 @@ impl Journal {
         Ok(games)
     }
 
+    /// The beginning, in UTC, of the day before the day before the last one on which a game was started, up to `now`; of the
+    /// first one, where there are fewer; `None`: no game was.
+    ///
+    /// What is old is told by it, not by a clock that may be wrong by a year: a wrong one has played on two days at most
+    /// before anybody notices.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn played_until(&self, stream: &str, now: Timestamp) -> Result<Option<Timestamp>, JournalError> {
+        let sql = "SELECT min(day) FROM (
+            SELECT DISTINCT ts / 86400000000 AS day FROM event
+            WHERE stream = ?1 AND type = 'game.started' AND ts <= ?2 ORDER BY day DESC LIMIT 3)";
+        let day: Option<i64> = self
+            .connection
+            .query_row(sql, params![stream, now.as_micros()], |row| row.get(0))
+            .map_err(self.error())?;
+        Ok(day.map(|day| Timestamp::from_micros(day * 86_400_000_000)))
+    }
+
     /// The events of a game, in order; none where there is no such game.
     ///
     /// # Errors

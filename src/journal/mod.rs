@@ -107,11 +107,10 @@ impl Journal {
     ///
     /// # Errors
     ///
-    /// When it cannot be renamed.
+    /// When it cannot be renamed. Where there is nothing, there is nothing to rename.
     pub fn put_aside(path: &Path, now: Timestamp) -> io::Result<PathBuf> {
         let aside = with_suffix(path, &format!("{ASIDE}{}", now.as_micros()));
-        std::fs::rename(path, &aside)?;
-        for beside in ["-wal", "-shm"] {
+        for beside in ["", "-wal", "-shm"] {
             match std::fs::rename(with_suffix(path, beside), with_suffix(&aside, beside)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
