@@ -112,21 +112,50 @@ impl Pace {
 pub struct LiveTime {
     wall: Timestamp,
     began: Instant,
-    /// By how many microseconds the wall clock was set forward since.
-    ahead: Arc<AtomicU64>,
+    steps: Arc<Steps>,
 }
 
-/// A wall clock that is further ahead than this was set; less is drift.
-const SET_FORWARD: Duration = Duration::from_secs(2);
+/// How the wall clock was set since, in microseconds.
+#[derive(Debug, Default)]
+struct Steps {
+    /// So far forward in all, which this time has followed.
+    ahead: AtomicU64,
+    /// So far it is behind this time now, because it was set back.
+    behind: AtomicU64,
+}
+
+/// A step of the wall clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// What time it was just before.
+    pub at: Timestamp,
+    /// By how many microseconds it was set.
+    pub micros: i64,
+}
+
+/// A wall clock that is further off than this was set; less is drift.
+const SET: Duration = Duration::from_secs(2);
 
 impl LiveTime {
     /// Starts now.
     #[must_use]
     pub fn start() -> Self {
+        Self::after(Timestamp::from_micros(i64::MIN))
+    }
+
+    /// Starts now, but after that time, whatever the wall clock says: it may have been set back since.
+    #[must_use]
+    pub fn after(until: Timestamp) -> Self {
+        let (wall, first) = (wall_time(), until + Duration::from_micros(1));
+        let behind = first.saturating_duration_since(wall);
+        let steps = Steps {
+            ahead: AtomicU64::new(0),
+            behind: AtomicU64::new(micros(behind)),
+        };
         Self {
-            wall: wall_time(),
+            wall: wall.max(first),
             began: now(),
-            ahead: Arc::default(),
+            steps: Arc::new(steps),
         }
     }
 
@@ -137,15 +166,32 @@ impl LiveTime {
     }
 
     /// Follows the system's clock if it was set forward, as a computer without a battery-backed clock does once it has a
-    /// network. Returns by how much.
-    pub fn keep_up(&self) -> Option<Duration> {
-        let forward = wall_time().saturating_duration_since(self.now());
-        if forward < SET_FORWARD {
+    /// network, and notices if it was set back. Returns by how much.
+    pub fn keep_up(&self) -> Option<Step> {
+        self.keep_up_with(wall_time())
+    }
+
+    fn keep_up_with(&self, wall: Timestamp) -> Option<Step> {
+        let at = self.now();
+        let behind = Duration::from_micros(self.steps.behind.load(Ordering::Relaxed));
+        let expected = at.saturating_sub(behind);
+        let back = expected.saturating_duration_since(wall);
+        if back >= SET {
+            self.steps.behind.fetch_add(micros(back), Ordering::Relaxed);
+            let micros = i64::try_from(micros(back)).ok()?;
+            return Some(Step { at, micros: -micros });
+        }
+        let forward = wall.saturating_duration_since(expected);
+        if forward < SET {
             return None;
         }
-        let micros = u64::try_from(forward.as_micros()).ok()?;
-        self.ahead.fetch_add(micros, Ordering::Relaxed);
-        Some(forward)
+        // Where it was set back before, it has caught up first.
+        let caught_up = forward.min(behind);
+        self.steps.behind.fetch_sub(micros(caught_up), Ordering::Relaxed);
+        let forward = micros(forward.saturating_sub(caught_up));
+        self.steps.ahead.fetch_add(forward, Ordering::Relaxed);
+        let micros = i64::try_from(forward).ok().filter(|micros| *micros > 0)?;
+        Some(Step { at, micros })
     }
 
     /// Lets other tasks work until `at`.
@@ -156,8 +202,12 @@ impl LiveTime {
     }
 
     fn ahead(&self) -> Duration {
-        Duration::from_micros(self.ahead.load(Ordering::Relaxed))
+        Duration::from_micros(self.steps.ahead.load(Ordering::Relaxed))
     }
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// The wall clock, for what is not part of a stream of events: when the daemon was started, for instance.
@@ -204,6 +254,31 @@ mod tests {
         for text in ["0", "-1", "1e-9", "inf", "NaN", "", "x", "fast"] {
             assert_eq!(text.parse::<Speed>(), Err(NoSpeed), "{text}");
         }
+    }
+
+    #[test]
+    fn time_follows_a_clock_that_is_set_forward_and_not_one_that_is_set_back() {
+        let time = LiveTime::start();
+        let seconds = Duration::from_secs;
+        let wall = |at: Timestamp| time.keep_up_with(at).map(|step| step.micros / 1_000_000);
+        assert_eq!(wall(time.now()), None);
+        // Within a second of what it was set by: the test takes time as well.
+        let near = |step: Option<i64>, by: i64| step.is_some_and(|step| (step - by).abs() <= 1);
+        let before = time.now();
+        assert!(near(wall(before.saturating_sub(seconds(3600))), -3600));
+        assert!(time.now() >= before, "it does not go back");
+        assert_eq!(wall(time.now().saturating_sub(seconds(3600))), None, "told once");
+        assert_eq!(wall(time.now()), None, "it has caught up");
+        assert!(near(wall(time.now() + seconds(7200)), 7200));
+        assert!(time.now() >= before + seconds(7199));
+    }
+
+    #[test]
+    fn time_goes_on_after_what_was_known() {
+        let later = wall_time() + Duration::from_secs(400 * 86_400);
+        let time = LiveTime::after(later);
+        assert!(time.now() > later);
+        assert_eq!(time.keep_up(), None);
     }
 
     #[test]

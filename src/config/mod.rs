@@ -272,6 +272,12 @@ impl Config {
         self.state_directory().join("journal.sqlite")
     }
 
+    /// The file of the numbers that events have been given.
+    #[must_use]
+    pub fn numbers_file(&self) -> PathBuf {
+        self.state_directory().join("numbers")
+    }
+
     /// The directory of the recordings: as configured, else "recordings" in the state directory.
     #[must_use]
     pub fn recordings(&self) -> PathBuf {

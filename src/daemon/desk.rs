@@ -7,19 +7,24 @@ use std::path::PathBuf;
 use kiebitz_hardware::capture::{Content, Direction, LineMode};
 use kiebitz_hardware::port::SCAN_INTERVAL;
 use kiebitz_hardware::{Line, Timestamp};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::time::MissedTickBehavior;
 
-use super::archive::{Archive, Batch};
+use super::day::Day;
 use super::greeting::Greeting;
 use super::log;
 use super::mqtt::Mqtt;
 use super::ports::{LineChange, PortId, Ports};
+use super::post::Post;
+use super::storage::Storage;
 use super::tape::Tape;
+use super::write_ahead::WriteAhead;
+use crate::events::Event;
 use crate::exit::Stop;
 use crate::hall::{Hall, LineId};
+use crate::output::mqtt::Message;
 use crate::port::{PortInput, PortOrder};
-use crate::system_time::LiveTime;
+use crate::system_time::{LiveTime, Step};
 
 /// Owns the hall and everything that goes in and out.
 #[derive(Debug)]
@@ -27,13 +32,16 @@ pub(super) struct Desk {
     pub(super) time: LiveTime,
     pub(super) hall: Hall,
     pub(super) ports: Ports,
-    pub(super) archive: Archive,
+    pub(super) post: Post,
+    pub(super) ahead: WriteAhead<Ahead>,
     /// `None`: nothing is recorded.
     pub(super) tape: Option<Tape>,
     /// `None`: nothing is published.
     pub(super) mqtt: Option<Mqtt>,
     pub(super) greeting: Greeting,
     pub(super) lines: BTreeMap<PortId, PortLine>,
+    pub(super) storage: Storage,
+    pub(super) day: Day,
 }
 
 /// A port and its line in the hall.
@@ -41,48 +49,84 @@ pub(super) struct Desk {
 pub(super) struct PortLine {
     device: PathBuf,
     line: LineId,
-    /// Its name in recordings.
-    name: String,
+    /// Its name in recordings: as it is configured, else the device.
+    path: String,
+}
+
+/// What waits until the bytes that led to it are recorded.
+#[derive(Debug)]
+pub(super) enum Ahead {
+    /// Asking a board takes its changes away: what it said before must not be lost.
+    Order(LineId, PortOrder),
+    /// What is kept and published follows from what is recorded.
+    Batch(Vec<Event>, Vec<Message>),
+}
+
+/// Why the desk has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// The program is to end.
+    Stopped,
+    /// A new day has begun, and nobody plays.
+    NewDay,
 }
 
 /// How long to wait if nothing is due.
 const IDLE: Duration = Duration::from_secs(3600);
+/// So long the disks may take for the last events and bytes.
+const MAX_FINISH: Duration = Duration::from_secs(3);
 
 impl Desk {
-    /// Works until the program is stopped, then closes all lines; the archive gets what that leads to.
-    pub(super) async fn work(mut self, mut inputs: mpsc::Receiver<(PortId, PortInput)>, mut stop: Stop) {
+    /// Works until the program is stopped or a new day begins, then closes all lines, and has what that leads to kept.
+    pub(super) async fn work(
+        mut self,
+        mut inputs: mpsc::Receiver<(PortId, PortInput)>,
+        stop: &mut Stop,
+    ) -> Ended {
         let mut scan = tokio::time::interval(SCAN_INTERVAL);
         scan.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        loop {
+        let mut written = self.tape.as_ref().map(Tape::written);
+        let (mut kept, mut noted) = (self.post.kept(), self.post.noted());
+        let ended = loop {
             let due = self.poll_deadline().unwrap_or_else(|| self.time.now() + IDLE);
             tokio::select! {
                 biased;
-                _ = stop.come() => break,
-                _ = scan.tick() => self.scan_ports(),
+                _ = stop.come() => break Ended::Stopped,
+                _ = scan.tick() => {
+                    self.scan_ports();
+                    if self.day.is_over(self.time.now()) && self.post.is_empty() {
+                        break Ended::NewDay;
+                    }
+                }
+                Ok(()) = changed(&mut written) => {}
+                Ok(()) = kept.changed() => {}
+                Ok(()) = noted.changed() => {}
                 Some((port, input)) = inputs.recv() => self.handle_input(port, input),
                 () = self.time.until(due) => {}
             }
             let now = self.time.now();
             self.hall.advance(now);
             self.settle(now);
-        }
-        self.close();
+        };
+        self.close(ended).await;
+        ended
     }
 
     fn poll_deadline(&self) -> Option<Timestamp> {
-        let greeting = self.greeting.poll_deadline();
-        let public = self.mqtt.as_ref().and_then(Mqtt::poll_deadline);
-        let deadlines = [self.hall.poll_deadline(), greeting, public];
+        let deadlines = [
+            self.hall.poll_deadline(),
+            self.greeting.poll_deadline(),
+            self.mqtt.as_ref().and_then(Mqtt::poll_deadline),
+            self.ahead.poll_deadline(),
+            self.post.poll_deadline(),
+        ];
         deadlines.into_iter().flatten().min()
     }
 
     /// Looks for ports that have come or gone, and does what is due at each scan.
     fn scan_ports(&mut self) {
-        if let Some(forward) = self.time.keep_up() {
-            tracing::warn!("the computer's clock was set forward by {} s", forward.as_secs());
-            if let Some(mqtt) = &mut self.mqtt {
-                mqtt.set_forward(forward);
-            }
+        if let Some(step) = self.time.keep_up() {
+            self.set_clock(step);
         }
         for change in self.ports.look() {
             match change {
@@ -90,11 +134,10 @@ impl Desk {
                     id,
                     device,
                     path,
-                    name,
                     line,
                 } => {
-                    let line = self.hall.add(&path, Line::keeping(line));
-                    self.lines.insert(id, PortLine { device, line, name });
+                    let line = self.hall.keep(&path, line);
+                    self.lines.insert(id, PortLine { device, line, path });
                 }
                 LineChange::Gone(id) => {
                     if let Some(port_line) = self.lines.remove(&id) {
@@ -104,10 +147,34 @@ impl Desk {
             }
         }
         if let Some(mqtt) = &mut self.mqtt {
-            mqtt.announce(self.time.now(), &self.hall);
+            mqtt.announce(self.time.now(), &self.hall, self.storage.state());
         }
         // Outside systemd this does nothing.
         let _ = sd_notify::notify(&[sd_notify::NotifyState::Watchdog]);
+    }
+
+    /// The computer's clock was set. Nobody has played meanwhile.
+    fn set_clock(&mut self, step: Step) {
+        let Step { at, micros } = step;
+        let by = Duration::from_micros(micros.unsigned_abs());
+        let (back, seconds) = (micros < 0, by.as_secs());
+        if back {
+            tracing::warn!("the computer's clock was set back by {seconds} s; the times of events go on");
+        } else {
+            tracing::warn!("the computer's clock was set forward by {seconds} s");
+            if let Some(mqtt) = &mut self.mqtt {
+                mqtt.set_forward(by);
+            }
+        }
+        for port_line in self.lines.values() {
+            if self.hall.is_open(port_line.line)
+                && let Some(tape) = &mut self.tape
+            {
+                let mode = self.hall.mode(port_line.line);
+                tape.record(at, &port_line.path, mode, Content::ClockSet { micros });
+            }
+        }
+        self.hall.set_clock(at, micros);
     }
 
     /// Handles what a port reports.
@@ -122,95 +189,105 @@ impl Desk {
             direction,
             bytes: bytes.to_vec(),
         };
+        let (hall, tape) = (&mut self.hall, &mut self.tape);
         match input {
             PortInput::Refused(error) => tracing::warn!("{error}"),
             PortInput::Opened => {
-                self.hall.open(now, line);
-                self.record(now, port_line, Content::Opened);
+                hall.open(now, line);
+                record(hall, tape, now, port_line, Content::Opened);
             }
             PortInput::Received(chunk) => {
-                self.record(now, port_line, bytes(Direction::Inbound, &chunk));
-                self.hall.receive(now, line, &chunk);
+                record(hall, tape, now, port_line, bytes(Direction::Inbound, &chunk));
+                hall.receive(now, line, &chunk);
             }
             PortInput::Written(chunk) => {
-                self.record(now, port_line, bytes(Direction::Outbound, &chunk));
-                self.hall.sent(now, line, &chunk);
+                record(hall, tape, now, port_line, bytes(Direction::Outbound, &chunk));
+                hall.sent(now, line, &chunk);
             }
             PortInput::Closed(reason) => {
                 tracing::info!("{}: {reason}", port_line.device.display());
-                self.record(
-                    now,
-                    port_line,
-                    Content::Closed {
-                        reason: reason.clone(),
-                    },
-                );
-                self.hall.close(now, line, &reason);
+                let closed = Content::Closed {
+                    reason: reason.clone(),
+                };
+                record(hall, tape, now, port_line, closed);
+                hall.close(now, line, &reason);
+                // They were for the device that was there.
+                self.ahead
+                    .retain(|ahead| !matches!(ahead, Ahead::Order(to, _) if *to == line));
             }
         }
     }
 
-    /// Passes on what follows from the input: orders to the ports, events and messages to the archive.
+    /// Passes on what follows from the input: orders to the ports, events and messages to the post.
     fn settle(&mut self, now: Timestamp) {
-        while let Some((line, mode)) = self.hall.poll_found_out() {
-            if let Some((_, port_line)) = self.port_line(line) {
-                let reason = Line::PROBED.to_owned();
-                if let Some(tape) = &self.tape {
-                    let before = LineMode::Unknown;
-                    tape.record(now, &port_line.name, before, Content::Closed { reason });
-                    tape.record(now, &port_line.name, mode, Content::Opened);
-                }
-                let found = match mode {
-                    LineMode::Bus => "boards in bus mode",
-                    LineMode::Single | LineMode::Unknown => "one board",
-                };
-                tracing::info!("{}: {found}", port_line.name);
-            }
-        }
+        self.note_modes(now);
         for (board, text) in self.greeting.due(now, |name| self.hall.board(name)) {
             self.hall.show(now, &board, &text);
         }
+        let recorded = self.tape.as_ref().map_or(0, Tape::handed);
         while let Some((line, bytes)) = self.hall.poll_write(now) {
-            self.order(line, PortOrder::Write(bytes));
+            let order = Ahead::Order(line, PortOrder::Write(bytes));
+            self.ahead.hold(now, recorded, order);
         }
         while let Some((line, reason)) = self.hall.poll_close() {
-            self.order(line, PortOrder::Close(reason));
+            let order = Ahead::Order(line, PortOrder::Close(reason));
+            self.ahead.hold(now, recorded, order);
         }
         let touched = self.hall.take_touched();
-        let events: Vec<_> = self
-            .hall
-            .take_events()
-            .into_iter()
-            .map(|said| said.event)
-            .collect();
+        let events = self.hall.take_events();
+        let events: Vec<_> = events.into_iter().map(|said| said.event).collect();
         for event in &events {
             log::event(event);
             self.greeting.apply(event);
+            self.day.hear(now);
         }
         let messages = self
             .mqtt
             .as_mut()
             .map_or_else(Vec::new, |mqtt| mqtt.messages(now, &events, &touched, &self.hall));
         if !events.is_empty() || !messages.is_empty() {
-            self.archive.keep(Batch { events, messages });
+            self.ahead.hold(now, recorded, Ahead::Batch(events, messages));
+        }
+        self.let_go(now);
+        self.post.settle(now);
+    }
+
+    /// Lets go what need not wait for the tape any more.
+    fn let_go(&mut self, now: Timestamp) {
+        let written = self.tape.as_ref().map_or(0, |tape| *tape.written().borrow());
+        while let Some(ahead) = self.ahead.poll(now, written) {
+            match ahead {
+                Ahead::Order(line, order) => self.order(line, order),
+                Ahead::Batch(events, messages) => self.post.hold(now, events, messages),
+            }
         }
     }
 
-    fn port_line(&self, line: LineId) -> Option<(PortId, &PortLine)> {
-        let mut lines = self.lines.iter();
-        lines.find_map(|(port, port_line)| (port_line.line == line).then_some((*port, port_line)))
+    /// A line that was probed goes on in the recording as what it was found to be.
+    fn note_modes(&mut self, now: Timestamp) {
+        while let Some((line, mode)) = self.hall.poll_found_out() {
+            let mut lines = self.lines.values();
+            let Some(port_line) = lines.find(|port_line| port_line.line == line) else {
+                continue;
+            };
+            let path = &port_line.path;
+            if let Some(tape) = &mut self.tape {
+                let reason = Line::PROBED.to_owned();
+                tape.record(now, path, LineMode::Unknown, Content::Closed { reason });
+                tape.record(now, path, mode, Content::Opened);
+            }
+            let found = match mode {
+                LineMode::Bus => "boards in bus mode",
+                LineMode::Single | LineMode::Unknown => "one board",
+            };
+            tracing::info!("{path}: {found}");
+        }
     }
 
     fn order(&self, line: LineId, order: PortOrder) {
-        if let Some((port, _)) = self.port_line(line) {
-            self.ports.order(port, order);
-        }
-    }
-
-    fn record(&self, now: Timestamp, port_line: &PortLine, content: Content) {
-        if let Some(tape) = &self.tape {
-            let mode = self.hall.mode(port_line.line);
-            tape.record(now, &port_line.name, mode, content);
+        let mut lines = self.lines.iter();
+        if let Some((port, _)) = lines.find(|(_, port_line)| port_line.line == line) {
+            self.ports.order(*port, order);
         }
     }
 
@@ -218,16 +295,58 @@ impl Desk {
         let now = self.time.now();
         if self.hall.is_open(port_line.line) {
             let reason = reason.to_owned();
-            self.record(now, port_line, Content::Closed { reason });
+            record(
+                &self.hall,
+                &mut self.tape,
+                now,
+                port_line,
+                Content::Closed { reason },
+            );
         }
         self.hall.remove(now, port_line.line, reason);
     }
 
-    /// Closes all lines; the events of that are handed to the archive.
-    fn close(mut self) {
+    /// Closes all lines; what that leads to is kept, as far as the disks take it in time.
+    async fn close(mut self, ended: Ended) {
+        let reason = match ended {
+            Ended::Stopped => "kiebitz was stopped",
+            Ended::NewDay => "kiebitz begins a new day",
+        };
         for (_, port_line) in core::mem::take(&mut self.lines) {
-            self.remove(&port_line, "kiebitz was stopped");
+            self.remove(&port_line, reason);
         }
-        self.settle(self.time.now());
+        let now = self.time.now();
+        self.settle(now);
+        if let Some(tape) = self.tape.take() {
+            let (mut written, all) = (tape.written(), tape.handed());
+            let wait = written.wait_for(|written| *written >= all);
+            let _ = tokio::time::timeout(MAX_FINISH / 3, wait).await;
+            self.let_go_all(now);
+            tokio::join!(tape.finish(MAX_FINISH), self.post.finish(now, MAX_FINISH));
+        } else {
+            self.let_go_all(now);
+            self.post.finish(now, MAX_FINISH).await;
+        }
+    }
+
+    fn let_go_all(&mut self, now: Timestamp) {
+        while let Some(ahead) = self.ahead.poll(now, u64::MAX) {
+            if let Ahead::Batch(events, messages) = ahead {
+                self.post.hold(now, events, messages);
+            }
+        }
+    }
+}
+
+fn record(hall: &Hall, tape: &mut Option<Tape>, now: Timestamp, port_line: &PortLine, content: Content) {
+    if let Some(tape) = tape {
+        tape.record(now, &port_line.path, hall.mode(port_line.line), content);
+    }
+}
+
+async fn changed(written: &mut Option<watch::Receiver<u64>>) -> Result<(), watch::error::RecvError> {
+    match written {
+        Some(written) => written.changed().await,
+        None => core::future::pending().await,
     }
 }

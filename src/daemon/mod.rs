@@ -1,18 +1,30 @@
 //! `kiebitz run`: the daemon.
 //!
-//! One task per port moves bytes and does nothing else. The desk, a single task that owns all boards ([`Hall`]), stamps
-//! what came in with its time. Two threads wait for disks in its place: the archive writes events to the journal and
-//! then publishes them, the tape records the bytes.
+//! One task per port moves bytes and does nothing else. The desk, a single task that owns all boards
+//! ([`Hall`](crate::hall::Hall)), stamps what came in with its time. Threads wait for disks in its place: the tape records
+//! the bytes, the keeper writes events to the journal, and a third notes which numbers they have. None of them can hold
+//! up the boards, nor keep the program from ending.
 
-mod archive;
+mod day;
 mod desk;
 mod greeting;
+mod keeper;
+mod lock;
 mod log;
 mod mqtt;
+mod numbers;
 mod ports;
+mod post;
+mod start;
+mod storage;
 mod tape;
+mod write_ahead;
 
+use core::time::Duration;
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use tokio::sync::mpsc;
@@ -20,112 +32,181 @@ use tokio::sync::mpsc;
 use crate::config::Config;
 use crate::events::LIVE_STREAM;
 use crate::exit::Stop;
-use crate::hall::resume;
-use crate::hall::{Hall, Names, Numbers};
 use crate::journal::Journal;
-use crate::output::mqtt::Courier;
-use crate::system_time::LiveTime;
-use archive::Archive;
-use desk::Desk;
+use crate::output::mqtt::{Courier, Outbox};
+use crate::system_time::{self, LiveTime, wall_time};
+use day::Day;
+use desk::{Desk, Ended};
 use greeting::Greeting;
+use keeper::{Keeper, KeeperThread, OUTPUT, Work};
+use lock::StateLock;
 use mqtt::Mqtt;
+use numbers::Numbers;
 use ports::Ports;
+use post::Post;
+use start::{Beginning, Started};
+use storage::Storage;
 use tape::Tape;
+use write_ahead::WriteAhead;
 
 pub(crate) use log::start as start_logging;
+
+/// At most this many chunks wait for the desk; beyond it ports are not read.
+const INPUTS: usize = 4096;
+/// So long the journal may take to note what the broker has.
+const MAX_NOTE: Duration = Duration::from_secs(1);
 
 /// Watches boards until SIGINT or SIGTERM.
 ///
 /// # Errors
 ///
-/// When the journal cannot be opened, or the daemon's name cannot be part of a topic. Ports, boards, the broker and
-/// disks may come and go: that is logged.
+/// When another daemon has the state directory, the journal's file is none of kiebitz, or the daemon's name cannot be
+/// part of a topic. Ports, boards, the broker and disks may come and go: that is logged.
 pub async fn run(config: Config) -> Result<()> {
-    let stop = Stop::listen().context("cannot wait for signals")?;
-    let time = LiveTime::start();
-    let mut journal = open_journal(&config, &time)?;
+    let mut stop = Stop::listen().context("cannot wait for signals")?;
+    let lock = Arc::new(StateLock::take(&config.state_directory(), wall_time())?);
     let courier = config.mqtt.clone().map(Courier::start).transpose()?;
-    let outbox = courier.as_ref().map(|courier| courier.outbox().clone());
-    let mut mqtt = match (&config.mqtt, &outbox) {
-        (Some(broker), Some(outbox)) => {
-            archive::send_unsent(&mut journal, outbox, broker.prefix())?;
-            Some(Mqtt::new(outbox.clone(), &config, broker, time.now())?)
-        }
-        _ => None,
+    let mut daemon = Daemon {
+        outbox: courier.as_ref().map(|courier| courier.outbox().clone()),
+        storage: Storage::default(),
+        config,
+        lock,
     };
-    let hall = resume_hall(&config, &journal, mqtt.as_mut())?;
-    let tape = config
-        .recorder
-        .enabled
-        .then(|| Tape::start(&config, time.clone()));
-    let (inputs, from_ports) = mpsc::channel(INPUTS);
-    let desk = Desk {
-        hall,
-        ports: Ports::new(&config, inputs),
-        archive: Archive::start(journal, outbox.clone(), config.journal, time.clone())?,
-        tape: tape.transpose()?,
-        mqtt,
-        greeting: Greeting::new(config.clock_messages.clone()),
-        lines: BTreeMap::new(),
-        time,
-    };
-    let state = config.state_directory();
-    log::modes(&config);
-    tracing::info!(
-        "kiebitz is watching; journal and recordings are in {}",
-        state.display()
-    );
-    // Outside systemd this does nothing.
-    let _ = sd_notify::notify(&[sd_notify::NotifyState::Ready]);
-    desk.work(from_ports, stop).await;
+    log::modes(&daemon.config);
+    let mut beginning = Beginning::Program;
+    while daemon.watch(&mut stop, beginning).await? == Ended::NewDay {
+        beginning = Beginning::NewDay;
+    }
     let _ = sd_notify::notify(&[sd_notify::NotifyState::Stopping]);
-    if let (Some(courier), Some(outbox)) = (courier, outbox) {
+    if let (Some(courier), Some(outbox)) = (courier, &daemon.outbox) {
         courier.stop().await;
-        let noted = Journal::open(&config.journal_file())
-            .and_then(|mut journal| archive::note_acknowledged(&mut journal, &outbox));
-        if let Err(error) = noted {
-            tracing::warn!("the last events will be sent again: {error}");
-        }
+        note_acknowledged(&daemon.config, outbox).await;
     }
     tracing::info!("kiebitz has stopped");
     Ok(())
 }
 
-/// The hall with the boards and games that the journal knows; MQTT goes on with them as well.
-fn resume_hall(config: &Config, journal: &Journal, mut mqtt: Option<&mut Mqtt>) -> Result<Hall> {
-    let names = Names::Configured(Box::new(config.clone()));
-    let known = resume::boards(journal, LIVE_STREAM, &names, None)
-        .context("cannot go on with the games of the journal")?;
-    let mut hall = Hall::new(LIVE_STREAM, names);
-    hall.begin_after(Numbers {
-        others: journal.begins_after()?,
-        ..Numbers::default()
-    });
-    for board in known {
-        if let Some(mqtt) = &mut mqtt {
-            mqtt.resume(journal, board.name())?;
-        }
-        hall.expect(board);
-    }
-    Ok(hall)
+/// What lasts from one day to the next.
+struct Daemon {
+    config: Config,
+    outbox: Option<Outbox>,
+    storage: Storage,
+    lock: Arc<StateLock>,
 }
 
-/// At most this many chunks wait for the desk; beyond it ports are not read.
-const INPUTS: usize = 4096;
-
-/// Opens the journal. A damaged one is put aside, so that the boards are watched all the same.
-fn open_journal(config: &Config, time: &LiveTime) -> Result<Journal> {
-    let path = config.journal_file();
-    match Journal::open(&path) {
-        Err(error) if error.is_damaged() => {
-            let aside = Journal::put_aside(&path, time.now())
-                .with_context(|| format!("cannot put the damaged journal {} aside", path.display()))?;
-            tracing::error!(
-                "{error}; it was moved to {}, and a new one is begun",
-                aside.display()
-            );
-            Ok(Journal::open(&path)?)
+impl Daemon {
+    /// Watches until the program is stopped, or a new day begins.
+    async fn watch(&mut self, stop: &mut Stop, beginning: Beginning) -> Result<Ended> {
+        let config = &self.config;
+        let zone = system_time::local_zone();
+        let started = start::start(config, beginning, wall_time(), &zone, &self.storage)?;
+        let Started {
+            mut journal,
+            numbers,
+            hall,
+            unkept,
+            closed,
+            until,
+        } = started;
+        let time = LiveTime::after(until);
+        let mut mqtt = match (&config.mqtt, &self.outbox) {
+            (Some(broker), Some(outbox)) => Some(Mqtt::new(outbox.clone(), config, broker, time.now())?),
+            _ => None,
+        };
+        let mut first = Vec::new();
+        if let (Some(mqtt), Some(broker)) = (&mut mqtt, &config.mqtt) {
+            if let Some(journal) = &mut journal {
+                mqtt.go_on(journal, broker.prefix());
+            }
+            first = mqtt.unkept(&unkept, broker.prefix());
         }
-        opened => Ok(opened?),
+        let mut tape = match config.recorder.enabled {
+            true => Some(Tape::start(config, time.clone(), self.storage.clone())?),
+            false => None,
+        };
+        for (at, port) in closed {
+            let reason = crate::restart::CUT_OFF.to_owned();
+            let closed = kiebitz_hardware::capture::Content::Closed { reason };
+            if let Some(tape) = &mut tape {
+                tape.record(at, &port.name, port.mode, closed);
+            }
+        }
+        let numbers = Numbers::start(config.numbers_file(), numbers)?;
+        let keeper = Keeper::start(KeeperThread {
+            journal,
+            path: config.journal_file(),
+            numbers: numbers.clone(),
+            outbox: self.outbox.clone(),
+            keep: Duration::from_secs(u64::from(config.journal.keep_days) * 24 * 3600),
+            time: time.clone(),
+            storage: self.storage.clone(),
+            lock: Arc::clone(&self.lock),
+            work: Work::default(),
+        })?;
+        let mut post = Post::new(keeper, numbers, self.outbox.clone(), self.storage.clone());
+        post.hold(time.now(), unkept, first);
+        let (inputs, from_ports) = mpsc::channel(INPUTS);
+        let desk = Desk {
+            hall,
+            ports: Ports::new(config, inputs),
+            post,
+            ahead: WriteAhead::default(),
+            tape,
+            mqtt,
+            greeting: Greeting::new(config.clock_messages.clone()),
+            lines: BTreeMap::new(),
+            storage: self.storage.clone(),
+            day: Day::new(time.now(), zone),
+            time,
+        };
+        if beginning == Beginning::Program {
+            let state = config.state_directory();
+            tracing::info!(
+                "kiebitz is watching; journal and recordings are in {}",
+                state.display()
+            );
+        }
+        // Outside systemd this does nothing.
+        let _ = sd_notify::notify(&[sd_notify::NotifyState::Ready]);
+        Ok(desk.work(from_ports, stop).await)
+    }
+}
+
+/// Notes how far the broker has acknowledged events, if the disk takes that.
+async fn note_acknowledged(config: &Config, outbox: &Outbox) {
+    let acknowledged = outbox.progress().borrow().acknowledged.clone();
+    let path = config.journal_file();
+    let (done, noted) = tokio::sync::oneshot::channel();
+    let note = move || {
+        let by_board = acknowledged.iter().map(|(board, seq)| (&**board, *seq));
+        let outcome =
+            Journal::open(&path).and_then(|mut journal| journal.acknowledge(OUTPUT, LIVE_STREAM, by_board));
+        // Nobody waits any more if it took too long.
+        let _ = done.send(outcome);
+    };
+    // Not one of the runtime's threads, which would be waited for.
+    let thread = std::thread::Builder::new().name("note".to_owned()).spawn(note);
+    let outcome = match thread {
+        Ok(_) => tokio::time::timeout(MAX_NOTE, noted)
+            .await
+            .ok()
+            .and_then(Result::ok),
+        Err(_) => None,
+    };
+    match outcome {
+        Some(Ok(())) => {}
+        Some(Err(error)) => tracing::warn!("the last events will be sent again: {error}"),
+        None => tracing::warn!("the last events will be sent again: the disk does not answer"),
+    }
+}
+
+/// Whether a path still names an open file.
+fn is_file_of(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (file.metadata(), std::fs::metadata(path)) {
+        (Ok(open), Ok(there)) => (open.dev(), open.ino()) == (there.dev(), there.ino()),
+        // A disk that cannot say does not mean that the file is gone.
+        (_, Err(error)) => error.kind() != std::io::ErrorKind::NotFound,
+        (Err(_), Ok(_)) => true,
     }
 }

@@ -2,14 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use kiebitz_hardware::Timestamp;
 
+use super::keeper::OUTPUT;
 use crate::config::Config;
 use crate::events::{Event, LIVE_STREAM};
 use crate::hall::Hall;
-use crate::journal::Journal;
-use crate::output::mqtt::{BoardView, Message, MqttConfig, Outbox, Publisher};
+use crate::journal::{Journal, Unsent};
+use crate::output::mqtt::{BoardView, Message, MqttConfig, Outbox, Prefix, Publisher, StorageState};
+
+/// At most this many events are read at a time to send again to the broker.
+const PAGE: usize = 1000;
 
 /// The publisher of the live boards.
 #[derive(Debug)]
@@ -40,8 +44,57 @@ impl Mqtt {
         })
     }
 
+    /// Goes on with what the journal has of all boards, and hands over what the broker has not acknowledged. What a
+    /// journal that fails does not give is missing.
+    pub(super) fn go_on(&mut self, journal: &mut Journal, prefix: &Prefix) {
+        let boards = journal.boards(LIVE_STREAM).unwrap_or_default();
+        for (board, _) in boards {
+            if let Err(error) = self.resume(journal, &board) {
+                tracing::warn!("{board} is not published as it was: {error:#}");
+            }
+        }
+        if let Err(error) = self.send_unsent(journal, prefix) {
+            tracing::warn!("what the broker has not acknowledged is not sent again: {error:#}");
+        }
+    }
+
+    /// Events that only the program has: they are published before all else.
+    pub(super) fn unkept(&self, events: &[Event], prefix: &Prefix) -> Vec<Message> {
+        let message = |event: &Event| {
+            let topics = prefix.board(&event.board).ok()?;
+            Some(Message::event(&topics.events().into(), event))
+        };
+        events.iter().filter_map(message).collect()
+    }
+
+    /// Hands over the events that the broker had not acknowledged before the restart.
+    fn send_unsent(&self, journal: &mut Journal, prefix: &Prefix) -> Result<()> {
+        for unsent in journal.unsent(OUTPUT, LIVE_STREAM)? {
+            self.send_again(journal, prefix, &unsent)?;
+        }
+        Ok(())
+    }
+
+    fn send_again(&self, journal: &Journal, prefix: &Prefix, unsent: &Unsent) -> Result<()> {
+        let topics = prefix.board(&unsent.board)?;
+        let topic = topics.events().into();
+        let mut after = unsent.after;
+        while after < unsent.last {
+            let events = journal.events_after(LIVE_STREAM, &unsent.board, after, PAGE)?;
+            let Some(last) = events.last() else { break };
+            after = last.seq;
+            let read = events.iter().map(|event| serde_json::from_str(&event.payload));
+            let read: Result<Vec<Event>, _> = read.collect();
+            let read =
+                read.with_context(|| format!("cannot read the journal's events of {}", unsent.board))?;
+            self.outbox
+                .publish(read.iter().map(|event| Message::event(&topic, event)).collect());
+        }
+        Ok(())
+    }
+
     /// Goes on with what the journal has of a board.
-    pub(super) fn resume(&mut self, journal: &Journal, board: &str) -> Result<()> {
+    fn resume(&mut self, journal: &Journal, board: &str) -> Result<()> {
         if !self.add(board) {
             return Ok(());
         }
@@ -90,10 +143,11 @@ impl Mqtt {
         self.publisher.set_forward(by);
     }
 
-    /// Announces which boards there are: when that has changed, and every minute. It does not wait for the journal.
-    pub(super) fn announce(&mut self, now: Timestamp, hall: &Hall) {
+    /// Announces which boards there are, and whether the disks take what they are given: when that has changed, and every
+    /// minute. It does not wait for the journal.
+    pub(super) fn announce(&mut self, now: Timestamp, hall: &Hall, storage: StorageState) {
         let boards = hall.boards().map(|board| board.name().to_owned()).collect();
-        if let Some(message) = self.publisher.announce(now, boards) {
+        if let Some(message) = self.publisher.announce(now, boards, Some(storage)) {
             self.outbox.publish(vec![message]);
         }
     }

@@ -22,8 +22,6 @@ pub(super) enum LineChange {
         device: PathBuf,
         /// As it is configured, else the device.
         path: String,
-        /// For files.
-        name: String,
         line: LineSettings,
     },
     Gone(PortId),
@@ -111,7 +109,6 @@ impl Ports {
             id,
             device: candidate.device.clone(),
             path: path.display().to_string(),
-            name: candidate.name(),
             line,
         };
         tracing::info!("{}: {}", path.display(), candidate.kind);

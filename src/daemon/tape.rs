@@ -1,22 +1,43 @@
 //! The tape: a thread that records every byte.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::{Content, LineMode};
 use kiebitz_hardware::recorder::{Recorder, RecorderReport, RecorderSettings};
+use tokio::sync::watch;
 
+use super::storage::Storage;
 use crate::config::Config;
 use crate::system_time::{self, LiveTime};
 
-/// Takes bytes for the recorder. Dropping it waits until all are stored.
+/// Takes bytes for the recorder. A thread that waits for a disk which does not answer is left behind in the end.
 #[derive(Debug)]
 pub(super) struct Tape {
-    chunks: Option<Sender<Chunk>>,
-    thread: Option<JoinHandle<()>>,
+    orders: Option<Sender<Order>>,
+    /// How many chunks were handed over, and how many the system has.
+    handed: u64,
+    written: watch::Receiver<u64>,
+    /// Bytes that wait for the thread.
+    waiting: Arc<AtomicUsize>,
+    /// Chunks that found no room, by port.
+    missed: BTreeMap<String, u64>,
+}
+
+#[derive(Debug)]
+enum Order {
+    Record(Chunk),
+    /// So many chunks of a port found no room.
+    Missed {
+        at: Timestamp,
+        port: String,
+        chunks: u64,
+    },
 }
 
 #[derive(Debug)]
@@ -29,76 +50,167 @@ struct Chunk {
 
 /// How long the thread sleeps if nothing is due.
 const IDLE: Duration = Duration::from_secs(3600);
+/// At most this many bytes wait for the thread: minutes of a large hall, and no burden to a small computer.
+const MAX_WAITING: usize = 32 << 20;
+/// What a chunk takes beside its bytes.
+const CHUNK_OVERHEAD: usize = 128;
 
 impl Tape {
     /// Starts the thread.
-    pub(super) fn start(config: &Config, time: LiveTime) -> Result<Self> {
+    pub(super) fn start(config: &Config, time: LiveTime, storage: Storage) -> Result<Self> {
         let settings = RecorderSettings {
             folder: config.recordings(),
             budget: config.recorder.budget,
             zone: system_time::local_zone(),
         };
-        let (chunks, taken) = channel();
-        let thread = std::thread::Builder::new()
+        let (orders, taken) = channel();
+        let (reports, written) = watch::channel(0);
+        let waiting = Arc::new(AtomicUsize::new(0));
+        let thread = TapeThread {
+            recorder: Recorder::new(settings),
+            time,
+            storage,
+            written: reports,
+            waiting: Arc::clone(&waiting),
+        };
+        std::thread::Builder::new()
             .name("tape".to_owned())
-            .spawn(move || record(Recorder::new(settings), &taken, &time))
+            .spawn(move || thread.work(&taken))
             .context("cannot start the recorder")?;
         Ok(Self {
-            chunks: Some(chunks),
-            thread: Some(thread),
+            orders: Some(orders),
+            handed: 0,
+            written,
+            waiting,
+            missed: BTreeMap::new(),
         })
     }
 
     /// Hands a chunk to the thread.
-    pub(super) fn record(&self, at: Timestamp, port: &str, mode: LineMode, content: Content) {
-        if let Some(chunks) = &self.chunks {
-            // The thread lives as long as the tape does.
-            let _ = chunks.send(Chunk {
-                at,
-                port: port.to_owned(),
-                mode,
-                content,
-            });
+    pub(super) fn record(&mut self, at: Timestamp, port: &str, mode: LineMode, content: Content) {
+        let Some(orders) = &self.orders else { return };
+        if self.waiting.load(Ordering::Relaxed) > MAX_WAITING {
+            *self.missed.entry(port.to_owned()).or_default() += 1;
+            return;
+        }
+        if let Some(chunks) = self.missed.remove(port) {
+            let port = port.to_owned();
+            let _ = orders.send(Order::Missed { at, port, chunks });
+        }
+        let chunk = Chunk {
+            at,
+            port: port.to_owned(),
+            mode,
+            content,
+        };
+        self.waiting.fetch_add(size(&chunk), Ordering::Relaxed);
+        // The thread lives as long as the tape does.
+        if orders.send(Order::Record(chunk)).is_ok() {
+            self.handed += 1;
+        }
+    }
+
+    /// How many chunks were handed over.
+    pub(super) fn handed(&self) -> u64 {
+        self.handed
+    }
+
+    /// How many of them the system has, or were lost.
+    pub(super) fn written(&self) -> watch::Receiver<u64> {
+        self.written.clone()
+    }
+
+    /// Waits until everything is stored; gives up when that takes too long.
+    pub(super) async fn finish(mut self, at_most: Duration) {
+        self.orders = None;
+        let ended = async { while self.written.changed().await.is_ok() {} };
+        if tokio::time::timeout(at_most, ended).await.is_err() {
+            tracing::error!("the disk of the recordings does not answer: the last bytes may be missing");
         }
     }
 }
 
-impl Drop for Tape {
-    /// Waits until everything is stored.
-    fn drop(&mut self) {
-        self.chunks = None;
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
+fn size(chunk: &Chunk) -> usize {
+    let bytes = match &chunk.content {
+        Content::Bytes { bytes, .. } => bytes.len(),
+        _ => 0,
+    };
+    bytes + CHUNK_OVERHEAD
+}
+
+struct TapeThread {
+    recorder: Recorder,
+    time: LiveTime,
+    storage: Storage,
+    written: watch::Sender<u64>,
+    waiting: Arc<AtomicUsize>,
+}
+
+impl TapeThread {
+    fn work(mut self, orders: &Receiver<Order>) {
+        let mut written = 0;
+        loop {
+            let now = self.time.now();
+            let due = self.recorder.poll_deadline();
+            if due.is_some_and(|due| due <= now) {
+                self.recorder.sync(now);
+            }
+            let due = self.recorder.poll_deadline();
+            let wait = due.map_or(IDLE, |due| due.saturating_duration_since(now));
+            match orders.recv_timeout(wait) {
+                Ok(order) => {
+                    written += self.carry_out(order);
+                    for order in orders.try_iter().take(MAX_AT_ONCE) {
+                        written += self.carry_out(order);
+                    }
+                    self.written.send_replace(written);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            self.report();
+        }
+        self.recorder.sync(self.time.now());
+        self.report();
+    }
+
+    /// Returns how many chunks that were.
+    fn carry_out(&mut self, order: Order) -> u64 {
+        match order {
+            Order::Record(chunk) => {
+                self.waiting.fetch_sub(size(&chunk), Ordering::Relaxed);
+                let Chunk {
+                    at,
+                    port,
+                    mode,
+                    content,
+                } = chunk;
+                self.recorder.record(at, &port, mode, &content);
+                1
+            }
+            Order::Missed { at, port, chunks } => {
+                self.recorder.missed(at, &port, chunks);
+                0
+            }
+        }
+    }
+
+    fn report(&mut self) {
+        while let Some(report) = self.recorder.poll_report() {
+            match &report {
+                RecorderReport::Resumed { .. } => {
+                    tracing::info!("{report}");
+                    self.storage.recording_is_well();
+                }
+                RecorderReport::Failed { .. } => {
+                    tracing::error!("{report}");
+                    self.storage.recording_fails(self.time.now(), &report);
+                }
+                _ => tracing::error!("{report}"),
+            }
         }
     }
 }
 
-fn record(mut recorder: Recorder, chunks: &Receiver<Chunk>, time: &LiveTime) {
-    loop {
-        let now = time.now();
-        let due = recorder.poll_deadline();
-        if due.is_some_and(|due| due <= now) {
-            recorder.sync(now);
-        }
-        let wait = recorder
-            .poll_deadline()
-            .map_or(IDLE, |due| due.saturating_duration_since(now));
-        match chunks.recv_timeout(wait) {
-            Ok(chunk) => recorder.record(chunk.at, &chunk.port, chunk.mode, &chunk.content),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => break,
-        }
-        log_reports(&mut recorder);
-    }
-    recorder.sync(time.now());
-    log_reports(&mut recorder);
-}
-
-fn log_reports(recorder: &mut Recorder) {
-    while let Some(report) = recorder.poll_report() {
-        match &report {
-            RecorderReport::Resumed { .. } => tracing::info!("{report}"),
-            _ => tracing::error!("{report}"),
-        }
-    }
-}
+/// So many chunks are taken before the disk is thought of.
+const MAX_AT_ONCE: usize = 1000;

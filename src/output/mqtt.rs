@@ -20,6 +20,7 @@ pub use config::{MqttConfig, UrlError};
 pub use courier::Courier;
 pub use message::{Delivery, MediaType, Message};
 pub use outbox::{ConnectionState, Outbox, OutboxTask, Progress};
+pub use payload::{Keeping, StorageState};
 pub use projection::{BoardView, Projection};
 pub use publisher::Publisher;
 pub use topics::{BoardTopics, Prefix, TopicError};

@@ -83,7 +83,7 @@ impl Connection {
             let name = board.name();
             if publisher.add(name, Duration::ZERO)? {
                 let boards = publisher.boards().map(str::to_owned).collect();
-                messages.extend(publisher.announce(system_time::wall_time(), boards));
+                messages.extend(publisher.announce(system_time::wall_time(), boards, None));
             }
             let events = said.iter().map(|said| &said.event);
             let view = BoardView::new(board.tracker(), board.battery()).later_by(board.ahead());

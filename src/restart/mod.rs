@@ -98,14 +98,10 @@ pub fn take_up(sources: &Sources<'_>, now: Timestamp) -> Result<TakenUp, Journal
         Some(_) => sources.journal.runs().unwrap_or_default(),
         None => Vec::new(),
     };
-    let mut until = Timestamp::from_micros(0);
-    for (board, _) in sources.journal.boards(sources.stream)? {
-        let last = sources.journal.all_of(sources.stream, &board).last_ts()?;
-        until = last.map_or(until, |last| until.max(last));
-    }
+    let until = last_ts(sources)?;
     let mut taken = match (sources.recordings, runs.is_empty()) {
         (Some(folder), false) => Rerun::new(sources, folder, runs)?.play(until)?,
-        _ => not_recorded(sources, until)?,
+        _ => from_journal(sources, until, Alone::NotRecorded)?,
     };
     if now.saturating_duration_since(taken.until) >= LONG_AGO {
         taken.hall = Hall::new(sources.stream, names(sources.config));
@@ -117,8 +113,27 @@ pub fn take_up(sources: &Sources<'_>, now: Timestamp) -> Result<TakenUp, Journal
     Ok(taken)
 }
 
+/// Begins anew, with all boards closed before: what was recorded so far is not needed any more.
+///
+/// # Errors
+///
+/// When the journal cannot be read.
+pub fn begin_anew(sources: &Sources<'_>) -> Result<TakenUp, JournalError> {
+    from_journal(sources, last_ts(sources)?, Alone::LongAgo)
+}
+
+/// When the last event was.
+fn last_ts(sources: &Sources<'_>) -> Result<Timestamp, JournalError> {
+    let mut until = Timestamp::from_micros(0);
+    for (board, _) in sources.journal.boards(sources.stream)? {
+        let last = sources.journal.all_of(sources.stream, &board).last_ts()?;
+        until = last.map_or(until, |last| until.max(last));
+    }
+    Ok(until)
+}
+
 /// All boards go on from the journal alone.
-fn not_recorded(sources: &Sources<'_>, until: Timestamp) -> Result<TakenUp, JournalError> {
+fn from_journal(sources: &Sources<'_>, until: Timestamp, why: Alone) -> Result<TakenUp, JournalError> {
     let mut taken = TakenUp {
         events: Vec::new(),
         closed: Vec::new(),
@@ -132,7 +147,7 @@ fn not_recorded(sources: &Sources<'_>, until: Timestamp) -> Result<TakenUp, Jour
         taken
             .events
             .extend(disconnection(sources, &board, number, until)?);
-        taken.alone.insert(board, Alone::NotRecorded);
+        taken.alone.insert(board, why);
     }
     Ok(taken)
 }

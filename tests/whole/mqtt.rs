@@ -277,7 +277,7 @@ async fn daemon_publishes_its_boards_again_after_an_outage() {
         .expect("a URL")
         .with_daemon("pi");
     let mut boards = kiebitz::output::mqtt::Publisher::new(&config, "live", now).expect("a host name");
-    let announced = boards.announce(now, vec!["board-1".to_owned()]);
+    let announced = boards.announce(now, vec!["board-1".to_owned()], None);
     publisher.publish(&[announced.into_iter().collect()]);
     publisher.drained().await;
     door.set(DoorState::Shut);

@@ -98,6 +98,7 @@ impl Link {
         let properties = PublishProperties {
             payload_format_indicator: Some(UTF_8),
             content_type: Some(message.media_type.as_str().to_owned()),
+            user_properties: message.kept.then(Vec::new).unwrap_or_else(not_kept),
             ..PublishProperties::default()
         };
         let (topic, payload) = (&*message.topic, message.payload.clone());
@@ -149,6 +150,11 @@ impl Link {
             }
         }
     }
+}
+
+/// An event that is published before the journal has it says so in this user property.
+fn not_kept() -> Vec<(String, String)> {
+    vec![("kept".to_owned(), "false".to_owned())]
 }
 
 impl Drop for Link {

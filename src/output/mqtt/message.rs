@@ -18,6 +18,8 @@ pub struct Message {
     pub media_type: MediaType,
     /// How it must be delivered.
     pub delivery: Delivery,
+    /// The event is in the journal. One that is not says so.
+    pub kept: bool,
 }
 
 /// What a payload is.
@@ -56,6 +58,7 @@ impl Message {
             payload: json(event),
             media_type: MediaType::Json,
             delivery,
+            kept: true,
         }
     }
 
@@ -66,6 +69,7 @@ impl Message {
             payload: json(content),
             media_type: MediaType::Json,
             delivery: Delivery::Retained,
+            kept: true,
         }
     }
 
@@ -77,7 +81,15 @@ impl Message {
             payload: pgn.into(),
             media_type: MediaType::Pgn,
             delivery: Delivery::Retained,
+            kept: true,
         }
+    }
+
+    /// The same message, before the journal has the event. Pictures say nothing of that.
+    #[must_use]
+    pub fn unkept(self) -> Self {
+        let kept = self.is_retained();
+        Self { kept, ..self }
     }
 
     /// Whether the broker retains it.

@@ -37,6 +37,54 @@ pub struct Online {
     pub uptime_s: u64,
     /// Names of its boards.
     pub boards: Vec<String>,
+    /// Whether it can keep what it publishes; `None`: it keeps nothing.
+    #[serde(flatten)]
+    pub storage: Option<StorageState>,
+}
+
+/// Whether the daemon's disks take what they are given.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct StorageState {
+    /// The journal, with all events.
+    pub journal: Keeping,
+    /// The recordings of all bytes.
+    pub recordings: Keeping,
+}
+
+/// Whether a disk takes what it is given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Keeping {
+    /// It does.
+    pub ok: bool,
+    /// Since when it does not.
+    #[serde(serialize_with = "rfc3339_option", skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
+    /// What is wrong, for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+    /// How many events wait to be kept; of the journal alone.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub waiting: u64,
+    /// How many events were published and will never be kept, because too many waited; of the journal alone.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub lost: u64,
+}
+
+impl Default for Keeping {
+    fn default() -> Self {
+        Self {
+            ok: true,
+            since: None,
+            problem: None,
+            waiting: 0,
+            lost: 0,
+        }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Of a board: whether it is there, and what it is.
@@ -171,13 +219,20 @@ struct PublicMove {
 impl DaemonState {
     /// Of a daemon that is there.
     #[must_use]
-    pub fn online(host: &str, started: Timestamp, as_of: Timestamp, boards: Vec<String>) -> Self {
+    pub fn online(
+        host: &str,
+        started: Timestamp,
+        as_of: Timestamp,
+        boards: Vec<String>,
+        storage: Option<StorageState>,
+    ) -> Self {
         let uptime_s = as_of.saturating_duration_since(started).as_secs();
         let online = Some(Online {
             started,
             as_of,
             uptime_s,
             boards,
+            storage,
         });
         Self {
             state: "online",

@@ -8,7 +8,7 @@ use kiebitz_hardware::Timestamp;
 
 use super::config::MqttConfig;
 use super::message::Message;
-use super::payload::DaemonState;
+use super::payload::{DaemonState, StorageState};
 use super::projection::{BoardView, Projection};
 use super::topics::{Prefix, TopicError};
 use crate::events::Event;
@@ -30,7 +30,7 @@ pub struct Publisher {
     /// When spectators get the next part of a board, for all boards of which something is held for them.
     waiting: BTreeSet<(Timestamp, String)>,
     /// When the daemon's state was announced last, and the boards in it.
-    announced: Option<(Timestamp, Vec<String>)>,
+    announced: Option<(Timestamp, Vec<String>, Option<StorageState>)>,
 }
 
 /// The daemon's state is announced at least this often, for its uptime.
@@ -148,16 +148,23 @@ impl Publisher {
         }
     }
 
-    /// The daemon's state with `boards`, if it is to be announced: the boards have changed, or a minute has passed.
-    pub fn announce(&mut self, now: Timestamp, boards: Vec<String>) -> Option<Message> {
-        if let Some((at, announced)) = &self.announced
+    /// The daemon's state with `boards`, if it is to be announced: the boards have changed, or what its disks take, or a
+    /// minute has passed.
+    pub fn announce(
+        &mut self,
+        now: Timestamp,
+        boards: Vec<String>,
+        storage: Option<StorageState>,
+    ) -> Option<Message> {
+        if let Some((at, announced, kept)) = &self.announced
             && now < *at + ANNOUNCED_EVERY
             && *announced == boards
+            && works(kept.as_ref()) == works(storage.as_ref())
         {
             return None;
         }
-        let state = DaemonState::online(&self.host, self.started, now, boards.clone());
-        self.announced = Some((now, boards));
+        let state = DaemonState::online(&self.host, self.started, now, boards.clone(), storage.clone());
+        self.announced = Some((now, boards, storage));
         Some(Message::retained(&self.daemon_topic, &state))
     }
 
@@ -169,6 +176,11 @@ impl Publisher {
             self.waiting.insert((due, board.to_owned()));
         }
     }
+}
+
+/// Whether journal and recordings work. How much waits meanwhile is told each minute.
+fn works(storage: Option<&StorageState>) -> Option<(bool, bool)> {
+    storage.map(|storage| (storage.journal.ok, storage.recordings.ok))
 }
 
 #[cfg(test)]
@@ -196,7 +208,7 @@ mod tests {
         let mut publisher = publisher();
         let mut announced = |seconds, names: &[&str]| {
             let now = START + Duration::from_secs(seconds);
-            publisher.announce(now, boards(names)).is_some()
+            publisher.announce(now, boards(names), None).is_some()
         };
         assert!(announced(0, &[]));
         assert!(!announced(1, &[]));
@@ -208,7 +220,9 @@ mod tests {
     #[test]
     fn announcement_has_the_uptime_and_the_boards() {
         let now = START + Duration::from_secs(90);
-        let message = publisher().announce(now, boards(&["a", "b"])).expect("the first");
+        let message = publisher()
+            .announce(now, boards(&["a", "b"]), None)
+            .expect("the first");
         assert_eq!(&*message.topic, "kiebitz/daemons/pi/state");
         assert!(message.is_retained());
         let state: serde_json::Value = serde_json::from_slice(&message.payload).expect("JSON");

@@ -196,6 +196,7 @@ mod tests {
             payload: seq.to_string().into(),
             media_type: MediaType::Json,
             delivery,
+            kept: true,
         }
     }
 
@@ -206,6 +207,7 @@ mod tests {
             payload: payload.into(),
             media_type: MediaType::Json,
             delivery,
+            kept: true,
         }
     }
 

@@ -1,0 +1,291 @@
+//! The keeper: a thread that owns the journal and writes events to it, however long that takes.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use kiebitz_hardware::Timestamp;
+use tokio::sync::watch;
+
+use super::lock::StateLock;
+use super::numbers::Numbers;
+use super::start;
+use super::storage::Storage;
+use crate::events::{Event, LIVE_STREAM};
+use crate::journal::{Journal, JournalError};
+use crate::output::mqtt::Outbox;
+use crate::system_time::LiveTime;
+
+/// Takes events for the journal, and says how far it has them.
+#[derive(Debug)]
+pub(super) struct Keeper {
+    batches: Option<Sender<Batch>>,
+    /// The number of the last batch that is kept.
+    kept: watch::Receiver<u64>,
+}
+
+/// Events that are kept together, with a number one higher than that of the batch before.
+#[derive(Debug)]
+pub(super) struct Batch {
+    pub(super) number: u64,
+    pub(super) events: Arc<Vec<Event>>,
+}
+
+/// What the thread works with.
+pub(super) struct KeeperThread {
+    /// `None`: it could not be opened, which is tried again.
+    pub(super) journal: Option<Journal>,
+    pub(super) path: PathBuf,
+    pub(super) numbers: Numbers,
+    pub(super) outbox: Option<Outbox>,
+    /// Games older than this are removed.
+    pub(super) keep: Duration,
+    pub(super) time: LiveTime,
+    pub(super) storage: Storage,
+    pub(super) lock: Arc<StateLock>,
+    pub(super) work: Work,
+}
+
+/// What the thread has to do.
+#[derive(Debug, Default)]
+pub(super) struct Work {
+    /// The journal's file, to notice when another one, or none, is in its place.
+    file: Option<File>,
+    pending: VecDeque<Batch>,
+    /// Some of it was tried before: the journal may have it without having said so.
+    tried: bool,
+    failing: bool,
+    /// The last acknowledgements noted in the journal, by board.
+    acknowledged: BTreeMap<Arc<str>, u64>,
+    /// The numbers that boards have come to.
+    lasts: BTreeMap<String, u64>,
+    looked: Option<Timestamp>,
+    tidied: Option<Timestamp>,
+}
+
+/// The name of the broker among the journal's outputs.
+pub(super) const OUTPUT: &str = "mqtt";
+/// Pause before a journal that cannot be written is tried again.
+const RETRY_PAUSE: Duration = Duration::from_secs(1);
+/// How often the journal notes what the broker has, and whether its file is still there is looked at.
+const CHORES: Duration = Duration::from_secs(5);
+/// How often old games are removed.
+const TIDY_INTERVAL: Duration = Duration::from_secs(6 * 3600);
+
+impl Keeper {
+    /// Starts the thread.
+    pub(super) fn start(mut thread: KeeperThread) -> Result<Self> {
+        let (batches, taken) = channel();
+        let (kept_by, kept) = watch::channel(0);
+        thread.look_at_file();
+        std::thread::Builder::new()
+            .name("keeper".to_owned())
+            .spawn(move || thread.work(&taken, &kept_by))
+            .context("cannot start the journal")?;
+        Ok(Self {
+            batches: Some(batches),
+            kept,
+        })
+    }
+
+    /// Hands a batch to the thread.
+    pub(super) fn keep(&self, batch: Batch) {
+        if let Some(batches) = &self.batches {
+            // The thread lives as long as the keeper does.
+            let _ = batches.send(batch);
+        }
+    }
+
+    /// The number of the last batch that is kept.
+    pub(super) fn kept(&self) -> watch::Receiver<u64> {
+        self.kept.clone()
+    }
+
+    /// Waits until everything is kept; gives up when that takes too long.
+    pub(super) async fn finish(mut self, at_most: Duration) {
+        self.batches = None;
+        let ended = async { while self.kept.changed().await.is_ok() {} };
+        if tokio::time::timeout(at_most, ended).await.is_err() {
+            tracing::error!(
+                "the journal could not take the last events; they are kept at the next start, from the recordings"
+            );
+        }
+    }
+}
+
+impl KeeperThread {
+    fn work(mut self, batches: &Receiver<Batch>, kept: &watch::Sender<u64>) {
+        let mut open = true;
+        while open || !self.work.pending.is_empty() {
+            let wait = if self.work.pending.is_empty() {
+                CHORES
+            } else {
+                RETRY_PAUSE
+            };
+            match batches.recv_timeout(wait) {
+                Ok(batch) => {
+                    self.work.pending.push_back(batch);
+                    // One write to the disk serves all that has come meanwhile.
+                    self.work.pending.extend(batches.try_iter());
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    if !open && self.work.failing {
+                        std::thread::sleep(RETRY_PAUSE);
+                    }
+                    open = false;
+                }
+            }
+            self.look_after_file();
+            if let Some(number) = self.keep() {
+                kept.send_replace(number);
+            }
+            self.do_chores();
+        }
+        self.note_acknowledged();
+    }
+
+    /// Writes what is pending, if the disk takes it. Returns the number of the last batch.
+    fn keep(&mut self) -> Option<u64> {
+        let last = self.work.pending.back()?.number;
+        let outcome = match &mut self.journal {
+            Some(journal) => append(journal, &self.work.pending, self.work.tried),
+            None => match Journal::open(&self.path) {
+                Ok(mut journal) => {
+                    let outcome = append(&mut journal, &self.work.pending, true);
+                    self.journal = Some(journal);
+                    self.look_at_file();
+                    outcome
+                }
+                Err(error) => Err(error),
+            },
+        };
+        match outcome {
+            Ok(()) => {
+                if self.work.failing {
+                    tracing::info!("the journal takes events again; all that waited are kept");
+                    self.work.failing = false;
+                    self.storage.journal_is_well();
+                }
+                self.work.tried = false;
+                for batch in core::mem::take(&mut self.work.pending) {
+                    for event in batch.events.iter() {
+                        let last = self.work.lasts.entry(event.board.clone()).or_default();
+                        *last = event.seq.max(*last);
+                    }
+                }
+                self.numbers.given(self.work.lasts.clone());
+                Some(last)
+            }
+            Err(error) => {
+                self.fail(error);
+                None
+            }
+        }
+    }
+
+    /// The journal did not take events. A damaged one is replaced.
+    fn fail(&mut self, error: JournalError) {
+        self.work.tried = true;
+        let damaged = error.is_damaged();
+        let words = format!("{:#}", anyhow::Error::from(error));
+        if !self.work.failing {
+            tracing::error!("{words}; games go on, and their events wait until the journal takes them");
+        }
+        self.work.failing = true;
+        let now = self.time.now();
+        self.storage.journal_fails(now, &words);
+        if damaged {
+            self.journal = None;
+            self.journal = start::replaced(&self.path, now, &self.work.lasts);
+            self.look_at_file();
+        }
+    }
+
+    /// Remembers which file the journal is in.
+    fn look_at_file(&mut self) {
+        self.work.file = self.journal.as_ref().and_then(|_| File::open(&self.path).ok());
+    }
+
+    /// Somebody may have removed or renamed the journal: what it had goes into a new one.
+    fn look_after_file(&mut self) {
+        let now = self.time.now();
+        let due = self.work.looked.is_none_or(|looked| now >= looked + RETRY_PAUSE);
+        if !due {
+            return;
+        }
+        self.work.looked = Some(now);
+        self.lock.look_after(now);
+        if self.work.file.is_none() {
+            return;
+        }
+        let there = |file: &File| super::is_file_of(file, &self.path);
+        if self.work.file.as_ref().is_some_and(there) {
+            return;
+        }
+        let Some(gone) = self.journal.take() else { return };
+        tracing::error!("the journal {} was removed or replaced", self.path.display());
+        self.journal = start::restored(gone, &self.path, now, &self.work.lasts);
+        self.look_at_file();
+    }
+
+    fn do_chores(&mut self) {
+        self.note_acknowledged();
+        let now = self.time.now();
+        let tidied = self.work.tidied;
+        if tidied.is_none_or(|tidied| now >= tidied + TIDY_INTERVAL) {
+            self.work.tidied = Some(now);
+            self.tidy(now);
+        }
+    }
+
+    fn note_acknowledged(&mut self) {
+        let (Some(outbox), Some(journal)) = (&self.outbox, &mut self.journal) else {
+            return;
+        };
+        let acknowledged = outbox.progress().borrow().acknowledged.clone();
+        if acknowledged == self.work.acknowledged || self.work.failing {
+            return;
+        }
+        let by_board = acknowledged.iter().map(|(board, seq)| (&**board, *seq));
+        match journal.acknowledge(OUTPUT, LIVE_STREAM, by_board) {
+            Ok(()) => self.work.acknowledged = acknowledged,
+            Err(error) => tracing::debug!("cannot note what the broker has acknowledged: {error}"),
+        }
+    }
+
+    fn tidy(&mut self, now: Timestamp) {
+        let Some(journal) = &mut self.journal else { return };
+        // A computer's clock that is wrong by a year would empty the journal: what is old is told by the games.
+        let reference = match journal.played_until(LIVE_STREAM, now) {
+            Ok(Some(reference)) => reference,
+            Ok(None) => return,
+            Err(error) => return tracing::warn!("cannot remove old games: {error}"),
+        };
+        match journal.forget_before(LIVE_STREAM, reference.saturating_sub(self.keep)) {
+            Ok(0) => {}
+            Ok(events) => tracing::info!("{events} events of old games were removed from the journal"),
+            Err(error) => tracing::warn!("cannot remove old games: {error}"),
+        }
+    }
+}
+
+/// Keeps batches in one go. `tried`: the journal may have some of it.
+fn append(journal: &mut Journal, batches: &VecDeque<Batch>, tried: bool) -> Result<(), JournalError> {
+    let events = || batches.iter().flat_map(|batch| batch.events.iter());
+    if tried {
+        return journal.fill(events()).map(drop);
+    }
+    match journal.append(events()) {
+        Err(error @ JournalError::Duplicate { .. }) => {
+            // Another attempt would not help, and holding back all boards would be worse.
+            tracing::error!("{error}; the journal keeps the one that it has");
+            journal.fill(events()).map(drop)
+        }
+        done => done,
+    }
+}

@@ -1,0 +1,155 @@
+//! One daemon to a state directory: a lock that says who has it.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use kiebitz_hardware::Timestamp;
+use rustix::fs::{FlockOperation, flock};
+use thiserror::Error;
+
+use crate::events::time_text;
+
+/// Held as long as the daemon runs. The system gives it back when the process ends, however that happens.
+#[derive(Debug)]
+pub(super) struct StateLock {
+    directory: PathBuf,
+    /// `None`: the disk takes no lock, which is no reason not to watch.
+    file: Mutex<Option<File>>,
+}
+
+/// Why a state directory cannot be had.
+#[derive(Debug, Error)]
+pub(super) enum LockError {
+    /// Another daemon has it.
+    #[error(
+        "another kiebitz has {}: {holder}. Stop that one, or give this one a directory of its own (state_directory in the configuration)",
+        directory.display()
+    )]
+    Taken {
+        /// The directory.
+        directory: PathBuf,
+        /// Who has it, and since when.
+        holder: String,
+    },
+    /// No lock can be made there.
+    #[error("cannot lock {}", path.display())]
+    Unusable {
+        /// The lock's file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+impl StateLock {
+    /// Takes the lock of a directory, which is made where it is missing. `now` tells others since when it is held.
+    ///
+    /// # Errors
+    ///
+    /// When another process has it.
+    pub(super) fn take(directory: &Path, now: Timestamp) -> Result<Self, LockError> {
+        let file = match lock(directory, now) {
+            Err(error @ LockError::Unusable { .. }) => {
+                tracing::error!("{:#}", anyhow::Error::from(error));
+                None
+            }
+            locked => Some(locked?),
+        };
+        Ok(Self {
+            directory: directory.to_owned(),
+            file: Mutex::new(file),
+        })
+    }
+
+    /// Somebody may have removed the file: then it is made and locked again.
+    pub(super) fn look_after(&self, now: Timestamp) {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let path = path(&self.directory);
+        if file.as_ref().is_some_and(|file| !super::is_file_of(file, &path)) {
+            match lock(&self.directory, now) {
+                Ok(locked) => *file = Some(locked),
+                Err(error) => {
+                    tracing::error!("{:#}", anyhow::Error::from(error));
+                    *file = None;
+                }
+            }
+        }
+    }
+}
+
+fn path(directory: &Path) -> PathBuf {
+    directory.join("lock")
+}
+
+fn lock(directory: &Path, now: Timestamp) -> Result<File, LockError> {
+    let path = path(directory);
+    let unusable = |source: io::Error| LockError::Unusable {
+        path: path.clone(),
+        source,
+    };
+    // A disk that takes no files any more has the one of the last start.
+    let mut file = match create(directory, &path) {
+        Ok(file) => file,
+        Err(error) => File::open(&path).map_err(|_| unusable(error))?,
+    };
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => {}
+        Err(rustix::io::Errno::WOULDBLOCK) => {
+            return Err(LockError::Taken {
+                directory: directory.to_owned(),
+                holder: holder(&mut file),
+            });
+        }
+        Err(error) => return Err(unusable(error.into())),
+    }
+    // The lock holds without it: this is for people.
+    let _ = note(&mut file, now);
+    Ok(file)
+}
+
+fn create(directory: &Path, path: &Path) -> io::Result<File> {
+    std::fs::create_dir_all(directory)?;
+    let mut options = File::options();
+    options.read(true).write(true).create(true).truncate(false);
+    options.open(path)
+}
+
+fn note(file: &mut File, now: Timestamp) -> io::Result<()> {
+    file.set_len(0)?;
+    file.rewind()?;
+    writeln!(file, "process {}, since {}", std::process::id(), time_text(now))
+}
+
+fn holder(file: &mut File) -> String {
+    let mut text = String::new();
+    match file.read_to_string(&mut text) {
+        Ok(_) if !text.trim().is_empty() => text.trim().to_owned(),
+        _ => "it does not say which process".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_micros(1_795_269_600_000_000);
+
+    #[test]
+    fn the_second_is_told_who_has_it_and_gets_it_afterwards() {
+        let place = tempfile::tempdir().expect("a directory");
+        let directory = place.path().join("state");
+        let first = StateLock::take(&directory, NOW).expect("nobody has it");
+        let refused = StateLock::take(&directory, NOW)
+            .expect_err("it is taken")
+            .to_string();
+        let process = format!("process {}, since 2026-11-21", std::process::id());
+        assert!(refused.contains(&process), "{refused}");
+        std::fs::remove_file(directory.join("lock")).expect("a file");
+        first.look_after(NOW);
+        StateLock::take(&directory, NOW).expect_err("it was locked again");
+        drop(first);
+        StateLock::take(&directory, NOW).expect("it was given back");
+    }
+}

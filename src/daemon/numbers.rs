@@ -1,0 +1,158 @@
+//! The numbers: a thread that notes on the disk which numbers events have been given.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use anyhow::{Context, Result};
+use tokio::sync::watch;
+
+use crate::journal::NumbersFile;
+
+/// Takes notes for the file of numbers. Cheap to clone; never waits.
+#[derive(Debug, Clone)]
+pub(super) struct Numbers {
+    notes: Sender<Note>,
+    unkept: watch::Receiver<bool>,
+}
+
+#[derive(Debug)]
+enum Note {
+    /// Boards have come to these numbers.
+    Given(BTreeMap<String, u64>),
+    /// Whether events are published that the journal does not have.
+    Unkept(bool),
+}
+
+impl Numbers {
+    /// Starts the thread. `file` is `None` where it could not be opened; that is tried again.
+    pub(super) fn start(path: PathBuf, file: Option<NumbersFile>) -> Result<Self> {
+        let (notes, taken) = channel();
+        let (noted, unkept) = watch::channel(file.as_ref().is_some_and(NumbersFile::is_unkept));
+        let thread = NumbersThread {
+            path,
+            file,
+            given: BTreeMap::new(),
+            unkept: *unkept.borrow(),
+            noted,
+            failed: false,
+        };
+        std::thread::Builder::new()
+            .name("numbers".to_owned())
+            .spawn(move || thread.work(&taken))
+            .context("cannot start to note numbers")?;
+        Ok(Self { notes, unkept })
+    }
+
+    /// Boards have come to these numbers.
+    pub(super) fn given(&self, lasts: BTreeMap<String, u64>) {
+        // The thread lives as long as anybody can say something to it.
+        let _ = self.notes.send(Note::Given(lasts));
+    }
+
+    /// Events are published, or no longer, that the journal does not have.
+    pub(super) fn unkept(&self, unkept: bool) {
+        let _ = self.notes.send(Note::Unkept(unkept));
+    }
+
+    /// Whether the disk has it that events are published which the journal does not have.
+    pub(super) fn is_noted(&self) -> bool {
+        *self.unkept.borrow()
+    }
+
+    /// Changes when [`is_noted`](Self::is_noted) does.
+    pub(super) fn noted(&self) -> watch::Receiver<bool> {
+        self.unkept.clone()
+    }
+}
+
+struct NumbersThread {
+    path: PathBuf,
+    file: Option<NumbersFile>,
+    /// All that is known, for a file that has to be made again.
+    given: BTreeMap<String, u64>,
+    unkept: bool,
+    noted: watch::Sender<bool>,
+    failed: bool,
+}
+
+impl NumbersThread {
+    fn work(mut self, notes: &Receiver<Note>) {
+        while let Ok(note) = notes.recv() {
+            self.take(note);
+            for note in notes.try_iter() {
+                self.take(note);
+            }
+            match self.write() {
+                Ok(()) => {
+                    self.failed = false;
+                    self.noted.send_replace(self.unkept);
+                }
+                Err(error) => {
+                    if !self.failed {
+                        tracing::error!("cannot write {}: {error}", self.path.display());
+                    }
+                    self.failed = true;
+                    self.file = None;
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, note: Note) {
+        match note {
+            Note::Given(lasts) => {
+                for (board, last) in lasts {
+                    let known = self.given.entry(board).or_default();
+                    *known = last.max(*known);
+                }
+            }
+            Note::Unkept(unkept) => self.unkept = unkept,
+        }
+    }
+
+    fn write(&mut self) -> std::io::Result<()> {
+        let file = match self.file.take().filter(NumbersFile::is_there) {
+            Some(file) => self.file.insert(file),
+            None => {
+                if let Some(directory) = self.path.parent() {
+                    std::fs::create_dir_all(directory)?;
+                }
+                self.file.insert(NumbersFile::open(&self.path)?)
+            }
+        };
+        file.note(self.given.iter().map(|(board, last)| (board.as_str(), *last)))?;
+        file.mark_unkept(self.unkept)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wait(numbers: &Numbers, unkept: bool) {
+        while numbers.is_noted() != unkept {
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn what_is_given_is_in_the_file_once_that_is_noted() {
+        let place = tempfile::tempdir().expect("a directory");
+        let path = place.path().join("state").join("numbers");
+        let numbers = Numbers::start(path.clone(), None).expect("a thread");
+        numbers.given(BTreeMap::from([("b".to_owned(), 7)]));
+        numbers.unkept(true);
+        wait(&numbers, true);
+        let unkept = NumbersFile::lasts_in(&path).expect("a file");
+        assert!(unkept["b"] > 7, "numbers are reserved: {unkept:?}");
+        // The directory disappears: all is noted again.
+        std::fs::remove_dir_all(place.path().join("state")).expect("a directory");
+        numbers.unkept(false);
+        wait(&numbers, false);
+        assert_eq!(
+            NumbersFile::lasts_in(&path).expect("a file"),
+            BTreeMap::from([("b".to_owned(), 7)])
+        );
+    }
+}

@@ -1,0 +1,323 @@
+//! What the daemon starts with: its journal, and what it knew when it last ended. A disk that fails keeps it from
+//! nothing but that.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use jiff::tz::TimeZone;
+use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::capture::Interface;
+
+use super::storage::Storage;
+use crate::config::Config;
+use crate::events::{Event, LIVE_STREAM};
+use crate::hall::{self, Hall, Names};
+use crate::journal::{Journal, JournalError, NumbersFile, Recovered};
+use crate::restart::{self, Alone, Sources};
+
+/// What there is to go on with.
+pub(super) struct Started {
+    /// `None`: it cannot be opened.
+    pub(super) journal: Option<Journal>,
+    pub(super) numbers: Option<NumbersFile>,
+    pub(super) hall: Hall,
+    /// What the journal lacks and does not take.
+    pub(super) unkept: Vec<Event>,
+    /// What the recordings lack: that these ports were closed.
+    pub(super) closed: Vec<(Timestamp, Interface)>,
+    /// What happens from here on is later.
+    pub(super) until: Timestamp,
+}
+
+/// How the daemon comes to be started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Beginning {
+    /// The program was.
+    Program,
+    /// A new day has begun, and nobody plays: the recordings of the last one are not needed any more.
+    NewDay,
+}
+
+/// Up to this size a journal is read from end to end before the daemon begins: some tenths of a second. A larger one is
+/// checked while it works.
+const CHECKED_AT_ONCE: u64 = 32 << 20;
+
+/// Takes up what there is.
+///
+/// # Errors
+///
+/// When the journal's file is none of kiebitz, or of a newer one: it must not be touched.
+pub(super) fn start(
+    config: &Config,
+    beginning: Beginning,
+    now: Timestamp,
+    zone: &TimeZone,
+    storage: &Storage,
+) -> Result<Started> {
+    let numbers = open_numbers(config);
+    let known = hall::Numbers {
+        boards: numbers.as_ref().map(NumbersFile::lasts).unwrap_or_default(),
+        others: 0,
+    };
+    let path = config.journal_file();
+    let was_here = !known.boards.is_empty();
+    let mut journal = open_journal(&path, now, (&known.boards, was_here), storage)?;
+    for _ in 0..2 {
+        let Some(opened) = &mut journal else { break };
+        let begun = Beginner {
+            config,
+            beginning,
+            now,
+            zone,
+        };
+        match begun.take_up(opened, known.clone()) {
+            Ok((hall, taken)) => {
+                let (unkept, closed, until) = taken;
+                return Ok(Started {
+                    journal,
+                    numbers: noted(numbers),
+                    hall,
+                    unkept,
+                    closed,
+                    until,
+                });
+            }
+            Err(error) if error.is_damaged() => {
+                tracing::error!("{:#}", anyhow::Error::from(error));
+                // SQLite removes what is beside a journal by its name when it closes it.
+                drop(journal.take());
+                journal = replaced(&path, now, &known.boards);
+            }
+            Err(error) => {
+                let words = format!("{:#}", anyhow::Error::from(error));
+                tracing::error!("{words}; kiebitz goes on without what it has");
+                storage.journal_fails(now, &words);
+                journal = None;
+            }
+        }
+    }
+    Ok(Started {
+        journal,
+        hall: hall_of_numbers(config, &known, now),
+        numbers,
+        unkept: Vec::new(),
+        closed: Vec::new(),
+        until: Timestamp::from_micros(0),
+    })
+}
+
+/// The numbers that were reserved and may have been given count as given, now that boards go on after them.
+fn noted(numbers: Option<NumbersFile>) -> Option<NumbersFile> {
+    let mut numbers = numbers?;
+    if numbers.is_unkept() {
+        let lasts = numbers.lasts();
+        let done = numbers
+            .note(lasts.iter().map(|(board, last)| (board.as_str(), *last)))
+            .and_then(|()| numbers.mark_unkept(false));
+        done.ok()?;
+    }
+    Some(numbers)
+}
+
+/// A hall that knows nothing but which numbers were given.
+fn hall_of_numbers(config: &Config, known: &hall::Numbers, now: Timestamp) -> Hall {
+    let mut hall = Hall::new(LIVE_STREAM, Names::Configured(Box::new(config.clone())));
+    hall.begin_after(hall::Numbers {
+        boards: known.boards.clone(),
+        // No board has had so many: none has more than one event in a millisecond.
+        others: u64::try_from(now.as_micros() / 1000).unwrap_or_default(),
+    });
+    hall
+}
+
+/// A start with a journal that can be read.
+struct Beginner<'b> {
+    config: &'b Config,
+    beginning: Beginning,
+    now: Timestamp,
+    zone: &'b TimeZone,
+}
+
+/// Events that the journal did not take, ports that were closed, and up to when.
+type Taken = (Vec<Event>, Vec<(Timestamp, Interface)>, Timestamp);
+
+impl Beginner<'_> {
+    fn take_up(&self, journal: &mut Journal, known: hall::Numbers) -> Result<(Hall, Taken), JournalError> {
+        let Self {
+            config,
+            beginning,
+            now,
+            zone,
+        } = *self;
+        let numbers = hall::Numbers {
+            others: journal.begins_after()?,
+            ..known
+        };
+        let recordings = config.recorder.enabled.then(|| config.recordings());
+        fn sources<'s>(
+            journal: &'s Journal,
+            recordings: Option<&'s Path>,
+            zone: &'s TimeZone,
+            config: &'s Config,
+            numbers: &'s hall::Numbers,
+        ) -> Sources<'s> {
+            Sources {
+                journal,
+                recordings,
+                zone,
+                stream: LIVE_STREAM,
+                config,
+                numbers,
+            }
+        }
+        let taken = match beginning {
+            Beginning::Program => restart::take_up(
+                &sources(journal, recordings.as_deref(), zone, config, &numbers),
+                now,
+            )?,
+            Beginning::NewDay => {
+                restart::begin_anew(&sources(journal, recordings.as_deref(), zone, config, &numbers))?
+            }
+        };
+        if beginning == Beginning::Program {
+            say(&taken.alone);
+        }
+        let unkept = match journal.fill(&taken.events) {
+            Ok(_) => Vec::new(),
+            Err(error) if error.is_damaged() => return Err(error),
+            Err(error) => {
+                tracing::error!("{:#}", anyhow::Error::from(error));
+                taken.events.clone()
+            }
+        };
+        let (closed, until) = (taken.closed.clone(), taken.until);
+        let settled = taken.settle(
+            &sources(journal, recordings.as_deref(), zone, config, &numbers),
+            now,
+        );
+        let (hall, run) = settled?;
+        match journal.begin_run(&run) {
+            Err(error) if error.is_damaged() => return Err(error),
+            Err(error) => tracing::warn!(
+                "{:#}; the next start goes on from the journal alone",
+                anyhow::Error::from(error)
+            ),
+            Ok(()) => {}
+        }
+        Ok((hall, (unkept, closed, until)))
+    }
+}
+
+/// Says which boards go on from the journal alone.
+fn say(alone: &BTreeMap<String, Alone>) {
+    for (board, why) in alone {
+        match why {
+            Alone::LongAgo => tracing::debug!("{board} goes on from the journal: {why}"),
+            _ => tracing::warn!("{board} goes on from the journal alone: {why}"),
+        }
+    }
+}
+
+fn open_numbers(config: &Config) -> Option<NumbersFile> {
+    let path = config.numbers_file();
+    match NumbersFile::open(&path) {
+        Ok(file) => Some(file),
+        Err(error) => {
+            tracing::error!("cannot open {}: {error}", path.display());
+            None
+        }
+    }
+}
+
+/// Opens the journal. A damaged one is replaced; `None`: there is none for now.
+fn open_journal(
+    path: &Path,
+    now: Timestamp,
+    (lasts, was_here): (&BTreeMap<String, u64>, bool),
+    storage: &Storage,
+) -> Result<Option<Journal>> {
+    let checked = Journal::open(path).and_then(|journal| {
+        let size = std::fs::metadata(path).map_or(0, |about| about.len());
+        journal.check(size <= CHECKED_AT_ONCE)?;
+        Ok(journal)
+    });
+    match checked {
+        Ok(journal) => Ok(Some(journal)),
+        Err(error) if error.is_damaged() => {
+            tracing::error!("{:#}", anyhow::Error::from(error));
+            Ok(replaced(path, now, lasts))
+        }
+        // Other bytes may say that it is not what it was: kiebitz has been here before.
+        Err(error @ (JournalError::Foreign { .. } | JournalError::Newer { .. })) if was_here => {
+            tracing::error!("{:#}", anyhow::Error::from(error));
+            Ok(replaced(path, now, lasts))
+        }
+        Err(error @ (JournalError::Foreign { .. } | JournalError::Newer { .. })) => bail!(error),
+        Err(error) => {
+            let words = format!("{:#}", anyhow::Error::from(error));
+            tracing::error!("{words}; the boards are watched all the same");
+            storage.journal_fails(now, &words);
+            Ok(None)
+        }
+    }
+}
+
+/// A new journal in the place of a damaged one, with all of its events that can be read.
+pub(super) fn replaced(path: &Path, now: Timestamp, lasts: &BTreeMap<String, u64>) -> Option<Journal> {
+    match Journal::recover(path, now, lasts) {
+        Ok(Recovered {
+            journal,
+            aside,
+            events,
+        }) => {
+            tracing::error!(
+                "the damaged journal is now {}; {events} events of it are in the new one. `kiebitz rebuild` makes what is missing from the recordings",
+                aside.display()
+            );
+            Some(journal)
+        }
+        Err(error) => {
+            tracing::error!("{:#}", anyhow::Error::from(error));
+            None
+        }
+    }
+}
+
+/// A journal in the place of one whose file is gone, with all that the other one can still be asked for.
+pub(super) fn restored(
+    gone: Journal,
+    path: &Path,
+    now: Timestamp,
+    lasts: &BTreeMap<String, u64>,
+) -> Option<Journal> {
+    let copy = path.with_extension("copy");
+    let copied = copied(&gone, &copy);
+    // SQLite removes what is beside a journal by its name when it closes it: not before another one has that name.
+    drop(gone);
+    let moved = copied.and_then(|()| {
+        Journal::put_aside(path, now)?;
+        Ok(std::fs::rename(&copy, path)?)
+    });
+    if let Err(error) = moved {
+        tracing::error!("its events cannot be saved: {error:#}");
+    }
+    match Journal::open(path) {
+        Ok(journal) => Some(journal),
+        Err(error) if error.is_damaged() => replaced(path, now, lasts),
+        Err(error) => {
+            tracing::error!("{:#}", anyhow::Error::from(error));
+            None
+        }
+    }
+}
+
+fn copied(gone: &Journal, copy: &Path) -> Result<()> {
+    if let Some(directory) = copy.parent() {
+        std::fs::create_dir_all(directory)?;
+    }
+    match std::fs::remove_file(copy) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => bail!(error),
+        _ => Ok(gone.copy_to(copy)?),
+    }
+}

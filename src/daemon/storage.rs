@@ -1,0 +1,65 @@
+//! What works of the disks, and what fails: for the log, and for the daemon's state on MQTT.
+
+use std::sync::Arc;
+
+use kiebitz_hardware::Timestamp;
+use tokio::sync::watch;
+
+use crate::output::mqtt::{Keeping, StorageState};
+
+/// Cheap to clone; all parts of the daemon write to the same.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Storage {
+    state: Arc<watch::Sender<StorageState>>,
+}
+
+impl Storage {
+    /// As it is now.
+    pub(super) fn state(&self) -> StorageState {
+        self.state.borrow().clone()
+    }
+
+    /// The journal takes no events.
+    pub(super) fn journal_fails(&self, now: Timestamp, problem: &impl ToString) {
+        self.state
+            .send_modify(|state| fail(&mut state.journal, now, problem));
+    }
+
+    /// The journal takes events.
+    pub(super) fn journal_is_well(&self) {
+        self.state.send_modify(|state| mend(&mut state.journal));
+    }
+
+    /// So many events wait for the journal, and so many were given up.
+    pub(super) fn events_wait(&self, waiting: u64, lost: u64) {
+        self.state.send_if_modified(|state| {
+            let journal = &mut state.journal;
+            let changed = (journal.waiting, journal.lost) != (waiting, lost);
+            (journal.waiting, journal.lost) = (waiting, lost);
+            changed
+        });
+    }
+
+    /// Bytes cannot be recorded.
+    pub(super) fn recording_fails(&self, now: Timestamp, problem: &impl ToString) {
+        self.state
+            .send_modify(|state| fail(&mut state.recordings, now, problem));
+    }
+
+    /// Bytes are recorded.
+    pub(super) fn recording_is_well(&self) {
+        self.state.send_modify(|state| mend(&mut state.recordings));
+    }
+}
+
+fn fail(keeping: &mut Keeping, now: Timestamp, problem: &impl ToString) {
+    keeping.ok = false;
+    keeping.since.get_or_insert(now);
+    keeping.problem = Some(problem.to_string());
+}
+
+fn mend(keeping: &mut Keeping) {
+    keeping.ok = true;
+    keeping.since = None;
+    keeping.problem = None;
+}

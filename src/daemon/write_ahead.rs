@@ -1,0 +1,108 @@
+//! What waits until the tape has what came before it: a question to a board, which takes its changes away, and events.
+
+use core::time::Duration;
+use std::collections::VecDeque;
+
+use kiebitz_hardware::Timestamp;
+
+/// Things in order, each held until the tape has written up to a number.
+#[derive(Debug)]
+pub(super) struct WriteAhead<T> {
+    waiting: VecDeque<Waiting<T>>,
+    /// The tape was waited for in vain, and has not come as far since.
+    given_up_until: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Waiting<T> {
+    since: Timestamp,
+    after: u64,
+    thing: T,
+}
+
+/// Boards do not wait longer than that for a disk.
+const MAX_WAIT: Duration = Duration::from_millis(250);
+
+impl<T> Default for WriteAhead<T> {
+    fn default() -> Self {
+        Self {
+            waiting: VecDeque::new(),
+            given_up_until: None,
+        }
+    }
+}
+
+impl<T> WriteAhead<T> {
+    /// Holds something until the tape has written `after` chunks.
+    pub(super) fn hold(&mut self, now: Timestamp, after: u64, thing: T) {
+        self.waiting.push_back(Waiting {
+            since: now,
+            after,
+            thing,
+        });
+    }
+
+    /// Keeps only those things for which this holds.
+    pub(super) fn retain(&mut self, holds: impl Fn(&T) -> bool) {
+        self.waiting.retain(|waiting| holds(&waiting.thing));
+    }
+
+    /// When something is let go that has waited too long.
+    pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
+        self.waiting.front().map(|waiting| waiting.since + MAX_WAIT)
+    }
+
+    /// The next thing that need not wait any more, now that the tape has written so many chunks.
+    pub(super) fn poll(&mut self, now: Timestamp, written: u64) -> Option<T> {
+        let first = self.waiting.front()?;
+        if self.given_up_until.is_some_and(|until| written >= until) {
+            self.given_up_until = None;
+        }
+        if written < first.after {
+            if now < first.since + MAX_WAIT && self.given_up_until.is_none() {
+                return None;
+            }
+            self.given_up_until = Some(first.after);
+        }
+        self.waiting.pop_front().map(|waiting| waiting.thing)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: Timestamp = Timestamp::from_micros(1_795_269_600_000_000);
+
+    fn at(ms: u64) -> Timestamp {
+        START + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn each_waits_for_what_came_before_it() {
+        let mut ahead = WriteAhead::default();
+        ahead.hold(at(0), 2, "a");
+        ahead.hold(at(0), 2, "b");
+        ahead.hold(at(1), 3, "c");
+        assert_eq!(ahead.poll(at(1), 1), None);
+        assert_eq!(ahead.poll(at(1), 2), Some("a"));
+        assert_eq!(ahead.poll(at(1), 2), Some("b"));
+        assert_eq!(ahead.poll(at(1), 2), None);
+        assert_eq!(ahead.poll(at(2), 9), Some("c"));
+        assert_eq!((ahead.poll(at(2), 9), ahead.poll_deadline()), (None, None));
+    }
+
+    #[test]
+    fn a_disk_that_hangs_is_waited_for_once() {
+        let mut ahead = WriteAhead::default();
+        ahead.hold(at(0), 2, "a");
+        assert_eq!(ahead.poll_deadline(), Some(at(250)));
+        assert_eq!(ahead.poll(at(249), 1), None);
+        assert_eq!(ahead.poll(at(250), 1), Some("a"));
+        ahead.hold(at(300), 5, "b");
+        assert_eq!(ahead.poll(at(300), 1), Some("b"), "it still hangs");
+        ahead.hold(at(400), 6, "c");
+        assert_eq!(ahead.poll(at(400), 5), None, "it has answered");
+        assert_eq!(ahead.poll(at(401), 6), Some("c"));
+    }
+}
