@@ -41,6 +41,10 @@ pub(super) fn run(request: &GamesRequest, out: &mut impl Write) -> Result<Exit> 
             serde_json::to_writer(&mut *out, game)?;
             anyhow::Ok(writeln!(out)?)
         })?,
+        GamesForm::Lines if listed.is_empty() => failure::say(&format!(
+            "kiebitz: no such games in the journal {}",
+            kept.file().display()
+        )),
         GamesForm::Lines => lines(&listed, &zone, out)?,
     }
     Ok(Exit::Fine)
@@ -170,9 +174,6 @@ fn lines(games: &[Listed], zone: &TimeZone, out: &mut impl Write) -> Result<()> 
             .zip(&widths)
             .map(|(cell, width)| format!("{cell:<width$}"));
         writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
-    }
-    if rows.is_empty() {
-        failure::say("kiebitz: no such games in the journal");
     }
     Ok(())
 }

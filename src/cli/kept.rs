@@ -1,6 +1,6 @@
 //! Games in the journal, for the commands that take a game's id. They read it beside a daemon that writes it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use kiebitz_hardware::Timestamp;
@@ -14,6 +14,7 @@ use crate::journal::{GameEntry, Journal};
 pub(super) struct KeptGames {
     journal: Journal,
     file: PathBuf,
+    recordings: PathBuf,
 }
 
 /// One of them.
@@ -38,12 +39,32 @@ const NAMED: usize = 5;
 impl KeptGames {
     /// Opens the journal to read it; none is made where there is none.
     pub(super) fn open(config: &Config) -> Result<Self> {
+        let config = config.for_reading();
         let file = config.journal_file();
-        if !file.exists() {
-            bail!("there is no journal {} to look for games in", file.display());
+        // One that cannot be looked for may be there: opening it says what is wrong.
+        if let Ok(false) = file.try_exists() {
+            bail!(
+                "there is no journal {}: has `kiebitz run` kept one, and does --config name its configuration?",
+                file.display()
+            );
         }
         let journal = Journal::open_to_read(&file)?;
-        Ok(Self { journal, file })
+        let recordings = config.recordings();
+        Ok(Self {
+            journal,
+            file,
+            recordings,
+        })
+    }
+
+    /// The journal's file.
+    pub(super) fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Where the recordings of its games are.
+    pub(super) fn recordings(&self) -> &Path {
+        &self.recordings
     }
 
     /// All games, in the order in which they were started.

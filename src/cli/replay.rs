@@ -108,7 +108,7 @@ impl Given<'_> {
         let game = kept
             .find(&path.to_string_lossy())
             .with_context(|| format!("there is no file {}", path.display()))?;
-        let recorded = Recorded::of(&kept, &game, &config)?;
+        let recorded = Recorded::of(&kept, &game)?;
         let replay = Replay::new(recorded.open()?, stream).with_context(cannot)?;
         Ok((
             replay.named(Names::RecordedAs(Box::new(config))),

@@ -19,6 +19,8 @@ pub(super) fn run(config: Option<&Path>) -> Result<Exit> {
         }
     };
     crate::daemon::start_logging(config.daemon.log.clone());
+    // Where this fails, opening the journal in it says why.
+    let _ = config.make_own_state_directory();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime
         .context("cannot start")?

@@ -12,7 +12,6 @@ use kiebitz_hardware::capture::CaptureReader;
 use kiebitz_hardware::recorder::recorded_days;
 
 use super::kept::{KeptGame, KeptGames};
-use crate::config::Config;
 use crate::events::{EventKind, ExplainedEvent};
 use crate::system_time;
 
@@ -49,7 +48,7 @@ const RUN_UP: Duration = Duration::from_secs(5);
 
 impl Recorded {
     /// What there is of a game.
-    pub(super) fn of(kept: &KeptGames, game: &KeptGame, config: &Config) -> Result<Self> {
+    pub(super) fn of(kept: &KeptGames, game: &KeptGame) -> Result<Self> {
         let id = &game.entry.game;
         let (after, next) = kept.neighbours(game)?;
         let events = kept.events(game)?;
@@ -66,13 +65,13 @@ impl Recorded {
             bail!(
                 "the board was moved from one port to another during {id} ({}): replay their recordings in {} one by one",
                 connected.ports.join(", "),
-                config.recordings().display()
+                kept.recordings().display()
             );
         }
         let port = connected.ports.first().map(String::as_str).unwrap_or_default();
-        let folder = config.recordings();
+        let folder = kept.recordings();
         let zone = system_time::local_zone();
-        for day in recorded_days(&folder, port, game.entry.started, end, &zone) {
+        for day in recorded_days(folder, port, game.entry.started, end, &zone) {
             if day.files.is_empty() {
                 bail!(
                     "there is no {} in {}, so {id} cannot be replayed: recording was off, or the file was removed to \
@@ -82,7 +81,7 @@ impl Recorded {
                 );
             }
         }
-        let days = recorded_days(&folder, port, connected.since, end, &zone);
+        let days = recorded_days(folder, port, connected.since, end, &zone);
         Ok(Self {
             files: days.into_iter().flat_map(|day| day.files).collect(),
             stretch: Stretch {

@@ -6,10 +6,10 @@
 mod document;
 mod error;
 mod event;
+mod state;
 mod values;
 
 use core::time::Duration;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use kiebitz_hardware::capture::LineMode;
@@ -211,8 +211,6 @@ pub enum ClockText {
 
 /// The configuration's file if none is named.
 const CONFIGURATION: &str = "/etc/kiebitz.toml";
-/// Where the daemon's files are if neither a configuration nor systemd says so.
-const STATE_DIRECTORY: &str = "/var/lib/kiebitz";
 
 impl Config {
     /// The configuration of a file.
@@ -249,40 +247,6 @@ impl Config {
     /// When it has a mistake; the message names file and line.
     pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
         document::parse(text).map_err(|wrong| ConfigError::Wrong(Mistake::new(path, text, wrong)))
-    }
-
-    /// Where the daemon's files are: as configured, else where systemd says (`$STATE_DIRECTORY`), else
-    /// /var/lib/kiebitz.
-    #[must_use]
-    pub fn state_directory(&self) -> PathBuf {
-        self.state_directory_beside(std::env::var_os("STATE_DIRECTORY"))
-    }
-
-    fn state_directory_beside(&self, systemd: Option<OsString>) -> PathBuf {
-        let configured = self.daemon.state_directory.clone();
-        let systemd = systemd.filter(|directory| !directory.is_empty());
-        configured
-            .or_else(|| systemd.map(PathBuf::from))
-            .unwrap_or_else(|| STATE_DIRECTORY.into())
-    }
-
-    /// The journal's file.
-    #[must_use]
-    pub fn journal_file(&self) -> PathBuf {
-        self.state_directory().join("journal.sqlite")
-    }
-
-    /// The file of the numbers that events have been given.
-    #[must_use]
-    pub fn numbers_file(&self) -> PathBuf {
-        self.state_directory().join("numbers")
-    }
-
-    /// The directory of the recordings: as configured, else "recordings" in the state directory.
-    #[must_use]
-    pub fn recordings(&self) -> PathBuf {
-        let configured = self.recorder.directory.clone();
-        configured.unwrap_or_else(|| self.state_directory().join("recordings"))
     }
 
     /// The name of the board with these serial numbers, as the board reports them, on that port. A name for the first

@@ -1,5 +1,6 @@
 mod refusals;
 
+use super::state::{SYSTEM, Surroundings};
 use super::*;
 use crate::laws::{
     DrawnStart, Edition, IllegalMoveReport, Language, Mode, OpenPoints, Penalties1997, ReversedLimit, Rounds,
@@ -143,8 +144,8 @@ fn each_line_of_the_example_says_what_holds_without_it() {
                 "default_time" => assert_eq!(config.event.default_minutes(), Some(30)),
                 "name" => assert_eq!(config.daemon.name.expect("a name").as_str(), "hall-2"),
                 "state_directory" => assert_eq!(
-                    config.state_directory_beside(None),
-                    Config::default().state_directory_beside(None)
+                    config.state_directory_in(&Surroundings::default()),
+                    Config::default().state_directory_in(&Surroundings::default())
                 ),
                 "time_control" => assert_eq!(
                     config.event.time_control.map(|control| control.to_string()),
@@ -154,7 +155,7 @@ fn each_line_of_the_example_says_what_holds_without_it() {
                 "quickplay_finish" => assert_eq!(config.event.quickplay_finish, Some(true)),
                 "mode" => assert!(config.event.mode_is_named),
                 "start" => assert_eq!(config.event.drawn_start, Some(DrawnStart::Standard)),
-                "directory" => assert_eq!(config.recordings(), Path::new(STATE_DIRECTORY).join("recordings")),
+                "directory" => assert_eq!(config.recordings(), Path::new(SYSTEM).join("recordings")),
                 _ => assert_eq!(meaning(config), Config::default(), "{key}"),
             }
         }
@@ -347,17 +348,71 @@ fn spectators_of_a_board_wait_as_those_of_others_but_for_what_is_said_of_it() {
     assert_eq!(parsed(boards).public_delay("three"), Duration::ZERO);
 }
 
+/// A user with that home, and what `$XDG_STATE_HOME` says.
+fn ordinary_user(home: &str, state_home: &str) -> Surroundings {
+    Surroundings {
+        is_ordinary_user: true,
+        state_home: (!state_home.is_empty()).then(|| state_home.into()),
+        home: Some(home.into()),
+        ..Surroundings::default()
+    }
+}
+
 #[test]
-fn state_directory_is_the_configured_one_then_that_of_systemd() {
+fn state_directory_is_the_configured_one_then_that_of_systemd_then_the_users() {
     let configured = parsed("[daemon]\nstate_directory = \"/srv/k\"");
-    let systemd = || Some(OsString::from("/run/state"));
-    assert_eq!(configured.state_directory_beside(systemd()), Path::new("/srv/k"));
     let default = Config::default();
-    assert_eq!(default.state_directory_beside(systemd()), Path::new("/run/state"));
-    assert_eq!(
-        default.state_directory_beside(Some(OsString::new())),
-        Path::new("/var/lib/kiebitz")
-    );
+    let user = ordinary_user("/home/ada", "");
+    let systemd = |directory: &str| Surroundings {
+        systemd: Some(directory.into()),
+        ..user.clone()
+    };
+    let directories = [
+        (&configured, systemd("/run/state"), "/srv/k"),
+        (&configured, user.clone(), "/srv/k"),
+        (&default, systemd("/run/state"), "/run/state"),
+        (&default, systemd(""), "/home/ada/.local/state/kiebitz"),
+        (&default, user.clone(), "/home/ada/.local/state/kiebitz"),
+        (
+            &default,
+            ordinary_user("/home/ada", "/var/ada"),
+            "/var/ada/kiebitz",
+        ),
+        // The specification wants what is not absolute ignored.
+        (
+            &default,
+            ordinary_user("/home/ada", "state"),
+            "/home/ada/.local/state/kiebitz",
+        ),
+        (&default, ordinary_user("", ""), SYSTEM),
+        (&default, Surroundings::default(), SYSTEM),
+    ];
+    for (config, surroundings, expected) in directories {
+        let directory = config.state_directory_in(&surroundings);
+        assert_eq!(directory, Path::new(expected), "{surroundings:?}");
+    }
+    // Root has a home, too.
+    let root = Surroundings {
+        is_ordinary_user: false,
+        ..ordinary_user("/root", "/root/state")
+    };
+    assert_eq!(default.state_directory_in(&root), Path::new(SYSTEM));
+}
+
+#[test]
+fn one_who_only_reads_looks_where_there_is_a_journal() {
+    let own = "/home/ada/.local/state/kiebitz";
+    let read = |config: &Config, journals: &[&str]| {
+        let has_journal = |directory: &Path| journals.iter().any(|known| directory == Path::new(known));
+        config.state_directory_to_read(&ordinary_user("/home/ada", ""), has_journal)
+    };
+    let default = Config::default();
+    assert_eq!(read(&default, &[own, SYSTEM]), Path::new(own));
+    assert_eq!(read(&default, &[own]), Path::new(own));
+    assert_eq!(read(&default, &[SYSTEM]), Path::new(SYSTEM));
+    assert_eq!(read(&default, &[]), Path::new(own));
+    let configured = parsed("[daemon]\nstate_directory = \"/srv/k\"");
+    assert_eq!(read(&configured, &[own, SYSTEM]), Path::new("/srv/k"));
 }
 
 #[test]

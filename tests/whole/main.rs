@@ -53,3 +53,5 @@ mod spectators;
 mod stops;
 #[cfg(unix)]
 mod watcher;
+#[cfg(target_os = "linux")]
+mod state;

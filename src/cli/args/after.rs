@@ -58,7 +58,8 @@ Exit codes: 0 ended by SIGTERM; 1 something failed; 2 wrong usage; 130 ended by 
 pub(super) const GAMES: &str = "\
 Each line begins with the id of a game: `kiebitz report`, `kiebitz pgn` and `kiebitz replay` take it. The
 rest is the local time, players, result, moves, and how many violations, advice and hints were published.
-The journal is only read; the daemon may run meanwhile.
+The journal is only read; the daemon may run meanwhile. Who has no journal of their own reads that in
+/var/lib/kiebitz.
 
 Examples:
   kiebitz games --date today
@@ -95,6 +96,9 @@ pub(super) const RUN: &str = "\
 Boards are found as they are plugged in. After a cable is plugged in again or kiebitz is restarted, games
 go on where they were. systemd/kiebitz.toml explains the configuration; systemd/kiebitz.service starts
 kiebitz with the computer. Ctrl-C and SIGTERM stop it in an orderly way.
+
+Journal and recordings are kept where the configuration or systemd says, else in /var/lib/kiebitz if root
+runs kiebitz, and in ~/.local/state/kiebitz ($XDG_STATE_HOME/kiebitz) if another user does.
 
 Exit codes: 0 stopped on request; 1 something failed, and the log says what; 2 wrong usage, or the
 configuration is invalid.";

@@ -1,0 +1,146 @@
+//! Where the daemon's files are.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::Config;
+
+/// What the process was started with that says where its files are.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Surroundings {
+    /// `$STATE_DIRECTORY`, which systemd sets.
+    pub(super) systemd: Option<OsString>,
+    /// Whether this user is an ordinary one, whose files are in a directory of their own; root's are the computer's.
+    pub(super) is_ordinary_user: bool,
+    /// `$XDG_STATE_HOME`.
+    pub(super) state_home: Option<OsString>,
+    /// `$HOME`.
+    pub(super) home: Option<OsString>,
+}
+
+/// Where the files of the computer's daemon are, if nothing else says so.
+pub(super) const SYSTEM: &str = "/var/lib/kiebitz";
+/// The directory among those of other programs.
+const OWN: &str = "kiebitz";
+/// Where programs of a user keep their state, if `$XDG_STATE_HOME` does not say so.
+const STATE_HOME: &str = ".local/state";
+const JOURNAL: &str = "journal.sqlite";
+const NUMBERS: &str = "numbers";
+const RECORDINGS: &str = "recordings";
+
+impl Config {
+    /// Where the daemon's files are: as configured, else where systemd says (`$STATE_DIRECTORY`), else for an ordinary
+    /// user in `$XDG_STATE_HOME/kiebitz` (~/.local/state/kiebitz), else in /var/lib/kiebitz.
+    #[must_use]
+    pub fn state_directory(&self) -> PathBuf {
+        self.state_directory_in(&Surroundings::of_process())
+    }
+
+    /// The journal's file.
+    #[must_use]
+    pub fn journal_file(&self) -> PathBuf {
+        self.state_directory().join(JOURNAL)
+    }
+
+    /// The file of the numbers that events have been given.
+    #[must_use]
+    pub fn numbers_file(&self) -> PathBuf {
+        self.state_directory().join(NUMBERS)
+    }
+
+    /// The directory of the recordings: as configured, else "recordings" in the state directory.
+    #[must_use]
+    pub fn recordings(&self) -> PathBuf {
+        let configured = self.recorder.directory.clone();
+        configured.unwrap_or_else(|| self.state_directory().join(RECORDINGS))
+    }
+
+    /// The same for one who only reads: an ordinary user whose own state directory has no journal looks into
+    /// /var/lib/kiebitz if there is one, for they will want to see what the computer's daemon keeps.
+    #[must_use]
+    pub fn for_reading(&self) -> Self {
+        let mut config = self.clone();
+        // What cannot be looked into may well be there, and the attempt to open it says what is wrong.
+        let has_journal = |directory: &Path| !matches!(directory.join(JOURNAL).try_exists(), Ok(false));
+        config.daemon.state_directory =
+            Some(self.state_directory_to_read(&Surroundings::of_process(), has_journal));
+        config
+    }
+
+    /// Makes the state directory of an ordinary user where there is none. Nobody else may look into it: what the arbiter
+    /// is told is theirs alone.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn make_own_state_directory(&self) -> std::io::Result<()> {
+        use std::os::unix::fs::DirBuilderExt;
+
+        let directory = self.state_directory();
+        if Surroundings::of_process().own() != Some(directory.clone()) {
+            return Ok(());
+        }
+        let mut builder = std::fs::DirBuilder::new();
+        builder.recursive(true).mode(0o700).create(directory)
+    }
+
+    pub(super) fn state_directory_in(&self, surroundings: &Surroundings) -> PathBuf {
+        self.named_directory(surroundings)
+            .or_else(|| surroundings.own())
+            .unwrap_or_else(|| SYSTEM.into())
+    }
+
+    pub(super) fn state_directory_to_read(
+        &self,
+        surroundings: &Surroundings,
+        has_journal: impl Fn(&Path) -> bool,
+    ) -> PathBuf {
+        let system = Path::new(SYSTEM);
+        let own = surroundings
+            .own()
+            .filter(|own| has_journal(own) || !has_journal(system));
+        self.named_directory(surroundings)
+            .or(own)
+            .unwrap_or_else(|| system.to_owned())
+    }
+
+    /// The directory that the configuration or systemd names.
+    fn named_directory(&self, surroundings: &Surroundings) -> Option<PathBuf> {
+        let configured = self.daemon.state_directory.clone();
+        let systemd = surroundings.systemd.clone();
+        let systemd = systemd.filter(|directory| !directory.is_empty());
+        configured.or_else(|| systemd.map(PathBuf::from))
+    }
+}
+
+impl Surroundings {
+    fn of_process() -> Self {
+        let variable = |name| std::env::var_os(name);
+        Self {
+            systemd: variable("STATE_DIRECTORY"),
+            is_ordinary_user: is_ordinary_user(),
+            state_home: variable("XDG_STATE_HOME"),
+            home: variable("HOME"),
+        }
+    }
+
+    /// An ordinary user's own directory, by the XDG base directory specification: paths that are not absolute count for
+    /// nothing.
+    fn own(&self) -> Option<PathBuf> {
+        let absolute =
+            |path: &Option<OsString>| path.clone().map(PathBuf::from).filter(|path| path.is_absolute());
+        let home = || absolute(&self.home).map(|home| home.join(STATE_HOME));
+        let state_home = absolute(&self.state_home).or_else(home);
+        state_home
+            .filter(|_| self.is_ordinary_user)
+            .map(|state_home| state_home.join(OWN))
+    }
+}
+
+#[cfg(unix)]
+fn is_ordinary_user() -> bool {
+    !rustix::process::geteuid().is_root()
+}
+
+/// Elsewhere there is no daemon, and nothing to tell users apart.
+#[cfg(not(unix))]
+fn is_ordinary_user() -> bool {
+    false
+}
