@@ -45,6 +45,7 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
+    Backup(BackupArguments),
     #[cfg(target_os = "linux")]
     Boards(BoardsArguments),
     Demo(DemoArguments),
@@ -67,6 +68,23 @@ struct Help {
     /// Print this help
     #[arg(short, long, action = ArgAction::HelpShort)]
     help: Option<bool>,
+}
+
+/// Write a copy of the journal to a file, even while the daemon runs
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true, after_help = after::BACKUP)]
+pub(super) struct BackupArguments {
+    /// The copy (SQLite); an existing file is not overwritten
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+    /// Overwrite FILE if it exists, once the copy is complete
+    #[arg(long)]
+    pub(super) replace: bool,
+    /// Configuration, which says where the journal is [default: /etc/kiebitz.toml]
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+    #[command(flatten)]
+    help: Help,
 }
 
 /// List ports and boards, and say what to do if something is wrong

@@ -79,7 +79,7 @@ fn advice(error: &Error) -> Option<&'static str> {
         Some(io::ErrorKind::NotFound) => {
             Some("Check the name; a relative path starts from the current directory.")
         }
-        Some(io::ErrorKind::PermissionDenied) => Some("This user may not read it; `ls -l` shows who may."),
+        Some(io::ErrorKind::PermissionDenied) => Some("This user may not do that; `ls -l` shows who may."),
         _ => None,
     }
 }

@@ -57,6 +57,11 @@ impl KeptGames {
         })
     }
 
+    /// The journal itself.
+    pub(super) fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
     /// The journal's file.
     pub(super) fn file(&self) -> &Path {
         &self.file

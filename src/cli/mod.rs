@@ -3,6 +3,7 @@
 //! Nothing below this module sees a flag.
 
 mod args;
+mod backup;
 mod failure;
 mod games;
 mod kept;
@@ -36,6 +37,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     };
     let mut out = BufWriter::with_capacity(BUFFER, std::io::stdout().lock());
     let done = match request {
+        Request::Backup(request) => backup::run(&request, &mut out),
         #[cfg(target_os = "linux")]
         Request::Boards(options) => crate::tools::boards::run(&options, &mut out),
         Request::Demo(demo) => crate::tools::demo::run(&demo, venue(), &mut out),

@@ -10,8 +10,8 @@ use clap::{CommandFactory, Parser};
 #[cfg(unix)]
 use super::args::EmulateArguments;
 use super::args::{
-    Arguments, Command, DemoArguments, GamesArguments, LawsArguments, PgnArguments, ReplayArguments,
-    ReportArguments, RulesArguments,
+    Arguments, BackupArguments, Command, DemoArguments, GamesArguments, LawsArguments, PgnArguments,
+    ReplayArguments, ReportArguments, RulesArguments,
 };
 #[cfg(target_os = "linux")]
 use super::args::{BoardsArguments, RecordArguments};
@@ -19,8 +19,8 @@ use super::logging::Logging;
 use super::period::Period;
 use super::printer::Output;
 use super::request::{
-    CaptureRequest, Form, GamesForm, GamesRequest, LawsRequest, PgnRequest, ReplayRequest, ReportRequest,
-    Request, RulesFrom,
+    BackupRequest, CaptureRequest, Form, GamesForm, GamesRequest, LawsRequest, PgnRequest, ReplayRequest,
+    ReportRequest, Request, RulesFrom,
 };
 use crate::config::Played;
 use crate::laws::Regulations;
@@ -40,6 +40,7 @@ use crate::tools::{boards, record::Recording};
 pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, clap::Error> {
     let arguments = Arguments::try_parse_from(args)?;
     match arguments.command {
+        Command::Backup(backup) => Ok(Request::Backup(backup.into())),
         #[cfg(target_os = "linux")]
         Command::Boards(boards) => Ok(Request::Boards(boards.into())),
         Command::Demo(demo) => Ok(Request::Demo(demo.into())),
@@ -224,6 +225,22 @@ impl CaptureRequest {
             format!("{stream}-{number}")
         };
         Self { path, stream }
+    }
+}
+
+impl From<BackupArguments> for BackupRequest {
+    fn from(arguments: BackupArguments) -> Self {
+        let BackupArguments {
+            file,
+            replace,
+            config,
+            ..
+        } = arguments;
+        Self {
+            file,
+            replace,
+            config,
+        }
     }
 }
 

@@ -19,6 +19,7 @@ use crate::tools::{boards, record::Recording};
 /// What the program is asked to do.
 #[derive(Debug)]
 pub(super) enum Request {
+    Backup(BackupRequest),
     #[cfg(target_os = "linux")]
     Boards(boards::Options),
     Demo(Demo),
@@ -34,6 +35,16 @@ pub(super) enum Request {
     /// The daemon, with the configuration's file if one was named.
     #[cfg(target_os = "linux")]
     Run(Option<PathBuf>),
+}
+
+/// Copy the journal.
+#[derive(Debug)]
+pub(super) struct BackupRequest {
+    pub(super) file: PathBuf,
+    /// Whether a file of that name is overwritten.
+    pub(super) replace: bool,
+    /// `None`: the usual one.
+    pub(super) config: Option<PathBuf>,
 }
 
 /// Explain the Laws.

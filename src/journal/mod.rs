@@ -8,6 +8,7 @@
 //!
 //! All calls block. Nothing here reads a clock.
 
+mod backup;
 mod error;
 mod game;
 mod numbers;
@@ -28,6 +29,7 @@ use rusqlite::{
 
 use crate::events::Event;
 
+pub use backup::{Backup, BackupError};
 pub use error::JournalError;
 pub use game::{GameEntry, Past};
 pub use numbers::NumbersFile;

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use kiebitz_hardware::Timestamp;
 use rusqlite::{Connection, Row, Rows, params};
 
+use super::Journal;
 use super::error::{self, JournalError};
 use super::payload::JournaledEvent;
-use super::{Journal, schema};
 use crate::events::{Event, LIVE_STREAM};
 
 /// A journal in the place of one that could not be used.
@@ -308,29 +308,8 @@ impl Journal {
             Ok(filled)
         })
     }
-
-    /// Makes a copy of the whole journal in another file, while it may be written.
-    ///
-    /// # Errors
-    ///
-    /// When one of the two fails.
-    pub fn copy_to(&self, path: &Path) -> Result<(), JournalError> {
-        let mut copy = Connection::open(path).map_err(error::of(path))?;
-        {
-            let backup = rusqlite::backup::Backup::new(&self.connection, &mut copy).map_err(self.error())?;
-            backup
-                .run_to_completion(PAGES, core::time::Duration::ZERO, None)
-                .map_err(error::of(path))?;
-        }
-        // A file alone is what people expect of a copy.
-        copy.pragma_update_and_check(None, "journal_mode", "delete", |_| Ok(()))
-            .map_err(error::of(path))?;
-        schema::check(&copy, path)
-    }
 }
 
-/// Pages that are copied before others may write.
-const PAGES: i32 = 4096;
 /// The tables besides that of the events, and their columns.
 const SMALL: [(&str, &str); 3] = [
     ("output", "name"),

@@ -1,3 +1,4 @@
+mod backup;
 mod damage;
 mod delivery;
 mod forgetting;

@@ -13,6 +13,7 @@ pub(crate) struct Text {
 /// All reviewed texts.
 pub(crate) const TEXTS: &[Text] = &[
     text("kiebitz.txt", &["--help"]),
+    text("backup.txt", &["backup", "--help"]),
     #[cfg(target_os = "linux")]
     text("boards.txt", &["boards", "--help"]),
     text("demo.txt", &["demo", "--help"]),

@@ -16,12 +16,12 @@ const ILLEGAL: &str = concat!(
 );
 
 /// A state directory as the daemon leaves it: the journal of three boards, and the recording of one.
-struct Kept {
-    directory: PathBuf,
+pub(crate) struct Kept {
+    pub(crate) directory: PathBuf,
 }
 
 impl Kept {
-    fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("games").join(name);
         let _ = std::fs::remove_dir_all(&directory);
         std::fs::create_dir_all(directory.join("state/recordings")).expect("directories");
@@ -34,7 +34,7 @@ impl Kept {
         kept
     }
 
-    fn journal(&self) -> PathBuf {
+    pub(crate) fn journal(&self) -> PathBuf {
         self.directory.join("state/journal.sqlite")
     }
 
@@ -60,7 +60,7 @@ impl Kept {
         }
     }
 
-    fn three(name: &str) -> Self {
+    pub(crate) fn three(name: &str) -> Self {
         let kept = Self::new(name);
         let players = r#"{"id":"1","do":"set_players","white":"Adams, A.","black":"Béla, B.","board":"board-1","at":"2026-08-05T07:28:05Z"}"#;
         kept.keep(DEMO, "board-1", players);
@@ -69,7 +69,7 @@ impl Kept {
         kept
     }
 
-    fn run(&self, args: &[&str]) -> Output {
+    pub(crate) fn run(&self, args: &[&str]) -> Output {
         Command::new(env!("CARGO_BIN_EXE_kiebitz"))
             .args(args)
             .arg("--config")
@@ -80,14 +80,14 @@ impl Kept {
             .expect("kiebitz runs")
     }
 
-    fn printed(&self, args: &[&str]) -> String {
+    pub(crate) fn printed(&self, args: &[&str]) -> String {
         let output = self.run(args);
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success() && errors.is_empty(), "{errors}");
         String::from_utf8(output.stdout).expect("UTF-8")
     }
 
-    fn refused(&self, args: &[&str]) -> String {
+    pub(crate) fn refused(&self, args: &[&str]) -> String {
         let output = self.run(args);
         assert_eq!(output.status.code(), Some(1), "{args:?}");
         String::from_utf8(output.stderr).expect("UTF-8")
@@ -102,7 +102,7 @@ impl Kept {
     }
 }
 
-const MATE: &str = "2026-08-05-board-1-1";
+pub(crate) const MATE: &str = "2026-08-05-board-1-1";
 const GAP: &str = "2026-07-12-board-2-1";
 
 #[test]

@@ -8,6 +8,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod backup;
 #[cfg(unix)]
 mod bus;
 #[cfg(unix)]

@@ -5,6 +5,17 @@ Start with `kiebitz demo`. `kiebitz replay --help` shows what can be done with a
 
 Exit codes: 0 success; 1 something failed, and stderr says what; 2 wrong usage; 130 ended by Ctrl-C.";
 
+pub(super) const BACKUP: &str = "\
+The daemon may write the journal meanwhile and is not held up. FILE appears when the copy is complete, on
+the disk, and every event in it was checked. Recordings are plain files: copy them with any tool.
+docs/journal.md explains how to restore a backup.
+
+Examples:
+  kiebitz backup /media/stick/kiebitz-2026-11-21.sqlite
+  kiebitz backup --replace /srv/backup/kiebitz.sqlite
+
+Exit codes: 0 success; 1 something failed, and FILE is as it was; 2 wrong usage.";
+
 #[cfg(target_os = "linux")]
 pub(super) const BOARDS: &str = "\
 Without --port: boards and serial converters on USB, bound Bluetooth links, and the configured ports. The
