@@ -51,6 +51,7 @@ pub(super) enum Command {
     Demo(DemoArguments),
     #[cfg(unix)]
     Emulate(EmulateArguments),
+    Export(ExportArguments),
     Games(GamesArguments),
     Laws(LawsArguments),
     Pgn(PgnArguments),
@@ -233,32 +234,63 @@ pub(super) struct LawsArguments {
     help: Help,
 }
 
+/// Of which time and which boards.
+#[derive(Debug, Args)]
+pub(super) struct SelectionArguments {
+    /// Of this day, as in 2026-11-21 or today
+    #[arg(long, value_name = "DAY", conflicts_with_all = ["since", "until"])]
+    pub(super) date: Option<Moment>,
+    /// Of this day or time (as in 2026-11-21T14:00) or later
+    #[arg(long, value_name = "DAY|TIME")]
+    pub(super) since: Option<Moment>,
+    /// Of this day or time or earlier
+    #[arg(long, value_name = "DAY|TIME")]
+    pub(super) until: Option<Moment>,
+    /// Of this board; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub(super) board: Vec<String>,
+}
+
+/// Write events from the journal, one JSON object per line
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true, after_help = after::EXPORT)]
+pub(super) struct ExportArguments {
+    /// Ids of games, as listed by `kiebitz games` [default: all events, of games and between them]
+    #[arg(value_name = "GAME", conflicts_with_all = ["date", "since", "until", "board"])]
+    pub(super) games: Vec<String>,
+    /// Output file; an existing file is replaced [default: stdout]
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+    /// Configuration, which says where the journal is [default: /etc/kiebitz.toml]
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+    #[command(flatten)]
+    help: Help,
+    #[command(flatten, next_help_heading = WHICH_EVENTS)]
+    pub(super) selection: SelectionArguments,
+}
+
 /// List the games in the journal, one per line
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_help = after::GAMES)]
 pub(super) struct GamesArguments {
-    /// Games of this day, as in 2026-11-21 or today
-    #[arg(long, value_name = "DAY", conflicts_with_all = ["since", "until"], help_heading = WHICH)]
-    pub(super) date: Option<Moment>,
-    /// Games started on this day, at this time (as in 2026-11-21T14:00) or later
-    #[arg(long, value_name = "DAY|TIME", help_heading = WHICH)]
-    pub(super) since: Option<Moment>,
-    /// Games started on this day, at this time or earlier
-    #[arg(long, value_name = "DAY|TIME", help_heading = WHICH)]
-    pub(super) until: Option<Moment>,
-    /// Games on this board; may be repeated
-    #[arg(long, value_name = "NAME", help_heading = WHICH)]
-    pub(super) board: Vec<String>,
-    /// Games of a player with this in their name
+    /// Configuration, which says where the journal is [default: /etc/kiebitz.toml]
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+    #[command(flatten)]
+    help: Help,
+    #[command(flatten, next_help_heading = WHICH)]
+    pub(super) selection: SelectionArguments,
+    /// Of a player with this in their name
     #[arg(long, value_name = "TEXT", help_heading = WHICH)]
     pub(super) player: Option<String>,
-    /// Games with this result: 1-0, 0-1, 1/2-1/2, or * for none
+    /// With this result: 1-0, 0-1, 1/2-1/2, or * for none
     #[arg(long, value_name = "RESULT", value_parser = game_result(), hide_possible_values = true, help_heading = WHICH)]
     pub(super) result: Option<GameResult>,
-    /// Games that have not ended: in play, or left as they were
+    /// That have not ended: in play, or left as they were
     #[arg(long, help_heading = WHICH)]
     pub(super) unfinished: bool,
-    /// Games with a violation
+    /// With a violation
     #[arg(long, help_heading = WHICH)]
     pub(super) violations: bool,
     /// Only the ids
@@ -267,11 +299,6 @@ pub(super) struct GamesArguments {
     /// One JSON object per line
     #[arg(long, help_heading = INSTEAD_OF_LINES)]
     pub(super) json: bool,
-    /// Configuration, which says where the journal is [default: /etc/kiebitz.toml]
-    #[arg(long, value_name = "FILE")]
-    pub(super) config: Option<PathBuf>,
-    #[command(flatten)]
-    help: Help,
 }
 
 /// Write games from the journal as PGN
@@ -372,6 +399,7 @@ pub(super) struct ReportArguments {
 }
 
 const WHICH: &str = "Which games";
+const WHICH_EVENTS: &str = "Which events";
 const INSTEAD_OF_LINES: &str = "Print instead of a line for people";
 const PLAYED_IN_CAPTURE: &str = "What is played in a capture";
 const INSTEAD_OF_PAGE: &str = "Print instead of an HTML page";

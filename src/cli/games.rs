@@ -24,11 +24,12 @@ pub(super) fn run(request: &GamesRequest, out: &mut impl Write) -> Result<Exit> 
     };
     let kept = KeptGames::open(&config)?;
     let zone = system_time::local_zone();
-    let period = request.period.in_zone(&zone, system_time::wall_time());
+    let selection = &request.selection;
+    let period = selection.period.in_zone(&zone, system_time::wall_time());
     let mut listed = Vec::new();
     for game in kept.all()? {
         // What the journal's index has is asked first: the rest takes all events of the game.
-        if period.contains(game.entry.started) && request.is_on_board(&game.board) {
+        if period.contains(game.entry.started) && selection.is_on_board(&game.board) {
             let line = Listed::of(&game, &kept.events(&game)?);
             listed.extend(line.filter(|line| request.wants(line)));
         }
@@ -128,10 +129,6 @@ impl Listed {
 }
 
 impl GamesRequest {
-    fn is_on_board(&self, board: &str) -> bool {
-        self.boards.is_empty() || self.boards.iter().any(|wanted| wanted == board)
-    }
-
     fn wants(&self, game: &Listed) -> bool {
         let plays = |player: &String| {
             let names = [&game.white, &game.black];

@@ -7,7 +7,7 @@ use kiebitz_hardware::Timestamp;
 
 use crate::config::Config;
 use crate::events::{Event, EventKind, LIVE_STREAM};
-use crate::journal::{GameEntry, Journal};
+use crate::journal::{GameEntry, Journal, JournaledEvent};
 
 /// The games that the journal of a configuration keeps.
 #[derive(Debug)]
@@ -161,7 +161,14 @@ impl KeptGames {
         Ok(self.journal.game(LIVE_STREAM, &game.board, &game.entry.game)?)
     }
 
-    /// The same with those of its board and clock before and during it.
+    /// The events of a game as they were kept.
+    pub(super) fn journaled(&self, game: &KeptGame) -> Result<Vec<JournaledEvent>> {
+        Ok(self
+            .journal
+            .game_events(LIVE_STREAM, &game.board, &game.entry.game)?)
+    }
+
+    /// The decoded events of a game with those of its board and clock before and during it.
     pub(super) fn events_with_board(&self, game: &KeptGame) -> Result<Vec<Event>> {
         let before = game.before.as_deref();
         Ok(self

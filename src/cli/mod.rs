@@ -4,6 +4,7 @@
 
 mod args;
 mod backup;
+mod export;
 mod failure;
 mod games;
 mod kept;
@@ -43,6 +44,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Request::Demo(demo) => crate::tools::demo::run(&demo, venue(), &mut out),
         #[cfg(unix)]
         Request::Emulate(emulation) => crate::tools::emulate::run(&emulation, &mut out),
+        Request::Export(request) => export::run(&request, &mut out),
         Request::Games(request) => games::run(&request, &mut out),
         Request::Laws(request) => laws::run(&request, &mut out),
         Request::Pgn(request) => pgn::run(&request, &mut out),

@@ -10,8 +10,8 @@ use clap::{CommandFactory, Parser};
 #[cfg(unix)]
 use super::args::EmulateArguments;
 use super::args::{
-    Arguments, BackupArguments, Command, DemoArguments, GamesArguments, LawsArguments, PgnArguments,
-    ReplayArguments, ReportArguments, RulesArguments,
+    Arguments, BackupArguments, Command, DemoArguments, ExportArguments, GamesArguments, LawsArguments,
+    PgnArguments, ReplayArguments, ReportArguments, RulesArguments, SelectionArguments,
 };
 #[cfg(target_os = "linux")]
 use super::args::{BoardsArguments, RecordArguments};
@@ -19,8 +19,8 @@ use super::logging::Logging;
 use super::period::Period;
 use super::printer::Output;
 use super::request::{
-    BackupRequest, CaptureRequest, Form, GamesForm, GamesRequest, LawsRequest, PgnRequest, ReplayRequest,
-    ReportRequest, Request, RulesFrom,
+    BackupRequest, CaptureRequest, ExportRequest, Exported, Form, GamesForm, GamesRequest, LawsRequest,
+    PgnRequest, ReplayRequest, ReportRequest, Request, RulesFrom, Selection,
 };
 use crate::config::Played;
 use crate::laws::Regulations;
@@ -48,6 +48,7 @@ pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request,
         Command::Emulate(emulate) => emulation(emulate)
             .map(Request::Emulate)
             .map_err(|error| wrong("emulate", &error)),
+        Command::Export(export) => Ok(Request::Export(export.into())),
         Command::Games(games) => Ok(Request::Games(games.into())),
         Command::Pgn(pgn) => Ok(Request::Pgn(pgn.into())),
         Command::Laws(laws) => Ok(Request::Laws(laws.into())),
@@ -262,13 +263,49 @@ impl From<DemoArguments> for Demo {
     }
 }
 
-impl From<GamesArguments> for GamesRequest {
-    fn from(arguments: GamesArguments) -> Self {
-        let GamesArguments {
+impl From<ExportArguments> for ExportRequest {
+    fn from(arguments: ExportArguments) -> Self {
+        let ExportArguments {
+            games,
+            output,
+            config,
+            selection,
+            ..
+        } = arguments;
+        Self {
+            what: if games.is_empty() {
+                Exported::Selection(selection.into())
+            } else {
+                Exported::Games(games)
+            },
+            output,
+            config,
+        }
+    }
+}
+
+impl From<SelectionArguments> for Selection {
+    fn from(arguments: SelectionArguments) -> Self {
+        let SelectionArguments {
             date,
             since,
             until,
             board,
+        } = arguments;
+        Self {
+            period: Period {
+                since: date.or(since),
+                until: date.or(until),
+            },
+            boards: board,
+        }
+    }
+}
+
+impl From<GamesArguments> for GamesRequest {
+    fn from(arguments: GamesArguments) -> Self {
+        let GamesArguments {
+            selection,
             player,
             result,
             unfinished,
@@ -279,11 +316,7 @@ impl From<GamesArguments> for GamesRequest {
             ..
         } = arguments;
         Self {
-            period: Period {
-                since: date.or(since),
-                until: date.or(until),
-            },
-            boards: board,
+            selection: selection.into(),
             player,
             result,
             unfinished,

@@ -1,5 +1,6 @@
 //! From when to when: days and times as people write them.
 
+use core::ops::RangeInclusive;
 use core::str::FromStr;
 
 use jiff::civil::{Date, DateTime};
@@ -25,7 +26,7 @@ pub(super) struct NoMoment {
     text: String,
 }
 
-/// Games that were started at these times.
+/// Games that were started at these times, or events of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Period {
     pub(super) since: Option<Moment>,
@@ -95,8 +96,12 @@ impl Period {
 }
 
 impl Times {
+    pub(super) fn range(self) -> RangeInclusive<Timestamp> {
+        self.first..=self.last
+    }
+
     pub(super) fn contains(self, at: Timestamp) -> bool {
-        (self.first..=self.last).contains(&at)
+        self.range().contains(&at)
     }
 }
 

@@ -25,6 +25,7 @@ pub(super) enum Request {
     Demo(Demo),
     #[cfg(unix)]
     Emulate(Emulation),
+    Export(ExportRequest),
     Games(GamesRequest),
     Laws(LawsRequest),
     Pgn(PgnRequest),
@@ -56,12 +57,42 @@ pub(super) struct LawsRequest {
     pub(super) language: Language,
 }
 
-/// List games of the journal.
+/// Of which time and which boards something in the journal is.
 #[derive(Debug)]
-pub(super) struct GamesRequest {
+pub(super) struct Selection {
     pub(super) period: Period,
     /// Names of boards; none: all.
     pub(super) boards: Vec<String>,
+}
+
+impl Selection {
+    pub(super) fn is_on_board(&self, board: &str) -> bool {
+        self.boards.is_empty() || self.boards.iter().any(|wanted| wanted == board)
+    }
+}
+
+/// Write events of the journal.
+#[derive(Debug)]
+pub(super) struct ExportRequest {
+    pub(super) what: Exported,
+    pub(super) output: Option<PathBuf>,
+    /// `None`: the usual one.
+    pub(super) config: Option<PathBuf>,
+}
+
+/// Which events are written.
+#[derive(Debug)]
+pub(super) enum Exported {
+    /// Those of the games with these ids.
+    Games(Vec<String>),
+    /// Those of a time and of boards, with what belongs to no game.
+    Selection(Selection),
+}
+
+/// List games of the journal.
+#[derive(Debug)]
+pub(super) struct GamesRequest {
+    pub(super) selection: Selection,
     /// A part of a player's name.
     pub(super) player: Option<String>,
     pub(super) result: Option<GameResult>,

@@ -293,7 +293,7 @@ impl Past<'_> {
 const ALL: u64 = i64::MAX as u64;
 
 /// At most this many events are read at a time.
-const PAGE: usize = 1000;
+pub(super) const PAGE: usize = 1000;
 
 /// The seq from which on to keep events so that no game is cut in two.
 pub(super) fn whole_games(

@@ -10,6 +10,7 @@
 
 mod backup;
 mod error;
+mod export;
 mod game;
 mod numbers;
 mod payload;

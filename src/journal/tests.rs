@@ -1,6 +1,7 @@
 mod backup;
 mod damage;
 mod delivery;
+mod export;
 mod forgetting;
 mod games;
 

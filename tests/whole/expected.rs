@@ -19,6 +19,7 @@ pub(crate) const TEXTS: &[Text] = &[
     text("demo.txt", &["demo", "--help"]),
     #[cfg(unix)]
     text("emulate.txt", &["emulate", "--help"]),
+    text("export.txt", &["export", "--help"]),
     text("games.txt", &["games", "--help"]),
     text("pgn.txt", &["pgn", "--help"]),
     #[cfg(target_os = "linux")]

@@ -103,7 +103,7 @@ impl Kept {
 }
 
 pub(crate) const MATE: &str = "2026-08-05-board-1-1";
-const GAP: &str = "2026-07-12-board-2-1";
+pub(crate) const GAP: &str = "2026-07-12-board-2-1";
 
 #[test]
 fn games_are_listed_one_a_line_with_what_an_arbiter_looks_for() {

@@ -28,6 +28,7 @@ mod ends;
 #[cfg(unix)]
 mod eventually;
 mod expected;
+mod export;
 #[cfg(unix)]
 mod fuzzed;
 mod games;

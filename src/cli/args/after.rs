@@ -66,9 +66,24 @@ Examples:
 
 Exit codes: 0 ended by SIGTERM; 1 something failed; 2 wrong usage; 130 ended by Ctrl-C.";
 
+pub(super) const EXPORT: &str = "\
+Each event is written exactly as it was kept and published; docs/events.md explains them. Boards follow
+each other by name, the events of a board by their number (seq), games in the order in which they are
+named. Days and times are those of the events: to have whole games, name them. The daemon may run
+meanwhile; what it keeps after the start is left out. For PGN, use `kiebitz pgn`.
+
+Examples:
+  kiebitz export -o all.jsonl
+  kiebitz export --date 2026-11-21 --board board-3 | jq -c 'select(.type == \"incident.opened\")'
+  kiebitz export $(kiebitz games --ids --violations) >violations.jsonl
+
+Exit codes: 0 success, even if there is no such event; 1 something failed, but the other games were
+written; 2 wrong usage.";
+
 pub(super) const GAMES: &str = "\
-Each line begins with the id of a game: `kiebitz report`, `kiebitz pgn` and `kiebitz replay` take it. The
-rest is the local time, players, result, moves, and how many violations, advice and hints were published.
+Each line begins with the id of a game: `kiebitz report`, `pgn`, `replay` and `export` take it. The rest
+is the local time, players, result, moves, and how many violations, advice and hints were published. A
+game is of the day and time at which it was started.
 The journal is only read; the daemon may run meanwhile. Who has no journal of their own reads that in
 /var/lib/kiebitz.
 

@@ -1,0 +1,65 @@
+//! `kiebitz export`.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+
+use anyhow::{Context, Result};
+
+use super::kept::KeptGames;
+use super::request::{ExportRequest, Exported};
+use super::{failure, replay};
+use crate::Exit;
+use crate::events::LIVE_STREAM;
+use crate::journal::JournaledEvent;
+use crate::system_time;
+
+/// Writes events of the journal as they were kept. If a game cannot be had, the others are written all the same.
+pub(super) fn run(request: &ExportRequest, out: &mut impl Write) -> Result<Exit> {
+    let Some(config) = replay::config_of_games(request.config.as_deref()) else {
+        return Ok(Exit::Usage);
+    };
+    let kept = KeptGames::open(&config)?;
+    let Some(path) = &request.output else {
+        return export(&kept, &request.what, out);
+    };
+    let cannot = || format!("cannot write {}", path.display());
+    let mut file = BufWriter::new(File::create(path).with_context(cannot)?);
+    let exit = export(&kept, &request.what, &mut file).with_context(cannot)?;
+    file.flush().with_context(cannot)?;
+    Ok(exit)
+}
+
+fn export(kept: &KeptGames, what: &Exported, out: &mut impl Write) -> Result<Exit> {
+    let mut exit = Exit::Fine;
+    let mut written = 0_u64;
+    let mut write = |event: &JournaledEvent| -> Result<()> {
+        written += 1;
+        Ok(writeln!(out, "{}", event.payload)?)
+    };
+    match what {
+        Exported::Games(ids) => {
+            for id in ids {
+                match kept.find(id).and_then(|game| kept.journaled(&game)) {
+                    Ok(events) => events.iter().try_for_each(&mut write)?,
+                    Err(error) => exit = failure::report(&error),
+                }
+            }
+        }
+        Exported::Selection(selection) => {
+            let times = selection
+                .period
+                .in_zone(&system_time::local_zone(), system_time::wall_time())
+                .range();
+            let is_wanted = |board: &str| selection.is_on_board(board);
+            kept.journal()
+                .each_event(LIVE_STREAM, is_wanted, times, &mut write)?;
+        }
+    }
+    if written == 0 && matches!(exit, Exit::Fine) {
+        failure::say(&format!(
+            "kiebitz: no such events in the journal {}",
+            kept.file().display()
+        ));
+    }
+    Ok(exit)
+}
