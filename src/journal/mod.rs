@@ -377,7 +377,13 @@ fn to_read(path: &Path) -> rusqlite::Result<Connection> {
     let shared = Connection::open_with_flags(path, flags)
         .and_then(|connection| schema::header(&connection).map(|_| connection));
     match shared {
-        Err(error) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) && !has_writer(path) => {
+        // SQLite names the directory that may not be written, or the file that it cannot create there.
+        Err(error)
+            if matches!(
+                error.sqlite_error_code(),
+                Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly)
+            ) && !has_writer(path) =>
+        {
             let uri = format!("file:{}?immutable=1", quoted(path));
             Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI)
         }

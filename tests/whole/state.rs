@@ -7,6 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use kiebitz::journal::Journal;
 use tempfile::TempDir;
 
 /// Who an ordinary user is where root runs the tests.
@@ -89,4 +90,31 @@ fn an_ordinary_user_keeps_and_finds_games_at_home() {
         said.ends_with(&format!("are in {}", elsewhere.join("kiebitz").display())),
         "{said}"
     );
+}
+
+/// What the daemon of the computer leaves when it has stopped, for one who may read it and no more.
+#[test]
+fn a_journal_that_may_only_be_read_is_read() {
+    let home = home();
+    let home = home.path();
+    std::fs::copy(env!("CARGO_BIN_EXE_kiebitz"), home.join("bin")).expect("room");
+    let state = home.join("state");
+    drop(Journal::open(&state.join("journal.sqlite")).expect("a journal"));
+    let may = |mode| std::fs::set_permissions(&state, Permissions::from_mode(mode)).expect("its owner");
+    may(0o555);
+    let config = home.join("kiebitz.toml");
+    std::fs::write(&config, format!("[daemon]\nstate_directory = {state:?}\n")).expect("room");
+    let copy = home.join("copy.sqlite");
+    let [config, copy] = [&config, &copy].map(|path| path.to_str().expect("UTF-8"));
+    for args in [&["games"][..], &["export"], &["backup", copy]] {
+        let args = [args, &["--config", config]].concat();
+        let output = kiebitz(home, &args).output().expect("kiebitz runs");
+        assert!(
+            output.status.success(),
+            "{args:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+    may(0o755);
+    Journal::open_to_read(copy.as_ref()).expect("a journal");
 }
