@@ -126,7 +126,12 @@ impl Surroundings {
     fn own(&self) -> Option<PathBuf> {
         let absolute =
             |path: &Option<OsString>| path.clone().map(PathBuf::from).filter(|path| path.is_absolute());
-        let home = || absolute(&self.home).map(|home| home.join(STATE_HOME));
+        // One who is at home where the daemon's files are is the daemon's user, started by hand.
+        let elsewhere = |home: &PathBuf| home != Path::new(SYSTEM);
+        let home = || {
+            let home = absolute(&self.home).filter(elsewhere);
+            home.map(|home| home.join(STATE_HOME))
+        };
         let state_home = absolute(&self.state_home).or_else(home);
         state_home
             .filter(|_| self.is_ordinary_user)

@@ -385,6 +385,7 @@ fn state_directory_is_the_configured_one_then_that_of_systemd_then_the_users() {
             "/home/ada/.local/state/kiebitz",
         ),
         (&default, ordinary_user("", ""), SYSTEM),
+        (&default, ordinary_user("/var/lib/kiebitz", ""), SYSTEM),
         (&default, Surroundings::default(), SYSTEM),
     ];
     for (config, surroundings, expected) in directories {
