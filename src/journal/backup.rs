@@ -5,6 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use bytesize::ByteSize;
 use rusqlite::{Connection, ErrorCode};
 use thiserror::Error;
 
@@ -53,13 +54,14 @@ pub enum BackupError {
     },
     /// There is no room for it.
     #[error(
-        "the disk is full: the backup {} needs up to {needed} bytes, so make room or write it to another disk",
-        path.display()
+        "the disk is full: the backup {} needs about {}, so make room or write it to another disk",
+        path.display(),
+        ByteSize::b(*needed).display().si()
     )]
     Full {
         /// The file.
         path: PathBuf,
-        /// The journal's size.
+        /// The journal's size in bytes.
         needed: u64,
     },
     /// The journal cannot be copied to the file.
@@ -100,7 +102,8 @@ impl Journal {
     pub fn back_up(&self, path: &Path, replace: bool) -> Result<Backup, BackupError> {
         self.refuse(path, replace)?;
         let partial = Partial::create(path, &self.path)?;
-        self.copy_to(&partial.path)?;
+        self.copy(&partial.path)
+            .map_err(|source| self.uncopied(path, source))?;
         let unwritable = |source: io::Error| BackupError::Unwritable {
             path: path.to_owned(),
             source,
@@ -126,19 +129,19 @@ impl Journal {
     ///
     /// When one of the two fails.
     pub fn copy_to(&self, path: &Path) -> Result<(), BackupError> {
+        self.copy(path).map_err(|source| self.uncopied(path, source))
+    }
+
+    fn copy(&self, path: &Path) -> rusqlite::Result<()> {
         // SQLite's backup API would begin anew whenever somebody has written meanwhile, and would hand on what was
         // forgotten and is still in the pages. This reads one state of the journal from beginning to end, which in
         // WAL mode holds nobody up, and leaves a file without others beside it.
-        let copied = match path.to_str() {
-            Some(name) => self.connection.execute("VACUUM INTO ?1", [name]),
-            None => Err(rusqlite::Error::InvalidPath(path.to_owned())),
-        };
-        match copied {
-            Ok(_) => Ok(()),
-            Err(source) => Err(self.uncopied(path, source)),
-        }
+        let name = path.to_str();
+        let name = name.ok_or_else(|| rusqlite::Error::InvalidPath(path.to_owned()))?;
+        self.connection.execute("VACUUM INTO ?1", [name]).map(drop)
     }
 
+    /// The error for a backup of that name.
     fn uncopied(&self, path: &Path, source: rusqlite::Error) -> BackupError {
         let path = path.to_owned();
         match source.sqlite_error_code() {
