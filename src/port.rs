@@ -4,6 +4,7 @@ use core::time::Duration;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::port::{Backoff, PortError, SerialPort};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::mpsc;
@@ -102,7 +103,7 @@ impl<K: Copy> Service<K> {
                     backoff.handle_opened(time.now());
                     while self.orders.try_recv().is_ok() {}
                     self.report(PortInput::Opened).await?;
-                    let reason = self.transfer(&mut port).await?;
+                    let reason = self.transfer(&mut port, &time).await?;
                     drop(port);
                     backoff.handle_failed(time.now());
                     self.report(PortInput::Closed(reason)).await?;
@@ -121,11 +122,13 @@ impl<K: Copy> Service<K> {
     }
 
     /// Reads and writes until the port fails or is to be closed, and returns the reason.
-    async fn transfer(&mut self, port: &mut SerialPort) -> Result<String, InputsClosed> {
+    async fn transfer(&mut self, port: &mut SerialPort, time: &LiveTime) -> Result<String, InputsClosed> {
         let mut buffer = vec![0; MAX_CHUNK];
+        let mut flow = Flow::new(time.now());
         loop {
             let input = tokio::select! {
                 read = port.read(&mut buffer) => match read {
+                    Ok(length) if flow.is_a_flood(time.now(), length) => return Ok(FLOODS.to_owned()),
                     Ok(length) => PortInput::Received(buffer.get(..length).unwrap_or_default().to_vec()),
                     Err(error) => return Ok(error.to_string()),
                 },
@@ -149,6 +152,28 @@ impl<K: Copy> Service<K> {
     }
 }
 
+/// How much comes.
+#[derive(Debug)]
+struct Flow {
+    since: Timestamp,
+    bytes: usize,
+}
+
+impl Flow {
+    fn new(now: Timestamp) -> Self {
+        Self { since: now, bytes: 0 }
+    }
+
+    /// Counts bytes that came, and says whether they are more than any board sends.
+    fn is_a_flood(&mut self, now: Timestamp, bytes: usize) -> bool {
+        if now.saturating_duration_since(self.since) >= FLOW_TIME {
+            *self = Self::new(now);
+        }
+        self.bytes += bytes;
+        self.bytes > MAX_FLOW
+    }
+}
+
 async fn write(port: &mut SerialPort, bytes: &[u8]) -> io::Result<()> {
     match tokio::time::timeout(MAX_WRITE_TIME, port.write_all(bytes)).await {
         Ok(written) => written,
@@ -159,6 +184,13 @@ async fn write(port: &mut SerialPort, bytes: &[u8]) -> io::Result<()> {
 /// At most this many bytes are read at once: more than a converter hands over in one go, and about one second of
 /// constant traffic at 9600 baud.
 const MAX_CHUNK: usize = 1024;
+/// A device that sends more than [`MAX_FLOW`] in this time is no board, and would fill the disk.
+const FLOW_TIME: Duration = Duration::from_secs(10);
+/// In bytes. A line at 115,200 baud carries 115 kB in that time, and no board has a faster one; what a memory holds that is
+/// read back, 60 kB at most, comes on top.
+const MAX_FLOW: usize = 512 * 1024;
+/// Why such a port is closed.
+const FLOODS: &str = "it sends more than any board does: what is plugged in there?";
 /// A write that takes longer has failed: a session writes at most 10 bytes at once, which take 10 ms on the line.
 const MAX_WRITE_TIME: Duration = Duration::from_secs(2);
 
@@ -205,6 +237,25 @@ mod tests {
         let closed = heard.recv().await;
         assert!(matches!(closed, Some((_, PortInput::Closed(reason))) if reason == "for a while"));
         assert!(matches!(heard.recv().await, Some((_, PortInput::Opened))));
+    }
+
+    #[tokio::test]
+    async fn a_device_that_floods_is_closed() {
+        let (mut board, path) = pseudo_terminal();
+        let (inputs, mut heard) = mpsc::channel(8);
+        let _port = Port::serve((), &path, inputs);
+        assert!(matches!(heard.recv().await, Some(((), PortInput::Opened))));
+        std::thread::spawn(move || while board.write_all(&[0x55; 4096]).is_ok() {});
+        let mut bytes = 0;
+        let reason = loop {
+            match heard.recv().await {
+                Some(((), PortInput::Received(chunk))) => bytes += chunk.len(),
+                Some(((), PortInput::Closed(reason))) => break reason,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(reason, FLOODS);
+        assert!(bytes <= MAX_FLOW, "{bytes}");
     }
 
     #[tokio::test]
