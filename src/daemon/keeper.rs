@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
@@ -63,6 +64,8 @@ pub(super) struct Work {
     acknowledged: BTreeMap<Arc<str>, u64>,
     /// The numbers that boards have come to.
     lasts: BTreeMap<String, u64>,
+    /// The check beside the work has found damage.
+    damaged: Arc<AtomicBool>,
     looked: Option<Timestamp>,
     tidied: Option<Timestamp>,
 }
@@ -120,6 +123,7 @@ impl Keeper {
 impl KeeperThread {
     fn work(mut self, batches: &Receiver<Batch>, kept: &watch::Sender<u64>) {
         let mut open = true;
+        self.check();
         while open || !self.work.pending.is_empty() {
             let wait = if self.work.pending.is_empty() {
                 CHORES
@@ -141,6 +145,7 @@ impl KeeperThread {
                 }
             }
             self.look_after_file();
+            self.replace_damaged();
             if let Some(number) = self.keep() {
                 kept.send_replace(number);
             }
@@ -231,6 +236,38 @@ impl KeeperThread {
         tracing::error!("the journal {} was removed or replaced", self.path.display());
         self.journal = start::restored(gone, &self.path, now, &self.work.lasts);
         self.look_at_file();
+    }
+
+    /// A large journal is checked beside the work. Damage is dealt with when it is met; that it is there is known before.
+    fn check(&self) {
+        let size = std::fs::metadata(&self.path).map_or(0, |about| about.len());
+        if self.journal.is_none() || size <= start::CHECKED_AT_ONCE {
+            return;
+        }
+        let (path, damaged) = (self.path.clone(), Arc::clone(&self.work.damaged));
+        let check = move || {
+            let checked = Journal::open_to_read(&path).and_then(|journal| journal.check(true));
+            if let Err(error) = checked
+                && error.is_damaged()
+            {
+                tracing::error!("{:#}", anyhow::Error::from(error));
+                damaged.store(true, Ordering::Relaxed);
+            }
+        };
+        let started = std::thread::Builder::new().name("check".to_owned()).spawn(check);
+        if let Err(error) = started {
+            tracing::warn!("the journal is not checked: {error}");
+        }
+    }
+
+    /// What the check has found damaged is replaced.
+    fn replace_damaged(&mut self) {
+        if self.work.damaged.swap(false, Ordering::Relaxed) {
+            self.journal = None;
+            self.journal = start::replaced(&self.path, self.time.now(), &self.work.lasts);
+            self.work.tried = true;
+            self.look_at_file();
+        }
     }
 
     fn do_chores(&mut self) {

@@ -41,7 +41,7 @@ pub(super) enum Beginning {
 
 /// Up to this size a journal is read from end to end before the daemon begins: some tenths of a second. A larger one is
 /// checked while it works.
-const CHECKED_AT_ONCE: u64 = 32 << 20;
+pub(super) const CHECKED_AT_ONCE: u64 = 32 << 20;
 
 /// Takes up what there is.
 ///

@@ -51,9 +51,9 @@ mod schema;
 mod soak;
 #[cfg(target_os = "linux")]
 mod spectators;
+#[cfg(target_os = "linux")]
+mod state;
 #[cfg(unix)]
 mod stops;
 #[cfg(unix)]
 mod watcher;
-#[cfg(target_os = "linux")]
-mod state;
