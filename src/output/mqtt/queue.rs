@@ -73,9 +73,22 @@ impl Queue {
             sent: false,
         });
         self.held += 1;
-        // Pictures that change for hours while there is no broker do not pile up.
-        if self.window == 0 && self.entries.len() > 2 * self.held + MAX_SPARE {
-            self.rewind();
+        // Pictures that change for hours while no broker takes them do not pile up.
+        if self.entries.len() > 2 * self.held + MAX_SPARE {
+            self.clear_away();
+        }
+    }
+
+    /// Gives up the empty places among what was not sent. Nobody has tickets of those.
+    fn clear_away(&mut self) {
+        let sent = usize::try_from(self.next - self.first).unwrap_or_default();
+        let unsent = self.entries.split_off(sent.min(self.entries.len()));
+        for entry in unsent {
+            let Some(message) = &entry.message else { continue };
+            if let Some(waiting) = self.waiting.get_mut(&message.topic) {
+                *waiting = self.first + self.entries.len() as Ticket;
+            }
+            self.entries.push_back(entry);
         }
     }
 
@@ -306,6 +319,23 @@ mod tests {
         queue.push(event(2));
         assert!(queue.entries.len() < 2 * MAX_SPARE);
         assert_eq!(payloads(&send_all(&mut queue)), ["1", "p", "2"]);
+    }
+
+    #[test]
+    fn changing_pictures_do_not_pile_up_behind_a_broker_that_acknowledges_nothing() {
+        let mut queue = queue([event(1), picture("game", "a")]);
+        let sent = send_all(&mut queue);
+        queue.push(event(2));
+        for _ in 0..10 * MAX_SPARE {
+            queue.push(picture("placement", "p"));
+            queue.push(picture("game", "b"));
+        }
+        queue.push(event(3));
+        assert!(queue.entries.len() < 2 * MAX_SPARE);
+        for (ticket, _) in sent {
+            assert!(queue.acknowledge(ticket).is_some());
+        }
+        assert_eq!(payloads(&send_all(&mut queue)), ["2", "p", "b", "3"]);
     }
 
     #[test]
