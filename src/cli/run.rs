@@ -22,8 +22,9 @@ pub(super) fn run(config: Option<&Path>) -> Result<Exit> {
     // Where this fails, opening the journal in it says why.
     let _ = config.make_own_state_directory();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime
-        .context("cannot start")?
-        .block_on(crate::daemon::run(config))?;
-    Ok(Exit::Fine)
+    let runtime = runtime.context("cannot start")?;
+    let ended = runtime.block_on(crate::daemon::run(config));
+    // A thread that waits for a disk which does not answer is not waited for.
+    runtime.shutdown_background();
+    ended.map(|()| Exit::Fine)
 }

@@ -5,6 +5,7 @@
 //! the bytes, the keeper writes events to the journal, and a third notes which numbers they have. None of them can hold
 //! up the boards, nor keep the program from ending.
 
+mod backlog;
 mod day;
 mod desk;
 mod greeting;
@@ -65,7 +66,8 @@ const MAX_NOTE: Duration = Duration::from_secs(1);
 pub async fn run(config: Config) -> Result<()> {
     let mut stop = Stop::listen().context("cannot wait for signals")?;
     let lock = Arc::new(StateLock::take(&config.state_directory(), wall_time())?);
-    let courier = config.mqtt.clone().map(Courier::start).transpose()?;
+    let start = |broker| Courier::start(broker, Some(backlog::of(&config)));
+    let courier = config.mqtt.clone().map(start).transpose()?;
     let mut daemon = Daemon {
         outbox: courier.as_ref().map(|courier| courier.outbox().clone()),
         storage: Storage::default(),
@@ -116,7 +118,7 @@ impl Daemon {
         let mut first = Vec::new();
         if let (Some(mqtt), Some(broker)) = (&mut mqtt, &config.mqtt) {
             if let Some(journal) = &mut journal {
-                mqtt.go_on(journal, broker.prefix());
+                mqtt.go_on(journal, broker.prefix(), beginning);
             }
             first = mqtt.unkept(&unkept, broker.prefix());
         }

@@ -2,18 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use kiebitz_hardware::Timestamp;
 
 use super::keeper::OUTPUT;
+use super::start::Beginning;
 use crate::config::Config;
 use crate::events::{Event, LIVE_STREAM};
 use crate::hall::Hall;
 use crate::journal::{Journal, Unsent};
 use crate::output::mqtt::{BoardView, Message, MqttConfig, Outbox, Prefix, Publisher, StorageState};
-
-/// At most this many events are read at a time to send again to the broker.
-const PAGE: usize = 1000;
 
 /// The publisher of the live boards.
 #[derive(Debug)]
@@ -46,14 +44,17 @@ impl Mqtt {
 
     /// Goes on with what the journal has of all boards, and hands over what the broker has not acknowledged. What a
     /// journal that fails does not give is missing.
-    pub(super) fn go_on(&mut self, journal: &mut Journal, prefix: &Prefix) {
+    pub(super) fn go_on(&mut self, journal: &mut Journal, prefix: &Prefix, beginning: Beginning) {
         let boards = journal.boards(LIVE_STREAM).unwrap_or_default();
         for (board, _) in boards {
             if let Err(error) = self.resume(journal, &board) {
                 tracing::warn!("{board} is not published as it was: {error:#}");
             }
         }
-        if let Err(error) = self.send_unsent(journal, prefix) {
+        // On a new day the outbox has them.
+        if beginning == Beginning::Program
+            && let Err(error) = self.send_unsent(journal, prefix)
+        {
             tracing::warn!("what the broker has not acknowledged is not sent again: {error:#}");
         }
     }
@@ -67,28 +68,14 @@ impl Mqtt {
         events.iter().filter_map(message).collect()
     }
 
-    /// Hands over the events that the broker had not acknowledged before the restart.
+    /// Has the outbox read from the journal what the broker had not acknowledged before the restart.
     fn send_unsent(&self, journal: &mut Journal, prefix: &Prefix) -> Result<()> {
-        for unsent in journal.unsent(OUTPUT, LIVE_STREAM)? {
-            self.send_again(journal, prefix, &unsent)?;
-        }
-        Ok(())
-    }
-
-    fn send_again(&self, journal: &Journal, prefix: &Prefix, unsent: &Unsent) -> Result<()> {
-        let topics = prefix.board(&unsent.board)?;
-        let topic = topics.events().into();
-        let mut after = unsent.after;
-        while after < unsent.last {
-            let events = journal.events_after(LIVE_STREAM, &unsent.board, after, PAGE)?;
-            let Some(last) = events.last() else { break };
-            after = last.seq;
-            let read = events.iter().map(|event| serde_json::from_str(&event.payload));
-            let read: Result<Vec<Event>, _> = read.collect();
-            let read =
-                read.with_context(|| format!("cannot read the journal's events of {}", unsent.board))?;
-            self.outbox
-                .publish(read.iter().map(|event| Message::event(&topic, event)).collect());
+        for Unsent { board, after, last } in journal.unsent(OUTPUT, LIVE_STREAM)? {
+            // One whose name makes no topic is not published.
+            if let Ok(topics) = prefix.board(&board) {
+                self.outbox
+                    .leave_behind(&board, &topics.events(), after, last);
+            }
         }
         Ok(())
     }

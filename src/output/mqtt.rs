@@ -4,8 +4,11 @@
 //! messages without blocking, and a [`Courier`] brings them to the broker at least once and in order, whatever the
 //! broker does meanwhile. The topics are [`Prefix`]'s and [`BoardTopics`]'s, what they hold is in [`payload`].
 
+mod backlog;
+mod behind;
 mod config;
 mod courier;
+mod ledger;
 mod link;
 mod message;
 mod outbox;
@@ -14,8 +17,10 @@ mod projection;
 mod public;
 mod publisher;
 mod queue;
+mod stock;
 mod topics;
 
+pub use backlog::{Backlog, BacklogEvent};
 pub use config::{MqttConfig, UrlError};
 pub use courier::Courier;
 pub use message::{Delivery, MediaType, Message};

@@ -298,7 +298,7 @@ async fn daemon_publishes_its_boards_again_after_an_outage() {
 #[tokio::test]
 async fn names_that_make_no_topic_are_refused() {
     let config = MqttConfig::from_url("mqtt://localhost").expect("a URL");
-    let error = Outbox::connect(config.clone().with_daemon("pi/#")).expect_err("a wildcard");
+    let error = Outbox::connect(config.clone().with_daemon("pi/#"), None).expect_err("a wildcard");
     assert!(error.to_string().contains("'#'"), "{error}");
     assert!(config.prefix().board("board+1").is_err());
 }

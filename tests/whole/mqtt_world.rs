@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kiebitz::output::mqtt::{BoardView, Message, MqttConfig, Outbox, Prefix, Projection};
+use kiebitz::output::mqtt::{Backlog, BoardView, Message, MqttConfig, Outbox, Prefix, Projection};
 use kiebitz::replay::Replay;
 use kiebitz::system_time::LiveTime;
 use kiebitz_hardware::Timestamp;
@@ -77,10 +77,14 @@ pub(crate) struct Publisher {
 
 impl Publisher {
     pub(crate) fn start(broker: SocketAddr) -> Self {
+        Self::with_backlog(broker, None)
+    }
+
+    pub(crate) fn with_backlog(broker: SocketAddr, backlog: Option<Arc<dyn Backlog>>) -> Self {
         let config = MqttConfig::from_url(&format!("mqtt://{broker}"))
             .expect("a URL")
             .with_daemon("pi");
-        let (outbox, task) = Outbox::connect(config).expect("a host name");
+        let (outbox, task) = Outbox::connect(config, backlog).expect("a host name");
         let (stop, stopped) = oneshot::channel::<()>();
         let task = tokio::spawn(task.run(async {
             let _ = stopped.await;

@@ -1,8 +1,11 @@
 //! An outbox with its task at work.
 
+use std::sync::Arc;
+
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+use super::backlog::Backlog;
 use super::config::MqttConfig;
 use super::outbox::Outbox;
 use super::topics::TopicError;
@@ -16,13 +19,13 @@ pub struct Courier {
 }
 
 impl Courier {
-    /// Starts to deliver, in a task of its own. Needs a tokio runtime around it.
+    /// Starts to deliver, in a task of its own; see [`Outbox::connect`]. Needs a tokio runtime around it.
     ///
     /// # Errors
     ///
     /// [`TopicError`] when the daemon's host name cannot be part of a topic.
-    pub fn start(config: MqttConfig) -> Result<Self, TopicError> {
-        let (outbox, task) = Outbox::connect(config)?;
+    pub fn start(config: MqttConfig, backlog: Option<Arc<dyn Backlog>>) -> Result<Self, TopicError> {
+        let (outbox, task) = Outbox::connect(config, backlog)?;
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(task.run(async {
             // Dropping the sender stops it as well.

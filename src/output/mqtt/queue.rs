@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use super::message::Message;
+use super::message::{Delivery, Message};
 
 /// Messages from when they were handed over until the broker has acknowledged them.
 ///
@@ -19,6 +19,8 @@ pub(crate) struct Queue {
     next: Ticket,
     /// Entries that hold a message.
     held: usize,
+    /// Those of them that hold an event.
+    events: Events,
     /// Sent since the oldest one that was sent and not acknowledged.
     window: usize,
     /// The latest picture of every topic.
@@ -29,6 +31,14 @@ pub(crate) struct Queue {
 
 /// A place in the queue, never used again while the message is on its way.
 pub(crate) type Ticket = i64;
+
+/// Events in memory.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Events {
+    pub(crate) count: usize,
+    /// Of their payloads.
+    pub(crate) bytes: usize,
+}
 
 /// Empty places that the queue may keep: clearing away fewer is not worth it.
 const MAX_SPARE: usize = 256;
@@ -50,6 +60,11 @@ impl Queue {
         self.held == 0
     }
 
+    /// The events that are on their way.
+    pub(crate) fn events(&self) -> Events {
+        self.events
+    }
+
     /// How many were sent since the oldest one that the broker has not acknowledged.
     pub(crate) fn window(&self) -> usize {
         self.window
@@ -68,11 +83,12 @@ impl Queue {
                 self.take(replaced);
             }
         }
+        self.held += 1;
+        self.events.add(&message);
         self.entries.push_back(QueueEntry {
             message: Some(message),
             sent: false,
         });
-        self.held += 1;
         // Pictures that change for hours while no broker takes them do not pile up.
         if self.entries.len() > 2 * self.held + MAX_SPARE {
             self.clear_away();
@@ -173,11 +189,11 @@ impl Queue {
         self.first = 0;
         self.next = 0;
         self.window = 0;
-        self.held = self
-            .entries
-            .iter()
-            .filter(|entry| entry.message.is_some())
-            .count();
+        (self.held, self.events) = (0, Events::default());
+        for message in self.entries.iter().filter_map(|entry| entry.message.as_ref()) {
+            self.held += 1;
+            self.events.add(message);
+        }
         self.waiting = (0..)
             .zip(&self.entries)
             .filter_map(|(ticket, entry)| Some((ticket, entry.message.as_ref()?)))
@@ -190,14 +206,31 @@ impl Queue {
         let place = usize::try_from(ticket - self.first).ok()?;
         let message = self.entries.get_mut(place)?.message.take()?;
         self.held -= 1;
+        self.events.remove(&message);
         Some(message)
+    }
+}
+
+impl Events {
+    fn add(&mut self, message: &Message) {
+        if let Delivery::Event { .. } = message.delivery {
+            self.count += 1;
+            self.bytes += message.payload.len();
+        }
+    }
+
+    fn remove(&mut self, message: &Message) {
+        if let Delivery::Event { .. } = message.delivery {
+            self.count -= 1;
+            self.bytes -= message.payload.len();
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::mqtt::message::{Delivery, MediaType};
+    use crate::output::mqtt::message::MediaType;
 
     fn event(seq: u64) -> Message {
         let delivery = Delivery::Event {
@@ -336,6 +369,18 @@ mod tests {
             assert!(queue.acknowledge(ticket).is_some());
         }
         assert_eq!(payloads(&send_all(&mut queue)), ["2", "p", "b", "3"]);
+    }
+
+    #[test]
+    fn events_are_counted_until_they_are_acknowledged() {
+        let mut queue = queue([event(1), picture("game", "a"), event(10)]);
+        assert_eq!(queue.events(), Events { count: 2, bytes: 3 });
+        queue.restart(Some(picture("state", "online")));
+        assert_eq!(queue.events(), Events { count: 2, bytes: 3 });
+        for (ticket, _) in send_all(&mut queue) {
+            queue.acknowledge(ticket);
+        }
+        assert_eq!(queue.events(), Events::default());
     }
 
     #[test]
