@@ -40,6 +40,8 @@ mod mqtt;
 mod mqtt_world;
 #[cfg(unix)]
 mod noise;
+#[cfg(unix)]
+mod outage;
 mod readers;
 mod report;
 #[cfg(unix)]

@@ -28,8 +28,10 @@ impl Mosquitto {
         let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
             .join(format!("mosquitto-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&directory).expect("a directory for the broker");
+        // It forgets nothing that a listener has not taken yet.
         let config = format!(
-            "listener {port} 127.0.0.1\nallow_anonymous true\npersistence false\nuser root\nlog_dest none\n"
+            "listener {port} 127.0.0.1\nallow_anonymous true\npersistence false\nuser root\nlog_dest none\n\
+             max_queued_messages 0\n"
         );
         std::fs::write(directory.join("mosquitto.conf"), config).expect("the broker's configuration");
         let mut broker = Self {

@@ -1,0 +1,270 @@
+//! The broker is away while more happens than the outbox has room for: the rest comes from the journal.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+
+use anyhow::Result;
+use kiebitz::events::{Event, EventKind};
+use kiebitz::journal::Journal;
+use kiebitz::output::mqtt::{Backlog, BacklogEvent, ConnectionState, Message, Prefix};
+use kiebitz::system_time::LiveTime;
+use rumqttc::v5::mqttbytes::v5::Publish;
+
+use crate::mosquitto::{Door, DoorState, Mosquitto};
+use crate::mqtt_world::{Listener, Publisher, in_time, json, topic};
+
+const BOARDS: [&str; 3] = ["a", "b", "c"];
+
+/// Boards, their journal, and the outbox.
+struct Hall {
+    journal: Journal,
+    publisher: Publisher,
+    time: LiveTime,
+    /// Number of the last event of every board.
+    last: u64,
+}
+
+/// The outbox reads what the test has written.
+#[derive(Debug)]
+struct Kept(PathBuf);
+
+impl Backlog for Kept {
+    fn events_after(&self, board: &str, seq: u64, limit: usize) -> Result<Vec<BacklogEvent>> {
+        let events = Journal::open_to_read(&self.0)?.events_after("live", board, seq, limit)?;
+        let events = events.into_iter().map(|event| BacklogEvent {
+            seq: event.seq,
+            payload: event.payload.into(),
+        });
+        Ok(events.collect())
+    }
+}
+
+impl Hall {
+    fn publishing_to(door: &Door, directory: &Path) -> Self {
+        let file = directory.join("journal.sqlite");
+        Self {
+            journal: Journal::open(&file).unwrap(),
+            publisher: Publisher::with_backlog(door.address(), Some(Arc::new(Kept(file)))),
+            time: LiveTime::start(),
+            last: 0,
+        }
+    }
+
+    /// So many events on every board, each kept and then handed over with a picture.
+    fn go_on(&mut self, events: u64) {
+        let new: Vec<u64> = (self.last + 1..=self.last + events).collect();
+        for seqs in new.chunks(100) {
+            let mut messages = Vec::new();
+            for board in BOARDS {
+                let events = happened(&self.time, board, seqs.iter().copied());
+                self.journal.append(&events).unwrap();
+                let topics = Prefix::live().board(board).unwrap();
+                for event in events {
+                    messages.push(Message::event(&topics.events().into(), &event));
+                    messages.push(Message::retained(&topics.state().into(), &event.seq));
+                }
+            }
+            self.publisher.outbox.publish(messages);
+        }
+        self.last += events;
+    }
+}
+
+fn happened(time: &LiveTime, board: &str, seqs: impl Iterator<Item = u64>) -> Vec<Event> {
+    let event = |seq| Event {
+        v: 1,
+        stream: "live".to_owned(),
+        seq,
+        ts: time.now(),
+        at: None,
+        board: board.to_owned(),
+        game: None,
+        kind: EventKind::ClockConnected {},
+    };
+    seqs.map(event).collect()
+}
+
+/// The last number of each board that somebody has who drops what they have; panics where one is missing.
+fn kept_by_seq(heard: &[Publish]) -> BTreeMap<String, u64> {
+    let mut kept = BTreeMap::new();
+    for publish in heard.iter().filter(|publish| topic(publish).ends_with("/events")) {
+        let event = json(publish);
+        let seq = event["seq"].as_u64().unwrap();
+        let board = event["board"].as_str().unwrap().to_owned();
+        let last = kept.entry(board).or_insert(0);
+        assert!(seq <= *last + 1, "{seq} comes after {last}");
+        *last = seq.max(*last);
+    }
+    kept
+}
+
+fn everywhere(last: u64) -> BTreeMap<String, u64> {
+    BOARDS.iter().map(|board| ((*board).to_owned(), last)).collect()
+}
+
+#[tokio::test]
+async fn an_outage_longer_than_memory_loses_no_event() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let broker = Mosquitto::start().await;
+    let door = Door::to(broker.address()).await;
+    let listener = Listener::start("listener", broker.address()).await;
+    let mut hall = Hall::publishing_to(&door, directory.path());
+    hall.go_on(50);
+    hall.publisher.drained().await;
+    let mut progress = hall.publisher.outbox.progress();
+
+    close(&door, &hall).await;
+    hall.go_on(1500);
+    let behind = progress.wait_for(|progress| progress.behind == BOARDS.len());
+    in_time("no more room", behind).await.unwrap();
+    let room = progress.wait_for(|progress| progress.queued < 2100);
+    in_time("memory is bounded", room).await.unwrap();
+
+    // It is lost again before everything is there, and more comes meanwhile.
+    for _ in 0..2 {
+        let before = progress.borrow().acknowledged["a"];
+        door.set(DoorState::Open);
+        let some = progress.wait_for(|progress| progress.acknowledged["a"] > before + 200);
+        in_time("some of it", some).await.unwrap();
+        hall.go_on(10);
+        assert!(progress.borrow().behind > 0, "there is more to come");
+        close(&door, &hall).await;
+        hall.go_on(100);
+    }
+    door.set(DoorState::Open);
+    hall.publisher.drained().await;
+    hall.go_on(10);
+    hall.publisher.drained().await;
+
+    let late = Listener::start("late", broker.address()).await;
+    late.until("the pictures", |heard| heard.len() > BOARDS.len())
+        .await;
+    for board in BOARDS {
+        let state = &late.pictures()[&format!("boards/{board}/state")];
+        assert_eq!(json(state).as_u64(), Some(hall.last));
+        assert_eq!(progress.borrow().acknowledged.get(board), Some(&hall.last));
+    }
+    let all = everywhere(hall.last);
+    listener
+        .until("all of it", |heard| kept_by_seq(heard) == all)
+        .await;
+    hall.publisher.stop().await;
+}
+
+#[tokio::test]
+async fn offline_comes_after_what_was_read_at_the_end() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let broker = Mosquitto::start().await;
+    let door = Door::to(broker.address()).await;
+    let listener = Listener::start("listener", broker.address()).await;
+    door.set(DoorState::Shut);
+    let mut hall = Hall::publishing_to(&door, directory.path());
+    hall.go_on(1000);
+    let mut progress = hall.publisher.outbox.progress();
+    let behind = progress.wait_for(|progress| progress.behind == BOARDS.len());
+    in_time("no more room", behind).await.unwrap();
+    door.set(DoorState::Open);
+    let mut connection = hall.publisher.outbox.connection();
+    let connected = connection.wait_for(|state| *state == ConnectionState::Connected);
+    in_time("a connection", connected).await.unwrap();
+    hall.publisher.stop().await;
+    listener.until("offline", is_offline).await;
+    assert_eq!(kept_by_seq(&listener.heard()), everywhere(1000));
+}
+
+/// Whether that was the last word.
+fn is_offline(heard: &[Publish]) -> bool {
+    heard.last().is_some_and(|last| json(last)["state"] == "offline")
+}
+
+/// The connection is lost, and the outbox knows.
+async fn close(door: &Door, hall: &Hall) {
+    door.set(DoorState::Shut);
+    let mut connection = hall.publisher.outbox.connection();
+    let lost = connection.wait_for(|state| *state != ConnectionState::Connected);
+    in_time("the loss is noticed", lost).await.unwrap();
+}
+
+/// `kiebitz run`; it is killed when the test is done with it.
+struct Program(Child);
+
+impl Program {
+    fn start(directory: &Path) -> Self {
+        let log = File::options()
+            .append(true)
+            .create(true)
+            .open(directory.join("log"))
+            .unwrap();
+        let child = Command::new(env!("CARGO_BIN_EXE_kiebitz"))
+            .args(["run", "--config", "kiebitz.toml"])
+            .current_dir(directory)
+            .env_remove("KIEBITZ_LOG")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn();
+        Self(child.unwrap())
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // Fails when it has ended, as it should.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[tokio::test]
+async fn the_program_reads_from_its_journal_what_the_broker_has_missed() {
+    const EVENTS: u64 = 2000;
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let broker = Mosquitto::start().await;
+    let config = format!(
+        "[daemon]\nname = \"hall\"\nstate_directory = {:?}\n[mqtt]\nurl = \"mqtt://{}\"\n[ports]\nusb = false\n",
+        directory.path().join("state"),
+        broker.address()
+    );
+    std::fs::write(directory.path().join("kiebitz.toml"), config).unwrap();
+    let file = directory.path().join("state/journal.sqlite");
+    let mut journal = Journal::open(&file).unwrap();
+    let time = LiveTime::start();
+    for board in BOARDS {
+        journal.append(&happened(&time, board, 1..=EVENTS)).unwrap();
+    }
+    journal
+        .acknowledge("mqtt", "live", BOARDS.map(|board| (board, 0)))
+        .unwrap();
+
+    let listener = Listener::start("listener", broker.address()).await;
+    let heard = |heard: &[Publish]| {
+        heard
+            .iter()
+            .filter(|publish| topic(publish).ends_with("/events"))
+            .count()
+    };
+    let killed = Program::start(directory.path());
+    listener
+        .until("some of it", |publishes| heard(publishes) > EVENTS as usize / 2)
+        .await;
+    drop(killed);
+    listener.until("the last will", is_offline).await;
+    let before = listener.heard().len();
+    let mut program = Program::start(directory.path());
+    let is_online = |publish: &Publish| json(publish)["state"] == "online";
+    listener
+        .until("online again", |heard| heard[before..].iter().any(is_online))
+        .await;
+    let all = everywhere(EVENTS);
+    listener
+        .until("all of it", |heard| kept_by_seq(heard) == all)
+        .await;
+    let sent = Command::new("kill").arg(program.0.id().to_string()).status();
+    assert!(sent.unwrap().success());
+    assert_eq!(program.0.wait().unwrap().code(), Some(0));
+    listener.until("offline", is_offline).await;
+    assert_eq!(journal.unsent("mqtt", "live").unwrap(), []);
+}
