@@ -89,9 +89,14 @@ impl Connection {
             let view = BoardView::new(board.tracker(), board.battery()).later_by(board.ahead());
             messages.extend(publisher.project(now, name, events, view));
         }
-        self.courier.outbox().publish(messages.clone());
-        self.wait_until_queued(MAX_QUEUED).await?;
+        self.hand_over(messages.clone()).await?;
         Ok(messages)
+    }
+
+    /// Hands messages over and waits until there is room for the next: nobody keeps them, so they are all in memory.
+    async fn hand_over(&self, messages: Vec<Message>) -> Result<(), Undelivered> {
+        self.courier.outbox().publish(messages);
+        self.wait_until_queued(MAX_QUEUED).await
     }
 
     /// Waits until the broker has everything.
@@ -117,5 +122,69 @@ impl Connection {
         }
         let messages = progress.borrow().queued;
         Err(Undelivered { messages })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::events::{Event, EventKind};
+
+    /// Accepts a connection and acknowledges nothing on it.
+    async fn broker() -> MqttConfig {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("its address");
+        tokio::spawn(async move {
+            const CONNACK: [u8; 5] = [0x20, 3, 0, 0, 0];
+            let (mut client, _) = listener.accept().await.expect("a client");
+            let mut buffer = [0; 4096];
+            client.write_all(&CONNACK).await.expect("a client");
+            while let Ok(1..) = client.read(&mut buffer).await {}
+        });
+        MqttConfig::from_url(&format!("mqtt://{address}")).expect("a URL")
+    }
+
+    #[tokio::test]
+    async fn a_replay_waits_for_a_broker_that_does_not_keep_up() {
+        const STEP: usize = 10;
+        let connection = Connection::open(broker().await)
+            .await
+            .expect("it accepts connections");
+        let event = Event {
+            v: 1,
+            stream: "replay".to_owned(),
+            seq: 1,
+            ts: Timestamp::from_micros(0),
+            at: None,
+            board: "b".to_owned(),
+            game: None,
+            kind: EventKind::ClockConnected {},
+        };
+        let step = vec![Message::event(&"events".into(), &event); STEP];
+        let mut progress = connection.courier.outbox().progress();
+        let replay = async {
+            loop {
+                connection
+                    .hand_over(step.clone())
+                    .await
+                    .expect("no minute has passed");
+            }
+        };
+        let waits = async {
+            let full = progress.wait_for(|progress| progress.queued > MAX_QUEUED);
+            drop(full.await);
+            for _ in 0..1000 {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::select! {
+            () = replay => {}
+            () = waits => {}
+        }
+        let queued = progress.borrow().queued;
+        assert!((MAX_QUEUED..=MAX_QUEUED + STEP).contains(&queued), "{queued}");
     }
 }
