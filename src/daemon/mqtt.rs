@@ -73,8 +73,7 @@ impl Mqtt {
         for Unsent { board, after, last } in journal.unsent(OUTPUT, LIVE_STREAM)? {
             // One whose name makes no topic is not published.
             if let Ok(topics) = prefix.board(&board) {
-                self.outbox
-                    .leave_behind(&board, &topics.events(), after, last);
+                self.outbox.leave_behind(&board, &topics.events(), after, last);
             }
         }
         Ok(())
