@@ -74,7 +74,7 @@ pub(super) enum Ended {
 /// How long to wait if nothing is due.
 const IDLE: Duration = Duration::from_secs(3600);
 /// So long the disks may take for the last events and bytes.
-const MAX_FINISH: Duration = Duration::from_secs(3);
+const MAX_FINISH: Duration = Duration::from_secs(2);
 
 impl Desk {
     /// Works until the program is stopped or a new day begins, then closes all lines, and has what that leads to kept.

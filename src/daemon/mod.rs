@@ -28,13 +28,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::config::Config;
 use crate::events::LIVE_STREAM;
 use crate::exit::Stop;
 use crate::journal::Journal;
-use crate::output::mqtt::{Courier, Outbox};
+use crate::output::mqtt::{Courier, Message, Outbox};
 use crate::system_time::{self, LiveTime, wall_time};
 use day::Day;
 use desk::{Desk, Ended};
@@ -65,7 +65,12 @@ const MAX_NOTE: Duration = Duration::from_secs(1);
 /// part of a topic. Ports, boards, the broker and disks may come and go: that is logged.
 pub async fn run(config: Config) -> Result<()> {
     let mut stop = Stop::listen().context("cannot wait for signals")?;
-    let lock = Arc::new(StateLock::take(&config.state_directory(), wall_time())?);
+    let state = config.state_directory();
+    let lock = beside("lock", move || StateLock::take(&state, wall_time()))?;
+    let Ok(lock) = stop.unless_stopped(lock).await else {
+        return Ok(());
+    };
+    let lock = Arc::new(lock.context("the start was given up")??);
     let start = |broker| Courier::start(broker, Some(backlog::of(&config)));
     let courier = config.mqtt.clone().map(start).transpose()?;
     let mut daemon = Daemon {
@@ -96,32 +101,49 @@ struct Daemon {
     lock: Arc<StateLock>,
 }
 
+/// What the disks had to be asked for before boards can be watched.
+struct Prepared {
+    started: Started,
+    time: LiveTime,
+    mqtt: Option<Mqtt>,
+    /// What is published before all else.
+    first: Vec<Message>,
+}
+
 impl Daemon {
     /// Watches until the program is stopped, or a new day begins.
     async fn watch(&mut self, stop: &mut Stop, beginning: Beginning) -> Result<Ended> {
+        let (config, outbox, storage) = (self.config.clone(), self.outbox.clone(), self.storage.clone());
+        let prepared = beside("start", move || prepare(&config, outbox, &storage, beginning))?;
+        let prepared = match stop.unless_stopped(prepared).await {
+            Ok(prepared) => prepared.context("the start was given up")??,
+            // The disk may never answer.
+            Err(_) => return Ok(Ended::Stopped),
+        };
+        self.watch_with(prepared, stop, beginning).await
+    }
+
+    async fn watch_with(
+        &mut self,
+        prepared: Prepared,
+        stop: &mut Stop,
+        beginning: Beginning,
+    ) -> Result<Ended> {
         let config = &self.config;
-        let zone = system_time::local_zone();
-        let started = start::start(config, beginning, wall_time(), &zone, &self.storage)?;
+        let Prepared {
+            started,
+            time,
+            mqtt,
+            first,
+        } = prepared;
         let Started {
-            mut journal,
+            journal,
             numbers,
             hall,
             unkept,
             closed,
-            until,
+            ..
         } = started;
-        let time = LiveTime::after(until);
-        let mut mqtt = match (&config.mqtt, &self.outbox) {
-            (Some(broker), Some(outbox)) => Some(Mqtt::new(outbox.clone(), config, broker, time.now())?),
-            _ => None,
-        };
-        let mut first = Vec::new();
-        if let (Some(mqtt), Some(broker)) = (&mut mqtt, &config.mqtt) {
-            if let Some(journal) = &mut journal {
-                mqtt.go_on(journal, broker.prefix(), beginning);
-            }
-            first = mqtt.unkept(&unkept, broker.prefix());
-        }
         let mut tape = match config.recorder.enabled {
             true => Some(Tape::start(config, time.clone(), self.storage.clone())?),
             false => None,
@@ -158,7 +180,7 @@ impl Daemon {
             greeting: Greeting::new(config.clock_messages.clone()),
             lines: BTreeMap::new(),
             storage: self.storage.clone(),
-            day: Day::new(time.now(), zone),
+            day: Day::new(time.now(), system_time::local_zone()),
             time,
         };
         if beginning == Beginning::Program {
@@ -174,22 +196,57 @@ impl Daemon {
     }
 }
 
+/// Takes up what there is, and what the broker is to get of it.
+fn prepare(
+    config: &Config,
+    outbox: Option<Outbox>,
+    storage: &Storage,
+    beginning: Beginning,
+) -> Result<Prepared> {
+    let zone = system_time::local_zone();
+    let mut started = start::start(config, beginning, wall_time(), &zone, storage)?;
+    let time = LiveTime::after(started.until);
+    let (mut mqtt, mut first) = (None, Vec::new());
+    if let (Some(broker), Some(outbox)) = (&config.mqtt, outbox) {
+        let published = mqtt.insert(Mqtt::new(outbox, config, broker, time.now())?);
+        if let Some(journal) = &mut started.journal {
+            published.go_on(journal, broker.prefix(), beginning);
+        }
+        first = published.unkept(&started.unkept, broker.prefix());
+    }
+    Ok(Prepared {
+        started,
+        time,
+        mqtt,
+        first,
+    })
+}
+
+/// Does what may wait for a disk on a thread of its own: not one of the runtime's, which would be waited for.
+fn beside<T: Send + 'static>(
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<oneshot::Receiver<T>> {
+    let (done, outcome) = oneshot::channel();
+    let work = move || {
+        // Nobody waits any more if it took too long.
+        let _ = done.send(work());
+    };
+    let started = std::thread::Builder::new().name(name.to_owned()).spawn(work);
+    started.with_context(|| format!("cannot start the thread {name}"))?;
+    Ok(outcome)
+}
+
 /// Notes how far the broker has acknowledged events, if the disk takes that.
 async fn note_acknowledged(config: &Config, outbox: &Outbox) {
     let acknowledged = outbox.progress().borrow().acknowledged.clone();
     let path = config.journal_file();
-    let (done, noted) = tokio::sync::oneshot::channel();
-    let note = move || {
+    let noted = beside("note", move || {
         let by_board = acknowledged.iter().map(|(board, seq)| (&**board, *seq));
-        let outcome =
-            Journal::open(&path).and_then(|mut journal| journal.acknowledge(OUTPUT, LIVE_STREAM, by_board));
-        // Nobody waits any more if it took too long.
-        let _ = done.send(outcome);
-    };
-    // Not one of the runtime's threads, which would be waited for.
-    let thread = std::thread::Builder::new().name("note".to_owned()).spawn(note);
-    let outcome = match thread {
-        Ok(_) => tokio::time::timeout(MAX_NOTE, noted)
+        Journal::open(&path).and_then(|mut journal| journal.acknowledge(OUTPUT, LIVE_STREAM, by_board))
+    });
+    let outcome = match noted {
+        Ok(noted) => tokio::time::timeout(MAX_NOTE, noted)
             .await
             .ok()
             .and_then(Result::ok),

@@ -89,7 +89,9 @@ impl Mqtt {
             .all_of(LIVE_STREAM, board)
             .last_game()?
             .map(|game| game.record);
-        self.publisher.resume(board, connected.as_ref(), game);
+        let presence = journal.all_of(LIVE_STREAM, board).presence()?;
+        self.publisher
+            .resume(board, connected.as_ref(), presence.as_ref(), game);
         self.publisher
             .resume_incidents(board, journal.all_of(LIVE_STREAM, board).incidents()?);
         // Spectators already have everything that happened up to then.

@@ -52,3 +52,34 @@ fn numbering_continues_when_everything_else_is_forgotten() {
     assert_eq!(journal.games("live", "b").expect("readable"), []);
     assert_eq!(journal.all_of("live", "b").last_game().expect("readable"), None);
 }
+
+/// Started 400 days ahead, a daemon must not forget what it has.
+#[test]
+fn what_is_old_is_told_by_the_days_on_which_games_were_played() {
+    let place = Place::new();
+    let mut journal = place.open();
+    let day = |day: i64| Timestamp::from_micros(1_795_219_200_000_000 + day * 86_400_000_000);
+    let now = day(500);
+    assert_eq!(journal.played_until("live", now).expect("readable"), None);
+    let game = |seq, at: Timestamp| Event {
+        ts: at,
+        ..event(seq, started("start", Variant::Standard))
+    };
+    let noon = core::time::Duration::from_secs(12 * 3600);
+    let played = [(1, 0), (2, 1), (3, 2), (4, 2), (5, 3)];
+    let events = played.map(|(seq, nth)| game(seq, day(nth) + noon));
+    journal.append(&events[..1]).expect("room");
+    assert_eq!(journal.played_until("live", now).expect("readable"), Some(day(0)));
+    journal.append(&events[1..]).expect("room");
+    assert_eq!(journal.played_until("live", now).expect("readable"), Some(day(1)));
+    // The clock jumps by 400 days, for a day or two.
+    journal
+        .append(&[game(6, day(403)), game(7, day(404))])
+        .expect("room");
+    assert_eq!(journal.played_until("live", now).expect("readable"), Some(day(3)));
+    // It is right again.
+    assert_eq!(
+        journal.played_until("live", day(4)).expect("readable"),
+        Some(day(1))
+    );
+}

@@ -76,8 +76,6 @@ struct Published {
     incidents: Option<Vec<Incident>>,
 }
 
-/// Why a board is not connected that has not answered since kiebitz was started again.
-const STARTED_AGAIN: &str = "kiebitz was started again";
 /// The largest difference from a client's own count that is not published. The board reports whole seconds, up to a
 /// second late: only beyond this was a clock set or corrected.
 const MAX_DRIFT: Duration = Duration::from_secs(2);
@@ -113,13 +111,11 @@ impl Projection {
         self
     }
 
-    /// Goes on at `now` with what the journal has: the board's last `board.connected` and its last game.
-    pub fn resume(&mut self, now: Timestamp, connected: Option<&Event>, game: Option<GameRecord>) {
-        if let Some(connected) = connected {
-            self.board.apply(connected.ts, &connected.kind);
-            // Whoever has an earlier picture must learn that the board has not answered since.
-            let reason = STARTED_AGAIN.to_owned();
-            self.board.apply(now, &EventKind::BoardDisconnected { reason });
+    /// Goes on with what the journal has: the board's last `board.connected`, the last event that says whether it is,
+    /// and its last game.
+    pub fn resume(&mut self, connected: Option<&Event>, presence: Option<&Event>, game: Option<GameRecord>) {
+        for event in [connected, presence].into_iter().flatten() {
+            self.board.apply(event.ts, &event.kind);
         }
         self.games = game.map_or_else(Games::new, Games::with);
         // A broker that was restarted as well has forgotten its pictures.

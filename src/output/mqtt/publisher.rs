@@ -78,10 +78,17 @@ impl Publisher {
         self.projections.keys().map(String::as_str)
     }
 
-    /// Goes on with what the journal has of a board: its last `board.connected` and its last game.
-    pub fn resume(&mut self, board: &str, connected: Option<&Event>, game: Option<GameRecord>) {
+    /// Goes on with what the journal has of a board: its last `board.connected`, the last event that says whether it is,
+    /// and its last game.
+    pub fn resume(
+        &mut self,
+        board: &str,
+        connected: Option<&Event>,
+        presence: Option<&Event>,
+        game: Option<GameRecord>,
+    ) {
         if let Some(projection) = self.projections.get_mut(board) {
-            projection.resume(self.started, connected, game);
+            projection.resume(connected, presence, game);
         }
     }
 

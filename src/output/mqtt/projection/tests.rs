@@ -317,9 +317,13 @@ fn board_is_known_but_not_connected_after_a_restart() {
         orientation: Some(Orientation::Turned),
     };
     let mut world = World::new();
-    world
-        .projection
-        .resume(at(9), Some(&event(1, connected.clone())), None);
+    let reason = "kiebitz was stopped".to_owned();
+    let disconnected = Event {
+        ts: at(9),
+        ..event(2, EventKind::BoardDisconnected { reason })
+    };
+    let last = event(1, connected.clone());
+    world.projection.resume(Some(&last), Some(&disconnected), None);
     let messages = world.step(Vec::new());
     // That nothing stands on it would be wrong.
     assert_eq!(topics(&messages), ["boards/b/state", "boards/b/incidents"]);
@@ -330,7 +334,7 @@ fn board_is_known_but_not_connected_after_a_restart() {
     );
     assert_eq!(
         (&state["orientation"], &state["reason"]),
-        (&"turned".into(), &"kiebitz was started again".into())
+        (&"turned".into(), &"kiebitz was stopped".into())
     );
     assert_eq!(state["since"], crate::events::time_text(at(9)));
     let messages = world.step(vec![connected]);
