@@ -124,6 +124,16 @@ pub(super) struct Hands {
     landed: bool,
 }
 
+impl Hands {
+    /// A piece of that colour has just been put down, and may be drawn on.
+    pub(super) fn putting_down(white: bool) -> Self {
+        Self {
+            last: Some(white),
+            landed: true,
+        }
+    }
+}
+
 /// The step before each element.
 fn steps(elements: &[Element], before: &Dump, hands: &mut Hands) -> Vec<Step> {
     let mut fields = *before;

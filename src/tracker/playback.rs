@@ -26,6 +26,8 @@ const MAX_FINAL_REST: Duration = Duration::from_secs(5);
 const MAX_SHOWING: Duration = Duration::from_secs(12);
 /// Longest time in which kings are played back to where they stand in the end: too short for what they showed before.
 const MAX_PLACING: Duration = Duration::from_millis(500);
+/// A piece that is drawn over the board shows on a square for no longer than this.
+const MAX_DRAWING: Duration = Duration::from_millis(400);
 /// How long pieces are taken to have stood in their start position before the first move.
 const START_STOOD: Duration = Duration::from_secs(1);
 /// Keeps what happened before a given time apart from what happened after it.
@@ -135,7 +137,13 @@ impl Tracker {
 
     /// Plays back elements at times that hands can have needed; the memory holds no times.
     pub(super) fn play_back(&mut self, from: Timestamp, to: Timestamp, missed: &[Element]) {
-        self.play_back_by(from, to, missed, &mut Hands::default());
+        // A piece that was put down just before may have been on its way.
+        let just_before = self.sensors.changes_since(from.saturating_sub(MAX_DRAWING));
+        let placed = just_before.last().and_then(|change| change.after);
+        let mut hands = placed.map_or_else(Hands::default, |piece| {
+            Hands::putting_down(piece.color.is_white())
+        });
+        self.play_back_by(from, to, missed, &mut hands);
     }
 
     /// The same for hands that were in the middle of a motion.
