@@ -299,8 +299,9 @@ pub(super) fn restored(
         Journal::put_aside(path, now)?;
         Ok(std::fs::rename(&copy, path)?)
     });
-    if let Err(error) = moved {
-        tracing::error!("its events cannot be saved: {error:#}");
+    match moved {
+        Ok(()) => tracing::info!("its events are in a new one of that name"),
+        Err(error) => tracing::error!("its events cannot be saved: {error:#}"),
     }
     match Journal::open(path) {
         Ok(journal) => Some(journal),
