@@ -367,6 +367,7 @@ fn forget_before(transaction: &Transaction<'_>, stream: &str, before: Timestamp)
         let keep = game::whole_games(transaction, stream, &board, keep)?;
         forgotten += delete.execute(params![stream, board, keep])?;
     }
+    run::forget_before(transaction, before)?;
     Ok(forgotten)
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use kiebitz_hardware::Timestamp;
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{OptionalExtension, Transaction, params};
 use serde::{Deserialize, Serialize};
 
 use super::{Journal, JournalError, error};
@@ -35,8 +35,8 @@ struct Numbered {
 }
 
 impl Journal {
-    /// Notes that the daemon was started. When no board goes on with what was recorded before, nothing of that is needed
-    /// any more.
+    /// Notes that the daemon was started. Earlier starts stay as long as there are events of them: a journal that has lost
+    /// some is made whole with them.
     ///
     /// # Errors
     ///
@@ -52,7 +52,7 @@ impl Journal {
         self.write(|transaction, path| {
             if run.whole {
                 transaction
-                    .execute("DELETE FROM run", [])
+                    .execute(DROP_OLDEST, [MAX_RUNS])
                     .map_err(error::of(path))?;
             }
             let sql = "INSERT INTO run (began, config, whole, numbered) VALUES (?1, ?2, ?3, ?4)";
@@ -69,11 +69,22 @@ impl Journal {
     ///
     /// When the file cannot be read, or what it says of them makes no sense.
     pub fn runs(&self) -> Result<Vec<Run>, JournalError> {
+        self.runs_by(SINCE_WHOLE)
+    }
+
+    /// All starts of the daemon that are known, in their order.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or what it says of them makes no sense.
+    pub fn all_runs(&self) -> Result<Vec<Run>, JournalError> {
+        self.runs_by(ALL)
+    }
+
+    fn runs_by(&self, sql: &str) -> Result<Vec<Run>, JournalError> {
         if !self.has_table("run")? {
             return Ok(Vec::new());
         }
-        let sql = "SELECT began, config, whole, numbered FROM run
-            WHERE number >= (SELECT max(number) FROM run WHERE whole) ORDER BY number";
         let mut select = self.connection.prepare(sql).map_err(self.error())?;
         let rows = select.query_map([], |row| {
             Ok((
@@ -132,6 +143,18 @@ impl Journal {
     }
 }
 
+/// Forgets the starts that only events from before that time need.
+pub(super) fn forget_before(transaction: &Transaction<'_>, before: Timestamp) -> rusqlite::Result<()> {
+    let sql = "DELETE FROM run WHERE number < (SELECT max(number) FROM run WHERE whole AND began < ?1)";
+    transaction.execute(sql, [before.as_micros()]).map(drop)
+}
+
+/// More starts than that are not kept: a daemon that fails as soon as it is started must not fill the disk.
+const MAX_RUNS: i64 = 10_000;
+const DROP_OLDEST: &str = "DELETE FROM run WHERE number <= (SELECT max(number) FROM run) - ?1";
+const ALL: &str = "SELECT began, config, whole, numbered FROM run ORDER BY number";
+const SINCE_WHOLE: &str = "SELECT began, config, whole, numbered FROM run
+    WHERE number >= (SELECT max(number) FROM run WHERE whole) ORDER BY number";
 /// Between two events whose numbers do not follow each other there is a hole. What was forgotten leaves none: it is
 /// before the first.
 const HOLES: &str = "SELECT before + 1, seq - 1 FROM (

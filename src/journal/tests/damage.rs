@@ -477,4 +477,15 @@ fn a_journal_of_the_first_version_gets_what_it_lacks() {
     assert_eq!(journal.runs().expect("readable"), runs);
     journal.begin_run(&run(5, true)).expect("room");
     assert_eq!(journal.runs().expect("readable"), [run(5, true)]);
+    assert_eq!(journal.all_runs().expect("readable").len(), 5);
+    let forgets = |journal: &mut Journal, before| {
+        let before = Timestamp::from_micros(before);
+        journal.forget_before("live", before).expect("room");
+        let began = |run: Run| run.began.as_micros();
+        let known = journal.all_runs().expect("readable").into_iter().map(began);
+        known.collect::<Vec<_>>()
+    };
+    assert_eq!(forgets(&mut journal, 2), [1, 2, 3, 4, 5]);
+    assert_eq!(forgets(&mut journal, 4), [2, 3, 4, 5], "events of 3 and 4 need 2");
+    assert_eq!(forgets(&mut journal, 6), [5]);
 }
