@@ -7,9 +7,8 @@ use crate::journal::{Journal, JournalError, JournaledEvent};
 
 /// Goes through the journal beside a replay.
 #[derive(Debug)]
-pub(super) struct Comparison<'j> {
-    journal: &'j Journal,
-    stream: &'j str,
+pub(super) struct Comparison<'s> {
+    stream: &'s str,
     boards: BTreeMap<String, Cursor>,
 }
 
@@ -37,11 +36,11 @@ pub(super) enum Found {
 /// At most this many events are read at a time.
 const PAGE: usize = 1000;
 
-impl<'j> Comparison<'j> {
+impl<'s> Comparison<'s> {
     /// Begins for each board after these numbers.
     pub(super) fn new(
-        journal: &'j Journal,
-        stream: &'j str,
+        journal: &Journal,
+        stream: &'s str,
         after: &BTreeMap<String, u64>,
     ) -> Result<Self, JournalError> {
         let boards = journal.boards(stream)?.into_iter().map(|(board, last)| {
@@ -54,14 +53,13 @@ impl<'j> Comparison<'j> {
             (board, cursor)
         });
         Ok(Self {
-            journal,
             stream,
             boards: boards.collect(),
         })
     }
 
     /// Looks for an event of the replay.
-    pub(super) fn find(&mut self, event: &Event) -> Result<Found, JournalError> {
+    pub(super) fn find(&mut self, journal: &Journal, event: &Event) -> Result<Found, JournalError> {
         let Some(cursor) = self.boards.get_mut(&event.board) else {
             return Ok(Found::New);
         };
@@ -72,9 +70,7 @@ impl<'j> Comparison<'j> {
             if cursor.read >= cursor.last || cursor.read >= event.seq {
                 return Ok(Found::New);
             }
-            let page = self
-                .journal
-                .events_after(self.stream, &event.board, cursor.read, PAGE)?;
+            let page = journal.events_after(self.stream, &event.board, cursor.read, PAGE)?;
             cursor.read = page.last().map_or(cursor.last, |event| event.seq);
             cursor.ahead = page.into();
         }
@@ -85,6 +81,16 @@ impl<'j> Comparison<'j> {
             }
             _ => Found::New,
         })
+    }
+
+    /// Boards go on after these numbers, which may be lower than those of their last events.
+    pub(super) fn go_back(&mut self, numbers: &BTreeMap<String, u64>) {
+        for (board, number) in numbers {
+            if let Some(cursor) = self.boards.get_mut(board) {
+                cursor.read = *number;
+                cursor.ahead.clear();
+            }
+        }
     }
 
     /// The last event that the journal has of a board.

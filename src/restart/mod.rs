@@ -9,6 +9,7 @@
 mod compare;
 mod recordings;
 mod rerun;
+mod taking_up;
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -23,7 +24,7 @@ use crate::events::{Event, EventKind};
 use crate::hall::{Hall, Names, Numbers, resume};
 use crate::journal::{Journal, JournalError, Run};
 pub use recordings::Recordings;
-use rerun::Rerun;
+use taking_up::TakingUp;
 
 /// What a restart is made from.
 #[derive(Debug, Clone, Copy)]
@@ -98,9 +99,9 @@ pub fn take_up(sources: &Sources<'_>, now: Timestamp) -> Result<TakenUp, Journal
         Some(_) => sources.journal.runs().unwrap_or_default(),
         None => Vec::new(),
     };
-    let until = last_ts(sources)?;
+    let until = last_ts(sources.journal, sources.stream)?;
     let mut taken = match (sources.recordings, runs.is_empty()) {
-        (Some(folder), false) => Rerun::new(sources, folder, runs)?.play(until)?,
+        (Some(folder), false) => TakingUp::new(sources, folder, runs)?.play(until)?,
         _ => from_journal(sources, until, Alone::NotRecorded)?,
     };
     if now.saturating_duration_since(taken.until) >= LONG_AGO {
@@ -119,14 +120,14 @@ pub fn take_up(sources: &Sources<'_>, now: Timestamp) -> Result<TakenUp, Journal
 ///
 /// When the journal cannot be read.
 pub fn begin_anew(sources: &Sources<'_>) -> Result<TakenUp, JournalError> {
-    from_journal(sources, last_ts(sources)?, Alone::LongAgo)
+    from_journal(sources, last_ts(sources.journal, sources.stream)?, Alone::LongAgo)
 }
 
-/// When the last event was.
-fn last_ts(sources: &Sources<'_>) -> Result<Timestamp, JournalError> {
+/// When the last event of a stream was.
+fn last_ts(journal: &Journal, stream: &str) -> Result<Timestamp, JournalError> {
     let mut until = Timestamp::from_micros(0);
-    for (board, _) in sources.journal.boards(sources.stream)? {
-        let last = sources.journal.all_of(sources.stream, &board).last_ts()?;
+    for (board, _) in journal.boards(stream)? {
+        let last = journal.all_of(stream, &board).last_ts()?;
         until = last.map_or(until, |last| until.max(last));
     }
     Ok(until)

@@ -1,84 +1,102 @@
-//! The recordings since boards last went on from the journal alone, taken through a hall once more.
+//! The recordings of all ports, taken through a hall once more: what the boards said, and when the daemon was started.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::path::Path;
+use std::path::PathBuf;
 
 use kiebitz_hardware::Timestamp;
-use kiebitz_hardware::capture::{Content, Direction, Interface, Packet};
+use kiebitz_hardware::capture::{CaptureError, Content, Direction, Interface, Packet};
 
-use super::compare::{Comparison, Found};
-use super::{Alone, CUT_OFF, Recordings, Sources, TakenUp, disconnection, names};
+use super::{Recordings, names};
 use crate::config::Config;
 use crate::events::Event;
-use crate::hall::{Hall, Numbers, resume};
-use crate::journal::{JournalError, Run};
+use crate::hall::{Hall, LineId, Numbers, resume};
+use crate::journal::{Journal, JournalError, Run};
 use crate::referee::command::Command;
 
-/// A replay of what the daemon was told, beside its journal.
+/// A replay of what the daemon was told. [`next`](Self::next) goes on by one step, until there is no more.
 #[derive(Debug)]
-pub(super) struct Rerun<'s> {
-    sources: &'s Sources<'s>,
+pub(super) struct Rerun {
+    stream: String,
     hall: Hall,
     recordings: Recordings,
-    /// The starts of the daemon that are still to come in the recordings.
+    /// The starts of the daemon that are still to come.
     runs: VecDeque<Run>,
     /// The commands that are still to be given: when, to which board.
     commands: VecDeque<(Timestamp, String, Command)>,
-    comparison: Comparison<'s>,
     /// The mode in which each port was last recorded.
     ports: BTreeMap<String, Interface>,
-    missing: Vec<Event>,
-    alone: BTreeMap<String, Alone>,
     /// The last of what was recorded.
     until: Timestamp,
 }
 
-impl<'s> Rerun<'s> {
-    /// Begins with the first of the runs, of which there is one at least.
-    pub(super) fn new(sources: &'s Sources<'s>, folder: &Path, runs: Vec<Run>) -> Result<Self, JournalError> {
-        let mut runs = VecDeque::from(runs);
-        let first = runs.pop_front();
-        let began = first.as_ref().map_or(Timestamp::from_micros(0), |run| run.began);
-        let after = first.as_ref().map(|run| run.boards.clone()).unwrap_or_default();
-        let mut rerun = Self {
-            sources,
-            hall: Hall::new(sources.stream, names(sources.config)),
-            recordings: Recordings::after(folder, began, sources.zone),
-            runs,
-            commands: commands(sources, &after)?,
-            comparison: Comparison::new(sources.journal, sources.stream, &after)?,
+/// What a step gives.
+#[derive(Debug)]
+pub(super) enum Next {
+    /// The boards have said this, board by board in order.
+    Said(Vec<Event>),
+    /// The daemon is started now: the run is to be [begun](Rerun::begin).
+    Start(Run),
+}
+
+impl Rerun {
+    /// A replay of these recordings, with the daemon's starts and the arbiter's commands, both in the order of time.
+    /// `config` holds until the first start.
+    pub(super) fn new(
+        stream: &str,
+        config: &Config,
+        recordings: Recordings,
+        runs: Vec<Run>,
+        commands: VecDeque<(Timestamp, String, Command)>,
+    ) -> Self {
+        Self {
+            stream: stream.to_owned(),
+            hall: Hall::new(stream, names(config)),
+            recordings,
+            until: runs
+                .first()
+                .map_or(Timestamp::from_micros(0), |first| first.began),
+            runs: runs.into(),
+            commands,
             ports: BTreeMap::new(),
-            missing: Vec::new(),
-            alone: BTreeMap::new(),
-            until: began,
-        };
-        if let Some(first) = first {
-            rerun.begin(&first)?;
         }
-        Ok(rerun)
     }
 
-    /// Plays everything back. The journal says that the daemon was there until `known`, at least.
-    pub(super) fn play(mut self, known: Timestamp) -> Result<TakenUp, JournalError> {
-        while let Some(at) = self.next_at() {
-            while self.runs.front().is_some_and(|run| run.began <= at)
-                && let Some(run) = self.runs.pop_front()
-            {
-                self.begin(&run)?;
-            }
-            self.until = self.until.max(at);
-            self.hall.advance(at);
-            self.step(at);
-            self.compare()?;
+    /// The next step; `None`: all was played back.
+    pub(super) fn next(&mut self) -> Option<Next> {
+        let at = self.next_at();
+        if let Some(run) = self.runs.pop_front_if(|run| at.is_none_or(|at| run.began <= at)) {
+            return Some(self.end_before(run));
         }
-        while let Some(run) = self.runs.pop_front() {
-            self.begin(&run)?;
+        let at = at?;
+        self.until = self.until.max(at);
+        self.hall.advance(at);
+        self.step(at);
+        Some(Next::Said(self.said()))
+    }
+
+    /// What the boards have said since they were last asked.
+    fn said(&mut self) -> Vec<Event> {
+        let said = self.hall.take_events();
+        said.into_iter().map(|said| said.event).collect()
+    }
+
+    /// A start with which all boards are made anew: what they have said by then is said first. What the daemon, which had
+    /// ended, did not see to its end does not count.
+    fn end_before(&mut self, run: Run) -> Next {
+        if !run.whole {
+            return Next::Start(run);
         }
-        self.until = self.until.max(known);
-        self.hall.advance(self.until);
-        let closed = self.close();
-        self.compare()?;
-        self.finish(closed)
+        self.hall.advance(run.began);
+        let mut said = self.said();
+        said.retain(|event| {
+            let last = [&run.boards, &run.numbers].map(|numbers| numbers.get(&event.board).copied());
+            last.into_iter().flatten().max() >= Some(event.seq)
+        });
+        if said.is_empty() {
+            return Next::Start(run);
+        }
+        self.runs.push_front(run);
+        Next::Said(said)
     }
 
     fn next_at(&self) -> Option<Timestamp> {
@@ -98,19 +116,20 @@ impl<'s> Rerun<'s> {
     }
 
     /// A start of the daemon: another configuration may apply, and boards may go on from the journal alone.
-    fn begin(&mut self, run: &Run) -> Result<(), JournalError> {
+    pub(super) fn begin(&mut self, run: &Run, journal: &Journal) -> Result<(), JournalError> {
         let config = Config::parse("journal".as_ref(), &run.config).unwrap_or_default();
         let names = names(&config);
+        if run.whole {
+            self.hall = Hall::new(&self.stream, names.clone());
+        }
         self.hall.begin_after(Numbers {
             boards: run.numbers.clone(),
             others: run.others,
         });
         self.hall.configure(names.clone());
         for (board, last) in &run.boards {
-            let Sources { journal, stream, .. } = *self.sources;
             self.hall
-                .expect(resume::board(journal, stream, &names, board, *last)?);
-            self.alone.remove(board);
+                .expect(resume::board(journal, &self.stream, &names, board, *last)?);
         }
         self.hall.count_on_after(&run.numbers);
         Ok(())
@@ -134,80 +153,61 @@ impl<'s> Rerun<'s> {
         self.ports.insert(interface.name.clone(), interface);
     }
 
-    /// Holds what the boards have said against the journal.
-    fn compare(&mut self) -> Result<(), JournalError> {
-        for said in self.hall.take_events() {
-            let event = said.event;
-            if self.alone.contains_key(&event.board) {
-                continue;
-            }
-            match self.comparison.find(&event)? {
-                Found::Known => {}
-                Found::New => self.missing.push(event),
-                Found::Other => {
-                    self.alone.insert(event.board, Alone::Differs(event.seq));
-                }
-            }
-        }
-        Ok(())
+    /// The last of what was recorded.
+    pub(super) fn until(&self) -> Timestamp {
+        self.until
     }
 
-    /// Closes what was open when the daemon ended. Returns the ports.
-    fn close(&mut self) -> Vec<(Timestamp, Interface)> {
-        let open: Vec<_> = self
-            .hall
-            .open_lines()
-            .map(|(line, port)| (line, port.to_owned()))
-            .collect();
+    /// The files that could not be read to their end, each with the reason.
+    pub(super) fn damaged(&self) -> &[(PathBuf, CaptureError)] {
+        self.recordings.damaged()
+    }
+
+    /// The number of a board's last event.
+    pub(super) fn last_seq(&self, board: &str) -> u64 {
+        self.hall.board(board).map_or(0, |board| board.last_seq())
+    }
+
+    /// Everything was played back, and the daemon was there until `known` at least. Returns what the boards have said
+    /// meanwhile.
+    pub(super) fn advance(&mut self, known: Timestamp) -> Vec<Event> {
+        self.until = self.until.max(known);
+        self.hall.advance(self.until);
+        self.said()
+    }
+
+    /// Closes what is open. Returns the ports, and what the boards say to that.
+    pub(super) fn close(&mut self, reason: &str) -> (Vec<(Timestamp, Interface)>, Vec<Event>) {
+        let lines = self.hall.open_lines();
+        let open: Vec<(LineId, String)> = lines.map(|(line, port)| (line, port.to_owned())).collect();
         let mut closed = Vec::new();
         for (line, port) in open {
-            self.hall.close(self.until, line, CUT_OFF);
+            self.hall.close(self.until, line, reason);
             closed.extend(
                 self.ports
                     .get(&port)
                     .map(|interface| (self.until, interface.clone())),
             );
         }
-        closed
+        (closed, self.said())
     }
 
-    fn finish(mut self, closed: Vec<(Timestamp, Interface)>) -> Result<TakenUp, JournalError> {
-        let Sources { journal, stream, .. } = *self.sources;
-        for (board, last) in journal.boards(stream)? {
-            let replayed = self.hall.board(&board).map_or(0, |board| board.last_seq());
-            if replayed < last {
-                self.alone.entry(board).or_insert(Alone::Short(last));
-            }
-        }
-        let alone = core::mem::take(&mut self.alone);
-        // What a replay that has gone astray has said besides is nothing that anybody saw.
-        self.missing.retain(|event| !alone.contains_key(&event.board));
-        for board in alone.keys() {
-            let last = self.comparison.last(board);
-            let number = super::after_all_given(self.sources, board, last) + 1;
-            self.missing
-                .extend(disconnection(self.sources, board, number, self.until)?);
-        }
-        Ok(TakenUp {
-            events: self.missing,
-            closed,
-            until: self.until,
-            alone,
-            hall: self.hall,
-            whole: false,
-        })
+    /// The boards as they are now.
+    pub(super) fn into_hall(self) -> Hall {
+        self.hall
     }
 }
 
-/// The commands that boards took after these numbers, in the order of time.
-fn commands(
-    sources: &Sources<'_>,
+/// The commands in the journal that boards took after these numbers, in the order of time.
+pub(super) fn commands(
+    journal: &Journal,
+    stream: &str,
     after: &BTreeMap<String, u64>,
 ) -> Result<VecDeque<(Timestamp, String, Command)>, JournalError> {
     let mut commands = Vec::new();
-    for (board, _) in sources.journal.boards(sources.stream)? {
+    for (board, _) in journal.boards(stream)? {
         let after = after.get(&board).copied().unwrap_or(0);
-        for event in sources.journal.commands(sources.stream, &board, after)? {
+        for event in journal.commands(stream, &board, after)? {
             commands.extend(Command::taken(&event.kind).map(|command| (event.ts, board.clone(), command)));
         }
     }
