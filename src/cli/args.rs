@@ -322,8 +322,8 @@ pub(super) struct PgnArguments {
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_help = after::REPLAY)]
 pub(super) struct ReplayArguments {
-    /// Captures of boards (pcapng) or ids of games in the journal; each is replayed on its own
-    #[arg(required = true, value_name = "FILE|GAME")]
+    /// Captures (pcapng), folders of the daemon's recordings, or ids of games; each is replayed on its own
+    #[arg(required = true, value_name = "FILE|DIRECTORY|GAME")]
     pub(super) files: Vec<PathBuf>,
     /// Events, one JSON object per line
     #[arg(long, conflicts_with_all = ["pgn", "explain"], help_heading = PRINTED)]

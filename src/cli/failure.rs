@@ -1,5 +1,6 @@
 //! Errors and warnings on stderr, and the exit code that goes with them.
 
+use core::fmt::Display;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -21,7 +22,7 @@ pub(super) fn report(error: &Error) -> Exit {
 }
 
 /// Prints a warning about a file, which does not end the program.
-pub(super) fn warn(path: &Path, text: &str) {
+pub(super) fn warn(path: &Path, text: &dyn Display) {
     print(&format!("kiebitz: {}: {text}", path.display()));
 }
 

@@ -22,6 +22,7 @@ use crate::output::mqtt::MqttConfig;
 use crate::referee::command::{Answer, CommandFile};
 use crate::replay::Replay;
 use crate::replay::publish::{Connection, Undelivered};
+use crate::restart::Recordings;
 use crate::system_time::{self, Pace, Speed};
 
 /// Replays the captures of a request. If one fails, the others are replayed all the same.
@@ -84,10 +85,14 @@ pub(super) fn config(rules: &RulesFrom) -> Result<Config, ConfigError> {
 }
 
 impl Given<'_> {
-    /// A capture, or what was recorded of a game in the journal.
+    /// A capture, a folder of the daemon's recordings, or what was recorded of a game in the journal.
     fn open(&self, capture: &CaptureRequest) -> Result<(Replay<BufReader<Chain>>, Option<Stretch>)> {
         let (path, stream) = (&capture.path, &capture.stream);
         let cannot = || format!("cannot replay {}", path.display());
+        if path.is_dir() {
+            let replay = Replay::of_recordings(recordings(path)?, stream);
+            return Ok((replay.named(self.names.clone()), None));
+        }
         if path.exists() || path.extension().is_some() || path.components().count() > 1 {
             let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
             let replay = Replay::new(BufReader::new(Chain::one(file)), stream).with_context(cannot)?;
@@ -115,6 +120,20 @@ impl Given<'_> {
             Some(recorded.stretch),
         ))
     }
+}
+
+/// All that the daemon recorded in a folder.
+fn recordings(folder: &Path) -> Result<Recordings> {
+    let from = Timestamp::from_micros(0);
+    let recordings = Recordings::after(folder, from, &system_time::local_zone());
+    if recordings.next_at().is_none() && recordings.damaged().is_empty() {
+        bail!(
+            "there is nothing in {} that the daemon recorded, in files named like 2026-11-21-ttyUSB0.pcapng; name other \
+             captures one by one",
+            folder.display()
+        );
+    }
+    Ok(recordings)
 }
 
 /// Without MQTT no runtime is needed.
@@ -292,6 +311,9 @@ impl<'c> Running<'c> {
                 path,
                 &format!("the capture is cut off; it was replayed up to byte {offset}"),
             );
+        }
+        for (path, error) in self.replay.damaged() {
+            failure::warn(path, error);
         }
         if let Some(error) = self.broken {
             return Err(error.context(format!("cannot replay {} to its end", path.display())));

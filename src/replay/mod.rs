@@ -1,28 +1,31 @@
 //! Replays: recorded bytes go through the same hall as live ones.
 
 pub(crate) mod publish;
+mod source;
 
 use core::time::Duration;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use kiebitz_hardware::Timestamp;
-use kiebitz_hardware::capture::{CaptureReader, Content, Direction, Packet};
+use kiebitz_hardware::capture::{CaptureError, CaptureReader, Content, Direction, Interface, Packet};
 
 use crate::events::ExplainedEvent;
 use crate::hall::Board;
-use crate::hall::{Hall, LineId, Names};
+use crate::hall::{Hall, Names};
 use crate::referee::command::{Answer, Timed};
+use crate::restart::Recordings;
+use source::Source;
 
-/// Replays a capture step by step. Every step has a time, so that it can be paced.
+/// Replays a capture, or the recordings of all ports, step by step. Every step has a time, so that it can be paced.
 #[derive(Debug)]
 pub struct Replay<R: Read> {
-    reader: CaptureReader<R>,
+    source: Source<R>,
     hall: Hall,
-    next: Option<Packet>,
+    next: Option<(Interface, Packet)>,
     /// Commands still to be given, the earliest first.
     commands: VecDeque<Timed>,
     answers: Vec<(usize, Answer)>,
@@ -54,20 +57,32 @@ impl<R: Read> Replay<R> {
     ///
     /// When it is not a capture.
     pub fn new(reader: R, stream: &str) -> anyhow::Result<Self> {
-        let mut reader = CaptureReader::new(reader)?;
-        let next = reader.next_packet()?;
+        let mut source = Source::Capture(CaptureReader::new(reader)?);
+        let next = source.next()?;
+        Ok(Self::begin(source, next, stream))
+    }
+
+    /// A replay of what the daemon recorded on all ports. Its events are the daemon's own, number and all, where the
+    /// recordings begin with the boards' first events, as far as the daemon has not begun anew since, as it does each day.
+    #[must_use]
+    pub fn of_recordings(mut recordings: Recordings, stream: &str) -> Self {
+        let next = recordings.next();
+        Self::begin(Source::Recordings(Box::new(recordings)), next, stream)
+    }
+
+    fn begin(source: Source<R>, next: Option<(Interface, Packet)>, stream: &str) -> Self {
         let until = next
             .as_ref()
-            .map_or(Timestamp::from_micros(0), |packet| packet.at);
-        Ok(Self {
-            reader,
+            .map_or(Timestamp::from_micros(0), |(_, packet)| packet.at);
+        Self {
+            source,
             hall: Hall::new(stream, Names::Recorded),
             next,
             commands: VecDeque::new(),
             answers: Vec::new(),
             until,
             commanded_until: until,
-        })
+        }
     }
 
     /// The same with these names for the boards, and what is played on them, instead of the recorded names. To be called
@@ -105,7 +120,13 @@ impl<R: Read> Replay<R> {
     /// Byte offset up to which the file is whole, if it was cut off inside a block.
     #[must_use]
     pub fn truncated(&self) -> Option<u64> {
-        self.reader.truncated()
+        self.source.truncated()
+    }
+
+    /// The recordings that could not be read to their end, each with the reason.
+    #[must_use]
+    pub fn damaged(&self) -> &[(PathBuf, CaptureError)] {
+        self.source.damaged()
     }
 
     /// When the next step is due; `None` at the end.
@@ -115,7 +136,7 @@ impl<R: Read> Replay<R> {
             Some(_) => self.hall.poll_deadline(),
             None => self.deadline_after_end(),
         };
-        let packet = self.next.as_ref().map(|packet| packet.at);
+        let packet = self.next.as_ref().map(|(_, packet)| packet.at);
         let command = self.commands.front().map(|timed| timed.at);
         [deadline, packet, command].into_iter().flatten().min()
     }
@@ -142,10 +163,10 @@ impl<R: Read> Replay<R> {
             return Ok(Vec::new());
         };
         self.hall.advance(now);
-        if let Some(packet) = self.next.take_if(|packet| packet.at <= now) {
+        if let Some((port, packet)) = self.next.take_if(|(_, packet)| packet.at <= now) {
             self.until = packet.at + SILENCE;
-            self.hand_in(&packet);
-            self.next = self.reader.next_packet()?;
+            self.hand_in(&port, &packet);
+            self.next = self.source.next()?;
         } else if self.commands.front().is_some_and(|timed| timed.at <= now)
             && let Some(timed) = self.commands.pop_front()
         {
@@ -156,8 +177,9 @@ impl<R: Read> Replay<R> {
         Ok(self.hall.take_events())
     }
 
-    fn hand_in(&mut self, packet: &Packet) {
-        let Some(line) = self.line(packet) else { return };
+    fn hand_in(&mut self, port: &Interface, packet: &Packet) {
+        // Added now if the capture begins in the middle of a session.
+        let line = self.hall.listen(&port.name, port.mode);
         match &packet.content {
             Content::Opened => self.hall.open(packet.at, line),
             Content::Closed { reason } => self.hall.close(packet.at, line, reason),
@@ -172,11 +194,5 @@ impl<R: Read> Replay<R> {
             // Every port of that time has it in its recording.
             Content::ClockSet { micros } => self.hall.set_clock(packet.at, *micros),
         }
-    }
-
-    /// The line that a packet was on; added now if the capture begins in the middle of a session.
-    fn line(&mut self, packet: &Packet) -> Option<LineId> {
-        let port = self.reader.interfaces().get(packet.interface)?;
-        Some(self.hall.listen(&port.name, port.mode))
     }
 }

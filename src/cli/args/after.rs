@@ -133,7 +133,9 @@ pub(super) const REPLAY: &str = "\
 The score sheet has the clock after every move, the time it took, and the irregularities. Sheets and PGN
 are printed at the end of each capture, events as they come. A capture that was cut off, by a power
 failure for instance, is replayed as far as it goes, with a note on stderr. Given the id of a game in the
-journal, kiebitz replays what the daemon recorded of it.
+journal, kiebitz replays what the daemon recorded of it. Given a folder of recordings, it replays all of
+its ports as one, over restarts of the daemon; of a day, with the daemon's configuration and `--stream
+live`, the events are the daemon's own.
 
 Examples:
   kiebitz replay board-3.pcapng                  the score sheet
@@ -143,6 +145,7 @@ Examples:
   kiebitz replay --mode blitz --unsupervised --time-control 3+2 board-3.pcapng
   kiebitz replay --commands arbiter.jsonl board-3.pcapng
   kiebitz replay --explain 2026-11-21-board-3-2  a game of the journal, as listed by `kiebitz games`
+  kiebitz replay --json --stream live --config /etc/kiebitz.toml recordings/
   kiebitz replay --speed realtime --mqtt mqtt://localhost board-3.pcapng
 
 Exit codes: 0 success, even if a capture was cut off; 1 something failed, but the other captures were
