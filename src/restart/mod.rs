@@ -7,6 +7,7 @@
 //! saw things differently, goes on from the journal alone, as all do where nothing was recorded.
 
 mod compare;
+mod rebuild;
 mod recordings;
 mod rerun;
 mod taking_up;
@@ -23,6 +24,7 @@ use crate::config::Config;
 use crate::events::{Event, EventKind};
 use crate::hall::{Hall, Names, Numbers, resume};
 use crate::journal::{Journal, JournalError, Run};
+pub use rebuild::{Rebuilt, RebuiltBoard, Unfit, rebuild};
 pub use recordings::Recordings;
 use taking_up::TakingUp;
 

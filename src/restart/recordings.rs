@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
 use kiebitz_hardware::Timestamp;
-use kiebitz_hardware::capture::{CaptureError, CaptureReader, Interface, Packet};
+use kiebitz_hardware::capture::{CaptureError, CaptureReader, Content, Interface, Packet};
 use kiebitz_hardware::recorder::recorded_since;
 
 /// What was recorded on all ports after some time, in order.
@@ -24,6 +24,8 @@ pub struct Recordings {
 #[derive(Debug)]
 struct PortFiles {
     files: VecDeque<PathBuf>,
+    /// What is recorded before it was opened is passed over.
+    unopened: bool,
     reader: Option<(PathBuf, CaptureReader<BufReader<File>>)>,
     next: Option<(Interface, Packet)>,
 }
@@ -32,6 +34,17 @@ impl Recordings {
     /// What was recorded in `folder` after that time.
     #[must_use]
     pub fn after(folder: &Path, after: Timestamp, zone: &TimeZone) -> Self {
+        Self::read(folder, after, zone, false)
+    }
+
+    /// All that there is in `folder`, of each port from where it was first opened: before that, which is where older
+    /// recordings were removed, it is not known which board is there.
+    #[must_use]
+    pub fn from_openings(folder: &Path, zone: &TimeZone) -> Self {
+        Self::read(folder, Timestamp::from_micros(0), zone, true)
+    }
+
+    fn read(folder: &Path, after: Timestamp, zone: &TimeZone, unopened: bool) -> Self {
         let mut recordings = Self {
             after,
             ports: BTreeMap::new(),
@@ -43,6 +56,7 @@ impl Recordings {
                 .entry(port_of(&path))
                 .or_insert_with(|| PortFiles {
                     files: VecDeque::new(),
+                    unopened,
                     reader: None,
                     next: None,
                 });
@@ -91,7 +105,9 @@ impl Recordings {
             };
             match reader.next_packet() {
                 Ok(Some(packet)) if packet.at <= *after => {}
+                Ok(Some(packet)) if port.unopened && packet.content != Content::Opened => {}
                 Ok(Some(packet)) => {
+                    port.unopened = false;
                     port.next = reader
                         .interfaces()
                         .get(packet.interface)
@@ -142,7 +158,7 @@ fn port_of(path: &Path) -> String {
 mod tests {
     use core::time::Duration;
 
-    use kiebitz_hardware::capture::{Content, Direction, LineMode};
+    use kiebitz_hardware::capture::{Direction, LineMode};
     use kiebitz_hardware::recorder::{Recorder, RecorderSettings};
 
     use super::*;
@@ -196,5 +212,21 @@ mod tests {
             assert_eq!(read.len(), 999 - from as usize);
             assert!(read == all[from as usize + 1..], "{from}");
         }
+        assert_eq!(
+            Recordings::from_openings(folder.path(), &TimeZone::UTC).count(),
+            0
+        );
+        let opened = NOON + Duration::from_secs(100_000);
+        for (port, content) in [
+            ("/dev/ttyUSB0", Content::Opened),
+            ("/dev/ttyUSB1", all[0].2.clone()),
+        ] {
+            written.record(opened, port, LineMode::Single, &content);
+        }
+        written.record(opened, "/dev/ttyUSB0", LineMode::Single, &all[0].2);
+        let read = Recordings::from_openings(folder.path(), &TimeZone::UTC);
+        let read: Vec<_> = read.map(|(port, packet)| (port.name, packet.content)).collect();
+        let port = || "/dev/ttyUSB0".to_owned();
+        assert_eq!(read, [(port(), Content::Opened), (port(), all[0].2.clone())]);
     }
 }
