@@ -56,6 +56,8 @@ pub(super) enum Command {
     Laws(LawsArguments),
     Pgn(PgnArguments),
     #[cfg(target_os = "linux")]
+    Rebuild(RebuildArguments),
+    #[cfg(target_os = "linux")]
     Record(RecordArguments),
     Replay(ReplayArguments),
     Report(ReportArguments),
@@ -105,6 +107,21 @@ pub(super) struct BoardsArguments {
     /// Print one JSON object per port; with --watch, again at every change
     #[arg(long)]
     pub(super) json: bool,
+    #[command(flatten)]
+    help: Help,
+}
+
+/// Fill in what the journal lacks, from the recordings
+#[cfg(target_os = "linux")]
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true, after_help = after::REBUILD)]
+pub(super) struct RebuildArguments {
+    /// Say what would be filled in, and leave the journal as it is
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// Configuration, which says where journal and recordings are [default: /etc/kiebitz.toml]
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
     #[command(flatten)]
     help: Help,
 }

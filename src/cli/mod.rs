@@ -14,6 +14,8 @@ mod parse;
 mod period;
 mod pgn;
 mod printer;
+#[cfg(target_os = "linux")]
+mod rebuild;
 mod replay;
 mod report;
 mod request;
@@ -48,6 +50,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Request::Games(request) => games::run(&request, &mut out),
         Request::Laws(request) => laws::run(&request, &mut out),
         Request::Pgn(request) => pgn::run(&request, &mut out),
+        #[cfg(target_os = "linux")]
+        Request::Rebuild(request) => rebuild::run(&request, &mut out),
         #[cfg(target_os = "linux")]
         Request::Record(recording) => crate::tools::record::run(&recording),
         Request::Replay(request) => replay::run(&request, &mut out),

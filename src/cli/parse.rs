@@ -14,10 +14,12 @@ use super::args::{
     PgnArguments, ReplayArguments, ReportArguments, RulesArguments, SelectionArguments,
 };
 #[cfg(target_os = "linux")]
-use super::args::{BoardsArguments, RecordArguments};
+use super::args::{BoardsArguments, RebuildArguments, RecordArguments};
 use super::logging::Logging;
 use super::period::Period;
 use super::printer::Output;
+#[cfg(target_os = "linux")]
+use super::request::RebuildRequest;
 use super::request::{
     BackupRequest, CaptureRequest, ExportRequest, Exported, Form, GamesForm, GamesRequest, LawsRequest,
     PgnRequest, ReplayRequest, ReportRequest, Request, RulesFrom, Selection,
@@ -52,6 +54,8 @@ pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request,
         Command::Games(games) => Ok(Request::Games(games.into())),
         Command::Pgn(pgn) => Ok(Request::Pgn(pgn.into())),
         Command::Laws(laws) => Ok(Request::Laws(laws.into())),
+        #[cfg(target_os = "linux")]
+        Command::Rebuild(rebuild) => Ok(Request::Rebuild(rebuild.into())),
         #[cfg(target_os = "linux")]
         Command::Record(record) => Ok(Request::Record(record.into())),
         Command::Replay(arguments) => replay(arguments)
@@ -379,6 +383,14 @@ impl From<BoardsArguments> for boards::Options {
             watch,
             json,
         }
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl From<RebuildArguments> for RebuildRequest {
+    fn from(arguments: RebuildArguments) -> Self {
+        let RebuildArguments { dry_run, config, .. } = arguments;
+        Self { dry_run, config }
     }
 }
 

@@ -30,6 +30,8 @@ pub(super) enum Request {
     Laws(LawsRequest),
     Pgn(PgnRequest),
     #[cfg(target_os = "linux")]
+    Rebuild(RebuildRequest),
+    #[cfg(target_os = "linux")]
     Record(Recording),
     Replay(Box<ReplayRequest>),
     Report(Box<ReportRequest>),
@@ -44,6 +46,16 @@ pub(super) struct BackupRequest {
     pub(super) file: PathBuf,
     /// Whether a file of that name is overwritten.
     pub(super) replace: bool,
+    /// `None`: the usual one.
+    pub(super) config: Option<PathBuf>,
+}
+
+/// Fill in what the journal lacks.
+#[cfg(target_os = "linux")]
+#[derive(Debug)]
+pub(super) struct RebuildRequest {
+    /// Only say what would be done.
+    pub(super) dry_run: bool,
     /// `None`: the usual one.
     pub(super) config: Option<PathBuf>,
 }

@@ -11,9 +11,9 @@ use thiserror::Error;
 
 use crate::events::time_text;
 
-/// Held as long as the daemon runs. The system gives it back when the process ends, however that happens.
+/// Held as long as the daemon, or what must not meet it, runs. The system gives it back when the process ends, however that happens.
 #[derive(Debug)]
-pub(super) struct StateLock {
+pub(crate) struct StateLock {
     directory: PathBuf,
     /// `None`: the disk takes no lock, which is no reason not to watch.
     file: Mutex<Option<File>>,
@@ -21,7 +21,7 @@ pub(super) struct StateLock {
 
 /// Why a state directory cannot be had.
 #[derive(Debug, Error)]
-pub(super) enum LockError {
+pub(crate) enum LockError {
     /// Another daemon has it.
     #[error(
         "another kiebitz has {}: {holder}. Stop that one, or give this one a directory of its own (state_directory in the configuration)",
@@ -60,6 +60,18 @@ impl StateLock {
         Ok(Self {
             directory: directory.to_owned(),
             file: Mutex::new(file),
+        })
+    }
+
+    /// The same for what must not do without: that there is no lock is an error.
+    ///
+    /// # Errors
+    ///
+    /// When another process has it, or there can be none.
+    pub(crate) fn require(directory: &Path, now: Timestamp) -> Result<Self, LockError> {
+        Ok(Self {
+            directory: directory.to_owned(),
+            file: Mutex::new(Some(lock(directory, now)?)),
         })
     }
 
@@ -149,7 +161,17 @@ mod tests {
         std::fs::remove_file(directory.join("lock")).expect("a file");
         first.look_after(NOW);
         StateLock::take(&directory, NOW).expect_err("it was locked again");
+        StateLock::require(&directory, NOW).expect_err("whoever asks");
         drop(first);
         StateLock::take(&directory, NOW).expect("it was given back");
+    }
+
+    #[test]
+    fn only_the_daemon_does_without() {
+        let place = tempfile::tempdir().expect("a directory");
+        let no_directory = place.path().join("file");
+        std::fs::write(&no_directory, "").expect("room");
+        StateLock::take(&no_directory, NOW).expect("boards are watched all the same");
+        StateLock::require(&no_directory, NOW).expect_err("there is none");
     }
 }

@@ -10,7 +10,7 @@ mod day;
 mod desk;
 mod greeting;
 mod keeper;
-mod lock;
+pub(crate) mod lock;
 mod log;
 mod mqtt;
 mod numbers;

@@ -23,6 +23,8 @@ pub(crate) const TEXTS: &[Text] = &[
     text("games.txt", &["games", "--help"]),
     text("pgn.txt", &["pgn", "--help"]),
     #[cfg(target_os = "linux")]
+    text("rebuild.txt", &["rebuild", "--help"]),
+    #[cfg(target_os = "linux")]
     text("record.txt", &["record", "--help"]),
     text("laws.txt", &["laws", "--help"]),
     text("run.txt", &["run", "--help"]),

@@ -44,6 +44,19 @@ Examples:
 
 Exit codes: 0 the time is up; 1 something failed; 2 wrong usage; 130 ended by Ctrl-C, in an orderly way.";
 
+#[cfg(target_os = "linux")]
+pub(super) const REBUILD: &str = "\
+For a journal that was damaged or lost. The daemon must be stopped; run it as the daemon's user. Events in
+the journal are never changed or removed. A board whose recording gives something else under the number of
+an event in the journal gets nothing from that stretch of it. docs/journal.md has the details.
+
+Examples:
+  kiebitz rebuild --dry-run
+  sudo -Hu kiebitz kiebitz rebuild
+
+Exit codes: 0 done, even if events are still missing; 1 something failed; 2 wrong usage, or the
+configuration is invalid.";
+
 pub(super) const DEMO: &str = "\
 A recorded game goes through all of kiebitz at a pace you can follow. The board is drawn as its sensors
 see it, so a piece in a player's hand is missing. Everything is published on a built-in MQTT broker. If

@@ -1,0 +1,220 @@
+//! `kiebitz rebuild`.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::recorder::recorded_since;
+
+use super::request::RebuildRequest;
+use super::{failure, replay};
+use crate::Exit;
+use crate::config::Config;
+use crate::daemon::lock::StateLock;
+use crate::events::{LIVE_STREAM, time_text};
+use crate::journal::{Journal, NumbersFile, Recovered};
+use crate::restart::{self, Rebuilt, RebuiltBoard};
+use crate::system_time;
+
+/// Fills in what the journal lacks, and says what that was and what is still missing.
+pub(super) fn run(request: &RebuildRequest, out: &mut impl Write) -> Result<Exit> {
+    let Some(config) = replay::config_of_games(request.config.as_deref()) else {
+        return Ok(Exit::Usage);
+    };
+    let now = system_time::wall_time();
+    // Looked for first: where there is nothing to go by, no directory is made.
+    let recordings = config.recordings();
+    if recorded_since(&recordings, Timestamp::from_micros(0), &system_time::local_zone()).is_empty() {
+        bail!(
+            "there are no recordings in {}: is recording off, or does --config name another configuration than that of \
+             the daemon?",
+            recordings.display()
+        );
+    }
+    let _lock = StateLock::require(&config.state_directory(), now)?;
+    // What a file that cannot be read knows is not known.
+    let given = NumbersFile::lasts_in(&config.numbers_file()).unwrap_or_default();
+    let mut rebuilt = if request.dry_run {
+        rehearsed(&config)?
+    } else {
+        rebuilt(&config, now, &given)?
+    };
+    note_given(&mut rebuilt, &given);
+    for (path, reason) in &rebuilt.damaged {
+        failure::warn(path, reason);
+    }
+    say(&rebuilt, request.dry_run, out)?;
+    Ok(Exit::Fine)
+}
+
+/// Fills in the journal, which is made where there is none, and replaced where it is damaged.
+fn rebuilt(config: &Config, now: Timestamp, given: &BTreeMap<String, u64>) -> Result<Rebuilt> {
+    let path = config.journal_file();
+    let opened = Journal::open(&path).and_then(|journal| {
+        journal.check(true)?;
+        Ok(journal)
+    });
+    let mut journal = match opened {
+        Err(error) if error.is_damaged() => {
+            failure::warn(&path, &error);
+            let Recovered {
+                journal,
+                aside,
+                events,
+            } = Journal::recover(&path, now, given)?;
+            let text = format!(
+                "it is now {}, and {events} events of it are in a new one",
+                aside.display()
+            );
+            failure::warn(&path, &text);
+            journal
+        }
+        opened => opened?,
+    };
+    let rebuilt = fill(&mut journal, config)?;
+    warn_of_owner(&path);
+    Ok(rebuilt)
+}
+
+/// Does the same to a copy of the journal, which is removed then.
+fn rehearsed(config: &Config) -> Result<Rebuilt> {
+    let copy = Copy(config.journal_file().with_extension("rehearsal"));
+    copy.remove();
+    let path = config.journal_file();
+    if path.try_exists().unwrap_or(true) {
+        let journal = Journal::open_to_read(&path)?;
+        journal
+            .check(true)
+            .context("without --dry-run, what can be read of it is carried over into a new one first")?;
+        journal.copy_to(&copy.0)?;
+    }
+    fill(&mut Journal::open(&copy.0)?, config)
+}
+
+fn fill(journal: &mut Journal, config: &Config) -> Result<Rebuilt> {
+    let zone = system_time::local_zone();
+    let rebuilt = restart::rebuild(journal, &config.recordings(), &zone, LIVE_STREAM, config);
+    rebuilt.with_context(|| format!("cannot rebuild {}", config.journal_file().display()))
+}
+
+/// A copy of the journal. It goes with what SQLite keeps beside it.
+struct Copy(PathBuf);
+
+impl Copy {
+    fn remove(&self) {
+        for beside in ["", "-wal", "-shm"] {
+            let mut name = self.0.clone().into_os_string();
+            name.push(beside);
+            // What is left of it is overwritten the next time.
+            let _ = std::fs::remove_file(name);
+        }
+    }
+}
+
+impl Drop for Copy {
+    fn drop(&mut self) {
+        self.remove();
+    }
+}
+
+/// A journal that root has made is of no use to the daemon.
+fn warn_of_owner(path: &Path) {
+    let owner = |path: &Path| {
+        std::fs::metadata(path)
+            .ok()
+            .map(|about| (about.uid(), about.gid()))
+    };
+    let directory = path.parent().and_then(owner);
+    if directory.is_some() && owner(path) != directory {
+        failure::warn(
+            path,
+            &"it does not belong to the owner of its directory: the daemon may not be able to write it",
+        );
+    }
+}
+
+/// Numbers that are known to have been given after the last that the journal has are missing as well.
+fn note_given(rebuilt: &mut Rebuilt, given: &BTreeMap<String, u64>) {
+    for (board, last) in given {
+        let about = rebuilt.boards.entry(board.clone()).or_default();
+        if about.last < *last {
+            about.missing.push((about.last + 1, *last));
+        }
+    }
+}
+
+fn say(rebuilt: &Rebuilt, dry_run: bool, out: &mut impl Write) -> Result<()> {
+    if let Some(begins) = rebuilt.begins {
+        writeln!(out, "the recordings begin at {}", time_text(begins))?;
+    }
+    for (board, about) in &rebuilt.boards {
+        let name: String = board.chars().filter(|c| !c.is_control()).collect();
+        writeln!(out, "{name}: {}", words(about, dry_run))?;
+    }
+    Ok(())
+}
+
+/// What has become of a board's events.
+fn words(about: &RebuiltBoard, dry_run: bool) -> String {
+    let filled = match about.filled {
+        0 => "nothing".to_owned(),
+        1 => "1 event".to_owned(),
+        events => format!("{events} events"),
+    };
+    let done = match (dry_run, about.filled) {
+        (true, _) => "would be filled in",
+        (false, 0 | 1) => "was filled in",
+        (false, _) => "were filled in",
+    };
+    let mut words = vec![format!("{filled} {done}")];
+    words.extend(about.unfit.iter().map(ToString::to_string));
+    words.push(match about.missing.as_slice() {
+        [] => "no number is missing".to_owned(),
+        missing => format!("missing: {}", holes(missing)),
+    });
+    words.join("; ")
+}
+
+/// Stretches of numbers, as in "12, 60-71".
+fn holes(missing: &[(u64, u64)]) -> String {
+    let hole = |(first, last): &(u64, u64)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    };
+    missing.iter().map(hole).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::restart::Unfit;
+
+    #[test]
+    fn what_became_of_a_board_is_said_in_one_line() {
+        let about = RebuiltBoard {
+            filled: 1,
+            unfit: vec![Unfit::Differs(57)],
+            missing: vec![(12, 12), (60, 71)],
+            last: 80,
+        };
+        assert_eq!(
+            words(&about, false),
+            "1 event was filled in; its recording gives another event 57 than the journal has; missing: 12, 60-71"
+        );
+        let about = RebuiltBoard {
+            filled: 2,
+            ..RebuiltBoard::default()
+        };
+        assert_eq!(
+            words(&about, true),
+            "2 events would be filled in; no number is missing"
+        );
+        assert_eq!(
+            words(&RebuiltBoard::default(), false),
+            "nothing was filled in; no number is missing"
+        );
+    }
+}
