@@ -1,6 +1,8 @@
 //! The daemon is stopped and started again while games begin, go on and end: every game comes out as if it had been there.
 //! In virtual time.
 
+mod rebuilt;
+
 use core::time::Duration;
 use std::collections::VecDeque;
 use std::fmt::Write;
@@ -109,17 +111,7 @@ impl Round {
         let directory = tempfile::tempdir().unwrap();
         let mut world = World::new(self, &directory);
         let stops: Vec<Stop> = world.stops.iter().copied().collect();
-        let mut over_at = None;
-        while let Some(now) = world.next_at() {
-            if world.is_done() && world.stops.is_empty() && world.starts_at.is_none() {
-                let over_at = *over_at.get_or_insert(now);
-                if now > over_at + AFTERWARDS {
-                    break;
-                }
-            }
-            world.step(now);
-        }
-        world.watcher.keep();
+        world.play_to_the_end();
         let boards = 0..self.boards;
         let events = boards.map(|nth| world.events(nth)).collect();
         let dealers = match world.hall {
@@ -230,6 +222,20 @@ impl World {
         };
         world.start();
         world
+    }
+
+    fn play_to_the_end(&mut self) {
+        let mut over_at = None;
+        while let Some(now) = self.next_at() {
+            if self.is_done() && self.stops.is_empty() && self.starts_at.is_none() {
+                let over_at = *over_at.get_or_insert(now);
+                if now > over_at + AFTERWARDS {
+                    break;
+                }
+            }
+            self.step(now);
+        }
+        self.watcher.keep();
     }
 
     fn is_done(&self) -> bool {
