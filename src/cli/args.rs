@@ -119,7 +119,7 @@ pub(super) struct RebuildArguments {
     /// Say what would be filled in, and leave the journal as it is
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// Configuration, which says where journal and recordings are [default: /etc/kiebitz.toml]
+    /// Configuration, which says where both are [default: /etc/kiebitz.toml]
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
     #[command(flatten)]
@@ -339,7 +339,7 @@ pub(super) struct PgnArguments {
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_help = after::REPLAY)]
 pub(super) struct ReplayArguments {
-    /// Captures (pcapng), folders of the daemon's recordings, or ids of games; each is replayed on its own
+    /// Captures (pcapng), folders of recordings, or ids of games; each on its own
     #[arg(required = true, value_name = "FILE|DIRECTORY|GAME")]
     pub(super) files: Vec<PathBuf>,
     /// Events, one JSON object per line

@@ -46,9 +46,9 @@ Exit codes: 0 the time is up; 1 something failed; 2 wrong usage; 130 ended by Ct
 
 #[cfg(target_os = "linux")]
 pub(super) const REBUILD: &str = "\
-For a journal that was damaged or lost. The daemon must be stopped; run it as the daemon's user. Events in
-the journal are never changed or removed. A board whose recording gives something else under the number of
-an event in the journal gets nothing from that stretch of it. docs/journal.md has the details.
+For a journal that was damaged or lost. The daemon must be stopped; run it as the daemon's user. Events
+in the journal are never changed or removed. A board whose recording gives something else under the
+number of an event in the journal gets nothing from that stretch of it. docs/journal.md has the details.
 
 Examples:
   kiebitz rebuild --dry-run
