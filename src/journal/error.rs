@@ -126,8 +126,21 @@ pub(super) fn of(path: &Path) -> impl FnOnce(rusqlite::Error) -> JournalError {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => JournalError::Busy { path },
         // Tables that have other columns, or other things in them, than kiebitz puts there.
         None | Some(ErrorCode::Unknown) => damaged(path, &source),
+        // A disk that became read-only while the file was open fails to write, SQLite says.
+        Some(_) if is_read_only(&path) => JournalError::ReadOnly { path },
         Some(_) => JournalError::Sqlite { path, source },
     }
+}
+
+/// Asks without opening the file: closing it would give back the locks that SQLite has on it.
+#[cfg(unix)]
+fn is_read_only(path: &Path) -> bool {
+    rustix::fs::access(path, rustix::fs::Access::WRITE_OK) == Err(rustix::io::Errno::ROFS)
+}
+
+#[cfg(not(unix))]
+fn is_read_only(_: &Path) -> bool {
+    false
 }
 
 /// The same for an event that is being kept.

@@ -92,16 +92,26 @@ impl Journal {
     /// When the file is not there or may not be read, is damaged, belongs to another program or was written by a newer
     /// kiebitz.
     pub fn open_to_read(path: &Path) -> Result<Self, JournalError> {
-        std::fs::File::open(path).map_err(|source| JournalError::Unopenable {
-            path: path.to_owned(),
-            source,
+        let connection = to_read(path).map_err(|error| match std::fs::File::open(path) {
+            // SQLite does not say why. The file is not opened before: closing it would give back the locks that
+            // another journal of this process has on it.
+            Err(source) => JournalError::Unopenable {
+                path: path.to_owned(),
+                source,
+            },
+            Ok(_) => error::of(path)(error),
         })?;
-        let connection = to_read(path).map_err(error::of(path))?;
         schema::check(&connection, path)?;
         Ok(Self {
             connection,
             path: path.to_owned(),
         })
+    }
+
+    /// The log that SQLite keeps beside a journal while it is open.
+    #[must_use]
+    pub fn log_of(path: &Path) -> PathBuf {
+        with_suffix(path, "-wal")
     }
 
     /// Moves a damaged journal out of the way, with what SQLite keeps beside it; `now` becomes part of its new name,
