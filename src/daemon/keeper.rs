@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -56,10 +56,13 @@ pub(super) struct KeeperThread {
 pub(super) struct Work {
     /// The journal's file, to notice when another one, or none, is in its place.
     file: Option<File>,
+    /// The same for the log that SQLite keeps beside it.
+    log: Option<File>,
     pending: VecDeque<Batch>,
     /// Some of it was tried before: the journal may have it without having said so.
     tried: bool,
-    failing: bool,
+    /// Why it takes no events.
+    failing: Option<String>,
     /// The last acknowledgements noted in the journal, by board.
     acknowledged: BTreeMap<Arc<str>, u64>,
     /// The numbers that boards have come to.
@@ -85,6 +88,8 @@ impl Keeper {
         let (batches, taken) = channel();
         let (kept_by, kept) = watch::channel(0);
         thread.look_at_file();
+        // What failed at the start works as soon as the journal has taken something.
+        thread.work.failing = thread.storage.state().journal.problem;
         std::thread::Builder::new()
             .name("keeper".to_owned())
             .spawn(move || thread.work(&taken, &kept_by))
@@ -138,7 +143,7 @@ impl KeeperThread {
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
-                    if !open && self.work.failing {
+                    if !open && self.work.failing.is_some() {
                         std::thread::sleep(RETRY_PAUSE);
                     }
                     open = false;
@@ -159,7 +164,7 @@ impl KeeperThread {
         let last = self.work.pending.back()?.number;
         let outcome = match &mut self.journal {
             Some(journal) => append(journal, &self.work.pending, self.work.tried),
-            None => match Journal::open(&self.path) {
+            None => match self.open() {
                 Ok(mut journal) => {
                     let outcome = append(&mut journal, &self.work.pending, true);
                     self.journal = Some(journal);
@@ -171,9 +176,8 @@ impl KeeperThread {
         };
         match outcome {
             Ok(()) => {
-                if self.work.failing {
+                if self.work.failing.take().is_some() {
                     tracing::info!("the journal takes events again; all that waited are kept");
-                    self.work.failing = false;
                     self.storage.journal_is_well();
                 }
                 self.work.tried = false;
@@ -198,12 +202,12 @@ impl KeeperThread {
         self.work.tried = true;
         let damaged = error.is_damaged();
         let words = format!("{:#}", anyhow::Error::from(error));
-        if !self.work.failing {
-            tracing::error!("{words}; games go on, and their events wait until the journal takes them");
-        }
-        self.work.failing = true;
         let now = self.time.now();
         self.storage.journal_fails(now, &words);
+        if self.work.failing.as_ref() != Some(&words) {
+            tracing::error!("{words}; games go on, and their events wait until the journal takes them");
+        }
+        self.work.failing = Some(words);
         if damaged {
             self.journal = None;
             self.journal = start::replaced(&self.path, now, &self.work.lasts);
@@ -211,9 +215,17 @@ impl KeeperThread {
         }
     }
 
-    /// Remembers which file the journal is in.
+    fn open(&mut self) -> Result<Journal, JournalError> {
+        // Closing a file gives back all locks on it, also those of SQLite.
+        (self.work.file, self.work.log) = (None, None);
+        Journal::open(&self.path)
+    }
+
+    /// Remembers which files the journal is in.
     fn look_at_file(&mut self) {
-        self.work.file = self.journal.as_ref().and_then(|_| File::open(&self.path).ok());
+        let opened = |path: &Path| self.journal.as_ref().and_then(|_| File::open(path).ok());
+        let log = Journal::log_of(&self.path);
+        (self.work.file, self.work.log) = (opened(&self.path), opened(&log));
     }
 
     /// Somebody may have removed or renamed the journal: what it had goes into a new one.
@@ -228,12 +240,20 @@ impl KeeperThread {
         if self.work.file.is_none() {
             return;
         }
-        let there = |file: &File| super::is_file_of(file, &self.path);
-        if self.work.file.as_ref().is_some_and(there) {
+        let log = Journal::log_of(&self.path);
+        let gone =
+            |file: &Option<File>, path| file.as_ref().is_some_and(|file| !super::is_file_of(file, path));
+        let gone = if gone(&self.work.file, &self.path) {
+            &self.path
+        } else if gone(&self.work.log, &log) {
+            &log
+        } else {
+            // SQLite makes the log when there is something to write.
+            self.work.log = self.work.log.take().or_else(|| File::open(&log).ok());
             return;
-        }
+        };
+        tracing::error!("{} was removed or replaced", gone.display());
         let Some(gone) = self.journal.take() else { return };
-        tracing::error!("the journal {} was removed or replaced", self.path.display());
         self.journal = start::restored(gone, &self.path, now, &self.work.lasts);
         self.look_at_file();
     }
@@ -285,7 +305,7 @@ impl KeeperThread {
             return;
         };
         let acknowledged = outbox.progress().borrow().acknowledged.clone();
-        if acknowledged == self.work.acknowledged || self.work.failing {
+        if acknowledged == self.work.acknowledged || self.work.failing.is_some() {
             return;
         }
         let by_board = acknowledged.iter().map(|(board, seq)| (&**board, *seq));
