@@ -146,6 +146,9 @@ impl Desk {
                 }
             }
         }
+        if let Some(tape) = &mut self.tape {
+            tape.look(self.time.now());
+        }
         if let Some(mqtt) = &mut self.mqtt {
             mqtt.announce(self.time.now(), &self.hall, self.storage.state());
         }

@@ -14,15 +14,30 @@ pub(super) struct Storage {
 }
 
 impl Storage {
-    /// As it is now.
+    /// As it is now. What is just being kept does not count as waiting.
     pub(super) fn state(&self) -> StorageState {
-        self.state.borrow().clone()
+        let mut state = self.state.borrow().clone();
+        if state.journal.ok {
+            state.journal.waiting = 0;
+        }
+        state
     }
 
     /// The journal takes no events.
     pub(super) fn journal_fails(&self, now: Timestamp, problem: &impl ToString) {
         self.state
             .send_modify(|state| fail(&mut state.journal, now, problem));
+    }
+
+    /// The journal has said nothing for too long: neither that it takes events, nor why not.
+    pub(super) fn journal_is_silent(&self, now: Timestamp) {
+        self.state.send_if_modified(|state| {
+            let silent = state.journal.ok;
+            if silent {
+                fail(&mut state.journal, now, &SILENT);
+            }
+            silent
+        });
     }
 
     /// The journal takes events.
@@ -46,11 +61,18 @@ impl Storage {
             .send_modify(|state| fail(&mut state.recordings, now, problem));
     }
 
+    /// The recorder has said nothing for too long.
+    pub(super) fn recording_is_silent(&self, now: Timestamp) {
+        self.recording_fails(now, &SILENT);
+    }
+
     /// Bytes are recorded.
     pub(super) fn recording_is_well(&self) {
         self.state.send_modify(|state| mend(&mut state.recordings));
     }
 }
+
+const SILENT: &str = "the disk does not answer";
 
 fn fail(keeping: &mut Keeping, now: Timestamp, problem: &impl ToString) {
     keeping.ok = false;

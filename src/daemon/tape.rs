@@ -27,6 +27,10 @@ pub(super) struct Tape {
     waiting: Arc<AtomicUsize>,
     /// Chunks that found no room, by port.
     missed: BTreeMap<String, u64>,
+    storage: Storage,
+    /// How far the system had them when that was last asked and was not all, and since when it has not come further.
+    behind: Option<(u64, Timestamp)>,
+    silent: bool,
 }
 
 #[derive(Debug)]
@@ -52,6 +56,8 @@ struct Chunk {
 const IDLE: Duration = Duration::from_secs(3600);
 /// At most this many bytes wait for the thread: minutes of a large hall, and no burden to a small computer.
 const MAX_WAITING: usize = 32 << 20;
+/// A disk that takes nothing for so long does not answer.
+const PATIENCE: Duration = Duration::from_secs(3);
 /// What a chunk takes beside its bytes.
 const CHUNK_OVERHEAD: usize = 128;
 
@@ -69,7 +75,7 @@ impl Tape {
         let thread = TapeThread {
             recorder: Recorder::new(settings),
             time,
-            storage,
+            storage: storage.clone(),
             written: reports,
             waiting: Arc::clone(&waiting),
         };
@@ -83,6 +89,9 @@ impl Tape {
             written,
             waiting,
             missed: BTreeMap::new(),
+            storage,
+            behind: None,
+            silent: false,
         })
     }
 
@@ -118,6 +127,25 @@ impl Tape {
     /// How many of them the system has, or were lost.
     pub(super) fn written(&self) -> watch::Receiver<u64> {
         self.written.clone()
+    }
+
+    /// Says so when the disk does not answer, or does again.
+    pub(super) fn look(&mut self, now: Timestamp) {
+        let written = *self.written.borrow();
+        let since = match self.behind {
+            Some((before, since)) if before == written => since,
+            _ => now,
+        };
+        self.behind = (written < self.handed).then_some((written, since));
+        let silent = self.behind.is_some() && now >= since + PATIENCE;
+        if silent && !self.silent {
+            tracing::error!("not recording: the disk does not answer; boards and games go on");
+            self.storage.recording_is_silent(now);
+        } else if self.silent && !silent {
+            tracing::info!("the disk of the recordings answers again");
+            self.storage.recording_is_well();
+        }
+        self.silent = silent;
     }
 
     /// Waits until everything is stored; gives up when that takes too long.

@@ -166,7 +166,7 @@ impl Publisher {
         if let Some((at, announced, kept)) = &self.announced
             && now < *at + ANNOUNCED_EVERY
             && *announced == boards
-            && works(kept.as_ref()) == works(storage.as_ref())
+            && problems(kept.as_ref()) == problems(storage.as_ref())
         {
             return None;
         }
@@ -185,9 +185,11 @@ impl Publisher {
     }
 }
 
-/// Whether journal and recordings work. How much waits meanwhile is told each minute.
-fn works(storage: Option<&StorageState>) -> Option<(bool, bool)> {
-    storage.map(|storage| (storage.journal.ok, storage.recordings.ok))
+/// What is wrong with journal and recordings. How much waits meanwhile is told each minute.
+fn problems(storage: Option<&StorageState>) -> Option<[(bool, Option<&str>); 2]> {
+    let storage = storage?;
+    let both = [&storage.journal, &storage.recordings];
+    Some(both.map(|keeping| (keeping.ok, keeping.problem.as_deref())))
 }
 
 #[cfg(test)]
