@@ -48,6 +48,22 @@ impl Config {
         self.state_directory().join(NUMBERS)
     }
 
+    /// Where the numbers are noted while the disk takes no notes: in memory that outlives the process, which systemd
+    /// (`$RUNTIME_DIRECTORY`) or the user's session (`$XDG_RUNTIME_DIR`) provides. It is one file for each state
+    /// directory.
+    #[must_use]
+    pub fn spare_numbers_file(&self) -> Option<PathBuf> {
+        let named = ["RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"].map(std::env::var_os);
+        let directory = named
+            .into_iter()
+            .flatten()
+            .map(PathBuf::from)
+            .find(|path| path.is_absolute())?;
+        let state = self.state_directory();
+        let name = state.to_string_lossy().replace('/', "-");
+        Some(directory.join(format!("{OWN}{name}.{NUMBERS}")))
+    }
+
     /// The directory of the recordings: as configured, else "recordings" in the state directory.
     #[must_use]
     pub fn recordings(&self) -> PathBuf {

@@ -57,6 +57,9 @@ const INPUTS: usize = 4096;
 /// So long the journal may take to note what the broker has.
 const MAX_NOTE: Duration = Duration::from_secs(1);
 
+/// A start that takes longer is worth a word.
+const SLOW: Duration = Duration::from_secs(3);
+
 /// Watches boards until SIGINT or SIGTERM.
 ///
 /// # Errors
@@ -67,10 +70,10 @@ pub async fn run(config: Config) -> Result<()> {
     let mut stop = Stop::listen().context("cannot wait for signals")?;
     let state = config.state_directory();
     let lock = beside("lock", move || StateLock::take(&state, wall_time()))?;
-    let Ok(lock) = stop.unless_stopped(lock).await else {
+    let Some(lock) = unless_stopped(&mut stop, lock).await? else {
         return Ok(());
     };
-    let lock = Arc::new(lock.context("the start was given up")??);
+    let lock = Arc::new(lock?);
     let start = |broker| Courier::start(broker, Some(backlog::of(&config)));
     let courier = config.mqtt.clone().map(start).transpose()?;
     let mut daemon = Daemon {
@@ -115,12 +118,10 @@ impl Daemon {
     async fn watch(&mut self, stop: &mut Stop, beginning: Beginning) -> Result<Ended> {
         let (config, outbox, storage) = (self.config.clone(), self.outbox.clone(), self.storage.clone());
         let prepared = beside("start", move || prepare(&config, outbox, &storage, beginning))?;
-        let prepared = match stop.unless_stopped(prepared).await {
-            Ok(prepared) => prepared.context("the start was given up")??,
-            // The disk may never answer.
-            Err(_) => return Ok(Ended::Stopped),
-        };
-        self.watch_with(prepared, stop, beginning).await
+        match unless_stopped(stop, prepared).await? {
+            Some(prepared) => self.watch_with(prepared?, stop, beginning).await,
+            None => Ok(Ended::Stopped),
+        }
     }
 
     async fn watch_with(
@@ -155,7 +156,7 @@ impl Daemon {
                 tape.record(at, &port.name, port.mode, closed);
             }
         }
-        let numbers = Numbers::start(config.numbers_file(), numbers)?;
+        let numbers = Numbers::start(config.numbers_file(), config.spare_numbers_file(), numbers)?;
         let keeper = Keeper::start(KeeperThread {
             journal,
             path: config.journal_file(),
@@ -235,6 +236,24 @@ fn beside<T: Send + 'static>(
     let started = std::thread::Builder::new().name(name.to_owned()).spawn(work);
     started.with_context(|| format!("cannot start the thread {name}"))?;
     Ok(outcome)
+}
+
+/// Waits for what the program cannot begin without. `None`: it is to end before that is done.
+async fn unless_stopped<T>(stop: &mut Stop, outcome: oneshot::Receiver<T>) -> Result<Option<T>> {
+    let mut slow = core::pin::pin!(tokio::time::sleep(SLOW));
+    let mut outcome = core::pin::pin!(outcome);
+    let mut said = false;
+    loop {
+        tokio::select! {
+            biased;
+            _ = stop.come() => return Ok(None),
+            done = &mut outcome => return done.map(Some).context("cannot start"),
+            () = &mut slow, if !said => {
+                tracing::warn!("the disk takes long to answer; boards are watched once it has");
+                said = true;
+            }
+        }
+    }
 }
 
 /// Notes how far the broker has acknowledged events, if the disk takes that.

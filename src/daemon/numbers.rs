@@ -14,6 +14,8 @@ use crate::journal::NumbersFile;
 pub(super) struct Numbers {
     notes: Sender<Note>,
     unkept: watch::Receiver<bool>,
+    /// See [`Config::spare_numbers_file`](crate::config::Config::spare_numbers_file).
+    spare: Option<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -26,7 +28,7 @@ enum Note {
 
 impl Numbers {
     /// Starts the thread. `file` is `None` where it could not be opened; that is tried again.
-    pub(super) fn start(path: PathBuf, file: Option<NumbersFile>) -> Result<Self> {
+    pub(super) fn start(path: PathBuf, spare: Option<PathBuf>, file: Option<NumbersFile>) -> Result<Self> {
         let (notes, taken) = channel();
         let (noted, unkept) = watch::channel(file.as_ref().is_some_and(NumbersFile::is_unkept));
         let thread = NumbersThread {
@@ -41,7 +43,7 @@ impl Numbers {
             .name("numbers".to_owned())
             .spawn(move || thread.work(&taken))
             .context("cannot start to note numbers")?;
-        Ok(Self { notes, unkept })
+        Ok(Self { notes, unkept, spare })
     }
 
     /// Boards have come to these numbers.
@@ -53,6 +55,23 @@ impl Numbers {
     /// Events are published, or no longer, that the journal does not have.
     pub(super) fn unkept(&self, unkept: bool) {
         let _ = self.notes.send(Note::Unkept(unkept));
+        if let (false, Some(spare)) = (unkept, &self.spare) {
+            // It is there where the disk failed, and is not needed any more: the journal has the numbers.
+            let _ = std::fs::remove_file(spare);
+        }
+    }
+
+    /// Boards are about to come to these numbers, which the journal does not have, and which the disk may never get to
+    /// know. This is memory: it does not wait.
+    pub(super) fn spare(&self, lasts: &BTreeMap<String, u64>) {
+        let Some(spare) = &self.spare else { return };
+        let noted = NumbersFile::open(spare).and_then(|mut file| {
+            file.note(lasts.iter().map(|(board, last)| (board.as_str(), *last)))?;
+            file.mark_unkept(true)
+        });
+        if let Err(error) = noted {
+            tracing::warn!("cannot write {}: {error}", spare.display());
+        }
     }
 
     /// Whether the disk has it that events are published which the journal does not have.
@@ -140,7 +159,7 @@ mod tests {
     fn what_is_given_is_in_the_file_once_that_is_noted() {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("state").join("numbers");
-        let numbers = Numbers::start(path.clone(), None).expect("a thread");
+        let numbers = Numbers::start(path.clone(), None, None).expect("a thread");
         numbers.given(BTreeMap::from([("b".to_owned(), 7)]));
         numbers.unkept(true);
         wait(&numbers, true);

@@ -1,7 +1,7 @@
 //! The post: publishes what the journal has and, when it takes too long, what it does not have yet, which says so.
 
 use core::time::Duration;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use kiebitz_hardware::Timestamp;
@@ -29,6 +29,8 @@ pub(super) struct Post {
     lost: u64,
     /// Since when events are published that the journal does not have.
     unkept: Option<Timestamp>,
+    /// The boards whose numbers are noted as used meanwhile: the last one, and many after it.
+    spared: BTreeSet<String>,
 }
 
 /// A batch that the journal does not have yet.
@@ -60,6 +62,7 @@ impl Post {
             last: 0,
             lost: 0,
             unkept: None,
+            spared: BTreeSet::new(),
         }
     }
 
@@ -124,10 +127,15 @@ impl Post {
             self.publish(held.messages.unwrap_or_default());
         }
         if self.waiting.is_empty() && self.unkept.take().is_some() {
+            tracing::info!("all that was published is kept");
+            self.storage.journal_is_well();
+            self.spared.clear();
             self.numbers.unkept(false);
         }
         if self.poll_deadline().is_some_and(|due| due <= now) && self.unkept.is_none() {
-            tracing::warn!("the journal takes no events; they are published without being kept");
+            self.storage.journal_is_silent(now);
+            let problem = self.storage.state().journal.problem.unwrap_or_default();
+            tracing::warn!("the journal takes no events ({problem}); they are published without being kept");
             self.publish_unkept_from(now);
         }
         if let Some(since) = self.unkept
@@ -164,6 +172,9 @@ impl Post {
     }
 
     fn publish_waiting(&mut self) {
+        let held = self.waiting.iter().filter(|held| held.messages.is_some());
+        let lasts = lasts(held.flat_map(|held| held.events.iter()));
+        self.spare(&lasts);
         let waiting = self.waiting.iter_mut();
         let messages = waiting.filter_map(|held| held.messages.take());
         let messages: Vec<Message> = messages.flatten().map(Message::unkept).collect();
@@ -178,10 +189,22 @@ impl Post {
             );
         }
         self.lost += events.len() as u64;
-        self.numbers.given(lasts(events));
+        let lasts = lasts(events);
+        self.spare(&lasts);
+        self.numbers.given(lasts);
         self.settle(now);
         self.publish_waiting();
         self.publish(messages.into_iter().map(Message::unkept).collect());
+    }
+
+    /// Boards that come while the journal takes no events are noted as well.
+    fn spare(&mut self, lasts: &BTreeMap<String, u64>) {
+        if lasts.keys().all(|board| self.spared.contains(board)) {
+            return;
+        }
+        self.numbers.given(lasts.clone());
+        self.numbers.spare(lasts);
+        self.spared.extend(lasts.keys().cloned());
     }
 
     fn publish(&self, messages: Vec<Message>) {

@@ -56,8 +56,8 @@ pub(super) fn start(
     storage: &Storage,
 ) -> Result<Started> {
     let numbers = open_numbers(config);
-    let known = hall::Numbers {
-        boards: numbers.as_ref().map(NumbersFile::lasts).unwrap_or_default(),
+    let mut known = hall::Numbers {
+        boards: known(config, numbers.as_ref()),
         others: 0,
     };
     let path = config.journal_file();
@@ -76,7 +76,7 @@ pub(super) fn start(
                 let (unkept, closed, until) = taken;
                 return Ok(Started {
                     journal,
-                    numbers: noted(numbers),
+                    numbers: noted(config, numbers, &known.boards),
                     hall,
                     unkept,
                     closed,
@@ -88,6 +88,15 @@ pub(super) fn start(
                 // SQLite removes what is beside a journal by its name when it closes it.
                 drop(journal.take());
                 journal = replaced(&path, now, &known.boards);
+            }
+            // It takes events, and stays as it is for the newer kiebitz that can read it.
+            Err(error @ JournalError::NewerEvent { .. }) => {
+                tracing::error!("{:#}; games are taken up anew", anyhow::Error::from(error));
+                for (board, last) in opened.boards(LIVE_STREAM).unwrap_or_default() {
+                    let known = known.boards.entry(board).or_default();
+                    *known = last.max(*known);
+                }
+                break;
             }
             Err(error) => {
                 let words = format!("{:#}", anyhow::Error::from(error));
@@ -107,15 +116,35 @@ pub(super) fn start(
     })
 }
 
+/// The numbers after which boards go on, by what the disk knows of them, and memory where the disk did not get to know.
+fn known(config: &Config, numbers: Option<&NumbersFile>) -> BTreeMap<String, u64> {
+    let mut lasts = numbers.map(NumbersFile::lasts).unwrap_or_default();
+    let spare = config
+        .spare_numbers_file()
+        .map(|path| NumbersFile::lasts_in(&path));
+    for (board, spare) in spare.into_iter().flatten().flatten() {
+        let last = lasts.entry(board).or_default();
+        *last = spare.max(*last);
+    }
+    lasts
+}
+
 /// The numbers that were reserved and may have been given count as given, now that boards go on after them.
-fn noted(numbers: Option<NumbersFile>) -> Option<NumbersFile> {
+fn noted(
+    config: &Config,
+    numbers: Option<NumbersFile>,
+    lasts: &BTreeMap<String, u64>,
+) -> Option<NumbersFile> {
     let mut numbers = numbers?;
-    if numbers.is_unkept() {
-        let lasts = numbers.lasts();
+    if numbers.is_unkept() || numbers.lasts() != *lasts {
         let done = numbers
             .note(lasts.iter().map(|(board, last)| (board.as_str(), *last)))
             .and_then(|()| numbers.mark_unkept(false));
         done.ok()?;
+    }
+    if let Some(spare) = config.spare_numbers_file() {
+        // Mostly there is none.
+        let _ = std::fs::remove_file(spare);
     }
     Some(numbers)
 }
@@ -322,3 +351,6 @@ fn copied(gone: &Journal, copy: &Path) -> Result<()> {
         _ => Ok(gone.copy_to(copy)?),
     }
 }
+
+#[cfg(test)]
+mod tests;

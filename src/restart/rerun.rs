@@ -168,6 +168,11 @@ impl Rerun {
         self.hall.board(board).map_or(0, |board| board.last_seq())
     }
 
+    /// Boards go on counting after these numbers, where they are higher.
+    pub(super) fn count_on_after(&mut self, numbers: &BTreeMap<String, u64>) {
+        self.hall.count_on_after(numbers);
+    }
+
     /// Everything was played back, and the daemon was there until `known` at least. Returns what the boards have said
     /// meanwhile.
     pub(super) fn advance(&mut self, known: Timestamp) -> Vec<Event> {

@@ -54,6 +54,8 @@ impl<'s> TakingUp<'s> {
         }
         let said = self.rerun.advance(known);
         self.compare(said)?;
+        // What was not recorded any more may have been published: nothing else gets these numbers.
+        self.rerun.count_on_after(&self.sources.numbers.boards);
         let (closed, said) = self.rerun.close(CUT_OFF);
         self.compare(said)?;
         self.note_short()?;
