@@ -29,6 +29,8 @@ mod ends;
 mod eventually;
 mod expected;
 mod export;
+#[cfg(target_os = "linux")]
+mod faults;
 #[cfg(unix)]
 mod fuzzed;
 mod games;

@@ -1,0 +1,132 @@
+/* A disk that fails, for tests: loaded before the C library (LD_PRELOAD), it fails what a program asks of the files in
+ * one directory. FAULTS_IN names the directory, FAULTS_SAID a file that says how, which is read at each call:
+ *
+ *   eio      writing, waiting for the disk and creating fail
+ *   dead     reading fails as well
+ *   erofs    as on a disk that is mounted read-only
+ *   hang     writing and creating do not return until the file says something else; nor does waiting for the disk
+ *   hangsync only waiting for the disk does not return
+ *
+ * With anything else the disk is well. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+
+enum deed { READS, WRITES, SYNCS, MAKES };
+
+static int said(const char *word)
+{
+	char text[16] = "";
+	const char *path = getenv("FAULTS_SAID");
+	long fd = path ? syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC) : -1;
+	if (fd < 0)
+		return 0;
+	long length = syscall(SYS_read, fd, text, sizeof text - 1);
+	syscall(SYS_close, fd);
+	return length > 0 && strcmp(text, word) == 0;
+}
+
+static int is_there(const char *path)
+{
+	const char *directory = getenv("FAULTS_IN");
+	return directory && path && strncmp(path, directory, strlen(directory)) == 0;
+}
+
+static int is_of(int fd)
+{
+	char link[32], path[4096];
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	ssize_t length = readlink(link, path, sizeof path - 1);
+	if (length < 0)
+		return 0;
+	path[length] = 0;
+	return is_there(path);
+}
+
+/* Whether it fails; then errno says how. */
+static int fails(enum deed deed)
+{
+	while ((said("hang") && deed != READS) || (said("hangsync") && deed == SYNCS)) {
+		struct timespec pause = {0, 20 * 1000 * 1000};
+		nanosleep(&pause, NULL);
+	}
+	errno = EIO;
+	if (said("dead") || (said("eio") && deed != READS))
+		return 1;
+	errno = EROFS;
+	return said("erofs") && (deed == WRITES || deed == MAKES);
+}
+
+#define ON_FILE(type, name, deed, number, parameters, ...) \
+	type name parameters \
+	{ \
+		if (is_of(fd) && fails(deed)) \
+			return -1; \
+		return syscall(number, __VA_ARGS__); \
+	}
+#define BYTES (int fd, void *bytes, size_t size)
+#define BYTES_AT (int fd, void *bytes, size_t size, off_t at)
+#define OUT (int fd, const void *bytes, size_t size)
+#define OUT_AT (int fd, const void *bytes, size_t size, off_t at)
+
+ON_FILE(ssize_t, read, READS, SYS_read, BYTES, fd, bytes, size)
+ON_FILE(ssize_t, pread, READS, SYS_pread64, BYTES_AT, fd, bytes, size, at)
+ON_FILE(ssize_t, pread64, READS, SYS_pread64, BYTES_AT, fd, bytes, size, at)
+ON_FILE(ssize_t, write, WRITES, SYS_write, OUT, fd, bytes, size)
+ON_FILE(ssize_t, pwrite, WRITES, SYS_pwrite64, OUT_AT, fd, bytes, size, at)
+ON_FILE(ssize_t, pwrite64, WRITES, SYS_pwrite64, OUT_AT, fd, bytes, size, at)
+ON_FILE(int, ftruncate, WRITES, SYS_ftruncate, (int fd, off_t size), fd, size)
+ON_FILE(int, ftruncate64, WRITES, SYS_ftruncate, (int fd, off_t size), fd, size)
+ON_FILE(int, fsync, SYNCS, SYS_fsync, (int fd), fd)
+ON_FILE(int, fdatasync, SYNCS, SYS_fdatasync, (int fd), fd)
+
+#define ON_PATH(name, at, path, parameters, ...) \
+	int name parameters \
+	{ \
+		int writes = (flags & (O_CREAT | O_TRUNC)) || (flags & O_ACCMODE) != O_RDONLY; \
+		mode_t mode = 0; \
+		if (flags & O_CREAT) { \
+			va_list rest; \
+			va_start(rest, flags); \
+			mode = va_arg(rest, mode_t); \
+			va_end(rest); \
+		} \
+		if (is_there(path) && fails(writes ? MAKES : READS)) \
+			return -1; \
+		return syscall(SYS_openat, at, path, flags, mode); \
+	}
+
+ON_PATH(open, AT_FDCWD, path, (const char *path, int flags, ...))
+ON_PATH(open64, AT_FDCWD, path, (const char *path, int flags, ...))
+ON_PATH(openat, at, path, (int at, const char *path, int flags, ...))
+ON_PATH(openat64, at, path, (int at, const char *path, int flags, ...))
+
+int mkdir(const char *path, mode_t mode)
+{
+	if (is_there(path) && fails(MAKES))
+		return -1;
+	return syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+}
+
+int unlink(const char *path)
+{
+	if (is_there(path) && fails(MAKES))
+		return -1;
+	return syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+}
+
+int rename(const char *from, const char *to)
+{
+	if (is_there(from) && fails(MAKES))
+		return -1;
+	return syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}

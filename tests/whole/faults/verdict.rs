@@ -1,0 +1,71 @@
+//! What the subscriber has beside what the journal has.
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+
+use super::world::{Published, World};
+
+/// Whatever the disk does, what happens is published within this time.
+const SOON: Duration = Duration::from_secs(6);
+
+/// The events by their numbers. None of these was given twice.
+pub(crate) fn by_seq(published: &[Published]) -> BTreeMap<u64, String> {
+    let mut events = BTreeMap::new();
+    for Published { event, payload, .. } in published {
+        let before = events.insert(event.seq, payload.clone());
+        assert!(
+            before.as_ref().is_none_or(|before| before == payload),
+            "given twice: {payload}\n{}",
+            before.unwrap_or_default()
+        );
+    }
+    events
+}
+
+/// The journal has exactly what was published, each once, and numbers count from 1 without gaps.
+pub(crate) fn is_same(world: &World) -> bool {
+    let published = by_seq(&world.published());
+    let journaled = world.journaled();
+    journaled
+        .iter()
+        .map(|(seq, _)| *seq)
+        .eq(1..=journaled.len() as u64)
+        && journaled.into_iter().eq(published)
+}
+
+/// The journal has all that was published as kept, what it has was published as it is, and no number was given twice.
+pub(crate) fn agrees(world: &World) {
+    let all = world.published();
+    let published = by_seq(&all);
+    let journaled: BTreeMap<u64, String> = world.journaled().into_iter().collect();
+    for (seq, payload) in &journaled {
+        assert_eq!(
+            published.get(seq),
+            Some(payload),
+            "{seq} was published\n{}",
+            world.log()
+        );
+    }
+    for published in all.iter().filter(|published| published.kept) {
+        let seq = published.event.seq;
+        assert!(journaled.contains_key(&seq), "{seq} is kept\n{}", world.log());
+    }
+}
+
+/// Numbers follow each other, but for so many jumps.
+pub(crate) fn jumps(world: &World, at_most: usize) {
+    let seqs: Vec<u64> = by_seq(&world.published()).into_keys().collect();
+    let jumps: Vec<_> = seqs.windows(2).filter(|pair| pair[1] != pair[0] + 1).collect();
+    assert!(jumps.len() <= at_most, "{jumps:?}\n{}", world.log());
+}
+
+/// All that came since was published soon, and in order.
+pub(crate) fn was_live(world: &World, since: usize) {
+    let published = &world.published()[since..];
+    for Published { at, event, .. } in published {
+        let took = at.saturating_duration_since(event.ts);
+        assert!(took < SOON, "{} took {took:?}\n{}", event.seq, world.log());
+    }
+    let in_order = published.is_sorted_by(|one, next| one.event.seq < next.event.seq);
+    assert!(in_order, "{}", world.log());
+}

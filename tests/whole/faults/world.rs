@@ -1,0 +1,282 @@
+//! A board that is played on, the program that watches it, a broker, and somebody who listens.
+
+use core::future::poll_fn;
+use core::task::Poll;
+use core::time::Duration;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use kiebitz::events::{Event, EventKind};
+use kiebitz::journal::Journal;
+use kiebitz::system_time::LiveTime;
+use kiebitz::tools::emulate::Port;
+use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::emulator::hand::Chance;
+use rumqttc::v5::mqttbytes::v5::Publish;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::disk::Shim;
+use crate::mosquitto::Mosquitto;
+use crate::mqtt_world::{Listener, json, topic};
+use crate::soak::table::{self, Pace, Table};
+
+/// What a subscriber got.
+pub(crate) struct Published {
+    pub(crate) at: Timestamp,
+    pub(crate) event: Event,
+    pub(crate) payload: String,
+    /// The journal had it by then.
+    pub(crate) kept: bool,
+}
+
+/// All of it; the board is played on whenever something is waited for.
+pub(crate) struct World {
+    pub(crate) directory: TempDir,
+    pub(crate) shim: Option<Shim>,
+    _broker: Mosquitto,
+    listener: Listener,
+    table: Table,
+    port: Port,
+    time: LiveTime,
+    child: Option<Child>,
+}
+
+/// Players without time, and games that last.
+const PACE: Pace = Pace {
+    thinking: 1..2,
+    plies: 60..80,
+};
+/// Players of this number have no time.
+const NTH: usize = 2;
+/// Only a test that fails waits so long.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// The program ends within this time, whatever the disk does.
+const END: Duration = Duration::from_secs(10);
+const TICK: Duration = Duration::from_millis(4);
+const LOOK: Duration = Duration::from_millis(100);
+
+impl World {
+    pub(crate) async fn new(seed: u64) -> Self {
+        let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let broker = Mosquitto::start().await;
+        let listener = Listener::start("listener", broker.address()).await;
+        let time = LiveTime::start();
+        let link = directory.path().join("port");
+        let config = format!(
+            "[daemon]\nname = \"pi\"\nstate_directory = {:?}\n[mqtt]\nurl = \"mqtt://{}\"\n[ports]\nusb = false\n\
+             [[port]]\npath = {link:?}\nmode = \"single\"\n[[board]]\nserial = \"{}\"\nname = \"b\"\n",
+            directory.path().join("state"),
+            broker.address(),
+            table::serial(NTH),
+        );
+        fs::write(directory.path().join("kiebitz.toml"), config).unwrap();
+        Self {
+            table: Table::new(time.now(), NTH, PACE, true, &mut Chance::new(seed)),
+            port: Port::open(Some(&link)).unwrap(),
+            shim: None,
+            directory,
+            _broker: broker,
+            listener,
+            time,
+            child: None,
+        }
+    }
+
+    pub(crate) fn state(&self) -> PathBuf {
+        self.directory.path().join("state")
+    }
+
+    pub(crate) fn file(&self) -> PathBuf {
+        self.state().join("journal.sqlite")
+    }
+
+    /// How the disk is from now on.
+    pub(crate) fn say(&self, how: &str) {
+        self.shim.as_ref().unwrap().say(how);
+    }
+
+    /// Starts the program.
+    pub(crate) fn start(&mut self) {
+        let log = File::options()
+            .append(true)
+            .create(true)
+            .open(self.directory.path().join("log"))
+            .unwrap();
+        let mut command = self.program();
+        self.child = Some(command.stderr(log).spawn().unwrap());
+    }
+
+    /// The program, to be run with this state directory.
+    pub(crate) fn program(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kiebitz"));
+        command
+            .args(["run", "--config"])
+            .arg(self.directory.path().join("kiebitz.toml"))
+            .env_remove("KIEBITZ_LOG")
+            .env("RUNTIME_DIRECTORY", self.directory.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null());
+        if let Some(shim) = &self.shim {
+            shim.load(&self.state(), &mut command);
+        }
+        command
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.as_ref().unwrap().id()
+    }
+
+    /// SIGKILL, as a power cut would have it.
+    pub(crate) fn kill(&mut self) {
+        let mut child = self.child.take().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    /// SIGTERM: the program ends in good order, and in time.
+    pub(crate) async fn stop(&mut self) {
+        let mut child = self.child.take().unwrap();
+        let began = self.time.now();
+        let sent = Command::new("kill").arg(child.id().to_string()).status().unwrap();
+        assert!(sent.success());
+        let mut ended = None;
+        while ended.is_none() && self.time.now() < began + END * 2 {
+            self.play_on().await;
+            ended = child.try_wait().unwrap();
+        }
+        let took = self.time.now().saturating_duration_since(began);
+        if ended.is_none() {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        let code = ended.and_then(|status| status.code());
+        assert!(
+            code == Some(0) && took < END,
+            "ended with {code:?} after {took:?}\n{}",
+            self.log()
+        );
+    }
+
+    /// Boards and players go on for a moment.
+    async fn play_on(&mut self) {
+        let now = self.time.now();
+        self.play(now);
+        let mut buffer = [0; 64];
+        while let Poll::Ready(read) = poll_fn(|cx| Poll::Ready(self.port.poll_read(cx, &mut buffer))).await {
+            let count = read.unwrap();
+            self.table.player.handle_bytes(now, &buffer[..count]);
+        }
+        self.play(now);
+        self.port.maintain(now).unwrap();
+        self.time.until(now + TICK).await;
+    }
+
+    fn play(&mut self, now: Timestamp) {
+        self.table.due = self.table.player.poll_deadline();
+        while let Some(due) = self.table.due.filter(|due| *due <= now) {
+            while let Some((_, bytes)) = self.table.player.poll_transmit(due) {
+                self.port.send(&bytes).unwrap();
+            }
+            self.table.follow(due, Timestamp::from_micros(i64::MAX));
+        }
+    }
+
+    /// Plays until that is so; the program must not end meanwhile.
+    pub(crate) async fn until(&mut self, what: &str, mut wanted: impl FnMut(&Self) -> bool) {
+        let end = self.time.now() + PATIENCE;
+        let mut look = self.time.now();
+        loop {
+            self.play_on().await;
+            let now = self.time.now();
+            if now < look {
+                continue;
+            }
+            if wanted(self) {
+                return;
+            }
+            look = now + LOOK;
+            let ended = self
+                .child
+                .as_mut()
+                .is_some_and(|child| child.try_wait().unwrap().is_some());
+            assert!(
+                now < end && !ended,
+                "not in time: {what}\n{}\n{}",
+                self.said(),
+                self.log()
+            );
+        }
+    }
+
+    /// Plays until so many more moves are published, kept or not.
+    pub(crate) async fn until_moves(&mut self, what: &str, count: usize, kept: bool) {
+        let before = self.published().len();
+        let wanted = |published: &Published| {
+            published.kept == kept && matches!(published.event.kind, EventKind::MoveMade(_))
+        };
+        self.until(what, |world| {
+            world.published()[before..]
+                .iter()
+                .filter(|published| wanted(published))
+                .count()
+                >= count
+        })
+        .await;
+    }
+
+    /// Every event that came, in this order.
+    pub(crate) fn published(&self) -> Vec<Published> {
+        let heard = self.listener.heard_at();
+        let events = heard
+            .iter()
+            .filter(|(_, publish)| topic(publish) == "boards/b/events");
+        let event = |(at, publish): &(Timestamp, Publish)| {
+            let payload = String::from_utf8(publish.payload.to_vec()).unwrap();
+            let properties = publish.properties.clone().unwrap_or_default().user_properties;
+            Published {
+                at: *at,
+                event: serde_json::from_str(&payload).unwrap(),
+                payload,
+                kept: !properties.contains(&("kept".to_owned(), "false".to_owned())),
+            }
+        };
+        events.map(event).collect()
+    }
+
+    /// What the program last said of its disks.
+    pub(crate) fn said(&self) -> Value {
+        let heard = self.listener.heard();
+        let mut states = heard
+            .iter()
+            .filter(|publish| topic(publish) == "daemons/pi/state");
+        states.next_back().map_or(Value::Null, json)
+    }
+
+    /// Events of the journal: number and payload.
+    pub(crate) fn journaled(&self) -> Vec<(u64, String)> {
+        let events = Journal::open_to_read(&self.file())
+            .and_then(|journal| journal.events_after("live", "b", 0, usize::MAX >> 1));
+        let events = events.unwrap_or_default().into_iter();
+        events.map(|event| (event.seq, event.payload)).collect()
+    }
+
+    pub(crate) fn log(&self) -> String {
+        log(self.directory.path())
+    }
+}
+
+fn log(directory: &Path) -> String {
+    fs::read_to_string(directory.join("log")).unwrap_or_default()
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        // Fails when it has ended, as it should.
+        if let Some(child) = &mut self.child {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
