@@ -72,8 +72,7 @@ pub(super) fn start(
             zone,
         };
         match begun.take_up(opened, known.clone()) {
-            Ok((hall, taken)) => {
-                let (unkept, closed, until) = taken;
+            Ok((hall, (unkept, closed, until))) => {
                 return Ok(Started {
                     journal,
                     numbers: noted(config, numbers, &known.boards),
@@ -92,16 +91,11 @@ pub(super) fn start(
             // It takes events, and stays as it is for the newer kiebitz that can read it.
             Err(error @ JournalError::NewerEvent { .. }) => {
                 tracing::error!("{:#}; games are taken up anew", anyhow::Error::from(error));
-                for (board, last) in opened.boards(LIVE_STREAM).unwrap_or_default() {
-                    let known = known.boards.entry(board).or_default();
-                    *known = last.max(*known);
-                }
+                raise(&mut known.boards, opened.boards(LIVE_STREAM).unwrap_or_default());
                 break;
             }
             Err(error) => {
-                let words = format!("{:#}", anyhow::Error::from(error));
-                tracing::error!("{words}; kiebitz goes on without what it has");
-                storage.journal_fails(now, &words);
+                say_failing(error, "kiebitz goes on without what it has", now, storage);
                 journal = None;
             }
         }
@@ -122,11 +116,22 @@ fn known(config: &Config, numbers: Option<&NumbersFile>) -> BTreeMap<String, u64
     let spare = config
         .spare_numbers_file()
         .map(|path| NumbersFile::lasts_in(&path));
-    for (board, spare) in spare.into_iter().flatten().flatten() {
-        let last = lasts.entry(board).or_default();
-        *last = spare.max(*last);
-    }
+    raise(&mut lasts, spare.into_iter().flatten().flatten());
     lasts
+}
+
+/// Boards have come to these numbers as well.
+fn raise(lasts: &mut BTreeMap<String, u64>, others: impl IntoIterator<Item = (String, u64)>) {
+    for (board, other) in others {
+        let last = lasts.entry(board).or_default();
+        *last = other.max(*last);
+    }
+}
+
+fn say_failing(error: JournalError, what_now: &str, now: Timestamp, storage: &Storage) {
+    let words = format!("{:#}", anyhow::Error::from(error));
+    tracing::error!("{words}; {what_now}");
+    storage.journal_fails(now, &words);
 }
 
 /// The numbers that were reserved and may have been given count as given, now that boards go on after them.
@@ -284,9 +289,7 @@ fn open_journal(
         }
         Err(error @ (JournalError::Foreign { .. } | JournalError::Newer { .. })) => bail!(error),
         Err(error) => {
-            let words = format!("{:#}", anyhow::Error::from(error));
-            tracing::error!("{words}; the boards are watched all the same");
-            storage.journal_fails(now, &words);
+            say_failing(error, "the boards are watched all the same", now, storage);
             Ok(None)
         }
     }

@@ -33,7 +33,7 @@ async fn is_outlived(mut world: World, mut trouble: Trouble<'_>) {
     assert!(waits(&world), "{}", world.said());
     verdict::was_live(&world, since);
     (trouble.end)(&world);
-    world.until("it is well", |world| well(world)).await;
+    world.until("it is well", well).await;
     world.until_moves("kept moves", 1, true).await;
     world.until("the journal has all", verdict::is_same).await;
     assert!(
@@ -177,7 +177,7 @@ async fn starts(mut world: World, mut trouble: Trouble<'_>) {
     world.start();
     world.until_moves("moves that are not kept again", 1, false).await;
     (trouble.end)(&world);
-    world.until("it is well", |world| well(world)).await;
+    world.until("it is well", well).await;
     world.until_moves("kept moves", 1, true).await;
     world.stop().await;
     verdict::agrees(&world);

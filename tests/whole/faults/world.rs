@@ -149,8 +149,8 @@ impl World {
         let took = self.time.now().saturating_duration_since(began);
         if ended.is_none() {
             child.kill().unwrap();
-            child.wait().unwrap();
         }
+        child.wait().unwrap();
         let code = ended.and_then(|status| status.code());
         assert!(
             code == Some(0) && took < END,
