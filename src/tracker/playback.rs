@@ -138,8 +138,12 @@ impl Tracker {
     /// Plays back elements at times that hands can have needed; the memory holds no times.
     pub(super) fn play_back(&mut self, from: Timestamp, to: Timestamp, missed: &[Element]) {
         // A piece that was put down just before may have been on its way.
-        let just_before = self.sensors.changes_since(from.saturating_sub(MAX_DRAWING));
-        let placed = just_before.last().and_then(|change| change.after);
+        let drawing = from.saturating_sub(MAX_DRAWING);
+        let placed = self
+            .sensors
+            .changes_since(drawing)
+            .rev()
+            .find_map(|change| change.after);
         let mut hands = placed.map_or_else(Hands::default, |piece| {
             Hands::putting_down(piece.color.is_white())
         });
