@@ -1,6 +1,8 @@
 //! The daemon is stopped and started again while games begin, go on and end: every game comes out as if it had been there.
 //! In virtual time.
 
+#[cfg(target_os = "linux")]
+mod day;
 mod rebuilt;
 
 use core::time::Duration;
