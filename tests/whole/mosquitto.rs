@@ -55,6 +55,16 @@ impl Mosquitto {
         }
     }
 
+    /// SIGSTOP, or SIGCONT: it is there and does nothing.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn freeze(&self, frozen: bool) {
+        use rustix::process::{Pid, Signal, kill_process};
+
+        let child = self.child.as_ref().expect("the broker runs");
+        let signal = if frozen { Signal::STOP } else { Signal::CONT };
+        kill_process(Pid::from_child(child), signal).expect("the broker is there");
+    }
+
     /// The same port, and nothing remembered.
     pub(crate) async fn start_again(&mut self) {
         let child = Command::new(program())

@@ -23,6 +23,7 @@ pub(crate) const ALL: Plan = Plan {
     restarts: 50,
     bursts: 100,
     silences: 80,
+    away: faults::AWAY,
 };
 
 /// What is wrong at a board mostly follows from the first thing that is.

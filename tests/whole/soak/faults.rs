@@ -33,7 +33,12 @@ pub(crate) struct Plan {
     pub(crate) restarts: usize,
     pub(crate) bursts: usize,
     pub(crate) silences: usize,
+    /// How long the daemon is away, in milliseconds.
+    pub(crate) away: (u64, u64),
 }
+
+/// From a supervisor that starts it at once to one that is asleep.
+pub(crate) const AWAY: (u64, u64) = (1_000, 20_000);
 
 impl Plan {
     /// Everything, each in its time, the earliest first, within `round` from `began`. No cable is out for longer than
@@ -73,7 +78,7 @@ impl Plan {
                 Fault::Heard(board),
             );
         }
-        let away = lasting(chance, self.restarts, 1_000, 20_000);
+        let away = lasting(chance, self.restarts, self.away.0, self.away.1);
         add(spread(chance, away, round), Fault::Stop, Fault::Start);
         faults.sort_by_key(|(at, _)| *at);
         faults

@@ -11,12 +11,13 @@ use kiebitz::journal::Journal;
 use kiebitz::system_time::LiveTime;
 use kiebitz::tracker::Recovery;
 use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::emulator::hand::{Chance, ms};
 use rumqttc::v5::mqttbytes::v5::Publish;
 
-use super::faults::Plan;
+use super::faults::{AWAY, Plan};
 use super::table::{self, Table};
 use super::verdict;
-use crate::mosquitto::Mosquitto;
+use crate::mosquitto::{Door, DoorState, Mosquitto};
 use crate::mqtt_world::{Listener, topic};
 use daemon::Daemon;
 use room::Room;
@@ -24,17 +25,41 @@ use room::Room;
 /// What a soak is to be.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Soak {
-    pub(crate) seed: u64,
-    pub(crate) minutes: u32,
+    seed: u64,
+    minutes: u32,
+    boards: usize,
+    /// What goes wrong in a minute.
+    minute: Plan,
+    broker: Broker,
+}
+
+/// What becomes of the broker meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Broker {
+    /// It is there.
+    Steady,
+    /// A proxy before it loses its answers, and resets connections.
+    BehindProxy,
+    /// It is stopped by SIGSTOP again and again.
+    Frozen,
 }
 
 const BOARDS: usize = 6;
-/// What goes wrong in a minute: twice what does in the round of two hours.
+/// Twice what goes wrong in the round of two hours.
 const MINUTE: Plan = Plan {
     unplugs: 3,
     restarts: 1,
     bursts: 2,
     silences: 1,
+    away: AWAY,
+};
+/// Nothing but the daemon's end, all the time.
+const KILLS: Plan = Plan {
+    unplugs: 0,
+    restarts: 25,
+    bursts: 0,
+    silences: 0,
+    away: (10, 800),
 };
 /// Only a soak that fails waits this long for what is still to be published.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -44,21 +69,76 @@ const MEMORY: u64 = 64 * 1024;
 /// Two minutes with unplugged cables, garbage, silence and a daemon that is killed and started again.
 #[tokio::test]
 async fn two_minutes_on_pseudo_terminals_leave_every_game_right_or_its_gap_stated() {
-    let soak = Soak { seed: 7, minutes: 2 };
-    soak.run().await;
+    Soak::usual(7, 2).run().await;
+}
+
+// 300 ends at any moment, most by SIGKILL. Who keeps events by their numbers has each once, in order, without a
+// gap, and every game is right.
+
+#[tokio::test]
+async fn kills_leave_no_trace() {
+    Soak::kills(1, Broker::Steady).run().await;
+}
+
+#[tokio::test]
+async fn other_kills_leave_no_trace() {
+    Soak::kills(2, Broker::Steady).run().await;
+}
+
+#[tokio::test]
+async fn kills_leave_no_trace_behind_a_proxy_that_drops_and_resets() {
+    Soak::kills(3, Broker::BehindProxy).run().await;
+}
+
+#[tokio::test]
+async fn kills_leave_no_trace_beside_a_broker_that_freezes() {
+    Soak::kills(4, Broker::Frozen).run().await;
 }
 
 impl Soak {
+    pub(crate) const fn usual(seed: u64, minutes: u32) -> Self {
+        Self {
+            seed,
+            minutes,
+            boards: BOARDS,
+            minute: MINUTE,
+            broker: Broker::Steady,
+        }
+    }
+
+    /// 75 ends of the daemon and nothing else.
+    const fn kills(seed: u64, broker: Broker) -> Self {
+        Self {
+            seed,
+            minutes: 3,
+            boards: 3,
+            minute: KILLS,
+            broker,
+        }
+    }
+
     #[expect(clippy::print_stdout, reason = "a run by hand reports")]
     pub(crate) async fn run(self) {
         let mut directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let broker = Mosquitto::start().await;
         let listener = Listener::start("soak", broker.address()).await;
+        let door = Door::to(broker.address()).await;
+        let reached = match self.broker {
+            Broker::BehindProxy => door.address(),
+            Broker::Steady | Broker::Frozen => broker.address(),
+        };
         let time = LiveTime::start();
         let mut room = Room::new(self, &time, directory.path());
-        let mut daemon = Daemon::new(directory.path(), broker.address(), BOARDS);
+        let mut daemon = Daemon::new(directory.path(), reached, self.boards);
+        let mut trouble = Trouble::new(self, time.now());
         while !room.is_over(&time) {
             room.go_on(&time, &mut daemon).await;
+            trouble.go_on(time.now(), &broker, &door);
+        }
+        trouble.end(&broker, &door).await;
+        if self.broker == Broker::BehindProxy {
+            // What is left when the daemon ends goes out with its next start, which does not come.
+            room.play_for(&time, &mut daemon, MAX_PAUSE).await;
         }
         // What was played last is still to be published, and a board that was unplugged to be read.
         let end = time.now() + PATIENCE;
@@ -79,43 +159,109 @@ impl Soak {
             );
         }
         println!("seed {}: {report}", self.seed);
+        let received = |heard: &[Publish]| by_board(heard).values().map(Vec::len).sum::<usize>();
+        let all = |daemon: &Daemon| self.kept(daemon).values().map(Vec::len).sum::<usize>();
+        while received(&listener.heard()) < all(&daemon) && time.now() < end {
+            room.play_for(&time, &mut daemon, SETTLING).await;
+        }
         assert!(daemon.most_memory < MEMORY, "{report}");
         assert_eq!(
             daemon.ports_open(),
-            vec![true; BOARDS],
+            vec![true; self.boards],
             "one open port a board, none that is gone"
         );
-        assert_eq!(daemon.stop(), Some(0));
-        let journal = Journal::open(&daemon.journal()).unwrap();
-        let kept: BTreeMap<String, Vec<String>> = (0..BOARDS)
-            .map(|nth| {
-                let name = table::name(nth);
-                let events = journal.events_after("live", &name, 0, usize::MAX >> 1).unwrap();
-                (name, events.into_iter().map(|event| event.payload).collect())
-            })
-            .collect();
+        assert_eq!(daemon.end().await, Some(0));
         // The broker has all, and passes it on.
-        let all: usize = kept.values().map(Vec::len).sum();
-        let received = |heard: &[Publish]| by_board(heard).values().map(Vec::len).sum::<usize>();
-        listener.until("all events", |heard| received(heard) >= all).await;
-        assert!(
-            by_board(&listener.heard()) == kept,
-            "the journal has what the subscriber has"
-        );
+        let (all, end) = (all(&daemon), time.now() + SETTLING);
+        while received(&listener.heard()) < all && time.now() < end {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        let (heard, kept) = (by_board(&listener.heard()), self.kept(&daemon));
+        for (board, events) in &kept {
+            let heard = heard.get(board).map_or(&[][..], Vec::as_slice);
+            let other = heard.iter().zip(events).find(|(heard, kept)| heard != kept);
+            assert_eq!(other, None, "the journal has what the subscriber has");
+            let missing = events.get(heard.len()..).unwrap_or_default();
+            assert_eq!(missing, [""; 0], "of {board}\n{}", daemon.last_words());
+        }
         room.all_happened(self.plan());
+    }
+
+    /// What the journal has of every board.
+    fn kept(self, daemon: &Daemon) -> BTreeMap<String, Vec<String>> {
+        let journal = Journal::open(&daemon.journal()).unwrap();
+        let kept = (0..self.boards).map(|nth| {
+            let name = table::name(nth);
+            let events = journal.events_after("live", &name, 0, usize::MAX >> 1).unwrap();
+            (name, events.into_iter().map(|event| event.payload).collect())
+        });
+        kept.collect()
     }
 
     fn plan(self) -> Plan {
         let minutes = self.minutes as usize;
         Plan {
-            unplugs: MINUTE.unplugs * minutes,
-            restarts: MINUTE.restarts * minutes,
-            bursts: MINUTE.bursts * minutes,
-            silences: MINUTE.silences * minutes,
+            unplugs: self.minute.unplugs * minutes,
+            restarts: self.minute.restarts * minutes,
+            bursts: self.minute.bursts * minutes,
+            silences: self.minute.silences * minutes,
+            away: self.minute.away,
         }
     }
 }
 
+/// What goes wrong on the way to the broker, in turn.
+struct Trouble {
+    broker: Broker,
+    chance: Chance,
+    next: Timestamp,
+    step: usize,
+}
+
+impl Trouble {
+    fn new(soak: Soak, now: Timestamp) -> Self {
+        Self {
+            broker: soak.broker,
+            chance: Chance::new(soak.seed),
+            next: now + Duration::from_secs(5),
+            step: 0,
+        }
+    }
+
+    fn go_on(&mut self, now: Timestamp, broker: &Mosquitto, door: &Door) {
+        if now < self.next {
+            return;
+        }
+        self.next = now + self.chance.time(ms(300, 4_000));
+        self.step += 1;
+        match self.broker {
+            Broker::Steady => {}
+            Broker::BehindProxy => door.set(PROXY[self.step % PROXY.len()]),
+            Broker::Frozen => broker.freeze(self.step % 2 == 1),
+        }
+    }
+
+    async fn end(&self, broker: &Mosquitto, door: &Door) {
+        // A connection that has lost bytes is of no use any more.
+        door.set(DoorState::Shut);
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        door.set(DoorState::Open);
+        if self.broker == Broker::Frozen {
+            broker.freeze(false);
+        }
+    }
+}
+
+const PROXY: [DoorState; 5] = [
+    DoorState::Open,
+    DoorState::OneWay,
+    DoorState::Shut,
+    DoorState::Open,
+    DoorState::Shut,
+];
+
+/// A way to the broker that was broken is tried again after up to 15 s.
+const MAX_PAUSE: Duration = Duration::from_secs(20);
 /// Nothing new comes for this long before it is judged.
 const SETTLING: Duration = Duration::from_secs(5);
 

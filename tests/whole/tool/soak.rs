@@ -108,7 +108,7 @@ impl Command {
                     .enable_all()
                     .build()
                     .unwrap();
-                runtime.block_on(soak::live::Soak { seed, minutes }.run());
+                runtime.block_on(soak::live::Soak::usual(seed, minutes).run());
                 true
             }
         }
@@ -156,6 +156,7 @@ impl Faults {
             restarts: 0,
             bursts: 0,
             silences: 0,
+            away: soak::faults::AWAY,
         };
         match self {
             Self::All => ALL,

@@ -1,5 +1,6 @@
 //! `kiebitz run` as a process that is killed and started again.
 
+use core::time::Duration;
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::net::SocketAddr;
@@ -77,6 +78,19 @@ impl Daemon {
         let sent = Command::new("kill").arg(child.id().to_string()).status().unwrap();
         assert!(sent.success());
         child.wait().unwrap().code()
+    }
+
+    /// The same, while others work: the way to the broker may be one of them.
+    pub(super) async fn end(&mut self) -> Option<i32> {
+        let mut child = self.child.take()?;
+        let sent = Command::new("kill").arg(child.id().to_string()).status().unwrap();
+        assert!(sent.success());
+        loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                return status.code();
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
     }
 
     /// Notes what it needs; it must not have ended by itself.
