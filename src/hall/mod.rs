@@ -16,7 +16,7 @@ mod steps;
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 
-use kiebitz_hardware::capture::LineMode;
+use kiebitz_hardware::capture::{Content, Direction, Interface, LineMode, Packet};
 use kiebitz_hardware::{Line, LineSettings, Observation, Place, Timestamp};
 use kiebitz_protocol::Counters;
 
@@ -266,6 +266,25 @@ impl Hall {
             seated.line.listen_as(mode);
         }
         id
+    }
+
+    /// What a recording has of a port. The line is added now if the recording begins in the middle of a session.
+    pub fn play_back(&mut self, port: &Interface, packet: &Packet) {
+        let line = self.listen(&port.name, port.mode);
+        match &packet.content {
+            Content::Opened => self.open(packet.at, line),
+            Content::Closed { reason } => self.close(packet.at, line, reason),
+            Content::Bytes {
+                direction: Direction::Inbound,
+                bytes,
+            } => self.receive(packet.at, line, bytes),
+            Content::Bytes {
+                direction: Direction::Outbound,
+                bytes,
+            } => self.sent(packet.at, line, bytes),
+            // Every port of that time has it in its recording.
+            Content::ClockSet { micros } => self.set_clock(packet.at, *micros),
+        }
     }
 
     fn line_of(&self, port: &str) -> Option<LineId> {

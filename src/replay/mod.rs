@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use kiebitz_hardware::Timestamp;
-use kiebitz_hardware::capture::{CaptureError, CaptureReader, Content, Direction, Interface, Packet};
+use kiebitz_hardware::capture::{CaptureError, CaptureReader, Interface, Packet};
 
 use crate::events::ExplainedEvent;
 use crate::hall::Board;
@@ -165,7 +165,7 @@ impl<R: Read> Replay<R> {
         self.hall.advance(now);
         if let Some((port, packet)) = self.next.take_if(|(_, packet)| packet.at <= now) {
             self.until = packet.at + SILENCE;
-            self.hand_in(&port, &packet);
+            self.hall.play_back(&port, &packet);
             self.next = self.source.next()?;
         } else if self.commands.front().is_some_and(|timed| timed.at <= now)
             && let Some(timed) = self.commands.pop_front()
@@ -175,24 +175,5 @@ impl<R: Read> Replay<R> {
             self.answers.push((timed.line, answer));
         }
         Ok(self.hall.take_events())
-    }
-
-    fn hand_in(&mut self, port: &Interface, packet: &Packet) {
-        // Added now if the capture begins in the middle of a session.
-        let line = self.hall.listen(&port.name, port.mode);
-        match &packet.content {
-            Content::Opened => self.hall.open(packet.at, line),
-            Content::Closed { reason } => self.hall.close(packet.at, line, reason),
-            Content::Bytes {
-                direction: Direction::Inbound,
-                bytes,
-            } => self.hall.receive(packet.at, line, bytes),
-            Content::Bytes {
-                direction: Direction::Outbound,
-                bytes,
-            } => self.hall.sent(packet.at, line, bytes),
-            // Every port of that time has it in its recording.
-            Content::ClockSet { micros } => self.hall.set_clock(packet.at, *micros),
-        }
     }
 }

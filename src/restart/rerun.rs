@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 
 use kiebitz_hardware::Timestamp;
-use kiebitz_hardware::capture::{CaptureError, Content, Direction, Interface, Packet};
+use kiebitz_hardware::capture::{CaptureError, Interface};
 
 use super::{Recordings, names};
 use crate::config::Config;
@@ -108,7 +108,8 @@ impl Rerun {
     fn step(&mut self, at: Timestamp) {
         if self.recordings.next_at() == Some(at) {
             if let Some((interface, packet)) = self.recordings.next() {
-                self.hand_in(interface, &packet);
+                self.hall.play_back(&interface, &packet);
+                self.ports.insert(interface.name.clone(), interface);
             }
         } else if let Some((at, board, command)) = self.commands.pop_front() {
             self.hall.command(at, &board, &command);
@@ -133,24 +134,6 @@ impl Rerun {
         }
         self.hall.count_on_after(&run.numbers);
         Ok(())
-    }
-
-    fn hand_in(&mut self, interface: Interface, packet: &Packet) {
-        let line = self.hall.listen(&interface.name, interface.mode);
-        match &packet.content {
-            Content::Opened => self.hall.open(packet.at, line),
-            Content::Closed { reason } => self.hall.close(packet.at, line, reason),
-            Content::Bytes {
-                direction: Direction::Inbound,
-                bytes,
-            } => self.hall.receive(packet.at, line, bytes),
-            Content::Bytes {
-                direction: Direction::Outbound,
-                bytes,
-            } => self.hall.sent(packet.at, line, bytes),
-            Content::ClockSet { micros } => self.hall.set_clock(packet.at, *micros),
-        }
-        self.ports.insert(interface.name.clone(), interface);
     }
 
     /// The last of what was recorded.
