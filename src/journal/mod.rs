@@ -1,4 +1,4 @@
-//! The journal: all events, kept before anything else gets them.
+//! The journal: all events, kept before anything else gets them while the disk takes them.
 //!
 //! It is one SQLite file. What [`append`](Journal::append) has taken survives a power cut: the file is in WAL mode and
 //! every commit waits for the disk. That wait is what a commit costs (0.3 to 8 ms measured, more on SD cards), and it is
