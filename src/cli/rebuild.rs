@@ -36,7 +36,7 @@ pub(super) fn run(request: &RebuildRequest, out: &mut impl Write) -> Result<Exit
     }
     let _lock = StateLock::require(&config.state_directory(), now)?;
     // What a file that cannot be read knows is not known.
-    let given = NumbersFile::lasts_in(&config.numbers_file()).unwrap_or_default();
+    let given = NumbersFile::lasts_in(&config.numbers_file(), None).unwrap_or_default();
     let mut rebuilt = if request.dry_run {
         rehearsed(&config)?
     } else {

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use anyhow::{Context, Result};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
-use crate::journal::NumbersFile;
+use crate::journal::{NumbersFile, this_boot};
 
 /// Takes notes for the file of numbers. Cheap to clone; never waits.
 #[derive(Debug, Clone)]
@@ -24,6 +24,8 @@ enum Note {
     Given(BTreeMap<String, u64>),
     /// Whether events are published that the journal does not have.
     Unkept(bool),
+    /// No more numbers are given; what is sent to is dropped once that is noted.
+    Ended(oneshot::Sender<()>),
 }
 
 impl Numbers {
@@ -36,6 +38,7 @@ impl Numbers {
             file,
             given: BTreeMap::new(),
             unkept: *unkept.borrow(),
+            ended: None,
             noted,
             failed: false,
         };
@@ -65,13 +68,20 @@ impl Numbers {
     /// know. This is memory: it does not wait.
     pub(super) fn spare(&self, lasts: &BTreeMap<String, u64>) {
         let Some(spare) = &self.spare else { return };
-        let noted = NumbersFile::open(spare).and_then(|mut file| {
+        let noted = NumbersFile::open(spare, &this_boot()).and_then(|mut file| {
             file.note(lasts.iter().map(|(board, last)| (board.as_str(), *last)))?;
             file.mark_unkept(true)
         });
         if let Err(error) = noted {
             tracing::warn!("cannot write {}: {error}", spare.display());
         }
+    }
+
+    /// No more numbers are given, and the journal has all that were. What is returned ends when the disk has noted that.
+    pub(super) fn ended(&self) -> oneshot::Receiver<()> {
+        let (noted, done) = oneshot::channel();
+        let _ = self.notes.send(Note::Ended(noted));
+        done
     }
 
     /// Whether the disk has it that events are published which the journal does not have.
@@ -91,6 +101,7 @@ struct NumbersThread {
     /// All that is known, for a file that has to be made again.
     given: BTreeMap<String, u64>,
     unkept: bool,
+    ended: Option<oneshot::Sender<()>>,
     noted: watch::Sender<bool>,
     failed: bool,
 }
@@ -127,6 +138,7 @@ impl NumbersThread {
                 }
             }
             Note::Unkept(unkept) => self.unkept = unkept,
+            Note::Ended(noted) => self.ended = Some(noted),
         }
     }
 
@@ -137,11 +149,15 @@ impl NumbersThread {
                 if let Some(directory) = self.path.parent() {
                     std::fs::create_dir_all(directory)?;
                 }
-                self.file.insert(NumbersFile::open(&self.path)?)
+                self.file.insert(NumbersFile::open(&self.path, &this_boot())?)
             }
         };
         file.note(self.given.iter().map(|(board, last)| (board.as_str(), *last)))?;
-        file.mark_unkept(self.unkept)
+        file.mark_unkept(self.unkept)?;
+        if self.ended.take().is_some() {
+            file.mark_ended()?;
+        }
+        Ok(())
     }
 }
 
@@ -163,15 +179,23 @@ mod tests {
         numbers.given(BTreeMap::from([("b".to_owned(), 7)]));
         numbers.unkept(true);
         wait(&numbers, true);
-        let unkept = NumbersFile::lasts_in(&path).expect("a file");
+        let unkept = NumbersFile::lasts_in(&path, None).expect("a file");
         assert!(unkept["b"] > 7, "numbers are reserved: {unkept:?}");
         // The directory disappears: all is noted again.
         std::fs::remove_dir_all(place.path().join("state")).expect("a directory");
         numbers.unkept(false);
         wait(&numbers, false);
         assert_eq!(
-            NumbersFile::lasts_in(&path).expect("a file"),
+            NumbersFile::lasts_in(&path, None).expect("a file"),
             BTreeMap::from([("b".to_owned(), 7)])
         );
+        let after_a_power_cut = || NumbersFile::lasts_in(&path, Some("another boot")).expect("a file");
+        assert!(
+            after_a_power_cut()["b"] > 7,
+            "the journal may have less than it had"
+        );
+        // It is dropped once that is noted.
+        let _ = numbers.ended().blocking_recv();
+        assert_eq!(after_a_power_cut(), BTreeMap::from([("b".to_owned(), 7)]));
     }
 }

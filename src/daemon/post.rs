@@ -153,7 +153,9 @@ impl Post {
         let all = kept.wait_for(|kept| *kept >= last);
         let _ = tokio::time::timeout(at_most / 2, all).await;
         self.settle(now);
-        if !self.waiting.is_empty() {
+        if self.waiting.is_empty() {
+            let _ = tokio::time::timeout(at_most / 4, self.numbers.ended()).await;
+        } else {
             self.publish_unkept_from(now);
             let mut noted = self.numbers.noted();
             let _ = tokio::time::timeout(at_most / 4, noted.wait_for(|noted| *noted)).await;

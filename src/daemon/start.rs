@@ -13,7 +13,7 @@ use super::storage::Storage;
 use crate::config::Config;
 use crate::events::{Event, LIVE_STREAM};
 use crate::hall::{self, Hall, Names};
-use crate::journal::{Journal, JournalError, NumbersFile, Recovered};
+use crate::journal::{Journal, JournalError, NumbersFile, Recovered, this_boot};
 use crate::restart::{self, Alone, Sources};
 
 /// What there is to go on with.
@@ -115,7 +115,7 @@ fn known(config: &Config, numbers: Option<&NumbersFile>) -> BTreeMap<String, u64
     let mut lasts = numbers.map(NumbersFile::lasts).unwrap_or_default();
     let spare = config
         .spare_numbers_file()
-        .map(|path| NumbersFile::lasts_in(&path));
+        .map(|path| NumbersFile::lasts_in(&path, None));
     raise(&mut lasts, spare.into_iter().flatten().flatten());
     lasts
 }
@@ -255,7 +255,7 @@ fn say(alone: &BTreeMap<String, Alone>) {
 
 fn open_numbers(config: &Config) -> Option<NumbersFile> {
     let path = config.numbers_file();
-    match NumbersFile::open(&path) {
+    match NumbersFile::open(&path, &this_boot()) {
         Ok(file) => Some(file),
         Err(error) => {
             tracing::error!("cannot open {}: {error}", path.display());

@@ -141,6 +141,27 @@ fn boards_that_are_new_count_from_where_a_damaged_journal_was_given_up() {
     assert_eq!(said.first().map(|said| said.event.seq), Some(1_789_000_000_124));
 }
 
+#[test]
+fn games_of_boards_whose_numbers_alone_are_known_get_no_id_twice() {
+    let mut world = World::new(LineSettings::of(LineMode::Single), BoardSettings::default());
+    let name = Numbers {
+        boards: BTreeMap::from([("00042".to_owned(), 4711)]),
+        others: 0,
+    };
+    world.hall.begin_after(name);
+    set_up(&mut world.board);
+    world.pass(Duration::from_secs(10));
+    let [from, to] = [52, 36].map(|number| Field::new(number).expect("a field"));
+    let piece = world.board.contents(from);
+    world.board.set(world.now, from, None);
+    world.pass(Duration::from_millis(300));
+    world.board.set(world.now, to, piece);
+    world.pass(Duration::from_secs(4));
+    let said = world.hall.take_events();
+    let game = said.iter().find_map(|said| said.event.game.clone());
+    assert_eq!(game.as_deref().and_then(|id| id.rsplit('-').next()), Some("4712"));
+}
+
 /// The hall of a kiebitz that is started with that journal, and the line of the same board as before.
 fn started_again(world: &mut World, journal: &Journal, names: &Names) {
     let mut hall = Hall::new("live", names.clone());

@@ -33,7 +33,7 @@ use crate::events::Event;
 pub use backup::{Backup, BackupError};
 pub use error::JournalError;
 pub use game::{GameEntry, Past};
-pub use numbers::NumbersFile;
+pub use numbers::{NumbersFile, this_boot};
 pub use payload::JournaledEvent;
 pub use recover::Recovered;
 pub use run::Run;

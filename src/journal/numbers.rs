@@ -14,13 +14,23 @@ use std::path::{Path, PathBuf};
 ///
 /// Every record reserves numbers in advance. While the journal takes no events they are published all the same, with
 /// numbers of these, and the first record says so: if the program ends before the journal has them, nobody can know how
-/// many were given, and counting goes on after those that were reserved.
+/// many were given, and counting goes on after those that were reserved. The same holds after a power cut: a disk that
+/// had failed before it could not take that note, and some disks lose what they said they had. So the first record names
+/// the computer's start in which it was written, until the program ends in order.
 #[derive(Debug)]
 pub struct NumbersFile {
     file: File,
     path: PathBuf,
     records: BTreeMap<String, Given>,
     unkept: bool,
+    boot: String,
+}
+
+/// An identifier of the computer's present start; empty where there is none.
+#[must_use]
+pub fn this_boot() -> String {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
+    boot.map(|boot| boot.trim().to_owned()).unwrap_or_default()
 }
 
 /// The numbers of a board.
@@ -41,13 +51,13 @@ const FIRST: &str = "kiebitz numbers 1";
 const RESERVE: u64 = 100_000;
 
 impl NumbersFile {
-    /// Opens the file, and makes it where there is none.
+    /// Opens the file in this [start of the computer](this_boot), and makes it where there is none.
     ///
     /// # Errors
     ///
     /// When it cannot be opened, read or written.
-    pub fn open(path: &Path) -> io::Result<Self> {
-        let (records, unkept) = match read(path) {
+    pub fn open(path: &Path, boot: &str) -> io::Result<Self> {
+        let (records, unkept) = match read(path, Some(boot)) {
             Ok(known) => known,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Default::default(),
             Err(error) => return Err(error),
@@ -60,7 +70,7 @@ impl NumbersFile {
             .create(true)
             .truncate(true)
             .open(&new)?;
-        file.write_all(&first_record(unkept))?;
+        file.write_all(&first_record(unkept, boot))?;
         let mut numbered = BTreeMap::new();
         for (place, (board, (last, reserved))) in (1..).zip(records) {
             let given = Given {
@@ -78,16 +88,18 @@ impl NumbersFile {
             path: path.to_owned(),
             records: numbered,
             unkept,
+            boot: boot.to_owned(),
         })
     }
 
-    /// What [`lasts`](Self::lasts) of a file says, without touching it.
+    /// What [`lasts`](Self::lasts) of a file says, without touching it. Without `boot` it is taken to be of the computer's
+    /// present start.
     ///
     /// # Errors
     ///
     /// When it cannot be read.
-    pub fn lasts_in(path: &Path) -> io::Result<BTreeMap<String, u64>> {
-        let (records, unkept) = read(path)?;
+    pub fn lasts_in(path: &Path, boot: Option<&str>) -> io::Result<BTreeMap<String, u64>> {
+        let (records, unkept) = read(path, boot)?;
         let last = |(last, reserved)| if unkept { reserved } else { last };
         Ok(records
             .into_iter()
@@ -154,11 +166,23 @@ impl NumbersFile {
     /// When it cannot be written.
     pub fn mark_unkept(&mut self, unkept: bool) -> io::Result<()> {
         if self.unkept != unkept {
-            self.write(0, &first_record(unkept))?;
+            self.write(0, &first_record(unkept, &self.boot))?;
             self.unkept = unkept;
             self.file.sync_data()?;
         }
         Ok(())
+    }
+
+    /// The program ends, and no number will be given before it begins again: a later start of the computer is not one
+    /// after a power cut.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn mark_ended(&mut self) -> io::Result<()> {
+        self.boot.clear();
+        self.write(0, &first_record(self.unkept, ""))?;
+        self.file.sync_data()
     }
 
     fn write(&mut self, place: u64, record: &[u8]) -> io::Result<()> {
@@ -175,8 +199,25 @@ impl Given {
     }
 }
 
-fn first_record(unkept: bool) -> Vec<u8> {
-    record(&format!("{FIRST} {}", if unkept { "unkept" } else { "kept" }))
+fn first_record(unkept: bool, boot: &str) -> Vec<u8> {
+    record(&format!(
+        "{FIRST} {} {boot}",
+        if unkept { "unkept" } else { "kept" }
+    ))
+}
+
+/// Whether the first record says that numbers may have been given which nobody noted.
+fn is_unkept(first: &str, boot: Option<&str>) -> bool {
+    // Where it cannot be read, the worst is believed.
+    let Some(state) = first.strip_prefix(FIRST) else {
+        return true;
+    };
+    let mut words = state.split_whitespace();
+    let kept = words.next() == Some("kept");
+    let other_boot = words
+        .next()
+        .is_some_and(|then| boot.is_some_and(|now| now != then));
+    !kept || other_boot
 }
 
 /// Text as a line that fills a record.
@@ -191,7 +232,7 @@ fn record(text: &str) -> Vec<u8> {
 /// that make no sense are left out.
 type Known = (BTreeMap<String, (u64, u64)>, bool);
 
-fn read(path: &Path) -> io::Result<Known> {
+fn read(path: &Path, boot: Option<&str>) -> io::Result<Known> {
     let mut bytes = Vec::new();
     File::open(path)?.read_to_end(&mut bytes)?;
     let mut texts = bytes
@@ -212,16 +253,17 @@ fn read(path: &Path) -> io::Result<Known> {
             known.insert(board.to_owned(), (last, reserved));
         }
     }
-    // Where it cannot be read, the worst is believed.
-    Ok((known, first != format!("{FIRST} kept") && !bytes.is_empty()))
+    Ok((known, !bytes.is_empty() && is_unkept(&first, boot)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const BOOT: &str = "5e2c";
+
     fn lasts(path: &Path) -> Vec<(String, u64)> {
-        NumbersFile::open(path)
+        NumbersFile::open(path, BOOT)
             .expect("a file")
             .lasts()
             .into_iter()
@@ -239,7 +281,7 @@ mod tests {
     fn numbers_are_known_when_the_journal_is_gone() {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("numbers");
-        let mut numbers = NumbersFile::open(&path).expect("a file");
+        let mut numbers = NumbersFile::open(&path, BOOT).expect("a file");
         assert!(numbers.lasts().is_empty());
         numbers.note([("board 1", 7), ("b", 3)]).expect("room");
         numbers.note([("b", 9), ("c", 1)]).expect("room");
@@ -254,26 +296,46 @@ mod tests {
     fn what_was_published_and_not_kept_counts_as_given() {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("numbers");
-        let mut numbers = NumbersFile::open(&path).expect("a file");
+        let mut numbers = NumbersFile::open(&path, BOOT).expect("a file");
         numbers.note([("b", 9)]).expect("room");
         numbers.mark_unkept(true).expect("room");
         assert_eq!(lasts(&path), named(&[("b", 9 + RESERVE)]));
-        assert!(NumbersFile::open(&path).expect("a file").is_unkept());
-        let mut numbers = NumbersFile::open(&path).expect("a file");
+        assert!(NumbersFile::open(&path, BOOT).expect("a file").is_unkept());
+        let mut numbers = NumbersFile::open(&path, BOOT).expect("a file");
         numbers.mark_unkept(false).expect("room");
         assert_eq!(lasts(&path), named(&[("b", 9)]));
         // New ones are reserved long before the old ones are used up.
-        let mut numbers = NumbersFile::open(&path).expect("a file");
+        let mut numbers = NumbersFile::open(&path, BOOT).expect("a file");
         numbers.note([("b", 9 + RESERVE)]).expect("room");
         numbers.mark_unkept(true).expect("room");
         assert_eq!(lasts(&path), named(&[("b", 9 + 2 * RESERVE)]));
     }
 
     #[test]
+    fn numbers_of_a_start_that_was_cut_off_count_as_given() {
+        let place = tempfile::tempdir().expect("a directory");
+        let path = place.path().join("numbers");
+        let mut numbers = NumbersFile::open(&path, BOOT).expect("a file");
+        numbers.note([("b", 9)]).expect("room");
+        let killed = NumbersFile::lasts_in(&path, Some(BOOT)).expect("a file");
+        assert_eq!(killed["b"], 9, "what a process has written outlives it");
+        let later = NumbersFile::lasts_in(&path, Some("5e2d")).expect("a file");
+        assert_eq!(
+            later["b"],
+            9 + RESERVE,
+            "nobody knows what the disk had not taken"
+        );
+        numbers.mark_ended().expect("room");
+        let ended = NumbersFile::open(&path, "5e2d").expect("a file");
+        assert_eq!(ended.lasts()["b"], 9);
+        assert!(!ended.is_unkept());
+    }
+
+    #[test]
     fn damage_takes_a_record_at_most_and_never_lowers_a_number() {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("numbers");
-        let mut numbers = NumbersFile::open(&path).expect("a file");
+        let mut numbers = NumbersFile::open(&path, BOOT).expect("a file");
         let given = [("b", 812), ("c", 4711)];
         numbers.note(given).expect("room");
         let whole = std::fs::read(&path).expect("a file");

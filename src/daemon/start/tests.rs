@@ -37,7 +37,7 @@ impl Place {
         };
         let events = events();
         let mut journal = Journal::open(&place.config.journal_file()).expect("a journal");
-        let mut numbers = NumbersFile::open(&place.config.numbers_file()).expect("a file");
+        let mut numbers = NumbersFile::open(&place.config.numbers_file(), "").expect("a file");
         for batch in events.chunks(7) {
             journal.append(batch).expect("room");
             place

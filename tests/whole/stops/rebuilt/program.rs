@@ -150,7 +150,7 @@ fn counting_goes_on_after_a_journal_that_was_lost_or_damaged() {
         )
     });
     let lasts: BTreeMap<&str, u64> = lasts.collect();
-    let mut file = NumbersFile::open(&numbers).unwrap();
+    let mut file = NumbersFile::open(&numbers, "").unwrap();
     file.note(lasts.iter().map(|(board, last)| (*board, *last)))
         .unwrap();
     left.lose();
@@ -167,7 +167,7 @@ fn counting_goes_on_after_a_journal_that_was_lost_or_damaged() {
 
     let journal = Journal::open(&left.file()).unwrap();
     let known = Numbers {
-        boards: NumbersFile::lasts_in(&numbers).unwrap(),
+        boards: NumbersFile::lasts_in(&numbers, None).unwrap(),
         others: 0,
     };
     let sources = Sources {
