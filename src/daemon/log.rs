@@ -91,12 +91,22 @@ pub(super) fn event(event: &Event) {
                 "{board}: game {game} started, {mode}"
             )
         }
-        EventKind::GameEnded { result, reason, .. } => {
+        EventKind::GameEnded {
+            result,
+            reason,
+            end_certain,
+            ..
+        } => {
+            let doubt = if *end_certain {
+                ""
+            } else {
+                "; nobody watched its end, and the last moves may have been others"
+            };
             info!(
                 game,
                 result = result.as_str(),
                 reason = reason.as_str(),
-                "{board}: game {game} ended, {result}, {reason}"
+                "{board}: game {game} ended, {result}, {reason}{doubt}"
             );
         }
         EventKind::GameResumed { result, .. } => {

@@ -18,6 +18,7 @@ use crate::laws::{Edition, IncidentKind, Mode, Severity};
 use crate::tracker::{Orientation, Ply, Recovery, Side, Variant};
 
 pub use incident::{Incident, Proof, SquareChange};
+use played::certain;
 pub use played::{Clock, Move, Players};
 pub use resumable::ResumableGame;
 pub use time::time_text;
@@ -209,6 +210,10 @@ pub enum EventKind {
         by: DecidedBy,
         /// False until the arbiter confirms it, where the Laws require that.
         confirmed: bool,
+        /// Published only where it is false: nobody watched how the game ended, and its last plies are what the board's
+        /// memory most likely holds.
+        #[serde(skip_serializing_if = "core::clone::Clone::clone", default = "certain")]
+        end_certain: bool,
     },
     /// Play goes on: the end that was published is withdrawn.
     #[serde(rename = "game.resumed")]

@@ -33,7 +33,7 @@ pub struct Move {
     pub order_certain: bool,
 }
 
-const fn certain() -> bool {
+pub(super) const fn certain() -> bool {
     true
 }
 

@@ -68,6 +68,9 @@ pub struct GameRecord {
     pub by: Option<DecidedBy>,
     /// The result stands; false while the Laws want the arbiter's word on it.
     pub confirmed: bool,
+    /// False: nobody watched how it ended; see [`EventKind::GameEnded`].
+    #[serde(skip_serializing_if = "core::clone::Clone::clone")]
+    pub end_certain: bool,
     /// Positions from which the arbiter let the game go on, where they were not those of the moves; mostly none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub positions: Vec<PositionRecord>,
@@ -211,6 +214,7 @@ impl GameRecord {
             reason: None,
             by: None,
             confirmed: false,
+            end_certain: true,
             positions: Vec::new(),
             notes: Vec::new(),
         })
@@ -255,8 +259,10 @@ impl GameRecord {
                 reason,
                 by,
                 confirmed,
+                end_certain,
             } => {
                 self.ended = Some(event.ts);
+                self.end_certain = *end_certain;
                 self.result = *result;
                 self.reason = Some(*reason);
                 self.by = Some(*by);
@@ -269,6 +275,7 @@ impl GameRecord {
                 self.reason = None;
                 self.by = None;
                 self.confirmed = false;
+                self.end_certain = true;
                 true
             }
             EventKind::GameAmended { .. } => self.amend(event),

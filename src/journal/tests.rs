@@ -68,6 +68,7 @@ pub(super) fn ended() -> EventKind {
         reason: EndReason::Kings,
         by: DecidedBy::Board,
         confirmed: false,
+        end_certain: true,
     }
 }
 

@@ -28,7 +28,8 @@ use crate::events::{
 use crate::laws::{DrawnStart, Regulations};
 use crate::referee::command::CloseIncident;
 use crate::tracker::{
-    ClockChange, Finding, Ply, ResultSign, Side, Start, State, Variant, Withdrawal, is_chess960,
+    ClockChange, Finding, Ply, Recovery, ResultSign, Settlement, Side, Start, State, Variant, Withdrawal,
+    is_chess960,
 };
 use claims::Offered;
 use dead::Unsearched;
@@ -88,6 +89,8 @@ pub struct Referee {
     white_side: Option<Side>,
     watch: Watch,
     rulings: Vec<Ruling>,
+    /// When a gap was read from the board's memory, if no ply that was watched since is beyond doubt.
+    unwatched: Option<Timestamp>,
     /// By how much the computer's clock is ahead of the times that come in here.
     ahead: Duration,
 }
@@ -228,6 +231,10 @@ impl Referee {
                 }
             }
             Finding::Settled { ply, by } => {
+                if let Some(entry) = self.line.get(index(ply)).filter(|_| by != Settlement::Shape) {
+                    let watched_since = |gap: Timestamp| !entry.ply.inferred && entry.reported_at >= gap;
+                    self.unwatched = self.unwatched.filter(|gap| !watched_since(*gap));
+                }
                 let by = by.into();
                 self.mark(now, ply, |entry| entry.settled = Some(by));
             }
@@ -258,6 +265,9 @@ impl Referee {
                     to,
                 };
                 self.publish(now, None, event, None);
+                if by == Recovery::Memory && changes > 0 {
+                    self.unwatched = Some(now);
+                }
             }
             Finding::Clock(change) => self.clock_changed(now, change),
             Finding::WhiteSide(side) => self.white_side = Some(side),
@@ -516,6 +526,8 @@ impl Referee {
             reason: verdict.reason,
             by: verdict.by,
             confirmed: verdict.confirmed,
+            // In the memory, the last plies and the hands that put the pieces back look alike.
+            end_certain: !(self.unwatched.is_some() && verdict.by == DecidedBy::Board),
         };
         self.publish(now, at, event, None);
         self.unsearched = None;

@@ -15,6 +15,7 @@ fn ends(events: &[Event]) -> Vec<String> {
             reason,
             by,
             confirmed,
+            ..
         } => {
             let doubt = if *confirmed { "" } else { "?" };
             Some(format!("{result} {reason} by {by}{doubt}"))

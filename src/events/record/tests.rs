@@ -153,6 +153,7 @@ fn finished_game_stays_current_until_the_next_one_starts() {
         reason: EndReason::Checkmate,
         by: DecidedBy::Laws,
         confirmed: true,
+        end_certain: true,
     };
     let mut games = game(vec![started("start", Variant::Standard), ended]);
     let current = games.current().expect("the finished game");
@@ -214,6 +215,7 @@ fn the_arbiters_result_is_confirmed_and_can_be_taken_back() {
         reason: EndReason::Kings,
         by: DecidedBy::Board,
         confirmed: false,
+        end_certain: true,
     };
     let set = |to: GameResult, why: Option<EndReason>| {
         with(|event| {
@@ -254,6 +256,7 @@ fn an_end_that_is_withdrawn_leaves_nothing_behind() {
         reason: EndReason::Kings,
         by: DecidedBy::Board,
         confirmed: false,
+        end_certain: true,
     };
     let mut games = game(vec![started("start", Variant::Standard)]);
     let before = games.current().cloned().expect("a game");

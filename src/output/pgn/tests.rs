@@ -160,6 +160,7 @@ fn finished_game_reads_back() {
             reason,
             by: DecidedBy::Laws,
             confirmed: true,
+            end_certain: true,
         },
     ));
 
@@ -430,6 +431,7 @@ fn results_that_pgn_cannot_say_stand_in_a_comment() {
                 reason,
                 by: DecidedBy::Arbiter,
                 confirmed: true,
+                end_certain: true,
             },
         ));
         for text in [pgn(record(&games)), public_pgn(record(&games))] {

@@ -315,6 +315,9 @@ impl Collected {
                 from: *from,
                 to: *to,
             },
+            EventKind::GameEnded {
+                end_certain: false, ..
+            } => Note::EndNotWatched { ts, after_ply },
             EventKind::BoardDisconnected { reason } => Note::BoardDisconnected {
                 ts,
                 after_ply,

@@ -226,6 +226,14 @@ pub enum Note {
         #[serde(serialize_with = "rfc3339")]
         to: Timestamp,
     },
+    /// The game ended in a gap: its last plies are what the board's memory most likely holds.
+    EndNotWatched {
+        /// When its end was published.
+        #[serde(serialize_with = "rfc3339")]
+        ts: Timestamp,
+        /// Its last ply.
+        after_ply: u32,
+    },
     /// The board was disconnected.
     BoardDisconnected {
         /// When it happened.
@@ -395,6 +403,7 @@ impl Note {
     pub const fn ts(&self) -> Timestamp {
         match self {
             Self::Gap { ts, .. }
+            | Self::EndNotWatched { ts, .. }
             | Self::BoardDisconnected { ts, .. }
             | Self::BoardConnected { ts, .. }
             | Self::ClockDisconnected { ts, .. }

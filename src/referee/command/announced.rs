@@ -181,6 +181,7 @@ mod tests {
             reason: EndReason::Gap,
             by: DecidedBy::Board,
             confirmed: false,
+            end_certain: true,
         };
         assert_eq!(
             white(&of(&[plays(), vec![event(3, gap)]].concat())),

@@ -1,8 +1,9 @@
+use kiebitz_hardware::Timestamp;
 use shakmaty::KnownOutcome;
 
 use crate::laws::{Edition, Mode};
 use crate::referee::tests::table::{STANDARD, Table, WHITE_WINS, rules};
-use crate::tracker::{ClockChange, Completion, Finding};
+use crate::tracker::{ClockChange, Completion, Finding, Recovery};
 
 const KNIGHTS: &str = "Nf3 Nf6 Ng1 Ng8";
 
@@ -273,6 +274,40 @@ fn kings_shown_are_a_proposal_until_it_is_confirmed() {
     assert_eq!(table.command(r#""do":"set_result","result":"1-0""#), "");
     table.shows(KnownOutcome::Draw);
     assert_eq!(table.published(), ["arbiter: 1-0 kings"]);
+}
+
+/// In the board's memory, the last moves of a game and the hands that put the pieces back look alike.
+#[test]
+fn an_end_that_nobody_watched_is_said_to_be_in_doubt() {
+    let after_a_gap = || {
+        let mut table = Table::new(Edition::Fide2023);
+        table.plays("e4 e5");
+        table.finds(Finding::Recovered {
+            by: Recovery::Memory,
+            changes: 4,
+            from: Timestamp::from_micros(0),
+            to: Timestamp::from_micros(1),
+        });
+        table
+    };
+    let in_doubt = "1-0 kings by board?, end not watched";
+    let mut table = after_a_gap();
+    table.shows(WHITE_WINS);
+    assert_eq!(table.published(), [in_doubt]);
+    // What was seen to move may have been a hand that puts pieces back.
+    let mut table = after_a_gap();
+    table.makes("Nf3").shows(WHITE_WINS);
+    assert_eq!(table.published(), [in_doubt]);
+    let mut table = after_a_gap();
+    table.plays("Nf3").shows(WHITE_WINS);
+    assert_eq!(table.published(), ["1-0 kings by board?"]);
+    // It takes no board's word.
+    let mut table = after_a_gap();
+    assert_eq!(
+        table.command(r#""do":"set_result","result":"1-0","reason":"resignation""#),
+        ""
+    );
+    assert_eq!(table.published(), ["1-0 resignation by arbiter"]);
 }
 
 /// A result that the board showed is withdrawn by a move that is pressed after it, or without a clock by three moves made

@@ -258,9 +258,11 @@ fn short(event: EventKind) -> Option<String> {
             reason,
             by,
             confirmed,
+            end_certain,
         } => {
             let doubt = if confirmed { "" } else { "?" };
-            format!("{result} {reason} by {by}{doubt}")
+            let end = if end_certain { "" } else { ", end not watched" };
+            format!("{result} {reason} by {by}{doubt}{end}")
         }
         EventKind::GameResumed { result, reason } => format!("not {result} {reason}"),
         EventKind::ClaimAvailable {

@@ -22,6 +22,8 @@ pub(crate) struct Published {
     pub(crate) moves: Vec<(Timestamp, Move)>,
     /// How it ended, in the end.
     pub(crate) result: Option<GameResult>,
+    /// Its end is stated not to have been watched.
+    pub(crate) end_in_doubt: bool,
 }
 
 /// Something that is wrong at a board, and when it was played or published.
@@ -30,7 +32,12 @@ pub(crate) struct Wrong {
     pub(crate) board: usize,
     pub(crate) at: Timestamp,
     pub(crate) words: String,
+    /// It is no more than the end of a game, which is stated to be in doubt.
+    pub(crate) stated: bool,
 }
+
+/// How much of a game's end may be in doubt.
+const END: usize = 2;
 
 /// All events of a board. They are counted without gaps and their time never goes back.
 pub(crate) fn events(outcome: &Outcome, board: usize) -> Vec<Event> {
@@ -65,6 +72,7 @@ pub(crate) fn games(events: &[Event]) -> Vec<Published> {
                 start: placement(start_fen),
                 moves: Vec::new(),
                 result: None,
+                end_in_doubt: false,
             });
             continue;
         }
@@ -82,7 +90,12 @@ pub(crate) fn games(events: &[Event]) -> Vec<Published> {
                 game.moves.push((event.ts, m.clone()));
             }
             EventKind::MoveRetracted { ply, .. } => game.moves.truncate(*ply as usize - 1),
-            EventKind::GameEnded { result, .. } => game.result = Some(*result),
+            EventKind::GameEnded {
+                result, end_certain, ..
+            } => {
+                game.result = Some(*result);
+                game.end_in_doubt = !end_certain;
+            }
             EventKind::GameResumed { .. } => game.result = None,
             _ => {}
         }
@@ -107,8 +120,10 @@ pub(crate) fn not_exactly_right(board: usize, table: &Dealer, events: &[Event]) 
         };
         let (start, played) = (start_placement(game), game.uci());
         let words = match published.get(nth) {
-            None => (0, "is not published".to_owned()),
-            Some(published) if published.start != start => (0, format!("starts with {}", published.start)),
+            None => (0, "is not published".to_owned(), false),
+            Some(published) if published.start != start => {
+                (0, format!("starts with {}", published.start), false)
+            }
             Some(published) => {
                 let moves: Vec<String> = published
                     .moves
@@ -129,13 +144,15 @@ pub(crate) fn not_exactly_right(board: usize, table: &Dealer, events: &[Event]) 
                     around(&moves),
                     moves.len()
                 );
-                (ply, words)
+                let at_the_end = ply + END >= played.len().max(moves.len());
+                (ply, words, published.end_in_doubt && at_the_end)
             }
         };
         wrong.push(Wrong {
             board,
             at: at(words.0),
             words: format!("[{}] game {} {}", table.describe(nth), nth + 1, words.1),
+            stated: words.2,
         });
         if published.len() != table.dealt.len() {
             // What comes later is counted otherwise.
@@ -155,6 +172,7 @@ pub(crate) fn not_exactly_right(board: usize, table: &Dealer, events: &[Event]) 
                 published.len(),
                 table.dealt.len()
             ),
+            stated: false,
         });
     }
     wrong
@@ -195,6 +213,7 @@ pub(crate) fn not_stated(board: usize, table: &Dealer, events: &[Event]) -> Vec<
             board,
             at: played.at,
             words,
+            stated: false,
         });
     }
     for (at, m) in unplayed {
@@ -206,6 +225,7 @@ pub(crate) fn not_stated(board: usize, table: &Dealer, events: &[Event]) -> Vec<
             board,
             at: *at,
             words,
+            stated: false,
         });
     }
     wrong.sort_by_key(|wrong| wrong.at);

@@ -13,7 +13,11 @@ use kiebitz_hardware::recorder::{Recorder, RecorderSettings};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
+use std::collections::VecDeque;
+
 use super::*;
+use crate::hands::hall::OPENING;
+use kiebitz::config::Config;
 
 /// The files of a daemon that was stopped, and what its journal had.
 struct Left {

@@ -98,6 +98,7 @@ impl Command {
                     board,
                     at: OPENING + at,
                     words: String::new(),
+                    stated: false,
                 };
                 println!("{}", verdict::around(&round.play().log, &here, before, after));
                 true

@@ -62,6 +62,7 @@ fn ended(second: i64, result: GameResult) -> Event {
         reason: EndReason::Kings,
         by: DecidedBy::Board,
         confirmed: false,
+        end_certain: true,
     };
     event(second, kind)
 }

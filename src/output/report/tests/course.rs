@@ -63,6 +63,7 @@ fn incident_before_the_game_goes_with_it_and_one_after_it_with_none() {
         reason: EndReason::Kings,
         by: DecidedBy::Board,
         confirmed: false,
+        end_certain: true,
     });
     let late = illegal_move(&story, 2, Severity::Hint);
     story.outside(EventKind::IncidentOpened(Box::new(late)));
@@ -334,6 +335,7 @@ fn ended(reason: EndReason, result: GameResult) -> EventKind {
         reason,
         by: DecidedBy::Board,
         confirmed: false,
+        end_certain: true,
     }
 }
 

@@ -110,6 +110,7 @@ impl GameRenderer<'_> {
     /// When, after which move, and what happened.
     pub(in crate::output::report) fn note(self, note: &Note) -> [String; 3] {
         let (Note::Gap { after_ply, .. }
+        | Note::EndNotWatched { after_ply, .. }
         | Note::BoardDisconnected { after_ply, .. }
         | Note::BoardConnected { after_ply, .. }
         | Note::ClockDisconnected { after_ply, .. }
