@@ -89,11 +89,13 @@ pub(super) fn last_start(before: &Dump, elements: &[Element]) -> Option<(usize, 
     starts(before, elements).pop()
 }
 
-/// The start positions that stood after `before`, each with the index of its element.
+/// The start positions that stood after `before`, each with the index of its element. Where pieces were only put right
+/// between two, it is one, and the last counts.
 pub(super) fn starts(before: &Dump, elements: &[Element]) -> Vec<(usize, Dump)> {
     let mut fields = *before;
-    let mut starts = Vec::new();
+    let mut starts: Vec<(usize, Dump)> = Vec::new();
     for (at, element) in elements.iter().enumerate() {
+        let known = starts.len();
         match *element {
             Element::PieceChange { field, contents, .. } => fields[field.index()] = contents,
             Element::PowerUp | Element::EmptyBoard => fields = tagged(*element),
@@ -105,8 +107,24 @@ pub(super) fn starts(before: &Dump, elements: &[Element]) -> Vec<(usize, Dump)> 
             Element::FourRowsFilled if is_start_position(&fields) => starts.push((at, fields)),
             _ => {}
         }
+        if let [.., (before, start), _] = &starts[..]
+            && starts.len() > known
+            && !moved(&elements[*before..at], start)
+        {
+            starts.remove(known - 1);
+        }
     }
     starts
+}
+
+/// Whether a piece comes to a square that is not its own in a start position.
+pub(super) fn moved(elements: &[Element], start: &Dump) -> bool {
+    elements.iter().any(|element| match *element {
+        Element::PieceChange { contents, field, .. } => {
+            contents.is_some() && contents != start[field.index()]
+        }
+        _ => false,
+    })
 }
 
 fn is_start_position(fields: &Dump) -> bool {

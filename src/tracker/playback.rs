@@ -8,8 +8,9 @@ use kiebitz_protocol::{Dump, Element, SideTime};
 use super::Tracker;
 use super::clock::Side;
 use super::game_end;
-use super::history::{starts, tagged, unmerged};
+use super::history::{self, starts, tagged, unmerged};
 use super::pace::{self, Hands};
+use super::signals::MIN_DOUBTFUL_START;
 
 /// What is being played back.
 #[derive(Debug, Clone, Copy)]
@@ -28,8 +29,9 @@ const MAX_SHOWING: Duration = Duration::from_secs(12);
 const MAX_PLACING: Duration = Duration::from_millis(500);
 /// A piece that is drawn over the board shows on a square for no longer than this.
 const MAX_DRAWING: Duration = Duration::from_millis(400);
-/// How long pieces are taken to have stood in their start position before the first move.
-const START_STOOD: Duration = Duration::from_secs(1);
+/// How long pieces are taken to have stood in their start position before the first move: long enough for one that might
+/// be wrong.
+const START_STOOD: Duration = MIN_DOUBTFUL_START;
 /// Keeps what happened before a given time apart from what happened after it.
 const MOMENT: Duration = Duration::from_millis(1);
 
@@ -58,8 +60,13 @@ impl Tracker {
             let played = game_end::played(game, self.sensors.fields(), placement, with_clock);
             let share = span.mul_f64((*start + 1) as f64 / missed.len().max(1) as f64);
             let over = ended_before.filter(|_| nth + 1 == starts.len());
-            let ended = over.map_or(from + share, |_| until);
+            let ended = over.map_or(from + share, |over| match history::moved(last_game, placement) {
+                // The first moves were made without a press.
+                true => over + until.saturating_duration_since(over) / 2,
+                false => until,
+            });
             let stood = ended.saturating_sub(START_STOOD).max(at);
+            let ended = ended.max((stood + START_STOOD).min(until));
             let over = over.map_or(stood, |over| over.saturating_sub(MOMENT));
             let (play, then) = game.split_at(played);
             self.play_with_result(at, over, play, then);

@@ -24,7 +24,7 @@ pub(super) struct Signals {
 /// How long the board must be quiet before a start position begins a new line.
 const MIN_START: Duration = Duration::from_millis(400);
 /// The same for one that is wrong, or that is not read as a whole: it may not be finished.
-const MIN_DOUBTFUL_START: Duration = Duration::from_secs(2);
+pub(super) const MIN_DOUBTFUL_START: Duration = Duration::from_secs(2);
 /// On so few squares the board may differ from the line while pieces are in somebody's hands.
 const MAX_IN_HAND: usize = 4;
 /// With fewer pieces on the board, of twice as many that the line has, they are being put away.

@@ -1,5 +1,7 @@
 //! The start and the end of a game.
 
+use kiebitz_hardware::Observation;
+use kiebitz_protocol::{Element, Field};
 use shakmaty::{CastlingMode, Position};
 
 use super::{CASTLING, START, World, castling, wire};
@@ -206,4 +208,47 @@ fn a_piece_that_is_not_read_stands_where_it_should() {
 fn a_piece_in_the_hand_before_the_first_move_is_not_unseen() {
     let mut world = World::new(START);
     world.shows("b1.").wait(10_000).shows("a3N").has_announced("Na3");
+}
+
+/// Changes of squares, as the board's memory has them: "e2." for one that is emptied, "e4P" for a pawn put there.
+fn remembered(words: &str) -> Vec<Element> {
+    let change = |word: &str| {
+        let [file, rank, letter] = *word.as_bytes() else {
+            return Element::FourRowsFilled;
+        };
+        Element::PieceChange {
+            contents: wire(char::from(letter)),
+            field: Field::new((b'8' - rank) * 8 + (file - b'a')).expect("a field"),
+            quick: false,
+        }
+    };
+    words.split_whitespace().map(change).collect()
+}
+
+/// A board that was away since 1. e4, for eight seconds, and remembers this.
+fn back_with(words: &str) -> World {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(4000).observe(Observation::Closed {
+        reason: "unplugged".to_owned(),
+    });
+    let changes = remembered(words);
+    for element in &changes {
+        if let Element::PieceChange { field, contents, .. } = *element {
+            world.fields[field.index()] = contents;
+        }
+    }
+    world.wait(8000).observe(Observation::Opened);
+    world.dump().observe(Observation::MemoryAsked);
+    let before = [&[Element::StartPosition][..], &remembered("e2. e4P")].concat();
+    let elements = [&before[..], &changes, &[Element::End]].concat();
+    world.observe(Observation::Memory { elements });
+    world
+}
+
+/// Chess960, and the usual start position but for two swaps. A piece is put right once more before the first move.
+#[test]
+fn a_start_that_might_be_wrong_is_found_in_the_memory() {
+    let swapped = "a8. c8. a8b c8r a1. c1. a1B c1R e4. e2P filled";
+    let mut world = back_with(&format!("{swapped} g1. g1N filled d2. d4P e7. e5p"));
+    world.has_announced("e4 Memory: d4 e5");
 }
