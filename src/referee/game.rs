@@ -259,7 +259,7 @@ impl Referee {
 #[cfg(test)]
 mod tests {
     use crate::laws::Edition;
-    use crate::referee::tests::table::Table;
+    use crate::referee::tests::table::{Table, WHITE_WINS};
     use crate::tracker::{ClockChange, Finding};
 
     /// Messages about White's last move were lost, and then the clock was stopped: the memory holds what was played.
@@ -277,5 +277,17 @@ mod tests {
             .filter_map(|entry| entry.ply.san.clone())
             .collect();
         assert_eq!(sans, ["e4", "e5", "Nf3"]);
+    }
+
+    /// The result was shown before the gap; a king that the memory has on its way there accuses nobody.
+    #[test]
+    fn kings_that_the_memory_has_on_their_way_are_no_moves() {
+        let mut table = Table::new(Edition::Fide2023);
+        table.plays("e4 e5").passes(20).shows(WHITE_WINS);
+        assert_eq!(table.published(), ["1-0 kings by board?"]);
+        table.recalls("e1d4");
+        assert_eq!(table.published(), [""; 0]);
+        let published = &table.referee.game.as_ref().expect("a game").published;
+        assert_eq!(published.len(), 2);
     }
 }

@@ -384,11 +384,17 @@ impl Referee {
         self.check_for_play(now);
     }
 
-    /// Whether a ply read from the board's memory was the last one of a game whose result has been shown since.
+    /// Whether a ply read from the board's memory was the last one of a game whose result has been shown since. An irregular
+    /// one is a king on its way to show it.
     fn was_left_out(&self, ply: &Ply) -> bool {
         self.game.as_ref().is_some_and(|game| {
             let before = game.shown_at.is_some_and(|shown| ply.lifted_at < shown);
-            game.ended && before && ply.inferred && game.published.len() == index(ply.number)
+            game.ended
+                && before
+                && ply.inferred
+                && ply.played.is_some()
+               
+                && game.published.len() == index(ply.number)
         })
     }
 

@@ -169,6 +169,17 @@ impl Table {
         self.finds(Finding::Amended { ply, reason })
     }
 
+    /// The board's memory has one more ply, made before what was last shown.
+    pub(in crate::referee) fn recalls(&mut self, name: &str) -> &mut Self {
+        let ply = Ply {
+            lifted_at: self.now.saturating_sub(Duration::from_secs(10)),
+            inferred: true,
+            ..self.ply(name)
+        };
+        self.states.push(ply.after.clone());
+        self.finds(Finding::Made(Box::new(ply)))
+    }
+
     pub(in crate::referee) fn takes_back(&mut self) -> &mut Self {
         let (ply, reason) = (self.last(), Withdrawal::Takeback);
         self.states.pop();
