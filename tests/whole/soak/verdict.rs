@@ -24,6 +24,8 @@ pub(crate) struct Published {
     pub(crate) result: Option<GameResult>,
     /// Its end is stated not to have been watched.
     pub(crate) end_in_doubt: bool,
+    /// It is stated that moves are missing from here on.
+    pub(crate) missing_after: Option<usize>,
 }
 
 /// Something that is wrong at a board, and when it was played or published.
@@ -32,7 +34,7 @@ pub(crate) struct Wrong {
     pub(crate) board: usize,
     pub(crate) at: Timestamp,
     pub(crate) words: String,
-    /// It is no more than the end of a game, which is stated to be in doubt.
+    /// It is no more than what is stated: that the end of a game is in doubt, or that moves are missing.
     pub(crate) stated: bool,
 }
 
@@ -73,8 +75,19 @@ pub(crate) fn games(events: &[Event]) -> Vec<Published> {
                 moves: Vec::new(),
                 result: None,
                 end_in_doubt: false,
+                missing_after: None,
             });
             continue;
+        }
+        if let (
+            EventKind::BoardRecovered {
+                by: Recovery::Undecidable,
+                ..
+            },
+            Some(last),
+        ) = (&event.kind, games.last_mut())
+        {
+            last.missing_after = Some(last.moves.len());
         }
         let Some(game) = games.iter_mut().find(|game| game.id == id) else {
             continue;
@@ -145,7 +158,8 @@ pub(crate) fn not_exactly_right(board: usize, table: &Dealer, events: &[Event]) 
                     moves.len()
                 );
                 let at_the_end = ply + END >= played.len().max(moves.len());
-                (ply, words, published.end_in_doubt && at_the_end)
+                let missing = published.missing_after == Some(ply) && moves.len() == ply;
+                (ply, words, missing || published.end_in_doubt && at_the_end)
             }
         };
         wrong.push(Wrong {
