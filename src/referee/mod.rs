@@ -393,7 +393,6 @@ impl Referee {
                 && before
                 && ply.inferred
                 && ply.played.is_some()
-               
                 && game.published.len() == index(ply.number)
         })
     }
