@@ -45,6 +45,8 @@ struct MqttTable {
     prefix: Text<Prefix>,
     #[serde(default = "none")]
     public_delay: Text<Delay>,
+    #[serde(default)]
+    commands: bool,
 }
 
 fn live() -> Text<Prefix> {
@@ -228,6 +230,7 @@ fn of_boards(text: &str) -> Result<String, Wrong> {
 fn mqtt(table: MqttTable, daemon: &Daemon) -> MqttConfig {
     let broker = table.url.0.0.with_prefix(table.prefix.0);
     let broker = broker.with_public_delay(table.public_delay.0.0);
+    let broker = broker.with_commands(table.commands);
     match &daemon.name {
         Some(name) => broker.with_daemon(name.as_str()),
         None => broker,

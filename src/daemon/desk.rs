@@ -10,6 +10,7 @@ use kiebitz_hardware::{Line, Timestamp};
 use tokio::sync::{mpsc, watch};
 use tokio::time::MissedTickBehavior;
 
+use super::commands::Commands;
 use super::day::Day;
 use super::greeting::Greeting;
 use super::log;
@@ -40,6 +41,8 @@ pub(super) struct Desk {
     pub(super) mqtt: Option<Mqtt>,
     pub(super) greeting: Greeting,
     pub(super) lines: BTreeMap<PortId, PortLine>,
+    /// The answers to commands, which are published after what the commands led to.
+    pub(super) answers: Vec<Message>,
     pub(super) storage: Storage,
     pub(super) day: Day,
 }
@@ -81,6 +84,7 @@ impl Desk {
     pub(super) async fn work(
         mut self,
         mut inputs: mpsc::Receiver<(PortId, PortInput)>,
+        commands: &mut Commands,
         stop: &mut Stop,
     ) -> Ended {
         let mut scan = tokio::time::interval(SCAN_INTERVAL);
@@ -102,6 +106,10 @@ impl Desk {
                 Ok(()) = kept.changed() => {}
                 Ok(()) = noted.changed() => {}
                 Some((port, input)) = inputs.recv() => self.handle_input(port, input),
+                received = commands.next() => {
+                    let answer = commands.carry_out(self.time.now(), &mut self.hall, &received);
+                    self.answers.push(answer);
+                }
                 () = self.time.until(due) => {}
             }
             let now = self.time.now();
@@ -244,10 +252,11 @@ impl Desk {
             self.greeting.apply(event);
             self.day.hear(now);
         }
-        let messages = self
+        let mut messages = self
             .mqtt
             .as_mut()
             .map_or_else(Vec::new, |mqtt| mqtt.messages(now, &events, &touched, &self.hall));
+        messages.append(&mut self.answers);
         if !events.is_empty() || !messages.is_empty() {
             self.ahead.hold(now, recorded, Ahead::Batch(events, messages));
         }

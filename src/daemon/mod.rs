@@ -6,6 +6,7 @@
 //! up the boards, nor keep the program from ending.
 
 mod backlog;
+mod commands;
 mod day;
 mod desk;
 mod greeting;
@@ -34,8 +35,9 @@ use crate::config::Config;
 use crate::events::LIVE_STREAM;
 use crate::exit::Stop;
 use crate::journal::Journal;
-use crate::output::mqtt::{Courier, Message, Outbox};
+use crate::output::mqtt::{Courier, Message, MqttConfig, Outbox};
 use crate::system_time::{self, LiveTime, wall_time};
+use commands::Commands;
 use day::Day;
 use desk::{Desk, Ended};
 use greeting::Greeting;
@@ -74,11 +76,16 @@ pub async fn run(config: Config) -> Result<()> {
         return Ok(());
     };
     let lock = Arc::new(lock?);
-    let start = |broker| Courier::start(broker, Some(backlog::of(&config)));
+    let (sender, received) = mpsc::channel(commands::WAITING);
+    let start = |broker: MqttConfig| {
+        let sender = broker.takes_commands().then_some(sender);
+        Courier::start(broker, Some(backlog::of(&config)), sender)
+    };
     let courier = config.mqtt.clone().map(start).transpose()?;
     let mut daemon = Daemon {
         outbox: courier.as_ref().map(|courier| courier.outbox().clone()),
         storage: Storage::default(),
+        commands: Commands::new(courier.as_ref().map(|_| received)),
         config,
         lock,
     };
@@ -101,6 +108,7 @@ struct Daemon {
     config: Config,
     outbox: Option<Outbox>,
     storage: Storage,
+    commands: Commands,
     lock: Arc<StateLock>,
 }
 
@@ -156,6 +164,11 @@ impl Daemon {
                 tape.record(at, &port.name, port.mode, closed);
             }
         }
+        if beginning == Beginning::Program
+            && let Some(journal) = &journal
+        {
+            self.commands.go_on(journal);
+        }
         let numbers = Numbers::start(config.numbers_file(), config.spare_numbers_file(), numbers)?;
         let keeper = Keeper::start(KeeperThread {
             journal,
@@ -180,6 +193,7 @@ impl Daemon {
             mqtt,
             greeting: Greeting::new(config.clock_messages.clone()),
             lines: BTreeMap::new(),
+            answers: Vec::new(),
             storage: self.storage.clone(),
             day: Day::new(time.now(), system_time::local_zone()),
             time,
@@ -193,7 +207,7 @@ impl Daemon {
         }
         // Outside systemd this does nothing.
         let _ = sd_notify::notify(&[sd_notify::NotifyState::Ready]);
-        Ok(desk.work(from_ports, stop).await)
+        Ok(desk.work(from_ports, &mut self.commands, stop).await)
     }
 }
 

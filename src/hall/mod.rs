@@ -201,6 +201,13 @@ impl Hall {
         self.boards.values()
     }
 
+    /// The names of all boards, and of those that are configured and have not been met.
+    #[must_use]
+    pub fn names_of_boards(&self) -> BTreeSet<String> {
+        let configured = self.names.configured().map(str::to_owned);
+        self.boards.keys().cloned().chain(configured).collect()
+    }
+
     /// A board by its name.
     #[must_use]
     pub fn board(&self, name: &str) -> Option<&Board> {
@@ -425,8 +432,12 @@ impl Hall {
     /// Carries out a command for a board, if that is possible.
     pub fn command(&mut self, now: Timestamp, board: &str, command: &Command) -> Answer {
         self.advance(now);
+        if !self.boards.contains_key(board) && self.names.configured().any(|name| name == board) {
+            let unmet = self.unmet(board);
+            self.boards.insert(board.to_owned(), unmet);
+        }
         let Some(asked) = self.boards.get_mut(board) else {
-            let boards = self.boards.keys().cloned().collect();
+            let boards = self.names_of_boards().into_iter().collect();
             let board = board.to_owned();
             let language = self.names.regulations(&board).language;
             return command.answer(Err(&Refusal::UnknownBoard { board, boards }), language);
@@ -518,14 +529,13 @@ impl Hall {
         if self.is_seated(&name) {
             name = Names::another(&name, &port);
         }
-        let new = || {
-            let begun = self.numbers.boards.get(&name).copied();
-            let board = Board::new(&name, &self.stream, self.names.regulations(&name));
-            let mut board = board.begun_after(begun.unwrap_or(self.numbers.others));
-            board.follow(&self.steps);
-            board
+        if !self.boards.contains_key(&name) {
+            let unmet = self.unmet(&name);
+            self.boards.insert(name.clone(), unmet);
+        }
+        let Some(board) = self.boards.get_mut(&name) else {
+            return;
         };
-        let board = self.boards.entry(name.clone()).or_insert_with(new);
         board.sit(&port);
         let seat = self
             .lines
@@ -537,6 +547,15 @@ impl Hall {
         }
         seat.board = Some(name.clone());
         self.heard(&name);
+    }
+
+    /// A board of that name that nobody has met.
+    fn unmet(&self, name: &str) -> Board {
+        let begun = self.numbers.boards.get(name).copied();
+        let board = Board::new(name, &self.stream, self.names.regulations(name));
+        let mut board = board.begun_after(begun.unwrap_or(self.numbers.others));
+        board.follow(&self.steps);
+        board
     }
 
     fn is_seated(&self, name: &str) -> bool {

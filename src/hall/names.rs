@@ -65,6 +65,16 @@ impl Names {
         }
     }
 
+    /// The names that are configured.
+    pub(super) fn configured(&self) -> impl Iterator<Item = &str> {
+        let config = match self {
+            Self::Recorded => None,
+            Self::RecordedAs(config) | Self::Configured(config) => Some(config),
+        };
+        let boards = config.into_iter().flat_map(|config| &config.boards);
+        boards.map(|board| board.name.as_str())
+    }
+
     /// The name for a board whose own name is taken by another one that is plugged in.
     pub(super) fn another(name: &str, port: &str) -> String {
         format!("{name}-{}", short(port))

@@ -233,8 +233,8 @@ pub enum InvalidCommand {
 /// The answer to a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Answer {
-    /// The command's id.
-    pub id: String,
+    /// The command's id; `None`: it had none that could be read.
+    pub id: Option<String>,
     /// Whether it was carried out.
     pub ok: bool,
     /// What the sender should know about what was done.
@@ -245,10 +245,10 @@ pub struct Answer {
     pub error: Option<String>,
 }
 
-/// Who gave a command that names nobody.
-const ARBITER: &str = "arbiter";
-
 impl Command {
+    /// Who gave a command that names nobody.
+    pub const ARBITER: &str = "arbiter";
+
     /// Reads a command. Its board and its time are not part of the text: they come from its carrier.
     ///
     /// # Errors
@@ -261,7 +261,7 @@ impl Command {
     fn from_fields(mut fields: Map<String, Value>) -> Result<Self, InvalidCommand> {
         let id = take_text(&mut fields, "id")?.ok_or(InvalidCommand::Missing("id"))?;
         let given = take_text(&mut fields, "do")?.ok_or(InvalidCommand::Missing("do"))?;
-        let by = take_text(&mut fields, "by")?.unwrap_or_else(|| ARBITER.to_owned());
+        let by = take_text(&mut fields, "by")?.unwrap_or_else(|| Self::ARBITER.to_owned());
         let known = Action::ALL.iter().find(|action| action.as_str() == given);
         let action = *known.ok_or(InvalidCommand::Unknown { given })?;
         let arguments = Value::Object(fields);
@@ -283,7 +283,7 @@ impl Command {
             Err(refusal) => (None, Some(refusal.text(language))),
         };
         Answer {
-            id: self.id.clone(),
+            id: Some(self.id.clone()),
             ok: error.is_none(),
             note,
             error,

@@ -41,7 +41,7 @@ impl Connection {
     ///
     /// When no broker answers in time.
     pub(crate) async fn open(config: MqttConfig) -> Result<Self> {
-        let courier = Courier::start(config.clone(), None)?;
+        let courier = Courier::start(config.clone(), None, None)?;
         let mut state = courier.outbox().connection();
         let connected = state.wait_for(|state| *state == ConnectionState::Connected);
         if !matches!(timeout(CONNECT_TIMEOUT, connected).await, Ok(Ok(_))) {

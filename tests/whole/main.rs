@@ -8,6 +8,8 @@
     reason = "a test that cannot go on has failed"
 )]
 
+#[cfg(target_os = "linux")]
+mod arbiter;
 mod backup;
 #[cfg(unix)]
 mod bus;

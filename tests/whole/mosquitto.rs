@@ -20,6 +20,11 @@ pub(crate) struct Mosquitto {
 
 impl Mosquitto {
     pub(crate) async fn start() -> Self {
+        Self::configured(|port| format!("listener {port} 127.0.0.1\nallow_anonymous true\n")).await
+    }
+
+    /// With what the broker is to do on its port.
+    pub(crate) async fn configured(config: impl FnOnce(u16) -> String) -> Self {
         let port = std::net::TcpListener::bind("127.0.0.1:0")
             .and_then(|l| l.local_addr())
             .expect("a port")
@@ -29,10 +34,8 @@ impl Mosquitto {
             .join(format!("mosquitto-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&directory).expect("a directory for the broker");
         // It forgets nothing that a listener has not taken yet.
-        let config = format!(
-            "listener {port} 127.0.0.1\nallow_anonymous true\npersistence false\nuser root\nlog_dest none\n\
-             max_queued_messages 0\n"
-        );
+        let own = "persistence false\nuser root\nlog_dest none\nmax_queued_messages 0\n";
+        let config = format!("{}{own}", config(port));
         std::fs::write(directory.join("mosquitto.conf"), config).expect("the broker's configuration");
         let mut broker = Self {
             port,

@@ -11,7 +11,7 @@ use kiebitz::replay::Replay;
 use kiebitz::system_time::LiveTime;
 use kiebitz_hardware::Timestamp;
 use rumqttc::v5::mqttbytes::QoS;
-use rumqttc::v5::mqttbytes::v5::{Packet, Publish};
+use rumqttc::v5::mqttbytes::v5::{Packet, Publish, PublishProperties};
 use rumqttc::v5::{AsyncClient, Event, MqttOptions};
 use serde_json::Value;
 use tokio::sync::{oneshot, watch};
@@ -113,6 +113,7 @@ impl Publisher {
 
 /// Hears everything under "kiebitz" and remembers it; connects again by itself.
 pub(crate) struct Listener {
+    client: AsyncClient,
     heard: Arc<Mutex<Vec<(Timestamp, Publish)>>>,
     changed: watch::Receiver<u64>,
     subscribed: watch::Receiver<u64>,
@@ -122,20 +123,34 @@ pub(crate) struct Listener {
 impl Listener {
     /// Listens once it has subscribed.
     pub(crate) async fn start(id: &str, broker: SocketAddr) -> Self {
+        Self::with_login(id, broker, None, "kiebitz/#").await
+    }
+
+    /// The same as somebody, whose password is "secret".
+    pub(crate) async fn with_login(
+        id: &str,
+        broker: SocketAddr,
+        login: Option<&str>,
+        filter: &'static str,
+    ) -> Self {
         let mut options = MqttOptions::new(id, broker.ip().to_string(), broker.port());
         options.set_max_packet_size(Some(1 << 20));
+        if let Some(login) = login {
+            options.set_credentials(login, "secret");
+        }
         let (client, mut events) = AsyncClient::new(options, 16);
         let heard = Arc::new(Mutex::new(Vec::new()));
         let (change, changed) = watch::channel(0);
         let (subscription, subscribed) = watch::channel(0);
         let memory = Arc::clone(&heard);
+        let sender = client.clone();
         let time = LiveTime::start();
         let task = tokio::spawn(async move {
             loop {
                 match events.poll().await {
                     Ok(Event::Incoming(Packet::ConnAck(_))) => {
                         client
-                            .try_subscribe("kiebitz/#", QoS::AtLeastOnce)
+                            .try_subscribe(filter, QoS::AtLeastOnce)
                             .expect("room for a request");
                     }
                     Ok(Event::Incoming(Packet::SubAck(_))) => subscription.send_modify(|count| *count += 1),
@@ -149,6 +164,7 @@ impl Listener {
             }
         });
         let listener = Self {
+            client: sender,
             heard,
             changed,
             subscribed,
@@ -156,6 +172,16 @@ impl Listener {
         };
         listener.subscribed(1).await;
         listener
+    }
+
+    /// Sends a message.
+    pub(crate) fn send(&self, to: &str, text: &str, retained: bool, properties: Option<PublishProperties>) {
+        let text = text.to_owned();
+        let properties = properties.unwrap_or_default();
+        let sent = self
+            .client
+            .try_publish_with_properties(to, QoS::AtLeastOnce, retained, text, properties);
+        sent.expect("room for a request");
     }
 
     /// Waits for the subscription of that number: 1, and one more after every loss of the broker.

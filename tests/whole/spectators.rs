@@ -24,10 +24,10 @@ const GAME: &str = "1. e4 e5 2. Nf3 d6 3. d4 Bg4 4. dxe5 Bxf3 5. Qxf3 dxe5 6. Bc
                     15. Bxd7+ Nxd7 16. Qb8+ Nxb8 17. Rd8#";
 
 /// A program of this package; it is killed when the test is done with it.
-struct Program(Child);
+pub(crate) struct Program(Child);
 
 impl Program {
-    fn start(directory: &Path, args: &[&str]) -> Self {
+    pub(crate) fn start(directory: &Path, args: &[&str]) -> Self {
         let log = File::options()
             .append(true)
             .create(true)
@@ -44,7 +44,7 @@ impl Program {
     }
 
     /// Waits until it has stopped in good order.
-    fn stop(mut self) {
+    pub(crate) fn stop(mut self) {
         let sent = Command::new("kill").arg(self.0.id().to_string()).status();
         assert!(sent.expect("kill runs").success());
         assert_eq!(self.0.wait().expect("it ends").code(), Some(0));

@@ -23,6 +23,7 @@ pub struct MqttConfig {
     pub(crate) daemon: String,
     pub(crate) keep_alive: Duration,
     pub(crate) public_delay: Duration,
+    pub(crate) commands: bool,
 }
 
 /// What is wrong with a broker's URL.
@@ -122,6 +123,7 @@ impl MqttConfig {
             daemon: host_name(),
             keep_alive: KEEP_ALIVE,
             public_delay: Duration::ZERO,
+            commands: false,
         })
     }
 
@@ -145,6 +147,20 @@ impl MqttConfig {
     pub fn with_public_delay(mut self, delay: Duration) -> Self {
         self.public_delay = delay;
         self
+    }
+
+    /// The same with commands taken from the broker, or not. The default is not: whoever may write to a broker without
+    /// an access list could change any game.
+    #[must_use]
+    pub fn with_commands(mut self, taken: bool) -> Self {
+        self.commands = taken;
+        self
+    }
+
+    /// Whether commands are taken from the broker.
+    #[must_use]
+    pub fn takes_commands(&self) -> bool {
+        self.commands
     }
 
     /// Host and port.

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use super::backlog::Backlog;
 use super::config::MqttConfig;
+use super::inlet::Received;
 use super::outbox::Outbox;
 use super::topics::TopicError;
 
@@ -19,13 +20,19 @@ pub struct Courier {
 }
 
 impl Courier {
-    /// Starts to deliver, in a task of its own; see [`Outbox::connect`]. Needs a tokio runtime around it.
+    /// Starts to deliver, in a task of its own; see [`Outbox::connect`]. Needs a tokio runtime around it. Commands that the
+    /// broker has for the boards go to `commands`; without it they are not asked for.
     ///
     /// # Errors
     ///
     /// [`TopicError`] when the daemon's host name cannot be part of a topic.
-    pub fn start(config: MqttConfig, backlog: Option<Arc<dyn Backlog>>) -> Result<Self, TopicError> {
+    pub fn start(
+        config: MqttConfig,
+        backlog: Option<Arc<dyn Backlog>>,
+        commands: Option<mpsc::Sender<Received>>,
+    ) -> Result<Self, TopicError> {
         let (outbox, task) = Outbox::connect(config, backlog)?;
+        let task = task.with_commands(commands);
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(task.run(async {
             // Dropping the sender stops it as well.

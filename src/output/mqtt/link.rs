@@ -9,7 +9,7 @@ use std::collections::{HashMap, VecDeque};
 use rumqttc::Outgoing;
 use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5::{
-    ConnAck, LastWill, LastWillProperties, Packet, PubAckReason, PublishProperties,
+    ConnAck, LastWill, LastWillProperties, Packet, PubAckReason, PublishProperties, SubscribeReasonCode,
 };
 use rumqttc::v5::mqttbytes::v5::{ConnectProperties, DisconnectReasonCode};
 use rumqttc::v5::{AsyncClient, ConnectionError, Event, EventLoop, MqttOptions, StateError};
@@ -17,8 +17,10 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::config::MqttConfig;
-use super::message::{MediaType, Message};
+use super::inlet::{self, Received};
+use super::message::{Delivery, MediaType, Message};
 use super::queue::Ticket;
+use super::topics::Prefix;
 
 /// A connection that is being made, or stands.
 #[derive(Debug)]
@@ -31,6 +33,7 @@ pub(crate) struct Link {
     unnumbered: VecDeque<Ticket>,
     /// By packet id.
     under_way: HashMap<u16, Ticket>,
+    prefix: Prefix,
 }
 
 /// What happens on a connection.
@@ -42,6 +45,10 @@ pub(crate) enum LinkEvent {
     Acknowledged(Ticket),
     /// The broker refuses a message.
     Refused(Ticket, PubAckReason),
+    /// Somebody sent a command.
+    Commanded(Box<Received>),
+    /// The broker does not let kiebitz have commands.
+    Unheard(SubscribeReasonCode),
     /// DISCONNECT is sent: an orderly end.
     Closed,
     /// The connection could not be made, or is lost.
@@ -89,6 +96,7 @@ impl Link {
             poller,
             unnumbered: VecDeque::new(),
             under_way: HashMap::new(),
+            prefix: config.prefix.clone(),
         }
     }
 
@@ -99,6 +107,10 @@ impl Link {
             payload_format_indicator: Some(UTF_8),
             content_type: Some(message.media_type.as_str().to_owned()),
             user_properties: message.kept.then(Vec::new).unwrap_or_else(not_kept),
+            correlation_data: match &message.delivery {
+                Delivery::Answer { correlation } => correlation.clone(),
+                Delivery::Event { .. } | Delivery::Retained => None,
+            },
             ..PublishProperties::default()
         };
         let (topic, payload) = (&*message.topic, message.payload.clone());
@@ -111,6 +123,11 @@ impl Link {
             self.unnumbered.push_back(ticket);
         }
         taken
+    }
+
+    /// Asks the broker for commands. What it cannot be asked for now is lost with the connection.
+    pub(crate) fn listen(&self) {
+        let _ = self.client.try_subscribe_many(inlet::filters(&self.prefix));
     }
 
     /// Sends DISCONNECT, which keeps the broker from publishing the last will.
@@ -144,6 +161,18 @@ impl Link {
                         }
                         reason => LinkEvent::Refused(ticket, reason),
                     };
+                }
+                Event::Incoming(Packet::Publish(publish)) => {
+                    if let Some(received) = Received::read(&self.prefix, &publish) {
+                        return LinkEvent::Commanded(Box::new(received));
+                    }
+                }
+                Event::Incoming(Packet::SubAck(ack)) => {
+                    let granted =
+                        |code: &SubscribeReasonCode| matches!(code, SubscribeReasonCode::Success(_));
+                    if let Some(refused) = ack.return_codes.into_iter().find(|code| !granted(code)) {
+                        return LinkEvent::Unheard(refused);
+                    }
                 }
                 Event::Outgoing(Outgoing::Disconnect) => return LinkEvent::Closed,
                 _ => {}

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use serde::Serialize;
 
 use crate::events::Event;
+use crate::referee::command::Answer;
 
 /// A message to publish; all are QoS 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +44,11 @@ pub enum Delivery {
     },
     /// A full picture, retained by the broker: a later one on the same topic replaces it.
     Retained,
+    /// The answer to a command.
+    Answer {
+        /// What the sender knows it by.
+        correlation: Option<Bytes>,
+    },
 }
 
 impl Message {
@@ -69,6 +75,18 @@ impl Message {
             payload: json(content),
             media_type: MediaType::Json,
             delivery: Delivery::Retained,
+            kept: true,
+        }
+    }
+
+    /// The answer to a command.
+    #[must_use]
+    pub fn answer(topic: &Arc<str>, correlation: Option<Bytes>, answer: &Answer) -> Self {
+        Self {
+            topic: Arc::clone(topic),
+            payload: json(answer),
+            media_type: MediaType::Json,
+            delivery: Delivery::Answer { correlation },
             kept: true,
         }
     }

@@ -95,6 +95,7 @@ impl Outbox {
             reader: Reader::new(backlog),
             progress,
             connection,
+            commands: None,
         };
         Ok((outbox, task))
     }

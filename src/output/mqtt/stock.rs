@@ -173,7 +173,7 @@ impl Stock {
                 let all = self.ledger.acknowledge(board, *seq);
                 all.map(|seq| (Arc::clone(board), seq))
             }
-            Delivery::Retained => None,
+            Delivery::Retained | Delivery::Answer { .. } => None,
         };
         Some(Acknowledged { message, all })
     }

@@ -23,6 +23,15 @@ pub struct BoardTopics {
     public: String,
 }
 
+/// What a topic for commands says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CommandTopic {
+    /// The board's level.
+    pub(crate) board: String,
+    /// Whose own topic it is.
+    pub(crate) login: Option<String>,
+}
+
 /// A name that cannot be part of a topic.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -94,6 +103,48 @@ impl Prefix {
             public: format!("{self}/public/boards/{level}"),
         })
     }
+
+    /// Where commands for all boards come: for anybody, and for each login a topic of its own, which a broker can see to.
+    pub(crate) fn commands(&self) -> [String; 2] {
+        ["", "/+"].map(|login| format!("{self}/boards/+/command{login}"))
+    }
+
+    /// What a topic says that matches one of [`commands`](Self::commands); `None`: it matches none.
+    pub(crate) fn command_topic(&self, topic: &str) -> Option<CommandTopic> {
+        let levels: Vec<&str> = topic
+            .strip_prefix(&format!("{self}/boards/"))?
+            .split('/')
+            .collect();
+        let (board, login) = match levels[..] {
+            [board, "command"] => (board, None),
+            [board, "command", login] if !login.is_empty() => (board, Some(login.to_owned())),
+            _ => return None,
+        };
+        (!board.is_empty()).then(|| CommandTopic {
+            board: board.to_owned(),
+            login,
+        })
+    }
+
+    /// Where the answer to a command for a board goes: where it is `asked` for, but into none of kiebitz's other topics,
+    /// which are not the sender's to write.
+    pub(crate) fn answer(&self, board: &str, asked: Option<&str>) -> String {
+        let own = format!("{self}/boards/{board}/answer");
+        let may = |asked: &str| {
+            let foreign = asked != self.0 && !asked.starts_with(&format!("{self}/"));
+            let answers = asked == own || asked.starts_with(&format!("{own}/"));
+            !asked.is_empty() && !asked.starts_with('$') && check(asked).is_ok() && (foreign || answers)
+        };
+        asked
+            .filter(|asked| may(asked))
+            .map_or(own.clone(), str::to_owned)
+    }
+}
+
+/// Whether a board of that name has that level in its topics.
+#[must_use]
+pub fn is_level_of(at: &str, name: &str) -> bool {
+    level(name).is_ok_and(|level| level == at)
 }
 
 impl FromStr for Prefix {
@@ -164,7 +215,7 @@ impl BoardTopics {
         format!("{}/incidents", self.own)
     }
 
-    /// Reserved for commands; nothing listens there yet.
+    /// Where commands come.
     #[must_use]
     pub fn command(&self) -> String {
         format!("{}/command", self.own)

@@ -5,7 +5,7 @@ use core::pin::{Pin, pin};
 use core::time::Duration;
 use std::sync::Arc;
 
-use rumqttc::v5::mqttbytes::v5::PubAckReason;
+use rumqttc::v5::mqttbytes::v5::{PubAckReason, SubscribeReasonCode};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Sleep, sleep};
 use tracing::{debug, error, info, warn};
@@ -13,6 +13,7 @@ use tracing::{debug, error, info, warn};
 use super::{ConnectionState, Handed, Progress};
 use crate::output::mqtt::backlog::{Reader, ReaderEvent};
 use crate::output::mqtt::config::MqttConfig;
+use crate::output::mqtt::inlet::Received;
 use crate::output::mqtt::link::{Limits, Link, LinkEvent, LostReason};
 use crate::output::mqtt::message::Message;
 use crate::output::mqtt::payload::DaemonState;
@@ -29,6 +30,8 @@ pub struct OutboxTask {
     pub(super) reader: Reader,
     pub(super) progress: Arc<watch::Sender<Progress>>,
     pub(super) connection: watch::Sender<ConnectionState>,
+    /// Where commands go; `None`: nobody takes them.
+    pub(super) commands: Option<mpsc::Sender<Received>>,
 }
 
 /// The pause after the first failed attempt; every further one is twice as long.
@@ -62,6 +65,12 @@ struct Stopping {
 }
 
 impl OutboxTask {
+    /// The same with somebody who takes commands.
+    #[must_use]
+    pub fn with_commands(self, commands: Option<mpsc::Sender<Received>>) -> Self {
+        Self { commands, ..self }
+    }
+
     /// Delivers until `shutdown` is ready: then what is left goes out, if it does within five seconds, and the daemon's
     /// state becomes offline. Ends as well when every [`Outbox`](super::Outbox) is gone.
     pub async fn run(mut self, shutdown: impl Future<Output = ()>) {
@@ -87,12 +96,17 @@ impl OutboxTask {
                     Step::Link(LinkEvent::Connected(limits)) => {
                         self.connected(&mut attempts, stopping.is_some());
                         phase = phase.connected(limits);
+                        if let (Phase::Connected(link, _), Some(_)) = (&phase, &self.commands) {
+                            link.listen();
+                        }
                     }
                     Step::Link(LinkEvent::Acknowledged(ticket)) => {
                         attempts.pause = FIRST_PAUSE;
                         self.acknowledge(ticket);
                     }
                     Step::Link(LinkEvent::Refused(ticket, reason)) => self.refused(ticket, reason),
+                    Step::Link(LinkEvent::Commanded(command)) => self.commanded(*command),
+                    Step::Link(LinkEvent::Unheard(reason)) => self.unheard(&reason),
                     Step::Link(LinkEvent::Closed) => break,
                     Step::Link(LinkEvent::Lost(reason)) => phase = self.lost(&reason, &mut attempts),
                 },
@@ -316,6 +330,26 @@ impl OutboxTask {
                 "the broker refuses a message to {topic}: {reason:?}"
             );
         }
+    }
+
+    fn commanded(&self, command: Received) {
+        let Some(commands) = &self.commands else { return };
+        if let Err(mpsc::error::TrySendError::Full(command)) = commands.try_send(command) {
+            let board = command.board;
+            warn!(
+                board,
+                "more commands come for {board} than can be carried out; this one is not answered"
+            );
+        }
+    }
+
+    fn unheard(&self, reason: &SubscribeReasonCode) {
+        let [topic, _] = self.config.prefix.commands();
+        error!(
+            topic,
+            ?reason,
+            "the broker lets kiebitz have no commands ({reason:?}): its user needs the right to read {topic}"
+        );
     }
 
     fn update_progress(&self, read: usize) {

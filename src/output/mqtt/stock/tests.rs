@@ -42,7 +42,9 @@ fn send_all(stock: &mut Stock) -> Vec<(Ticket, String)> {
     while let Some((ticket, message)) = stock.send_next() {
         let text = match &message.delivery {
             Delivery::Event { board, seq } => format!("{board} {seq}"),
-            Delivery::Retained => format!("{} {}", message.topic, String::from_utf8_lossy(&message.payload)),
+            Delivery::Retained | Delivery::Answer { .. } => {
+                format!("{} {}", message.topic, String::from_utf8_lossy(&message.payload))
+            }
         };
         sent.push((ticket, text));
     }

@@ -1,0 +1,332 @@
+//! Commands from the broker: each is carried out once, and answered.
+
+use std::collections::{HashMap, VecDeque};
+
+use kiebitz_hardware::Timestamp;
+use tokio::sync::mpsc;
+
+use crate::events::{Action, Event, EventKind, LIVE_STREAM};
+use crate::hall::Hall;
+use crate::journal::{Journal, JournalError};
+use crate::output::mqtt::{Message, Received, is_level_of};
+use crate::referee::command::{Answer, Command};
+
+/// Takes commands from the broker.
+#[derive(Debug)]
+pub(super) struct Commands {
+    received: Option<mpsc::Receiver<Received>>,
+    /// What was done, by board and id.
+    done: HashMap<(String, String), Done>,
+    /// The same, oldest first.
+    order: VecDeque<(String, String)>,
+}
+
+/// A command that was answered.
+#[derive(Debug)]
+struct Done {
+    action: Action,
+    by: String,
+    arguments: serde_json::Value,
+    answer: Answer,
+}
+
+/// So many commands may wait.
+pub(super) const WAITING: usize = 64;
+/// So many are remembered: a command that comes twice comes soon.
+const REMEMBERED: usize = 1000;
+/// After a restart, those among so many events of each board: a day has fewer.
+const LOOKED_BACK: u64 = 5000;
+/// A command is no longer than this, in bytes: one with the moves of the longest game has 10,000.
+const MAX_TEXT: usize = 64 << 10;
+
+impl Commands {
+    /// `received`: where they come from; `None`: there are none.
+    pub(super) fn new(received: Option<mpsc::Receiver<Received>>) -> Self {
+        Self {
+            received,
+            done: HashMap::new(),
+            order: VecDeque::new(),
+        }
+    }
+
+    /// Goes on with the last commands of the journal, so that none of them is carried out twice.
+    pub(super) fn go_on(&mut self, journal: &Journal) {
+        match last_commands(journal) {
+            Ok(events) => events.iter().for_each(|event| self.recall(event)),
+            Err(error) => tracing::warn!("a command that comes once more is carried out again: {error}"),
+        }
+    }
+
+    fn recall(&mut self, event: &Event) {
+        let EventKind::CommandTaken {
+            id,
+            action,
+            by,
+            arguments,
+            error,
+            note,
+        } = &event.kind
+        else {
+            return;
+        };
+        let done = Done {
+            action: *action,
+            by: by.clone(),
+            arguments: arguments.clone(),
+            answer: Answer {
+                id: Some(id.clone()),
+                ok: error.is_none(),
+                note: note.clone(),
+                error: error.clone(),
+            },
+        };
+        self.remember((event.board.clone(), id.clone()), done);
+    }
+
+    /// The next one. May be dropped and called again.
+    pub(super) async fn next(&mut self) -> Received {
+        if let Some(received) = &mut self.received
+            && let Some(command) = received.recv().await
+        {
+            return command;
+        }
+        core::future::pending().await
+    }
+
+    /// Carries out a command at `now` and returns the answer, which is to be published after the events that follow.
+    pub(super) fn carry_out(&mut self, now: Timestamp, hall: &mut Hall, received: &Received) -> Message {
+        let answer = self.answer(now, hall, received);
+        let board = &*received.board;
+        match &answer.error {
+            None => tracing::info!(board, id = answer.id, "{board}: a command is carried out"),
+            Some(error) => tracing::warn!(board, id = answer.id, "{board}: a command is refused: {error}"),
+        }
+        received.reply.message(&answer)
+    }
+
+    fn answer(&mut self, now: Timestamp, hall: &mut Hall, received: &Received) -> Answer {
+        let command = match read(received) {
+            Ok(command) => command,
+            Err(refused) => return refused,
+        };
+        let names = hall.names_of_boards();
+        let board = names.into_iter().find(|name| is_level_of(&received.board, name));
+        let board = board.unwrap_or_else(|| received.board.clone());
+        let key = (board, command.id.clone());
+        if let Some(done) = self.done.get(&key) {
+            return done.again(&command);
+        }
+        let answer = hall.command(now, &key.0, &command);
+        if hall.board(&key.0).is_some() {
+            let done = Done {
+                action: command.action,
+                by: command.by,
+                arguments: command.arguments,
+                answer: answer.clone(),
+            };
+            self.remember(key, done);
+        }
+        answer
+    }
+
+    fn remember(&mut self, key: (String, String), done: Done) {
+        if self.done.insert(key.clone(), done).is_none() {
+            self.order.push_back(key);
+        }
+        while self.order.len() > REMEMBERED {
+            if let Some(oldest) = self.order.pop_front() {
+                self.done.remove(&oldest);
+            }
+        }
+    }
+}
+
+impl Done {
+    /// The answer to a command that has the id of this one.
+    fn again(&self, command: &Command) -> Answer {
+        let same =
+            (self.action, &*self.by, &self.arguments) == (command.action, &*command.by, &command.arguments);
+        if same {
+            return self.answer.clone();
+        }
+        refused(
+            Some(command.id.clone()),
+            format!(
+                "the id {:?} was that of another command, {} by {}; every command needs an id of its own",
+                command.id, self.action, self.by
+            ),
+        )
+    }
+}
+
+/// The commands among the last events of all boards, the oldest first.
+fn last_commands(journal: &Journal) -> Result<Vec<Event>, JournalError> {
+    let mut events = Vec::new();
+    for (board, last) in journal.boards(LIVE_STREAM)? {
+        events.extend(journal.commands(LIVE_STREAM, &board, last.saturating_sub(LOOKED_BACK))?);
+    }
+    events.sort_by_key(|event| event.ts);
+    Ok(events)
+}
+
+/// The command that was sent, with who sent it.
+fn read(received: &Received) -> Result<Command, Answer> {
+    if received.text.len() > MAX_TEXT {
+        let bytes = received.text.len();
+        return Err(refused(
+            None,
+            format!("a command has at most {MAX_TEXT} bytes, and this one {bytes}"),
+        ));
+    }
+    let text = core::str::from_utf8(&received.text);
+    let text = text.map_err(|_| refused(None, "a command is text in UTF-8".to_owned()))?;
+    let command = Command::parse(text).map_err(|error| refused(id_of(text), error.to_string()))?;
+    if received.retained {
+        let error = "a command must not be retained: whoever subscribes later would get it again";
+        return Err(refused(Some(command.id), error.to_owned()));
+    }
+    let claimed = received.by.clone().unwrap_or_else(|| command.by.clone());
+    let by = match &received.login {
+        Some(login) if claimed == Command::ARBITER || claimed == *login => login.clone(),
+        // Several people may share a login; the broker vouches for that alone.
+        Some(login) => format!("{claimed} ({login})"),
+        None => claimed,
+    };
+    Ok(Command { by, ..command })
+}
+
+/// The id of a text that is no command, if it has one.
+fn id_of(text: &str) -> Option<String> {
+    let value: serde_json::Value = serde_json::from_str(text).ok()?;
+    value.get("id")?.as_str().map(str::to_owned)
+}
+
+const fn refused(id: Option<String>, error: String) -> Answer {
+    Answer {
+        id,
+        ok: false,
+        note: None,
+        error: Some(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::hall::Names;
+
+    const NOW: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
+
+    struct World {
+        hall: Hall,
+        commands: Commands,
+    }
+
+    impl World {
+        fn new() -> Self {
+            let config = "[[board]]\nserial = \"42\"\nname = \"top/board\"\n";
+            let config = Config::parse("test.toml".as_ref(), config).expect("a configuration");
+            Self {
+                hall: Hall::new(LIVE_STREAM, Names::Configured(Box::new(config))),
+                commands: Commands::new(None),
+            }
+        }
+
+        fn says(&mut self, board: &str, login: Option<&str>, text: &[u8]) -> serde_json::Value {
+            let received = Received {
+                board: board.to_owned(),
+                login: login.map(str::to_owned),
+                by: None,
+                text: text.to_vec().into(),
+                retained: false,
+                reply: crate::output::mqtt::Reply::to("answers"),
+            };
+            let message = self.commands.carry_out(NOW, &mut self.hall, &received);
+            serde_json::from_slice(&message.payload).expect("JSON")
+        }
+
+        fn taken(&mut self) -> Vec<Event> {
+            let said = self.hall.take_events().into_iter().map(|said| said.event);
+            said.filter(|event| matches!(event.kind, EventKind::CommandTaken { .. }))
+                .collect()
+        }
+    }
+
+    const NAMES: &[u8] = br#"{"id":"1","do":"set_players","white":"A","black":"B"}"#;
+
+    #[test]
+    fn a_command_is_carried_out_once_over_restarts() {
+        let mut world = World::new();
+        let answer = world.says("top-board", Some("meier"), NAMES);
+        assert_eq!(answer["ok"], true, "{answer}");
+        assert_eq!(world.says("top-board", Some("meier"), NAMES), answer);
+        let taken = world.taken();
+        assert_eq!(taken.len(), 1);
+        assert_eq!(taken[0].board, "top/board");
+        let mut again = World::new();
+        taken.iter().for_each(|event| again.commands.recall(event));
+        assert_eq!(again.says("top-board", Some("meier"), NAMES), answer);
+        // Somebody else cannot mean the same.
+        let other = again.says("top-board", Some("mayer"), NAMES);
+        assert_eq!(other["ok"], false, "{other}");
+        assert!(again.taken().is_empty());
+    }
+
+    #[test]
+    fn only_the_last_commands_are_remembered() {
+        let mut world = World::new();
+        for id in 0..=REMEMBERED {
+            let text = format!(r#"{{"id":"{id}","do":"annotate","text":"{id}"}}"#);
+            world.says("top-board", None, text.as_bytes());
+        }
+        assert_eq!(world.commands.done.len(), REMEMBERED);
+        assert_eq!(world.commands.order.len(), REMEMBERED);
+    }
+
+    #[test]
+    fn who_sent_it_is_the_login_with_whom_it_names() {
+        let mut world = World::new();
+        let named = br#"{"id":"2","do":"set_players","white":"A","by":"A. Meier"}"#;
+        world.says("top-board", Some("meier"), NAMES);
+        world.says("top-board", Some("meier"), named);
+        world.says(
+            "top-board",
+            None,
+            br#"{"id":"3","do":"set_players","white":"A","by":"A. Meier"}"#,
+        );
+        let by = world.taken().into_iter().filter_map(|event| match event.kind {
+            EventKind::CommandTaken { by, .. } => Some(by),
+            _ => None,
+        });
+        assert_eq!(by.collect::<Vec<_>>(), ["meier", "A. Meier (meier)", "A. Meier"]);
+    }
+
+    #[test]
+    fn what_is_no_command_is_answered_all_the_same() {
+        let mut world = World::new();
+        for (text, id) in [
+            (&b"\xff"[..], None),
+            (b"[]", None),
+            (br#"{"id":"7"}"#, Some("7")),
+            (br#"{"id":"7","do":"annotate"}"#, Some("7")),
+            (&vec![b' '; MAX_TEXT + 1], None),
+        ] {
+            let answer = world.says("top-board", None, text);
+            assert_eq!(
+                (&answer["ok"], answer["id"].as_str()),
+                (&false.into(), id),
+                "{answer}"
+            );
+            assert!(answer["error"].is_string());
+        }
+        let unknown = world.says("board-9", None, NAMES);
+        assert!(
+            unknown["error"]
+                .as_str()
+                .is_some_and(|error| error.contains("top/board")),
+            "{unknown}"
+        );
+        assert!(world.taken().is_empty());
+    }
+}

@@ -1,0 +1,256 @@
+//! An arbiter commands over a broker with logins and an access list, the ones in docs/mosquitto, while spectators watch.
+
+use core::time::Duration;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use rumqttc::v5::mqttbytes::v5::{Publish, PublishProperties};
+use serde_json::{Value, json};
+
+use crate::mosquitto::Mosquitto;
+use crate::mqtt_world::{self, Listener, topic};
+use crate::spectators::Program;
+
+const GAME: &str =
+    "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O 9. h3 Nb8 10. d4 Nbd7";
+
+/// A hall with a board that is played on, and one that is still in its box.
+struct Hall {
+    directory: tempfile::TempDir,
+    broker: Mosquitto,
+    arbiter: Listener,
+}
+
+impl Hall {
+    async fn open() -> Self {
+        let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+        let broker = Mosquitto::configured(|port| example(directory.path(), port)).await;
+        let config = format!(
+            "[daemon]\nname = \"hall\"\nstate_directory = {:?}\n[ports]\nusb = false\n\
+             [mqtt]\nurl = \"mqtt://kiebitz:secret@{}\"\ncommands = true\n\
+             [[port]]\npath = {2:?}\nmode = \"single\"\n[[board]]\nport = {2:?}\nname = \"board-1\"\n\
+             [[board]]\nserial = \"12345\"\nname = \"board-2\"\n",
+            directory.path().join("state"),
+            broker.address(),
+            directory.path().join("links/board-1"),
+        );
+        std::fs::write(directory.path().join("kiebitz.toml"), config).expect("a configuration");
+        let pgn = format!("[White \"A\"]\n[Black \"B\"]\n\n{GAME} *\n");
+        std::fs::write(directory.path().join("game.pgn"), pgn).expect("a game");
+        let arbiter = Listener::with_login("desk", broker.address(), Some("meier"), "kiebitz/#").await;
+        Self {
+            directory,
+            broker,
+            arbiter,
+        }
+    }
+
+    fn daemon(&self) -> Program {
+        Program::start(self.directory.path(), &["run", "--config", "kiebitz.toml"])
+    }
+
+    fn boards(&self) -> Program {
+        let emulate = [
+            "emulate", "--hands", "blitz", "--pgn", "game.pgn", "--links", "links",
+        ];
+        Program::start(self.directory.path(), &emulate)
+    }
+
+    /// Sends a command as the arbiter and returns the answer.
+    async fn says(&self, board: &str, text: &str) -> Value {
+        let at = format!("boards/{board}/answer/desk");
+        let before = self.answers(&at).len();
+        let properties = PublishProperties {
+            response_topic: Some(format!("kiebitz/{at}")),
+            correlation_data: Some(before.to_string().into()),
+            ..PublishProperties::default()
+        };
+        let to = format!("kiebitz/boards/{board}/command/meier");
+        self.arbiter.send(&to, text, false, Some(properties));
+        let answered =
+            |heard: &[Publish]| heard.iter().filter(|publish| topic(publish) == at).count() > before;
+        self.arbiter.until("an answer", answered).await;
+        let last = self.answers(&at).pop().expect("an answer");
+        let given = last.properties.clone().and_then(|given| given.correlation_data);
+        assert_eq!(given, Some(before.to_string().into()));
+        mqtt_world::json(&last)
+    }
+
+    fn answers(&self, at: &str) -> Vec<Publish> {
+        let heard = self.arbiter.heard();
+        heard.into_iter().filter(|publish| topic(publish) == at).collect()
+    }
+
+    /// The commands that a board took, each with who gave it.
+    fn taken(&self, board: &str) -> Vec<(String, String)> {
+        let events = self.answers(&format!("boards/{board}/events"));
+        let taken = events.iter().map(mqtt_world::json);
+        let taken = taken.filter(|event| event["type"] == "command.taken");
+        taken
+            .map(|event| (text(&event["id"]), text(&event["by"])))
+            .collect()
+    }
+
+    async fn sees(&self, what: &str, at: &str, wanted: impl Fn(&Value) -> bool) {
+        let seen = |heard: &[Publish]| {
+            let mut on = heard.iter().rev().filter(|publish| topic(publish) == at);
+            on.next()
+                .is_some_and(|publish| wanted(&mqtt_world::json(publish)))
+        };
+        self.arbiter.until(what, seen).await;
+    }
+}
+
+/// The example, with its paths and its port exchanged for those of the test.
+fn example(directory: &Path, port: u16) -> String {
+    let at = |name: &str| directory.join(name).display().to_string();
+    let passwords: PathBuf = directory.join("kiebitz.passwd");
+    for (nth, login) in ["kiebitz", "meier", "spectator"].iter().enumerate() {
+        let mut made = Command::new("mosquitto_passwd");
+        made.arg("-b");
+        if nth == 0 {
+            made.arg("-c");
+        }
+        let made = made.arg(&passwords).args([login, "secret"]).output();
+        assert!(made.expect("mosquitto_passwd is installed").status.success());
+    }
+    std::fs::write(
+        at("kiebitz.acl"),
+        include_str!("../../docs/mosquitto/kiebitz.acl"),
+    )
+    .expect("an access list");
+    let text = include_str!("../../docs/mosquitto/kiebitz.conf");
+    for needed in [
+        "listener 1883\n",
+        "/etc/mosquitto/kiebitz.acl",
+        "/etc/mosquitto/kiebitz.passwd",
+    ] {
+        assert!(text.contains(needed), "{needed}");
+    }
+    let text = text.replace("listener 1883\n", &format!("listener {port} 127.0.0.1\n"));
+    text.replace("/etc/mosquitto/kiebitz.", &at("kiebitz."))
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn error(answer: &Value) -> String {
+    assert_eq!(answer["ok"], false, "{answer}");
+    text(&answer["error"])
+}
+
+#[tokio::test]
+async fn an_arbiter_commands_before_and_during_a_game() {
+    let hall = Hall::open().await;
+    let daemon = hall.daemon();
+    hall.sees("the daemon is there", "daemons/hall/state", |state| {
+        state["state"] == "online"
+    })
+    .await;
+
+    // Names before the round, on a board that nobody has unpacked.
+    let names = r#"{"id":"1","do":"set_players","white":"Adams, A.","black":"Baker, B.","by":"A. Meier"}"#;
+    let done = json!({"id": "1", "ok": true});
+    assert_eq!(hall.says("board-2", names).await, done);
+    assert_eq!(hall.says("board-2", names).await, done, "twice, and done once");
+    let before = vec![("1".to_owned(), "A. Meier (meier)".to_owned())];
+    assert_eq!(hall.taken("board-2"), before);
+    daemon.stop();
+    hall.sees("the daemon is gone", "daemons/hall/state", |state| {
+        state["state"] == "offline"
+    })
+    .await;
+    let _daemon = hall.daemon();
+    hall.sees("the daemon is back", "daemons/hall/state", |state| {
+        state["state"] == "online"
+    })
+    .await;
+    assert_eq!(hall.says("board-2", names).await, done, "after a restart as well");
+    assert_eq!(hall.taken("board-2"), before);
+
+    // What is wrong is said.
+    let again = r#"{"id":"1","do":"annotate","text":"late"}"#;
+    assert!(error(&hall.says("board-2", again).await).contains("an id of its own"));
+    let wrong = hall.says("board-2", r#"{"id":"2","do":"wave"}"#).await;
+    assert_eq!(wrong["id"], "2");
+    assert!(error(&wrong).contains("there is no command \"wave\""));
+    let nothing = hall.says("board-2", "checkmate!").await;
+    assert_eq!(nothing["id"], Value::Null);
+    assert!(error(&nothing).contains("JSON"));
+    let unknown = error(&hall.says("board-9", r#"{"id":"3","do":"identify"}"#).await);
+    assert!(
+        unknown.contains("board-1") && unknown.contains("board-2"),
+        "{unknown}"
+    );
+
+    // During a game.
+    let _boards = hall.boards();
+    let plies = |game: &Value| game["moves"].as_array().map_or(0, Vec::len);
+    hall.sees("four plies", "boards/board-1/game", |game| plies(game) >= 4)
+        .await;
+    let players = r#"{"id":"4","do":"set_players","white":"Clarke, C.","black":"Davis, D."}"#;
+    assert_eq!(hall.says("board-1", players).await["ok"], true);
+    let named = |game: &Value| game["players"]["white"] == "Clarke, C.";
+    hall.sees("the names", "boards/board-1/game", named).await;
+    let result = r#"{"id":"5","do":"set_result","result":"0-1","reason":"resignation"}"#;
+    assert_eq!(hall.says("board-1", result).await["ok"], true);
+    hall.sees("the result", "boards/board-1/game", |game| {
+        game["result"] == "0-1" && game["by"] == "arbiter"
+    })
+    .await;
+    hall.sees("and everybody's", "public/boards/board-1/game", |game| {
+        game["result"] == "0-1" && named(game)
+    })
+    .await;
+    let moves = r#"{"id":"6","do":"correct_moves","moves":["d4","d5"],"from":1}"#;
+    assert_eq!(hall.says("board-1", moves).await["ok"], true);
+    hall.sees("other moves", "public/boards/board-1/game", |game| {
+        game["moves"][0]["san"] == "d4" && plies(game) == 2
+    })
+    .await;
+    let ids: Vec<String> = hall.taken("board-1").into_iter().map(|(id, _)| id).collect();
+    assert_eq!(ids, ["4", "5", "6"]);
+}
+
+#[tokio::test]
+async fn a_spectator_reads_what_is_public_and_commands_nothing() {
+    let hall = Hall::open().await;
+    let _daemon = hall.daemon();
+    let _boards = hall.boards();
+    let address = hall.broker.address();
+    let spectator = Listener::with_login("spectator", address, Some("spectator"), "#").await;
+    let has_game = |heard: &[Publish]| {
+        heard
+            .iter()
+            .any(|publish| topic(publish) == "public/boards/board-1/game")
+    };
+    spectator.until("a game for spectators", has_game).await;
+    for to in ["command", "command/spectator", "command/meier", "answer", "game"] {
+        let to = format!("kiebitz/boards/board-1/{to}");
+        spectator.send(&to, r#"{"id":"9","do":"set_result","result":"1-0"}"#, false, None);
+    }
+    // A command that stays at the broker is none.
+    let retained = r#"{"id":"8","do":"annotate","text":"kept"}"#;
+    hall.arbiter
+        .send("kiebitz/boards/board-1/command/meier", retained, true, None);
+    let refused = |heard: &[Publish]| {
+        heard
+            .iter()
+            .any(|publish| topic(publish) == "boards/board-1/answer")
+    };
+    hall.arbiter.until("an answer", refused).await;
+    let answers = hall.answers("boards/board-1/answer");
+    assert!(error(&mqtt_world::json(&answers[0])).contains("retained"));
+    // What came from the spectator came before this.
+    assert_eq!(
+        hall.says("board-1", r#"{"id":"7","do":"annotate","text":"all is well"}"#)
+            .await["ok"],
+        true
+    );
+    assert_eq!(hall.taken("board-1"), [("7".to_owned(), "meier".to_owned())]);
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    for publish in spectator.heard() {
+        assert!(topic(&publish).starts_with("public/"), "{}", topic(&publish));
+    }
+}
