@@ -225,7 +225,7 @@ mod tests {
 
     impl World {
         fn new() -> Self {
-            let config = "[[board]]\nserial = \"42\"\nname = \"top/board\"\n";
+            let config = "[[board]]\nserial = \"42\"\nname = \"board-1\"\n";
             let config = Config::parse("test.toml".as_ref(), config).expect("a configuration");
             Self {
                 hall: Hall::new(LIVE_STREAM, Names::Configured(Box::new(config))),
@@ -258,17 +258,17 @@ mod tests {
     #[test]
     fn a_command_is_carried_out_once_over_restarts() {
         let mut world = World::new();
-        let answer = world.says("top-board", Some("meier"), NAMES);
+        let answer = world.says("board-1", Some("meier"), NAMES);
         assert_eq!(answer["ok"], true, "{answer}");
-        assert_eq!(world.says("top-board", Some("meier"), NAMES), answer);
+        assert_eq!(world.says("board-1", Some("meier"), NAMES), answer);
         let taken = world.taken();
         assert_eq!(taken.len(), 1);
-        assert_eq!(taken[0].board, "top/board");
+        assert_eq!(taken[0].board, "board-1");
         let mut again = World::new();
         taken.iter().for_each(|event| again.commands.recall(event));
-        assert_eq!(again.says("top-board", Some("meier"), NAMES), answer);
+        assert_eq!(again.says("board-1", Some("meier"), NAMES), answer);
         // Somebody else cannot mean the same.
-        let other = again.says("top-board", Some("mayer"), NAMES);
+        let other = again.says("board-1", Some("mayer"), NAMES);
         assert_eq!(other["ok"], false, "{other}");
         assert!(again.taken().is_empty());
     }
@@ -278,7 +278,7 @@ mod tests {
         let mut world = World::new();
         for id in 0..=REMEMBERED {
             let text = format!(r#"{{"id":"{id}","do":"annotate","text":"{id}"}}"#);
-            world.says("top-board", None, text.as_bytes());
+            world.says("board-1", None, text.as_bytes());
         }
         assert_eq!(world.commands.done.len(), REMEMBERED);
         assert_eq!(world.commands.order.len(), REMEMBERED);
@@ -288,10 +288,10 @@ mod tests {
     fn who_sent_it_is_the_login_with_whom_it_names() {
         let mut world = World::new();
         let named = br#"{"id":"2","do":"set_players","white":"A","by":"A. Meier"}"#;
-        world.says("top-board", Some("meier"), NAMES);
-        world.says("top-board", Some("meier"), named);
+        world.says("board-1", Some("meier"), NAMES);
+        world.says("board-1", Some("meier"), named);
         world.says(
-            "top-board",
+            "board-1",
             None,
             br#"{"id":"3","do":"set_players","white":"A","by":"A. Meier"}"#,
         );
@@ -312,7 +312,7 @@ mod tests {
             (br#"{"id":"7","do":"annotate"}"#, Some("7")),
             (&vec![b' '; MAX_TEXT + 1], None),
         ] {
-            let answer = world.says("top-board", None, text);
+            let answer = world.says("board-1", None, text);
             assert_eq!(
                 (&answer["ok"], answer["id"].as_str()),
                 (&false.into(), id),
@@ -324,7 +324,7 @@ mod tests {
         assert!(
             unknown["error"]
                 .as_str()
-                .is_some_and(|error| error.contains("top/board")),
+                .is_some_and(|error| error.contains("board-1")),
             "{unknown}"
         );
         assert!(world.taken().is_empty());

@@ -76,7 +76,7 @@ kiebitz.toml:3: unknown key `paht`, did you mean `path`?
     refused(
         "[mqtt]\npassword = \"secret\"\n",
         r#"
-kiebitz.toml:2: unknown key `password`; known keys: url, prefix, public_delay
+kiebitz.toml:2: unknown key `password`; known keys: url, prefix, public_delay, commands
   |
 2 | password
   | ^^^^^^^^"#,

@@ -135,9 +135,8 @@ impl Prefix {
             let answers = asked == own || asked.starts_with(&format!("{own}/"));
             !asked.is_empty() && !asked.starts_with('$') && check(asked).is_ok() && (foreign || answers)
         };
-        asked
-            .filter(|asked| may(asked))
-            .map_or(own.clone(), str::to_owned)
+        let asked = asked.filter(|asked| may(asked)).map(str::to_owned);
+        asked.unwrap_or(own)
     }
 }
 
