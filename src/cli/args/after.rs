@@ -59,8 +59,9 @@ configuration is invalid.";
 
 pub(super) const DEMO: &str = "\
 A recorded game goes through all of kiebitz at a pace you can follow. The board is drawn as its sensors
-see it, so a piece in a player's hand is missing. Everything is published on a built-in MQTT broker. If
-the output is not a terminal, one block of text is printed per move. Ctrl-C ends the demo.";
+see it, so a piece in a player's hand is missing. Everything is published on a built-in MQTT broker,
+unless kiebitz was built without it, as in the Debian package. If the output is not a terminal, one block
+of text is printed per move. Ctrl-C ends the demo.";
 
 #[cfg(unix)]
 pub(super) const EMULATE: &str = "\

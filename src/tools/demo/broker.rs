@@ -47,7 +47,11 @@ impl Broker {
 
 #[cfg(not(feature = "demo-broker"))]
 impl Broker {
-    pub(super) fn start(_port: Option<u16>) -> Result<Self> {
+    pub(super) fn start(port: Option<u16>) -> Result<Self> {
+        anyhow::ensure!(
+            port.is_none(),
+            "this kiebitz was built without its MQTT broker: leave out --port"
+        );
         Ok(Self {})
     }
 

@@ -119,7 +119,11 @@ impl Stage {
                 " Everything is published over MQTT. To see it, run this in another window:".to_owned(),
                 format!("   mosquitto_sub -h 127.0.0.1 -p {port} -V 5 -v -t 'kiebitz/#'"),
             ],
-            None => vec![" This kiebitz was built without its MQTT broker: nothing is published.".to_owned()],
+            None => vec![
+                " This kiebitz was built without its MQTT broker: nothing is published. With another:"
+                    .to_owned(),
+                "   kiebitz replay --speed 5 --mqtt mqtt://localhost FILE.pcapng".to_owned(),
+            ],
         }
     }
 
