@@ -31,6 +31,12 @@ use crate::output::terminal;
 use crate::tools::demo::Venue;
 use request::Request;
 
+/// All that the command line takes, for man pages and completions. The program itself has no use for it.
+#[must_use]
+pub fn command() -> clap::Command {
+    <args::Arguments as clap::CommandFactory>::command()
+}
+
 /// Reads the arguments and does what they say.
 #[must_use]
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {

@@ -4,6 +4,7 @@ mod bus;
 mod files;
 mod hands;
 mod irregular;
+mod manual;
 mod soak;
 
 use core::ops::Range;
@@ -49,6 +50,8 @@ enum Command {
     /// The reviewed texts in tests/whole/help.
     #[command(subcommand)]
     Expected(files::Expected),
+    /// Man pages and completions for shells, as the packages have them.
+    Manual(manual::Manual),
 }
 
 /// Fails where something measured is not as it should be.
@@ -61,6 +64,7 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Soak(command)) => command.run(),
         Some(Command::Captures(command)) => command.run(),
         Some(Command::Expected(command)) => command.run(),
+        Some(Command::Manual(command)) => command.run(),
     };
     if is_good {
         ExitCode::SUCCESS
