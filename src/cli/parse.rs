@@ -417,7 +417,7 @@ impl From<RecordArguments> for Recording {
 fn broker(url: &str, prefix: Prefix) -> anyhow::Result<MqttConfig> {
     // The URL is not repeated in the error: it may hold a password.
     let config = MqttConfig::from_url(url).context("--mqtt")?;
-    Ok(config.with_prefix(prefix))
+    Ok(config.with_prefix(prefix).beside_the_daemon())
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use crate::Exit;
 use crate::config::Config;
 
 /// Runs the daemon until it is asked to stop.
-pub(super) fn run(config: Option<&Path>) -> Result<Exit> {
-    let config = match Config::read_or_default(config) {
+pub(super) fn run(file: Option<&Path>) -> Result<Exit> {
+    let config = match Config::read_or_default(file) {
         Ok(config) => config,
         // systemd does not restart after this exit code: the file stays wrong until somebody mends it.
         Err(error) => {
@@ -19,6 +19,12 @@ pub(super) fn run(config: Option<&Path>) -> Result<Exit> {
         }
     };
     crate::daemon::start_logging(config.daemon.log.clone());
+    if let Some(file) = config.exposed_file(file) {
+        let file = file.display();
+        tracing::warn!(
+            "everyone on this computer may read {file}, and a password is in it: chmod 640 {file}"
+        );
+    }
     // Where this fails, opening the journal in it says why.
     let _ = config.make_own_state_directory();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

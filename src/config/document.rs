@@ -13,6 +13,7 @@ use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
+use super::broker::{self, MqttTable};
 use super::error::{Wrong, line_of};
 use super::event::{Played, Points, from_text, move_number, rounds};
 use super::values::{Name, NoUsbId, Serial, UsbId};
@@ -20,7 +21,6 @@ use super::{
     ClockMessages, Config, Daemon, Ignored, Journal, KnownBy, NamedBoard, Port, PortMode, Ports, Recorder,
 };
 use crate::laws::{DefaultTime, DrawnStart, Edition, Language, Mode, Regulations, Rounds, TimeControl};
-use crate::output::mqtt::{MqttConfig, Prefix, UrlError};
 
 /// The whole file.
 #[derive(Deserialize, Default)]
@@ -35,26 +35,6 @@ struct Document {
     port: Vec<PortTable>,
     board: Vec<Spanned<BoardTable>>,
     clock_messages: ClockMessages,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct MqttTable {
-    url: Text<Broker>,
-    #[serde(default = "live")]
-    prefix: Text<Prefix>,
-    #[serde(default = "none")]
-    public_delay: Text<Delay>,
-    #[serde(default)]
-    commands: bool,
-}
-
-fn live() -> Text<Prefix> {
-    Text(Prefix::live())
-}
-
-const fn none() -> Text<Delay> {
-    Text(Delay(Duration::ZERO))
 }
 
 #[derive(Deserialize)]
@@ -96,7 +76,7 @@ struct BoardTable {
 }
 
 /// A value that is written as text.
-struct Text<T>(T);
+pub(super) struct Text<T>(pub(super) T);
 
 impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Text<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -106,7 +86,7 @@ impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Text<T> {
 }
 
 /// An absolute path: a relative one would start elsewhere under systemd than in a shell.
-struct Absolute(PathBuf);
+pub(super) struct Absolute(pub(super) PathBuf);
 
 impl FromStr for Absolute {
     type Err = &'static str;
@@ -155,17 +135,6 @@ impl FromStr for Log {
     }
 }
 
-/// How to reach the broker.
-struct Broker(MqttConfig);
-
-impl FromStr for Broker {
-    type Err = UrlError;
-
-    fn from_str(url: &str) -> Result<Self, UrlError> {
-        MqttConfig::from_url(url).map(Self)
-    }
-}
-
 /// The largest total size of all recordings, in bytes.
 struct Budget(u64);
 
@@ -182,7 +151,7 @@ impl FromStr for Budget {
 }
 
 /// How much later spectators get everything.
-struct Delay(Duration);
+pub(super) struct Delay(pub(super) Duration);
 
 impl FromStr for Delay {
     type Err = &'static str;
@@ -208,7 +177,10 @@ pub(super) fn parse(text: &str) -> Result<Config, Wrong> {
     ports.listed = listed(text, &ports.ignore, document.port)?;
     let event = document.event.regulations(&Regulations::default());
     Ok(Config {
-        mqtt: document.mqtt.map(|table| mqtt(table, &document.daemon)),
+        mqtt: document
+            .mqtt
+            .map(|table| broker::mqtt(table, &document.daemon))
+            .transpose()?,
         daemon: document.daemon,
         journal: document.journal,
         recorder: document.recorder,
@@ -225,16 +197,6 @@ fn of_boards(text: &str) -> Result<String, Wrong> {
     let mut table: toml::Table = toml::from_str(text)?;
     table.retain(|key, _| matches!(key, "event" | "board"));
     Ok(table.to_string())
-}
-
-fn mqtt(table: MqttTable, daemon: &Daemon) -> MqttConfig {
-    let broker = table.url.0.0.with_prefix(table.prefix.0);
-    let broker = broker.with_public_delay(table.public_delay.0.0);
-    let broker = broker.with_commands(table.commands);
-    match &daemon.name {
-        Some(name) => broker.with_daemon(name.as_str()),
-        None => broker,
-    }
 }
 
 fn listed(text: &str, ignored: &[Ignored], tables: Vec<PortTable>) -> Result<Vec<Port>, Wrong> {

@@ -75,6 +75,15 @@ fn in_words(message: &str) -> String {
     if let Some((_, words)) = WORDS.iter().find(matches) {
         return (*words).to_owned();
     }
+    // The value is not repeated: it may be a password in the wrong place.
+    if message.starts_with("invalid type: ")
+        && let Some((_, expected)) = message.rsplit_once(", expected ")
+    {
+        return match expected.starts_with("struct ") {
+            true => "expected a table, as in [mqtt]".to_owned(),
+            false => format!("expected {expected}"),
+        };
+    }
     let mut quoted = message.split('`').skip(1).step_by(2);
     let (what, list) = if message.starts_with("unknown field") {
         ("unknown key", "known keys")
@@ -158,14 +167,29 @@ impl fmt::Display for Mistake {
 /// The line with a possible password replaced, character by character so that the carets fit. Control characters become
 /// spaces.
 fn without_password(line: &str) -> String {
-    let hidden = line.rfind('@').unwrap_or(0);
-    let opened = line.find(['=', '"', '\'']).unwrap_or(0);
+    let hidden = hidden(line);
     let shown = |(at, character): (usize, char)| match character {
-        _ if (opened + 1..hidden).contains(&at) && !matches!(character, ' ' | '"' | '\'') => '*',
+        _ if hidden.contains(&at) && !matches!(character, ' ' | '"' | '\'') => '*',
         character if character.is_control() => ' ',
         character => character,
     };
     line.char_indices().map(shown).collect()
+}
+
+/// Where in a line a password may be, in bytes: in front of an `@`; in a URL whose `@` was forgotten; and in what is
+/// called a password.
+fn hidden(line: &str) -> Range<usize> {
+    let value = line.find(['=', '"', '\'']).map_or(0, |opened| opened + 1);
+    if let Some(at) = line.rfind('@') {
+        return value..at;
+    }
+    let is_port = |rest: &str| rest.starts_with(|digit: char| digit.is_ascii_digit());
+    let has_user = |url: &str| url.split(':').skip(1).any(|rest| !is_port(rest));
+    let url = line.split_once("://").map(|(_, url)| url);
+    if line[..value].contains("password") || url.is_some_and(has_user) {
+        return value..line.len();
+    }
+    0..0
 }
 
 #[cfg(test)]
@@ -195,6 +219,22 @@ mod tests {
             }
         }
         assert_eq!(mistake("", 0..0), "kiebitz.toml:1: wrong\n  |\n1 | \n  | ^");
+    }
+
+    #[test]
+    fn password_in_the_wrong_place_is_not_shown() {
+        for line in [
+            "url = \"mqtt://club:secret\"",
+            "url = \"mqtt://club:secret/host\"",
+            "password = secret",
+            "password_file = \"secret\"",
+        ] {
+            let shown = mistake(line, 6..line.len());
+            assert!(!shown.contains("sec") && !shown.contains("ret"), "{shown}");
+        }
+        let line = "url = \"http://broker.example:1883\"";
+        let shown = mistake(line, 6..line.len());
+        assert!(shown.contains(line), "nothing is hidden: {shown}");
     }
 
     #[test]

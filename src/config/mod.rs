@@ -3,6 +3,7 @@
 //! systemd/kiebitz.toml is the example: it explains each key and shows its default. A file with a mistake is refused with
 //! the file's name, the line, and its text.
 
+mod broker;
 mod document;
 mod error;
 mod event;
@@ -19,7 +20,7 @@ use serde::Deserialize;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
 use crate::laws::Regulations;
-use crate::output::mqtt::MqttConfig;
+use crate::output::mqtt::{MqttConfig, is_open_to_all};
 
 pub use error::{ConfigError, Mistake};
 pub(crate) use event::Played;
@@ -247,6 +248,15 @@ impl Config {
     /// When it has a mistake; the message names file and line.
     pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
         document::parse(text).map_err(|wrong| ConfigError::Wrong(Mistake::new(path, text, wrong)))
+    }
+
+    /// The file that [`read_or_default`](Self::read_or_default) has read this from, if the broker's password is in it and
+    /// everyone on this computer may read it.
+    #[must_use]
+    pub fn exposed_file<'p>(&self, path: Option<&'p Path>) -> Option<&'p Path> {
+        let secret = self.mqtt.as_ref().is_some_and(MqttConfig::has_password);
+        let file = path.unwrap_or(Path::new(CONFIGURATION));
+        (secret && is_open_to_all(file)).then_some(file)
     }
 
     /// The name of the board with these serial numbers, as the board reports them, on that port. A name for the first

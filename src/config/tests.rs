@@ -1,3 +1,4 @@
+mod brokers;
 mod refusals;
 
 use super::state::{SYSTEM, Surroundings};

@@ -6,11 +6,14 @@
 
 mod backlog;
 mod behind;
+mod client_id;
 mod config;
 mod courier;
 mod inlet;
 mod ledger;
 mod link;
+mod login;
+mod lost;
 mod message;
 mod outbox;
 pub mod payload;
@@ -19,10 +22,12 @@ mod public;
 mod publisher;
 mod queue;
 mod stock;
+mod tls;
 mod topics;
+mod url;
 
 pub use backlog::{Backlog, BacklogEvent};
-pub use config::{MqttConfig, UrlError};
+pub use config::MqttConfig;
 pub use courier::Courier;
 pub use inlet::{Received, Reply};
 pub use message::{Delivery, MediaType, Message};
@@ -31,3 +36,6 @@ pub use payload::{Keeping, StorageState};
 pub use projection::{BoardView, Projection};
 pub use publisher::Publisher;
 pub use topics::{BoardTopics, Prefix, TopicError, is_level_of};
+pub use url::UrlError;
+
+pub(crate) use login::is_open_to_all;

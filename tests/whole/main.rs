@@ -26,6 +26,8 @@ mod doctor;
 #[cfg(unix)]
 mod emulate;
 #[cfg(unix)]
+mod encrypted;
+#[cfg(unix)]
 mod ends;
 #[cfg(unix)]
 mod eventually;

@@ -20,22 +20,27 @@ pub(crate) struct Mosquitto {
 
 impl Mosquitto {
     pub(crate) async fn start() -> Self {
-        Self::configured(|port| format!("listener {port} 127.0.0.1\nallow_anonymous true\n")).await
+        Self::start_with("").await
+    }
+
+    /// The same with another listener besides the open one, by its lines in the configuration.
+    pub(crate) async fn start_with(listener: &str) -> Self {
+        Self::configured(|port| {
+            format!("per_listener_settings true\nlistener {port} 127.0.0.1\nallow_anonymous true\n{listener}")
+        })
+        .await
     }
 
     /// With what the broker is to do on its port.
     pub(crate) async fn configured(config: impl FnOnce(u16) -> String) -> Self {
-        let port = std::net::TcpListener::bind("127.0.0.1:0")
-            .and_then(|l| l.local_addr())
-            .expect("a port")
-            .port();
+        let port = free_port();
         let number = STARTED.fetch_add(1, Ordering::Relaxed);
         let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
             .join(format!("mosquitto-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&directory).expect("a directory for the broker");
         // It forgets nothing that a listener has not taken yet.
         let own = "persistence false\nuser root\nlog_dest none\nmax_queued_messages 0\n";
-        let config = format!("{}{own}", config(port));
+        let config = format!("{own}{}", config(port));
         std::fs::write(directory.join("mosquitto.conf"), config).expect("the broker's configuration");
         let mut broker = Self {
             port,
@@ -95,6 +100,13 @@ impl Drop for Mosquitto {
         self.kill();
         let _ = std::fs::remove_dir_all(&self.directory);
     }
+}
+
+/// A port that was free a moment ago.
+pub(crate) fn free_port() -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0");
+    let address = listener.and_then(|listener| listener.local_addr());
+    address.expect("a port").port()
 }
 
 /// Debian keeps servers out of a user's path.

@@ -189,10 +189,16 @@ async fn close(door: &Door, hall: &Hall) {
 }
 
 /// `kiebitz run`; it is killed when the test is done with it.
-struct Program(Child);
+pub(crate) struct Program(Child);
 
 impl Program {
-    fn start(directory: &Path) -> Self {
+    /// With the configuration and for the log of this directory.
+    pub(crate) fn start(directory: &Path) -> Self {
+        Self::start_with(directory, &[])
+    }
+
+    /// The same with variables of the environment.
+    pub(crate) fn start_with(directory: &Path, variables: &[(&str, &Path)]) -> Self {
         let log = File::options()
             .append(true)
             .create(true)
@@ -202,6 +208,8 @@ impl Program {
             .args(["run", "--config", "kiebitz.toml"])
             .current_dir(directory)
             .env_remove("KIEBITZ_LOG")
+            .env_remove("CREDENTIALS_DIRECTORY")
+            .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(log)

@@ -2,8 +2,13 @@
 
 use core::fmt;
 use core::time::Duration;
+use std::path::{Path, PathBuf};
 
+use super::client_id::{self, Client};
+use super::login::{self, Login, Password};
+use super::tls::{ClientFiles, Tls};
 use super::topics::Prefix;
+use super::url::{BrokerUrl, UrlError};
 
 /// How to reach the broker.
 ///
@@ -18,112 +23,48 @@ use super::topics::Prefix;
 pub struct MqttConfig {
     pub(crate) host: String,
     pub(crate) port: u16,
-    pub(crate) credentials: Option<(String, String)>,
+    /// `None`: the connection is not encrypted.
+    pub(crate) tls: Option<Tls>,
+    /// `None`: nobody logs in.
+    pub(crate) login: Option<Login>,
     pub(crate) prefix: Prefix,
     pub(crate) daemon: String,
     pub(crate) keep_alive: Duration,
     pub(crate) public_delay: Duration,
     pub(crate) commands: bool,
-}
-
-/// What is wrong with a broker's URL.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum UrlError {
-    /// It does not say how to talk to the broker.
-    #[error("the broker's URL must begin with mqtt://, as in mqtt://localhost:1883")]
-    NoScheme,
-    /// It asks for something that kiebitz does not speak.
-    #[error("a broker's URL begins with mqtt://, not {scheme}://")]
-    Scheme {
-        /// What it asks for.
-        scheme: String,
-    },
-    /// It asks for an encrypted connection.
-    #[error("{scheme}:// is an encrypted connection, which this build of kiebitz cannot make; use mqtt://")]
-    NoTls {
-        /// What it asks for.
-        scheme: String,
-    },
-    /// It names no broker.
-    #[error("the broker's URL names no host; it looks like mqtt://localhost:1883")]
-    NoHost,
-    /// Its port is no number from 1 to 65535.
-    #[error("the broker's port must be a number from 1 to 65535, not {port:?}")]
-    Port {
-        /// What stands there.
-        port: String,
-    },
-    /// Something follows the port.
-    #[error(
-        "the broker's URL ends with the port; {rest:?} does not belong there (the prefix is an option of its own)"
-    )]
-    Rest {
-        /// What follows it.
-        rest: String,
-    },
-    /// User or password have a broken percent code, or are no text.
-    #[error("user and password in the broker's URL must be percent-encoded UTF-8")]
-    Encoding,
+    client: Client,
 }
 
 impl MqttConfig {
-    /// The broker of a URL like `mqtt://user:password@host:1883`; port 1883 may be left out, user and password are
-    /// percent-encoded where needed. The prefix is "kiebitz".
+    /// The broker of a URL like `mqtt://user:password@host:1883`, or `mqtts://` for an encrypted connection. The port
+    /// may be left out: it is 1883, or 8883 encrypted. User and password are percent-encoded where needed. The prefix is
+    /// "kiebitz".
     ///
     /// # Errors
     ///
     /// [`UrlError`] says what is wrong with the URL.
     pub fn from_url(url: &str) -> Result<Self, UrlError> {
-        let (scheme, rest) = url.split_once("://").ok_or(UrlError::NoScheme)?;
-        match scheme {
-            "mqtt" | "tcp" => {}
-            "mqtts" | "ssl" | "tls" => {
-                return Err(UrlError::NoTls {
-                    scheme: scheme.to_owned(),
-                });
-            }
-            _ => {
-                return Err(UrlError::Scheme {
-                    scheme: scheme.to_owned(),
-                });
-            }
-        }
-        let (authority, after) = match rest.find(['/', '?', '#']) {
-            Some(end) => rest.split_at(end),
-            None => (rest, ""),
-        };
-        if !matches!(after, "" | "/") {
-            return Err(UrlError::Rest {
-                rest: after.to_owned(),
-            });
-        }
-        let (user, address) = authority
-            .rsplit_once('@')
-            .map_or((None, authority), |(u, a)| (Some(u), a));
-        let (host, port) = split_port(address);
-        if host.is_empty() || host == "[]" {
-            return Err(UrlError::NoHost);
-        }
-        let port = match port {
-            None => PORT,
-            Some(port) => port
-                .parse()
-                .ok()
-                .filter(|number: &u16| *number > 0)
-                .ok_or_else(|| UrlError::Port {
-                    port: port.to_owned(),
-                })?,
+        let BrokerUrl {
+            encrypted,
+            host,
+            port,
+            user,
+        } = BrokerUrl::parse(url)?;
+        let login = |(user, password): (String, Option<String>)| Login {
+            user,
+            password: password.map_or(Password::Credential, Password::Given),
         };
         Ok(Self {
-            host: host.to_owned(),
+            host,
             port,
-            credentials: user.map(credentials).transpose()?,
+            tls: encrypted.then(Tls::default),
+            login: user.map(login),
             prefix: Prefix::live(),
             daemon: host_name(),
             keep_alive: KEEP_ALIVE,
             public_delay: Duration::ZERO,
             commands: false,
+            client: Client::Daemon,
         })
     }
 
@@ -163,6 +104,85 @@ impl MqttConfig {
         self.commands
     }
 
+    /// The same with a user, whose password is in systemd's credential `mqtt-password`, if there is one.
+    #[must_use]
+    pub fn with_user(mut self, user: &str) -> Self {
+        self.login = Some(Login {
+            user: user.to_owned(),
+            password: Password::Credential,
+        });
+        self
+    }
+
+    /// The same with the user's password in the first line of a file. Without a user it changes nothing.
+    #[must_use]
+    pub fn with_password_file(mut self, path: &Path) -> Self {
+        if let Some(login) = &mut self.login {
+            login.password = Password::File(path.to_owned());
+        }
+        self
+    }
+
+    /// The same where the broker's certificate has to be of a CA in this PEM file; the default are those that the system
+    /// trusts. It changes nothing of a connection that is not encrypted.
+    #[must_use]
+    pub fn with_ca_file(mut self, path: &Path) -> Self {
+        if let Some(tls) = &mut self.tls {
+            tls.ca_file = Some(path.to_owned());
+        }
+        self
+    }
+
+    /// The same with a certificate that is shown to the broker, and its key, in PEM files. It changes nothing of a
+    /// connection that is not encrypted.
+    #[must_use]
+    pub fn with_client_certificate(mut self, certificate: &Path, key: &Path) -> Self {
+        if let Some(tls) = &mut self.tls {
+            tls.client = Some(ClientFiles {
+                certificate: certificate.to_owned(),
+                key: key.to_owned(),
+            });
+        }
+        self
+    }
+
+    /// The same for a program that runs beside the daemon, as a replay does: neither takes the other's connection over.
+    #[must_use]
+    pub fn beside_the_daemon(mut self) -> Self {
+        self.client = Client::Process(std::process::id());
+        self
+    }
+
+    /// Whether the connection is encrypted.
+    #[must_use]
+    pub fn is_encrypted(&self) -> bool {
+        self.tls.is_some()
+    }
+
+    /// The user who logs in; `None`: nobody does.
+    #[must_use]
+    pub fn user(&self) -> Option<&str> {
+        self.login.as_ref().map(|login| &*login.user)
+    }
+
+    /// Whether the password was in the URL.
+    #[must_use]
+    pub fn has_password(&self) -> bool {
+        let password = self.login.as_ref().map(|login| &login.password);
+        matches!(password, Some(Password::Given(_)))
+    }
+
+    /// The files with a secret in them that everyone on this computer may read.
+    pub(crate) fn exposed_files(&self) -> Vec<PathBuf> {
+        let password = self.login.as_ref().and_then(Login::password_file);
+        let client = self.tls.as_ref().and_then(|tls| tls.client.as_ref());
+        let files = password.into_iter().chain(client.map(|client| &*client.key));
+        files
+            .filter(|path| login::is_open_to_all(path))
+            .map(Path::to_owned)
+            .collect()
+    }
+
     /// Host and port.
     #[must_use]
     pub fn broker(&self) -> String {
@@ -187,10 +207,9 @@ impl MqttConfig {
         self.public_delay
     }
 
-    /// The client id, made of prefix and host: a broker throws out the older of two clients of the same id, and
-    /// with it the last will of a connection that it believed alive.
+    /// What the broker knows this connection by.
     pub(crate) fn client_id(&self) -> String {
-        format!("{}/{}", self.prefix, self.daemon).replace('/', "-")
+        client_id::of(&self.prefix, &self.daemon, self.client)
     }
 }
 
@@ -199,45 +218,12 @@ impl fmt::Debug for MqttConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("MqttConfig")
             .field("broker", &self.broker())
-            .field("user", &self.credentials.as_ref().map(|(user, _)| user))
+            .field("tls", &self.tls)
+            .field("login", &self.login)
             .field("prefix", &self.prefix)
             .field("daemon", &self.daemon)
             .finish_non_exhaustive()
     }
-}
-
-/// Host and port of an address; an IPv6 address stands in brackets and keeps them.
-fn split_port(address: &str) -> (&str, Option<&str>) {
-    let after_host = address.rfind(']').map_or(0, |bracket| bracket + 1);
-    match address[after_host..].find(':') {
-        Some(colon) => {
-            let (host, port) = address.split_at(after_host + colon);
-            (host, Some(&port[1..]))
-        }
-        None => (address, None),
-    }
-}
-
-fn credentials(user: &str) -> Result<(String, String), UrlError> {
-    let (user, password) = user.split_once(':').unwrap_or((user, ""));
-    Ok((decoded(user)?, decoded(password)?))
-}
-
-fn decoded(text: &str) -> Result<String, UrlError> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut parts = text.split('%');
-    bytes.extend(parts.next().unwrap_or_default().bytes());
-    for part in parts {
-        let code = part
-            .get(..2)
-            .filter(|code| code.bytes().all(|byte| byte.is_ascii_hexdigit()));
-        let byte = code
-            .and_then(|code| u8::from_str_radix(code, 16).ok())
-            .ok_or(UrlError::Encoding)?;
-        bytes.push(byte);
-        bytes.extend(part[2..].bytes());
-    }
-    String::from_utf8(bytes).map_err(|_| UrlError::Encoding)
 }
 
 fn host_name() -> String {
@@ -250,7 +236,6 @@ fn host_name() -> String {
     }
 }
 
-const PORT: u16 = 1883;
 /// A connection is given up after twice this time without a sign of the broker.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
@@ -259,85 +244,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn url_has_everything_that_is_needed() {
-        let config =
-            MqttConfig::from_url("mqtt://k%C3%B6nig:p%40ss:word@broker.example:2883/").expect("a URL");
-        assert_eq!(config.broker(), "broker.example:2883");
-        assert_eq!(
-            config.credentials,
-            Some(("könig".to_owned(), "p@ss:word".to_owned()))
-        );
-        assert!(!format!("{config:?}").contains("word"), "{config:?}");
+    fn no_password_is_shown() {
+        let config = MqttConfig::from_url("mqtt://club:secret@localhost").expect("a URL");
+        let shown = format!("{config:?}");
+        assert!(shown.contains("club") && !shown.contains("secret"), "{shown}");
+        assert!(config.has_password());
     }
 
     #[test]
-    fn port_may_be_left_out() {
-        assert_eq!(
-            MqttConfig::from_url("mqtt://localhost").expect("a URL").broker(),
-            "localhost:1883"
-        );
-        assert_eq!(
-            MqttConfig::from_url("mqtt://[::1]").expect("a URL").broker(),
-            "[::1]:1883"
-        );
-        assert_eq!(
-            MqttConfig::from_url("mqtt://[::1]:1884").expect("a URL").broker(),
-            "[::1]:1884"
-        );
+    fn password_is_where_it_was_said_to_be() {
+        let path = Path::new("/etc/kiebitz/password");
+        let config = MqttConfig::from_url("mqtt://localhost").expect("a URL");
+        assert_eq!(config.clone().with_password_file(path).login, None);
+        let config = config.with_user("club").with_password_file(path);
+        assert_eq!(config.user(), Some("club"));
+        assert!(!config.has_password());
+        assert_eq!(config.login.as_ref().and_then(Login::password_file), Some(path));
     }
 
     #[test]
-    fn wrong_urls_are_refused_with_what_is_wrong() {
-        let error = |url| MqttConfig::from_url(url).expect_err(url);
-        assert_eq!(error("localhost:1883"), UrlError::NoScheme);
-        assert_eq!(
-            error("http://localhost"),
-            UrlError::Scheme {
-                scheme: "http".to_owned()
-            }
+    fn certificates_are_for_encrypted_connections() {
+        let (path, key) = (
+            Path::new("/etc/kiebitz/ca.pem"),
+            Path::new("/etc/kiebitz/key.pem"),
         );
-        assert_eq!(
-            error("mqtts://localhost"),
-            UrlError::NoTls {
-                scheme: "mqtts".to_owned()
-            }
-        );
-        for url in ["mqtt://", "mqtt://:1883", "mqtt://user@", "mqtt://[]:1"] {
-            assert_eq!(error(url), UrlError::NoHost);
-        }
-        for url in [
-            "mqtt://host:",
-            "mqtt://host:0",
-            "mqtt://host:65536",
-            "mqtt://host:abc",
-        ] {
-            assert!(matches!(error(url), UrlError::Port { .. }), "{url}");
-        }
-        assert_eq!(
-            error("mqtt://host/kiebitz"),
-            UrlError::Rest {
-                rest: "/kiebitz".to_owned()
-            }
-        );
-        for url in [
-            "mqtt://a%2@host",
-            "mqtt://a%+1@host",
-            "mqtt://a%ff@host",
-            "mqtt://a%é@host",
-        ] {
-            assert_eq!(error(url), UrlError::Encoding);
-        }
-    }
-
-    #[test]
-    fn client_id_stays_the_same() {
-        let config = MqttConfig::from_url("mqtt://localhost")
-            .expect("a URL")
-            .with_daemon("pi");
-        assert_eq!(config.client_id(), "kiebitz-pi");
-        assert_eq!(
-            config.with_prefix(Prefix::replay()).client_id(),
-            "kiebitz-replay-pi"
-        );
+        let with = |url| {
+            let config = MqttConfig::from_url(url).expect("a URL");
+            config.with_ca_file(path).with_client_certificate(path, key)
+        };
+        assert_eq!(with("mqtt://localhost").tls, None);
+        let tls = with("mqtts://localhost").tls.expect("it is encrypted");
+        assert_eq!(tls.ca_file.as_deref(), Some(path));
+        assert_eq!(tls.client.map(|client| client.key).as_deref(), Some(key));
     }
 }

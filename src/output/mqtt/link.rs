@@ -6,18 +6,19 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use rumqttc::Outgoing;
 use rumqttc::v5::mqttbytes::QoS;
+use rumqttc::v5::mqttbytes::v5::ConnectProperties;
 use rumqttc::v5::mqttbytes::v5::{
     ConnAck, LastWill, LastWillProperties, Packet, PubAckReason, PublishProperties, SubscribeReasonCode,
 };
-use rumqttc::v5::mqttbytes::v5::{ConnectProperties, DisconnectReasonCode};
-use rumqttc::v5::{AsyncClient, ConnectionError, Event, EventLoop, MqttOptions, StateError};
+use rumqttc::v5::{AsyncClient, Event, EventLoop, MqttOptions};
+use rumqttc::{Outgoing, Transport};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::config::MqttConfig;
 use super::inlet::{self, Received};
+use super::lost::LostReason;
 use super::message::{Delivery, MediaType, Message};
 use super::queue::Ticket;
 use super::topics::Prefix;
@@ -26,7 +27,7 @@ use super::topics::Prefix;
 #[derive(Debug)]
 pub(crate) struct Link {
     client: AsyncClient,
-    events: mpsc::Receiver<Result<Event, ConnectionError>>,
+    events: mpsc::Receiver<Result<Event, LostReason>>,
     /// Polls rumqttc in a task of its own: its `poll` may lose a message when it is dropped half way.
     poller: JoinHandle<()>,
     /// Handed to rumqttc and not yet given a packet id; it keeps the order.
@@ -64,18 +65,6 @@ pub(crate) struct Limits {
     pub(crate) packet_bytes: usize,
 }
 
-/// Why there is no connection.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum LostReason {
-    /// Another client came with this one's id; reconnecting at once would throw that one out.
-    #[error("another client has connected with the same client id")]
-    TakenOver,
-    #[error("{0}")]
-    Client(Box<ConnectionError>),
-    #[error("the MQTT client has stopped")]
-    Stopped,
-}
-
 /// The most messages that are sent ahead of their acknowledgements.
 pub(crate) const MAX_WINDOW: u16 = 64;
 /// The most bytes of a packet: a whole game as JSON has some 100 kB, and nothing is larger.
@@ -89,7 +78,7 @@ impl Link {
         let room = usize::from(MAX_WINDOW) + 2;
         let (client, event_loop) = AsyncClient::new(options(config, will), room);
         let (sender, events) = mpsc::channel(room);
-        let poller = tokio::spawn(poll(event_loop, sender));
+        let poller = tokio::spawn(poll(event_loop, config.clone(), sender));
         Self {
             client,
             events,
@@ -141,7 +130,7 @@ impl Link {
         loop {
             let event = match self.events.recv().await {
                 Some(Ok(event)) => event,
-                Some(Err(error)) => return LinkEvent::Lost(LostReason::from(error)),
+                Some(Err(reason)) => return LinkEvent::Lost(reason),
                 None => return LinkEvent::Lost(LostReason::Stopped),
             };
             match event {
@@ -207,20 +196,6 @@ impl From<&ConnAck> for Limits {
     }
 }
 
-impl From<ConnectionError> for LostReason {
-    fn from(error: ConnectionError) -> Self {
-        let taken_over = DisconnectReasonCode::SessionTakenOver;
-        match error {
-            ConnectionError::MqttState(StateError::ServerDisconnect { reason_code, .. })
-                if reason_code == taken_over =>
-            {
-                Self::TakenOver
-            }
-            error => Self::Client(Box::new(error)),
-        }
-    }
-}
-
 fn options(config: &MqttConfig, will: &Message) -> MqttOptions {
     let mut options = MqttOptions::new(config.client_id(), &config.host, config.port);
     options.set_keep_alive(config.keep_alive);
@@ -230,9 +205,6 @@ fn options(config: &MqttConfig, will: &Message) -> MqttOptions {
     let mut properties = ConnectProperties::new();
     properties.max_packet_size = Some(MAX_PACKET_BYTES);
     options.set_connect_properties(properties);
-    if let Some((user, password)) = &config.credentials {
-        options.set_credentials(user, password);
-    }
     // Moves are small and must not wait for company.
     let mut network = options.network_options();
     network.set_tcp_nodelay(true);
@@ -257,14 +229,45 @@ fn options(config: &MqttConfig, will: &Message) -> MqttOptions {
     options
 }
 
-async fn poll(mut event_loop: EventLoop, events: mpsc::Sender<Result<Event, ConnectionError>>) {
+async fn poll(
+    mut event_loop: EventLoop,
+    config: MqttConfig,
+    events: mpsc::Sender<Result<Event, LostReason>>,
+) {
+    if let Err(reason) = unlock(&mut event_loop.options, &config).await {
+        // Nobody waits for it when the link is dropped.
+        let _ = events.send(Err(reason)).await;
+        return;
+    }
+    let mut stands = false;
     loop {
         let event = event_loop.poll().await;
+        stands |= matches!(event, Ok(Event::Incoming(Packet::ConnAck(_))));
+        let event = event.map_err(|error| LostReason::of(error, &config, stands));
         let ends = matches!(event, Err(_) | Ok(Event::Outgoing(Outgoing::Disconnect)));
         if events.send(event).await.is_err() || ends {
             return;
         }
     }
+}
+
+/// Sets what lets kiebitz in: password and certificates, from their files.
+async fn unlock(options: &mut MqttOptions, config: &MqttConfig) -> Result<(), LostReason> {
+    let (login, tls) = (config.login.clone(), config.tls.clone());
+    // A disk may be slow.
+    let read = tokio::task::spawn_blocking(move || {
+        let login = login.map(|login| login.read()).transpose()?;
+        let tls = tls.map(|tls| tls.client_config()).transpose()?;
+        Ok::<_, LostReason>((login, tls))
+    });
+    let (login, tls) = read.await.map_err(|_| LostReason::Stopped)??;
+    if let Some((user, password)) = login {
+        options.set_credentials(user, password);
+    }
+    if let Some(tls) = tls {
+        options.set_transport(Transport::tls_with_config(tls.into()));
+    }
+    Ok(())
 }
 
 /// The payload is text.

@@ -1,5 +1,6 @@
 //! The way to the broker: at least once and in order, whatever happens to the connection.
 
+mod attempts;
 mod task;
 
 use std::collections::BTreeMap;

@@ -33,10 +33,8 @@ impl Broker {
 
     /// How to reach it; `None`: there is none.
     pub(super) fn config(&self) -> Result<Option<MqttConfig>> {
-        Ok(Some(MqttConfig::from_url(&format!(
-            "mqtt://{}",
-            self.running.addr()
-        ))?))
+        let config = MqttConfig::from_url(&format!("mqtt://{}", self.running.addr()))?;
+        Ok(Some(config.beside_the_daemon()))
     }
 
     /// Its port; `None`: there is no broker.

@@ -10,11 +10,13 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Sleep, sleep};
 use tracing::{debug, error, info, warn};
 
+use super::attempts::{Attempts, Failure};
 use super::{ConnectionState, Handed, Progress};
 use crate::output::mqtt::backlog::{Reader, ReaderEvent};
 use crate::output::mqtt::config::MqttConfig;
 use crate::output::mqtt::inlet::Received;
-use crate::output::mqtt::link::{Limits, Link, LinkEvent, LostReason};
+use crate::output::mqtt::link::{Limits, Link, LinkEvent};
+use crate::output::mqtt::lost::LostReason;
 use crate::output::mqtt::message::Message;
 use crate::output::mqtt::payload::DaemonState;
 use crate::output::mqtt::queue::Ticket;
@@ -34,10 +36,6 @@ pub struct OutboxTask {
     pub(super) commands: Option<mpsc::Sender<Received>>,
 }
 
-/// The pause after the first failed attempt; every further one is twice as long.
-const FIRST_PAUSE: Duration = Duration::from_millis(250);
-/// The longest pause between two attempts.
-const MAX_PAUSE: Duration = Duration::from_secs(15);
 /// How long the last messages may take when the daemon is stopped.
 const MAX_FLUSH: Duration = Duration::from_secs(5);
 /// The most bytes that a packet has beside topic and payload.
@@ -48,12 +46,6 @@ enum Phase {
     Connecting(Link),
     Connected(Link, Limits),
     Pausing(Pin<Box<Sleep>>),
-}
-
-/// Counts failed attempts, which are not worth a line each.
-struct Attempts {
-    failed: u32,
-    pause: Duration,
 }
 
 /// The end, once it has begun.
@@ -77,10 +69,8 @@ impl OutboxTask {
         let will = Message::retained(&self.daemon_topic, &DaemonState::offline(&self.config.daemon));
         let mut shutdown = pin!(shutdown);
         let mut stopping: Option<Stopping> = None;
-        let mut attempts = Attempts {
-            failed: 0,
-            pause: FIRST_PAUSE,
-        };
+        let mut attempts = Attempts::new();
+        self.warn_of_exposed_files();
         let mut phase = self.open(&will);
         loop {
             tokio::select! {
@@ -101,14 +91,14 @@ impl OutboxTask {
                         }
                     }
                     Step::Link(LinkEvent::Acknowledged(ticket)) => {
-                        attempts.pause = FIRST_PAUSE;
+                        attempts.delivered();
                         self.acknowledge(ticket);
                     }
                     Step::Link(LinkEvent::Refused(ticket, reason)) => self.refused(ticket, reason),
                     Step::Link(LinkEvent::Commanded(command)) => self.commanded(*command),
                     Step::Link(LinkEvent::Unheard(reason)) => self.unheard(&reason),
                     Step::Link(LinkEvent::Closed) => break,
-                    Step::Link(LinkEvent::Lost(reason)) => phase = self.lost(&reason, &mut attempts),
+                    Step::Link(LinkEvent::Lost(reason)) => phase = self.lost(reason, &mut attempts),
                 },
             }
             if let Some(stopping) = &mut stopping {
@@ -132,33 +122,35 @@ impl OutboxTask {
         Phase::Connecting(Link::open(&self.config, will))
     }
 
-    fn lost(&mut self, reason: &LostReason, attempts: &mut Attempts) -> Phase {
-        if matches!(reason, LostReason::TakenOver) {
-            attempts.pause = MAX_PAUSE;
+    fn warn_of_exposed_files(&self) {
+        for file in self.config.exposed_files() {
+            let file = file.display();
+            warn!("everyone on this computer may read {file}, which is secret: chmod 640 {file}");
         }
-        attempts.failed += 1;
-        let pause = attempts.pause;
+    }
+
+    fn lost(&mut self, reason: LostReason, attempts: &mut Attempts) -> Phase {
+        let Failure {
+            reason,
+            failed,
+            is_news,
+            pause,
+        } = attempts.lost(reason, &self.config.client_id());
         let broker = self.config.broker();
-        if attempts.failed == 1 {
+        if is_news {
             let queued = self.stock.queue().len();
-            warn!(broker, %reason, queued, "no MQTT broker at {broker}: {reason}; will try again");
+            warn!(broker, %reason, queued, "no connection to the MQTT broker at {broker}: {reason}; will try again");
         } else {
-            debug!(broker, %reason, attempt = attempts.failed, ?pause, "no MQTT broker at {broker}: {reason}");
+            debug!(broker, %reason, attempt = failed, ?pause, "no connection to the MQTT broker at {broker}: {reason}");
         }
-        attempts.pause = (pause * 2).min(MAX_PAUSE);
         self.stock.rewind();
         self.report(ConnectionState::Disconnected);
         Phase::Pausing(Box::pin(sleep(pause)))
     }
 
     fn connected(&mut self, attempts: &mut Attempts, stopping: bool) {
-        let broker = self.config.broker();
-        info!(
-            broker,
-            failed_attempts = attempts.failed,
-            "connected to the MQTT broker {broker}"
-        );
-        attempts.failed = 0;
+        let (broker, failed_attempts) = (self.config.broker(), attempts.connected());
+        info!(broker, failed_attempts, "connected to the MQTT broker {broker}");
         let greeting = (!stopping).then(|| self.greeting());
         self.stock.restart(greeting);
         self.report(ConnectionState::Connected);

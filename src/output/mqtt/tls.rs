@@ -1,0 +1,394 @@
+//! Encrypted connections: which certificates are trusted, which one is shown, and what is wrong with them, in words.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
+use rustls::{
+    AlertDescription, CertificateError, ClientConfig, Error, InvalidMessage, PeerIncompatible, RootCertStore,
+};
+
+/// How a connection is encrypted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Tls {
+    /// The CAs that the broker's certificate may be of, as PEM; `None`: those that the system trusts.
+    pub(crate) ca_file: Option<PathBuf>,
+    /// What kiebitz shows to the broker.
+    pub(crate) client: Option<ClientFiles>,
+}
+
+/// A client certificate and its key, as PEM.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ClientFiles {
+    /// The certificate, and those between it and the CA if there are any.
+    pub(crate) certificate: PathBuf,
+    /// Without a passphrase.
+    pub(crate) key: PathBuf,
+}
+
+/// Why no encrypted connection can be made. Each is a sentence for whoever runs the broker.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TlsError {
+    #[error("cannot read {}: {source}", path.display())]
+    Unreadable { path: PathBuf, source: io::Error },
+    #[error("there is no certificate in {}: it must be a PEM file, with a line BEGIN CERTIFICATE", path.display())]
+    NoCertificate { path: PathBuf },
+    #[error("a certificate in {} is damaged", path.display())]
+    DamagedCertificate { path: PathBuf },
+    #[error("there is no private key in {}: it must be a PEM file, with a line BEGIN PRIVATE KEY", path.display())]
+    NoKey { path: PathBuf },
+    #[error("the key in {} has a passphrase, which nobody could enter here: save it without one", path.display())]
+    KeyWithPassphrase { path: PathBuf },
+    #[error("the key in {} cannot be used: {reason}", path.display())]
+    UnusableKey { path: PathBuf, reason: Error },
+    #[error("the key in {} does not belong to the certificate in {}", key.display(), certificate.display())]
+    KeyDoesNotFit { key: PathBuf, certificate: PathBuf },
+    #[error(
+        "this computer has no list of trusted CAs (on Debian it is in the package ca-certificates); name one by ca_file"
+    )]
+    NoSystemCas,
+    #[error(transparent)]
+    Refused(Refusal),
+}
+
+/// What one side does not accept of the other.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Refusal {
+    #[error("the broker's certificate is not signed by the CA in {}", ca_file.display())]
+    OtherCa { ca_file: PathBuf },
+    #[error(
+        "the broker's certificate is not signed by a CA that this computer trusts; if the broker has a CA of its own, name \
+         that by ca_file"
+    )]
+    UnknownCa,
+    #[error(
+        "the broker's certificate is not for {host}, but for {names}: the URL must have a name that it is for"
+    )]
+    WrongName { host: String, names: String },
+    #[error(
+        "the broker's certificate has expired{on}: it must be renewed, if this computer's clock is right"
+    )]
+    Expired { on: String },
+    #[error("the broker's certificate is not valid yet{until}: is this computer's clock right?")]
+    NotYetValid { until: String },
+    #[error("the broker shows the certificate of a CA; it needs one of its own that is signed by that CA")]
+    CaAsBroker,
+    #[error("the broker's certificate cannot be used: {reason}")]
+    Certificate { reason: String },
+    #[error("the broker wants a client certificate: set client_certificate and client_key")]
+    WantsClientCertificate,
+    #[error("the broker refuses the client certificate in {}: {reason}", certificate.display())]
+    ClientCertificate { certificate: PathBuf, reason: String },
+    #[error("the broker has no encryption that is safe: it must know TLS 1.2 or 1.3")]
+    Outdated,
+    #[error("what answers there does not speak TLS: is this the broker's port for encrypted connections?")]
+    NotTls,
+    #[error("no encrypted connection: {reason}")]
+    Other { reason: String },
+}
+
+impl Tls {
+    /// Reads the files. That is done for each connection: a renewed certificate needs no restart.
+    ///
+    /// # Errors
+    ///
+    /// When a file is missing, has not what it should have, or does not fit to the others.
+    pub(crate) fn client_config(&self) -> Result<ClientConfig, TlsError> {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| TlsError::Refused(self.refusal(&error, "")))?
+            .with_root_certificates(self.roots()?);
+        let Some(ClientFiles { certificate, key }) = &self.client else {
+            return Ok(builder.with_no_client_auth());
+        };
+        let (shown, private) = (certificates(certificate)?, private_key(key)?);
+        builder
+            .with_client_auth_cert(shown, private)
+            .map_err(|error| match error {
+                Error::InconsistentKeys(_) => TlsError::KeyDoesNotFit {
+                    key: key.clone(),
+                    certificate: certificate.clone(),
+                },
+                Error::InvalidCertificate(_) => TlsError::DamagedCertificate {
+                    path: certificate.clone(),
+                },
+                reason => TlsError::UnusableKey {
+                    path: key.clone(),
+                    reason,
+                },
+            })
+    }
+
+    /// The CAs that are trusted.
+    fn roots(&self) -> Result<RootCertStore, TlsError> {
+        let mut roots = RootCertStore::empty();
+        match &self.ca_file {
+            Some(path) => {
+                for certificate in certificates(path)? {
+                    roots
+                        .add(certificate)
+                        .map_err(|_| TlsError::DamagedCertificate { path: path.clone() })?;
+                }
+            }
+            // What cannot be read of the system's list matters only if nothing is left.
+            None => {
+                roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+            }
+        }
+        if roots.is_empty() {
+            return Err(TlsError::NoSystemCas);
+        }
+        Ok(roots)
+    }
+
+    /// What an error of TLS says about the two sides; `host` is what the broker is called in the URL.
+    pub(crate) fn refusal(&self, error: &Error, host: &str) -> Refusal {
+        match error {
+            Error::InvalidCertificate(error) => self.certificate_refusal(error, host),
+            Error::AlertReceived(alert) => self.alert(*alert),
+            Error::PeerIncompatible(
+                PeerIncompatible::ServerDoesNotSupportTls12Or13
+                | PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig,
+            ) => Refusal::Outdated,
+            Error::InvalidMessage(
+                InvalidMessage::InvalidContentType | InvalidMessage::UnknownProtocolVersion,
+            ) => Refusal::NotTls,
+            error => Refusal::Other {
+                reason: error.to_string(),
+            },
+        }
+    }
+
+    fn certificate_refusal(&self, error: &CertificateError, host: &str) -> Refusal {
+        match error {
+            CertificateError::UnknownIssuer | CertificateError::BadSignature => match self.ca_file.clone() {
+                Some(ca_file) => Refusal::OtherCa { ca_file },
+                None => Refusal::UnknownCa,
+            },
+            CertificateError::NotValidForName => wrong_name(host, &[]),
+            CertificateError::NotValidForNameContext { presented, .. } => wrong_name(host, presented),
+            CertificateError::Expired => Refusal::Expired { on: String::new() },
+            CertificateError::ExpiredContext { not_after, .. } => Refusal::Expired {
+                on: day(" on", *not_after),
+            },
+            CertificateError::NotValidYet => Refusal::NotYetValid { until: String::new() },
+            CertificateError::NotValidYetContext { not_before, .. } => Refusal::NotYetValid {
+                until: day(", not before", *not_before),
+            },
+            // The library has no name of its own for this.
+            CertificateError::Other(other) if format!("{other:?}").contains("CaUsedAsEndEntity") => {
+                Refusal::CaAsBroker
+            }
+            error => Refusal::Certificate {
+                reason: error.to_string(),
+            },
+        }
+    }
+
+    /// What the broker says before it closes the connection.
+    fn alert(&self, alert: AlertDescription) -> Refusal {
+        use AlertDescription as Alert;
+
+        match (alert, &self.client) {
+            // Up to TLS 1.2 there is no alert of its own for a missing certificate.
+            (Alert::CertificateRequired, _) | (Alert::HandshakeFailure, None) => {
+                Refusal::WantsClientCertificate
+            }
+            (Alert::ProtocolVersion, _) => Refusal::Outdated,
+            (alert, Some(files)) if REFUSE_CERTIFICATE.contains(&alert) => Refusal::ClientCertificate {
+                certificate: files.certificate.clone(),
+                reason: match alert {
+                    Alert::UnknownCA => "it is signed by another CA than the broker trusts".to_owned(),
+                    Alert::CertificateExpired => "it has expired".to_owned(),
+                    Alert::CertificateRevoked => "it is revoked".to_owned(),
+                    alert => format!("{alert:?}"),
+                },
+            },
+            (alert, _) => Refusal::Other {
+                reason: format!("the broker ends it: {alert:?}"),
+            },
+        }
+    }
+}
+
+/// Alerts by which a broker refuses a client certificate.
+const REFUSE_CERTIFICATE: [AlertDescription; 9] = [
+    AlertDescription::AccessDenied,
+    AlertDescription::BadCertificate,
+    AlertDescription::CertificateExpired,
+    AlertDescription::CertificateRevoked,
+    AlertDescription::CertificateUnknown,
+    AlertDescription::DecryptError,
+    AlertDescription::HandshakeFailure,
+    AlertDescription::UnknownCA,
+    AlertDescription::UnsupportedCertificate,
+];
+
+fn wrong_name(host: &str, presented: &[String]) -> Refusal {
+    // They come as `DnsName("host")` and `IpAddress(address)`.
+    let name = |name: &String| {
+        let inner = name.split_once('(').map_or(&**name, |(_, inner)| inner);
+        inner.trim_end_matches(')').trim_matches('"').to_owned()
+    };
+    let names: Vec<String> = presented.iter().map(name).collect();
+    Refusal::WrongName {
+        host: host.to_owned(),
+        names: match names.is_empty() {
+            true => "no name at all (a subjectAltName is missing)".to_owned(),
+            false => names.join(", "),
+        },
+    }
+}
+
+/// A day in UTC, behind a word; empty where there is none.
+fn day(word: &str, time: UnixTime) -> String {
+    let seconds = i64::try_from(time.as_secs()).ok();
+    let time = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok());
+    time.map(|time| format!("{word} {}", time.strftime("%Y-%m-%d")))
+        .unwrap_or_default()
+}
+
+/// All certificates of a file, at least one.
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let pem = read(path)?;
+    let certificates: Vec<_> = CertificateDer::pem_slice_iter(&pem)
+        .collect::<Result<_, _>>()
+        .map_err(|_| TlsError::DamagedCertificate {
+            path: path.to_owned(),
+        })?;
+    if certificates.is_empty() {
+        return Err(TlsError::NoCertificate {
+            path: path.to_owned(),
+        });
+    }
+    Ok(certificates)
+}
+
+fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
+    let pem = read(path)?;
+    let key = PrivateKeyDer::from_pem_slice(&pem);
+    let path = path.to_owned();
+    // Older files say so in a header, which makes no key unreadable by itself.
+    if [&b"BEGIN ENCRYPTED"[..], b"Proc-Type: 4,ENCRYPTED"]
+        .iter()
+        .any(|mark| pem.windows(mark.len()).any(|window| window == *mark))
+    {
+        return Err(TlsError::KeyWithPassphrase { path });
+    }
+    key.map_err(|_| TlsError::NoKey { path })
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, TlsError> {
+    fs::read(path).map_err(|source| TlsError::Unreadable {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use core::time::Duration;
+
+    use super::*;
+
+    fn refused(error: CertificateError, ca_file: Option<&str>) -> String {
+        let tls = Tls {
+            ca_file: ca_file.map(PathBuf::from),
+            client: None,
+        };
+        tls.refusal(&Error::InvalidCertificate(error), "pi.local")
+            .to_string()
+    }
+
+    #[test]
+    fn refused_certificates_are_told_with_what_to_do() {
+        let at = |seconds| UnixTime::since_unix_epoch(Duration::from_secs(seconds));
+        let said = refused(CertificateError::UnknownIssuer, None);
+        assert!(said.ends_with("name that by ca_file"), "{said}");
+        let said = refused(CertificateError::UnknownIssuer, Some("/etc/kiebitz/ca.pem"));
+        assert!(said.ends_with("by the CA in /etc/kiebitz/ca.pem"), "{said}");
+        let (time, day) = (at(1_800_000_000), at(1_790_000_000));
+        let expired = CertificateError::ExpiredContext { time, not_after: day };
+        let said = refused(expired, None);
+        assert!(
+            said.contains("has expired on 2026-09-21: it must be renewed"),
+            "{said}"
+        );
+        let early = CertificateError::NotValidYetContext {
+            time: at(0),
+            not_before: day,
+        };
+        let said = refused(early, None);
+        assert!(
+            said.contains("not before 2026-09-21: is this computer's clock right?"),
+            "{said}"
+        );
+        let presented = vec![
+            "DnsName(\"broker.example\")".to_owned(),
+            "IpAddress(10.0.0.1)".to_owned(),
+        ];
+        assert_eq!(
+            wrong_name("pi.local", &presented).to_string(),
+            "the broker's certificate is not for pi.local, but for broker.example, 10.0.0.1: the URL must have a name \
+             that it is for"
+        );
+        let said = refused(CertificateError::NotValidForName, None);
+        assert!(said.contains("a subjectAltName is missing"), "{said}");
+    }
+
+    #[test]
+    fn alerts_of_the_broker_are_told() {
+        let without = Tls::default();
+        let with = Tls {
+            ca_file: None,
+            client: Some(ClientFiles {
+                certificate: "/etc/kiebitz/club.pem".into(),
+                key: "/etc/kiebitz/club.key".into(),
+            }),
+        };
+        let said = |tls: &Tls, alert| tls.refusal(&Error::AlertReceived(alert), "pi").to_string();
+        let required = said(&without, AlertDescription::CertificateRequired);
+        assert!(
+            required.starts_with("the broker wants a client certificate"),
+            "{required}"
+        );
+        assert_eq!(
+            said(&with, AlertDescription::UnknownCA),
+            "the broker refuses the client certificate in /etc/kiebitz/club.pem: it is signed by another CA than the \
+             broker trusts"
+        );
+    }
+
+    #[test]
+    fn unusable_files_are_told() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("file.pem");
+        let certificate = |content: &str| {
+            std::fs::write(&path, content).expect("room");
+            certificates(&path)
+                .err()
+                .map(|error| error.to_string())
+                .expect("an error")
+        };
+        let key = |content: &str| {
+            std::fs::write(&path, content).expect("room");
+            private_key(&path)
+                .err()
+                .map(|error| error.to_string())
+                .expect("an error")
+        };
+        assert!(certificate("").starts_with("there is no certificate in "));
+        let damaged = "-----BEGIN CERTIFICATE-----\n????\n-----END CERTIFICATE-----\n";
+        assert!(certificate(damaged).ends_with(" is damaged"));
+        assert!(key(damaged).starts_with("there is no private key in "));
+        let locked = "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n";
+        assert!(key(locked).contains("has a passphrase"), "{}", key(locked));
+        std::fs::remove_file(&path).expect("it is there");
+        assert!(matches!(certificates(&path), Err(TlsError::Unreadable { .. })));
+    }
+}

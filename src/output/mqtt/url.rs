@@ -1,0 +1,253 @@
+//! The broker's URL.
+
+/// A URL in its parts.
+pub(super) struct BrokerUrl {
+    pub(super) encrypted: bool,
+    /// An IPv6 address is in brackets.
+    pub(super) host: String,
+    pub(super) port: u16,
+    /// The user and, where there is a colon, the password.
+    pub(super) user: Option<(String, Option<String>)>,
+}
+
+/// What is wrong with a broker's URL. No part of it is repeated where a password may stand.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UrlError {
+    /// It does not say how to talk to the broker.
+    #[error("the broker's URL must begin with mqtt:// or mqtts://, as in mqtt://localhost:1883")]
+    NoScheme,
+    /// It asks for something that kiebitz does not speak.
+    #[error("a broker's URL begins with mqtt:// or mqtts://, not {scheme}://")]
+    Scheme {
+        /// What it asks for.
+        scheme: String,
+    },
+    /// It names no broker.
+    #[error("the broker's URL names no host; it looks like mqtt://localhost:1883")]
+    NoHost,
+    /// It asks for encryption, and has an address that no certificate can be checked against.
+    #[error(
+        "an encrypted connection needs the broker's name, not an IPv6 address: the name is what its certificate is \
+         checked against"
+    )]
+    EncryptedIpv6,
+    /// Its port is no number from 1 to 65535.
+    #[error("the broker's port must be a number from 1 to 65535; with a user it is USER:PASSWORD@HOST:PORT")]
+    Port,
+    /// Something follows the port.
+    #[error(
+        "the broker's URL ends with the port; nothing may follow it (the prefix is an option of its own)"
+    )]
+    Rest,
+    /// There is a password, and no user.
+    #[error("there is a password in the broker's URL, but no user in front of it")]
+    NoUser,
+    /// User or password have a broken percent code, or a character that needs one, or are no text.
+    #[error(
+        "user and password in the broker's URL must be percent-encoded UTF-8: / is written as %2F, ? as %3F, # as %23 \
+         and % as %25"
+    )]
+    Encoding,
+}
+
+/// The port registered for MQTT.
+const PORT: u16 = 1883;
+/// The port registered for MQTT over TLS.
+const ENCRYPTED_PORT: u16 = 8883;
+
+impl BrokerUrl {
+    pub(super) fn parse(url: &str) -> Result<Self, UrlError> {
+        let (scheme, rest) = url.split_once("://").ok_or(UrlError::NoScheme)?;
+        let encrypted = match scheme {
+            "mqtt" | "tcp" => false,
+            "mqtts" | "ssl" | "tls" => true,
+            _ => return Err(no_scheme(scheme)),
+        };
+        let (authority, after) = match rest.find(['/', '?', '#']) {
+            Some(end) => rest.split_at(end),
+            None => (rest, ""),
+        };
+        if after.contains('@') {
+            return Err(UrlError::Encoding);
+        }
+        if !matches!(after, "" | "/") {
+            return Err(UrlError::Rest);
+        }
+        let (user, address) = authority
+            .rsplit_once('@')
+            .map_or((None, authority), |(u, a)| (Some(u), a));
+        let (host, port) = split_port(address);
+        if host.is_empty() || host == "[]" {
+            return Err(UrlError::NoHost);
+        }
+        if encrypted && host.starts_with('[') {
+            return Err(UrlError::EncryptedIpv6);
+        }
+        let port = match port {
+            None if encrypted => ENCRYPTED_PORT,
+            None => PORT,
+            Some(port) => port
+                .parse()
+                .ok()
+                .filter(|number: &u16| *number > 0)
+                .ok_or(UrlError::Port)?,
+        };
+        Ok(Self {
+            encrypted,
+            host: host.to_owned(),
+            port,
+            user: user.map(login).transpose()?.flatten(),
+        })
+    }
+}
+
+/// What stands in front of "://" is repeated only if it can be nothing but a scheme.
+fn no_scheme(scheme: &str) -> UrlError {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+    if scheme.bytes().all(plain) {
+        let scheme = scheme.to_owned();
+        UrlError::Scheme { scheme }
+    } else {
+        UrlError::NoScheme
+    }
+}
+
+/// Host and port of an address; an IPv6 address stands in brackets and keeps them.
+fn split_port(address: &str) -> (&str, Option<&str>) {
+    let after_host = address.rfind(']').map_or(0, |bracket| bracket + 1);
+    match address[after_host..].find(':') {
+        Some(colon) => {
+            let (host, port) = address.split_at(after_host + colon);
+            (host, Some(&port[1..]))
+        }
+        None => (address, None),
+    }
+}
+
+/// User and password; `None`: nothing is there.
+fn login(user: &str) -> Result<Option<(String, Option<String>)>, UrlError> {
+    let (user, password) = match user.split_once(':') {
+        Some((user, password)) => (user, Some(decoded(password)?)),
+        None => (user, None),
+    };
+    match (user, password) {
+        ("", Some(_)) => Err(UrlError::NoUser),
+        ("", None) => Ok(None),
+        (user, password) => Ok(Some((decoded(user)?, password))),
+    }
+}
+
+fn decoded(text: &str) -> Result<String, UrlError> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut parts = text.split('%');
+    bytes.extend(parts.next().unwrap_or_default().bytes());
+    for part in parts {
+        let code = part
+            .get(..2)
+            .filter(|code| code.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        let byte = code
+            .and_then(|code| u8::from_str_radix(code, 16).ok())
+            .ok_or(UrlError::Encoding)?;
+        bytes.push(byte);
+        bytes.extend(part[2..].bytes());
+    }
+    String::from_utf8(bytes).map_err(|_| UrlError::Encoding)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(url: &str) -> BrokerUrl {
+        BrokerUrl::parse(url).expect(url)
+    }
+
+    #[test]
+    fn url_has_everything_that_is_needed() {
+        let url = parsed("mqtt://k%C3%B6nig:p%40ss:word@broker.example:2883/");
+        assert_eq!((&*url.host, url.port), ("broker.example", 2883));
+        assert_eq!(url.user, Some(("könig".to_owned(), Some("p@ss:word".to_owned()))));
+        assert_eq!(
+            parsed("mqtt://club@host").user,
+            Some(("club".to_owned(), None)),
+            "the password is elsewhere"
+        );
+        assert_eq!(parsed("mqtt://@host").user, None);
+    }
+
+    #[test]
+    fn port_may_be_left_out() {
+        let address = |url| {
+            let BrokerUrl {
+                encrypted,
+                host,
+                port,
+                ..
+            } = parsed(url);
+            (encrypted, host, port)
+        };
+        for (url, encrypted, host, port) in [
+            ("mqtt://localhost", false, "localhost", 1883),
+            ("tcp://localhost", false, "localhost", 1883),
+            ("mqtts://localhost", true, "localhost", 8883),
+            ("ssl://localhost", true, "localhost", 8883),
+            ("tls://localhost:1883", true, "localhost", 1883),
+            ("mqtt://[::1]", false, "[::1]", 1883),
+            ("mqtt://[::1]:1884", false, "[::1]", 1884),
+        ] {
+            assert_eq!(address(url), (encrypted, host.to_owned(), port), "{url}");
+        }
+    }
+
+    #[test]
+    fn wrong_urls_are_refused_with_what_is_wrong() {
+        let http = UrlError::Scheme {
+            scheme: "http".to_owned(),
+        };
+        for (url, expected) in [
+            ("localhost:1883", UrlError::NoScheme),
+            ("http://localhost", http),
+            ("mqtt://", UrlError::NoHost),
+            ("mqtt://:1883", UrlError::NoHost),
+            ("mqtt://user@", UrlError::NoHost),
+            ("mqtt://[]:1", UrlError::NoHost),
+            ("mqtts://[::1]", UrlError::EncryptedIpv6),
+            ("mqtt://host:", UrlError::Port),
+            ("mqtt://host:0", UrlError::Port),
+            ("mqtt://host:65536", UrlError::Port),
+            ("mqtt://host:abc", UrlError::Port),
+            ("mqtt://host/kiebitz", UrlError::Rest),
+            ("mqtt://:word@host", UrlError::NoUser),
+            ("mqtt://a%2@host", UrlError::Encoding),
+            ("mqtt://a%+1@host", UrlError::Encoding),
+            ("mqtt://a%ff@host", UrlError::Encoding),
+            ("mqtt://a%é@host", UrlError::Encoding),
+        ] {
+            assert_eq!(BrokerUrl::parse(url).err(), Some(expected), "{url}");
+        }
+    }
+
+    #[test]
+    fn no_error_repeats_a_password() {
+        for url in [
+            "club:secret@host",
+            "mqtt//club:secret@host",
+            "club:sec://ret@host",
+            "mqtt:/club:a://secret@host",
+            "mqtt://club:secret",
+            "mqtt://club:secret/secret@host",
+            "mqtt://club:secret/secret",
+            "mqtt://club:?secret@host",
+            "mqtt://club:#secret@host",
+            "mqtt://club:secret%@host",
+            "mqtt://club:secret@host:secret",
+            "mqtt://:secret@host",
+            "mqtts://club:secret@[::1]",
+        ] {
+            let error = BrokerUrl::parse(url).err().expect(url);
+            let said = format!("{error} {error:?}");
+            assert!(!said.contains("sec") && !said.contains("ret"), "{url}: {said}");
+        }
+    }
+}

@@ -1,0 +1,369 @@
+//! Encrypted connections to a real broker, and logging in there.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use rumqttc::v5::mqttbytes::v5::Publish;
+use tempfile::TempDir;
+
+use crate::mosquitto::{Mosquitto, free_port};
+use crate::mqtt_world::{Listener, json, topic};
+use crate::outage::Program;
+
+const PASSWORD: &str = "rook-on-h9";
+
+/// A broker whose second door takes encrypted connections alone, and the files of both sides.
+struct Club {
+    directory: TempDir,
+    broker: Mosquitto,
+    port: u16,
+}
+
+impl Club {
+    /// The broker's certificate is for "localhost"; `settings` are further lines about that door.
+    async fn open(settings: &str) -> Self {
+        Self::open_as("basicConstraints=CA:FALSE", settings).await
+    }
+
+    /// The same with another extension of the broker's certificate.
+    async fn open_as(extension: &str, settings: &str) -> Self {
+        let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let path = directory.path();
+        for name in ["club", "other"] {
+            make_ca(path, name);
+        }
+        let extensions = format!("subjectAltName=DNS:localhost\n{extension}\n");
+        sign(path, "broker", "club", &extensions);
+        let port = free_port();
+        let (ca, certificate, key) = (
+            path.join("club.pem"),
+            path.join("broker.pem"),
+            path.join("broker.key"),
+        );
+        let listener = format!(
+            "listener {port} 127.0.0.1\ncafile {}\ncertfile {}\nkeyfile {}\n{settings}\n",
+            ca.display(),
+            certificate.display(),
+            key.display(),
+        );
+        let broker = Mosquitto::start_with(&listener).await;
+        Self {
+            directory,
+            broker,
+            port,
+        }
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// A line of the configuration that names a file.
+    fn line(&self, key: &str, name: &str) -> String {
+        format!("{key} = {:?}\n", self.file(name))
+    }
+
+    /// Configures kiebitz for the encrypted door; everything is logged.
+    fn configure(&self, authority: &str, lines: &str) {
+        let config = format!(
+            "[daemon]\nname = \"pi\"\nstate_directory = {:?}\nlog = \"trace\"\n[ports]\nusb = false\n\
+             [mqtt]\nurl = \"mqtts://{authority}:{}\"\n{lines}",
+            self.file("state"),
+            self.port
+        );
+        fs::write(self.file("kiebitz.toml"), config).unwrap();
+        self.set_mode("kiebitz.toml", 0o600);
+    }
+
+    fn set_mode(&self, name: &str, mode: u32) {
+        fs::set_permissions(self.file(name), Permissions::from_mode(mode)).unwrap();
+    }
+
+    fn start(&self) -> Program {
+        Program::start(self.directory.path())
+    }
+
+    fn log(&self) -> String {
+        fs::read_to_string(self.file("log")).unwrap_or_default()
+    }
+
+    /// Waits until somebody at the open door hears that kiebitz is there.
+    async fn online(&self) {
+        let listener = Listener::start("listener", self.broker.address()).await;
+        let is_online =
+            |publish: &Publish| topic(publish) == "daemons/pi/state" && json(publish)["state"] == "online";
+        listener
+            .until("online", |heard| heard.iter().any(is_online))
+            .await;
+        let log = self.log();
+        assert!(!log.contains(PASSWORD), "no password is logged: {log}");
+    }
+
+    /// Waits until the log has these words.
+    async fn told(&self, words: &str) {
+        let said = async {
+            while !self.log().contains(words) {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        let in_log = tokio::time::timeout(Duration::from_secs(60), said).await;
+        let log = self.log();
+        assert!(in_log.is_ok(), "not in time: {words:?} in {log}");
+        assert!(!log.contains(PASSWORD), "no password is logged: {log}");
+    }
+
+    /// How many warnings have these words; the same line is repeated for programmers alone.
+    fn warnings(&self, words: &str) -> usize {
+        let log = self.log();
+        let lines = log.lines();
+        lines
+            .filter(|line| line.contains("WARN") && line.contains(words))
+            .count()
+    }
+}
+
+fn openssl(directory: &Path, args: &[&str]) {
+    let output = Command::new("openssl").args(args).current_dir(directory).output();
+    let output = output.expect("these tests need openssl, which is not installed: run tests/run");
+    assert!(
+        output.status.success(),
+        "openssl {args:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+const NEW_KEY: [&str; 5] = [
+    "-newkey",
+    "ec",
+    "-pkeyopt",
+    "ec_paramgen_curve:prime256v1",
+    "-nodes",
+];
+
+fn make_ca(directory: &Path, name: &str) {
+    let (key, certificate, subject) = (
+        format!("{name}.key"),
+        format!("{name}.pem"),
+        format!("/CN={name}"),
+    );
+    let mut args = vec!["req", "-x509", "-days", "2", "-subj", &subject];
+    args.extend(NEW_KEY);
+    args.extend(["-keyout", &key, "-out", &certificate]);
+    openssl(directory, &args);
+}
+
+/// A key and a certificate that the CA has signed, with these extensions.
+fn sign(directory: &Path, name: &str, ca: &str, extensions: &str) {
+    let (key, certificate, subject) = (
+        format!("{name}.key"),
+        format!("{name}.pem"),
+        format!("/CN={name}"),
+    );
+    let (ca_key, ca_certificate) = (format!("{ca}.key"), format!("{ca}.pem"));
+    let mut args = vec!["req", "-subj", &subject];
+    args.extend(NEW_KEY);
+    args.extend(["-keyout", &key, "-out", "request"]);
+    openssl(directory, &args);
+    fs::write(directory.join("extensions"), extensions).unwrap();
+    openssl(
+        directory,
+        &[
+            "x509",
+            "-req",
+            "-in",
+            "request",
+            "-days",
+            "2",
+            "-extfile",
+            "extensions",
+            "-CA",
+            &ca_certificate,
+            "-CAkey",
+            &ca_key,
+            "-CAcreateserial",
+            "-out",
+            &certificate,
+        ],
+    );
+}
+
+#[tokio::test]
+async fn a_broker_with_a_ca_of_its_own_is_trusted_once_that_is_named() {
+    let club = Club::open("allow_anonymous true").await;
+    fs::copy(club.file("other.pem"), club.file("ca.pem")).unwrap();
+    club.configure("localhost", &club.line("ca_file", "ca.pem"));
+    let _kiebitz = club.start();
+    let words = "the broker's certificate is not signed by the CA in ";
+    club.told(words).await;
+    // It is not the end of kiebitz, which needs no restart when the file is right.
+    fs::copy(club.file("club.pem"), club.file("ca.pem")).unwrap();
+    club.online().await;
+    assert_eq!(club.warnings(words), 1, "{}", club.log());
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_certificates_is_told_in_words() {
+    let club = Club::open("allow_anonymous true").await;
+    let ca = club.line("ca_file", "club.pem");
+    fs::write(club.file("empty.pem"), "nothing\n").unwrap();
+    let client = |certificate, key| {
+        let (certificate, key) = (
+            club.line("client_certificate", certificate),
+            club.line("client_key", key),
+        );
+        format!("{ca}{certificate}{key}")
+    };
+    for (host, lines, words) in [
+        (
+            "localhost",
+            String::new(),
+            "is not signed by a CA that this computer trusts",
+        ),
+        ("127.0.0.1", ca.clone(), "is not for 127.0.0.1, but for localhost"),
+        ("localhost", club.line("ca_file", "none.pem"), "cannot read "),
+        (
+            "localhost",
+            club.line("ca_file", "empty.pem"),
+            "there is no certificate in ",
+        ),
+        (
+            "localhost",
+            client("broker.pem", "other.key"),
+            "does not belong to the certificate in ",
+        ),
+        (
+            "localhost",
+            client("broker.pem", "empty.pem"),
+            "there is no private key in ",
+        ),
+    ] {
+        club.configure(host, &lines);
+        let _ = fs::remove_file(club.file("log"));
+        let _kiebitz = club.start();
+        club.told(words).await;
+    }
+}
+
+#[tokio::test]
+async fn a_broker_that_shows_a_ca_is_told_to_have_a_certificate_of_its_own() {
+    let club = Club::open_as("basicConstraints=critical,CA:TRUE", "allow_anonymous true").await;
+    club.configure("localhost", &club.line("ca_file", "club.pem"));
+    let _kiebitz = club.start();
+    club.told("the broker shows the certificate of a CA").await;
+}
+
+#[tokio::test]
+async fn what_speaks_no_tls_is_told() {
+    let club = Club::open("allow_anonymous true").await;
+    club.configure("localhost", &club.line("ca_file", "club.pem"));
+    let config = fs::read_to_string(club.file("kiebitz.toml")).unwrap();
+    let open = club.broker.address().port();
+    let other_door = config.replace(&club.port.to_string(), &open.to_string());
+    fs::write(club.file("kiebitz.toml"), other_door).unwrap();
+    let kiebitz = club.start();
+    club.told("what answers there does not speak TLS").await;
+    drop(kiebitz);
+    let plain = config.replace("mqtts://", "mqtt://");
+    let plain: Vec<&str> = plain
+        .lines()
+        .filter(|line| !line.starts_with("ca_file"))
+        .collect();
+    fs::write(club.file("kiebitz.toml"), plain.join("\n")).unwrap();
+    let _kiebitz = club.start();
+    club.told("if that port is for encrypted connections, the URL begins with mqtts://")
+        .await;
+}
+
+#[tokio::test]
+async fn a_broker_that_wants_a_client_certificate_gets_it() {
+    let club = Club::open("require_certificate true\nallow_anonymous true").await;
+    for (name, ca) in [("kiebitz", "club"), ("stranger", "other")] {
+        sign(club.directory.path(), name, ca, "extendedKeyUsage=clientAuth\n");
+    }
+    let ca = club.line("ca_file", "club.pem");
+    club.configure("localhost", &ca);
+    let kiebitz = club.start();
+    club.told("want").await;
+    club.told("a client certificate").await;
+    drop(kiebitz);
+    let client = |name: &str| {
+        let (pem, key) = (format!("{name}.pem"), format!("{name}.key"));
+        format!(
+            "{ca}{}{}",
+            club.line("client_certificate", &pem),
+            club.line("client_key", &key)
+        )
+    };
+    club.configure("localhost", &client("kiebitz"));
+    let _kiebitz = club.start();
+    club.online().await;
+}
+
+/// A file with the users of the broker.
+fn users(directory: &Path) -> PathBuf {
+    let file = directory.join("users");
+    let made = Command::new("mosquitto_passwd")
+        .args(["-b", "-c"])
+        .arg(&file)
+        .args(["club", PASSWORD])
+        .output();
+    assert!(
+        made.expect("mosquitto_passwd comes with mosquitto")
+            .status
+            .success()
+    );
+    file
+}
+
+#[tokio::test]
+async fn the_password_comes_from_a_file_or_from_systemd_and_is_in_no_log() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let users = users(directory.path());
+    let club = Club::open(&format!(
+        "allow_anonymous false\npassword_file {}",
+        users.display()
+    ))
+    .await;
+    let ca = club.line("ca_file", "club.pem");
+    let user = format!("{ca}user = \"club\"\n");
+    let with_file = format!("{user}{}", club.line("password_file", "password"));
+
+    club.configure("localhost", &ca);
+    let kiebitz = club.start();
+    club.told("the broker wants a user and a password").await;
+    drop(kiebitz);
+
+    fs::write(club.file("password"), "rook-on-a1\n").unwrap();
+    club.set_mode("password", 0o644);
+    club.configure("localhost", &with_file);
+    let kiebitz = club.start();
+    club.told("the broker refuses the user \"club\", or the password")
+        .await;
+    club.told("everyone on this computer may read ").await;
+    // A new password needs no restart.
+    fs::write(club.file("password"), format!("{PASSWORD}\n")).unwrap();
+    club.online().await;
+    drop(kiebitz);
+
+    fs::create_dir(club.file("credentials")).unwrap();
+    fs::write(club.file("credentials/mqtt-password"), PASSWORD).unwrap();
+    club.configure("localhost", &user);
+    let credentials = club.file("credentials");
+    let variables = [("CREDENTIALS_DIRECTORY", &*credentials)];
+    let kiebitz = Program::start_with(club.directory.path(), &variables);
+    club.online().await;
+    drop(kiebitz);
+
+    let _ = fs::remove_file(club.file("log"));
+    club.configure(&format!("club:{PASSWORD}@localhost"), &ca);
+    let kiebitz = club.start();
+    club.online().await;
+    assert_eq!(club.warnings("everyone on this computer may read "), 0);
+    drop(kiebitz);
+    club.set_mode("kiebitz.toml", 0o644);
+    let _kiebitz = club.start();
+    club.told("and a password is in it").await;
+}
