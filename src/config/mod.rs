@@ -255,7 +255,7 @@ impl Config {
     #[must_use]
     pub fn exposed_file<'p>(&self, path: Option<&'p Path>) -> Option<&'p Path> {
         let secret = self.mqtt.as_ref().is_some_and(MqttConfig::has_password);
-        let file = path.unwrap_or(Path::new(CONFIGURATION));
+        let file = path.unwrap_or_else(|| Path::new(CONFIGURATION));
         (secret && is_open_to_all(file)).then_some(file)
     }
 

@@ -53,6 +53,8 @@ mod report;
 #[cfg(unix)]
 mod restart;
 #[cfg(unix)]
+mod rivals;
+#[cfg(unix)]
 mod room;
 mod schema;
 #[cfg(unix)]

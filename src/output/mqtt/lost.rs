@@ -41,18 +41,23 @@ pub(crate) enum LostReason {
     Closed,
     #[error("the broker does not answer")]
     NoAnswer,
+    #[error(
+        "what answers there does not speak MQTT 5, which kiebitz needs; mosquitto does since version 1.6"
+    )]
+    NoMqtt5,
     #[error("{0}")]
     Client(Box<ConnectionError>),
     #[error("the MQTT client has stopped")]
     Stopped,
 }
 
-/// Why a broker may hang up.
+/// Why a broker may hang up. One of MQTT 3.1.1 says so in an answer that is too short for MQTT 5, and does the same.
 fn hint(encrypted: bool) -> &'static str {
     if encrypted {
-        "; does it want a client certificate?"
+        "; does it want a client certificate? kiebitz also needs a broker that speaks MQTT 5"
     } else {
-        "; if that port is for encrypted connections, the URL begins with mqtts://"
+        "; if that port is for encrypted connections, the URL begins with mqtts://; kiebitz also needs a broker that speaks \
+         MQTT 5"
     }
 }
 
@@ -85,6 +90,14 @@ impl LostReason {
             error if is_closed(&error) => Self::ClosedEarly {
                 encrypted: config.is_encrypted(),
             },
+            ConnectionError::ConnectionRefused(
+                ConnectReturnCode::RefusedProtocolVersion | ConnectReturnCode::UnsupportedProtocolVersion,
+            ) => Self::NoMqtt5,
+            ConnectionError::MqttState(StateError::Deserialization(error))
+                if !stands && !matches!(error, PacketError::Io(_)) =>
+            {
+                Self::NoMqtt5
+            }
             ConnectionError::Timeout(_) | ConnectionError::MqttState(StateError::AwaitPingResp) => {
                 Self::NoAnswer
             }
@@ -100,6 +113,7 @@ impl LostReason {
             | Self::ProbablyTakenOver { .. }
             | Self::LoginRefused { .. }
             | Self::LoginMissing
+            | Self::NoMqtt5
             | Self::Tls(TlsError::Refused(_)) => true,
             Self::Login(_)
             | Self::Tls(_)

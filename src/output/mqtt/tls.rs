@@ -369,14 +369,14 @@ mod tests {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("file.pem");
         let certificate = |content: &str| {
-            std::fs::write(&path, content).expect("room");
+            fs::write(&path, content).expect("room");
             certificates(&path)
                 .err()
                 .map(|error| error.to_string())
                 .expect("an error")
         };
         let key = |content: &str| {
-            std::fs::write(&path, content).expect("room");
+            fs::write(&path, content).expect("room");
             private_key(&path)
                 .err()
                 .map(|error| error.to_string())
@@ -388,7 +388,7 @@ mod tests {
         assert!(key(damaged).starts_with("there is no private key in "));
         let locked = "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n";
         assert!(key(locked).contains("has a passphrase"), "{}", key(locked));
-        std::fs::remove_file(&path).expect("it is there");
+        fs::remove_file(&path).expect("it is there");
         assert!(matches!(certificates(&path), Err(TlsError::Unreadable { .. })));
     }
 }
