@@ -354,9 +354,15 @@ pub(super) struct ReplayArguments {
     /// Arbiter's commands to apply as well, one JSON object per line
     #[arg(long, value_name = "FILE")]
     pub(super) commands: Option<PathBuf>,
-    /// Publish as well, as in mqtt://localhost or mqtt://user:password@host:1883
+    /// Publish as well, as in mqtt://localhost:1883, or encrypted, as in mqtts://user@host
     #[arg(long, value_name = "URL", help_heading = PUBLISHED)]
     pub(super) mqtt: Option<String>,
+    /// File with the user's password in its first line
+    #[arg(long, value_name = "FILE", requires = "mqtt", help_heading = PUBLISHED)]
+    pub(super) password_file: Option<PathBuf>,
+    /// CA of the broker's certificate, PEM [default: the CAs this computer trusts]
+    #[arg(long, value_name = "FILE", requires = "mqtt", help_heading = PUBLISHED)]
+    pub(super) ca_file: Option<PathBuf>,
     /// Prefix of all topics
     #[arg(long, value_name = "PREFIX", requires = "mqtt", default_value_t = Prefix::replay(), help_heading = PUBLISHED)]
     pub(super) prefix: Prefix,

@@ -1,7 +1,7 @@
 //! From the arguments of the command line to requests: what makes no sense is refused here.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::error::ErrorKind;
@@ -132,6 +132,8 @@ fn replay(arguments: ReplayArguments) -> anyhow::Result<ReplayRequest> {
         config,
         rules,
         mqtt,
+        password_file,
+        ca_file,
         prefix,
         verbose,
         ..
@@ -146,7 +148,8 @@ fn replay(arguments: ReplayArguments) -> anyhow::Result<ReplayRequest> {
     if commands.is_some() && files.len() > 1 {
         anyhow::bail!("--commands can be used with one capture only");
     }
-    let mqtt = mqtt.map(|url| broker(&url, prefix)).transpose()?;
+    let (password, ca) = (password_file.as_deref(), ca_file.as_deref());
+    let mqtt = mqtt.map(|url| broker(&url, password, ca, prefix)).transpose()?;
     let logging = Logging::new(verbose)?;
     let captures = (1..)
         .zip(files)
@@ -414,9 +417,29 @@ impl From<RecordArguments> for Recording {
     }
 }
 
-fn broker(url: &str, prefix: Prefix) -> anyhow::Result<MqttConfig> {
+fn broker(
+    url: &str,
+    password_file: Option<&Path>,
+    ca_file: Option<&Path>,
+    prefix: Prefix,
+) -> anyhow::Result<MqttConfig> {
     // The URL is not repeated in the error: it may hold a password.
-    let config = MqttConfig::from_url(url).context("--mqtt")?;
+    let mut config = MqttConfig::from_url(url).context("--mqtt")?;
+    if let Some(path) = password_file {
+        if config.has_password() {
+            anyhow::bail!("--password-file: there is a password in --mqtt already");
+        }
+        if config.user().is_none() {
+            anyhow::bail!("--password-file: --mqtt names no user, as in mqtt://USER@HOST");
+        }
+        config = config.with_password_file(path);
+    }
+    if let Some(path) = ca_file {
+        if !config.is_encrypted() {
+            anyhow::bail!("--ca-file: --mqtt must begin with mqtts://");
+        }
+        config = config.with_ca_file(path);
+    }
     Ok(config.with_prefix(prefix).beside_the_daemon())
 }
 
@@ -434,7 +457,17 @@ mod tests {
 
     #[test]
     fn address_of_the_broker_is_checked() {
-        assert!(broker("mqtt://localhost", Prefix::replay()).is_ok());
-        assert!(broker("localhost", Prefix::replay()).is_err());
+        let file = Some(Path::new("file"));
+        let accepts = |url, password, ca| broker(url, password, ca, Prefix::replay()).is_ok();
+        assert!(accepts("mqtt://localhost", None, None));
+        assert!(accepts("mqtt://club@localhost", file, None));
+        assert!(accepts("mqtts://club@localhost", file, file));
+        assert!(!accepts("localhost", None, None));
+        assert!(!accepts("mqtt://localhost", file, None), "whose password?");
+        assert!(
+            !accepts("mqtt://club:word@localhost", file, None),
+            "which password?"
+        );
+        assert!(!accepts("mqtt://localhost", None, file), "it is not encrypted");
     }
 }

@@ -281,9 +281,16 @@ fn wrong_usage_is_2() {
 
 #[test]
 fn password_is_not_repeated_in_an_error() {
-    let output = run(&["replay", "--mqtt", "mqtts://club:secret@localhost", CAPTURE]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(!stderr(&output).contains("secret"), "{}", stderr(&output));
+    for url in [
+        "club:secret@localhost",
+        "mqtt://club:secret",
+        "mqtt://club:/secret@localhost",
+        "mqtts://club:secret@[::1]",
+    ] {
+        let output = run(&["replay", "--mqtt", url, CAPTURE]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(!stderr(&output).contains("secret"), "{}", stderr(&output));
+    }
 }
 
 #[test]

@@ -161,6 +161,7 @@ Examples:
   kiebitz replay --explain 2026-11-21-board-3-2  a game of the journal, as listed by `kiebitz games`
   kiebitz replay --json --stream live --config /etc/kiebitz.toml recordings/
   kiebitz replay --speed realtime --mqtt mqtt://localhost board-3.pcapng
+  kiebitz replay --mqtt mqtts://club@broker.example --password-file password board-3.pcapng
 
 Exit codes: 0 success, even if a capture was cut off; 1 something failed, but the other captures were
 replayed; 2 wrong usage; 130 ended by Ctrl-C.";
