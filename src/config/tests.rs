@@ -176,6 +176,9 @@ fn each_block_of_the_example_can_be_used() {
     }
     let all = parsed(&uncommented(&EXAMPLE.lines().collect::<Vec<_>>()));
     let broker = MqttConfig::from_url("mqtt://localhost").expect("a URL");
+    let broker = broker
+        .with_user("club")
+        .with_password_file(Path::new("/etc/kiebitz/mqtt-password"));
     assert_eq!(all.mqtt, Some(broker.with_daemon("hall-2")));
     assert_eq!(all.ports.listed.len(), 1);
     assert_eq!(all.ports.listed[0].mode, PortMode::Auto);
