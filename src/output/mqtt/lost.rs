@@ -45,6 +45,9 @@ pub(crate) enum LostReason {
         "what answers there does not speak MQTT 5, which kiebitz needs; mosquitto does since version 1.6"
     )]
     NoMqtt5,
+    /// As the system says it.
+    #[error("{0}")]
+    Unreachable(io::Error),
     #[error("{0}")]
     Client(Box<ConnectionError>),
     #[error("the MQTT client has stopped")]
@@ -101,7 +104,7 @@ impl LostReason {
             ConnectionError::Timeout(_) | ConnectionError::MqttState(StateError::AwaitPingResp) => {
                 Self::NoAnswer
             }
-            // The system says it well enough.
+            ConnectionError::Io(error) => Self::Unreachable(error),
             error => Self::Client(Box::new(error)),
         }
     }
@@ -120,6 +123,7 @@ impl LostReason {
             | Self::ClosedEarly { .. }
             | Self::Closed
             | Self::NoAnswer
+            | Self::Unreachable(_)
             | Self::Client(_)
             | Self::Stopped => false,
         }
