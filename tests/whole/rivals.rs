@@ -26,7 +26,7 @@ fn has_said(directory: &Path, words: &str) -> bool {
     fs::read_to_string(directory.join("log")).is_ok_and(|log| log.contains(words))
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn two_daemons_of_the_same_name_are_told_of_each_other() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let broker = Mosquitto::start().await;
