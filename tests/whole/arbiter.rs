@@ -7,7 +7,8 @@ use std::process::Command;
 use rumqttc::v5::mqttbytes::v5::{Publish, PublishProperties};
 use serde_json::{Value, json};
 
-use crate::mosquitto::Mosquitto;
+use crate::encrypted::{make_ca, sign};
+use crate::mosquitto::{Mosquitto, free_port};
 use crate::mqtt_world::{self, Listener, topic};
 use crate::spectators::Program;
 
@@ -24,14 +25,15 @@ struct Hall {
 impl Hall {
     async fn open() -> Self {
         let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
-        let broker = Mosquitto::configured(|port| example(directory.path(), port)).await;
+        let encrypted = free_port();
+        let broker = Mosquitto::configured(|port| example(directory.path(), port, encrypted)).await;
         let config = format!(
             "[daemon]\nname = \"hall\"\nstate_directory = {:?}\n[ports]\nusb = false\n\
-             [mqtt]\nurl = \"mqtt://kiebitz:secret@{}\"\ncommands = true\n\
+             [mqtt]\nurl = \"mqtts://kiebitz:secret@localhost:{encrypted}\"\nca_file = {:?}\ncommands = true\n\
              [[port]]\npath = {2:?}\nmode = \"single\"\n[[board]]\nport = {2:?}\nname = \"board-1\"\n\
              [[board]]\nserial = \"12345\"\nname = \"board-2\"\n",
             directory.path().join("state"),
-            broker.address(),
+            directory.path().join("kiebitz-ca.pem"),
             directory.path().join("links/board-1"),
         );
         std::fs::write(directory.path().join("kiebitz.toml"), config).expect("a configuration");
@@ -102,7 +104,7 @@ impl Hall {
 }
 
 /// The example, with its paths and its port exchanged for those of the test.
-fn example(directory: &Path, port: u16) -> String {
+fn example(directory: &Path, port: u16, encrypted: u16) -> String {
     let at = |name: &str| directory.join(name).display().to_string();
     let passwords: PathBuf = directory.join("kiebitz.passwd");
     for (nth, login) in ["kiebitz", "meier", "spectator"].iter().enumerate() {
@@ -121,14 +123,24 @@ fn example(directory: &Path, port: u16) -> String {
     .expect("an access list");
     let text = include_str!("../../docs/mosquitto/kiebitz.conf");
     for needed in [
-        "listener 1883\n",
+        "listener 1883 127.0.0.1\n",
+        "listener 8883\n",
         "/etc/mosquitto/kiebitz.acl",
         "/etc/mosquitto/kiebitz.passwd",
+        "/etc/mosquitto/kiebitz-broker.pem",
     ] {
         assert!(text.contains(needed), "{needed}");
     }
-    let text = text.replace("listener 1883\n", &format!("listener {port} 127.0.0.1\n"));
-    text.replace("/etc/mosquitto/kiebitz.", &at("kiebitz."))
+    make_ca(directory, "kiebitz-ca");
+    sign(
+        directory,
+        "kiebitz-broker",
+        "kiebitz-ca",
+        "subjectAltName=DNS:localhost\n",
+    );
+    let text = text.replace("listener 1883 ", &format!("listener {port} "));
+    let text = text.replace("listener 8883\n", &format!("listener {encrypted} 127.0.0.1\n"));
+    text.replace("/etc/mosquitto/kiebitz", &at("kiebitz"))
 }
 
 fn text(value: &Value) -> String {

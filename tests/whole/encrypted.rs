@@ -143,7 +143,7 @@ const NEW_KEY: [&str; 5] = [
     "-nodes",
 ];
 
-fn make_ca(directory: &Path, name: &str) {
+pub(crate) fn make_ca(directory: &Path, name: &str) {
     let (key, certificate, subject) = (
         format!("{name}.key"),
         format!("{name}.pem"),
@@ -156,7 +156,7 @@ fn make_ca(directory: &Path, name: &str) {
 }
 
 /// A key and a certificate that the CA has signed, with these extensions.
-fn sign(directory: &Path, name: &str, ca: &str, extensions: &str) {
+pub(crate) fn sign(directory: &Path, name: &str, ca: &str, extensions: &str) {
     let (key, certificate, subject) = (
         format!("{name}.key"),
         format!("{name}.pem"),
