@@ -354,7 +354,7 @@ pub(super) struct ReplayArguments {
     /// Arbiter's commands to apply as well, one JSON object per line
     #[arg(long, value_name = "FILE")]
     pub(super) commands: Option<PathBuf>,
-    /// Publish as well, as in mqtt://localhost:1883, or encrypted, as in mqtts://user@host
+    /// Publish as well, as in mqtt://localhost, or encrypted: mqtts://user@host
     #[arg(long, value_name = "URL", help_heading = PUBLISHED)]
     pub(super) mqtt: Option<String>,
     /// File with the user's password in its first line
