@@ -241,6 +241,40 @@ mod tests {
         assert_eq!(missed(&elements, &before, None), Some((0, &elements[3..])));
     }
 
+    /// The same opening in one game after the other: the pieces were set up in another order.
+    #[test]
+    fn a_game_that_begins_like_the_next_is_told_from_it() {
+        let pawn = Some(Piece::WhitePawn);
+        let set_up = |first: u8, second: u8| {
+            let both = [first, second].map(|field| [change(field, None), change(field, pawn)]);
+            [both.concat(), vec![Element::StartPosition]].concat()
+        };
+        // Six pawns go two squares each, as in both games.
+        let opening: Vec<Element> = (50..56)
+            .flat_map(|from| [change(from, None), change(from - 16, pawn)])
+            .collect();
+        let between = [set_up(48, 49), opening.clone()].concat();
+        let next = [set_up(49, 48), opening.clone()].concat();
+        let mut before = showing(&tagged(Element::StartPosition));
+        let mut at = 0;
+        for element in [set_up(50, 51), between.clone()].concat() {
+            if let Element::PieceChange { field, contents, .. } = element {
+                at += 1;
+                before.set_field(Timestamp::from_micros(at), field, contents);
+            }
+        }
+        let elements = [
+            &[Element::StartPosition][..],
+            &set_up(50, 51),
+            &between,
+            &next,
+            &[Element::End],
+        ]
+        .concat();
+        let missed = missed(&elements, &before, None).map(|(_, missed)| missed.len());
+        assert_eq!(missed, Some(next.len() + 1));
+    }
+
     #[test]
     fn what_follows_the_last_known_placement_was_missed() {
         let (e2, e4, e7) = (52, 36, 12);

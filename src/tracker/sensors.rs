@@ -70,8 +70,9 @@ pub struct SensorChange {
 /// square from filling the memory.
 const MAX_RECENT: usize = 96;
 
-/// Most reports that are kept: enough to distinguish two moments at which the same pieces stood on the board.
-const MAX_REPORTS: usize = 12;
+/// Most reports that are kept: enough to distinguish two moments at which the same pieces stood on the board, in the same
+/// opening too, for the hands that set up the pieces before it never do that in the same way. That is some games.
+const MAX_REPORTS: usize = 1024;
 
 impl Sensors {
     pub(crate) fn new() -> Self {
@@ -82,7 +83,7 @@ impl Sensors {
             changed: [Since::at(Timestamp::from_micros(0)); 64],
             dumped_at: Timestamp::from_micros(0),
             recent: VecDeque::with_capacity(MAX_RECENT),
-            reports: VecDeque::with_capacity(MAX_REPORTS),
+            reports: VecDeque::new(),
             fresh: 0,
             unseen: Bitboard::EMPTY,
             turned: false,
