@@ -25,8 +25,6 @@ pub(super) fn run(file: Option<&Path>) -> Result<Exit> {
             "everyone on this computer may read {file}, and a password is in it: chmod 640 {file}"
         );
     }
-    // Where this fails, opening the journal in it says why.
-    let _ = config.make_own_state_directory();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start")?;
     let ended = runtime.block_on(crate::daemon::run(config));

@@ -4,12 +4,14 @@ use core::time::Duration;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use anyhow::{Context, Result};
 use kiebitz_hardware::capture::{Content, Direction, LineMode};
 use kiebitz_hardware::port::SCAN_INTERVAL;
 use kiebitz_hardware::{Line, Timestamp};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::MissedTickBehavior;
 
+use super::beginning::Prepared;
 use super::commands::Commands;
 use super::day::Day;
 use super::greeting::Greeting;
@@ -23,7 +25,8 @@ use super::write_ahead::WriteAhead;
 use crate::events::Event;
 use crate::exit::Stop;
 use crate::hall::{Hall, LineId};
-use crate::output::mqtt::Message;
+use crate::journal::{Journal, NumbersFile};
+use crate::output::mqtt::{Message, MqttConfig};
 use crate::port::{PortInput, PortOrder};
 use crate::system_time::{LiveTime, Step};
 
@@ -45,7 +48,12 @@ pub(super) struct Desk {
     pub(super) answers: Vec<Message>,
     pub(super) storage: Storage,
     pub(super) day: Day,
+    /// Something is asked for what the disk has, which did not answer in time.
+    pub(super) late: Option<Late>,
 }
+
+/// Gets what the disk has once it answers.
+pub(super) type Late = oneshot::Receiver<Result<Prepared>>;
 
 /// A port and its line in the hall.
 #[derive(Debug)]
@@ -80,31 +88,62 @@ const IDLE: Duration = Duration::from_secs(3600);
 const MAX_FINISH: Duration = Duration::from_secs(2);
 
 impl Desk {
-    /// Works until the program is stopped or a new day begins, then closes all lines, and has what that leads to kept.
+    /// Hands on the journal and the file of numbers; `None`: they cannot be opened, which is tried again.
+    pub(super) fn open(
+        &self,
+        commands: &mut Commands,
+        journal: Option<Journal>,
+        numbers: Option<NumbersFile>,
+    ) {
+        if let Some(journal) = &journal {
+            commands.go_on(journal);
+        }
+        self.post.open(journal, numbers);
+    }
+
+    /// Publishes what comes before all else, with events that are not kept.
+    pub(super) fn begin(&mut self, unkept: Vec<Event>, first: Vec<Message>, broker: Option<&MqttConfig>) {
+        if let (Some(mqtt), Some(broker)) = (&mut self.mqtt, broker) {
+            mqtt.send_unsent(broker.prefix());
+        }
+        self.post.hold(self.time.now(), unkept, first);
+    }
+
+    /// Works until the program is stopped or a new day begins; then the desk is to be [closed](Self::close).
+    ///
+    /// # Errors
+    ///
+    /// When a disk that did not answer at the start says now that another daemon has the state directory, or that the
+    /// journal's file is none of kiebitz.
     pub(super) async fn work(
-        mut self,
+        &mut self,
         mut inputs: mpsc::Receiver<(PortId, PortInput)>,
         commands: &mut Commands,
         stop: &mut Stop,
-    ) -> Ended {
+    ) -> Result<Ended> {
         let mut scan = tokio::time::interval(SCAN_INTERVAL);
         scan.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut written = self.tape.as_ref().map(Tape::written);
         let (mut kept, mut noted) = (self.post.kept(), self.post.noted());
-        let ended = loop {
+        loop {
             let due = self.poll_deadline().unwrap_or_else(|| self.time.now() + IDLE);
             tokio::select! {
                 biased;
-                _ = stop.come() => break Ended::Stopped,
+                _ = stop.come() => return Ok(Ended::Stopped),
                 _ = scan.tick() => {
                     self.scan_ports();
-                    if self.day.is_over(self.time.now()) && self.post.is_empty() {
-                        break Ended::NewDay;
+                    if self.day.is_over(self.time.now()) && self.post.is_empty() && self.late.is_none() {
+                        return Ok(Ended::NewDay);
                     }
                 }
                 Ok(()) = changed(&mut written) => {}
                 Ok(()) = kept.changed() => {}
                 Ok(()) = noted.changed() => {}
+                prepared = answered(&mut self.late) => {
+                    let started = prepared?.started;
+                    tracing::info!("the disk answers");
+                    self.open(commands, started.journal, started.numbers);
+                }
                 Some((port, input)) = inputs.recv() => self.handle_input(port, input),
                 received = commands.next() => {
                     let answer = commands.carry_out(self.time.now(), &mut self.hall, &received);
@@ -115,9 +154,7 @@ impl Desk {
             let now = self.time.now();
             self.hall.advance(now);
             self.settle(now);
-        };
-        self.close(ended).await;
-        ended
+        }
     }
 
     fn poll_deadline(&self) -> Option<Timestamp> {
@@ -319,10 +356,10 @@ impl Desk {
     }
 
     /// Closes all lines; what that leads to is kept, as far as the disks take it in time.
-    async fn close(mut self, ended: Ended) {
+    pub(super) async fn close(mut self, ended: &Result<Ended>) {
         let reason = match ended {
-            Ended::Stopped => "kiebitz was stopped",
-            Ended::NewDay => "kiebitz begins a new day",
+            Ok(Ended::NewDay) => "kiebitz begins a new day",
+            Ok(Ended::Stopped) | Err(_) => "kiebitz was stopped",
         };
         for (_, port_line) in core::mem::take(&mut self.lines) {
             self.remove(&port_line, reason);
@@ -354,6 +391,16 @@ fn record(hall: &Hall, tape: &mut Option<Tape>, now: Timestamp, port_line: &Port
     if let Some(tape) = tape {
         tape.record(now, &port_line.path, hall.mode(port_line.line), content);
     }
+}
+
+/// What the disk has; never, where it was there in time.
+async fn answered(late: &mut Option<Late>) -> Result<Prepared> {
+    let Some(answer) = late else {
+        return core::future::pending().await;
+    };
+    let prepared = answer.await;
+    *late = None;
+    prepared.context("cannot start")?
 }
 
 async fn changed(written: &mut Option<watch::Receiver<u64>>) -> Result<(), watch::error::RecvError> {

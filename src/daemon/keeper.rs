@@ -17,14 +17,14 @@ use super::numbers::Numbers;
 use super::start;
 use super::storage::Storage;
 use crate::events::{Event, LIVE_STREAM};
-use crate::journal::{Journal, JournalError};
+use crate::journal::{Journal, JournalError, Run};
 use crate::output::mqtt::Outbox;
 use crate::system_time::LiveTime;
 
 /// Takes events for the journal, and says how far it has them.
 #[derive(Debug)]
 pub(super) struct Keeper {
-    batches: Option<Sender<Batch>>,
+    tasks: Option<Sender<Task>>,
     /// The number of the last batch that is kept.
     kept: watch::Receiver<u64>,
 }
@@ -36,10 +36,17 @@ pub(super) struct Batch {
     pub(super) events: Arc<Vec<Event>>,
 }
 
+#[derive(Debug)]
+enum Task {
+    Keep(Batch),
+    /// The journal that was asked for at the start; `None`: it could not be opened, which is tried again.
+    Open(Option<Journal>),
+}
+
 /// What the thread works with.
 pub(super) struct KeeperThread {
-    /// `None`: it could not be opened, which is tried again.
-    pub(super) journal: Option<Journal>,
+    /// This start, where the journal has not noted it.
+    pub(super) run: Option<Run>,
     pub(super) path: PathBuf,
     pub(super) numbers: Numbers,
     pub(super) outbox: Option<Outbox>,
@@ -54,6 +61,9 @@ pub(super) struct KeeperThread {
 /// What the thread has to do.
 #[derive(Debug, Default)]
 pub(super) struct Work {
+    journal: Option<Journal>,
+    /// It may be opened: nobody else is at it any more.
+    opens: bool,
     /// The journal's file, to notice when another one, or none, is in its place.
     file: Option<File>,
     /// The same for the log that SQLite keeps beside it.
@@ -83,11 +93,10 @@ const CHORES: Duration = Duration::from_secs(5);
 const TIDY_INTERVAL: Duration = Duration::from_secs(6 * 3600);
 
 impl Keeper {
-    /// Starts the thread.
+    /// Starts the thread, which keeps nothing before it is [given a journal](Self::open).
     pub(super) fn start(mut thread: KeeperThread) -> Result<Self> {
-        let (batches, taken) = channel();
+        let (tasks, taken) = channel();
         let (kept_by, kept) = watch::channel(0);
-        thread.look_at_file();
         // What failed at the start works as soon as the journal has taken something.
         thread.work.failing = thread.storage.state().journal.problem;
         std::thread::Builder::new()
@@ -95,16 +104,25 @@ impl Keeper {
             .spawn(move || thread.work(&taken, &kept_by))
             .context("cannot start the journal")?;
         Ok(Self {
-            batches: Some(batches),
+            tasks: Some(tasks),
             kept,
         })
     }
 
     /// Hands a batch to the thread.
     pub(super) fn keep(&self, batch: Batch) {
-        if let Some(batches) = &self.batches {
+        self.send(Task::Keep(batch));
+    }
+
+    /// Hands the journal to the thread; `None`: it could not be opened, which is tried again.
+    pub(super) fn open(&self, journal: Option<Journal>) {
+        self.send(Task::Open(journal));
+    }
+
+    fn send(&self, task: Task) {
+        if let Some(tasks) = &self.tasks {
             // The thread lives as long as the keeper does.
-            let _ = batches.send(batch);
+            let _ = tasks.send(task);
         }
     }
 
@@ -115,7 +133,7 @@ impl Keeper {
 
     /// Waits until everything is kept; gives up when that takes too long.
     pub(super) async fn finish(mut self, at_most: Duration) {
-        self.batches = None;
+        self.tasks = None;
         let ended = async { while self.kept.changed().await.is_ok() {} };
         if tokio::time::timeout(at_most, ended).await.is_err() {
             tracing::error!(
@@ -126,20 +144,19 @@ impl Keeper {
 }
 
 impl KeeperThread {
-    fn work(mut self, batches: &Receiver<Batch>, kept: &watch::Sender<u64>) {
+    fn work(mut self, tasks: &Receiver<Task>, kept: &watch::Sender<u64>) {
         let mut open = true;
-        self.check();
         while open || !self.work.pending.is_empty() {
             let wait = if self.work.pending.is_empty() {
                 CHORES
             } else {
                 RETRY_PAUSE
             };
-            match batches.recv_timeout(wait) {
-                Ok(batch) => {
-                    self.work.pending.push_back(batch);
+            match tasks.recv_timeout(wait) {
+                Ok(task) => {
+                    self.take(task);
                     // One write to the disk serves all that has come meanwhile.
-                    self.work.pending.extend(batches.try_iter());
+                    tasks.try_iter().for_each(|task| self.take(task));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
@@ -159,15 +176,26 @@ impl KeeperThread {
         self.note_acknowledged();
     }
 
+    fn take(&mut self, task: Task) {
+        match task {
+            Task::Keep(batch) => self.work.pending.push_back(batch),
+            Task::Open(journal) => {
+                (self.work.journal, self.work.opens) = (journal, true);
+                self.look_at_file();
+                self.check();
+            }
+        }
+    }
+
     /// Writes what is pending, if the disk takes it. Returns the number of the last batch.
     fn keep(&mut self) -> Option<u64> {
-        let last = self.work.pending.back()?.number;
-        let outcome = match &mut self.journal {
+        let last = self.work.pending.back().filter(|_| self.work.opens)?.number;
+        let outcome = match &mut self.work.journal {
             Some(journal) => append(journal, &self.work.pending, self.work.tried),
             None => match self.open() {
                 Ok(mut journal) => {
                     let outcome = append(&mut journal, &self.work.pending, true);
-                    self.journal = Some(journal);
+                    self.work.journal = Some(journal);
                     self.look_at_file();
                     outcome
                 }
@@ -176,6 +204,7 @@ impl KeeperThread {
         };
         match outcome {
             Ok(()) => {
+                self.note_run();
                 if self.work.failing.take().is_some() {
                     tracing::info!("the journal takes events again; all that waited are kept");
                     self.storage.journal_is_well();
@@ -197,6 +226,17 @@ impl KeeperThread {
         }
     }
 
+    /// The next start plays back what was recorded from this one on.
+    fn note_run(&mut self) {
+        let (Some(run), Some(journal)) = (&self.run, &mut self.work.journal) else {
+            return;
+        };
+        match journal.begin_run(run) {
+            Ok(()) => self.run = None,
+            Err(error) => tracing::debug!("cannot note this start: {error}"),
+        }
+    }
+
     /// The journal did not take events. A damaged one is replaced.
     fn fail(&mut self, error: JournalError) {
         self.work.tried = true;
@@ -209,8 +249,8 @@ impl KeeperThread {
         }
         self.work.failing = Some(words);
         if damaged {
-            self.journal = None;
-            self.journal = start::replaced(&self.path, now, &self.work.lasts);
+            self.work.journal = None;
+            self.work.journal = start::replaced(&self.path, now, &self.work.lasts);
             self.look_at_file();
         }
     }
@@ -223,7 +263,7 @@ impl KeeperThread {
 
     /// Remembers which files the journal is in.
     fn look_at_file(&mut self) {
-        let opened = |path: &Path| self.journal.as_ref().and_then(|_| File::open(path).ok());
+        let opened = |path: &Path| self.work.journal.as_ref().and_then(|_| File::open(path).ok());
         let log = Journal::log_of(&self.path);
         (self.work.file, self.work.log) = (opened(&self.path), opened(&log));
     }
@@ -253,15 +293,17 @@ impl KeeperThread {
             return;
         };
         tracing::error!("{} was removed or replaced", gone.display());
-        let Some(gone) = self.journal.take() else { return };
-        self.journal = start::restored(gone, &self.path, now, &self.work.lasts);
+        let Some(gone) = self.work.journal.take() else {
+            return;
+        };
+        self.work.journal = start::restored(gone, &self.path, now, &self.work.lasts);
         self.look_at_file();
     }
 
     /// A large journal is checked beside the work. Damage is dealt with when it is met; that it is there is known before.
     fn check(&self) {
         let size = std::fs::metadata(&self.path).map_or(0, |about| about.len());
-        if self.journal.is_none() || size <= start::CHECKED_AT_ONCE {
+        if self.work.journal.is_none() || size <= start::CHECKED_AT_ONCE {
             return;
         }
         let (path, damaged) = (self.path.clone(), Arc::clone(&self.work.damaged));
@@ -283,8 +325,8 @@ impl KeeperThread {
     /// What the check has found damaged is replaced.
     fn replace_damaged(&mut self) {
         if self.work.damaged.swap(false, Ordering::Relaxed) {
-            self.journal = None;
-            self.journal = start::replaced(&self.path, self.time.now(), &self.work.lasts);
+            self.work.journal = None;
+            self.work.journal = start::replaced(&self.path, self.time.now(), &self.work.lasts);
             self.work.tried = true;
             self.look_at_file();
         }
@@ -301,7 +343,7 @@ impl KeeperThread {
     }
 
     fn note_acknowledged(&mut self) {
-        let (Some(outbox), Some(journal)) = (&self.outbox, &mut self.journal) else {
+        let (Some(outbox), Some(journal)) = (&self.outbox, &mut self.work.journal) else {
             return;
         };
         let acknowledged = outbox.progress().borrow().acknowledged.clone();
@@ -316,7 +358,9 @@ impl KeeperThread {
     }
 
     fn tidy(&mut self, now: Timestamp) {
-        let Some(journal) = &mut self.journal else { return };
+        let Some(journal) = &mut self.work.journal else {
+            return;
+        };
         // A computer's clock that is wrong by a year would empty the journal: what is old is told by the games.
         let reference = match journal.played_until(LIVE_STREAM, now) {
             Ok(Some(reference)) => reference,

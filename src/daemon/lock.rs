@@ -63,6 +63,20 @@ impl StateLock {
         })
     }
 
+    /// No lock, for as long as a disk does not answer that is asked for it.
+    pub(super) fn none(directory: &Path) -> Self {
+        Self {
+            directory: directory.to_owned(),
+            file: Mutex::new(None),
+        }
+    }
+
+    /// The disk has answered.
+    pub(super) fn become_locked(&self, taken: Self) {
+        let taken = taken.file.into_inner().unwrap_or_else(PoisonError::into_inner);
+        *self.file.lock().unwrap_or_else(PoisonError::into_inner) = taken;
+    }
+
     /// The same for what must not do without: that there is no lock is an error.
     ///
     /// # Errors

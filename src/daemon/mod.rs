@@ -6,6 +6,7 @@
 //! up the boards, nor keep the program from ending.
 
 mod backlog;
+mod beginning;
 mod commands;
 mod day;
 mod desk;
@@ -15,6 +16,7 @@ pub(crate) mod lock;
 mod log;
 mod mqtt;
 mod numbers;
+mod patience;
 mod ports;
 mod post;
 mod start;
@@ -27,27 +29,29 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 use crate::config::Config;
 use crate::events::LIVE_STREAM;
 use crate::exit::Stop;
 use crate::journal::Journal;
-use crate::output::mqtt::{Courier, Message, MqttConfig, Outbox};
+use crate::output::mqtt::{Courier, MqttConfig, Outbox};
 use crate::system_time::{self, LiveTime, wall_time};
+use beginning::{PendingLock, Preparation, Prepared};
 use commands::Commands;
 use day::Day;
-use desk::{Desk, Ended};
+use desk::{Desk, Ended, Late};
 use greeting::Greeting;
 use keeper::{Keeper, KeeperThread, OUTPUT, Work};
 use lock::StateLock;
-use mqtt::Mqtt;
 use numbers::Numbers;
+use patience::{MAX_WAIT, Waited, beside};
 use ports::Ports;
 use post::Post;
-use start::{Beginning, Started};
+use start::Beginning;
 use storage::Storage;
 use tape::Tape;
 use write_ahead::WriteAhead;
@@ -59,9 +63,6 @@ const INPUTS: usize = 4096;
 /// So long the journal may take to note what the broker has.
 const MAX_NOTE: Duration = Duration::from_secs(1);
 
-/// A start that takes longer is worth a word.
-const SLOW: Duration = Duration::from_secs(3);
-
 /// Watches boards until SIGINT or SIGTERM.
 ///
 /// # Errors
@@ -70,12 +71,17 @@ const SLOW: Duration = Duration::from_secs(3);
 /// part of a topic. Ports, boards, the broker and disks may come and go: that is logged.
 pub async fn run(config: Config) -> Result<()> {
     let mut stop = Stop::listen().context("cannot wait for signals")?;
-    let state = config.state_directory();
-    let lock = beside("lock", move || StateLock::take(&state, wall_time()))?;
-    let Some(lock) = unless_stopped(&mut stop, lock).await? else {
-        return Ok(());
+    let asked = config.clone();
+    let lock = beside("lock", move || {
+        // Where this fails, opening the journal in it says why.
+        let _ = asked.make_own_state_directory();
+        StateLock::take(&asked.state_directory(), wall_time())
+    })?;
+    let (lock, pending) = match patience::wait(&mut stop, lock, MAX_WAIT).await? {
+        Waited::Done(lock) => (lock?, None),
+        Waited::Late(pending) => (StateLock::none(&config.state_directory()), Some(pending)),
+        Waited::Stopped => return Ok(()),
     };
-    let lock = Arc::new(lock?);
     let (sender, received) = mpsc::channel(commands::WAITING);
     let start = |broker: MqttConfig| {
         let sender = broker.takes_commands().then_some(sender);
@@ -87,18 +93,21 @@ pub async fn run(config: Config) -> Result<()> {
         storage: Storage::default(),
         commands: Commands::new(courier.as_ref().map(|_| received)),
         config,
-        lock,
+        lock: Arc::new(lock),
     };
     log::modes(&daemon.config);
-    let mut beginning = Beginning::Program;
-    while daemon.watch(&mut stop, beginning).await? == Ended::NewDay {
-        beginning = Beginning::NewDay;
+    let mut ended = daemon.watch(&mut stop, Beginning::Program, pending).await;
+    while matches!(ended, Ok(Ended::NewDay)) {
+        ended = daemon.watch(&mut stop, Beginning::NewDay, None).await;
     }
     let _ = sd_notify::notify(&[sd_notify::NotifyState::Stopping]);
     if let (Some(courier), Some(outbox)) = (courier, &daemon.outbox) {
         courier.stop().await;
-        note_acknowledged(&daemon.config, outbox).await;
+        if ended.is_ok() {
+            note_acknowledged(&daemon.config, outbox).await;
+        }
     }
+    ended?;
     tracing::info!("kiebitz has stopped");
     Ok(())
 }
@@ -112,32 +121,62 @@ struct Daemon {
     lock: Arc<StateLock>,
 }
 
-/// What the disks had to be asked for before boards can be watched.
-struct Prepared {
-    started: Started,
-    time: LiveTime,
-    mqtt: Option<Mqtt>,
-    /// What is published before all else.
-    first: Vec<Message>,
-}
-
 impl Daemon {
     /// Watches until the program is stopped, or a new day begins.
-    async fn watch(&mut self, stop: &mut Stop, beginning: Beginning) -> Result<Ended> {
-        let (config, outbox, storage) = (self.config.clone(), self.outbox.clone(), self.storage.clone());
-        let prepared = beside("start", move || prepare(&config, outbox, &storage, beginning))?;
-        match unless_stopped(stop, prepared).await? {
-            Some(prepared) => self.watch_with(prepared?, stop, beginning).await,
-            None => Ok(Ended::Stopped),
-        }
-    }
-
-    async fn watch_with(
+    async fn watch(
         &mut self,
-        prepared: Prepared,
         stop: &mut Stop,
         beginning: Beginning,
+        pending: Option<PendingLock>,
     ) -> Result<Ended> {
+        // A disk that was waited for in vain is not waited for again.
+        let at_most = pending.as_ref().map_or(MAX_WAIT, |_| Duration::ZERO);
+        let abandoned = Arc::new(AtomicBool::new(false));
+        let preparation = Preparation {
+            config: self.config.clone(),
+            outbox: self.outbox.clone(),
+            storage: self.storage.clone(),
+            lock: Arc::clone(&self.lock),
+            pending,
+            beginning,
+            abandoned: Arc::clone(&abandoned),
+        };
+        let prepared = beside("start", move || preparation.prepare())?;
+        let (prepared, late) = match patience::wait(stop, prepared, at_most).await? {
+            Waited::Done(prepared) => (prepared?, None),
+            Waited::Late(late) => {
+                abandoned.store(true, Ordering::Relaxed);
+                (self.without_disk()?, Some(late))
+            }
+            Waited::Stopped => return Ok(Ended::Stopped),
+        };
+        let (inputs, from_ports) = mpsc::channel(INPUTS);
+        let mut desk = self.desk(prepared, Ports::new(&self.config, inputs), late)?;
+        if beginning == Beginning::Program {
+            let state = self.config.state_directory();
+            tracing::info!(
+                "kiebitz is watching; journal and recordings are in {}",
+                state.display()
+            );
+        }
+        // Outside systemd this does nothing.
+        let _ = sd_notify::notify(&[sd_notify::NotifyState::Ready]);
+        let ended = desk.work(from_ports, &mut self.commands, stop).await;
+        desk.close(&ended).await;
+        ended
+    }
+
+    fn without_disk(&self) -> Result<Prepared> {
+        let time = LiveTime::start();
+        tracing::error!(
+            "the disk does not answer; the boards are watched without what it knows of them, and their events are numbered from a number that none of them can have had"
+        );
+        self.storage.journal_is_silent(time.now());
+        Prepared::of_nothing(&self.config, self.outbox.clone(), time)
+    }
+
+    /// The desk with what was prepared.
+    fn desk(&mut self, prepared: Prepared, ports: Ports, late: Option<Late>) -> Result<Desk> {
         let config = &self.config;
         let Prepared {
             started,
@@ -145,33 +184,20 @@ impl Daemon {
             mqtt,
             first,
         } = prepared;
-        let Started {
-            journal,
-            numbers,
-            hall,
-            unkept,
-            closed,
-            ..
-        } = started;
         let mut tape = match config.recorder.enabled {
             true => Some(Tape::start(config, time.clone(), self.storage.clone())?),
             false => None,
         };
-        for (at, port) in closed {
+        for (at, port) in started.closed {
             let reason = crate::restart::CUT_OFF.to_owned();
             let closed = kiebitz_hardware::capture::Content::Closed { reason };
             if let Some(tape) = &mut tape {
                 tape.record(at, &port.name, port.mode, closed);
             }
         }
-        if beginning == Beginning::Program
-            && let Some(journal) = &journal
-        {
-            self.commands.go_on(journal);
-        }
-        let numbers = Numbers::start(config.numbers_file(), config.spare_numbers_file(), numbers)?;
+        let numbers = Numbers::start(config.numbers_file(), config.spare_numbers_file())?;
         let keeper = Keeper::start(KeeperThread {
-            journal,
+            run: started.run,
             path: config.journal_file(),
             numbers: numbers.clone(),
             outbox: self.outbox.clone(),
@@ -181,13 +207,10 @@ impl Daemon {
             lock: Arc::clone(&self.lock),
             work: Work::default(),
         })?;
-        let mut post = Post::new(keeper, numbers, self.outbox.clone(), self.storage.clone());
-        post.hold(time.now(), unkept, first);
-        let (inputs, from_ports) = mpsc::channel(INPUTS);
-        let desk = Desk {
-            hall,
-            ports: Ports::new(config, inputs),
-            post,
+        let mut desk = Desk {
+            hall: started.hall,
+            ports,
+            post: Post::new(keeper, numbers, self.outbox.clone(), self.storage.clone()),
             ahead: WriteAhead::default(),
             tape,
             mqtt,
@@ -197,76 +220,13 @@ impl Daemon {
             storage: self.storage.clone(),
             day: Day::new(time.now(), system_time::local_zone()),
             time,
+            late,
         };
-        if beginning == Beginning::Program {
-            let state = config.state_directory();
-            tracing::info!(
-                "kiebitz is watching; journal and recordings are in {}",
-                state.display()
-            );
+        if desk.late.is_none() {
+            desk.open(&mut self.commands, started.journal, started.numbers);
         }
-        // Outside systemd this does nothing.
-        let _ = sd_notify::notify(&[sd_notify::NotifyState::Ready]);
-        Ok(desk.work(from_ports, &mut self.commands, stop).await)
-    }
-}
-
-/// Takes up what there is, and what the broker is to get of it.
-fn prepare(
-    config: &Config,
-    outbox: Option<Outbox>,
-    storage: &Storage,
-    beginning: Beginning,
-) -> Result<Prepared> {
-    let zone = system_time::local_zone();
-    let mut started = start::start(config, beginning, wall_time(), &zone, storage)?;
-    let time = LiveTime::after(started.until);
-    let (mut mqtt, mut first) = (None, Vec::new());
-    if let (Some(broker), Some(outbox)) = (&config.mqtt, outbox) {
-        let published = mqtt.insert(Mqtt::new(outbox, config, broker, time.now())?);
-        if let Some(journal) = &mut started.journal {
-            published.go_on(journal, broker.prefix(), beginning);
-        }
-        first = published.unkept(&started.unkept, broker.prefix());
-    }
-    Ok(Prepared {
-        started,
-        time,
-        mqtt,
-        first,
-    })
-}
-
-/// Does what may wait for a disk on a thread of its own: not one of the runtime's, which would be waited for.
-fn beside<T: Send + 'static>(
-    name: &str,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<oneshot::Receiver<T>> {
-    let (done, outcome) = oneshot::channel();
-    let work = move || {
-        // Nobody waits any more if it took too long.
-        let _ = done.send(work());
-    };
-    let started = std::thread::Builder::new().name(name.to_owned()).spawn(work);
-    started.with_context(|| format!("cannot start the thread {name}"))?;
-    Ok(outcome)
-}
-
-/// Waits for what the program cannot begin without. `None`: it is to end before that is done.
-async fn unless_stopped<T>(stop: &mut Stop, outcome: oneshot::Receiver<T>) -> Result<Option<T>> {
-    let mut slow = core::pin::pin!(tokio::time::sleep(SLOW));
-    let mut outcome = core::pin::pin!(outcome);
-    let mut said = false;
-    loop {
-        tokio::select! {
-            biased;
-            _ = stop.come() => return Ok(None),
-            done = &mut outcome => return done.map(Some).context("cannot start"),
-            () = &mut slow, if !said => {
-                tracing::warn!("the disk takes long to answer; boards are watched once it has");
-                said = true;
-            }
-        }
+        desk.begin(started.unkept, first, config.mqtt.as_ref());
+        Ok(desk)
     }
 }
 

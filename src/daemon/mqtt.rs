@@ -23,6 +23,8 @@ pub(super) struct Mqtt {
     publisher: Publisher,
     /// What spectators had before the restart; published again with the next messages.
     resumed: Vec<Message>,
+    /// What the broker has not acknowledged before the restart.
+    unsent: Vec<Unsent>,
 }
 
 impl Mqtt {
@@ -39,12 +41,12 @@ impl Mqtt {
             started,
             publisher: Publisher::new(broker, LIVE_STREAM, started)?,
             resumed: Vec::new(),
+            unsent: Vec::new(),
         })
     }
 
-    /// Goes on with what the journal has of all boards, and hands over what the broker has not acknowledged. What a
-    /// journal that fails does not give is missing.
-    pub(super) fn go_on(&mut self, journal: &mut Journal, prefix: &Prefix, beginning: Beginning) {
+    /// Goes on with what the journal has of all boards. What a journal that fails does not give is missing.
+    pub(super) fn go_on(&mut self, journal: &mut Journal, beginning: Beginning) {
         let boards = journal.boards(LIVE_STREAM).unwrap_or_default();
         for (board, _) in boards {
             if let Err(error) = self.resume(journal, &board) {
@@ -52,10 +54,14 @@ impl Mqtt {
             }
         }
         // On a new day the outbox has them.
-        if beginning == Beginning::Program
-            && let Err(error) = self.send_unsent(journal, prefix)
-        {
-            tracing::warn!("what the broker has not acknowledged is not sent again: {error:#}");
+        if beginning == Beginning::Program {
+            match journal.unsent(OUTPUT, LIVE_STREAM) {
+                Ok(unsent) => self.unsent = unsent,
+                Err(error) => tracing::warn!(
+                    "what the broker has not acknowledged is not sent again: {:#}",
+                    anyhow::Error::from(error)
+                ),
+            }
         }
     }
 
@@ -69,14 +75,13 @@ impl Mqtt {
     }
 
     /// Has the outbox read from the journal what the broker had not acknowledged before the restart.
-    fn send_unsent(&self, journal: &mut Journal, prefix: &Prefix) -> Result<()> {
-        for Unsent { board, after, last } in journal.unsent(OUTPUT, LIVE_STREAM)? {
+    pub(super) fn send_unsent(&mut self, prefix: &Prefix) {
+        for Unsent { board, after, last } in self.unsent.drain(..) {
             // One whose name makes no topic is not published.
             if let Ok(topics) = prefix.board(&board) {
                 self.outbox.leave_behind(&board, &topics.events(), after, last);
             }
         }
-        Ok(())
     }
 
     /// Goes on with what the journal has of a board.

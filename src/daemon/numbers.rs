@@ -26,18 +26,21 @@ enum Note {
     Unkept(bool),
     /// No more numbers are given; what is sent to is dropped once that is noted.
     Ended(oneshot::Sender<()>),
+    /// The file, which could not be had before; `None`: it could not be opened.
+    File(Option<NumbersFile>),
 }
 
 impl Numbers {
-    /// Starts the thread. `file` is `None` where it could not be opened; that is tried again.
-    pub(super) fn start(path: PathBuf, spare: Option<PathBuf>, file: Option<NumbersFile>) -> Result<Self> {
+    /// Starts the thread, which has no file before it is [given one](Self::take_file).
+    pub(super) fn start(path: PathBuf, spare: Option<PathBuf>) -> Result<Self> {
         let (notes, taken) = channel();
-        let (noted, unkept) = watch::channel(file.as_ref().is_some_and(NumbersFile::is_unkept));
+        let (noted, unkept) = watch::channel(false);
         let thread = NumbersThread {
             path,
-            file,
+            is_asked_for: true,
+            file: None,
             given: BTreeMap::new(),
-            unkept: *unkept.borrow(),
+            unkept: false,
             ended: None,
             noted,
             failed: false,
@@ -47,6 +50,11 @@ impl Numbers {
             .spawn(move || thread.work(&taken))
             .context("cannot start to note numbers")?;
         Ok(Self { notes, unkept, spare })
+    }
+
+    /// The file; `None` where it could not be opened, which is tried again.
+    pub(super) fn take_file(&self, file: Option<NumbersFile>) {
+        let _ = self.notes.send(Note::File(file));
     }
 
     /// Boards have come to these numbers.
@@ -97,6 +105,8 @@ impl Numbers {
 
 struct NumbersThread {
     path: PathBuf,
+    /// Somebody else is at it.
+    is_asked_for: bool,
     file: Option<NumbersFile>,
     /// All that is known, for a file that has to be made again.
     given: BTreeMap<String, u64>,
@@ -112,6 +122,9 @@ impl NumbersThread {
             self.take(note);
             for note in notes.try_iter() {
                 self.take(note);
+            }
+            if self.is_asked_for {
+                continue;
             }
             match self.write() {
                 Ok(()) => {
@@ -138,6 +151,7 @@ impl NumbersThread {
                 }
             }
             Note::Unkept(unkept) => self.unkept = unkept,
+            Note::File(file) => (self.file, self.is_asked_for) = (file, false),
             Note::Ended(noted) => self.ended = Some(noted),
         }
     }
@@ -175,8 +189,9 @@ mod tests {
     fn what_is_given_is_in_the_file_once_that_is_noted() {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("state").join("numbers");
-        let numbers = Numbers::start(path.clone(), None, None).expect("a thread");
+        let numbers = Numbers::start(path.clone(), None).expect("a thread");
         numbers.given(BTreeMap::from([("b".to_owned(), 7)]));
+        numbers.take_file(None);
         numbers.unkept(true);
         wait(&numbers, true);
         let unkept = NumbersFile::lasts_in(&path, None).expect("a file");

@@ -11,6 +11,7 @@ use super::keeper::{Batch, Keeper};
 use super::numbers::Numbers;
 use super::storage::Storage;
 use crate::events::Event;
+use crate::journal::{Journal, NumbersFile};
 use crate::output::mqtt::{Message, Outbox};
 
 /// Holds events and messages until they are kept, in order.
@@ -64,6 +65,12 @@ impl Post {
             unkept: None,
             spared: BTreeSet::new(),
         }
+    }
+
+    /// What the disk has is there; `None`: it cannot be opened, which is tried again.
+    pub(super) fn open(&self, journal: Option<Journal>, numbers: Option<NumbersFile>) {
+        self.keeper.open(journal);
+        self.numbers.take_file(numbers);
     }
 
     /// Has events kept, and messages published once they are.

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, bail};
 use jiff::tz::TimeZone;
@@ -13,15 +14,18 @@ use super::storage::Storage;
 use crate::config::Config;
 use crate::events::{Event, LIVE_STREAM};
 use crate::hall::{self, Hall, Names};
-use crate::journal::{Journal, JournalError, NumbersFile, Recovered, this_boot};
+use crate::journal::{Journal, JournalError, NumbersFile, Recovered, Run, this_boot};
 use crate::restart::{self, Alone, Sources};
 
 /// What there is to go on with.
+#[derive(Debug)]
 pub(super) struct Started {
     /// `None`: it cannot be opened.
     pub(super) journal: Option<Journal>,
     pub(super) numbers: Option<NumbersFile>,
     pub(super) hall: Hall,
+    /// This start, where the journal has not noted it.
+    pub(super) run: Option<Run>,
     /// What the journal lacks and does not take.
     pub(super) unkept: Vec<Event>,
     /// What the recordings lack: that these ports were closed.
@@ -43,7 +47,8 @@ pub(super) enum Beginning {
 /// checked while it works.
 pub(super) const CHECKED_AT_ONCE: u64 = 32 << 20;
 
-/// Takes up what there is.
+/// Takes up what there is. Once it is `abandoned`, because nobody waits for it any more, it opens the files and leaves
+/// them as they are.
 ///
 /// # Errors
 ///
@@ -53,7 +58,7 @@ pub(super) fn start(
     beginning: Beginning,
     now: Timestamp,
     zone: &TimeZone,
-    storage: &Storage,
+    (storage, abandoned): (&Storage, &AtomicBool),
 ) -> Result<Started> {
     let numbers = open_numbers(config);
     let mut known = hall::Numbers {
@@ -70,13 +75,16 @@ pub(super) fn start(
             beginning,
             now,
             zone,
+            abandoned,
         };
         match begun.take_up(opened, known.clone()) {
-            Ok((hall, (unkept, closed, until))) => {
+            Ok(None) => break,
+            Ok(Some((hall, (unkept, closed, until)))) => {
                 return Ok(Started {
                     journal,
                     numbers: noted(config, numbers, &known.boards),
                     hall,
+                    run: None,
                     unkept,
                     closed,
                     until,
@@ -102,12 +110,38 @@ pub(super) fn start(
     }
     Ok(Started {
         journal,
-        hall: hall_of_numbers(config, &known, now),
         numbers,
-        unkept: Vec::new(),
-        closed: Vec::new(),
-        until: Timestamp::from_micros(0),
+        ..Started::anew(config, known.boards, now)
     })
+}
+
+impl Started {
+    /// Nothing is known but which numbers were given, and of boards that are not among them not even that.
+    pub(super) fn anew(config: &Config, given: BTreeMap<String, u64>, now: Timestamp) -> Self {
+        let numbers = hall::Numbers {
+            boards: given,
+            // No board has had so many, nor were so many ever reserved for one: none has an event every microsecond.
+            others: u64::try_from(now.as_micros()).unwrap_or_default(),
+        };
+        let mut hall = Hall::new(LIVE_STREAM, Names::Configured(Box::new(config.clone())));
+        hall.begin_after(numbers.clone());
+        Self {
+            journal: None,
+            numbers: None,
+            hall,
+            run: Some(Run {
+                began: now,
+                config: config.of_boards.clone(),
+                whole: true,
+                boards: BTreeMap::new(),
+                numbers: numbers.boards,
+                others: numbers.others,
+            }),
+            unkept: Vec::new(),
+            closed: Vec::new(),
+            until: Timestamp::from_micros(0),
+        }
+    }
 }
 
 /// The numbers after which boards go on, by what the disk knows of them, and memory where the disk did not get to know.
@@ -154,35 +188,31 @@ fn noted(
     Some(numbers)
 }
 
-/// A hall that knows nothing but which numbers were given.
-fn hall_of_numbers(config: &Config, known: &hall::Numbers, now: Timestamp) -> Hall {
-    let mut hall = Hall::new(LIVE_STREAM, Names::Configured(Box::new(config.clone())));
-    hall.begin_after(hall::Numbers {
-        boards: known.boards.clone(),
-        // No board has had so many: none has more than one event in a millisecond.
-        others: u64::try_from(now.as_micros() / 1000).unwrap_or_default(),
-    });
-    hall
-}
-
 /// A start with a journal that can be read.
 struct Beginner<'b> {
     config: &'b Config,
     beginning: Beginning,
     now: Timestamp,
     zone: &'b TimeZone,
+    abandoned: &'b AtomicBool,
 }
 
 /// Events that the journal did not take, ports that were closed, and up to when.
 type Taken = (Vec<Event>, Vec<(Timestamp, Interface)>, Timestamp);
 
 impl Beginner<'_> {
-    fn take_up(&self, journal: &mut Journal, known: hall::Numbers) -> Result<(Hall, Taken), JournalError> {
+    /// `None`: nobody waits for it any more.
+    fn take_up(
+        &self,
+        journal: &mut Journal,
+        known: hall::Numbers,
+    ) -> Result<Option<(Hall, Taken)>, JournalError> {
         let Self {
             config,
             beginning,
             now,
             zone,
+            abandoned,
         } = *self;
         let numbers = hall::Numbers {
             others: journal.begins_after()?,
@@ -214,6 +244,9 @@ impl Beginner<'_> {
                 restart::begin_anew(&sources(journal, recordings.as_deref(), zone, config, &numbers))?
             }
         };
+        if abandoned.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
         if beginning == Beginning::Program {
             say(&taken.alone);
         }
@@ -239,7 +272,7 @@ impl Beginner<'_> {
             ),
             Ok(()) => {}
         }
-        Ok((hall, (unkept, closed, until)))
+        Ok(Some((hall, (unkept, closed, until))))
     }
 }
 

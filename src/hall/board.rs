@@ -57,8 +57,8 @@ impl Board {
     #[must_use]
     pub fn begun_after(mut self, seq: u64) -> Self {
         self.seq = seq;
-        // No board has had more games than events. What counts no events is milliseconds, and a game takes a second.
-        let games = u32::try_from(seq).or_else(|_| u32::try_from(seq / 1000));
+        // No board has had more games than events. What counts no events is microseconds, and a game takes a second.
+        let games = u32::try_from(seq).or_else(|_| u32::try_from(seq / 1_000_000));
         self.referee.count_after(games.unwrap_or(u32::MAX - 1));
         self
     }

@@ -209,30 +209,53 @@ async fn a_start_with_a_journal_that_another_program_holds() {
     starts(World::new(14).await, Trouble::of_holder()).await;
 }
 
-/// Nobody can know the numbers: it waits, and can be stopped.
-#[tokio::test]
-async fn a_start_with_a_disk_that_hangs() {
-    let Some(mut world) = shimmed(15).await else {
-        return;
-    };
+/// Nobody can know the numbers: it waits for a while, then goes on with others, and can be stopped at any time.
+async fn starts_without_an_answer(mut world: World, how: &str) {
     world.start();
     world.until_moves("moves", 1, true).await;
     world.stop().await;
-    for stopped in [true, false] {
-        world.say("hang");
-        world.start();
-        let starts = 1 + usize::from(!stopped);
-        let slow = |world: &World| world.log().matches("takes long to answer").count() == starts;
-        world.until("it says so", slow).await;
-        if stopped {
-            world.stop().await;
-        }
-        world.say("well");
-    }
-    world.until_moves("moves", 1, true).await;
+    world.say(how);
+    world.start();
+    world
+        .until("it says so", |world| world.log().contains("takes long to answer"))
+        .await;
     world.stop().await;
+
+    world.start();
+    world.until_moves("moves that are not kept", 2, false).await;
+    assert!(problem(&world).contains("does not answer"), "{}", world.said());
+    world.stop().await;
+    world.start();
+    world.until_moves("moves that are not kept again", 1, false).await;
+    let since = world.published().len();
+    world.say("well");
+    world.until("it is well", well).await;
+    world.until_moves("kept moves", 1, true).await;
+    verdict::was_live(&world, since);
+    // What began without the disk is played back as all else.
+    world.kill();
+    let before = world.log().len();
+    world.start();
+    world.until_moves("moves after the start", 1, true).await;
+    world.stop().await;
+    let log = world.log();
+    assert!(!log[before..].contains("goes on from the journal alone"), "{log}");
     verdict::agrees(&world);
-    verdict::jumps(&world, 0);
+    verdict::jumps(&world, 2);
+}
+
+#[tokio::test]
+async fn a_start_with_a_disk_that_hangs() {
+    if let Some(world) = shimmed(15).await {
+        starts_without_an_answer(world, "hang").await;
+    }
+}
+
+#[tokio::test]
+async fn a_start_with_a_disk_that_is_waited_for_in_vain() {
+    if let Some(world) = shimmed(16).await {
+        starts_without_an_answer(world, "hangsync").await;
+    }
 }
 
 /// Something happens to the files of the running program, which notices it; it is killed and started again later.

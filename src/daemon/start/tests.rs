@@ -113,7 +113,13 @@ impl Place {
     /// What the daemon does: it starts, boards come and say something, and that is kept.
     fn begin(&mut self, words: &str) {
         let storage = Storage::default();
-        let started = start(&self.config, Beginning::Program, NOW, &TimeZone::UTC, &storage);
+        let started = start(
+            &self.config,
+            Beginning::Program,
+            NOW,
+            &TimeZone::UTC,
+            (&storage, &AtomicBool::new(false)),
+        );
         let Started {
             journal,
             numbers,
@@ -258,7 +264,13 @@ fn what_is_no_journal_is_left_alone_where_kiebitz_never_was() {
         .expect("room");
     drop(other);
     let storage = Storage::default();
-    let started = start(&place.config, Beginning::Program, NOW, &TimeZone::UTC, &storage);
-    let refused = started.err().expect("it is somebody's").to_string();
+    let started = start(
+        &place.config,
+        Beginning::Program,
+        NOW,
+        &TimeZone::UTC,
+        (&storage, &AtomicBool::new(false)),
+    );
+    let refused = started.expect_err("it is somebody's").to_string();
     assert!(refused.contains("no journal of kiebitz"), "{refused}");
 }
