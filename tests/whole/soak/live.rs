@@ -42,6 +42,8 @@ enum Broker {
     BehindProxy,
     /// It is stopped by SIGSTOP again and again.
     Frozen,
+    /// It is not to be reached for all but the first and the last seconds: more moves than an hour of play has.
+    Gone,
 }
 
 const BOARDS: usize = 6;
@@ -72,7 +74,7 @@ async fn two_minutes_on_pseudo_terminals_leave_every_game_right_or_its_gap_state
     Soak::usual(7, 2).run().await;
 }
 
-// 300 ends at any moment, most by SIGKILL. Who keeps events by their numbers has each once, in order, without a
+// 375 ends at any moment, most by SIGKILL. Who keeps events by their numbers has each once, in order, without a
 // gap, and every game is right.
 
 #[tokio::test]
@@ -93,6 +95,11 @@ async fn kills_leave_no_trace_behind_a_proxy_that_drops_and_resets() {
 #[tokio::test]
 async fn kills_leave_no_trace_beside_a_broker_that_freezes() {
     Soak::kills(4, Broker::Frozen).run().await;
+}
+
+#[tokio::test]
+async fn kills_leave_no_trace_while_the_broker_is_gone() {
+    Soak::kills(5, Broker::Gone).run().await;
 }
 
 impl Soak {
@@ -124,7 +131,7 @@ impl Soak {
         let listener = Listener::start("soak", broker.address()).await;
         let door = Door::to(broker.address()).await;
         let reached = match self.broker {
-            Broker::BehindProxy => door.address(),
+            Broker::BehindProxy | Broker::Gone => door.address(),
             Broker::Steady | Broker::Frozen => broker.address(),
         };
         let time = LiveTime::start();
@@ -136,7 +143,7 @@ impl Soak {
             trouble.go_on(time.now(), &broker, &door);
         }
         trouble.end(&broker, &door).await;
-        if self.broker == Broker::BehindProxy {
+        if self.broker != Broker::Steady {
             // What is left when the daemon ends goes out with its next start, which does not come.
             room.play_for(&time, &mut daemon, MAX_PAUSE).await;
         }
@@ -238,6 +245,7 @@ impl Trouble {
             Broker::Steady => {}
             Broker::BehindProxy => door.set(PROXY[self.step % PROXY.len()]),
             Broker::Frozen => broker.freeze(self.step % 2 == 1),
+            Broker::Gone => door.set(DoorState::Shut),
         }
     }
 
