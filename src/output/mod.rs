@@ -1,9 +1,10 @@
 //! What is made of the events: topics, files, pages and text for people. Each is a projection that can be thrown away and
-//! made again; none knows another, but those that use the same notation or line breaks.
+//! made again; none knows another, but those that use the same notation, move numbers or line breaks.
 
 mod clock;
 pub mod mqtt;
 pub mod notation;
+mod numbering;
 pub mod pgn;
 pub mod report;
 pub mod sheet;

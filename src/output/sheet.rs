@@ -13,10 +13,11 @@ use kiebitz_protocol::Counters;
 use crate::events::record::GameRecord;
 use crate::events::{Event, EventKind, ExplainedEvent};
 use crate::output::clock;
+use crate::output::numbering::Numbering;
 use crate::tracker::{Side, Variant};
 pub(crate) use explain::piece_name;
 use irregularities::Irregularity;
-use words::{LocalTime, Numbering, STANDARD};
+use words::{LocalTime, STANDARD};
 
 /// What was played on the boards of one capture, collected event by event.
 #[derive(Debug)]

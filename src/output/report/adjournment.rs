@@ -1,9 +1,10 @@
 //! What the envelope of an adjourned game must say.
 
 use super::model::{Adjournment, TimeUsed};
-use super::position::{Numbering, QuietPlies};
+use super::position::QuietPlies;
 use crate::events::record::GameRecord;
 use crate::events::{Clock, EndReason};
+use crate::output::numbering::Numbering;
 use shakmaty::Color;
 
 /// For the record of a game; `shown` is the last reading of its clock. `None` once the game is

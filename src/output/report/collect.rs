@@ -11,10 +11,11 @@ use super::model::{
     Amendment, Closing, Correction, GameReport, IncidentReport, LocatedChange, Note, PlyNote, Report, Step,
     Summary, Withdrawn,
 };
-use super::position::{Numbering, fen_before, is_en_passant};
+use super::position::{fen_before, is_en_passant};
 use super::summary;
 use crate::events::record::{GameRecord, MoveRecord};
 use crate::events::{Clock, DecidedBy, Event, EventKind, Incident, Move};
+use crate::output::numbering::Numbering;
 
 impl Report {
     /// The report of these events, of one board or several, in the order in which they were published.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use shakmaty::fen::Fen;
 use shakmaty::san::SanPlus;
-use shakmaty::{Bitboard, Board, CastlingMode, Chess, Color, Role, Setup};
+use shakmaty::{Bitboard, Board, CastlingMode, Chess, Role, Setup};
 
 use crate::events::record::{GameRecord, MoveRecord};
 use crate::tracker::State;
@@ -49,30 +49,6 @@ pub(super) fn is_en_passant(san: &str, before: &str) -> bool {
         return false;
     };
     board(before).is_some_and(|board| board.piece_at(to).is_none())
-}
-
-/// How the plies of a game are numbered: by the move number before White's move.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Numbering {
-    /// Half-moves before the first ply, counted from move 1 of White.
-    before: u32,
-}
-
-impl Numbering {
-    pub(super) fn of(start_fen: &str) -> Self {
-        let before = setup(start_fen).map_or(0, |setup| {
-            (setup.fullmoves.get() - 1)
-                .saturating_mul(2)
-                .saturating_add(u32::from(setup.turn.is_black()))
-        });
-        Self { before }
-    }
-
-    /// The move number, and whose move it is.
-    pub(super) fn number(self, ply: u32) -> (u32, Color) {
-        let half = self.before.saturating_add(ply.saturating_sub(1));
-        (half / 2 + 1, Color::from_white(half.is_multiple_of(2)))
-    }
 }
 
 /// Half-moves since the last capture or pawn move, after each ply of a game.

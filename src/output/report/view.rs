@@ -12,7 +12,7 @@ use shakmaty::san::SanPlus;
 use shakmaty::{Board, Color, Role};
 
 use super::model::{GameReport, IncidentReport, LocatedChange, TimeUsed, Withdrawn};
-use super::position::{Numbering, en_passant_text, fen_before, is_en_passant, setup};
+use super::position::{en_passant_text, fen_before, is_en_passant, setup};
 use super::words::{Words, fill, say};
 use crate::events::record::MoveRecord;
 use crate::events::{Clock, CompletedBy, DecidedBy, Flag, GameResult, Players};
@@ -20,6 +20,7 @@ use crate::laws::{Edition, Language};
 pub(super) use crate::output::clock::shown as clock;
 use crate::output::clock::{taken, taken_seconds};
 use crate::output::notation::{Letters, MateSign, Notation};
+use crate::output::numbering::Numbering;
 
 /// In what language a report is written, with whose piece letters and on whose clock.
 #[derive(Debug, Clone)]

@@ -4,9 +4,10 @@ use core::fmt::Write;
 
 use shakmaty::{Piece, Role};
 
-use super::words::{LocalTime, Numbering, played};
+use super::words::{LocalTime, played};
 use crate::events::{EventKind, Move};
 use crate::events::{ExplainedEvent, SettledBy};
+use crate::output::numbering::Numbering;
 use crate::tracker::{Caution, Evidence, Grounds, Ply, Rival, SensorChange};
 
 /// A few lines about a move that was published, corrected or withdrawn; `None` for other events.

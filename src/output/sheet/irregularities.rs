@@ -3,12 +3,13 @@
 use kiebitz_hardware::Timestamp;
 use kiebitz_protocol::Counters;
 
-use super::words::{LocalTime, Numbering, played};
+use super::words::{LocalTime, played};
 use super::{GameSheet, Seen};
 use crate::events::record::MoveRecord;
 use crate::events::{Action, CompletedBy, CorrectionReason, Event, EventKind, Incident, Move};
 use crate::laws::Severity;
 use crate::output::clock::taken;
+use crate::output::numbering::Numbering;
 use crate::output::wrap::wrapped;
 use crate::tracker::Recovery;
 

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::words::Numbering;
 use super::{GameSheet, words};
 use crate::events::record::{GameRecord, MoveRecord};
 use crate::output::clock;
+use crate::output::numbering::Numbering;
 use shakmaty::Color;
 
 /// Writes the moves, with the mover's clock after each and the seconds it took.
@@ -24,8 +24,8 @@ pub(super) fn write(out: &mut impl Write, game: &GameSheet) -> io::Result<()> {
     )?;
     let mut moves = record.moves.iter().peekable();
     while let Some(entry) = moves.next() {
-        let (number, black) = game.numbering.number(entry.ply);
-        let (white, black) = if black {
+        let (number, color) = game.numbering.number(entry.ply);
+        let (white, black) = if color.is_black() {
             (blank(clocks), Some(entry))
         } else {
             (
@@ -53,7 +53,8 @@ pub(super) fn rows(record: &GameRecord) -> Vec<String> {
     let numbering = Numbering::of(&record.start_fen);
     let mut rows: Vec<String> = Vec::new();
     for entry in &record.moves {
-        let (number, black) = numbering.number(entry.ply);
+        let (number, color) = numbering.number(entry.ply);
+        let black = color.is_black();
         let played = words::played(entry.san.as_deref(), entry.uci.as_deref());
         match rows.last_mut().filter(|_| black) {
             Some(row) => row.push_str(&played),

@@ -2,7 +2,6 @@
 
 use jiff::tz::TimeZone;
 use kiebitz_hardware::Timestamp;
-use shakmaty::fen::Fen;
 
 use crate::events::record::GameRecord;
 use crate::events::{EndReason, GameResult};
@@ -47,37 +46,6 @@ impl LocalTime {
             |_| "?".to_owned(),
             |at| at.to_zoned(self.zone.clone()).strftime(format).to_string(),
         )
-    }
-}
-
-/// How the plies of a game are numbered: by the move number in front of White's move.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Numbering {
-    /// Half-moves before the first ply, counted from move 1 of White.
-    before: u32,
-}
-
-impl Numbering {
-    pub(super) fn of(start_fen: &str) -> Self {
-        let before = start_fen.parse::<Fen>().map_or(0, |fen| {
-            let setup = fen.into_setup();
-            (setup.fullmoves.get() - 1)
-                .saturating_mul(2)
-                .saturating_add(u32::from(setup.turn.is_black()))
-        });
-        Self { before }
-    }
-
-    /// The move number, and whether it is Black's.
-    pub(super) fn number(self, ply: u32) -> (u32, bool) {
-        let half = self.before.saturating_add(ply.saturating_sub(1));
-        (half / 2 + 1, half % 2 == 1)
-    }
-
-    /// "12. Nf3" or "12... Nf6".
-    pub(super) fn name(self, ply: u32, text: &str) -> String {
-        let (number, black) = self.number(ply);
-        format!("{number}{} {text}", if black { "..." } else { "." })
     }
 }
 
@@ -141,16 +109,6 @@ pub(super) fn result(record: &GameRecord) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn moves_are_numbered_from_the_start_position() {
-        let standard = Numbering::of(STANDARD);
-        assert_eq!(standard.name(1, "e4"), "1. e4");
-        assert_eq!(standard.name(2, "e5"), "1... e5");
-        let later = Numbering::of("8/8/4k3/8/8/4K3/8/7R b - - 0 40");
-        assert_eq!(later.name(1, "Kf5"), "40... Kf5");
-        assert_eq!(later.name(2, "Rh5+"), "41. Rh5+");
-    }
 
     #[test]
     fn irregular_play_shows_its_squares() {
