@@ -76,6 +76,9 @@ pub(super) fn event(event: &Event) {
         // All boards have it: the daemon logs it once.
         EventKind::TimeSet { .. } => {}
         EventKind::ClockBatteryLow {} => warn!("{board}: the clock's battery is low"),
+        EventKind::ClockSides { white_side } => {
+            debug!(game, "{board}: White's side of the clock is the {white_side}")
+        }
         EventKind::GameStarted {
             variant,
             mode,

@@ -118,7 +118,7 @@ impl Mqtt {
         for name in touched {
             let Some(board) = hall.board(name) else { continue };
             if self.add(name) {
-                let view = BoardView::new(board.tracker(), board.battery()).later_by(board.ahead());
+                let view = BoardView::of(board);
                 messages.extend(self.publisher.project(now, name, events, view));
             }
         }

@@ -122,6 +122,12 @@ pub enum EventKind {
     /// The clock's battery is low.
     #[serde(rename = "clock.battery_low")]
     ClockBatteryLow {},
+    /// A press during a game has shown which side of the clock is White's, or that it is the other one.
+    #[serde(rename = "clock.sides")]
+    ClockSides {
+        /// White's, as seen from the clock's front.
+        white_side: Side,
+    },
     /// The first move was made, or White's clock started, on a known start position.
     #[serde(rename = "game.started")]
     GameStarted {

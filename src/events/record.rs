@@ -279,6 +279,7 @@ impl GameRecord {
                 true
             }
             EventKind::GameAmended { .. } => self.amend(event),
+            EventKind::ClockSides { white_side } => self.white_side.replace(*white_side) != Some(*white_side),
             EventKind::BoardConnected { .. }
             | EventKind::BoardRecovered { .. }
             | EventKind::BoardDisconnected { .. }

@@ -56,6 +56,7 @@ const PLACES: &[(Place, &str)] = &[
     (("board.recovered", "by"), "Recovery"),
     (("game.started", "variant"), "Variant"),
     (("game.started", "orientation"), "Orientation"),
+    (("clock.sides", "white_side"), "Side"),
     (("game.started", "white_side"), "Side"),
     (("game.started", "laws"), "Edition"),
     (("game.started", "mode"), "Mode"),

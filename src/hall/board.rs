@@ -145,6 +145,12 @@ impl Board {
         &self.tracker
     }
 
+    /// Version of the board's firmware, major and minor number; `None`: it has not said it.
+    #[must_use]
+    pub fn version(&self) -> Option<(u8, u8)> {
+        self.presence.version()
+    }
+
     /// Charge of the board's own battery in percent, 0 to 100; `None`: it has none, or does not report it.
     #[must_use]
     pub fn battery(&self) -> Option<u8> {

@@ -46,10 +46,7 @@ impl Presence {
                 Some(EventKind::BoardConnected {
                     port: self.port.clone(),
                     serial: self.serial().map(str::to_owned),
-                    version: self
-                        .identity
-                        .version
-                        .map(|(major, minor)| format!("{major}.{minor}")),
+                    version: self.version().map(version_text),
                     orientation: None,
                 })
             }
@@ -73,10 +70,20 @@ impl Presence {
         self.battery
     }
 
+    /// Of the board's firmware, major and minor number. A board on a bus gives it after its placement.
+    pub(crate) const fn version(&self) -> Option<(u8, u8)> {
+        self.identity.version
+    }
+
     fn serial(&self) -> Option<&str> {
         self.identity
             .long_serial
             .as_deref()
             .or(self.identity.serial.as_deref())
     }
+}
+
+/// A firmware's version as it is published.
+pub(crate) fn version_text((major, minor): (u8, u8)) -> String {
+    format!("{major}.{minor}")
 }

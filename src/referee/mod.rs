@@ -270,10 +270,18 @@ impl Referee {
                 }
             }
             Finding::Clock(change) => self.clock_changed(now, change),
-            Finding::WhiteSide(side) => self.white_side = Some(side),
+            Finding::WhiteSide(side) => self.white_side_found(now, side),
         }
         if let Some(news) = news {
             self.watch(now, news);
+        }
+    }
+
+    /// The next game says it when it starts; one that is being played has to be told.
+    fn white_side_found(&mut self, now: Timestamp, white_side: Side) {
+        let news = self.white_side.replace(white_side) != Some(white_side);
+        if news && self.game().is_some() {
+            self.publish(now, None, EventKind::ClockSides { white_side }, None);
         }
     }
 

@@ -86,7 +86,7 @@ impl Connection {
                 messages.extend(publisher.announce(system_time::wall_time(), boards, None));
             }
             let events = said.iter().map(|said| &said.event);
-            let view = BoardView::new(board.tracker(), board.battery()).later_by(board.ahead());
+            let view = BoardView::of(board);
             messages.extend(publisher.project(now, name, events, view));
         }
         self.hand_over(messages.clone()).await?;

@@ -317,6 +317,7 @@ impl BoardState {
             EventKind::ClockDisconnected {} => self.told_clock = ClockPresence::default(),
             EventKind::ClockBatteryLow {} => self.told_clock.battery_low = true,
             EventKind::BoardRecovered { .. }
+            | EventKind::ClockSides { .. }
             | EventKind::TimeSet { .. }
             | EventKind::ClaimAvailable { .. }
             | EventKind::CommandTaken { .. }

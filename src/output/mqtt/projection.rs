@@ -13,8 +13,9 @@ use super::topics::BoardTopics;
 use crate::events::incidents::Incidents;
 use crate::events::record::{GameRecord, Games};
 use crate::events::{Event, EventKind, Incident};
+use crate::hall::{Board, version_text};
 use crate::output::pgn::pgn;
-use crate::tracker::{ClockFace, Orientation, Tracker};
+use crate::tracker::{ClockFace, Orientation};
 
 /// What stands on a board and its clock at a moment.
 #[derive(Debug, Clone, Copy)]
@@ -27,6 +28,8 @@ pub struct BoardView<'a> {
     pub clock: Option<ClockFace>,
     /// How White sits.
     pub orientation: Option<Orientation>,
+    /// Version of the board's firmware, major and minor number. A board on a bus gives it after it has connected.
+    pub version: Option<(u8, u8)>,
     /// Charge of the board's own battery in percent.
     pub battery: Option<u8>,
 }
@@ -153,6 +156,10 @@ impl Projection {
             self.unheard &= !matches!(event.kind, EventKind::BoardConnected { .. });
         }
         self.board.orientation = view.orientation.or(self.board.orientation);
+        self.board.version = view
+            .version
+            .map(version_text)
+            .or_else(|| self.board.version.take());
         self.board.battery = view.battery;
         if game_changed {
             self.project_game(&mut messages);
@@ -229,25 +236,22 @@ impl Projection {
 }
 
 impl<'a> BoardView<'a> {
-    /// Of a board that `tracker` follows, with the charge of its own battery.
+    /// Of a board, in the time of its events.
     #[must_use]
-    pub fn new(tracker: &'a Tracker, battery: Option<u8>) -> Self {
+    pub fn of(board: &'a Board) -> Self {
+        let tracker = board.tracker();
+        let dated = |clock: ClockFace| ClockFace {
+            as_of: clock.as_of + board.ahead(),
+            ..clock
+        };
         Self {
             placement: tracker.placement(),
             expected: tracker.expected(),
-            clock: tracker.clock(),
+            clock: tracker.clock().map(dated),
             orientation: tracker.orientation(),
-            battery,
+            version: board.version(),
+            battery: board.battery(),
         }
-    }
-
-    /// Of a board to whose times so much has to be added.
-    #[must_use]
-    pub fn later_by(mut self, ahead: Duration) -> Self {
-        if let Some(clock) = &mut self.clock {
-            clock.as_of = clock.as_of + ahead;
-        }
-        self
     }
 }
 

@@ -263,6 +263,7 @@ mod tests {
             expected: None,
             clock: None,
             orientation: None,
+            version: None,
             battery: None,
         };
         let events = [event("a"), event("b"), event("c")];

@@ -41,6 +41,7 @@ pub(super) fn examples() -> Vec<Value> {
         ("clock.battery_low", json!({})),
         ("clock.connected", json!({})),
         ("clock.disconnected", json!({})),
+        ("clock.sides", json!({"white_side": "left"})),
         (
             "command.taken",
             json!({

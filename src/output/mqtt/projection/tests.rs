@@ -13,6 +13,7 @@ struct World {
     projection: Projection,
     board: shakmaty::Board,
     clock: Option<ClockFace>,
+    version: Option<(u8, u8)>,
     battery: Option<u8>,
     seq: u64,
 }
@@ -25,6 +26,7 @@ impl World {
             projection,
             board: shakmaty::Board::empty(),
             clock: None,
+            version: None,
             battery: None,
             seq: 0,
         }
@@ -43,6 +45,7 @@ impl World {
             expected: None,
             clock: self.clock,
             orientation: None,
+            version: self.version,
             battery: self.battery,
         };
         self.projection.project(at(0), &events, view)
@@ -245,6 +248,33 @@ fn board_that_went_away_has_no_clock() {
     // The clock did not go by itself, so no event announces it again.
     let back = world.step(vec![connected]);
     assert_eq!(value(&back, "boards/b/state")["clock"]["present"], true);
+}
+
+#[test]
+fn version_is_published_when_a_board_on_a_bus_has_given_it() {
+    let mut world = World::new();
+    assert!(value(&world.step(Vec::new()), "boards/b/state")["version"].is_null());
+    world.version = Some((1, 8));
+    assert_eq!(value(&world.step(Vec::new()), "boards/b/state")["version"], "1.8");
+    world.version = None;
+    assert!(
+        world.step(Vec::new()).is_empty(),
+        "it stays the board that it was"
+    );
+}
+
+#[test]
+fn the_side_of_the_clock_reaches_the_game() {
+    let mut world = World::new();
+    let messages = world.step(vec![started("start", Variant::Standard)]);
+    assert!(value(&messages, "boards/b/game")["white_side"].is_null());
+    let sides = EventKind::ClockSides {
+        white_side: crate::tracker::Side::Right,
+    };
+    let messages = world.step(vec![sides.clone()]);
+    assert_eq!(value(&messages, "boards/b/game")["white_side"], "right");
+    let again = world.step(vec![sides]);
+    assert!(again.iter().all(|message| !message.topic.ends_with("/game")));
 }
 
 #[test]
