@@ -28,6 +28,8 @@ pub(super) struct MqttTable {
     public_delay: Text<Delay>,
     #[serde(default)]
     commands: bool,
+    #[serde(default)]
+    home_assistant: bool,
 }
 
 fn live() -> Text<Prefix> {
@@ -76,7 +78,8 @@ pub(super) fn mqtt(table: MqttTable, daemon: &Daemon) -> Result<MqttConfig, Wron
     let broker = broker
         .with_prefix(table.prefix.0)
         .with_public_delay(table.public_delay.0.0)
-        .with_commands(table.commands);
+        .with_commands(table.commands)
+        .with_home_assistant(table.home_assistant);
     Ok(match &daemon.name {
         Some(name) => broker.with_daemon(name.as_str()),
         None => broker,

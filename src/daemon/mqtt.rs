@@ -9,9 +9,12 @@ use super::keeper::OUTPUT;
 use super::start::Beginning;
 use crate::config::Config;
 use crate::events::{Event, LIVE_STREAM};
-use crate::hall::Hall;
+use crate::hall::{Board, Hall};
 use crate::journal::{Journal, Unsent};
-use crate::output::mqtt::{BoardView, Message, MqttConfig, Outbox, Prefix, Publisher, StorageState};
+use crate::output::mqtt::{
+    BoardView, LineHealth, Message, MqttConfig, Outbox, Prefix, Publisher, StorageState, is_forgotten,
+};
+use crate::referee::command::Announced;
 
 /// The publisher of the live boards.
 #[derive(Debug)]
@@ -95,8 +98,18 @@ impl Mqtt {
             .last_game()?
             .map(|game| game.record);
         let presence = journal.all_of(LIVE_STREAM, board).presence()?;
+        let since = connected.as_ref().map_or(0, |connected| connected.seq);
+        let commands = journal.commands(LIVE_STREAM, board, since)?;
+        if commands.iter().any(is_forgotten) {
+            self.publisher.stay_forgotten(board);
+            return Ok(());
+        }
+        let mut announced = Announced::default();
+        for event in journal.all_of(LIVE_STREAM, board).announcements()? {
+            announced.apply(&event);
+        }
         self.publisher
-            .resume(board, connected.as_ref(), presence.as_ref(), game);
+            .resume(board, connected.as_ref(), presence.as_ref(), game, announced);
         self.publisher
             .resume_incidents(board, journal.all_of(LIVE_STREAM, board).incidents()?);
         // Spectators already have everything that happened up to then.
@@ -136,12 +149,21 @@ impl Mqtt {
         self.publisher.set_forward(by);
     }
 
-    /// Announces which boards there are, and whether the disks take what they are given: when that has changed, and every
-    /// minute. It does not wait for the journal.
+    /// Announces which boards there are and how they are, and whether the disks take what they are given: when that has
+    /// changed, and every minute. It does not wait for the journal.
     pub(super) fn announce(&mut self, now: Timestamp, hall: &Hall, storage: StorageState) {
-        let boards = hall.boards().map(|board| board.name().to_owned()).collect();
-        if let Some(message) = self.publisher.announce(now, boards, Some(storage)) {
-            self.outbox.publish(vec![message]);
+        let boards = hall.boards().map(|board| board.name().to_owned());
+        let boards = boards
+            .filter(|board| !self.publisher.is_forgotten(board))
+            .collect();
+        let mut messages = Vec::from_iter(self.publisher.announce(now, boards, Some(storage)));
+        messages.extend(self.publisher.summarize(now));
+        messages.extend(self.publisher.refresh(now, |board| {
+            let heard = hall.board(board).and_then(Board::heard);
+            LineHealth::new(heard, hall.counters(board))
+        }));
+        if !messages.is_empty() {
+            self.outbox.publish(messages);
         }
     }
 

@@ -277,6 +277,8 @@ vocabulary! {
         Claim = "claim",
         /// Decide a claim.
         DecideClaim = "decide_claim",
+        /// Take a board that is gone out of everything that is published.
+        Forget = "forget",
     }
 }
 

@@ -2,15 +2,14 @@
 
 use core::time::Duration;
 
-use kiebitz_hardware::{Observed, Timestamp};
+use kiebitz_hardware::{Observation, Observed, Timestamp};
 
 use super::presence::Presence;
 use super::steps::Steps;
 use crate::events::incidents::Incidents;
 use crate::events::{Event, EventKind, ExplainedEvent};
 use crate::laws::Regulations;
-use crate::referee::command::Announced;
-use crate::referee::command::{Answer, Command};
+use crate::referee::command::{Announced, Answer, Command, Order, Refusal};
 use crate::referee::{Referee, Resumed, Ruling};
 use crate::tracker::Tracker;
 
@@ -27,6 +26,7 @@ pub struct Board {
     said: Vec<ExplainedEvent>,
     /// The board has been connected at least once.
     met: bool,
+    heard: Option<Timestamp>,
     /// Rulings made before the board counted as connected. They are published when it does.
     early: Vec<Ruling>,
     /// The steps of the computer's clock, which the board's own time does not have.
@@ -46,6 +46,7 @@ impl Board {
             referee: Referee::new(name, regulations),
             said: Vec::new(),
             met: false,
+            heard: None,
             early: Vec::new(),
             steps: Steps::default(),
         }
@@ -151,6 +152,12 @@ impl Board {
         self.presence.version()
     }
 
+    /// When something was last heard of the board; `None`: not yet.
+    #[must_use]
+    pub fn heard(&self) -> Option<Timestamp> {
+        self.heard.map(|heard| heard + self.ahead())
+    }
+
     /// Charge of the board's own battery in percent, 0 to 100; `None`: it has none, or does not report it.
     #[must_use]
     pub fn battery(&self) -> Option<u8> {
@@ -165,6 +172,12 @@ impl Board {
     /// Takes in an observation of the board. Every deadline up to that time fires first, as its own time.
     pub fn observe(&mut self, observed: &Observed) {
         self.advance(observed.at);
+        if !matches!(
+            observed.observation,
+            Observation::Opened | Observation::Closed { .. }
+        ) {
+            self.heard = Some(observed.at);
+        }
         let presence = self.presence.observe(&observed.observation);
         // The first dump may show which way round the board stands.
         self.tracker.observe(observed);
@@ -187,7 +200,12 @@ impl Board {
     /// Carries out a command, if that is possible. Every deadline up to that time fires first, as its own time.
     pub fn command(&mut self, now: Timestamp, command: &Command) -> Answer {
         self.advance(now);
-        let checked = self.referee.check(now, &command.order);
+        let checked = match command.order {
+            Order::Forget if self.presence.is_connected() => Err(Refusal::Connected {
+                board: self.name.clone(),
+            }),
+            _ => self.referee.check(now, &command.order),
+        };
         let outcome = checked.as_ref().map(|checked| checked.note().map(str::to_owned));
         let answer = command.answer(outcome, self.referee.regulations().language);
         let event = EventKind::CommandTaken {

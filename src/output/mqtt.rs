@@ -6,9 +6,12 @@
 
 mod backlog;
 mod behind;
+mod brief;
 mod client_id;
 mod config;
 mod courier;
+mod health;
+mod home_assistant;
 mod inlet;
 mod ledger;
 mod link;
@@ -21,6 +24,7 @@ mod projection;
 mod public;
 mod publisher;
 mod queue;
+mod round;
 mod stock;
 mod tls;
 mod topics;
@@ -29,13 +33,15 @@ mod url;
 pub use backlog::{Backlog, BacklogEvent};
 pub use config::MqttConfig;
 pub use courier::Courier;
+pub use health::LineHealth;
 pub use inlet::{Received, Reply};
 pub use message::{Delivery, MediaType, Message};
 pub use outbox::{ConnectionState, Outbox, OutboxTask, Progress};
 pub use payload::{Keeping, StorageState};
+pub(crate) use projection::is_forgotten;
 pub use projection::{BoardView, Projection};
 pub use publisher::Publisher;
-pub use topics::{BoardTopics, Prefix, TopicError, is_level_of};
+pub use topics::{BoardTopics, BriefTopics, Prefix, TopicError, is_level_of};
 pub use url::UrlError;
 
 pub(crate) use login::is_open_to_all;

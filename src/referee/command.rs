@@ -67,6 +67,8 @@ pub enum Order {
     Claim(PlayersClaim),
     /// A claim is decided.
     DecideClaim(DecideClaim),
+    /// The board is gone: nothing of it is to be published any more.
+    Forget,
 }
 
 /// `set_players`.
@@ -370,6 +372,7 @@ fn order(action: Action, arguments: &Value) -> Result<Order, InvalidCommand> {
         Action::StartRound => Order::StartRound(read(action, arguments)?),
         Action::Claim => Order::Claim(read(action, arguments)?),
         Action::DecideClaim => Order::DecideClaim(read(action, arguments)?),
+        Action::Forget => read::<Nothing>(action, arguments).map(|Nothing {}| Order::Forget)?,
     })
 }
 

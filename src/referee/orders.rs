@@ -44,7 +44,8 @@ enum Effect {
     Note(WhichGame, String),
     Start(State, Option<Players>),
     End(EndReason),
-    Identify,
+    /// None on the game.
+    None,
     WhiteSide(Side),
     Round(Timestamp),
     Claim(Color, Box<Situation>),
@@ -99,12 +100,12 @@ impl Referee {
             }
             Order::NewGame(new) => self.check_new_game(new)?,
             Order::EndGame(end) => self.check_end(end)?,
-            Order::Identify if self.game().is_some() => {
+            Order::Identify | Order::Forget if self.game().is_some() => {
                 return Err(Refusal::GameInProgress {
                     board: self.board.clone(),
                 });
             }
-            Order::Identify => Effect::Identify,
+            Order::Identify | Order::Forget => Effect::None,
             Order::SyncClockSides(sync) => Effect::WhiteSide(sync.white),
             Order::StartRound(start) => check_round(now + self.ahead, start)?,
             Order::Claim(claim) => return self.check_claim(claim),
@@ -164,7 +165,7 @@ impl Referee {
             Effect::Round(begins) => self.start_round(now, begins),
             Effect::Claim(color, situation) => self.watch(now, News::Claimed(color, situation)),
             Effect::Rule(ruled) => self.rule_on_claim(now, by, ruled),
-            Effect::Identify | Effect::WhiteSide(_) => {}
+            Effect::None | Effect::WhiteSide(_) => {}
         }
     }
 

@@ -32,6 +32,7 @@ pub struct MqttConfig {
     pub(crate) keep_alive: Duration,
     pub(crate) public_delay: Duration,
     pub(crate) commands: bool,
+    pub(crate) home_assistant: bool,
     client: Client,
 }
 
@@ -64,6 +65,7 @@ impl MqttConfig {
             keep_alive: KEEP_ALIVE,
             public_delay: Duration::ZERO,
             commands: false,
+            home_assistant: false,
             client: Client::Daemon,
         })
     }
@@ -95,6 +97,13 @@ impl MqttConfig {
     #[must_use]
     pub fn with_commands(mut self, taken: bool) -> Self {
         self.commands = taken;
+        self
+    }
+
+    /// The same with Home Assistant told what to show, or not. The default is not.
+    #[must_use]
+    pub fn with_home_assistant(mut self, told: bool) -> Self {
+        self.home_assistant = told;
         self
     }
 

@@ -30,6 +30,8 @@ pub enum MediaType {
     Json,
     /// A game in PGN.
     Pgn,
+    /// A word, for people.
+    Text,
 }
 
 /// How a message must be delivered.
@@ -103,6 +105,24 @@ impl Message {
         }
     }
 
+    /// A word, which the broker retains unless it is empty.
+    #[must_use]
+    pub fn text(topic: &Arc<str>, text: String) -> Self {
+        Self {
+            topic: Arc::clone(topic),
+            payload: text.into(),
+            media_type: MediaType::Text,
+            delivery: Delivery::Retained,
+            kept: true,
+        }
+    }
+
+    /// Takes what the broker retains of a topic away.
+    #[must_use]
+    pub fn cleared(topic: &Arc<str>) -> Self {
+        Self::text(topic, String::new())
+    }
+
     /// The same message, before the journal has the event. Pictures say nothing of that.
     #[must_use]
     pub fn unkept(self) -> Self {
@@ -124,6 +144,7 @@ impl MediaType {
         match self {
             Self::Json => "application/json",
             Self::Pgn => "application/vnd.chess-pgn",
+            Self::Text => "text/plain",
         }
     }
 }

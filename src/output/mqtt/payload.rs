@@ -177,6 +177,24 @@ pub struct PublicClock {
     delay_ms: Option<u64>,
 }
 
+/// Whether a board is there, for spectators.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PublicState {
+    /// Its name.
+    pub board: String,
+    /// It answers.
+    pub connected: bool,
+}
+
+/// The pieces after the last move, for spectators.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PublicPlacement {
+    /// As the first field of a FEN.
+    placement: String,
+    /// That move in UCI; `None` before the first.
+    last_move: Option<String>,
+}
+
 /// A game for spectators: moves and clocks, and nothing about how they came about.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PublicGame {
@@ -410,6 +428,18 @@ impl PublicGame {
             fen: record.fen.clone(),
             result: record.result,
             reason: record.reason,
+        }
+    }
+}
+
+impl PublicPlacement {
+    /// Of a game of which `record` has all that spectators may know.
+    #[must_use]
+    pub fn of(record: &GameRecord) -> Self {
+        let placement = record.fen.split(' ').next().unwrap_or_default();
+        Self {
+            placement: placement.to_owned(),
+            last_move: record.moves.last().and_then(|entry| entry.uci.clone()),
         }
     }
 }

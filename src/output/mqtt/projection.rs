@@ -6,15 +6,18 @@ use std::sync::Arc;
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Color};
 
+use super::brief::Brief;
+use super::health::{Health, HealthPicture, LineHealth};
 use super::message::Message;
 use super::payload::{BoardState, ClockPicture, Dated, Placement};
 use super::public::PublicProjection;
 use super::topics::BoardTopics;
 use crate::events::incidents::Incidents;
 use crate::events::record::{GameRecord, Games};
-use crate::events::{Event, EventKind, Incident};
+use crate::events::{Action, Event, EventKind, Incident};
 use crate::hall::{Board, version_text};
 use crate::output::pgn::pgn;
+use crate::referee::command::Announced;
 use crate::tracker::{ClockFace, Orientation};
 
 /// What stands on a board and its clock at a moment.
@@ -49,12 +52,20 @@ pub struct Projection {
     incidents: Incidents,
     board: BoardState,
     published: Published,
+    brief: Brief,
+    /// Who plays next.
+    announced: Announced,
+    line: LineHealth,
+    /// What Home Assistant is told of the board; `None`: nothing.
+    discovery: Option<Message>,
     public: PublicProjection,
     /// The game was taken from the journal and not published yet.
     resumed: bool,
     /// The board has not shown what stands on it since kiebitz was started again. Until then the broker's pictures of
     /// pieces and clock are the last that there are.
     unheard: bool,
+    /// The arbiter had it forgotten: until it is there again nothing is published but events.
+    forgotten: bool,
 }
 
 /// The topics as the messages carry them.
@@ -67,6 +78,7 @@ struct Topics {
     pgn: Arc<str>,
     events: Arc<str>,
     incidents: Arc<str>,
+    health: Arc<str>,
 }
 
 /// The last picture published on each topic.
@@ -77,6 +89,9 @@ struct Published {
     clock: Option<ClockPicture>,
     pgn: Option<String>,
     incidents: Option<Vec<Incident>>,
+    health: Option<Health>,
+    public: Option<bool>,
+    discovery: bool,
 }
 
 /// The largest difference from a client's own count that is not published. The board reports whole seconds, up to a
@@ -96,15 +111,28 @@ impl Projection {
                 pgn: topics.pgn().into(),
                 events: topics.events().into(),
                 incidents: topics.incidents().into(),
+                health: topics.health().into(),
             },
             games: Games::new(),
             incidents: Incidents::default(),
             board: BoardState::unknown(board, stream, host),
             published: Published::default(),
+            brief: Brief::new(&topics.brief()),
+            announced: Announced::default(),
+            line: LineHealth::default(),
+            discovery: None,
             public: PublicProjection::new(topics),
             resumed: false,
             unheard: false,
+            forgotten: false,
         }
+    }
+
+    /// The same with this message for Home Assistant.
+    #[must_use]
+    pub(crate) fn with_discovery(mut self, discovery: Option<Message>) -> Self {
+        self.discovery = discovery;
+        self
     }
 
     /// The same with everything delayed by `delay` in the topics for spectators.
@@ -115,8 +143,15 @@ impl Projection {
     }
 
     /// Goes on with what the journal has: the board's last `board.connected`, the last event that says whether it is,
-    /// and its last game.
-    pub fn resume(&mut self, connected: Option<&Event>, presence: Option<&Event>, game: Option<GameRecord>) {
+    /// its last game, and who plays next.
+    pub fn resume(
+        &mut self,
+        connected: Option<&Event>,
+        presence: Option<&Event>,
+        game: Option<GameRecord>,
+        announced: Announced,
+    ) {
+        self.announced = announced;
         for event in [connected, presence].into_iter().flatten() {
             self.board.apply(event.ts, &event.kind);
         }
@@ -147,7 +182,16 @@ impl Projection {
     ) -> Vec<Message> {
         let mut messages = Vec::new();
         let mut game_changed = core::mem::take(&mut self.resumed);
+        let mut names_changed = game_changed || self.published.board.is_none();
         for event in events {
+            if is_forgotten(event) {
+                messages.push(Message::event(&self.topics.events, event));
+                messages.extend(self.forget());
+                continue;
+            }
+            names_changed |= matches!(event.kind, EventKind::CommandTaken { .. });
+            self.forgotten &= !matches!(event.kind, EventKind::BoardConnected { .. });
+            self.announced.apply(event);
             messages.push(Message::event(&self.topics.events, event));
             self.public.take(now, event);
             game_changed |= self.games.apply(event);
@@ -161,8 +205,15 @@ impl Projection {
             .map(version_text)
             .or_else(|| self.board.version.take());
         self.board.battery = view.battery;
+        if self.forgotten {
+            return messages;
+        }
         if game_changed {
             self.project_game(&mut messages);
+        }
+        if game_changed || names_changed {
+            let (game, next) = (self.games.current(), self.announced.players());
+            messages.extend(self.brief.messages(game, next));
         }
         self.project_pictures(now, view, &mut messages);
         messages.extend(self.public.release(now));
@@ -183,6 +234,80 @@ impl Projection {
     /// The computer's clock was set forward by `by`. Spectators wait as long as they would have otherwise.
     pub fn set_forward(&mut self, by: Duration) {
         self.public.set_forward(by);
+    }
+
+    /// Whether the arbiter had the board forgotten, and it has not come back.
+    pub(crate) const fn is_forgotten(&self) -> bool {
+        self.forgotten
+    }
+
+    /// The board was forgotten before the restart.
+    pub(crate) fn stay_forgotten(&mut self) {
+        self.forgotten = true;
+    }
+
+    /// How the board is now, which is published every minute: who has an older one knows that kiebitz is gone.
+    pub(crate) fn refresh(&mut self, now: Timestamp, line: LineHealth) -> Vec<Message> {
+        self.line = line;
+        if self.forgotten {
+            return Vec::new();
+        }
+        (self.published.health, self.published.public) = (None, None);
+        self.project_health(now)
+    }
+
+    /// The state, the game and what is open of the board, for the round's summary.
+    pub(crate) fn summary(&self) -> (&BoardState, Option<&GameRecord>, &Incidents) {
+        (&self.board, self.games.current(), &self.incidents)
+    }
+
+    fn project_health(&mut self, now: Timestamp) -> Vec<Message> {
+        let mut messages = Vec::new();
+        let health = Health::of(&self.board, &self.incidents);
+        if self.published.health.as_ref() != Some(&health) {
+            let picture = HealthPicture {
+                health: &health,
+                line: self.line,
+                as_of: now,
+            };
+            messages.push(Message::retained(&self.topics.health, &picture));
+            self.published.health = Some(health);
+        }
+        let connected = self.board.connected;
+        if self.published.public != Some(connected) {
+            messages.push(self.public.presence(now, &self.board.board, connected));
+            self.published.public = Some(connected);
+        }
+        messages
+    }
+
+    /// Takes all of the board off the broker.
+    fn forget(&mut self) -> Vec<Message> {
+        self.forgotten = true;
+        self.games = Games::new();
+        self.incidents = Incidents::default();
+        self.announced = Announced::default();
+        self.published = Published::default();
+        self.brief.forget();
+        let Topics {
+            state,
+            placement,
+            clock,
+            game,
+            pgn,
+            events: _,
+            incidents,
+            health,
+        } = &self.topics;
+        let own = [state, placement, clock, game, pgn, incidents, health];
+        let mut messages: Vec<Message> = own
+            .into_iter()
+            .chain(self.brief.topics())
+            .chain(self.discovery.as_ref().map(|message| &message.topic))
+            .map(Message::cleared)
+            .collect();
+        messages.extend(self.public.forget());
+        messages
     }
 
     fn project_game(&mut self, messages: &mut Vec<Message>) {
@@ -211,9 +336,14 @@ impl Projection {
             messages.push(Message::retained(&self.topics.incidents, &open));
             published.incidents = Some(open);
         }
+        if !core::mem::replace(&mut published.discovery, true) {
+            messages.extend(self.discovery.clone());
+        }
+        messages.extend(self.project_health(now));
         if self.unheard {
             return;
         }
+        let published = &mut self.published;
         let placement = Placement::new(view.placement, view.expected);
         if published.placement.as_ref() != Some(&placement) {
             let dated = Dated {
@@ -253,6 +383,18 @@ impl<'a> BoardView<'a> {
             battery: board.battery(),
         }
     }
+}
+
+/// Whether the arbiter had the board forgotten.
+pub(crate) const fn is_forgotten(event: &Event) -> bool {
+    matches!(
+        event.kind,
+        EventKind::CommandTaken {
+            action: Action::Forget,
+            error: None,
+            ..
+        }
+    )
 }
 
 /// Whether a client that counts down from `published` shows something other than the reading.

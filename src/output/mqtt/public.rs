@@ -14,8 +14,9 @@ use std::sync::Arc;
 
 use kiebitz_hardware::Timestamp;
 
+use super::brief::Brief;
 use super::message::Message;
-use super::payload::{ClockPicture, PublicClock, PublicGame};
+use super::payload::{ClockPicture, Dated, PublicClock, PublicGame, PublicPlacement, PublicState};
 use super::topics::BoardTopics;
 use crate::events::record::Games;
 use crate::events::{CorrectionReason, Event, EventKind, GameResult, Move};
@@ -27,6 +28,9 @@ pub(crate) struct PublicProjection {
     game_topic: Arc<str>,
     pgn_topic: Arc<str>,
     clock_topic: Arc<str>,
+    placement_topic: Arc<str>,
+    state_topic: Arc<str>,
+    brief: Brief,
     delay: Duration,
     /// What is not due yet, each with the time at which it is due, in the order of publication.
     held: VecDeque<(Timestamp, Held)>,
@@ -35,6 +39,7 @@ pub(crate) struct PublicProjection {
     /// They have changed, and that is not published yet.
     changed: bool,
     pgn: Option<String>,
+    placement: Option<PublicPlacement>,
     /// A reading of the clock that is due and not published yet.
     clock: Option<ClockPicture>,
 }
@@ -52,11 +57,15 @@ impl PublicProjection {
             game_topic: topics.public_game().into(),
             pgn_topic: topics.public_pgn().into(),
             clock_topic: topics.public_clock().into(),
+            placement_topic: topics.public_placement().into(),
+            state_topic: topics.public_state().into(),
+            brief: Brief::new(&topics.public_brief()),
             delay: Duration::ZERO,
             held: VecDeque::new(),
             games: Games::new(),
             changed: false,
             pgn: None,
+            placement: None,
             clock: None,
         }
     }
@@ -121,6 +130,12 @@ impl PublicProjection {
                 messages.push(Message::pgn(&self.pgn_topic, text.clone()));
                 self.pgn = Some(text);
             }
+            let placement = PublicPlacement::of(record);
+            if self.placement.as_ref() != Some(&placement) {
+                messages.push(Message::retained(&self.placement_topic, &placement));
+                self.placement = Some(placement);
+            }
+            messages.extend(self.brief.messages(Some(record), None));
         }
         self.changed = false;
         if let Some(clock) = self.clock.take() {
@@ -128,6 +143,37 @@ impl PublicProjection {
             messages.push(Message::retained(&self.clock_topic, &clock));
         }
         messages
+    }
+
+    /// Whether the board is there. It tells nothing of the game, so it is not held.
+    pub(crate) fn presence(&self, now: Timestamp, board: &str, connected: bool) -> Message {
+        let board = board.to_owned();
+        let state = PublicState { board, connected };
+        let content = Dated {
+            content: &state,
+            as_of: now,
+        };
+        Message::retained(&self.state_topic, &content)
+    }
+
+    /// Nothing is known any more, and nothing is held. Returns what takes all of it off the broker.
+    pub(crate) fn forget(&mut self) -> Vec<Message> {
+        self.held.clear();
+        (self.games, self.changed) = (Games::new(), false);
+        (self.pgn, self.placement, self.clock) = (None, None, None);
+        self.brief.forget();
+        let topics = [
+            &self.game_topic,
+            &self.pgn_topic,
+            &self.clock_topic,
+            &self.placement_topic,
+            &self.state_topic,
+        ];
+        topics
+            .into_iter()
+            .chain(self.brief.topics())
+            .map(Message::cleared)
+            .collect()
     }
 
     /// The computer's clock was set forward: what is held is due later by `by`, for no time has passed.

@@ -7,13 +7,17 @@ use std::sync::Arc;
 use kiebitz_hardware::Timestamp;
 
 use super::config::MqttConfig;
+use super::health::LineHealth;
+use super::home_assistant;
 use super::message::Message;
-use super::payload::{DaemonState, StorageState};
+use super::payload::{DaemonState, Dated, StorageState};
 use super::projection::{BoardView, Projection};
+use super::round::Round;
 use super::topics::{Prefix, TopicError};
 use crate::events::Event;
 use crate::events::incidents::Incidents;
 use crate::events::record::GameRecord;
+use crate::referee::command::Announced;
 
 /// Turns the events of the boards of one stream into messages: a [`Projection`] for each board, and the daemon's own state.
 ///
@@ -24,6 +28,8 @@ pub struct Publisher {
     prefix: Prefix,
     host: String,
     daemon_topic: Arc<str>,
+    round_topic: Arc<str>,
+    home_assistant: bool,
     stream: String,
     started: Timestamp,
     projections: BTreeMap<String, Projection>,
@@ -31,9 +37,14 @@ pub struct Publisher {
     waiting: BTreeSet<(Timestamp, String)>,
     /// When the daemon's state was announced last, and the boards in it.
     announced: Option<(Timestamp, Vec<String>, Option<StorageState>)>,
+    /// The summary of the round that was published last, and whether something has happened since.
+    round: Option<Round>,
+    news: bool,
+    /// When the boards' health was published last.
+    refreshed: Option<Timestamp>,
 }
 
-/// The daemon's state is announced at least this often, for its uptime.
+/// The daemon's state and the boards' health are published at least this often, for their times.
 const ANNOUNCED_EVERY: Duration = Duration::from_secs(60);
 
 impl Publisher {
@@ -46,6 +57,8 @@ impl Publisher {
         let host = config.daemon().to_owned();
         Ok(Self {
             daemon_topic: config.prefix().daemon_state(&host)?.into(),
+            round_topic: config.prefix().daemon_round(&host)?.into(),
+            home_assistant: config.home_assistant,
             prefix: config.prefix().clone(),
             host,
             stream: stream.to_owned(),
@@ -53,6 +66,9 @@ impl Publisher {
             projections: BTreeMap::new(),
             waiting: BTreeSet::new(),
             announced: None,
+            round: None,
+            news: true,
+            refreshed: None,
         })
     }
 
@@ -67,8 +83,13 @@ impl Publisher {
             return Ok(false);
         }
         let topics = self.prefix.board(board)?;
-        let projection =
-            Projection::new(&topics, board, &self.stream, &self.host).with_public_delay(public_delay);
+        let discovery = || {
+            let prefix = self.prefix.to_string();
+            home_assistant::discovery(&topics, &self.daemon_topic, &prefix, board)
+        };
+        let projection = Projection::new(&topics, board, &self.stream, &self.host)
+            .with_public_delay(public_delay)
+            .with_discovery(self.home_assistant.then(discovery));
         self.projections.insert(board.to_owned(), projection);
         Ok(true)
     }
@@ -79,17 +100,31 @@ impl Publisher {
     }
 
     /// Goes on with what the journal has of a board: its last `board.connected`, the last event that says whether it is,
-    /// and its last game.
+    /// its last game, and who plays next.
     pub fn resume(
         &mut self,
         board: &str,
         connected: Option<&Event>,
         presence: Option<&Event>,
         game: Option<GameRecord>,
+        announced: Announced,
     ) {
         if let Some(projection) = self.projections.get_mut(board) {
-            projection.resume(connected, presence, game);
+            projection.resume(connected, presence, game, announced);
         }
+    }
+
+    /// Goes on with a board that was forgotten before the restart.
+    pub fn stay_forgotten(&mut self, board: &str) {
+        if let Some(projection) = self.projections.get_mut(board) {
+            projection.stay_forgotten();
+        }
+    }
+
+    /// Whether the arbiter had a board forgotten, and it has not come back.
+    #[must_use]
+    pub fn is_forgotten(&self, board: &str) -> bool {
+        self.projections.get(board).is_some_and(Projection::is_forgotten)
     }
 
     /// Goes on with the incidents that the journal has of a board.
@@ -123,6 +158,7 @@ impl Publisher {
         };
         let own = events.into_iter().filter(|event| event.board == board);
         let messages = projection.project(now, own, view);
+        self.news |= !messages.is_empty();
         self.wait(board);
         messages
     }
@@ -173,6 +209,39 @@ impl Publisher {
         let state = DaemonState::online(&self.host, self.started, now, boards.clone(), storage.clone());
         self.announced = Some((now, boards, storage));
         Some(Message::retained(&self.daemon_topic, &state))
+    }
+
+    /// How the round goes on all boards, if that is another picture than before.
+    pub fn summarize(&mut self, now: Timestamp) -> Option<Message> {
+        if !core::mem::take(&mut self.news) {
+            return None;
+        }
+        let round = Round::of(self.projections.values());
+        if self.round.as_ref() == Some(&round) {
+            return None;
+        }
+        let content = Dated {
+            content: &round,
+            as_of: now,
+        };
+        let message = Message::retained(&self.round_topic, &content);
+        self.round = Some(round);
+        Some(message)
+    }
+
+    /// Every minute, how each board is. `line` says what its line has brought.
+    pub fn refresh(&mut self, now: Timestamp, line: impl Fn(&str) -> LineHealth) -> Vec<Message> {
+        if self
+            .refreshed
+            .is_some_and(|refreshed| now < refreshed + ANNOUNCED_EVERY)
+        {
+            return Vec::new();
+        }
+        self.refreshed = Some(now);
+        let boards = self.projections.iter_mut();
+        boards
+            .flat_map(|(board, projection)| projection.refresh(now, line(board)))
+            .collect()
     }
 
     /// Notes when spectators get something of a board next. If it turns out to be sooner, later or not at all, that
@@ -274,6 +343,27 @@ mod tests {
             .collect();
         assert_eq!(heard, ["kiebitz/boards/a/events"]);
         assert!(publisher.project(START, "c", &events, view).is_empty());
+    }
+
+    #[test]
+    fn the_round_is_summed_up_when_it_changes_and_health_is_told_every_minute() {
+        let mut publisher = publisher();
+        publisher.add("a", Duration::ZERO).expect("a name");
+        let mut at = |seconds| {
+            let now = START + Duration::from_secs(seconds);
+            let round = publisher.summarize(now);
+            let round = round.map(|message| serde_json::from_slice::<serde_json::Value>(&message.payload));
+            let health = publisher.refresh(now, |_| LineHealth::default());
+            (round.map(|round| round.expect("JSON")), health.len())
+        };
+        let (round, health) = at(0);
+        let round = round.expect("the first");
+        assert_eq!(round["boards"], 1);
+        assert_eq!((&round["connected"], &round["playing"]), (&0.into(), &0.into()));
+        assert_eq!(round["attention"], serde_json::json!([]));
+        assert_eq!(health, 2, "its own, and that for spectators");
+        assert_eq!(at(59), (None, 0));
+        assert_eq!(at(60), (None, 2));
     }
 
     #[test]

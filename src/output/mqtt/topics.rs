@@ -23,6 +23,20 @@ pub struct BoardTopics {
     public: String,
 }
 
+/// The topics of a game's single words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BriefTopics {
+    base: String,
+}
+
+impl BriefTopics {
+    /// Last move, turn, result, White, Black.
+    #[must_use]
+    pub fn all(&self) -> [String; 5] {
+        ["last_move", "turn", "result", "white", "black"].map(|word| format!("{}/{word}", self.base))
+    }
+}
+
 /// What a topic for commands says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CommandTopic {
@@ -89,6 +103,15 @@ impl Prefix {
     /// [`TopicError`] when the host's name cannot be part of a topic.
     pub fn daemon_state(&self, host: &str) -> Result<String, TopicError> {
         Ok(format!("{self}/daemons/{}/state", level(host)?))
+    }
+
+    /// How the round goes on a daemon's boards. Retained.
+    ///
+    /// # Errors
+    ///
+    /// [`TopicError`] when the host's name cannot be part of a topic.
+    pub fn daemon_round(&self, host: &str) -> Result<String, TopicError> {
+        Ok(format!("{self}/daemons/{}/round", level(host)?))
     }
 
     /// The topics of a board. A `/` in its name, as in that of a port, becomes a `-`.
@@ -212,6 +235,40 @@ impl BoardTopics {
     #[must_use]
     pub fn incidents(&self) -> String {
         format!("{}/incidents", self.own)
+    }
+
+    /// Whether the board needs a person, and why. Retained.
+    #[must_use]
+    pub fn health(&self) -> String {
+        format!("{}/health", self.own)
+    }
+
+    /// The game in single words. Retained.
+    #[must_use]
+    pub fn brief(&self) -> BriefTopics {
+        BriefTopics {
+            base: self.own.clone(),
+        }
+    }
+
+    /// The same for spectators. Retained.
+    #[must_use]
+    pub fn public_brief(&self) -> BriefTopics {
+        BriefTopics {
+            base: self.public.clone(),
+        }
+    }
+
+    /// Whether the board is there, for spectators. Retained.
+    #[must_use]
+    pub fn public_state(&self) -> String {
+        format!("{}/state", self.public)
+    }
+
+    /// The pieces after the last move, for spectators. Retained.
+    #[must_use]
+    pub fn public_placement(&self) -> String {
+        format!("{}/placement", self.public)
     }
 
     /// Where commands come.

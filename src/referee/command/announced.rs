@@ -88,6 +88,7 @@ impl Announced {
             | Action::EndGame
             | Action::Identify
             | Action::Claim
+            | Action::Forget
             | Action::DecideClaim
             | Action::SyncClockSides => {}
         }

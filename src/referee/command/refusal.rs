@@ -39,6 +39,11 @@ pub enum Refusal {
         /// The board.
         board: String,
     },
+    /// The board is there.
+    Connected {
+        /// The board.
+        board: String,
+    },
     /// The game had already ended by the Laws.
     AlreadyOver {
         /// Its result.
@@ -158,6 +163,7 @@ impl Refusal {
             Self::GameNotOpen { board, game } => ("not_that_game", with(on(board), "game", game.as_str())),
             Self::NothingToChange { board } => ("nothing_to_change", on(board)),
             Self::GameInProgress { board } => ("game_on", on(board)),
+            Self::Connected { board } => ("connected", on(board)),
             Self::AlreadyOver {
                 result,
                 over_by,

@@ -1,3 +1,5 @@
+mod small;
+
 use serde_json::Value;
 use shakmaty::{ByColor, Color};
 
@@ -5,7 +7,7 @@ use super::*;
 use crate::events::record::tests::{clock, event, ply, started};
 use crate::events::{ClosedBy, CompletedBy, EventKind, IncidentEnd, SettledBy};
 use crate::laws::IncidentKind;
-use crate::output::mqtt::{Delivery, Prefix};
+use crate::output::mqtt::{Delivery, MediaType, Prefix};
 use crate::tracker::Variant;
 
 /// A board with nothing on it but its clock.
@@ -33,13 +35,15 @@ impl World {
     }
 
     fn step(&mut self, kinds: Vec<EventKind>) -> Vec<Message> {
-        let events: Vec<_> = kinds
-            .into_iter()
-            .map(|kind| {
-                self.seq += 1;
-                event(self.seq, kind)
-            })
-            .collect();
+        let events = kinds.into_iter().map(|kind| {
+            self.seq += 1;
+            event(self.seq, kind)
+        });
+        let events = events.collect();
+        self.happens(events)
+    }
+
+    fn happens(&mut self, events: Vec<Event>) -> Vec<Message> {
         let view = BoardView {
             placement: &self.board,
             expected: None,
@@ -81,6 +85,16 @@ fn topics(messages: &[Message]) -> Vec<&str> {
         .collect()
 }
 
+/// All but the game in single words.
+fn pictures(messages: &[Message]) -> Vec<&str> {
+    let pictures = messages
+        .iter()
+        .filter(|message| message.media_type != MediaType::Text);
+    pictures
+        .map(|message| message.topic.trim_start_matches("kiebitz/"))
+        .collect()
+}
+
 fn value(messages: &[Message], topic: &str) -> Value {
     let message = messages
         .iter()
@@ -93,10 +107,12 @@ fn value(messages: &[Message], topic: &str) -> Value {
 fn first_step_gives_the_full_picture() {
     let messages = World::new().step(Vec::new());
     assert_eq!(
-        topics(&messages),
+        pictures(&messages),
         [
             "boards/b/state",
             "boards/b/incidents",
+            "boards/b/health",
+            "public/boards/b/state",
             "boards/b/placement",
             "boards/b/clock",
             "public/boards/b/clock"
@@ -116,14 +132,15 @@ fn pictures_follow_the_events_that_they_sum_up() {
         EventKind::MoveMade(ply(1, "e2e4", "e4")),
     ]);
     assert_eq!(
-        topics(&messages),
+        pictures(&messages),
         [
             "boards/b/events",
             "boards/b/events",
             "boards/b/game",
             "boards/b/pgn",
             "public/boards/b/game",
-            "public/boards/b/pgn"
+            "public/boards/b/pgn",
+            "public/boards/b/placement"
         ]
     );
     assert_eq!(
@@ -286,7 +303,7 @@ fn battery_is_published_when_its_charge_changes() {
     );
     world.battery = Some(64);
     let messages = world.step(Vec::new());
-    assert_eq!(topics(&messages), ["boards/b/state"]);
+    assert_eq!(topics(&messages), ["boards/b/state", "boards/b/health"]);
     assert_eq!(value(&messages, "boards/b/state")["battery"], 64);
     assert!(world.step(Vec::new()).is_empty());
 }
@@ -324,14 +341,16 @@ fn spectators_get_everything_later_and_nothing_else_is() {
         topics(&messages).contains(&"boards/b/game") && topics(&messages).contains(&"boards/b/clock"),
         "{messages:?}"
     );
-    assert!(messages.iter().all(|message| !message.topic.contains("/public/")));
+    let public = |topic: &&str| topic.starts_with("public/") && *topic != "public/boards/b/state";
+    assert!(!topics(&messages).iter().any(public), "{messages:?}");
     assert_eq!(world.projection.poll_deadline(), Some(at(900)));
     assert_eq!(world.projection.advance(at(899)), []);
     assert_eq!(
-        topics(&world.projection.advance(at(900))),
+        pictures(&world.projection.advance(at(900))),
         [
             "public/boards/b/game",
             "public/boards/b/pgn",
+            "public/boards/b/placement",
             "public/boards/b/clock"
         ]
     );
@@ -353,10 +372,21 @@ fn board_is_known_but_not_connected_after_a_restart() {
         ..event(2, EventKind::BoardDisconnected { reason })
     };
     let last = event(1, connected.clone());
-    world.projection.resume(Some(&last), Some(&disconnected), None);
+    let announced = Announced::default();
+    world
+        .projection
+        .resume(Some(&last), Some(&disconnected), None, announced);
     let messages = world.step(Vec::new());
     // That nothing stands on it would be wrong.
-    assert_eq!(topics(&messages), ["boards/b/state", "boards/b/incidents"]);
+    assert_eq!(
+        pictures(&messages),
+        [
+            "boards/b/state",
+            "boards/b/incidents",
+            "boards/b/health",
+            "public/boards/b/state"
+        ]
+    );
     let state = value(&messages, "boards/b/state");
     assert_eq!(
         (&state["connected"], &state["serial"]),
@@ -389,7 +419,7 @@ fn open_incidents_are_published_until_they_are_closed() {
     let messages = world.step(vec![opened]);
     assert_eq!(
         topics(&messages),
-        ["boards/b/events", "boards/b/incidents"],
+        ["boards/b/events", "boards/b/incidents", "boards/b/health"],
         "nothing public"
     );
     let published = value(&messages, "b/incidents");
