@@ -266,3 +266,78 @@ async fn a_spectator_reads_what_is_public_and_commands_nothing() {
         assert!(topic(&publish).starts_with("public/"), "{}", topic(&publish));
     }
 }
+
+/// The topics of a board that the broker retains for whoever comes now.
+async fn retained(hall: &Hall, board: &str) -> Vec<String> {
+    let late = Listener::with_login("late", hall.broker.address(), Some("meier"), "kiebitz/#").await;
+    let round = |heard: &[Publish]| heard.iter().any(|publish| topic(publish) == "daemons/hall/round");
+    late.until("what is retained", round).await;
+    // The broker sends what it retains in an order of its own.
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let of_board =
+        |topic: &String| topic.contains(&format!("boards/{board}/")) && !topic.ends_with("/events");
+    late.heard().iter().map(topic).filter(of_board).collect()
+}
+
+#[tokio::test]
+async fn a_board_is_known_in_words_until_it_is_forgotten() {
+    let hall = Hall::open().await;
+    let daemon = hall.daemon();
+    let names = r#"{"id":"1","do":"set_players","white":"Adams, A.","black":"Baker, B."}"#;
+    hall.sees("the daemon is there", "daemons/hall/state", |state| {
+        state["state"] == "online"
+    })
+    .await;
+    assert_eq!(hall.says("board-1", names).await["ok"], true);
+    let boards = hall.boards();
+    let spectator = Listener::with_login("spectator", hall.broker.address(), Some("spectator"), "#").await;
+    let last = |heard: &[Publish], at: &str| {
+        let mut on = heard.iter().rev().filter(|publish| topic(publish) == at);
+        on.next()
+            .map(|publish| String::from_utf8(publish.payload.to_vec()).expect("text"))
+            .unwrap_or_default()
+    };
+    let moved = |heard: &[Publish]| {
+        last(heard, "public/boards/board-1/last_move").starts_with("2. Nf3")
+            || last(heard, "public/boards/board-1/last_move").starts_with("3.")
+    };
+    spectator.until("the moves in words", moved).await;
+    let heard = spectator.heard();
+    assert_eq!(last(&heard, "public/boards/board-1/white"), "Adams, A.");
+    assert_eq!(last(&heard, "public/boards/board-1/result"), "*");
+    hall.sees("it is well", "boards/board-1/health", |health| {
+        health["ok"] == true
+    })
+    .await;
+    hall.sees("a game is played", "daemons/hall/round", |round| {
+        round["playing"] == 1 && round["connected"] == 1
+    })
+    .await;
+
+    let forget = |id: u32| format!(r#"{{"id":"{id}","do":"forget"}}"#);
+    let connected = error(&hall.says("board-1", &forget(2)).await);
+    assert!(connected.contains("unplug it first"), "{connected}");
+    drop(boards);
+    hall.sees("it is gone", "public/boards/board-1/state", |state| {
+        state["connected"] == false
+    })
+    .await;
+    let playing = error(&hall.says("board-1", &forget(3)).await);
+    assert!(playing.contains("a game is being played"), "{playing}");
+    let end = r#"{"id":"4","do":"end_game","reason":"void"}"#;
+    assert_eq!(hall.says("board-1", end).await["ok"], true);
+    assert!(retained(&hall, "board-1").await.len() > 10);
+    assert_eq!(hall.says("board-1", &forget(5)).await["ok"], true);
+    assert_eq!(retained(&hall, "board-1").await, [""; 0]);
+    daemon.stop();
+    let _daemon = hall.daemon();
+    hall.sees("the daemon is back", "daemons/hall/state", |state| {
+        state["state"] == "online" && state["uptime_s"] == 0
+    })
+    .await;
+    assert_eq!(
+        retained(&hall, "board-1").await,
+        [""; 0],
+        "after a restart as well"
+    );
+}
