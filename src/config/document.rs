@@ -5,6 +5,7 @@ use core::ops::Range;
 use core::str::FromStr;
 use core::time::Duration;
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use bytesize::ByteSize;
@@ -29,12 +30,34 @@ struct Document {
     daemon: Daemon,
     event: Played,
     mqtt: Option<MqttTable>,
+    http: Option<HttpTable>,
     journal: Journal,
     recorder: Recorder,
     ports: Ports,
     port: Vec<PortTable>,
     board: Vec<Spanned<BoardTable>>,
     clock_messages: ClockMessages,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HttpTable {
+    listen: Text<Loopback>,
+}
+
+/// An address that nobody can reach from another computer.
+struct Loopback(SocketAddr);
+
+impl FromStr for Loopback {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let address = text.parse().ok();
+        let address = address.filter(|address: &SocketAddr| address.ip().is_loopback() && address.port() > 0);
+        address.map(Self).ok_or(
+            "this must be an address of this computer with a port, as in \"127.0.0.1:8037\"; from another computer reach it by ssh -L 8037:127.0.0.1:8037",
+        )
+    }
 }
 
 #[derive(Deserialize)]
@@ -177,6 +200,7 @@ pub(super) fn parse(text: &str) -> Result<Config, Wrong> {
     ports.listed = listed(text, &ports.ignore, document.port)?;
     let event = document.event.regulations(&Regulations::default());
     Ok(Config {
+        http: document.http.map(|table| table.listen.0.0),
         mqtt: document
             .mqtt
             .map(|table| broker::mqtt(table, &document.daemon))

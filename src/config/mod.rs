@@ -11,6 +11,7 @@ mod state;
 mod values;
 
 use core::time::Duration;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use kiebitz_hardware::capture::LineMode;
@@ -20,7 +21,7 @@ use serde::Deserialize;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
 use crate::laws::Regulations;
-use crate::output::mqtt::{MqttConfig, is_open_to_all};
+use crate::output::mqtt::{MqttConfig, host_name, is_open_to_all};
 
 pub use error::{ConfigError, Mistake};
 pub(crate) use event::Played;
@@ -53,6 +54,8 @@ pub struct Config {
     pub event: Regulations,
     /// The broker, with the prefix, the daemon's name and the delay for spectators; `None`: nothing is published.
     pub mqtt: Option<MqttConfig>,
+    /// Where the status is served, on this computer alone; `None`: nowhere.
+    pub http: Option<SocketAddr>,
     /// How long events are kept.
     pub journal: Journal,
     /// The recording of all bytes.
@@ -270,6 +273,16 @@ impl Config {
             .find_map(|serial| known_by(&serial))
             .or_else(|| known_by(&KnownBy::Port(port.into())));
         found.map(|board| board.name.as_str())
+    }
+
+    /// The daemon's name, else that of the computer.
+    #[must_use]
+    pub fn host(&self) -> String {
+        match (&self.mqtt, &self.daemon.name) {
+            (Some(broker), _) => broker.daemon().to_owned(),
+            (None, Some(name)) => name.as_str().to_owned(),
+            (None, None) => host_name(),
+        }
     }
 
     /// What is played on the board of that name.

@@ -15,10 +15,12 @@ use super::beginning::Prepared;
 use super::commands::Commands;
 use super::day::Day;
 use super::greeting::Greeting;
+use super::http::Question;
 use super::log;
 use super::mqtt::Mqtt;
 use super::ports::{LineChange, PortId, Ports};
 use super::post::Post;
+use super::situation::Situation;
 use super::storage::Storage;
 use super::tape::Tape;
 use super::write_ahead::WriteAhead;
@@ -47,6 +49,7 @@ pub(super) struct Desk {
     /// The answers to commands, which are published after what the commands led to.
     pub(super) answers: Vec<Message>,
     pub(super) storage: Storage,
+    pub(super) situation: Situation,
     pub(super) day: Day,
     /// Something is asked for what the disk has, which did not answer in time.
     pub(super) late: Option<Late>,
@@ -119,6 +122,7 @@ impl Desk {
         &mut self,
         mut inputs: mpsc::Receiver<(PortId, PortInput)>,
         commands: &mut Commands,
+        questions: &mut Option<mpsc::Receiver<Question>>,
         stop: &mut Stop,
     ) -> Result<Ended> {
         let mut scan = tokio::time::interval(SCAN_INTERVAL);
@@ -139,6 +143,11 @@ impl Desk {
                 Ok(()) = changed(&mut written) => {}
                 Ok(()) = kept.changed() => {}
                 Ok(()) = noted.changed() => {}
+                Some(question) = asked(questions) => {
+                    let storage = self.storage.state();
+                    // Nobody waits any more if it took too long.
+                    let _ = question.send(self.situation.status(self.time.now(), storage, &self.hall));
+                }
                 prepared = answered(&mut self.late) => {
                     let started = prepared?.started;
                     tracing::info!("the disk answers");
@@ -195,7 +204,8 @@ impl Desk {
             tape.look(self.time.now());
         }
         if let Some(mqtt) = &mut self.mqtt {
-            mqtt.announce(self.time.now(), &self.hall, self.storage.state());
+            let health = self.situation.health(self.storage.state());
+            mqtt.announce(self.time.now(), &self.hall, health);
         }
         // Outside systemd this does nothing.
         let _ = sd_notify::notify(&[sd_notify::NotifyState::Watchdog]);
@@ -390,6 +400,14 @@ impl Desk {
 fn record(hall: &Hall, tape: &mut Option<Tape>, now: Timestamp, port_line: &PortLine, content: Content) {
     if let Some(tape) = tape {
         tape.record(now, &port_line.path, hall.mode(port_line.line), content);
+    }
+}
+
+/// Who asks how things are.
+async fn asked(questions: &mut Option<mpsc::Receiver<Question>>) -> Option<Question> {
+    match questions {
+        Some(questions) => questions.recv().await,
+        None => core::future::pending().await,
     }
 }
 

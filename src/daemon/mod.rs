@@ -11,14 +11,17 @@ mod commands;
 mod day;
 mod desk;
 mod greeting;
+mod http;
 mod keeper;
 pub(crate) mod lock;
 mod log;
+mod machine;
 mod mqtt;
 mod numbers;
 mod patience;
 mod ports;
 mod post;
+mod situation;
 mod start;
 mod storage;
 mod tape;
@@ -32,6 +35,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
+use kiebitz_hardware::Timestamp;
 use tokio::sync::mpsc;
 
 use crate::config::Config;
@@ -45,12 +49,15 @@ use commands::Commands;
 use day::Day;
 use desk::{Desk, Ended, Late};
 use greeting::Greeting;
+use http::Question;
 use keeper::{Keeper, KeeperThread, OUTPUT, Work};
 use lock::StateLock;
+use machine::MachineWatch;
 use numbers::Numbers;
 use patience::{MAX_WAIT, Waited, beside};
 use ports::Ports;
 use post::Post;
+use situation::Situation;
 use start::Beginning;
 use storage::Storage;
 use tape::Tape;
@@ -88,7 +95,11 @@ pub async fn run(config: Config) -> Result<()> {
         Courier::start(broker, Some(backlog::of(&config)), sender)
     };
     let courier = config.mqtt.clone().map(start).transpose()?;
+    let questions = config.http.map(http::serve);
     let mut daemon = Daemon {
+        machine: MachineWatch::start(config.state_directory())?,
+        questions,
+        started: wall_time(),
         outbox: courier.as_ref().map(|courier| courier.outbox().clone()),
         storage: Storage::default(),
         commands: Commands::new(courier.as_ref().map(|_| received)),
@@ -119,6 +130,10 @@ struct Daemon {
     storage: Storage,
     commands: Commands,
     lock: Arc<StateLock>,
+    machine: MachineWatch,
+    /// Who asks how things are; `None`: nobody can.
+    questions: Option<mpsc::Receiver<Question>>,
+    started: Timestamp,
 }
 
 impl Daemon {
@@ -161,7 +176,8 @@ impl Daemon {
         }
         // Outside systemd this does nothing.
         let _ = sd_notify::notify(&[sd_notify::NotifyState::Ready]);
-        let ended = desk.work(from_ports, &mut self.commands, stop).await;
+        let asked = &mut self.questions;
+        let ended = desk.work(from_ports, &mut self.commands, asked, stop).await;
         desk.close(&ended).await;
         ended
     }
@@ -218,6 +234,12 @@ impl Daemon {
             lines: BTreeMap::new(),
             answers: Vec::new(),
             storage: self.storage.clone(),
+            situation: Situation {
+                host: config.host(),
+                started: self.started,
+                machine: self.machine.clone(),
+                outbox: self.outbox.clone(),
+            },
             day: Day::new(time.now(), system_time::local_zone()),
             time,
             late,

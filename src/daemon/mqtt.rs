@@ -12,7 +12,7 @@ use crate::events::{Event, LIVE_STREAM};
 use crate::hall::{Board, Hall};
 use crate::journal::{Journal, Unsent};
 use crate::output::mqtt::{
-    BoardView, LineHealth, Message, MqttConfig, Outbox, Prefix, Publisher, StorageState, is_forgotten,
+    BoardView, DaemonHealth, LineHealth, Message, MqttConfig, Outbox, Prefix, Publisher, is_forgotten,
 };
 use crate::referee::command::Announced;
 
@@ -149,14 +149,14 @@ impl Mqtt {
         self.publisher.set_forward(by);
     }
 
-    /// Announces which boards there are and how they are, and whether the disks take what they are given: when that has
+    /// Announces which boards there are and how they are, and what kiebitz depends on, the disks above all: when that has
     /// changed, and every minute. It does not wait for the journal.
-    pub(super) fn announce(&mut self, now: Timestamp, hall: &Hall, storage: StorageState) {
+    pub(super) fn announce(&mut self, now: Timestamp, hall: &Hall, health: DaemonHealth) {
         let boards = hall.boards().map(|board| board.name().to_owned());
         let boards = boards
             .filter(|board| !self.publisher.is_forgotten(board))
             .collect();
-        let mut messages = Vec::from_iter(self.publisher.announce(now, boards, Some(storage)));
+        let mut messages = Vec::from_iter(self.publisher.announce(now, boards, Some(health)));
         messages.extend(self.publisher.summarize(now));
         messages.extend(self.publisher.refresh(now, |board| {
             let heard = hall.board(board).and_then(Board::heard);

@@ -152,6 +152,24 @@ impl Board {
         self.presence.version()
     }
 
+    /// Whether the board is there and has sent its placement.
+    #[must_use]
+    pub fn is_connected(&self) -> bool {
+        self.presence.is_connected()
+    }
+
+    /// Where it is, or was, plugged in; empty: nowhere yet.
+    #[must_use]
+    pub fn port(&self) -> &str {
+        self.presence.port()
+    }
+
+    /// Its serial number, the long one where it has one.
+    #[must_use]
+    pub fn serial(&self) -> Option<&str> {
+        self.presence.serial()
+    }
+
     /// When something was last heard of the board; `None`: not yet.
     #[must_use]
     pub fn heard(&self) -> Option<Timestamp> {

@@ -75,7 +75,12 @@ impl Presence {
         self.identity.version
     }
 
-    fn serial(&self) -> Option<&str> {
+    /// Where the board is, or was, plugged in; empty: nowhere yet.
+    pub(crate) fn port(&self) -> &str {
+        &self.port
+    }
+
+    pub(crate) fn serial(&self) -> Option<&str> {
         self.identity
             .long_serial
             .as_deref()

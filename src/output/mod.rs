@@ -8,5 +8,6 @@ mod numbering;
 pub mod pgn;
 pub mod report;
 pub mod sheet;
+pub(crate) mod status;
 pub mod terminal;
 pub(crate) mod wrap;

@@ -7,6 +7,7 @@
 mod backlog;
 mod behind;
 mod brief;
+mod client;
 mod client_id;
 mod config;
 mod courier;
@@ -36,12 +37,13 @@ pub use courier::Courier;
 pub use health::LineHealth;
 pub use inlet::{Received, Reply};
 pub use message::{Delivery, MediaType, Message};
-pub use outbox::{ConnectionState, Outbox, OutboxTask, Progress};
-pub use payload::{Keeping, StorageState};
+pub use outbox::{ConnectionState, Delivered, Outbox, OutboxTask, Progress};
+pub use payload::{DaemonHealth, DeliveryState, Disk, Keeping, Machine, StorageState};
 pub(crate) use projection::is_forgotten;
 pub use projection::{BoardView, Projection};
 pub use publisher::Publisher;
 pub use topics::{BoardTopics, BriefTopics, Prefix, TopicError, is_level_of};
 pub use url::UrlError;
 
+pub(crate) use config::host_name;
 pub(crate) use login::is_open_to_all;

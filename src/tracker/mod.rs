@@ -361,6 +361,12 @@ impl Tracker {
         line.map(|_| Orientation::of(self.sensors.turned()))
     }
 
+    /// Whether a clock answers.
+    #[must_use]
+    pub fn has_clock(&self) -> bool {
+        self.clock.running().is_some()
+    }
+
     /// What the clock shows, once White's side is known.
     #[must_use]
     pub fn clock(&self) -> Option<ClockFace> {

@@ -63,6 +63,7 @@ mod soak;
 mod spectators;
 #[cfg(target_os = "linux")]
 mod state;
+mod status;
 #[cfg(unix)]
 mod stops;
 #[cfg(unix)]

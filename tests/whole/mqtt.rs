@@ -30,11 +30,11 @@ async fn listener_gets_every_event_in_order() {
     let progress = publisher.outbox.progress().borrow().clone();
     assert_eq!(progress.acknowledged.get("board-1"), Some(&(all as u64)));
     for publish in listener.heard() {
-        let pgn = topic(&publish).ends_with("/pgn");
-        let expected = if pgn {
-            "application/vnd.chess-pgn"
-        } else {
-            "application/json"
+        let words = ["last_move", "turn", "result", "white", "black"];
+        let expected = match topic(&publish).rsplit('/').next() {
+            Some("pgn") => "application/vnd.chess-pgn",
+            Some(word) if words.contains(&word) => "text/plain",
+            _ => "application/json",
         };
         let content_type = publish.properties.and_then(|properties| properties.content_type);
         assert_eq!(content_type.as_deref(), Some(expected));
@@ -54,14 +54,23 @@ async fn late_listener_gets_the_full_picture() {
     let topics = [
         "boards/board-1/clock",
         "boards/board-1/game",
+        "boards/board-1/health",
         "boards/board-1/incidents",
+        "boards/board-1/last_move",
         "boards/board-1/pgn",
         "boards/board-1/placement",
+        "boards/board-1/result",
         "boards/board-1/state",
+        "boards/board-1/turn",
         DAEMON,
         "public/boards/board-1/clock",
         "public/boards/board-1/game",
+        "public/boards/board-1/last_move",
         "public/boards/board-1/pgn",
+        "public/boards/board-1/placement",
+        "public/boards/board-1/result",
+        "public/boards/board-1/state",
+        "public/boards/board-1/turn",
     ];
     listener
         .until("all pictures", |heard| heard.len() >= topics.len())

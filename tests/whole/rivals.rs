@@ -4,11 +4,17 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
+use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
+use rumqttc::v5::mqttbytes::v5::Publish;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use crate::cli::CAPTURE;
 use crate::eventually::eventually;
 use crate::mosquitto::Mosquitto;
+use crate::mqtt_world::{self, Listener};
 use crate::outage::Program;
 
 /// A daemon called "pi" with that broker.
@@ -80,4 +86,115 @@ fn broker_that_is_too_old_is_understood() {
         let _kiebitz = start(directory.path(), broker_that_hangs_up(answer));
         eventually("the log says it", || has_said(directory.path(), "MQTT 5"));
     }
+}
+
+#[tokio::test]
+async fn a_broker_that_takes_small_packets_only_gets_every_event() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let small = |port| format!("listener {port} 127.0.0.1\nallow_anonymous true\nmax_packet_size 3000\n");
+    let broker = Mosquitto::configured(small).await;
+    let prefix = "kiebitz/replay/#";
+    let listener = Listener::with_login("listener", broker.address(), None, prefix).await;
+    let url = format!("mqtt://{}", broker.address());
+    let replayed = |args: &[&str]| {
+        let mut replay = Command::new(env!("CARGO_BIN_EXE_kiebitz"));
+        replay.arg("replay").arg(CAPTURE).args(args);
+        let output = replay
+            .env_remove("KIEBITZ_LOG")
+            .current_dir(directory.path())
+            .output();
+        let output = output.unwrap();
+        assert!(output.status.success(), "{output:?}");
+        (
+            String::from_utf8(output.stdout).unwrap(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
+    };
+    let (events, _) = replayed(&["--json"]);
+    let (_, said) = replayed(&["--mqtt", &url]);
+    let all: Vec<u64> = (1..=events.lines().count() as u64).collect();
+    assert!(all.len() > 100, "{events}");
+    listener
+        .until("every event", |heard| mqtt_world::event_seqs(heard) == all)
+        .await;
+    let told: Vec<&str> = said
+        .lines()
+        .filter(|line| line.contains("max_packet_size"))
+        .collect();
+    let games = [
+        "to kiebitz/replay/boards/board-1/game has ",
+        "to kiebitz/replay/public/boards/board-1/game has ",
+    ];
+    let of = |game: &&str| told.iter().filter(|line| line.contains(*game)).count();
+    assert_eq!(
+        games.iter().map(of).collect::<Vec<_>>(),
+        [1, 1],
+        "once each: {said}"
+    );
+}
+
+/// A way to a broker for those who speak MQTT 3.1.1 alone: who speaks 5 is refused as an old broker would.
+async fn old_door(broker: SocketAddr) -> SocketAddr {
+    const LEVEL: [u8; 7] = [0, 4, b'M', b'Q', b'T', b'T', 4];
+    const REFUSED: [u8; 4] = [0x20, 2, 0, 1];
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut client, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                let mut connect = vec![0; 1024];
+                let read = client.read(&mut connect).await.unwrap_or(0);
+                connect.truncate(read);
+                if !connect.windows(LEVEL.len()).any(|window| window == LEVEL) {
+                    let _ = client.write_all(&REFUSED).await;
+                    return;
+                }
+                let mut server = tokio::net::TcpStream::connect(broker).await.unwrap();
+                server.write_all(&connect).await.unwrap();
+                let _ = tokio::io::copy_bidirectional(&mut client, &mut server).await;
+            });
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn a_broker_without_mqtt_5_gets_everything_too() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let broker = Mosquitto::start().await;
+    let door = old_door(broker.address()).await;
+    let config = format!(
+        "[daemon]\nname = \"pi\"\nstate_directory = {:?}\n[mqtt]\nurl = \"mqtt://{door}\"\ncommands = true\n\
+         [ports]\nusb = false\n[[board]]\nserial = \"12345\"\nname = \"board-1\"\n",
+        directory.path().join("state")
+    );
+    fs::write(directory.path().join("kiebitz.toml"), config).unwrap();
+    let listener = Listener::start("listener", broker.address()).await;
+    let kiebitz = Program::start(directory.path());
+    let state = |wanted: &'static str| {
+        move |heard: &[Publish]| {
+            let states = heard
+                .iter()
+                .filter(|publish| mqtt_world::topic(publish) == "daemons/pi/state");
+            states
+                .last()
+                .is_some_and(|state| mqtt_world::json(state)["state"] == wanted)
+        }
+    };
+    listener.until("it is online", state("online")).await;
+    assert!(has_said(directory.path(), "speaks 3.1.1 alone"));
+    let names = r#"{"id":"1","do":"set_players","white":"A","black":"B"}"#;
+    let answered = |heard: &[Publish]| {
+        let mut answers = heard
+            .iter()
+            .filter(|publish| mqtt_world::topic(publish) == "boards/board-1/answer");
+        answers.any(|answer| mqtt_world::json(answer)["ok"] == true)
+    };
+    listener.send("kiebitz/boards/board-1/command/meier", names, false, None);
+    listener.until("an answer", answered).await;
+    let events = |heard: &[Publish]| mqtt_world::event_seqs(heard) == [1];
+    listener.until("the command among the events", events).await;
+    // The broker publishes the last will of one that is killed.
+    drop(kiebitz);
+    listener.until("the last will", state("offline")).await;
 }

@@ -487,3 +487,29 @@ kiebitz.toml:2: expected text on one line
   |        ^^^"#,
     );
 }
+
+#[test]
+fn the_status_is_for_this_computer_alone() {
+    for address in [
+        "0.0.0.0:8037",
+        "192.168.1.7:8037",
+        "[::]:8037",
+        "127.0.0.1:0",
+        "127.0.0.1",
+        "localhost:80",
+    ] {
+        let text = format!("[http]\nlisten = \"{address}\"\n");
+        let error = Config::parse(Path::new("kiebitz.toml"), &text)
+            .expect_err(address)
+            .to_string();
+        assert!(
+            error.contains("kiebitz.toml:2: this must be an address of this computer"),
+            "{error}"
+        );
+    }
+    for address in ["127.0.0.1:8037", "[::1]:8037"] {
+        let text = format!("[http]\nlisten = \"{address}\"\n");
+        let config = Config::parse(Path::new("kiebitz.toml"), &text).expect("an address");
+        assert_eq!(config.http, address.parse().ok());
+    }
+}

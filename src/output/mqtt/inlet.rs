@@ -60,6 +60,21 @@ impl Received {
     }
 }
 
+impl Received {
+    /// The same from a broker that speaks MQTT 3.1.1.
+    pub(crate) fn read_old(prefix: &Prefix, topic: &str, text: Bytes, retained: bool) -> Option<Self> {
+        let CommandTopic { board, login } = prefix.command_topic(topic)?;
+        Some(Self {
+            reply: Reply::to(&prefix.answer(&board, None)),
+            board,
+            login,
+            by: None,
+            text,
+            retained,
+        })
+    }
+}
+
 impl Reply {
     /// An answer on that topic.
     #[must_use]

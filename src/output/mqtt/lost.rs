@@ -5,6 +5,7 @@ use std::io;
 use rumqttc::v5::mqttbytes::Error as PacketError;
 use rumqttc::v5::mqttbytes::v5::{ConnectReturnCode, DisconnectReasonCode};
 use rumqttc::v5::{ConnectionError, StateError, TlsError as ClientTlsError};
+use rumqttc::{self as four};
 
 use super::config::MqttConfig;
 use super::login::LoginError;
@@ -41,26 +42,25 @@ pub(crate) enum LostReason {
     Closed,
     #[error("the broker does not answer")]
     NoAnswer,
-    #[error(
-        "what answers there does not speak MQTT 5, which kiebitz needs; mosquitto does since version 1.6"
-    )]
+    #[error("what answers there speaks neither MQTT 5 nor 3.1.1")]
     NoMqtt5,
     /// As the system says it.
     #[error("{0}")]
     Unreachable(io::Error),
     #[error("{0}")]
     Client(Box<ConnectionError>),
+    #[error("{0}")]
+    OldClient(Box<four::ConnectionError>),
     #[error("the MQTT client has stopped")]
     Stopped,
 }
 
-/// Why a broker may hang up. One of MQTT 3.1.1 says so in an answer that is too short for MQTT 5, and does the same.
+/// Why a broker may hang up.
 fn hint(encrypted: bool) -> &'static str {
     if encrypted {
-        "; does it want a client certificate? kiebitz also needs a broker that speaks MQTT 5"
+        "; does it want a client certificate?"
     } else {
-        "; if that port is for encrypted connections, the URL begins with mqtts://; kiebitz also needs a broker that speaks \
-         MQTT 5"
+        "; if that port is for encrypted connections, the URL begins with mqtts://"
     }
 }
 
@@ -109,6 +109,40 @@ impl LostReason {
         }
     }
 
+    /// The same for a connection by MQTT 3.1.1.
+    pub(crate) fn of_old(error: four::ConnectionError, config: &MqttConfig, stands: bool) -> Self {
+        use four::{ConnectReturnCode as Code, ConnectionError as Error, StateError as State};
+        // What both have in common is judged in one place.
+        let error = match error {
+            Error::Tls(error) => ConnectionError::Tls(error),
+            Error::Io(error) | Error::MqttState(State::Io(error)) => ConnectionError::Io(error),
+            Error::MqttState(State::Deserialization(four::mqttbytes::Error::Io(error))) => {
+                ConnectionError::Io(error)
+            }
+            Error::MqttState(State::ConnectionAborted) => {
+                ConnectionError::MqttState(StateError::ConnectionAborted)
+            }
+            Error::MqttState(State::AwaitPingResp) => ConnectionError::MqttState(StateError::AwaitPingResp),
+            Error::ConnectionRefused(Code::BadUserNamePassword | Code::NotAuthorized) => {
+                ConnectionError::ConnectionRefused(ConnectReturnCode::NotAuthorized)
+            }
+            Error::ConnectionRefused(Code::RefusedProtocolVersion) => {
+                ConnectionError::ConnectionRefused(ConnectReturnCode::RefusedProtocolVersion)
+            }
+            Error::MqttState(State::Deserialization(_)) | Error::NotConnAck(_) if !stands => {
+                return Self::NoMqtt5;
+            }
+            Error::NetworkTimeout | Error::FlushTimeout => return Self::NoAnswer,
+            error => return Self::OldClient(Box::new(error)),
+        };
+        Self::of(error, config, stands)
+    }
+
+    /// Whether the broker may be one that lacks MQTT 5: it says so, or hangs up on it.
+    pub(crate) fn may_lack_mqtt5(&self) -> bool {
+        matches!(self, Self::NoMqtt5 | Self::ClosedEarly { .. })
+    }
+
     /// Whether it stays like this until people do something.
     pub(crate) fn needs_people(&self) -> bool {
         match self {
@@ -125,6 +159,7 @@ impl LostReason {
             | Self::NoAnswer
             | Self::Unreachable(_)
             | Self::Client(_)
+            | Self::OldClient(_)
             | Self::Stopped => false,
         }
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use kiebitz_hardware::Timestamp;
 use serde::Serialize;
 
 use crate::events::Event;
@@ -21,6 +22,8 @@ pub struct Message {
     pub delivery: Delivery,
     /// The event is in the journal. One that is not says so.
     pub kept: bool,
+    /// When the event happened, where that is worth measuring.
+    pub happened: Option<Timestamp>,
 }
 
 /// What a payload is.
@@ -67,6 +70,7 @@ impl Message {
             media_type: MediaType::Json,
             delivery,
             kept: true,
+            happened: Some(event.ts),
         }
     }
 
@@ -78,6 +82,7 @@ impl Message {
             media_type: MediaType::Json,
             delivery: Delivery::Retained,
             kept: true,
+            happened: None,
         }
     }
 
@@ -90,6 +95,7 @@ impl Message {
             media_type: MediaType::Json,
             delivery: Delivery::Answer { correlation },
             kept: true,
+            happened: None,
         }
     }
 
@@ -102,6 +108,7 @@ impl Message {
             media_type: MediaType::Pgn,
             delivery: Delivery::Retained,
             kept: true,
+            happened: None,
         }
     }
 
@@ -114,6 +121,7 @@ impl Message {
             media_type: MediaType::Text,
             delivery: Delivery::Retained,
             kept: true,
+            happened: None,
         }
     }
 

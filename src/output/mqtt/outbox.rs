@@ -3,6 +3,7 @@
 mod attempts;
 mod task;
 
+use core::time::Duration;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -10,12 +11,14 @@ use tokio::sync::{mpsc, watch};
 use tracing::warn;
 
 use super::backlog::{Backlog, Reader};
+use super::client::Dialect;
 use super::config::MqttConfig;
 use super::message::Message;
 use super::stock::{MAX_EVENTS, Stock};
 use super::topics::TopicError;
 
 pub use task::OutboxTask;
+use task::TooLarge;
 
 /// Takes messages for the broker. Cheap to clone; never blocks and never drops an event.
 ///
@@ -50,10 +53,32 @@ pub struct Progress {
     pub queued: usize,
     /// Boards of which further events wait in the [`Backlog`].
     pub behind: usize,
+    /// How many events of those that happened since the start the broker has, how long they took together, and the last
+    /// of them.
+    pub delivered: Delivered,
     /// What was handed over and the task has not received; it counts as queued as well.
     unread: usize,
     /// The last event acknowledged, by board; all before it are acknowledged as well.
     pub acknowledged: BTreeMap<Arc<str>, u64>,
+}
+
+/// How long events take, from what happened on the board until the broker has acknowledged it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Delivered {
+    /// How many there were.
+    pub events: u64,
+    /// How long all of them took.
+    pub all: Duration,
+    /// How long the last one took.
+    pub last: Option<Duration>,
+}
+
+impl Delivered {
+    fn count(&mut self, took: Duration) {
+        self.events += 1;
+        self.all = self.all.saturating_add(took);
+        self.last = Some(took);
+    }
 }
 
 /// Whether there is a broker.
@@ -97,6 +122,9 @@ impl Outbox {
             progress,
             connection,
             commands: None,
+            too_large: TooLarge::default(),
+            dialect: Dialect::Five,
+            is_old: false,
         };
         Ok((outbox, task))
     }

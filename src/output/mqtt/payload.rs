@@ -11,7 +11,7 @@ use crate::events::{Clock, EndReason, EventKind, Flag, GameResult, Players, colo
 use crate::tracker::{ClockFace, Orientation, Variant};
 
 /// Of a daemon: whether it is there, and what it serves.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DaemonState {
     /// online or offline.
     pub state: &'static str,
@@ -25,7 +25,7 @@ pub struct DaemonState {
 }
 
 /// What a daemon publishes while it is online.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Online {
     /// When it was started.
     #[serde(serialize_with = "rfc3339")]
@@ -37,9 +37,60 @@ pub struct Online {
     pub uptime_s: u64,
     /// Names of its boards.
     pub boards: Vec<String>,
-    /// Whether it can keep what it publishes; `None`: it keeps nothing.
+    /// How it is beside that; `None`: it keeps nothing, and nobody asks.
     #[serde(flatten)]
-    pub storage: Option<StorageState>,
+    pub health: Option<DaemonHealth>,
+}
+
+/// What a daemon depends on, and how that is.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct DaemonHealth {
+    /// Whether it can keep what it publishes.
+    #[serde(flatten)]
+    pub storage: StorageState,
+    /// How far the broker has it.
+    pub delivery: DeliveryState,
+    /// The computer.
+    pub machine: Machine,
+}
+
+/// How far the broker has what is published.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct DeliveryState {
+    /// Messages in memory that it does not have.
+    pub queued: usize,
+    /// Boards of which further events wait in the journal.
+    pub behind: usize,
+    /// How long the last event took from what happened until the broker had it, in milliseconds.
+    pub last_ms: Option<u64>,
+    /// How many events it has got since the start; not those that were read from the journal.
+    #[serde(skip)]
+    pub events: u64,
+    /// How long all of these took, in milliseconds.
+    #[serde(skip)]
+    pub all_ms: u64,
+}
+
+/// A computer. What its system does not tell is `None`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Machine {
+    /// The disk with the journal.
+    pub disk: Option<Disk>,
+    /// In degrees Celsius.
+    pub temperature_c: Option<f64>,
+    /// Whether the power supply is too weak.
+    pub under_voltage: Option<bool>,
+    /// What the daemon has in memory.
+    pub memory_bytes: Option<u64>,
+}
+
+/// A disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Disk {
+    /// Room that is left.
+    pub free_bytes: u64,
+    /// All of it.
+    pub size_bytes: u64,
 }
 
 /// Whether the daemon's disks take what they are given.
@@ -242,7 +293,7 @@ impl DaemonState {
         started: Timestamp,
         as_of: Timestamp,
         boards: Vec<String>,
-        storage: Option<StorageState>,
+        health: Option<DaemonHealth>,
     ) -> Self {
         let uptime_s = as_of.saturating_duration_since(started).as_secs();
         let online = Some(Online {
@@ -250,7 +301,7 @@ impl DaemonState {
             as_of,
             uptime_s,
             boards,
-            storage,
+            health,
         });
         Self {
             state: "online",

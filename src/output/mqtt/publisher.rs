@@ -10,7 +10,7 @@ use super::config::MqttConfig;
 use super::health::LineHealth;
 use super::home_assistant;
 use super::message::Message;
-use super::payload::{DaemonState, Dated, StorageState};
+use super::payload::{DaemonHealth, DaemonState, Dated};
 use super::projection::{BoardView, Projection};
 use super::round::Round;
 use super::topics::{Prefix, TopicError};
@@ -36,7 +36,7 @@ pub struct Publisher {
     /// When spectators get the next part of a board, for all boards of which something is held for them.
     waiting: BTreeSet<(Timestamp, String)>,
     /// When the daemon's state was announced last, and the boards in it.
-    announced: Option<(Timestamp, Vec<String>, Option<StorageState>)>,
+    announced: Option<(Timestamp, Vec<String>, Option<DaemonHealth>)>,
     /// The summary of the round that was published last, and whether something has happened since.
     round: Option<Round>,
     news: bool,
@@ -197,17 +197,17 @@ impl Publisher {
         &mut self,
         now: Timestamp,
         boards: Vec<String>,
-        storage: Option<StorageState>,
+        health: Option<DaemonHealth>,
     ) -> Option<Message> {
-        if let Some((at, announced, kept)) = &self.announced
+        if let Some((at, announced, before)) = &self.announced
             && now < *at + ANNOUNCED_EVERY
             && *announced == boards
-            && problems(kept.as_ref()) == problems(storage.as_ref())
+            && urgent(before.as_ref()) == urgent(health.as_ref())
         {
             return None;
         }
-        let state = DaemonState::online(&self.host, self.started, now, boards.clone(), storage.clone());
-        self.announced = Some((now, boards, storage));
+        let state = DaemonState::online(&self.host, self.started, now, boards.clone(), health.clone());
+        self.announced = Some((now, boards, health));
         Some(Message::retained(&self.daemon_topic, &state))
     }
 
@@ -254,11 +254,13 @@ impl Publisher {
     }
 }
 
-/// What is wrong with journal and recordings. How much waits meanwhile is told each minute.
-fn problems(storage: Option<&StorageState>) -> Option<[(bool, Option<&str>); 2]> {
-    let storage = storage?;
+/// What is told at once: what is wrong with journal and recordings, and with the power. How much waits meanwhile, and
+/// all else, is told each minute.
+fn urgent(health: Option<&DaemonHealth>) -> Option<impl PartialEq> {
+    let DaemonHealth { storage, machine, .. } = health?;
     let both = [&storage.journal, &storage.recordings];
-    Some(both.map(|keeping| (keeping.ok, keeping.problem.as_deref())))
+    let problems = both.map(|keeping| (keeping.ok, keeping.problem.as_deref()));
+    Some((problems, machine.disk.is_some(), machine.under_voltage))
 }
 
 #[cfg(test)]

@@ -243,6 +243,7 @@ mod tests {
             media_type: MediaType::Json,
             delivery,
             kept: true,
+            happened: None,
         }
     }
 
@@ -254,6 +255,7 @@ mod tests {
             media_type: MediaType::Json,
             delivery,
             kept: true,
+            happened: None,
         }
     }
 

@@ -207,6 +207,7 @@ fn message(board: &Arc<str>, topic: &Arc<str>, event: BacklogEvent) -> Message {
             seq: event.seq,
         },
         kept: true,
+        happened: None,
     }
 }
 

@@ -3,9 +3,9 @@
 use core::future::Future;
 use core::pin::{Pin, pin};
 use core::time::Duration;
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use rumqttc::v5::mqttbytes::v5::{PubAckReason, SubscribeReasonCode};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Sleep, sleep};
 use tracing::{debug, error, info, warn};
@@ -13,14 +13,16 @@ use tracing::{debug, error, info, warn};
 use super::attempts::{Attempts, Failure};
 use super::{ConnectionState, Handed, Progress};
 use crate::output::mqtt::backlog::{Reader, ReaderEvent};
+use crate::output::mqtt::client::Dialect;
 use crate::output::mqtt::config::MqttConfig;
 use crate::output::mqtt::inlet::Received;
 use crate::output::mqtt::link::{Limits, Link, LinkEvent};
 use crate::output::mqtt::lost::LostReason;
-use crate::output::mqtt::message::Message;
+use crate::output::mqtt::message::{Delivery, Message};
 use crate::output::mqtt::payload::DaemonState;
 use crate::output::mqtt::queue::Ticket;
 use crate::output::mqtt::stock::{Acknowledged, Stock, Taken};
+use crate::system_time::wall_time;
 
 /// The task of an [`Outbox`](super::Outbox): [`run`](Self::run) it.
 #[derive(Debug)]
@@ -34,6 +36,36 @@ pub struct OutboxTask {
     pub(super) connection: watch::Sender<ConnectionState>,
     /// Where commands go; `None`: nobody takes them.
     pub(super) commands: Option<mpsc::Sender<Received>>,
+    pub(super) too_large: TooLarge,
+    /// In which the next attempt is made.
+    pub(super) dialect: Dialect,
+    /// It was said that the broker lacks MQTT 5.
+    pub(super) is_old: bool,
+}
+
+/// The topics of which it was said that the broker does not take messages of that size.
+#[derive(Debug, Default)]
+pub(super) struct TooLarge(HashSet<Arc<str>>);
+
+impl TooLarge {
+    /// Says it once for each topic: a game that has outgrown the limit grows on.
+    fn tell(&mut self, message: &Message, bytes: usize, limit: usize) {
+        if !self.0.insert(Arc::clone(&message.topic)) {
+            return;
+        }
+        let topic = &*message.topic;
+        let left = match message.delivery {
+            Delivery::Event { .. } => "that event is in the journal alone",
+            Delivery::Retained => "what it retains there stays as it was",
+            Delivery::Answer { .. } => "the command is not answered",
+        };
+        error!(
+            topic,
+            bytes,
+            limit,
+            "a message to {topic} has {bytes} bytes, and the broker takes {limit} at most: {left}; raise the broker's limit (max_packet_size of mosquitto)"
+        );
+    }
 }
 
 /// How long the last messages may take when the daemon is stopped.
@@ -94,7 +126,7 @@ impl OutboxTask {
                         attempts.delivered();
                         self.acknowledge(ticket);
                     }
-                    Step::Link(LinkEvent::Refused(ticket, reason)) => self.refused(ticket, reason),
+                    Step::Link(LinkEvent::Refused(ticket, reason)) => self.refused(ticket, &reason),
                     Step::Link(LinkEvent::Commanded(command)) => self.commanded(*command),
                     Step::Link(LinkEvent::Unheard(reason)) => self.unheard(&reason),
                     Step::Link(LinkEvent::Closed) => break,
@@ -119,7 +151,7 @@ impl OutboxTask {
 
     fn open(&self, will: &Message) -> Phase {
         self.report(ConnectionState::Connecting);
-        Phase::Connecting(Link::open(&self.config, will))
+        Phase::Connecting(Link::open(self.dialect, &self.config, will))
     }
 
     fn warn_of_exposed_files(&self) {
@@ -130,6 +162,10 @@ impl OutboxTask {
     }
 
     fn lost(&mut self, reason: LostReason, attempts: &mut Attempts) -> Phase {
+        if self.changes_dialect(&reason) {
+            self.report(ConnectionState::Disconnected);
+            return Phase::Pausing(Box::pin(sleep(Duration::ZERO)));
+        }
         let Failure {
             reason,
             failed,
@@ -148,9 +184,23 @@ impl OutboxTask {
         Phase::Pausing(Box::pin(sleep(pause)))
     }
 
+    /// A broker that may lack MQTT 5 is tried with 3.1.1, once; every other attempt is made with 5, for the broker may be
+    /// another one by then.
+    fn changes_dialect(&mut self, reason: &LostReason) -> bool {
+        let tries_old = self.dialect == Dialect::Five && reason.may_lack_mqtt5();
+        self.dialect = if tries_old { Dialect::Four } else { Dialect::Five };
+        tries_old
+    }
+
     fn connected(&mut self, attempts: &mut Attempts, stopping: bool) {
         let (broker, failed_attempts) = (self.config.broker(), attempts.connected());
         info!(broker, failed_attempts, "connected to the MQTT broker {broker}");
+        if self.dialect == Dialect::Four && !core::mem::replace(&mut self.is_old, true) {
+            warn!(
+                broker,
+                "the MQTT broker {broker} speaks 3.1.1 alone: events that are not kept yet do not say so, and answers to commands go to boards/BOARD/answer; mosquitto speaks MQTT 5 since version 1.6"
+            );
+        }
         let greeting = (!stopping).then(|| self.greeting());
         self.stock.restart(greeting);
         self.report(ConnectionState::Connected);
@@ -291,11 +341,7 @@ impl OutboxTask {
             };
             let bytes = message.topic.len() + message.payload.len() + PACKET_OVERHEAD;
             if bytes > limits.packet_bytes {
-                let topic = &*message.topic;
-                error!(
-                    topic,
-                    bytes, "a message to {topic} is larger than the broker allows: {bytes} bytes"
-                );
+                self.too_large.tell(message, bytes, limits.packet_bytes);
                 self.acknowledge(ticket);
             } else if !link.publish(ticket, message) {
                 // Its reason is on the way; the queue starts over then.
@@ -306,21 +352,21 @@ impl OutboxTask {
 
     fn acknowledge(&mut self, ticket: Ticket) -> Option<Message> {
         let Acknowledged { message, all } = self.stock.acknowledge(ticket)?;
+        let took = message
+            .happened
+            .map(|happened| wall_time().saturating_duration_since(happened));
         self.progress.send_modify(|progress| {
             progress.queued = self.stock.queue().len() + progress.unread;
+            took.into_iter().for_each(|took| progress.delivered.count(took));
             progress.acknowledged.extend(all);
         });
         Some(message)
     }
 
-    fn refused(&mut self, ticket: Ticket, reason: PubAckReason) {
+    fn refused(&mut self, ticket: Ticket, reason: &str) {
         if let Some(message) = self.acknowledge(ticket) {
             let topic = &*message.topic;
-            error!(
-                topic,
-                ?reason,
-                "the broker refuses a message to {topic}: {reason:?}"
-            );
+            error!(topic, reason, "the broker refuses a message to {topic}: {reason}");
         }
     }
 
@@ -335,12 +381,12 @@ impl OutboxTask {
         }
     }
 
-    fn unheard(&self, reason: &SubscribeReasonCode) {
+    fn unheard(&self, reason: &str) {
         let [topic, _] = self.config.prefix.commands();
         error!(
             topic,
-            ?reason,
-            "the broker lets kiebitz have no commands ({reason:?}): its user needs the right to read {topic}"
+            reason,
+            "the broker lets kiebitz have no commands ({reason}): its user needs the right to read {topic}"
         );
     }
 

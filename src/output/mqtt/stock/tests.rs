@@ -22,6 +22,7 @@ fn picture(board: &str, seq: u64) -> Message {
         media_type: MediaType::Json,
         delivery: Delivery::Retained,
         kept: true,
+        happened: None,
     }
 }
 

@@ -1,0 +1,110 @@
+//! The status on a port of this computer: a page, JSON, and metrics. Nothing can be changed there.
+
+use core::time::Duration;
+use std::net::SocketAddr;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use tokio::net::TcpListener;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::output::status::{self, Status};
+
+/// Asks the desk how things are.
+pub(super) type Question = oneshot::Sender<Status>;
+
+/// So many questions may wait.
+const WAITING: usize = 16;
+/// The desk answers within that, or it does not work.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Pause before a port that is taken is tried again.
+const RETRY_PAUSE: Duration = Duration::from_secs(10);
+
+/// Serves at this address, in a task of its own, and returns where the questions come.
+pub(super) fn serve(address: SocketAddr) -> mpsc::Receiver<Question> {
+    let (questions, asked) = mpsc::channel(WAITING);
+    tokio::spawn(async move {
+        let listener = listen(address).await;
+        tracing::info!("http://{address}/ shows how kiebitz and its boards are");
+        let router = Router::new()
+            .route("/", get(page))
+            .route("/health", get(health))
+            .route("/metrics", get(metrics))
+            .with_state(questions);
+        if let Err(error) = axum::serve(listener, router).await {
+            tracing::error!("http://{address}/ has ended: {error}");
+        }
+    });
+    asked
+}
+
+async fn listen(address: SocketAddr) -> TcpListener {
+    let mut said = false;
+    loop {
+        match TcpListener::bind(address).await {
+            Ok(listener) => return listener,
+            Err(error) if said => tracing::debug!("cannot serve http://{address}/: {error}"),
+            Err(error) => {
+                tracing::warn!(
+                    "cannot serve http://{address}/: {error}; another port can be set as `listen` under [http]"
+                );
+                said = true;
+            }
+        }
+        tokio::time::sleep(RETRY_PAUSE).await;
+    }
+}
+
+type Questions = State<mpsc::Sender<Question>>;
+
+async fn ask(State(questions): Questions) -> Result<Status, Response> {
+    let (question, answer) = oneshot::channel();
+    let asked = async {
+        questions.send(question).await.ok()?;
+        answer.await.ok()
+    };
+    let answered = tokio::time::timeout(PATIENCE, asked).await.ok().flatten();
+    answered.ok_or_else(|| (StatusCode::SERVICE_UNAVAILABLE, "kiebitz does not answer\n").into_response())
+}
+
+async fn page(questions: Questions) -> Result<Response, Response> {
+    Ok(plain(
+        "text/html; charset=utf-8",
+        status::page(&ask(questions).await?),
+    ))
+}
+
+/// With 503 where something needs a person, for programs that look at that alone.
+async fn health(questions: Questions) -> Result<Response, Response> {
+    let status = ask(questions).await?;
+    let code = if status.ok {
+        StatusCode::OK
+    } else {
+        StatusCode::SERVICE_UNAVAILABLE
+    };
+    let text = serde_json::to_string(&status);
+    let text =
+        text.map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response())?;
+    Ok((code, plain("application/json", text)).into_response())
+}
+
+async fn metrics(questions: Questions) -> Result<Response, Response> {
+    let status = ask(questions).await?;
+    Ok(plain(status::MEDIA_TYPE, status::metrics(&status)))
+}
+
+fn plain(media_type: &'static str, content: String) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, media_type),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (
+            header::CONTENT_SECURITY_POLICY,
+            "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
+        ),
+    ];
+    (headers, content).into_response()
+}

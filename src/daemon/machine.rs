@@ -1,0 +1,192 @@
+//! How the computer is: a thread that looks at its disk, its temperature and its power, and warns of what will fail.
+
+use core::time::Duration;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use tokio::sync::watch;
+
+use crate::output::mqtt::{Disk, Machine};
+
+/// What the thread has seen last. Cheap to clone; nobody waits for the thread, which waits for disks.
+#[derive(Debug, Clone)]
+pub(super) struct MachineWatch(watch::Receiver<Machine>);
+
+/// How often it looks.
+const INTERVAL: Duration = Duration::from_secs(30);
+/// A disk with less room than that, in bytes, has a day of recordings left.
+const LITTLE_ROOM: u64 = 200_000_000;
+/// In degrees Celsius. A Raspberry Pi slows down from 80 on, and more from 85 on.
+const HOT: f64 = 80.0;
+
+impl MachineWatch {
+    /// Starts the thread. `directory` is on the disk that is looked at.
+    pub(super) fn start(directory: PathBuf) -> Result<Self> {
+        let (saw, seen) = watch::channel(Machine::default());
+        let mut warned = Warned::default();
+        let look = move || {
+            loop {
+                let machine = look(Path::new("/"), &directory);
+                warned.warn(&machine, &directory);
+                if saw.send(machine).is_err() {
+                    return;
+                }
+                std::thread::sleep(INTERVAL);
+            }
+        };
+        let started = std::thread::Builder::new().name("machine".to_owned()).spawn(look);
+        started.context("cannot start to look at the computer")?;
+        Ok(Self(seen))
+    }
+
+    pub(super) fn state(&self) -> Machine {
+        self.0.borrow().clone()
+    }
+}
+
+/// What is known of the computer whose files are under `root`, and of the disk of a directory on this one.
+fn look(root: &Path, directory: &Path) -> Machine {
+    Machine {
+        disk: disk(directory),
+        temperature_c: temperature(root),
+        under_voltage: under_voltage(root),
+        memory_bytes: memory(root),
+    }
+}
+
+/// Of the nearest directory that exists.
+fn disk(directory: &Path) -> Option<Disk> {
+    let there = directory.ancestors().find(|directory| directory.exists())?;
+    let disk = rustix::fs::statvfs(there).ok()?;
+    Some(Disk {
+        free_bytes: disk.f_bavail.saturating_mul(disk.f_frsize),
+        size_bytes: disk.f_blocks.saturating_mul(disk.f_frsize),
+    })
+}
+
+/// The hottest zone, in degrees Celsius.
+fn temperature(root: &Path) -> Option<f64> {
+    let zones = entries(&root.join("sys/class/thermal"), "thermal_zone");
+    let read = |zone: PathBuf| {
+        let thousandths: f64 = text(&zone.join("temp"))?.parse().ok()?;
+        // Zones without a sensor say 0, or a number that none can have.
+        Some(thousandths / 1000.0).filter(|celsius| (1.0..200.0).contains(celsius))
+    };
+    zones.into_iter().filter_map(read).reduce(f64::max)
+}
+
+/// Whether the power supply of a Raspberry Pi is too weak now; `None`: the system does not tell.
+fn under_voltage(root: &Path) -> Option<bool> {
+    let sensors = entries(&root.join("sys/class/hwmon"), "hwmon");
+    let of_pi = |sensor: &PathBuf| text(&sensor.join("name")).as_deref() == Some("rpi_volt");
+    let alarm = text(&sensors.into_iter().find(of_pi)?.join("in0_lcrit_alarm"))?;
+    Some(alarm != "0")
+}
+
+/// What kiebitz itself has in memory.
+fn memory(root: &Path) -> Option<u64> {
+    let status = fs::read_to_string(root.join("proc/self/status")).ok()?;
+    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes: u64 = resident.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
+}
+
+fn entries(directory: &Path, prefix: &str) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(directory) else {
+        return Vec::new();
+    };
+    let named = entries
+        .flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix));
+    named.map(|entry| entry.path()).collect()
+}
+
+fn text(path: &Path) -> Option<String> {
+    Some(fs::read_to_string(path).ok()?.trim().to_owned())
+}
+
+/// What was said, so that it is said once.
+#[derive(Debug, Default)]
+struct Warned {
+    disk: bool,
+    heat: bool,
+    power: bool,
+}
+
+impl Warned {
+    fn warn(&mut self, machine: &Machine, directory: &Path) {
+        let directory = directory.display();
+        if let Some(disk) = machine.disk
+            && news(&mut self.disk, disk.free_bytes < LITTLE_ROOM)
+        {
+            let megabytes = disk.free_bytes / 1_000_000;
+            tracing::warn!(
+                "the disk of {directory} has {megabytes} MB left: remove what is not needed, or lower `budget` under [recorder]"
+            );
+        }
+        if let Some(celsius) = machine.temperature_c
+            && news(&mut self.heat, celsius >= HOT)
+        {
+            tracing::warn!("the computer is {celsius:.0} °C hot and slows down: give it air");
+        }
+        if let Some(weak) = machine.under_voltage
+            && news(&mut self.power, weak)
+        {
+            tracing::warn!("the computer's power supply is too weak: use the one that was made for it");
+        }
+    }
+}
+
+/// Whether something begins to be so.
+fn news(before: &mut bool, now: bool) -> bool {
+    let begins = now && !*before;
+    *before = now;
+    begins
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(root: &Path, path: &str, text: &str) {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().expect("a directory")).expect("room");
+        fs::write(path, text).expect("room");
+    }
+
+    #[test]
+    fn what_a_raspberry_pi_tells_is_read() {
+        let root = tempfile::tempdir().expect("a directory");
+        let root = root.path();
+        write(root, "sys/class/thermal/thermal_zone0/temp", "48312\n");
+        write(root, "sys/class/thermal/thermal_zone1/temp", "0\n");
+        write(root, "sys/class/hwmon/hwmon0/name", "cpu_thermal\n");
+        write(root, "sys/class/hwmon/hwmon1/name", "rpi_volt\n");
+        write(root, "sys/class/hwmon/hwmon1/in0_lcrit_alarm", "1\n");
+        write(root, "proc/self/status", "Name:\tkiebitz\nVmRSS:\t   12345 kB\n");
+        let machine = look(root, &root.join("not/yet/there"));
+        assert_eq!(machine.temperature_c, Some(48.312));
+        assert_eq!(machine.under_voltage, Some(true));
+        assert_eq!(machine.memory_bytes, Some(12_345 * 1024));
+        let disk = machine.disk.expect("a disk");
+        assert!(disk.size_bytes >= disk.free_bytes && disk.size_bytes > 0);
+    }
+
+    #[test]
+    fn what_a_computer_does_not_tell_is_not_known() {
+        let root = tempfile::tempdir().expect("a directory");
+        let machine = look(root.path(), Path::new("/"));
+        assert_eq!(
+            (machine.temperature_c, machine.under_voltage, machine.memory_bytes),
+            (None, None, None)
+        );
+    }
+
+    #[test]
+    fn what_begins_is_said_once() {
+        let mut before = false;
+        let said = [false, true, true, false, true].map(|now| news(&mut before, now));
+        assert_eq!(said, [false, true, false, false, true]);
+    }
+}

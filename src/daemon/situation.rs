@@ -1,0 +1,51 @@
+//! How everything is that kiebitz depends on, for its state on MQTT and for who asks.
+
+use kiebitz_hardware::Timestamp;
+
+use super::machine::MachineWatch;
+use crate::hall::Hall;
+use crate::output::mqtt::{ConnectionState, DaemonHealth, DeliveryState, Outbox, StorageState};
+use crate::output::status::Status;
+
+/// What is beside the boards.
+#[derive(Debug)]
+pub(super) struct Situation {
+    pub(super) host: String,
+    pub(super) started: Timestamp,
+    pub(super) machine: MachineWatch,
+    /// `None`: no broker is configured.
+    pub(super) outbox: Option<Outbox>,
+}
+
+impl Situation {
+    /// With what the disks say.
+    pub(super) fn health(&self, storage: StorageState) -> DaemonHealth {
+        DaemonHealth {
+            storage,
+            delivery: self.outbox.as_ref().map(delivery).unwrap_or_default(),
+            machine: self.machine.state(),
+        }
+    }
+
+    /// The same with the boards.
+    pub(super) fn status(&self, now: Timestamp, storage: StorageState, hall: &Hall) -> Status {
+        let connection = self.outbox.as_ref().map(|outbox| *outbox.connection().borrow());
+        let broker = connection.map(|connection| connection == ConnectionState::Connected);
+        let health = self.health(storage);
+        Status::new(&self.host, (self.started, now), broker, health, hall)
+    }
+}
+
+fn delivery(outbox: &Outbox) -> DeliveryState {
+    let progress = outbox.progress();
+    let progress = progress.borrow();
+    let delivered = progress.delivered;
+    let ms = |time: core::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    DeliveryState {
+        queued: progress.queued,
+        behind: progress.behind,
+        last_ms: delivered.last.map(ms),
+        events: delivered.events,
+        all_ms: ms(delivered.all),
+    }
+}

@@ -1,0 +1,108 @@
+//! How the daemon and its boards are at one moment: as JSON, as a page for people, and as metrics for Prometheus.
+
+mod metrics;
+mod page;
+
+use kiebitz_hardware::Timestamp;
+use serde::Serialize;
+
+use crate::events::rfc3339;
+use crate::hall::{Board, Hall};
+use crate::output::mqtt::{DaemonHealth, LineHealth};
+pub(crate) use metrics::{MEDIA_TYPE, metrics};
+pub(crate) use page::page;
+
+/// Of the daemon, at one moment.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Status {
+    /// Nothing below needs a person.
+    pub(crate) ok: bool,
+    /// What does, for people.
+    pub(crate) problems: Vec<String>,
+    pub(crate) host: String,
+    pub(crate) version: &'static str,
+    #[serde(serialize_with = "rfc3339")]
+    pub(crate) started: Timestamp,
+    #[serde(serialize_with = "rfc3339")]
+    pub(crate) as_of: Timestamp,
+    /// Whether the broker is connected; `None`: none is configured.
+    pub(crate) broker: Option<bool>,
+    #[serde(flatten)]
+    pub(crate) daemon: DaemonHealth,
+    pub(crate) boards: Vec<BoardStatus>,
+}
+
+/// Of a board, at one moment.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct BoardStatus {
+    pub(crate) board: String,
+    pub(crate) connected: bool,
+    pub(crate) port: String,
+    pub(crate) serial: Option<String>,
+    pub(crate) version: Option<String>,
+    /// A game is being played.
+    pub(crate) playing: bool,
+    /// A clock answers.
+    pub(crate) clock: bool,
+    pub(crate) battery: Option<u8>,
+    pub(crate) line: LineHealth,
+}
+
+impl Status {
+    /// Of the daemon on `host`, which was `started` then and has these boards.
+    pub(crate) fn new(
+        host: &str,
+        (started, as_of): (Timestamp, Timestamp),
+        broker: Option<bool>,
+        daemon: DaemonHealth,
+        hall: &Hall,
+    ) -> Self {
+        let boards: Vec<BoardStatus> = hall
+            .boards()
+            .map(|board| BoardStatus::new(board, LineHealth::new(board.heard(), hall.counters(board.name()))))
+            .collect();
+        let mut problems = Vec::new();
+        for (what, keeping) in [
+            ("journal", &daemon.storage.journal),
+            ("recordings", &daemon.storage.recordings),
+        ] {
+            let problem = keeping.problem.as_deref();
+            problems.extend(problem.map(|problem| format!("{what}: {problem}")));
+        }
+        if broker == Some(false) {
+            problems.push("the broker is not connected".to_owned());
+        }
+        let gone = boards.iter().filter(|board| !board.connected);
+        problems.extend(gone.map(|board| format!("{} is not connected", board.board)));
+        Self {
+            ok: problems.is_empty(),
+            problems,
+            host: host.to_owned(),
+            version: env!("CARGO_PKG_VERSION"),
+            started,
+            as_of,
+            broker,
+            daemon,
+            boards,
+        }
+    }
+}
+
+impl BoardStatus {
+    fn new(board: &Board, line: LineHealth) -> Self {
+        Self {
+            board: board.name().to_owned(),
+            connected: board.is_connected(),
+            port: board.port().to_owned(),
+            serial: board.serial().map(str::to_owned),
+            version: board.version().map(crate::hall::version_text),
+            playing: !board.is_idle(),
+            clock: board.tracker().has_clock(),
+            battery: board.battery(),
+            line,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

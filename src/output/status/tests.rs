@@ -1,0 +1,116 @@
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::hall::Names;
+use crate::output::mqtt::{Disk, Keeping, Machine, StorageState};
+
+const NOW: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
+
+fn board(name: &str, connected: bool) -> BoardStatus {
+    BoardStatus {
+        board: name.to_owned(),
+        connected,
+        port: "/dev/ttyUSB0".to_owned(),
+        serial: None,
+        version: None,
+        playing: true,
+        clock: false,
+        battery: None,
+        line: LineHealth {
+            heard: Some(NOW),
+            messages: 12,
+            damaged_bytes: 3,
+        },
+    }
+}
+
+fn status(boards: Vec<BoardStatus>) -> Status {
+    let daemon = DaemonHealth {
+        machine: Machine {
+            disk: Some(Disk {
+                free_bytes: 5_000_000,
+                size_bytes: 8_000_000,
+            }),
+            ..Machine::default()
+        },
+        ..DaemonHealth::default()
+    };
+    Status {
+        boards,
+        ..Status::new(
+            "pi",
+            (NOW, NOW),
+            None,
+            daemon,
+            &Hall::new("live", Names::Recorded),
+        )
+    }
+}
+
+#[test]
+fn metrics_are_in_the_format_of_prometheus() {
+    let status = status(vec![board("a", true), board("quoted \"b\" \\", false)]);
+    let text = metrics(&status);
+    let mut named = BTreeSet::new();
+    for line in text.lines() {
+        if let Some(rest) = line.strip_prefix("# TYPE ") {
+            let (name, kind) = rest.split_once(' ').expect("a type");
+            assert!(named.insert(name.to_owned()), "{name} is there twice");
+            assert_eq!(name.ends_with("_total"), kind == "counter", "{line}");
+        } else if !line.starts_with("# HELP ") {
+            let (name, value) = line.rsplit_once(' ').expect("a value");
+            let name = name.split('{').next().expect("a name");
+            assert!(named.contains(name), "{line} has no type");
+            value.parse::<f64>().expect("a number");
+        }
+    }
+    assert!(
+        text.contains("kiebitz_board_connected{board=\"a\"} 1\n"),
+        "{text}"
+    );
+    let escaped = "kiebitz_board_connected{board=\"quoted \\\"b\\\" \\\\\"} 0\n";
+    assert!(text.contains(escaped), "{text}");
+    assert!(text.contains("kiebitz_disk_free_bytes 5000000\n"), "{text}");
+    assert!(!text.contains("temperature"), "what is not known is left out");
+    assert!(!text.contains("broker"), "there is none");
+}
+
+#[test]
+fn the_page_shows_foreign_names_as_text() {
+    let page = page(&status(vec![board("<script>alert(1)</script>", true)]));
+    assert!(!page.contains("<script"), "{page}");
+    assert!(
+        page.contains("&lt;script&gt;") && page.contains("5 of 8 MB free"),
+        "{page}"
+    );
+}
+
+#[test]
+fn what_needs_a_person_is_named() {
+    let fails = Keeping {
+        ok: false,
+        problem: Some("the disk is full".to_owned()),
+        ..Keeping::default()
+    };
+    let daemon = DaemonHealth {
+        storage: StorageState {
+            journal: fails,
+            ..StorageState::default()
+        },
+        ..DaemonHealth::default()
+    };
+    let hall = Hall::new("live", Names::Recorded);
+    let status = Status::new("pi", (NOW, NOW), Some(false), daemon, &hall);
+    assert_eq!(
+        (status.ok, status.problems),
+        (
+            false,
+            vec![
+                "journal: the disk is full".to_owned(),
+                "the broker is not connected".to_owned()
+            ]
+        )
+    );
+    let well = Status::new("pi", (NOW, NOW), Some(true), DaemonHealth::default(), &hall);
+    assert!(well.ok);
+}
