@@ -1,7 +1,9 @@
-//! `kiebitz demo`: a recorded game goes through the whole pipeline at a pace that people can follow.
+//! `kiebitz demo`: recorded games go through the whole pipeline at a pace that people can follow: one from beginning to
+//! end, and the beginnings of three in which something happens that no move list shows.
 //!
 //! src/tools/demo/game.pcapng is number 019 of the "clean" captures of the project's corpus: simulated hands on a simulated
-//! board, with a game from the Lichess open database (CC0), <https://lichess.org/6dhFDWgL>.
+//! board, with a game from the Lichess open database (CC0), <https://lichess.org/6dhFDWgL>. The others are among the
+//! captures of the tests: dragged-queen, dragged-to-capture and king-left-in-check-pressed.
 
 mod broker;
 mod stage;
@@ -46,8 +48,54 @@ pub enum Venue {
     Paper,
 }
 
-const GAME: &[u8] = include_bytes!("demo/game.pcapng");
-const STREAM: &str = "demo";
+/// A recording, and what it shows.
+#[derive(Debug, Clone, Copy)]
+struct Act {
+    capture: &'static [u8],
+    /// The stream of its events.
+    stream: &'static str,
+    caption: &'static str,
+    /// It is not shown faster than that many times as fast as it was played.
+    at_most: f64,
+}
+
+const ACTS: [Act; 4] = [
+    Act {
+        capture: include_bytes!("demo/game.pcapng"),
+        stream: "demo",
+        caption: "a recorded game",
+        at_most: f64::INFINITY,
+    },
+    Act {
+        capture: include_bytes!("demo/doubtful.pcapng"),
+        stream: "demo-2",
+        caption: "in move 4 the queen rests on g6 on her way: nothing is told before it is clear",
+        at_most: SLOWLY,
+    },
+    Act {
+        capture: include_bytes!("demo/corrected.pcapng"),
+        stream: "demo-3",
+        caption: "in move 2 the queen rests on d6 for long: what was told too early is corrected",
+        at_most: SLOWLY,
+    },
+    Act {
+        capture: include_bytes!("demo/illegal.pcapng"),
+        stream: "demo-4",
+        caption: "in move 2 Black leaves the king in check and presses the clock",
+        at_most: SLOWLY,
+    },
+];
+/// What kiebitz says to the arbiter takes some seconds to read.
+const SLOWLY: f64 = 2.0;
+
+impl Act {
+    fn speed(&self, asked: Speed) -> Speed {
+        match asked {
+            Speed::Times(times) => Speed::Times(times.min(self.at_most)),
+            Speed::Max => Speed::Max,
+        }
+    }
+}
 
 /// Gives the demonstration.
 ///
@@ -94,19 +142,26 @@ async fn give(
     match venue {
         Venue::Screen { .. } => {
             let mut screen = crate::output::terminal::Screen::enter(io::stdout())?;
-            play(demo.speed, connection, |scene| {
-                stage.update(scene);
-                screen.show(&stage.frame())
-            })
-            .await?;
+            for act in ACTS {
+                stage.begin(&act);
+                play(&act, demo.speed, connection, |scene| {
+                    stage.update(scene);
+                    screen.show(&stage.frame())
+                })
+                .await?;
+            }
         }
         Venue::Paper => {
             let mut paper = Paper::begin(out, &stage)?;
-            play(demo.speed, connection, |scene| {
-                stage.update(scene);
-                paper.print(&stage)
-            })
-            .await?;
+            for act in ACTS {
+                stage.begin(&act);
+                paper.begin_act(&stage)?;
+                play(&act, demo.speed, connection, |scene| {
+                    stage.update(scene);
+                    paper.print(&stage)
+                })
+                .await?;
+            }
         }
     }
     if let Some(connection) = connection {
@@ -119,16 +174,17 @@ async fn give(
     Ok(Exit::Fine)
 }
 
-/// Plays the game to its end and shows every step.
+/// Plays a recording to the end of its game, or to its own, and shows every step.
 async fn play(
+    act: &Act,
     speed: Speed,
     connection: Option<&Connection>,
     mut show: impl FnMut(&stage::Step<'_>) -> io::Result<()>,
 ) -> Result<()> {
-    let mut replay = Replay::new(GAME, STREAM)?;
-    let mut pace = Pace::new(speed);
+    let mut replay = Replay::new(act.capture, act.stream)?;
+    let mut pace = Pace::new(act.speed(speed));
     let mut publishing = match connection {
-        Some(connection) => Some((connection, connection.publisher(STREAM)?)),
+        Some(connection) => Some((connection, connection.publisher(act.stream)?)),
         None => None,
     };
     while let Some(at) = replay.next_at() {

@@ -371,6 +371,24 @@ fn demo_in_a_pipe_shows_the_mate_and_says_where_to_go_next() {
         "{text}"
     );
     assert!(text.contains("kiebitz replay FILE.pcapng"), "{text}");
+    // What no move list shows.
+    let doubtful = text
+        .split("nothing is told before it is clear")
+        .nth(1)
+        .expect("an act");
+    let doubtful = doubtful.split("kiebitz demo:").next().expect("its end");
+    assert!(
+        !doubtful.contains("Qg6") && doubtful.contains("Qxf7#"),
+        "{doubtful}"
+    );
+    assert!(
+        text.contains("Corrected: Qd6 was told, and Qxd5 was played."),
+        "{text}"
+    );
+    assert!(
+        text.contains("To the arbiter (Art. 7.5.1, 7.5.5): Illegal move by Black"),
+        "{text}"
+    );
     if cfg!(feature = "demo-broker") {
         assert!(text.contains("mosquitto_sub -h 127.0.0.1 -p "), "{text}");
     } else {

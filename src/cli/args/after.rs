@@ -58,10 +58,11 @@ Exit codes: 0 done, even if events are still missing; 1 something failed; 2 wron
 configuration is invalid.";
 
 pub(super) const DEMO: &str = "\
-A recorded game goes through all of kiebitz at a pace you can follow. The board is drawn as its sensors
-see it, so a piece in a player's hand is missing. Everything is published on a built-in MQTT broker,
-unless kiebitz was built without it, as in the Debian package. If the output is not a terminal, one block
-of text is printed per move. Ctrl-C ends the demo.";
+A recorded game goes through all of kiebitz at a pace you can follow, then three short recordings: a move
+in doubt is held back, one that was told too early is corrected, an illegal one is named. The board is
+drawn as its sensors see it, so a piece in a player's hand is missing. Everything is published on a
+built-in MQTT broker, unless kiebitz was built without it, as in the Debian package. If the output is not
+a terminal, one block of text is printed per move. Ctrl-C ends the demo.";
 
 #[cfg(unix)]
 pub(super) const EMULATE: &str = "\

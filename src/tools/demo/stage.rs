@@ -5,19 +5,24 @@ use std::io::{self, Write};
 use shakmaty::Bitboard;
 
 use super::broker::Broker;
-use super::{Speed, Venue};
-use crate::events::ExplainedEvent;
+use super::{Act, Speed, Venue};
 use crate::events::record::Games;
+use crate::events::{EventKind, ExplainedEvent};
 use crate::hall::Board;
+use crate::laws::Severity;
 use crate::output::mqtt::Message;
 use crate::output::terminal::{self, Pen, Scene};
+use crate::output::wrap::wrapped;
 use crate::tracker::ClockFace;
 
 /// Everything on the screen.
 #[derive(Debug)]
 pub(super) struct Stage {
     pen: Pen,
+    /// How fast all of it is to be shown.
+    asked: Speed,
     speed: Speed,
+    caption: &'static str,
     port: Option<u16>,
     placement: shakmaty::Board,
     differs: Bitboard,
@@ -26,6 +31,10 @@ pub(super) struct Stage {
     games: Games,
     /// The topic and the payload of the event published last.
     published: Option<(String, String)>,
+    /// What kiebitz has said besides moves, in lines.
+    remark: Vec<String>,
+    /// How the first game ended.
+    outcome: Option<String>,
     /// Plies of the current game.
     plies: usize,
     ended: bool,
@@ -45,8 +54,11 @@ pub(super) struct Paper<'w, W> {
     out: &'w mut W,
     plies: usize,
     ended: bool,
+    remark: Vec<String>,
 }
 
+/// Columns of a remark.
+const REMARK_WIDTH: usize = 78;
 /// Columns for a payload in a terminal of 80.
 const PAYLOAD_WIDTH: usize = 74;
 
@@ -54,7 +66,9 @@ impl Stage {
     pub(super) fn new(pen: Pen, speed: Speed, broker: &Broker) -> Self {
         Self {
             pen,
+            asked: speed,
             speed,
+            caption: "",
             port: broker.port(),
             placement: shakmaty::Board::empty(),
             differs: Bitboard::EMPTY,
@@ -62,9 +76,29 @@ impl Stage {
             last_move: Bitboard::EMPTY,
             games: Games::new(),
             published: None,
+            remark: Vec::new(),
+            outcome: None,
             plies: 0,
             ended: false,
         }
+    }
+
+    /// Another recording begins.
+    pub(super) fn begin(&mut self, act: &Act) {
+        if let (None, Some(game)) = (&self.outcome, self.games.current()) {
+            let moves = game.moves.len().div_ceil(2);
+            self.outcome = Some(format!(
+                "{}, in {moves} moves.",
+                crate::output::sheet::result_text(game)
+            ));
+        }
+        self.caption = act.caption;
+        self.speed = act.speed(self.asked);
+        self.placement = shakmaty::Board::empty();
+        self.last_move = Bitboard::EMPTY;
+        self.games = Games::new();
+        self.remark.clear();
+        (self.plies, self.ended) = (0, false);
     }
 
     pub(super) fn update(&mut self, step: &Step<'_>) {
@@ -73,6 +107,9 @@ impl Stage {
         self.differs = tracker.expected().map_or(Bitboard::EMPTY, |(_, differs)| differs);
         self.clock = tracker.clock();
         for said in step.said {
+            if let Some(remark) = remark(&said.event.kind, &self.games) {
+                self.remark = wrapped(&remark, REMARK_WIDTH, 1, 1);
+            }
             self.games.apply(&said.event);
             if let Some(uci) = said.ply.as_ref().and_then(|ply| ply.uci) {
                 self.last_move = squares(uci);
@@ -89,27 +126,40 @@ impl Stage {
 
     /// The whole screen.
     pub(super) fn frame(&self) -> Vec<String> {
-        let mut lines = vec![format!(" {}", self.title()), String::new()];
+        let mut lines = vec![
+            format!(" {}", self.title()),
+            format!(" {}", self.speed()),
+            String::new(),
+        ];
         lines.extend(terminal::draw(&self.scene(), self.pen));
         lines.push(String::new());
-        lines.push(format!(" {}", terminal::legend(self.pen)));
-        lines.push(String::new());
-        if let Some((topic, payload)) = &self.published {
-            lines.push(format!(" {topic}"));
-            lines.push(format!("   {payload}"));
+        // A terminal of 24 lines has no room for all of it.
+        if self.remark.is_empty() {
+            lines.push(format!(" {}", terminal::legend(self.pen)));
             lines.push(String::new());
+            if let Some((topic, payload)) = &self.published {
+                lines.push(format!(" {topic}"));
+                lines.push(format!("   {payload}"));
+                lines.push(String::new());
+            }
+            lines.extend(self.subscribe());
+        } else {
+            lines.extend(self.remark.iter().cloned());
         }
-        lines.extend(self.subscribe());
         lines
     }
 
     fn title(&self) -> String {
+        format!("kiebitz demo: {}", self.caption)
+    }
+
+    fn speed(&self) -> String {
         let speed = match self.speed {
             Speed::Max => "as fast as it goes".to_owned(),
             Speed::Times(1.0) => "as fast as it was played".to_owned(),
             Speed::Times(times) => format!("{times} times as fast as it was played"),
         };
-        format!("kiebitz demo: a recorded game, {speed}")
+        format!("Shown {speed}.")
     }
 
     /// How to see what is published.
@@ -146,13 +196,8 @@ impl Stage {
             }
             writeln!(out)?;
         }
-        if let Some(game) = self.games.current() {
-            writeln!(
-                out,
-                "{}, in {} moves.",
-                crate::output::sheet::result_text(game),
-                game.moves.len().div_ceil(2)
-            )?;
+        if let Some(outcome) = &self.outcome {
+            writeln!(out, "The first game: {outcome}")?;
         }
         writeln!(out, "\nTo replay a recording from your own board:")?;
         writeln!(out, "  kiebitz replay FILE.pcapng")?;
@@ -173,7 +218,6 @@ impl Stage {
 
 impl<'w, W: Write> Paper<'w, W> {
     pub(super) fn begin(out: &'w mut W, stage: &Stage) -> io::Result<Self> {
-        writeln!(out, "{}", stage.title())?;
         for line in stage.subscribe() {
             writeln!(out, "{}", line.trim_start_matches(' '))?;
         }
@@ -183,20 +227,63 @@ impl<'w, W: Write> Paper<'w, W> {
             out,
             plies: 0,
             ended: false,
+            remark: Vec::new(),
         })
     }
 
-    /// Prints a block if a move was made or the game ended.
+    /// Prints what another recording shows.
+    pub(super) fn begin_act(&mut self, stage: &Stage) -> io::Result<()> {
+        (self.plies, self.ended) = (0, false);
+        self.remark.clear();
+        writeln!(self.out, "{}\n{}\n", stage.title(), stage.speed())?;
+        self.out.flush()
+    }
+
+    /// Prints a block if a move was made, the game ended, or there is a remark.
     pub(super) fn print(&mut self, stage: &Stage) -> io::Result<()> {
-        if stage.plies == self.plies && stage.ended == self.ended {
+        let remarked = stage.remark != self.remark;
+        if stage.plies == self.plies && stage.ended == self.ended && !remarked {
             return Ok(());
         }
         (self.plies, self.ended) = (stage.plies, stage.ended);
+        if remarked {
+            self.remark.clone_from(&stage.remark);
+            for line in &self.remark {
+                writeln!(self.out, "{line}")?;
+            }
+            writeln!(self.out)?;
+        }
         for line in terminal::draw(&stage.scene(), stage.pen) {
             writeln!(self.out, "{line}")?;
         }
         writeln!(self.out)?;
         self.out.flush()
+    }
+}
+
+/// What kiebitz says with an event, in words; `None`: nothing but a move. `games` is before the event.
+fn remark(kind: &EventKind, games: &Games) -> Option<String> {
+    match kind {
+        EventKind::IncidentOpened(incident) | EventKind::IncidentUpdated(incident)
+            if incident.severity >= Severity::Hint =>
+        {
+            Some(format!(
+                "To the arbiter (Art. {}): {}",
+                incident.article, incident.advice
+            ))
+        }
+        EventKind::MoveAmended { played, .. } => {
+            let before = games
+                .current()?
+                .moves
+                .iter()
+                .find(|entry| entry.ply == played.ply)?;
+            let name = |san: &Option<String>, uci: &Option<String>| san.clone().or_else(|| uci.clone());
+            let (before, now) = (name(&before.san, &before.uci)?, name(&played.san, &played.uci)?);
+            Some(format!("Corrected: {before} was told, and {now} was played."))
+        }
+        EventKind::MoveRetracted { .. } => Some("Withdrawn: the move was taken back.".to_owned()),
+        _ => None,
     }
 }
 
