@@ -1,152 +1,180 @@
 //! The status for Prometheus, in its text format.
 
-use core::fmt::{Display, Write};
+use core::fmt::Write;
 
 use kiebitz_hardware::Timestamp;
 
 use super::{BoardStatus, Status};
+use crate::output::mqtt::{DeliveryState, Machine, StorageState};
 
 /// The media type of [`metrics`].
 pub(crate) const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// A number: its name, whether it only grows, what it is, and its value where that is known.
+type Number = (&'static str, &'static str, &'static str, Option<f64>);
+
+const GAUGE: &str = "gauge";
+const COUNTER: &str = "counter";
 
 /// All numbers of a status.
 pub(crate) fn metrics(status: &Status) -> String {
     let mut text = Text::default();
     let version = format!("{{version=\"{}\"}}", escaped(status.version));
-    text.metric("info", "gauge", "The program's version.", [(version, 1)]);
-    let (storage, delivery) = (&status.daemon.storage, &status.daemon.delivery);
-    let number = |value: bool| u64::from(value);
-    text.one(
+    text.metric("info", GAUGE, "The program's version.", [(version, 1.0)]);
+    let started = Some(seconds(status.started));
+    text.numbers([(
         "start_time_seconds",
-        "gauge",
+        GAUGE,
         "When it was started, since 1970.",
-        seconds(status.started),
-    );
-    text.one(
-        "journal_ok",
-        "gauge",
-        "Whether the journal takes events.",
-        number(storage.journal.ok),
-    );
-    text.one(
-        "journal_waiting_events",
-        "gauge",
-        "Events that are not kept yet.",
-        storage.journal.waiting,
-    );
-    text.one(
-        "journal_lost_events_total",
-        "counter",
-        "Events that are never kept.",
-        storage.journal.lost,
-    );
-    text.one(
-        "recordings_ok",
-        "gauge",
-        "Whether bytes are recorded.",
-        number(storage.recordings.ok),
-    );
+        started,
+    )]);
+    text.numbers(storage(&status.daemon.storage));
     if let Some(connected) = status.broker {
-        text.one(
-            "broker_connected",
-            "gauge",
-            "Whether the broker is connected.",
-            number(connected),
-        );
-        text.one(
-            "outbox_queued_messages",
-            "gauge",
-            "Messages that the broker does not have.",
-            delivery.queued,
-        );
-        text.one(
-            "outbox_behind_boards",
-            "gauge",
-            "Boards of which events wait in the journal.",
-            delivery.behind,
-        );
-        text.one(
-            "delivered_events_total",
-            "counter",
-            "Events that the broker has.",
-            delivery.events,
-        );
-        text.one(
-            "delivery_seconds_total",
-            "counter",
-            "How long they took, from what happened to the broker's word.",
-            delivery.all_ms as f64 / 1000.0,
-        );
+        text.numbers(delivery(connected, &status.daemon.delivery));
     }
-    let machine = &status.daemon.machine;
-    let disk = machine.disk;
-    text.perhaps(
-        "disk_free_bytes",
-        "Room on the journal's disk.",
-        disk.map(|disk| disk.free_bytes),
-    );
-    text.perhaps("disk_size_bytes", "Its size.", disk.map(|disk| disk.size_bytes));
-    text.perhaps(
-        "temperature_celsius",
-        "The computer's temperature.",
-        machine.temperature_c,
-    );
-    text.perhaps(
-        "under_voltage",
-        "Whether the power supply is too weak.",
-        machine.under_voltage.map(number),
-    );
-    text.perhaps(
-        "memory_bytes",
-        "What kiebitz has in memory.",
-        machine.memory_bytes,
-    );
+    text.numbers(machine(&status.daemon.machine));
     boards(&mut text, &status.boards);
     text.0
 }
 
+fn storage(storage: &StorageState) -> [Number; 4] {
+    let (journal, recordings) = (&storage.journal, &storage.recordings);
+    let [waiting, lost] = [journal.waiting, journal.lost].map(|events| Some(events as f64));
+    [
+        (
+            "journal_ok",
+            GAUGE,
+            "Whether the journal takes events.",
+            is(journal.ok),
+        ),
+        (
+            "journal_waiting_events",
+            GAUGE,
+            "Events that are not kept yet.",
+            waiting,
+        ),
+        (
+            "journal_lost_events_total",
+            COUNTER,
+            "Events that are never kept.",
+            lost,
+        ),
+        (
+            "recordings_ok",
+            GAUGE,
+            "Whether bytes are recorded.",
+            is(recordings.ok),
+        ),
+    ]
+}
+
+fn delivery(connected: bool, delivery: &DeliveryState) -> [Number; 5] {
+    let [queued, behind] = [delivery.queued, delivery.behind].map(|count| Some(count as f64));
+    let took = delivery.all_ms as f64 / 1000.0;
+    let took_help = "How long they took, from what happened to the broker's word.";
+    [
+        (
+            "broker_connected",
+            GAUGE,
+            "Whether the broker is connected.",
+            is(connected),
+        ),
+        (
+            "outbox_queued_messages",
+            GAUGE,
+            "Messages that the broker does not have.",
+            queued,
+        ),
+        (
+            "outbox_behind_boards",
+            GAUGE,
+            "Boards of which events wait in the journal.",
+            behind,
+        ),
+        (
+            "delivered_events_total",
+            COUNTER,
+            "Events that the broker has.",
+            Some(delivery.events as f64),
+        ),
+        ("delivery_seconds_total", COUNTER, took_help, Some(took)),
+    ]
+}
+
+fn machine(machine: &Machine) -> [Number; 5] {
+    let [free, size] = [
+        machine.disk.map(|disk| disk.free_bytes),
+        machine.disk.map(|disk| disk.size_bytes),
+    ];
+    let bytes = |bytes: Option<u64>| bytes.map(|bytes| bytes as f64);
+    let weak = machine.under_voltage.and_then(is);
+    [
+        (
+            "disk_free_bytes",
+            GAUGE,
+            "Room on the journal's disk.",
+            bytes(free),
+        ),
+        ("disk_size_bytes", GAUGE, "Its size.", bytes(size)),
+        (
+            "temperature_celsius",
+            GAUGE,
+            "The computer's temperature.",
+            machine.temperature_c,
+        ),
+        (
+            "under_voltage",
+            GAUGE,
+            "Whether the power supply is too weak.",
+            weak,
+        ),
+        (
+            "memory_bytes",
+            GAUGE,
+            "What kiebitz has in memory.",
+            bytes(machine.memory_bytes),
+        ),
+    ]
+}
+
 fn boards(text: &mut Text, boards: &[BoardStatus]) {
-    text.board(
-        "connected",
-        "gauge",
-        "Whether the board answers.",
-        boards,
-        |board| Some(u64::from(board.connected)),
-    );
-    text.board("playing", "gauge", "Whether a game is played.", boards, |board| {
-        Some(u64::from(board.playing))
+    let mut each = |name, kind, help, value: &dyn Fn(&BoardStatus) -> Option<f64>| {
+        text.board(name, kind, help, boards, value);
+    };
+    each("connected", GAUGE, "Whether the board answers.", &|board| {
+        is(board.connected)
     });
-    text.board("clock", "gauge", "Whether a clock answers.", boards, |board| {
-        Some(u64::from(board.clock))
+    each("playing", GAUGE, "Whether a game is played.", &|board| {
+        is(board.playing)
     });
-    text.board(
+    each("clock", GAUGE, "Whether a clock answers.", &|board| {
+        is(board.clock)
+    });
+    each(
         "battery_percent",
-        "gauge",
+        GAUGE,
         "Charge of the board's own battery.",
-        boards,
-        |board| board.battery,
+        &|board| board.battery.map(f64::from),
     );
-    text.board(
+    each(
         "heard_seconds",
-        "gauge",
+        GAUGE,
         "When something was last heard of it, since 1970.",
-        boards,
-        |board| board.line.heard.map(seconds),
+        &|board| board.line.heard.map(seconds),
     );
-    text.board(
-        "messages_total",
-        "counter",
-        "Messages that came whole.",
-        boards,
-        |board| Some(board.line.messages),
-    );
-    text.board(
+    each("messages_total", COUNTER, "Messages that came whole.", &|board| {
+        Some(board.line.messages as f64)
+    });
+    each(
         "damaged_bytes_total",
-        "counter",
+        COUNTER,
         "Bytes of damaged messages, and of none.",
-        boards,
-        |board| Some(board.line.damaged_bytes),
+        &|board| Some(board.line.damaged_bytes as f64),
     );
+}
+
+fn is(so: bool) -> Option<f64> {
+    Some(f64::from(u8::from(so)))
 }
 
 fn seconds(at: Timestamp) -> f64 {
@@ -157,12 +185,12 @@ fn seconds(at: Timestamp) -> f64 {
 struct Text(String);
 
 impl Text {
-    fn metric<V: Display>(
+    fn metric(
         &mut self,
         name: &str,
         kind: &str,
         help: &str,
-        samples: impl IntoIterator<Item = (String, V)>,
+        samples: impl IntoIterator<Item = (String, f64)>,
     ) {
         let mut samples = samples.into_iter().peekable();
         if samples.peek().is_none() {
@@ -178,21 +206,19 @@ impl Text {
         }
     }
 
-    fn one(&mut self, name: &str, kind: &str, help: &str, value: impl Display) {
-        self.metric(name, kind, help, [(String::new(), value)]);
+    fn numbers(&mut self, numbers: impl IntoIterator<Item = Number>) {
+        for (name, kind, help, value) in numbers {
+            self.metric(name, kind, help, value.map(|value| (String::new(), value)));
+        }
     }
 
-    fn perhaps(&mut self, name: &str, help: &str, value: Option<impl Display>) {
-        self.metric(name, "gauge", help, value.map(|value| (String::new(), value)));
-    }
-
-    fn board<V: Display>(
+    fn board(
         &mut self,
         name: &str,
         kind: &str,
         help: &str,
         boards: &[BoardStatus],
-        value: impl Fn(&BoardStatus) -> Option<V>,
+        value: impl Fn(&BoardStatus) -> Option<f64>,
     ) {
         let sample = |board: &BoardStatus| {
             let labels = format!("{{board=\"{}\"}}", escaped(&board.board));
