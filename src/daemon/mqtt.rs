@@ -131,7 +131,8 @@ impl Mqtt {
         for name in touched {
             let Some(board) = hall.board(name) else { continue };
             if self.add(name) {
-                let view = BoardView::of(board);
+                let view = BoardView::new(board.tracker(), board.version(), board.battery());
+                let view = view.later_by(board.ahead());
                 messages.extend(self.publisher.project(now, name, events, view));
             }
         }

@@ -3,9 +3,10 @@
 use kiebitz_hardware::Timestamp;
 
 use super::machine::MachineWatch;
-use crate::hall::Hall;
-use crate::output::mqtt::{ConnectionState, DaemonHealth, DeliveryState, Outbox, StorageState};
-use crate::output::status::Status;
+use crate::events::version_text;
+use crate::hall::{Board, Hall};
+use crate::output::mqtt::{ConnectionState, DaemonHealth, DeliveryState, LineHealth, Outbox, StorageState};
+use crate::output::status::{BoardStatus, Status};
 
 /// What is beside the boards.
 #[derive(Debug)]
@@ -32,7 +33,22 @@ impl Situation {
         let connection = self.outbox.as_ref().map(|outbox| *outbox.connection().borrow());
         let broker = connection.map(|connection| connection == ConnectionState::Connected);
         let health = self.health(storage);
-        Status::new(&self.host, (self.started, now), broker, health, hall)
+        let boards = hall.boards().map(|board| board_status(board, hall)).collect();
+        Status::new(&self.host, (self.started, now), broker, health, boards)
+    }
+}
+
+fn board_status(board: &Board, hall: &Hall) -> BoardStatus {
+    BoardStatus {
+        board: board.name().to_owned(),
+        connected: board.is_connected(),
+        port: board.port().to_owned(),
+        serial: board.serial().map(str::to_owned),
+        version: board.version().map(version_text),
+        playing: !board.is_idle(),
+        clock: board.tracker().has_clock(),
+        battery: board.battery(),
+        line: LineHealth::new(board.heard(), hall.counters(board.name())),
     }
 }
 

@@ -320,6 +320,11 @@ pub enum EventKind {
     },
 }
 
+/// A firmware's version as it is published.
+pub(crate) fn version_text((major, minor): (u8, u8)) -> String {
+    format!("{major}.{minor}")
+}
+
 impl EventKind {
     /// Gives the times in it, which are all from before it was published, as `then` has them.
     pub(crate) fn date(&mut self, then: impl Fn(Timestamp) -> Timestamp) {

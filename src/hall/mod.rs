@@ -26,7 +26,6 @@ pub use board::Board;
 use line::{HallLine, Seat};
 pub use names::Names;
 pub(crate) use names::serials;
-pub(crate) use presence::version_text;
 use steps::Steps;
 
 /// A line of the hall.

@@ -3,7 +3,7 @@
 use kiebitz_hardware::{Identity, Observation};
 use kiebitz_protocol::BatteryStatus;
 
-use crate::events::EventKind;
+use crate::events::{EventKind, version_text};
 
 /// Follows the coming and going of the board on one port.
 #[derive(Debug)]
@@ -86,9 +86,4 @@ impl Presence {
             .as_deref()
             .or(self.identity.serial.as_deref())
     }
-}
-
-/// A firmware's version as it is published.
-pub(crate) fn version_text((major, minor): (u8, u8)) -> String {
-    format!("{major}.{minor}")
 }

@@ -7,7 +7,6 @@ use kiebitz_hardware::Timestamp;
 use serde::Serialize;
 
 use crate::events::rfc3339;
-use crate::hall::{Board, Hall};
 use crate::output::mqtt::{DaemonHealth, LineHealth};
 pub(crate) use metrics::{MEDIA_TYPE, metrics};
 pub(crate) use page::page;
@@ -55,12 +54,8 @@ impl Status {
         (started, as_of): (Timestamp, Timestamp),
         broker: Option<bool>,
         daemon: DaemonHealth,
-        hall: &Hall,
+        boards: Vec<BoardStatus>,
     ) -> Self {
-        let boards: Vec<BoardStatus> = hall
-            .boards()
-            .map(|board| BoardStatus::new(board, LineHealth::new(board.heard(), hall.counters(board.name()))))
-            .collect();
         let mut problems = Vec::new();
         for (what, keeping) in [
             ("journal", &daemon.storage.journal),
@@ -84,22 +79,6 @@ impl Status {
             broker,
             daemon,
             boards,
-        }
-    }
-}
-
-impl BoardStatus {
-    fn new(board: &Board, line: LineHealth) -> Self {
-        Self {
-            board: board.name().to_owned(),
-            connected: board.is_connected(),
-            port: board.port().to_owned(),
-            serial: board.serial().map(str::to_owned),
-            version: board.version().map(crate::hall::version_text),
-            playing: !board.is_idle(),
-            clock: board.tracker().has_clock(),
-            battery: board.battery(),
-            line,
         }
     }
 }

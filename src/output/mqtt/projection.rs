@@ -14,11 +14,10 @@ use super::public::PublicProjection;
 use super::topics::BoardTopics;
 use crate::events::incidents::Incidents;
 use crate::events::record::{GameRecord, Games};
-use crate::events::{Action, Event, EventKind, Incident};
-use crate::hall::{Board, version_text};
+use crate::events::{Action, Event, EventKind, Incident, version_text};
 use crate::output::pgn::pgn;
 use crate::referee::command::Announced;
-use crate::tracker::{ClockFace, Orientation};
+use crate::tracker::{ClockFace, Orientation, Tracker};
 
 /// What stands on a board and its clock at a moment.
 #[derive(Debug, Clone, Copy)]
@@ -366,22 +365,26 @@ impl Projection {
 }
 
 impl<'a> BoardView<'a> {
-    /// Of a board, in the time of its events.
+    /// Of a board that `tracker` follows, with its version and the charge of its own battery.
     #[must_use]
-    pub fn of(board: &'a Board) -> Self {
-        let tracker = board.tracker();
-        let dated = |clock: ClockFace| ClockFace {
-            as_of: clock.as_of + board.ahead(),
-            ..clock
-        };
+    pub fn new(tracker: &'a Tracker, version: Option<(u8, u8)>, battery: Option<u8>) -> Self {
         Self {
             placement: tracker.placement(),
             expected: tracker.expected(),
-            clock: tracker.clock().map(dated),
+            clock: tracker.clock(),
             orientation: tracker.orientation(),
-            version: board.version(),
-            battery: board.battery(),
+            version,
+            battery,
         }
+    }
+
+    /// Of a board to whose times so much has to be added.
+    #[must_use]
+    pub fn later_by(mut self, ahead: Duration) -> Self {
+        if let Some(clock) = &mut self.clock {
+            clock.as_of = clock.as_of + ahead;
+        }
+        self
     }
 }
 
