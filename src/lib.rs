@@ -20,6 +20,7 @@ pub mod referee;
 pub mod replay;
 pub mod restart;
 pub mod system_time;
+mod text_file;
 pub mod tools;
 pub mod tracker;
 mod vocabulary;

@@ -22,6 +22,7 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 
 use crate::laws::Regulations;
 use crate::output::mqtt::{MqttConfig, host_name, is_open_to_all};
+use crate::text_file;
 
 pub use error::{ConfigError, Mistake};
 pub(crate) use event::Played;
@@ -223,7 +224,7 @@ impl Config {
     ///
     /// When the file cannot be read, or has a mistake; the message names file and line.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Unreadable {
+        let text = text_file::read(path).map_err(|source| ConfigError::Unreadable {
             path: path.to_owned(),
             source,
         })?;

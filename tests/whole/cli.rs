@@ -240,6 +240,63 @@ fn configuration_that_makes_no_sense_is_wrong_usage() {
 }
 
 #[test]
+fn configuration_that_is_no_text_in_utf8_is_refused_with_the_next_step() {
+    let refused = |config: &Path| {
+        let output = kiebitz(&["replay", CAPTURE, "--config"])
+            .arg(config)
+            .output()
+            .expect("kiebitz runs");
+        assert_eq!(output.status.code(), Some(2));
+        stderr(&output).to_owned()
+    };
+    let latin = scratch("latin.toml", b"[event]\nname = \"M\xfcnchen\"\n");
+    assert_eq!(
+        refused(&latin),
+        format!(
+            "kiebitz: cannot read the configuration {}: line 2 is not in UTF-8 but perhaps in Latin-1: save the file as \
+             UTF-8, or convert it with `iconv -f LATIN1 -t UTF-8 FILE >NEWFILE`\n",
+            latin.display()
+        )
+    );
+    let utf16: Vec<u8> = "\u{feff}[event]\n"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let utf16 = refused(&scratch("utf16.toml", &utf16));
+    assert!(
+        utf16.contains("it is in UTF-16") && utf16.lines().count() == 1,
+        "{utf16}"
+    );
+    let folder = refused(latin.parent().expect("a folder"));
+    assert!(
+        folder.ends_with(": it is a folder: name the file in it\n") && folder.lines().count() == 1,
+        "{folder}"
+    );
+}
+
+#[test]
+fn files_with_the_mark_of_windows_editors_are_read() {
+    let config = scratch(
+        "marked.toml",
+        "\u{feff}[event]\nlaws = \"fide-2014\"\n".as_bytes(),
+    );
+    let commands = scratch(
+        "marked.jsonl",
+        "\u{feff}{\"id\":\"1\",\"do\":\"set_players\",\"white\":\"Ada\",\"black\":\"B\",\"board\":\"board-1\",\
+         \"at\":\"2026-08-05T07:28:05Z\"}\n"
+            .as_bytes(),
+    );
+    let output = kiebitz(&["replay", "--json", CAPTURE, "--config"])
+        .arg(&config)
+        .arg("--commands")
+        .arg(&commands)
+        .output()
+        .expect("kiebitz runs");
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""));
+    assert!(stdout(&output).contains("\"laws\":\"fide-2014\"") && stdout(&output).contains("Ada"));
+}
+
+#[test]
 fn missing_file_fails_with_advice() {
     let output = run(&["replay", "no-such.pcapng"]);
     assert_eq!(output.status.code(), Some(1));

@@ -6,6 +6,7 @@ use anyhow::{Context, anyhow};
 use kiebitz_hardware::Timestamp;
 
 use super::{Command, fields, take_text};
+use crate::text_file;
 
 /// A command with its time and board.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,8 +36,7 @@ impl CommandFile {
     ///
     /// When the file cannot be read or a line is not a command; the message names file and line.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
-        let text =
-            std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let text = text_file::read(path).with_context(|| format!("cannot read {}", path.display()))?;
         Self::parse(path, &text)
     }
 
