@@ -19,6 +19,7 @@ mod port;
 pub mod referee;
 pub mod replay;
 pub mod restart;
+mod shown;
 pub mod system_time;
 mod text_file;
 pub mod tools;

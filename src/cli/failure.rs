@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::Error;
 use kiebitz_hardware::capture::{CaptureError, FileKind};
 
-use crate::Exit;
+use crate::{Exit, shown};
 
 /// Prints an error once, as a chain, with advice on what to do about it.
 pub(super) fn report(error: &Error) -> Exit {
@@ -87,7 +87,7 @@ fn advice(error: &Error) -> Option<&'static str> {
 
 fn print(text: &str) {
     // Nothing can be done when stderr is gone.
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(shown::stderr(), "{text}");
 }
 
 #[cfg(test)]

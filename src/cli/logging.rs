@@ -5,6 +5,8 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
+use crate::shown::LogLines;
+
 /// What is logged.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Logging {
@@ -45,7 +47,7 @@ impl Logging {
     /// Starts to log.
     pub(super) fn start(&self) {
         let layer = tracing_subscriber::fmt::layer()
-            .with_writer(std::io::stderr)
+            .with_writer(LogLines::default)
             .without_time();
         // Only one can be set for a process; the first stays.
         let _ = tracing_subscriber::registry()

@@ -26,9 +26,9 @@ mod stretch;
 use std::ffi::OsString;
 use std::io::{BufWriter, Write};
 
-use crate::Exit;
 use crate::output::terminal;
 use crate::tools::demo::Venue;
+use crate::{Exit, shown};
 use request::Request;
 
 /// All that the command line takes, for man pages and completions. The program itself has no use for it.
@@ -44,7 +44,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Ok(request) => request,
         Err(error) => return usage(&error),
     };
-    let mut out = BufWriter::with_capacity(BUFFER, std::io::stdout().lock());
+    let mut out = BufWriter::with_capacity(BUFFER, shown::stdout());
     let done = match request {
         Request::Backup(request) => backup::run(&request, &mut out),
         #[cfg(target_os = "linux")]
@@ -85,10 +85,12 @@ fn venue() -> Venue {
 /// Prints what clap has to say. Help and version go to stdout and are no failure.
 fn usage(error: &clap::Error) -> Exit {
     // Nothing can be done when this cannot be printed.
-    let _ = error.print();
     if error.use_stderr() {
+        // Without colours: an argument that it repeats may be the name of a file from anybody.
+        let _ = write!(shown::stderr(), "{}", error.render());
         Exit::Usage
     } else {
+        let _ = error.print();
         Exit::Fine
     }
 }

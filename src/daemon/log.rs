@@ -9,6 +9,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use crate::config::Config;
 use crate::events::{Event, EventKind};
 use crate::laws::{Regulations, Severity};
+use crate::shown::LogLines;
 
 /// Starts to log.
 pub(crate) fn start(targets: Targets) {
@@ -21,7 +22,7 @@ pub(crate) fn start(targets: Targets) {
         None => {
             // The text of each line names the board already; its span would repeat it.
             let words = filter_fn(|data| data.is_event());
-            let stderr = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+            let stderr = tracing_subscriber::fmt::layer().with_writer(LogLines::default);
             registry.with(stderr.with_filter(words)).try_init()
         }
     };

@@ -348,7 +348,7 @@ impl CaptureFile {
 
 fn notify(text: &str) {
     // When stderr is closed, nobody is reading.
-    let _ = writeln!(io::stderr().lock(), "kiebitz: {text}");
+    let _ = writeln!(crate::shown::stderr(), "kiebitz: {text}");
 }
 
 /// At most this many inputs of the port wait to be recorded; then reading waits.

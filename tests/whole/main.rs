@@ -57,6 +57,8 @@ mod rivals;
 #[cfg(unix)]
 mod room;
 mod schema;
+#[cfg(target_os = "linux")]
+mod shown;
 #[cfg(unix)]
 mod soak;
 #[cfg(target_os = "linux")]

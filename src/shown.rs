@@ -1,0 +1,182 @@
+//! What people see in a terminal. Names, serial numbers and recordings may come from anybody, and a terminal obeys what
+//! control characters in them say: it hides lines, renames its window, answers. So they are shown, not sent.
+//!
+//! All that goes to stderr passes through here, and what goes to stdout where that is a terminal: files and pipes get the
+//! bytes as they are.
+
+use core::fmt::Write as _;
+use std::io::{self, IsTerminal, Write};
+
+/// The longest character in UTF-8, in bytes.
+const LONGEST_CHARACTER: usize = 4;
+
+/// Hands text on, with control characters escaped as JSON does: `\u001b`. Line breaks and tabs stay.
+#[derive(Debug)]
+pub(crate) struct Shown<W> {
+    inner: W,
+    escapes: bool,
+    /// The beginning of a character, whose other bytes are still to come.
+    begun: Vec<u8>,
+}
+
+/// stdout; for a terminal, with control characters escaped.
+pub(crate) fn stdout() -> Shown<io::StdoutLock<'static>> {
+    let inner = io::stdout().lock();
+    let escapes = inner.is_terminal();
+    Shown::new(inner, escapes)
+}
+
+/// stderr, with control characters escaped.
+pub(crate) fn stderr() -> Shown<io::StderrLock<'static>> {
+    Shown::new(io::stderr().lock(), true)
+}
+
+/// stderr for a log, of which each event is one line: line breaks in it are escaped as well.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct LogLines;
+
+impl Write for LogLines {
+    fn write(&mut self, event: &[u8]) -> io::Result<usize> {
+        let line = String::from_utf8_lossy(event);
+        let mut shown = String::new();
+        for character in line.strip_suffix('\n').unwrap_or(&line).chars() {
+            match character {
+                '\n' => shown.push_str("\\n"),
+                character => push(&mut shown, character),
+            }
+        }
+        shown.push('\n');
+        io::stderr().lock().write_all(shown.as_bytes())?;
+        Ok(event.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<W: Write> Shown<W> {
+    /// Hands text on to `inner` as it is, or escaped.
+    pub(crate) fn new(inner: W, escapes: bool) -> Self {
+        Self {
+            inner,
+            escapes,
+            begun: Vec::new(),
+        }
+    }
+}
+
+impl<W: Write> Write for Shown<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if !self.escapes {
+            return self.inner.write(bytes);
+        }
+        let mut all = core::mem::take(&mut self.begun);
+        all.extend_from_slice(bytes);
+        let end = all.len() - begun(&all);
+        self.begun = all.split_off(end);
+        self.inner.write_all(escaped(&all).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let begun = core::mem::take(&mut self.begun);
+        self.inner.write_all(escaped(&begun).as_bytes())?;
+        self.inner.flush()
+    }
+}
+
+/// The text of these bytes with control characters escaped. Bytes that are no text are replaced.
+fn escaped(bytes: &[u8]) -> String {
+    let mut shown = String::with_capacity(bytes.len());
+    for character in String::from_utf8_lossy(bytes).chars() {
+        match character {
+            '\n' => shown.push('\n'),
+            character => push(&mut shown, character),
+        }
+    }
+    shown
+}
+
+fn push(shown: &mut String, character: char) {
+    if is_obeyed(character) {
+        // Writing to a string cannot fail.
+        let _ = write!(shown, "\\u{:04x}", u32::from(character));
+    } else {
+        shown.push(character);
+    }
+}
+
+/// Whether a terminal does something instead of showing the character: the control characters, and those that turn the
+/// direction of writing around, so that text reads as something else.
+fn is_obeyed(character: char) -> bool {
+    let turns = matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    turns || (character.is_control() && character != '\t')
+}
+
+/// How many bytes at the end may be the beginning of a character.
+fn begun(bytes: &[u8]) -> usize {
+    let last = bytes.iter().rev().take(LONGEST_CHARACTER - 1);
+    let first = last.clone().position(|byte| byte & 0xc0 != 0x80);
+    let Some(before) = first else { return 0 };
+    let length = match bytes.iter().rev().nth(before) {
+        Some(0xc2..=0xdf) => 2,
+        Some(0xe0..=0xef) => 3,
+        Some(0xf0..=0xf4) => 4,
+        _ => 1,
+    };
+    if before + 1 < length { before + 1 } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What arrives of text that is written in pieces of so many bytes.
+    fn shown(text: &[u8], piece: usize, escapes: bool) -> Vec<u8> {
+        let mut writer = Shown::new(Vec::new(), escapes);
+        for piece in text.chunks(piece) {
+            writer.write_all(piece).expect("room");
+        }
+        writer.flush().expect("room");
+        writer.inner
+    }
+
+    #[test]
+    fn control_characters_are_shown_however_the_text_is_cut() {
+        let text = "Zoë ♔\t𝄞\u{1b}]0;title\u{7}\u{9b}2J\u{7f}\r\n\u{202e}end\0\n";
+        let expected = "Zoë ♔\t𝄞\\u001b]0;title\\u0007\\u009b2J\\u007f\\u000d\n\\u202eend\\u0000\n";
+        for piece in 1..=text.len() {
+            let shown = String::from_utf8(shown(text.as_bytes(), piece, true)).expect("UTF-8");
+            assert_eq!(shown, expected, "in pieces of {piece}");
+        }
+    }
+
+    /// A byte of an older character set may be a control character there.
+    #[test]
+    fn bytes_that_are_no_text_do_not_come_through() {
+        for bytes in [
+            &b"a\x9b2Jb"[..],
+            b"a\xffb",
+            b"a\xe2\x99",
+            b"\xf0\x9f\x92",
+            b"\xc2",
+            b"\x80\x80\x80\x80",
+        ] {
+            for piece in 1..=bytes.len() {
+                let shown = shown(bytes, piece, true);
+                let text = String::from_utf8(shown).expect("UTF-8");
+                assert!(text.contains('\u{fffd}'), "{text}");
+                assert_eq!(text.contains('a'), bytes.contains(&b'a'));
+            }
+        }
+    }
+
+    #[test]
+    fn files_and_pipes_get_the_bytes_as_they_are() {
+        let bytes = b"\x1b[31m\xff\x9b\r\n";
+        for piece in 1..=bytes.len() {
+            assert_eq!(shown(bytes, piece, false), bytes);
+        }
+    }
+}

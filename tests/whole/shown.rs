@@ -1,0 +1,161 @@
+//! What anybody may have written, and a terminal would obey: it is shown there, and not sent.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+
+use rustix::pty::OpenptFlags;
+use tempfile::TempDir;
+
+const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tools/demo/game.pcapng");
+/// Names the window; clears the screen, in the short way too.
+const OBEYED: &str = "a\u{1b}]0;mine\u{7}\u{1b}[2J\u{9b}2Jb";
+const SHOWN: &str = "a\\u001b]0;mine\\u0007\\u001b[2J\\u009b2Jb";
+
+fn kiebitz<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kiebitz"));
+    command
+        .args(args)
+        .env("TZ", "UTC")
+        .env_remove("KIEBITZ_LOG")
+        .env_remove("JOURNAL_STREAM")
+        .stdin(Stdio::null());
+    command
+}
+
+/// All that a terminal gets of a command, line breaks as the program writes them.
+fn in_terminal(mut command: Command) -> String {
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    let terminal = rustix::pty::openpt(flags).unwrap();
+    rustix::pty::grantpt(&terminal).unwrap();
+    rustix::pty::unlockpt(&terminal).unwrap();
+    let path = rustix::pty::ptsname(&terminal, Vec::new()).unwrap();
+    let inside = File::options()
+        .read(true)
+        .write(true)
+        .open(path.to_str().unwrap())
+        .unwrap();
+    command.stdout(inside.try_clone().unwrap()).stderr(inside);
+    let mut child = command.spawn().unwrap();
+    // It holds the terminal's other side, which must be closed for the end to be seen.
+    drop(command);
+    let mut shown = Vec::new();
+    // The end is an error: nobody is left at the other side.
+    let _ = File::from(terminal).read_to_end(&mut shown);
+    child.wait().unwrap();
+    String::from_utf8(shown).unwrap().replace("\r\n", "\n")
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+/// A capture whose name is not to be obeyed, and a file of commands that gives a player such a name.
+fn foreign(folder: &TempDir) -> (PathBuf, PathBuf) {
+    let capture = folder.path().join(format!("{OBEYED}.pcapng"));
+    std::fs::copy(DEMO, &capture).unwrap();
+    let players = format!(
+        r#"{{"id":"1","do":"set_players","white":{},"black":"B","board":"board-1","at":"2026-08-05T07:28:05Z"}}"#,
+        serde_json::to_string(OBEYED).unwrap()
+    );
+    let commands = folder.path().join("arbiter.jsonl");
+    std::fs::write(&commands, players).unwrap();
+    (capture, commands)
+}
+
+#[test]
+fn terminal_shows_what_a_file_gets_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let (capture, commands) = foreign(&folder);
+    let sheet = || {
+        let mut command = kiebitz(["replay"]);
+        command.arg(&capture).arg("--commands").arg(&commands);
+        command
+    };
+    let Output { stdout, .. } = sheet().output().unwrap();
+    assert!(text(&stdout).contains(OBEYED), "{}", text(&stdout));
+    let shown = in_terminal(sheet());
+    assert!(shown.contains(SHOWN), "{shown}");
+    // Nothing else is different; the line under the name is as long as the name.
+    assert_eq!(shown, text(&stdout).replace(OBEYED, SHOWN));
+    assert!(!shown.contains(['\u{1b}', '\u{7}', '\u{9b}']));
+}
+
+/// Escaped as JSON has it, events stay events.
+#[test]
+fn events_on_a_terminal_are_the_same_events() {
+    let folder = tempfile::tempdir().unwrap();
+    let (capture, commands) = foreign(&folder);
+    let events = || {
+        let mut command = kiebitz(["replay", "--json"]);
+        command.arg(&capture).arg("--commands").arg(&commands);
+        command
+    };
+    let Output { stdout, .. } = events().output().unwrap();
+    // A control character of the second set is no matter for JSON.
+    assert!(text(&stdout).contains('\u{9b}'), "{}", text(&stdout));
+    let shown = in_terminal(events());
+    assert!(!shown.contains(|c: char| c.is_control() && c != '\n'), "{shown}");
+    let read = |text: &str| -> Vec<serde_json::Value> {
+        let lines = text.lines().map(serde_json::from_str);
+        lines.collect::<Result<_, _>>().unwrap()
+    };
+    assert_eq!(read(&shown), read(text(&stdout)));
+}
+
+#[test]
+fn failures_and_wrong_usage_show_what_they_name() {
+    let missing = format!("{OBEYED}.pcapng");
+    let option = format!("--{OBEYED}");
+    // What reads the arguments leaves out sequences that it knows.
+    for (args, shown) in [(["replay", &missing], SHOWN), (["replay", &option], "\\u009b2Jb")] {
+        let Output { stdout, stderr, .. } = kiebitz(args).output().unwrap();
+        assert!(stdout.is_empty());
+        assert!(text(&stderr).contains(shown), "{}", text(&stderr));
+        assert!(!text(&stderr).contains(['\u{1b}', '\u{7}', '\u{9b}']));
+        assert_eq!(in_terminal(kiebitz(args)), text(&stderr));
+    }
+}
+
+fn line_with(child: &mut Child, words: &str) -> String {
+    let log = BufReader::new(child.stderr.take().unwrap());
+    let mut lines = log.lines().map(Result::unwrap);
+    lines.find(|line| line.contains(words)).expect(words)
+}
+
+#[test]
+fn log_shows_what_it_names_on_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("kiebitz.toml");
+    let port = format!("/dev/{OBEYED}\nkiebitz: all is well");
+    let settings = format!(
+        "[daemon]\nstate_directory = {:?}\n[ports]\nusb = false\n[[port]]\npath = {}\n",
+        folder.path().join("state"),
+        toml_text(&port)
+    );
+    std::fs::write(&config, settings).unwrap();
+    let mut daemon = kiebitz(["run", "--config"])
+        .arg(&config)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let line = line_with(&mut daemon, "is configured but not there");
+    daemon.kill().unwrap();
+    daemon.wait().unwrap();
+    assert!(!line.contains(['\u{1b}', '\u{7}', '\u{9b}']), "{line}");
+    assert!(
+        line.contains("]0;mine") && line.contains("kiebitz: all is well"),
+        "{line}"
+    );
+}
+
+/// As TOML has control characters: none of them stands in the file itself.
+fn toml_text(text: &str) -> String {
+    let escaped = text.chars().map(|character| match character {
+        character if character.is_control() => format!("\\u{:04X}", u32::from(character)),
+        character => character.to_string(),
+    });
+    format!("\"{}\"", escaped.collect::<String>())
+}
