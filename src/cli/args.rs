@@ -48,6 +48,8 @@ pub(super) enum Command {
     Backup(BackupArguments),
     #[cfg(target_os = "linux")]
     Boards(BoardsArguments),
+    #[cfg(target_os = "linux")]
+    CheckConfig(CheckConfigArguments),
     Demo(DemoArguments),
     #[cfg(unix)]
     Emulate(EmulateArguments),
@@ -107,6 +109,18 @@ pub(super) struct BoardsArguments {
     /// Print one JSON object per port; with --watch, again at every change
     #[arg(long)]
     pub(super) json: bool,
+    #[command(flatten)]
+    help: Help,
+}
+
+/// Say what is wrong with a configuration, or what kiebitz makes of it
+#[cfg(target_os = "linux")]
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true, after_help = after::CHECK_CONFIG)]
+pub(super) struct CheckConfigArguments {
+    /// Configuration file [default: /etc/kiebitz.toml]
+    #[arg(value_name = "FILE")]
+    pub(super) file: Option<PathBuf>,
     #[command(flatten)]
     help: Help,
 }

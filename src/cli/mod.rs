@@ -4,6 +4,8 @@
 
 mod args;
 mod backup;
+#[cfg(target_os = "linux")]
+mod check_config;
 mod export;
 mod failure;
 mod games;
@@ -49,6 +51,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Request::Backup(request) => backup::run(&request, &mut out),
         #[cfg(target_os = "linux")]
         Request::Boards(options) => crate::tools::boards::run(&options, &mut out),
+        #[cfg(target_os = "linux")]
+        Request::CheckConfig(file) => check_config::run(file.as_deref(), &mut out),
         Request::Demo(demo) => crate::tools::demo::run(&demo, venue(), &mut out),
         #[cfg(unix)]
         Request::Emulate(emulation) => crate::tools::emulate::run(&emulation, &mut out),

@@ -45,6 +45,8 @@ pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request,
         Command::Backup(backup) => Ok(Request::Backup(backup.into())),
         #[cfg(target_os = "linux")]
         Command::Boards(boards) => Ok(Request::Boards(boards.into())),
+        #[cfg(target_os = "linux")]
+        Command::CheckConfig(check) => Ok(Request::CheckConfig(check.file)),
         Command::Demo(demo) => Ok(Request::Demo(demo.into())),
         #[cfg(unix)]
         Command::Emulate(emulate) => emulation(emulate)

@@ -22,6 +22,9 @@ pub(super) enum Request {
     Backup(BackupRequest),
     #[cfg(target_os = "linux")]
     Boards(boards::Options),
+    /// Check the configuration, of a file if one was named.
+    #[cfg(target_os = "linux")]
+    CheckConfig(Option<PathBuf>),
     Demo(Demo),
     #[cfg(unix)]
     Emulate(Emulation),

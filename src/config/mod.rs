@@ -215,7 +215,7 @@ pub enum ClockText {
 }
 
 /// The configuration's file if none is named.
-const CONFIGURATION: &str = "/etc/kiebitz.toml";
+pub const USUAL_FILE: &str = "/etc/kiebitz.toml";
 
 impl Config {
     /// The configuration of a file.
@@ -237,12 +237,14 @@ impl Config {
     ///
     /// As [`read`](Self::read).
     pub fn read_or_default(path: Option<&Path>) -> Result<Self, ConfigError> {
-        let usual = Path::new(CONFIGURATION);
-        match path {
-            Some(path) => Self::read(path),
-            None if usual.exists() => Self::read(usual),
-            None => Ok(Self::default()),
-        }
+        Self::file(path).map_or_else(|| Ok(Self::default()), Self::read)
+    }
+
+    /// The file that [`read_or_default`](Self::read_or_default) reads; `None`: there is none.
+    #[must_use]
+    pub fn file(path: Option<&Path>) -> Option<&Path> {
+        let usual = Path::new(USUAL_FILE);
+        path.or_else(|| usual.exists().then_some(usual))
     }
 
     /// The configuration in `text`; `path` is its file's name, for the errors.
@@ -259,7 +261,7 @@ impl Config {
     #[must_use]
     pub fn exposed_file<'p>(&self, path: Option<&'p Path>) -> Option<&'p Path> {
         let secret = self.mqtt.as_ref().is_some_and(MqttConfig::has_password);
-        let file = path.unwrap_or_else(|| Path::new(CONFIGURATION));
+        let file = path.unwrap_or_else(|| Path::new(USUAL_FILE));
         (secret && is_open_to_all(file)).then_some(file)
     }
 

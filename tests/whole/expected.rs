@@ -16,6 +16,8 @@ pub(crate) const TEXTS: &[Text] = &[
     text("backup.txt", &["backup", "--help"]),
     #[cfg(target_os = "linux")]
     text("boards.txt", &["boards", "--help"]),
+    #[cfg(target_os = "linux")]
+    text("check-config.txt", &["check-config", "--help"]),
     text("demo.txt", &["demo", "--help"]),
     #[cfg(unix)]
     text("emulate.txt", &["emulate", "--help"]),

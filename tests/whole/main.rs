@@ -35,6 +35,8 @@ mod expected;
 mod export;
 #[cfg(target_os = "linux")]
 mod faults;
+#[cfg(target_os = "linux")]
+mod first_minutes;
 #[cfg(unix)]
 mod fuzzed;
 mod games;

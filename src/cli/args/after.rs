@@ -32,6 +32,19 @@ Exit codes: 0 success; 1 no port was found, or a port or board needs attention; 
 by Ctrl-C.";
 
 #[cfg(target_os = "linux")]
+pub(super) const CHECK_CONFIG: &str = "\
+No port is opened, and nothing is sent to the broker; only its name is looked up. After what kiebitz
+makes of the configuration there are lines that begin with `!`: what cannot work as it is now. No
+password is ever printed. Run it as the user who runs kiebitz: others may read other files.
+
+Examples:
+  kiebitz check-config
+  kiebitz check-config new.toml && sudo cp new.toml /etc/kiebitz.toml
+  sudo -Hu kiebitz kiebitz check-config
+
+Exit codes: 0 the configuration can be used, or there is none; 2 it has a mistake, or cannot be read.";
+
+#[cfg(target_os = "linux")]
 pub(super) const RECORD: &str = "\
 The boards' memory is read first; after that they are kept reporting. The file can be replayed at any
 time, even while it grows. A port that is unplugged is opened again when it comes back. A running kiebitz

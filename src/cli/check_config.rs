@@ -1,0 +1,51 @@
+//! `kiebitz check-config`.
+
+mod doubts;
+mod outline;
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::failure;
+use crate::Exit;
+use crate::config::{Config, USUAL_FILE};
+use crate::output::wrap::wrapped;
+
+/// The widest line, in columns.
+const WIDTH: usize = 100;
+/// So wide is what each line of the outline is about.
+const LABEL: usize = 14;
+
+/// Says what is wrong with a configuration, or else what `kiebitz run` makes of it. Opens no port, connects to nothing.
+pub(super) fn run(file: Option<&Path>, out: &mut impl Write) -> Result<Exit> {
+    let config = match Config::read_or_default(file) {
+        Ok(config) => config,
+        Err(error) => {
+            failure::report(&error.into());
+            return Ok(Exit::Usage);
+        }
+    };
+    match Config::file(file) {
+        Some(file) => writeln!(out, "{} can be used.\n", file.display())?,
+        None => writeln!(out, "There is no {USUAL_FILE}: all settings are the defaults.\n")?,
+    }
+    for (label, text) in outline::of(&config) {
+        let mut label = label;
+        for line in wrapped(&text, WIDTH - LABEL, 0, 0) {
+            writeln!(out, "{label:<LABEL$}{line}")?;
+            label = "";
+        }
+    }
+    let doubts = doubts::of(&config, file);
+    if !doubts.is_empty() {
+        writeln!(out)?;
+    }
+    for doubt in doubts {
+        for line in wrapped(&format!("! {doubt}"), WIDTH, 0, 2) {
+            writeln!(out, "{line}")?;
+        }
+    }
+    Ok(Exit::Fine)
+}

@@ -1,0 +1,239 @@
+//! What of a configuration cannot work, as far as that shows without opening ports or connecting to a broker.
+
+use core::time::Duration;
+use std::net::ToSocketAddrs;
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
+use std::sync::mpsc;
+
+use rustix::fs::Access;
+
+use crate::config::{Config, KnownBy, NamedBoard};
+use crate::output::mqtt::MqttConfig;
+
+/// So long a name may take to be looked up.
+const MAX_LOOKUP: Duration = Duration::from_secs(3);
+
+/// What cannot work, each with the next step. `named` is the file that the configuration is from, if one was named.
+pub(super) fn of(config: &Config, named: Option<&Path>) -> Vec<String> {
+    let mut doubts = ports(config);
+    doubts.extend(config.boards.iter().filter_map(|board| place(board, config)));
+    if let Some(file) = config.exposed_file(named) {
+        let file = file.display();
+        doubts.push(format!(
+            "everyone on this computer may read {file}, and a password is in it: chmod 640 {file}"
+        ));
+    }
+    if let Some(broker) = &config.mqtt {
+        doubts.extend(secrets(broker));
+        doubts.extend(topics(broker));
+        doubts.extend(host(broker));
+    }
+    doubts.extend(not_writable(&config.state_directory()));
+    if config.recorder.enabled && config.recorder.directory.is_some() {
+        doubts.extend(not_writable(&config.recordings()));
+    }
+    doubts
+}
+
+fn ports(config: &Config) -> Vec<String> {
+    let ports = &config.ports;
+    if !ports.usb && ports.listed.is_empty() {
+        return vec![
+            "no port is ever opened: `usb` is false, and there is no [[port]]; set one of the two".to_owned(),
+        ];
+    }
+    let wrong = ports.listed.iter().filter_map(|port| {
+        let path = port.path.display();
+        match std::fs::metadata(&port.path) {
+            Ok(file) if file.file_type().is_char_device() => None,
+            Ok(_) => Some(format!(
+                "{path} is no serial port: correct the path; `ls -l /dev/serial/by-id` shows those on USB"
+            )),
+            Err(_) => Some(format!(
+                "{path} is not there now: is it plugged in, and is that its name? `ls -l /dev/serial/by-id` shows what is \
+                 plugged in"
+            )),
+        }
+    });
+    wrong.collect()
+}
+
+/// What is wrong with the port by which a board is known.
+fn place(board: &NamedBoard, config: &Config) -> Option<String> {
+    let KnownBy::Port(path) = &board.known_by else {
+        return None;
+    };
+    let listed = &config.ports.listed;
+    if listed.iter().any(|port| port.path == *path) {
+        return None;
+    }
+    let (name, shown) = (&board.name, path.display());
+    let device = path.canonicalize().ok();
+    let same = |other: &Path| device.is_some() && other.canonicalize().ok() == device;
+    if let Some(other) = listed.iter().find(|port| same(&port.path)) {
+        return Some(format!(
+            "{name} is named by {shown}, but that port is called {0} under [[port]]: write `port = \"{0}\"`",
+            other.path.display()
+        ));
+    }
+    if !config.ports.usb {
+        return Some(format!(
+            "{name} is named by {shown}, which is not opened: add a [[port]] with that path"
+        ));
+    }
+    match &device {
+        None => Some(format!(
+            "{name} is named by {shown}, which is not there now: is it plugged in, and is that its name?"
+        )),
+        // Ports that are found have the names of their devices.
+        Some(device) if device != path => Some(format!(
+            "{name} is named by {shown}, which leads to {}: add a [[port]] with the path {shown}",
+            device.display()
+        )),
+        Some(_) => None,
+    }
+}
+
+/// What is wrong with the files of password, certificates and key, which are read, not shown.
+fn secrets(broker: &MqttConfig) -> Vec<String> {
+    let exposed = broker.exposed_files().into_iter().map(|path| {
+        let path = path.display();
+        format!("everyone on this computer may read {path}, which has a secret in it: chmod 640 {path}")
+    });
+    let mut doubts: Vec<String> = exposed.collect();
+    if let Some(Err(error)) = broker.login.as_ref().map(|login| login.read()) {
+        doubts.push(error.to_string());
+    }
+    if let Some(Err(error)) = broker.tls.as_ref().map(|tls| tls.client_config()) {
+        doubts.push(error.to_string());
+    }
+    doubts
+}
+
+/// Whether the daemon's name can be part of a topic: without it kiebitz does not start.
+fn topics(broker: &MqttConfig) -> Option<String> {
+    let topic = broker.prefix().daemon_state(broker.daemon());
+    topic
+        .err()
+        .map(|error| format!("{error}; `name` under [daemon] gives another"))
+}
+
+/// Whether the broker's name is one of a host. Nothing is sent to that.
+fn host(broker: &MqttConfig) -> Option<String> {
+    let host = broker
+        .host
+        .trim_start_matches('[')
+        .trim_end_matches(']')
+        .to_owned();
+    let (sender, answer) = mpsc::channel();
+    let asked = (host.clone(), broker.port);
+    // A name server may take its time, and this thread ends with the program.
+    std::thread::spawn(move || sender.send(asked.to_socket_addrs().map(|mut found| found.next())));
+    match answer.recv_timeout(MAX_LOOKUP) {
+        Ok(Ok(Some(_))) => None,
+        Ok(Ok(None)) => Some(format!("{host} has no address: is that the broker's name?")),
+        Ok(Err(error)) => Some(format!(
+            "the broker {host} is not found ({error}): is that its name, and is the network there?"
+        )),
+        Err(_) => Some(format!(
+            "whether there is a broker {host} is not known: nothing has answered in {} s; is the network there?",
+            MAX_LOOKUP.as_secs()
+        )),
+    }
+}
+
+/// Whether this user may not write in a directory, or make it.
+fn not_writable(directory: &Path) -> Option<String> {
+    let shown = directory.display();
+    let existing = directory.ancestors().find(|path| path.exists())?;
+    if !existing.is_dir() {
+        return Some(format!(
+            "{} is no directory, so nothing can be kept in {shown}",
+            existing.display()
+        ));
+    }
+    let may = rustix::fs::access(existing, Access::WRITE_OK | Access::EXEC_OK);
+    may.is_err().then(|| {
+        format!(
+            "this user may not write in {}; the one who runs kiebitz must be able to, for {shown}: \
+             `ls -ld` shows who may",
+            existing.display()
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn doubts(text: &str) -> Vec<String> {
+        let config = Config::parse("kiebitz.toml".as_ref(), text).expect("a configuration");
+        let mut doubts = ports(&config);
+        doubts.extend(config.boards.iter().filter_map(|board| place(board, &config)));
+        doubts
+    }
+
+    #[test]
+    fn nothing_to_open_is_told() {
+        let said = doubts("[ports]\nusb = false\n");
+        assert!(
+            matches!(said.as_slice(), [one] if one.starts_with("no port is ever opened")),
+            "{said:?}"
+        );
+        assert!(doubts("").is_empty());
+    }
+
+    #[test]
+    fn board_on_a_port_that_is_called_otherwise_is_told() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("/dev/null", &link).expect("a link");
+        let link = link.display();
+        let by = |port: &str, rest: &str| {
+            let said = doubts(&format!("[[board]]\nname = \"b\"\nport = \"{port}\"\n{rest}"));
+            assert!(said.len() < 2, "{said:?}");
+            said.into_iter().next().unwrap_or_default()
+        };
+        let listed = format!("[[port]]\npath = \"{link}\"\n");
+        assert_eq!(by(&link.to_string(), &listed), "");
+        assert!(by("/dev/null", &listed).ends_with(&format!("write `port = \"{link}\"`")));
+        assert!(by(&link.to_string(), "").contains("leads to /dev/null"));
+        assert!(
+            by(
+                "/dev/null",
+                "[ports]\nusb = false\n[[port]]\npath = \"/dev/zero\"\n"
+            )
+            .contains("is not opened")
+        );
+        assert!(by("/dev/ttyNONE", "").contains("is not there now"));
+        assert_eq!(by("/dev/null", ""), "");
+    }
+
+    #[test]
+    fn files_and_what_is_no_device_are_no_ports() {
+        let said = doubts("[[port]]\npath = \"/dev/ttyNONE\"\n[[port]]\npath = \"/etc/passwd\"\n");
+        assert!(
+            said[0].contains("is not there now") && said[1].contains("is no serial port"),
+            "{said:?}"
+        );
+    }
+
+    #[test]
+    fn directory_is_judged_by_the_first_that_exists() {
+        let folder = tempfile::tempdir().expect("a directory");
+        assert_eq!(not_writable(&folder.path().join("a/b")), None);
+        let file = folder.path().join("file");
+        std::fs::write(&file, "").expect("room");
+        assert!(not_writable(&file.join("a")).is_some_and(|said| said.contains("is no directory")));
+    }
+
+    #[test]
+    fn a_name_that_no_host_can_have_is_told() {
+        let broker = |host: &str| MqttConfig::from_url(&format!("mqtt://{host}")).expect("a URL");
+        assert_eq!(host(&broker("127.0.0.1")), None);
+        assert_eq!(host(&broker("[::1]:1883")), None);
+        // Reserved: no name server knows it.
+        assert!(host(&broker("broker.invalid")).is_some());
+    }
+}

@@ -1,0 +1,247 @@
+//! What `kiebitz run` makes of a configuration, a line for each thing.
+
+use core::time::Duration;
+
+use bytesize::ByteSize;
+
+use crate::config::{Config, Journal, KnownBy, NamedBoard, PortMode, Recorder};
+use crate::laws::{Mode, Regulations};
+use crate::output::mqtt::MqttConfig;
+
+/// What nobody has written is marked with this.
+const DEFAULT: &str = " (default)";
+
+/// Lines in two columns.
+pub(super) fn of(config: &Config) -> Vec<(&'static str, String)> {
+    let mut lines = vec![
+        ("event", event(config)),
+        ("boards", boards(config)),
+        ("ports", ports(config)),
+    ];
+    match &config.mqtt {
+        None => lines.push((
+            "broker",
+            "none: nothing is published, games are in the journal".to_owned(),
+        )),
+        Some(broker) => {
+            lines.push(("broker", self::broker(broker)));
+            lines.push(("spectators", spectators(config)));
+        }
+    }
+    let state = config.state_directory().display().to_string();
+    let is_default = config.daemon.state_directory.is_none();
+    lines.push(("state", marked(state, is_default)));
+    lines.push(("journal", journal(config.journal)));
+    lines.push(("recordings", recordings(config)));
+    lines
+}
+
+fn marked(text: String, is_default: bool) -> String {
+    text + if is_default { DEFAULT } else { "" }
+}
+
+fn event(config: &Config) -> String {
+    let event = &config.event;
+    let names = [&event.event, &event.site].into_iter().flatten().cloned();
+    let mut parts: Vec<String> = names.collect();
+    parts.push(rules(event));
+    marked(parts.join(", "), *event == Regulations::default())
+}
+
+fn rules(regulations: &Regulations) -> String {
+    let rules = &regulations.rules;
+    let unsupervised = match (rules.mode, rules.supervised) {
+        (Mode::Standard, _) | (_, true) => "",
+        (_, false) => " without supervision",
+    };
+    let time = match &regulations.time_control {
+        Some(control) => format!("time control {control}"),
+        None => "no time control, so clocks are not checked".to_owned(),
+    };
+    format!("{}, {}{unsupervised}, {time}", rules.edition, rules.mode)
+}
+
+fn boards(config: &Config) -> String {
+    let named: Vec<String> = config.boards.iter().map(|board| named(board, config)).collect();
+    match named.as_slice() {
+        [] => "called by their serial numbers (default)".to_owned(),
+        named => format!("{}; others are called by their serial numbers", named.join(", ")),
+    }
+}
+
+fn named(board: &NamedBoard, config: &Config) -> String {
+    let known_by = match &board.known_by {
+        KnownBy::Serial(serial) => serial.to_string(),
+        KnownBy::Port(port) => port.display().to_string(),
+    };
+    let other = if board.regulations == config.event {
+        String::new()
+    } else {
+        format!(": {}", rules(&board.regulations))
+    };
+    format!("{} ({known_by}{other})", board.name)
+}
+
+fn ports(config: &Config) -> String {
+    let ports = &config.ports;
+    let found = if ports.usb {
+        "boards on USB and bound Bluetooth links are found"
+    } else {
+        "none is looked for"
+    };
+    let listed = ports.listed.iter().map(|port| {
+        let mode = match port.mode {
+            PortMode::Auto => "",
+            PortMode::Single => " (one board)",
+            PortMode::Bus => " (a row in bus mode)",
+        };
+        format!("{}{mode}", port.path.display())
+    });
+    let mut parts = vec![found.to_owned()];
+    parts.extend(listed);
+    if !ports.ignore.is_empty() {
+        parts.push(format!("{} never opened", ports.ignore.len()));
+    }
+    marked(parts.join("; "), ports.usb && parts.len() == 1)
+}
+
+/// Where and as whom; never a password.
+fn broker(broker: &MqttConfig) -> String {
+    let encrypted = if broker.is_encrypted() {
+        ", encrypted"
+    } else {
+        ", not encrypted"
+    };
+    let user = broker.user().map_or_else(
+        || ", without a login".to_owned(),
+        |user| format!(", as user {user}"),
+    );
+    let commands = if broker.takes_commands() {
+        "; arbiters may command"
+    } else {
+        ""
+    };
+    format!(
+        "{}{encrypted}{user}; topics under {}{commands}",
+        broker.broker(),
+        broker.prefix()
+    )
+}
+
+fn spectators(config: &Config) -> String {
+    let usual = config
+        .mqtt
+        .as_ref()
+        .map(MqttConfig::public_delay)
+        .unwrap_or_default();
+    let others = config.boards.iter().filter_map(|board| {
+        let own = board.public_delay.filter(|own| *own != usual)?;
+        Some(format!("{}: {}", board.name, later(own)))
+    });
+    let parts: Vec<String> = core::iter::once(later(usual)).chain(others).collect();
+    marked(parts.join("; "), usual.is_zero() && parts.len() == 1)
+}
+
+fn later(delay: Duration) -> String {
+    match (delay.as_secs() / 60, delay.as_secs() % 60) {
+        (0, 0) => "get everything at once".to_owned(),
+        (0, seconds) => format!("get everything {seconds} s later"),
+        (minutes, 0) => format!("get everything {minutes} min later"),
+        (minutes, seconds) => format!("get everything {minutes} min {seconds} s later"),
+    }
+}
+
+fn journal(journal: Journal) -> String {
+    let days = journal.keep_days;
+    let kept = format!(
+        "games are kept for {days} {}",
+        if days == 1 { "day" } else { "days" }
+    );
+    marked(kept, journal == Journal::default())
+}
+
+fn recordings(config: &Config) -> String {
+    let recorder = &config.recorder;
+    if !recorder.enabled {
+        return "off: a restart goes on from the journal alone".to_owned();
+    }
+    let most = ByteSize::b(recorder.budget).display().si();
+    let text = format!("{}, at most {most}", config.recordings().display());
+    marked(text, *recorder == Recorder::default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outline(text: &str) -> String {
+        let config = Config::parse("kiebitz.toml".as_ref(), text).expect("a configuration");
+        let lines = of(&config).into_iter();
+        let lines = lines.map(|(label, text)| format!("{label}: {text}"));
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn what_nobody_has_written_is_a_default() {
+        let outline = outline("[daemon]\nstate_directory = \"/srv/k\"\n");
+        assert_eq!(
+            outline,
+            "event: fide-2023, standard, no time control, so clocks are not checked (default)\n\
+             boards: called by their serial numbers (default)\n\
+             ports: boards on USB and bound Bluetooth links are found (default)\n\
+             broker: none: nothing is published, games are in the journal\n\
+             state: /srv/k\n\
+             journal: games are kept for 365 days (default)\n\
+             recordings: /srv/k/recordings, at most 2.0 GB (default)"
+        );
+    }
+
+    #[test]
+    fn what_is_written_is_told_without_the_password() {
+        let outline = outline(
+            r#"
+            [daemon]
+            state_directory = "/srv/k"
+            [event]
+            name = "Club championship"
+            site = "Ulm"
+            time_control = "15+10"
+            supervised = false
+            [mqtt]
+            url = "mqtts://club:secret@broker.example"
+            public_delay = "15 min"
+            commands = true
+            [journal]
+            keep_days = 1
+            [recorder]
+            enabled = false
+            [ports]
+            usb = false
+            ignore = ["/dev/ttyUSB3"]
+            [[port]]
+            path = "/dev/ttyS0"
+            mode = "bus"
+            [[board]]
+            serial = "1025"
+            name = "board-1"
+            public_delay = "90 s"
+            [[board]]
+            port = "/dev/rfcomm0"
+            name = "board-2"
+            time_control = "3+2"
+            "#,
+        );
+        assert_eq!(
+            outline,
+            "event: Club championship, Ulm, fide-2023, rapid without supervision, time control 15+10\n\
+             boards: board-1 (01025), board-2 (/dev/rfcomm0: fide-2023, blitz without supervision, time control 3+2); \
+             others are called by their serial numbers\n\
+             ports: none is looked for; /dev/ttyS0 (a row in bus mode); 1 never opened\n\
+             broker: broker.example:8883, encrypted, as user club; topics under kiebitz; arbiters may command\n\
+             spectators: get everything 15 min later; board-1: get everything 1 min 30 s later\n\
+             state: /srv/k\n\
+             journal: games are kept for 1 day\n\
+             recordings: off: a restart goes on from the journal alone"
+        );
+    }
+}
