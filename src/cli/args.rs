@@ -65,6 +65,8 @@ pub(super) enum Command {
     Report(ReportArguments),
     #[cfg(target_os = "linux")]
     Run(RunArguments),
+    #[cfg(target_os = "linux")]
+    Setup(SetupArguments),
 }
 
 /// There is one help, the short one; what does not fit belongs in the documentation.
@@ -228,6 +230,21 @@ pub(super) struct RunArguments {
     /// Configuration file [default: /etc/kiebitz.toml if it exists]
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
+    #[command(flatten)]
+    help: Help,
+}
+
+/// Write a first configuration, from the boards that are plugged in
+#[cfg(target_os = "linux")]
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true, after_help = after::SETUP)]
+pub(super) struct SetupArguments {
+    /// The configuration, a new file; - for stdout [default: /etc/kiebitz.toml]
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+    /// Ask only this port, and list it in the configuration; may be repeated
+    #[arg(long, value_name = "PATH")]
+    pub(super) port: Vec<PathBuf>,
     #[command(flatten)]
     help: Help,
 }

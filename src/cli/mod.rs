@@ -23,6 +23,8 @@ mod report;
 mod request;
 #[cfg(target_os = "linux")]
 mod run;
+#[cfg(target_os = "linux")]
+mod setup;
 mod stretch;
 
 use std::ffi::OsString;
@@ -68,6 +70,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Request::Report(request) => report::run(&request, &mut out),
         #[cfg(target_os = "linux")]
         Request::Run(config) => run::run(config.as_deref()),
+        #[cfg(target_os = "linux")]
+        Request::Setup(request) => setup::run(&request, &mut out),
     };
     let done = done.and_then(|exit| {
         out.flush()?;

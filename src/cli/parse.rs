@@ -18,12 +18,12 @@ use super::args::{BoardsArguments, RebuildArguments, RecordArguments};
 use super::logging::Logging;
 use super::period::Period;
 use super::printer::Output;
-#[cfg(target_os = "linux")]
-use super::request::RebuildRequest;
 use super::request::{
     BackupRequest, CaptureRequest, ExportRequest, Exported, Form, GamesForm, GamesRequest, LawsRequest,
     PgnRequest, ReplayRequest, ReportRequest, Request, RulesFrom, Selection,
 };
+#[cfg(target_os = "linux")]
+use super::request::{RebuildRequest, SetupRequest};
 use crate::config::Played;
 use crate::laws::Regulations;
 use crate::output::mqtt::{MqttConfig, Prefix};
@@ -68,6 +68,11 @@ pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request,
             .map_err(|error| wrong("report", &error)),
         #[cfg(target_os = "linux")]
         Command::Run(run) => Ok(Request::Run(run.config)),
+        #[cfg(target_os = "linux")]
+        Command::Setup(setup) => Ok(Request::Setup(SetupRequest {
+            output: setup.output,
+            ports: setup.port,
+        })),
     }
 }
 

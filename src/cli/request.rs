@@ -41,6 +41,8 @@ pub(super) enum Request {
     /// The daemon, with the configuration's file if one was named.
     #[cfg(target_os = "linux")]
     Run(Option<PathBuf>),
+    #[cfg(target_os = "linux")]
+    Setup(SetupRequest),
 }
 
 /// Copy the journal.
@@ -61,6 +63,16 @@ pub(super) struct RebuildRequest {
     pub(super) dry_run: bool,
     /// `None`: the usual one.
     pub(super) config: Option<PathBuf>,
+}
+
+/// Write a first configuration.
+#[cfg(target_os = "linux")]
+#[derive(Debug)]
+pub(super) struct SetupRequest {
+    /// `None`: the usual file; "-": stdout.
+    pub(super) output: Option<PathBuf>,
+    /// Ask only these ports; empty: all that are found.
+    pub(super) ports: Vec<PathBuf>,
 }
 
 /// Explain the Laws.

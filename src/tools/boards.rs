@@ -4,6 +4,7 @@
 //! message and no reset is sent, and the boards of a bus keep their changes for the daemon.
 
 mod board;
+mod draft;
 mod inspection;
 mod report;
 mod task;
@@ -30,6 +31,7 @@ use crate::Exit;
 use crate::config::Config;
 use crate::exit::Stop;
 use crate::system_time::{self, LiveTime};
+pub(crate) use draft::Draft;
 use report::PortReport;
 use task::{PortTask, PortUpdate};
 use trouble::{TroubleKind, TroubleReport};
@@ -67,6 +69,32 @@ pub fn run(options: &Options, out: &mut impl Write) -> Result<Exit> {
     })
 }
 
+/// A first configuration for what is on these ports, or if none is named on all that are found; `Err`: Ctrl-C came first.
+///
+/// # Errors
+///
+/// When the runtime cannot be started.
+pub(crate) fn draft(ports: Vec<PathBuf>) -> Result<Result<Draft, Exit>> {
+    let options = Options {
+        config: None,
+        ports,
+        watch: false,
+        json: false,
+    };
+    let inspector = Inspector {
+        options: &options,
+        config: Arc::default(),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let mut stop = Stop::listen()?;
+        let found = stop.unless_stopped(inspector.inspect()).await;
+        Ok(found.map(|reports| Draft::of(&reports)))
+    })
+}
+
 /// Inspects the ports.
 #[derive(Debug)]
 struct Inspector<'o> {
@@ -84,6 +112,14 @@ impl Inspector<'_> {
     }
 
     async fn inspect_once(&self, out: &mut impl Write) -> Result<Exit> {
+        let found = self.inspect().await;
+        self.print(&found, out)?;
+        let fine = !found.is_empty() && found.iter().all(PortReport::is_fine);
+        Ok(if fine { Exit::Fine } else { Exit::Failed })
+    }
+
+    /// A report on each port, in the order of their names.
+    async fn inspect(&self) -> Vec<PortReport> {
         let listing = PortList::new(self.settings()).list();
         if !listing.candidates.is_empty() && std::io::stderr().is_terminal() {
             // When stderr is closed, nobody is reading.
@@ -103,9 +139,7 @@ impl Inspector<'_> {
             found.push(update.report);
         }
         found.sort_by(|one, other| one.port.cmp(&other.port));
-        self.print(&found, out)?;
-        let fine = !found.is_empty() && found.iter().all(PortReport::is_fine);
-        Ok(if fine { Exit::Fine } else { Exit::Failed })
+        found
     }
 
     fn print(&self, reports: &[PortReport], out: &mut impl Write) -> Result<()> {

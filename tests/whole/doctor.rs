@@ -31,17 +31,17 @@ fn pseudo_terminal() -> (File, PathBuf) {
 }
 
 /// Something done to the board, this many milliseconds after the host first wrote.
-type Deed = (u64, Box<dyn FnOnce(&mut EmulatedBoard, Timestamp) + Send>);
+pub(crate) type Deed = (u64, Box<dyn FnOnce(&mut EmulatedBoard, Timestamp) + Send>);
 
 /// A board on a pseudo-terminal, in real time, until it is dropped.
-struct Plugged {
+pub(crate) struct Plugged {
     path: PathBuf,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Plugged {
-    fn new(board: impl FnOnce(Timestamp) -> EmulatedBoard, deeds: Vec<Deed>) -> Self {
+    pub(crate) fn new(board: impl FnOnce(Timestamp) -> EmulatedBoard, deeds: Vec<Deed>) -> Self {
         let (mut line, path) = pseudo_terminal();
         let stop = Arc::new(AtomicBool::new(false));
         let time = LiveTime::start();
@@ -76,7 +76,7 @@ impl Plugged {
         }
     }
 
-    fn path(&self) -> &str {
+    pub(crate) fn path(&self) -> &str {
         self.path.to_str().unwrap()
     }
 }
@@ -120,7 +120,7 @@ fn start_position() -> Dump {
     dump
 }
 
-fn board(now: Timestamp) -> EmulatedBoard {
+pub(crate) fn board(now: Timestamp) -> EmulatedBoard {
     EmulatedBoard::with_pieces(now, BoardSettings::default(), &start_position())
 }
 

@@ -30,6 +30,8 @@ pub(crate) const TEXTS: &[Text] = &[
     text("record.txt", &["record", "--help"]),
     text("laws.txt", &["laws", "--help"]),
     text("run.txt", &["run", "--help"]),
+    #[cfg(target_os = "linux")]
+    text("setup.txt", &["setup", "--help"]),
     text("replay.txt", &["replay", "--help"]),
     text("report.txt", &["report", "--help"]),
     text("laws-listed.txt", &["laws"]),

@@ -1,11 +1,14 @@
-//! What a new user meets: `kiebitz check-config`.
+//! What a new user meets: `kiebitz setup` and `kiebitz check-config`.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use kiebitz::config::{Config, PortMode};
 use tempfile::TempDir;
+
+use crate::doctor::{Plugged, board};
 
 fn kiebitz(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kiebitz"));
@@ -41,6 +44,83 @@ fn shown(path: &Path) -> &str {
 /// The text as if it were on one line: where lines end depends on the length of paths.
 fn on_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn setup_writes_what_is_plugged_in() {
+    let plugged = Plugged::new(board, Vec::new());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kiebitz.toml");
+    let (code, said, errors) = run(&["setup", "--output", shown(&path), "--port", plugged.path()]);
+    assert_eq!((code, errors.as_str()), (Some(0), ""));
+    let expected = format!(
+        "1 board, with a name in the configuration.\nWritten: {0}\n\n\
+         Next: write into it where your broker is and what is played; `kiebitz check-config {0}`\n\
+         says whether that can be used. Then `kiebitz run --config {0}`.\n",
+        shown(&path)
+    );
+    assert_eq!(said, expected);
+    let config = Config::read(&path).unwrap();
+    assert_eq!(config.board_name(["00042"], "elsewhere"), Some("board-1"));
+    assert_eq!(shown(&config.ports.listed[0].path), plugged.path());
+    assert_eq!(config.ports.listed[0].mode, PortMode::Auto);
+    let (code, outline, _) = run(&["check-config", shown(&path)]);
+    assert_eq!(code, Some(0));
+    assert!(
+        outline.contains("board-1 (00042)") && !outline.contains("\n!"),
+        "{outline}"
+    );
+    let mut lines = outline.lines().skip(2);
+    assert!(lines.all(|line| line.chars().count() <= 100), "{outline}");
+    // Two columns.
+    assert!(outline.contains("\nboards        board-1 (00042); "), "{outline}");
+}
+
+#[test]
+fn setup_without_a_board_writes_a_file_all_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kiebitz.toml");
+    let port = folder.path().join("unplugged");
+    let args = ["setup", "--port", shown(&port), "--output"];
+    let (code, said, errors) = run(&[&args[..], &[shown(&path)]].concat());
+    assert_eq!((code, errors.as_str()), (Some(0), ""));
+    assert!(
+        said.starts_with(
+            "No board was found, so none has a name in the configuration. `kiebitz boards` says"
+        ),
+        "{said}"
+    );
+    assert!(
+        said.contains(": there is no such device. Plug the board in,"),
+        "{said}"
+    );
+    assert!(Config::read(&path).unwrap().boards.is_empty());
+    let (code, text, notes) = run(&[&args[..], &["-"]].concat());
+    assert_eq!(code, Some(0));
+    assert_eq!(text, std::fs::read_to_string(&path).unwrap());
+    assert!(notes.starts_with("No board was found"), "{notes}");
+}
+
+#[test]
+fn setup_leaves_a_file_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, "kiebitz.toml", "[ports]\nusb = false\n");
+    let link = folder.path().join("link.toml");
+    std::os::unix::fs::symlink("nowhere", &link).unwrap();
+    for there in [&path, &link] {
+        let (code, said, errors) = run(&["setup", "--output", shown(there)]);
+        assert_eq!((code, said.as_str()), (Some(1), ""));
+        assert!(
+            errors.contains("exists, and stays as it is: name another file"),
+            "{errors}"
+        );
+    }
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "[ports]\nusb = false\n");
+    let nowhere = folder.path().join("no/kiebitz.toml");
+    let missing = folder.path().join("unplugged");
+    let (code, _, errors) = run(&["setup", "--port", shown(&missing), "--output", shown(&nowhere)]);
+    assert_eq!(code, Some(1));
+    assert!(errors.starts_with("kiebitz: cannot write "), "{errors}");
 }
 
 #[test]

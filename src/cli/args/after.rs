@@ -1,7 +1,8 @@
 //! What the help texts say after the lists of arguments.
 
 pub(super) const HELP: &str = "\
-Start with `kiebitz demo`. `kiebitz replay --help` shows what can be done with a recording.
+Start with `kiebitz demo`; where there are boards, with `kiebitz setup`. `kiebitz replay --help` shows
+what can be done with a recording.
 
 Exit codes: 0 success; 1 something failed, and stderr says what; 2 wrong usage; 130 ended by Ctrl-C.";
 
@@ -156,6 +157,20 @@ runs kiebitz, and in ~/.local/state/kiebitz ($XDG_STATE_HOME/kiebitz) if another
 
 Exit codes: 0 stopped on request; 1 something failed, and the log says what; 2 wrong usage, or the
 configuration is invalid.";
+
+#[cfg(target_os = "linux")]
+pub(super) const SETUP: &str = "\
+Boards are looked for as by `kiebitz boards`, and only queried. Each gets a name, board-1 and so on, by
+its serial number. Broker and event are in the file as comments: it is yours to change. A board on a port
+that is in use is left out, so stop a running kiebitz first.
+
+Examples:
+  sudo kiebitz setup
+  kiebitz setup --output club.toml
+  kiebitz setup --output - --port /dev/ttyS0     a serial port that is not on USB, shown only
+
+Exit codes: 0 written, even if no board is plugged in; 1 something failed, or the file exists; 2 wrong
+usage; 130 ended by Ctrl-C.";
 
 pub(super) const REPLAY: &str = "\
 The score sheet has the clock after every move, the time it took, and the irregularities. Sheets and PGN

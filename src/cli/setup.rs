@@ -1,0 +1,98 @@
+//! `kiebitz setup`.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use super::failure;
+use super::request::SetupRequest;
+use crate::Exit;
+use crate::config::{Config, USUAL_FILE};
+use crate::tools::boards::{self, Draft};
+
+/// Writes a first configuration, and says what comes next.
+pub(super) fn run(request: &SetupRequest, out: &mut impl Write) -> Result<Exit> {
+    let file = match &request.output {
+        Some(path) if path.as_os_str() == "-" => None,
+        Some(path) => Some(path.clone()),
+        None => Some(PathBuf::from(USUAL_FILE)),
+    };
+    // Before the boards are asked, which takes its time.
+    if let Some(file) = file.as_ref().filter(|file| file.symlink_metadata().is_ok()) {
+        return exists(file);
+    }
+    let draft = match boards::draft(request.ports.clone())? {
+        Ok(draft) => draft,
+        Err(exit) => return Ok(exit),
+    };
+    let shown = file.as_deref().unwrap_or_else(|| Path::new("-"));
+    Config::parse(shown, &draft.text).context("what would be written cannot be used; please report this")?;
+    let Some(file) = file else {
+        write!(out, "{}", draft.text)?;
+        out.flush()?;
+        failure::say(&found(&draft));
+        return Ok(Exit::Fine);
+    };
+    match create(&file, &draft.text) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return exists(&file),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => bail!(
+            "this user may not write {}: say `sudo kiebitz setup`, or name another file with --output",
+            file.display()
+        ),
+        Err(error) => return Err(error).with_context(|| format!("cannot write {}", file.display())),
+    }
+    writeln!(out, "{}\nWritten: {}\n", found(&draft), file.display())?;
+    writeln!(out, "{}", next_steps(&file))?;
+    Ok(Exit::Fine)
+}
+
+fn exists(file: &Path) -> Result<Exit> {
+    bail!(
+        "{} exists, and stays as it is: name another file with --output, or say `kiebitz setup --output -` to see what \
+         would be written",
+        file.display()
+    )
+}
+
+/// A file that is cut short is not left behind.
+fn create(file: &Path, text: &str) -> io::Result<()> {
+    let mut created = File::create_new(file)?;
+    let written = created
+        .write_all(text.as_bytes())
+        .and_then(|()| created.sync_all());
+    if written.is_err() {
+        let _ = std::fs::remove_file(file);
+    }
+    written
+}
+
+fn found(draft: &Draft) -> String {
+    let boards = match draft.boards {
+        0 => "No board was found, so none has a name in the configuration. `kiebitz boards` says what to do."
+            .to_owned(),
+        1 => "1 board, with a name in the configuration.".to_owned(),
+        boards => format!("{boards} boards, each with a name in the configuration."),
+    };
+    let left_out = draft.left_out.iter().map(|why| format!("! {why}"));
+    let lines: Vec<String> = core::iter::once(boards).chain(left_out).collect();
+    lines.join("\n")
+}
+
+fn next_steps(file: &Path) -> String {
+    let (check, run) = if file == Path::new(USUAL_FILE) {
+        (
+            String::new(),
+            "`sudo systemctl restart kiebitz`, or without the service `kiebitz run`".to_owned(),
+        )
+    } else {
+        let file = file.display();
+        (format!(" {file}"), format!("`kiebitz run --config {file}`"))
+    };
+    format!(
+        "Next: write into it where your broker is and what is played; `kiebitz check-config{check}`\n\
+         says whether that can be used. Then {run}."
+    )
+}

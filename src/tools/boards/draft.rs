@@ -1,0 +1,313 @@
+//! A first configuration, from what is plugged in.
+
+use std::collections::BTreeSet;
+
+use kiebitz_hardware::capture::LineMode;
+
+use super::report::{BoardReport, PortReport};
+use super::trouble::TroubleKind;
+use crate::config::Serial;
+
+/// A configuration as text, and what it is made of.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Draft {
+    /// The file.
+    pub(crate) text: String,
+    /// How many boards have a name in it.
+    pub(crate) boards: usize,
+    /// Ports on which there may be boards that are not in it, each with the reason.
+    pub(crate) left_out: Vec<String>,
+}
+
+/// What stands before the boards.
+const HEAD: &str = r##"# The configuration of kiebitz, written by `kiebitz setup` from the boards that were plugged in then.
+#
+# Every setting is optional. A line that begins with "#" does nothing: remove the "#" and change what comes after the "=".
+# `kiebitz check-config FILE` says what is wrong with it, or what kiebitz makes of it. Here are the usual settings only;
+# systemd/kiebitz.toml, which comes with kiebitz, explains all.
+
+# Where games are published. Without a broker nothing leaves this computer; games are in the journal all the same
+# (`kiebitz games`). Remove the "#" in front of [mqtt] and url, and write where your broker is.
+#[mqtt]
+#url = "mqtt://localhost"
+# How much later spectators get everything.
+#public_delay = "15 min"
+
+# What is played.
+[event]
+#name = "Club championship 2026"
+#laws = "fide-2023"
+# Without a time control clocks are not checked against the time that has passed.
+#time_control = "90+30"
+"##;
+
+const NO_BOARD: &str = r##"
+# The boards, a block for each. None was found: `kiebitz boards` shows serial numbers once they are plugged in. A board
+# without a name is called by its serial number.
+#[[board]]
+#serial = "01025"
+#name = "board-1"
+"##;
+
+const BOARDS: &str = "
+# The boards. Their names are in topics, games' ids and files, and need not be numbers. A board without a name is called by
+# its serial number.
+";
+
+impl Draft {
+    /// The configuration for boards on these ports.
+    pub(super) fn of(reports: &[PortReport]) -> Self {
+        let mut writer = Writer::default();
+        for report in reports {
+            writer.port(report);
+        }
+        let Writer {
+            ports,
+            boards,
+            named,
+            left_out,
+            ..
+        } = writer;
+        let intro = if named == 0 { NO_BOARD } else { BOARDS };
+        Self {
+            text: format!("{HEAD}{ports}{intro}{boards}"),
+            boards: named,
+            left_out,
+        }
+    }
+}
+
+#[derive(Default)]
+struct Writer {
+    ports: String,
+    boards: String,
+    named: usize,
+    serials: BTreeSet<Serial>,
+    left_out: Vec<String>,
+}
+
+impl Writer {
+    fn port(&mut self, report: &PortReport) {
+        let path = path(report);
+        let is_port = |kind| !matches!(kind, TroubleKind::NotSerial | TroubleKind::Unlisted);
+        if report.configured.is_some() && report.troubles.iter().all(|trouble| is_port(trouble.kind)) {
+            // What answers as a row of one may be a board that is alone: that is for the daemon to find out.
+            let is_row = report.mode == Some(LineMode::Bus) && report.boards.len() > 1;
+            let mode = if is_row { "mode = \"bus\"\n" } else { "" };
+            self.ports
+                .push_str(&format!("\n[[port]]\npath = {}\n{mode}", quoted(path)));
+        }
+        if let Some(process) = report.used_by_kiebitz {
+            let why = format!("{path} is in use by kiebitz (process {process}): stop that first");
+            self.leave_out(why);
+        }
+        for trouble in &report.troubles {
+            self.leave_out(format!("{path}: {}. {}", trouble.text, trouble.step));
+        }
+        for board in &report.boards {
+            self.board(board, path, report);
+        }
+    }
+
+    fn board(&mut self, board: &BoardReport, path: &str, report: &PortReport) {
+        let serial = board
+            .shown_serial()
+            .and_then(|serial| serial.parse::<Serial>().ok())
+            .filter(|serial| self.serials.insert(*serial));
+        let known_by = match serial {
+            Some(serial) => format!("serial = {}", quoted(&serial.to_string())),
+            // It has no serial number, or that of another board.
+            None if report.mode != Some(LineMode::Bus) => format!("port = {}", quoted(path)),
+            None => {
+                return self.leave_out(format!("a board on {path} has no serial number of its own"));
+            }
+        };
+        self.named += 1;
+        self.boards.push_str(&format!(
+            "\n# {}\n[[board]]\n{known_by}\nname = \"board-{}\"\n",
+            one_line(&format!("On {path}, {}", report.kind_text)),
+            self.named
+        ));
+    }
+
+    fn leave_out(&mut self, why: String) {
+        self.boards.push_str(&format!("\n# {}\n", one_line(&why)));
+        self.left_out.push(why);
+    }
+}
+
+/// What the port is called in the configuration: as it was named, if that leads there from anywhere.
+fn path(report: &PortReport) -> &str {
+    let named = report.configured.as_deref();
+    named.filter(|path| path.starts_with('/')).unwrap_or(&report.port)
+}
+
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
+/// A comment ends with its line.
+fn one_line(text: &str) -> String {
+    let plain = |character: char| if character.is_control() { ' ' } else { character };
+    text.chars().map(plain).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use kiebitz_hardware::port::{PortError, PortKind};
+
+    use super::super::trouble::TroubleReport;
+    use super::*;
+    use crate::config::{Config, PortMode};
+
+    fn board(serial: Option<&str>) -> BoardReport {
+        BoardReport {
+            name: None,
+            serial: serial.map(str::to_owned),
+            long_serial: None,
+            version: None,
+            trademark: None,
+            placement: None,
+            start_position: None,
+            orientation: None,
+            clock: None,
+            battery: None,
+            troubles: Vec::new(),
+            pieces: None,
+        }
+    }
+
+    fn port(path: &str, serials: &[Option<&str>]) -> PortReport {
+        PortReport {
+            configured: None,
+            kind: Some(PortKind::Board),
+            kind_text: "USB board".to_owned(),
+            mode: Some(LineMode::Single),
+            boards: serials.iter().copied().map(board).collect(),
+            troubles: Vec::new(),
+            ..PortReport::missing(path)
+        }
+    }
+
+    fn read(reports: &[PortReport]) -> (Draft, Config) {
+        let draft = Draft::of(reports);
+        let config = Config::parse("kiebitz.toml".as_ref(), &draft.text);
+        (draft, config.unwrap_or_else(|error| panic!("{error}")))
+    }
+
+    #[test]
+    fn boards_have_names_in_the_order_of_their_ports() {
+        let row = |path: &str, serials: &[Option<&str>]| PortReport {
+            mode: Some(LineMode::Bus),
+            configured: Some(path.to_owned()),
+            ..port(path, serials)
+        };
+        let (draft, config) = read(&[
+            port("/dev/ttyACM0", &[Some("01025")]),
+            row("/dev/ttyS0", &[Some("00007"), Some("00008")]),
+            row("/dev/ttyS1", &[Some("00009")]),
+        ]);
+        assert_eq!((draft.boards, draft.left_out.len()), (4, 0));
+        let name = |serial: &str| config.board_name([serial], "");
+        assert_eq!(
+            ["01025", "7", "8"].map(name),
+            [Some("board-1"), Some("board-2"), Some("board-3")]
+        );
+        let modes: Vec<PortMode> = config.ports.listed.iter().map(|port| port.mode).collect();
+        assert_eq!(modes, [PortMode::Bus, PortMode::Auto]);
+        assert!(
+            draft.text.contains("# On /dev/ttyACM0, USB board\n[[board]]\n"),
+            "{}",
+            draft.text
+        );
+    }
+
+    #[test]
+    fn without_a_board_it_is_the_defaults() {
+        let (draft, config) = read(&[]);
+        assert_eq!((draft.boards, draft.left_out.len()), (0, 0));
+        let meaning = Config {
+            of_boards: String::new(),
+            ..config
+        };
+        assert_eq!(meaning, Config::default());
+        assert!(draft.text.contains("None was found"));
+    }
+
+    /// What is commented out is a configuration as well.
+    #[test]
+    fn what_is_commented_out_can_be_used() {
+        let (draft, _) = read(&[]);
+        let lines = draft.text.lines().map(|line| match line.strip_prefix('#') {
+            Some(text) if !text.is_empty() && !text.starts_with(' ') => text,
+            _ => line,
+        });
+        let text = lines.collect::<Vec<_>>().join("\n");
+        let config = Config::parse("kiebitz.toml".as_ref(), &text);
+        let config = config.unwrap_or_else(|error| panic!("{error}"));
+        assert!(config.mqtt.is_some() && config.event.time_control.is_some());
+        assert_eq!(config.boards.len(), 1);
+    }
+
+    #[test]
+    fn board_without_a_serial_number_of_its_own_is_named_by_its_port() {
+        let (draft, config) = read(&[
+            port("/dev/ttyACM0", &[Some("01025")]),
+            port("/dev/ttyACM1", &[Some("0000001025")]),
+            port("/dev/ttyACM2", &[None]),
+            port("/dev/ttyACM3", &[Some("\u{1b}[2J\n[mqtt]")]),
+        ]);
+        assert_eq!(draft.boards, 4);
+        let name = |port: &str| config.board_name(["9"], port);
+        assert_eq!(
+            ["/dev/ttyACM0", "/dev/ttyACM1", "/dev/ttyACM2", "/dev/ttyACM3"].map(name),
+            [None, Some("board-2"), Some("board-3"), Some("board-4")]
+        );
+        assert!(!draft.text.contains('\u{1b}'));
+    }
+
+    /// Paths come from the command line, and may be anything.
+    #[test]
+    fn any_path_is_quoted() {
+        for path in [
+            "/dev/a\"b",
+            "/dev/a\\b",
+            "/dev/a\nb = 1",
+            "/dev/a'\u{1b}b",
+            "/dev/a\u{85}b",
+        ] {
+            let named = PortReport {
+                configured: Some(path.to_owned()),
+                ..port(path, &[None])
+            };
+            let (_, config) = read(&[named]);
+            assert_eq!(config.ports.listed[0].path.to_str(), Some(path));
+            assert_eq!(config.board_name([], path), Some("board-1"));
+        }
+    }
+
+    #[test]
+    fn ports_that_did_not_tell_are_left_out_with_the_reason() {
+        let busy = PortReport {
+            used_by_kiebitz: Some(77),
+            ..port("/dev/ttyACM0", &[])
+        };
+        let denied = PortReport {
+            troubles: vec![TroubleReport::of(&PortError::Missing {
+                device: "/dev/ttyS9".into(),
+            })],
+            ..PortReport::missing("/dev/ttyS9")
+        };
+        let file = PortReport {
+            troubles: vec![TroubleReport::of(&PortError::NotSerial {
+                device: "/etc/passwd".into(),
+            })],
+            ..PortReport::missing("/etc/passwd")
+        };
+        let (draft, config) = read(&[busy, denied, file]);
+        assert_eq!(draft.left_out.len(), 3);
+        assert!(draft.left_out[0].contains("process 77"), "{:?}", draft.left_out);
+        // It may be plugged in later; a file is no port.
+        assert_eq!(config.ports.listed.len(), 1);
+    }
+}
