@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use super::failure;
 use crate::Exit;
-use crate::config::Config;
+use crate::config::{Config, USUAL_FILE};
 
 /// Runs the daemon until it is asked to stop.
 pub(super) fn run(file: Option<&Path>) -> Result<Exit> {
@@ -25,10 +25,57 @@ pub(super) fn run(file: Option<&Path>) -> Result<Exit> {
             "everyone on this computer may read {file}, and a password is in it: chmod 640 {file}"
         );
     }
+    if let Some(said) = bearings(&config, Config::file(file)) {
+        tracing::info!("{said}");
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start")?;
     let ended = runtime.block_on(crate::daemon::run(config));
     // A thread that waits for a disk which does not answer is not waited for.
     runtime.shutdown_background();
     ended.map(|()| Exit::Fine)
+}
+
+/// What a new user may want to know: that there is no configuration, or no broker in it, what that means, and the next
+/// step. `None`: there is a broker. `file` is the one that was read.
+fn bearings(config: &Config, file: Option<&Path>) -> Option<String> {
+    if config.mqtt.is_some() {
+        return None;
+    }
+    let nothing = "nothing is published, and games are in the journal alone (`kiebitz games`)";
+    Some(match file {
+        None => format!(
+            "there is no {USUAL_FILE}, so all settings are the defaults: {nothing}. `kiebitz setup` writes a first one"
+        ),
+        Some(file) => format!(
+            "no broker is configured: {nothing}. To publish them, write `[mqtt]` and `url = \"mqtt://HOST\"` into {}",
+            file.display()
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_no_broker_is_told_the_next_step() {
+        let read = |text| Config::parse("kiebitz.toml".as_ref(), text).expect("a configuration");
+        let file = Path::new("/srv/kiebitz.toml");
+        let none = bearings(&Config::default(), None).unwrap_or_default();
+        assert!(
+            none.starts_with("there is no /etc/kiebitz.toml, so") && none.contains("`kiebitz setup`"),
+            "{none}"
+        );
+        let no_broker = bearings(&read("[event]\n"), Some(file)).unwrap_or_default();
+        assert!(
+            no_broker.starts_with("no broker is configured: nothing is published"),
+            "{no_broker}"
+        );
+        assert!(no_broker.ends_with("into /srv/kiebitz.toml"), "{no_broker}");
+        assert_eq!(
+            bearings(&read("[mqtt]\nurl = \"mqtt://localhost\"\n"), Some(file)),
+            None
+        );
+    }
 }

@@ -17,6 +17,7 @@ use super::day::Day;
 use super::greeting::Greeting;
 use super::http::Question;
 use super::log;
+use super::lookout::Lookout;
 use super::mqtt::Mqtt;
 use super::ports::{LineChange, PortId, Ports};
 use super::post::Post;
@@ -45,6 +46,7 @@ pub(super) struct Desk {
     /// `None`: nothing is published.
     pub(super) mqtt: Option<Mqtt>,
     pub(super) greeting: Greeting,
+    pub(super) lookout: Lookout,
     pub(super) lines: BTreeMap<PortId, PortLine>,
     /// The answers to commands, which are published after what the commands led to.
     pub(super) answers: Vec<Message>,
@@ -200,6 +202,10 @@ impl Desk {
                 }
             }
         }
+        let ports = self.lines.values().map(|port_line| &*port_line.path);
+        if let Some(said) = self.lookout.look(self.time.now(), ports) {
+            tracing::info!("{said}");
+        }
         if let Some(tape) = &mut self.tape {
             tape.look(self.time.now());
         }
@@ -249,7 +255,10 @@ impl Desk {
         };
         let (hall, tape) = (&mut self.hall, &mut self.tape);
         match input {
-            PortInput::Refused(error) => tracing::warn!("{error}"),
+            PortInput::Refused(error) => {
+                tracing::warn!("{error}");
+                self.lookout.hear_refusal();
+            }
             PortInput::Opened => {
                 hall.open(now, line);
                 record(hall, tape, now, port_line, Content::Opened);
@@ -297,6 +306,7 @@ impl Desk {
         for event in &events {
             log::event(event);
             self.greeting.apply(event);
+            self.lookout.hear(&event.kind);
             self.day.hear(now);
         }
         let mut messages = self

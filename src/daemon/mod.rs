@@ -15,6 +15,7 @@ mod http;
 mod keeper;
 pub(crate) mod lock;
 mod log;
+mod lookout;
 mod machine;
 mod mqtt;
 mod numbers;
@@ -52,6 +53,7 @@ use greeting::Greeting;
 use http::Question;
 use keeper::{Keeper, KeeperThread, OUTPUT, Work};
 use lock::StateLock;
+use lookout::Lookout;
 use machine::MachineWatch;
 use numbers::Numbers;
 use patience::{MAX_WAIT, Waited, beside};
@@ -173,6 +175,7 @@ impl Daemon {
                 "kiebitz is watching; journal and recordings are in {}",
                 state.display()
             );
+            desk.lookout = Lookout::new(desk.time.now());
         }
         // Outside systemd this does nothing.
         let _ = sd_notify::notify(&[sd_notify::NotifyState::Ready]);
@@ -231,6 +234,7 @@ impl Daemon {
             tape,
             mqtt,
             greeting: Greeting::new(config.clock_messages.clone()),
+            lookout: Lookout::default(),
             lines: BTreeMap::new(),
             answers: Vec::new(),
             storage: self.storage.clone(),

@@ -1,6 +1,7 @@
-//! What a new user meets: `kiebitz setup` and `kiebitz check-config`.
+//! What a new user meets: `kiebitz setup`, `kiebitz check-config`, and what `kiebitz run` says at the start.
 
 use std::fs::Permissions;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -205,4 +206,66 @@ fn what_cannot_work_is_told_and_no_password() {
     for said in [said, open_said] {
         assert!(!said.contains("secret-"), "{said}");
     }
+}
+
+/// The log of a daemon up to a line with this in it; then it is stopped.
+fn log_until(config: &Path, words: &str) -> Vec<String> {
+    let mut daemon = kiebitz(&["run", "--config", shown(config)])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut log = Vec::new();
+    for line in BufReader::new(daemon.stderr.take().unwrap()).lines() {
+        log.push(line.unwrap());
+        if log.last().is_some_and(|line| line.contains(words)) {
+            break;
+        }
+    }
+    daemon.kill().unwrap();
+    daemon.wait().unwrap();
+    assert!(
+        log.last().is_some_and(|line| line.contains(words)),
+        "{words}: {log:?}"
+    );
+    log
+}
+
+#[test]
+fn daemon_says_what_is_missing_and_the_next_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("state");
+    let daemon = format!("[daemon]\nstate_directory = {state:?}\n[ports]\nusb = false\n");
+    let config = file(&folder, "kiebitz.toml", &daemon);
+    let log = log_until(
+        &config,
+        "no board is plugged in yet: plug one in, or let `kiebitz boards`",
+    );
+    let with = |words: &str| log.iter().filter(|line| line.contains(words)).count();
+    assert_eq!(
+        with("no broker is configured: nothing is published"),
+        1,
+        "{log:?}"
+    );
+    assert_eq!(log.len(), 3, "{log:?}");
+}
+
+#[test]
+fn daemon_with_a_board_and_a_broker_says_nothing_of_what_is_missing() {
+    let plugged = Plugged::new(board, Vec::new());
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("state");
+    // Nobody listens there, which is another matter.
+    let text = format!(
+        "[daemon]\nstate_directory = {state:?}\n[mqtt]\nurl = \"mqtt://127.0.0.1:1\"\n[ports]\nusb = false\n\
+         [[port]]\npath = \"{}\"\nmode = \"single\"\n",
+        plugged.path()
+    );
+    let config = file(&folder, "kiebitz.toml", &text);
+    let log = log_until(&config, "00042: connected");
+    let missing = ["no broker is configured", "there is no /etc", "no board"];
+    assert!(
+        !log.iter()
+            .any(|line| missing.iter().any(|words| line.contains(words))),
+        "{log:?}"
+    );
 }

@@ -1,0 +1,152 @@
+//! The lookout: says once, after a start, that no board has come, and what to do about it.
+
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+
+use crate::events::EventKind;
+
+/// Waits for the first board. Once one has come, or something was said, it is silent.
+#[derive(Debug, Default)]
+pub(super) struct Lookout {
+    /// `None`: nobody is waited for any more.
+    since: Option<Timestamp>,
+    /// Since when there has been a port.
+    port_since: Option<Timestamp>,
+}
+
+/// What is plugged in is found within a second.
+const NO_PORT_AFTER: Duration = Duration::from_secs(5);
+/// To find out that a row of boards is on a port takes 20 s.
+const NO_ANSWER_AFTER: Duration = Duration::from_secs(30);
+/// More ports than this are not named.
+const NAMED: usize = 3;
+
+impl Lookout {
+    /// Begins to wait.
+    pub(super) fn new(now: Timestamp) -> Self {
+        Self {
+            since: Some(now),
+            port_since: None,
+        }
+    }
+
+    /// A board that has come is what was waited for.
+    pub(super) fn hear(&mut self, event: &EventKind) {
+        if let EventKind::BoardConnected { .. } = event {
+            self.since = None;
+        }
+    }
+
+    /// A port was refused, which has been said with what to do.
+    pub(super) fn hear_refusal(&mut self) {
+        self.since = None;
+    }
+
+    /// What there is to say now, with these ports.
+    pub(super) fn look<'p>(
+        &mut self,
+        now: Timestamp,
+        ports: impl IntoIterator<Item = &'p str>,
+    ) -> Option<String> {
+        let since = self.since?;
+        let ports: Vec<&str> = ports.into_iter().collect();
+        if ports.is_empty() {
+            self.port_since = None;
+            let waited = now.saturating_duration_since(since) >= NO_PORT_AFTER;
+            return waited.then(|| self.say(NO_PORT.to_owned()));
+        }
+        let port_since = *self.port_since.get_or_insert(now);
+        let waited = now.saturating_duration_since(port_since) >= NO_ANSWER_AFTER;
+        waited.then(|| self.say(no_answer(&ports)))
+    }
+
+    fn say(&mut self, what: String) -> String {
+        self.since = None;
+        what
+    }
+}
+
+const NO_PORT: &str =
+    "no board is plugged in yet: plug one in, or let `kiebitz boards` tell what is looked for";
+
+fn no_answer(ports: &[&str]) -> String {
+    let named = match ports.get(..NAMED) {
+        Some(first) if ports.len() > NAMED => {
+            format!("{} and {} more", first.join(", "), ports.len() - NAMED)
+        }
+        _ => ports.join(", "),
+    };
+    format!(
+        "no board answers on {named} yet: is it switched on, and is its cable in at both ends? `kiebitz boards` tells more \
+         once kiebitz is stopped"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_micros(1_000_000_000_000 + seconds * 1_000_000)
+    }
+
+    fn connected() -> EventKind {
+        EventKind::BoardConnected {
+            port: "/dev/ttyACM0".to_owned(),
+            serial: None,
+            version: None,
+            orientation: None,
+        }
+    }
+
+    /// What is said, each with its second, when it looks once a second at the ports there are then.
+    fn said(
+        lookout: &mut Lookout,
+        seconds: i64,
+        ports: impl Fn(i64) -> Vec<&'static str>,
+    ) -> Vec<(i64, String)> {
+        let looks = (0..seconds).map(|second| (second, lookout.look(at(second), ports(second))));
+        looks.filter_map(|(second, said)| Some((second, said?))).collect()
+    }
+
+    #[test]
+    fn without_a_port_it_speaks_once() {
+        let said = said(&mut Lookout::new(at(0)), 100, |_| Vec::new());
+        assert_eq!(said, [(5, NO_PORT.to_owned())]);
+    }
+
+    #[test]
+    fn port_without_an_answer_is_named_when_a_row_would_have_been_found() {
+        let ports = |second| {
+            if second < 3 {
+                Vec::new()
+            } else {
+                vec!["/dev/ttyS0"]
+            }
+        };
+        let said = said(&mut Lookout::new(at(0)), 100, ports);
+        assert!(
+            matches!(said.as_slice(), [(33, text)] if text.starts_with("no board answers on /dev/ttyS0 yet: ")),
+            "{said:?}"
+        );
+        let many = no_answer(&["a", "b", "c", "d", "e"]);
+        assert!(
+            many.starts_with("no board answers on a, b, c and 2 more yet"),
+            "{many}"
+        );
+    }
+
+    #[test]
+    fn with_a_board_or_after_a_refusal_it_is_silent() {
+        let mut lookout = Lookout::new(at(0));
+        lookout.hear(&EventKind::ClockDisconnected {});
+        assert!(lookout.look(at(4), []).is_none());
+        lookout.hear(&connected());
+        assert_eq!(said(&mut lookout, 100, |_| Vec::new()), []);
+        let mut refused = Lookout::new(at(0));
+        refused.hear_refusal();
+        assert_eq!(said(&mut refused, 100, |_| vec!["/dev/ttyS0"]), []);
+        assert_eq!(said(&mut Lookout::default(), 100, |_| Vec::new()), []);
+    }
+}
