@@ -30,7 +30,7 @@ pub(super) fn run(file: Option<&Path>) -> Result<Exit> {
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start")?;
-    let ended = runtime.block_on(crate::daemon::run(config));
+    let ended = runtime.block_on(crate::daemon::run(config, file.map(Path::to_owned)));
     // A thread that waits for a disk which does not answer is not waited for.
     runtime.shutdown_background();
     ended.map(|()| Exit::Fine)

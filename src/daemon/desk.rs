@@ -21,10 +21,12 @@ use super::lookout::Lookout;
 use super::mqtt::Mqtt;
 use super::ports::{LineChange, PortId, Ports};
 use super::post::Post;
+use super::reload::{Hangup, Reload};
 use super::situation::Situation;
 use super::storage::Storage;
 use super::tape::Tape;
 use super::write_ahead::WriteAhead;
+use crate::config::Config;
 use crate::events::Event;
 use crate::exit::Stop;
 use crate::hall::{Hall, LineId};
@@ -114,7 +116,8 @@ impl Desk {
         self.post.hold(self.time.now(), unkept, first);
     }
 
-    /// Works until the program is stopped or a new day begins; then the desk is to be [closed](Self::close).
+    /// Works until the program is stopped or a new day begins; then the desk is to be [closed](Self::close). `config` is
+    /// the configuration that holds, which SIGHUP may change.
     ///
     /// # Errors
     ///
@@ -126,6 +129,7 @@ impl Desk {
         commands: &mut Commands,
         questions: &mut Option<mpsc::Receiver<Question>>,
         stop: &mut Stop,
+        (reload, config): (&mut Reload, &mut Config),
     ) -> Result<Ended> {
         let mut scan = tokio::time::interval(SCAN_INTERVAL);
         scan.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -136,6 +140,10 @@ impl Desk {
             tokio::select! {
                 biased;
                 _ = stop.come() => return Ok(Ended::Stopped),
+                hangup = reload.come() => match hangup {
+                    Hangup::Read(read) => self.reload(config, *read),
+                    Hangup::TerminalGone => return Ok(Ended::Stopped),
+                },
                 _ = scan.tick() => {
                     self.scan_ports();
                     if self.day.is_over(self.time.now()) && self.post.is_empty() && self.late.is_none() {

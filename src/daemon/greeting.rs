@@ -28,6 +28,11 @@ impl Greeting {
         }
     }
 
+    /// Other texts from now on.
+    pub(super) fn set(&mut self, settings: ClockMessages) {
+        self.settings = settings;
+    }
+
     /// A clock that is connected gets the texts; one whose game begins is left alone.
     pub(super) fn apply(&mut self, event: &Event) {
         match event.kind {

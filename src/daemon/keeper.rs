@@ -39,6 +39,8 @@ pub(super) struct Batch {
 #[derive(Debug)]
 enum Task {
     Keep(Batch),
+    /// Another configuration applies.
+    Note(Run),
     /// The journal that was asked for at the start; `None`: it could not be opened, which is tried again.
     Open(Option<Journal>),
 }
@@ -69,6 +71,8 @@ pub(super) struct Work {
     /// The same for the log that SQLite keeps beside it.
     log: Option<File>,
     pending: VecDeque<Batch>,
+    /// Configurations that apply since, and are not noted yet.
+    reloads: VecDeque<Run>,
     /// Some of it was tried before: the journal may have it without having said so.
     tried: bool,
     /// Why it takes no events.
@@ -112,6 +116,11 @@ impl Keeper {
     /// Hands a batch to the thread.
     pub(super) fn keep(&self, batch: Batch) {
         self.send(Task::Keep(batch));
+    }
+
+    /// Has another configuration noted, before the events that are handed over from now on.
+    pub(super) fn note(&self, run: Run) {
+        self.send(Task::Note(run));
     }
 
     /// Hands the journal to the thread; `None`: it could not be opened, which is tried again.
@@ -168,6 +177,7 @@ impl KeeperThread {
             }
             self.look_after_file();
             self.replace_damaged();
+            self.note_reloads();
             if let Some(number) = self.keep() {
                 kept.send_replace(number);
             }
@@ -179,6 +189,7 @@ impl KeeperThread {
     fn take(&mut self, task: Task) {
         match task {
             Task::Keep(batch) => self.work.pending.push_back(batch),
+            Task::Note(run) => self.work.reloads.push_back(run),
             Task::Open(journal) => {
                 (self.work.journal, self.work.opens) = (journal, true);
                 self.look_at_file();
@@ -226,6 +237,20 @@ impl KeeperThread {
         }
     }
 
+    /// What follows from another configuration is played back with that: it is noted before the events are kept, and after
+    /// the start that it changes.
+    fn note_reloads(&mut self) {
+        let Some(journal) = self.work.journal.as_mut().filter(|_| self.run.is_none()) else {
+            return;
+        };
+        while let Some(run) = self.work.reloads.front() {
+            if let Err(error) = journal.begin_run(run) {
+                return tracing::debug!("cannot note another configuration: {error}");
+            }
+            self.work.reloads.pop_front();
+        }
+    }
+
     /// The next start plays back what was recorded from this one on.
     fn note_run(&mut self) {
         let (Some(run), Some(journal)) = (&self.run, &mut self.work.journal) else {
@@ -233,8 +258,9 @@ impl KeeperThread {
         };
         match journal.begin_run(run) {
             Ok(()) => self.run = None,
-            Err(error) => tracing::debug!("cannot note this start: {error}"),
+            Err(error) => return tracing::debug!("cannot note this start: {error}"),
         }
+        self.note_reloads();
     }
 
     /// The journal did not take events. A damaged one is replaced.

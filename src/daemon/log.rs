@@ -1,18 +1,26 @@
 //! The daemon's log: to systemd's journal if systemd started it, else to stderr.
 
+use std::sync::OnceLock;
+
 use tracing::{debug, info, warn};
-use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{Targets, filter_fn};
 use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::reload::Handle;
 use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{Layer, Registry};
 
 use crate::config::Config;
 use crate::events::{Event, EventKind};
 use crate::laws::{Regulations, Severity};
 use crate::shown::LogLines;
 
+/// What is logged, for a process that logs; it can change.
+static LOGGED: OnceLock<Handle<Targets, Registry>> = OnceLock::new();
+
 /// Starts to log.
 pub(crate) fn start(targets: Targets) {
+    let (targets, handle) = tracing_subscriber::reload::Layer::new(targets);
+    let _ = LOGGED.set(handle);
     let registry = tracing_subscriber::registry().with(targets);
     // systemd sets this variable when stderr is its journal.
     let journald = std::env::var_os("JOURNAL_STREAM").and_then(|_| tracing_journald::layer().ok());
@@ -26,6 +34,15 @@ pub(crate) fn start(targets: Targets) {
             registry.with(stderr.with_filter(words)).try_init()
         }
     };
+}
+
+/// Logs something else from now on.
+pub(super) fn change(targets: &Targets) {
+    if let Some(handle) = LOGGED.get()
+        && let Err(error) = handle.reload(targets.clone())
+    {
+        warn!("the log stays as it is: {error}");
+    }
 }
 
 /// Logs which mode of play holds on all boards, and on those where another time control does.

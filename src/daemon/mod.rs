@@ -22,6 +22,7 @@ mod numbers;
 mod patience;
 mod ports;
 mod post;
+mod reload;
 mod situation;
 mod start;
 mod storage;
@@ -31,7 +32,7 @@ mod write_ahead;
 use core::time::Duration;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -59,6 +60,7 @@ use numbers::Numbers;
 use patience::{MAX_WAIT, Waited, beside};
 use ports::Ports;
 use post::Post;
+use reload::Reload;
 use situation::Situation;
 use start::Beginning;
 use storage::Storage;
@@ -72,14 +74,16 @@ const INPUTS: usize = 4096;
 /// So long the journal may take to note what the broker has.
 const MAX_NOTE: Duration = Duration::from_secs(1);
 
-/// Watches boards until SIGINT or SIGTERM.
+/// Watches boards until SIGINT or SIGTERM. `file` is the one that was named for the configuration, which is read again at
+/// SIGHUP.
 ///
 /// # Errors
 ///
 /// When another daemon has the state directory, the journal's file is none of kiebitz, or the daemon's name cannot be
 /// part of a topic. Ports, boards, the broker and disks may come and go: that is logged.
-pub async fn run(config: Config) -> Result<()> {
+pub async fn run(config: Config, file: Option<PathBuf>) -> Result<()> {
     let mut stop = Stop::listen().context("cannot wait for signals")?;
+    let reload = Reload::listen(file).context("cannot wait for signals")?;
     let asked = config.clone();
     let lock = beside("lock", move || {
         // Where this fails, opening the journal in it says why.
@@ -106,6 +110,7 @@ pub async fn run(config: Config) -> Result<()> {
         storage: Storage::default(),
         commands: Commands::new(courier.as_ref().map(|_| received)),
         config,
+        reload,
         lock: Arc::new(lock),
     };
     log::modes(&daemon.config);
@@ -131,6 +136,7 @@ struct Daemon {
     outbox: Option<Outbox>,
     storage: Storage,
     commands: Commands,
+    reload: Reload,
     lock: Arc<StateLock>,
     machine: MachineWatch,
     /// Who asks how things are; `None`: nobody can.
@@ -180,7 +186,10 @@ impl Daemon {
         // Outside systemd this does nothing.
         let _ = sd_notify::notify(&[sd_notify::NotifyState::Ready]);
         let asked = &mut self.questions;
-        let ended = desk.work(from_ports, &mut self.commands, asked, stop).await;
+        let reload = (&mut self.reload, &mut self.config);
+        let ended = desk
+            .work(from_ports, &mut self.commands, asked, stop, reload)
+            .await;
         desk.close(&ended).await;
         ended
     }

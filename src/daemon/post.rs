@@ -11,7 +11,7 @@ use super::keeper::{Batch, Keeper};
 use super::numbers::Numbers;
 use super::storage::Storage;
 use crate::events::Event;
-use crate::journal::{Journal, NumbersFile};
+use crate::journal::{Journal, NumbersFile, Run};
 use crate::output::mqtt::{Message, Outbox};
 
 /// Holds events and messages until they are kept, in order.
@@ -71,6 +71,11 @@ impl Post {
     pub(super) fn open(&self, journal: Option<Journal>, numbers: Option<NumbersFile>) {
         self.keeper.open(journal);
         self.numbers.take_file(numbers);
+    }
+
+    /// Has another configuration noted, before all events that follow.
+    pub(super) fn note(&self, run: Run) {
+        self.keeper.note(run);
     }
 
     /// Has events kept, and messages published once they are.

@@ -136,6 +136,7 @@ impl Started {
                 boards: BTreeMap::new(),
                 numbers: numbers.boards,
                 others: numbers.others,
+                reloaded: false,
             }),
             unkept: Vec::new(),
             closed: Vec::new(),

@@ -164,6 +164,16 @@ impl Hall {
         self.names = names;
     }
 
+    /// The same while boards are watched: up to `now` they go by the configuration before.
+    pub fn reconfigure(&mut self, now: Timestamp, names: Names) {
+        self.advance(now);
+        self.configure(names);
+        // What they wait for may be due at another time, a round for instance.
+        for name in self.boards.keys().cloned().collect::<Vec<_>>() {
+            self.heard(&name);
+        }
+    }
+
     /// The computer's clock is set by so many microseconds; `now` is what it said just before. No time passes, and
     /// where it is set back, time goes on from `now` all the same. What is said again of the same moment has no effect.
     pub fn set_clock(&mut self, now: Timestamp, micros: i64) {

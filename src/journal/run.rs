@@ -1,4 +1,4 @@
-//! The starts of the daemon: from where on its recordings, played back, give what it knew when it ended.
+//! The starts of the daemon, and when it read its configuration again: from where on its recordings, played back, give what it knew when it ended.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{Journal, JournalError, error};
 use crate::events::Event;
 
-/// A start of the daemon.
+/// A start of the daemon, or another configuration for one that goes on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
     /// When it began: what was recorded later is of it.
@@ -24,6 +24,24 @@ pub struct Run {
     pub numbers: BTreeMap<String, u64>,
     /// The same for boards that nobody had met.
     pub others: u64,
+    /// The daemon was not started: another configuration applies from then on, and all else goes on.
+    pub reloaded: bool,
+}
+
+impl Run {
+    /// From then on another configuration applies, and all else goes on.
+    #[must_use]
+    pub fn reloaded(began: Timestamp, config: &str) -> Self {
+        Self {
+            began,
+            config: config.to_owned(),
+            whole: false,
+            boards: BTreeMap::new(),
+            numbers: BTreeMap::new(),
+            others: 0,
+            reloaded: true,
+        }
+    }
 }
 
 /// What stands as text in the table.
@@ -32,6 +50,8 @@ struct Numbered {
     boards: BTreeMap<String, u64>,
     numbers: BTreeMap<String, u64>,
     others: u64,
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    reloaded: bool,
 }
 
 impl Journal {
@@ -46,6 +66,7 @@ impl Journal {
             boards: run.boards.clone(),
             numbers: run.numbers.clone(),
             others: run.others,
+            reloaded: run.reloaded,
         };
         let numbered = serde_json::to_string(&numbered);
         let numbered = numbered.map_err(|error| error::damaged(self.path.clone(), &error))?;
@@ -105,6 +126,7 @@ impl Journal {
                 boards: numbered.boards,
                 numbers: numbered.numbers,
                 others: numbered.others,
+                reloaded: numbered.reloaded,
             })
         };
         rows.into_iter().map(run).collect()

@@ -212,6 +212,7 @@ impl TakenUp {
             boards: BTreeMap::new(),
             numbers: sources.numbers.boards.clone(),
             others: sources.numbers.others,
+            reloaded: false,
         };
         for board in alone.into_keys() {
             let last = sources.journal.last_seq(sources.stream, &board)?;
@@ -230,6 +231,7 @@ impl TakenUp {
     }
 }
 
-fn names(config: &Config) -> Names {
+/// What boards are called and what is played on them, by a daemon's configuration.
+pub(crate) fn names(config: &Config) -> Names {
     Names::Configured(Box::new(config.clone()))
 }

@@ -80,9 +80,24 @@ impl Rerun {
         said.into_iter().map(|said| said.event).collect()
     }
 
+    /// Another configuration for boards that go on: what they have said by then is said first, and by the one before.
+    fn reload_after(&mut self, run: Run) -> Next {
+        self.until = self.until.max(run.began);
+        self.hall.advance(run.began);
+        let said = self.said();
+        if said.is_empty() {
+            return Next::Start(run);
+        }
+        self.runs.push_front(run);
+        Next::Said(said)
+    }
+
     /// A start with which all boards are made anew: what they have said by then is said first. What the daemon, which had
     /// ended, did not see to its end does not count.
     fn end_before(&mut self, run: Run) -> Next {
+        if run.reloaded {
+            return self.reload_after(run);
+        }
         if !run.whole {
             return Next::Start(run);
         }
@@ -120,6 +135,10 @@ impl Rerun {
     pub(super) fn begin(&mut self, run: &Run, journal: &Journal) -> Result<(), JournalError> {
         let config = Config::parse("journal".as_ref(), &run.config).unwrap_or_default();
         let names = names(&config);
+        if run.reloaded {
+            self.hall.reconfigure(run.began, names);
+            return Ok(());
+        }
         if run.whole {
             self.hall = Hall::new(&self.stream, names.clone());
         }

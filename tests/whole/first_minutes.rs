@@ -1,12 +1,14 @@
-//! What a new user meets: `kiebitz setup`, `kiebitz check-config`, and what `kiebitz run` says at the start.
+//! What a new user meets: `kiebitz setup`, `kiebitz check-config`, what `kiebitz run` says at the start, and
+//! a configuration that is read again.
 
 use std::fs::Permissions;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Lines};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
 
 use kiebitz::config::{Config, PortMode};
+use kiebitz::journal::Journal;
 use tempfile::TempDir;
 
 use crate::doctor::{Plugged, board};
@@ -267,5 +269,89 @@ fn daemon_with_a_board_and_a_broker_says_nothing_of_what_is_missing() {
         !log.iter()
             .any(|line| missing.iter().any(|words| line.contains(words))),
         "{log:?}"
+    );
+}
+
+/// A daemon and its log, killed when it is dropped.
+struct Daemon {
+    child: Child,
+    log: Lines<BufReader<ChildStderr>>,
+}
+
+impl Daemon {
+    fn start(config: &Path) -> Self {
+        let mut child = kiebitz(&["run", "--config", shown(config)])
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let log = BufReader::new(child.stderr.take().unwrap()).lines();
+        Self { child, log }
+    }
+
+    fn wait_for(&mut self, words: &str) -> String {
+        let mut lines = self.log.by_ref().map(Result::unwrap);
+        lines.find(|line| line.contains(words)).expect(words)
+    }
+
+    fn hang_up(&self) {
+        let process = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(process, rustix::process::Signal::HUP).unwrap();
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn hangup_reads_the_configuration_again_and_closes_no_port() {
+    let plugged = Plugged::new(board, Vec::new());
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("state");
+    let with = |state: &Path, more: &str| {
+        format!(
+            "[daemon]\nstate_directory = {state:?}\n[ports]\nusb = false\n[[port]]\npath = \"{}\"\n\
+             mode = \"single\"\n{more}",
+            plugged.path()
+        )
+    };
+    let config = file(&folder, "kiebitz.toml", &with(&state, ""));
+    let mut daemon = Daemon::start(&config);
+    daemon.wait_for("00042: connected");
+
+    std::fs::write(&config, with(&state, "[event]\ntime_control = \"90+30\"\n")).unwrap();
+    daemon.hang_up();
+    daemon.wait_for("this applies at once: what is played, and names of boards");
+    daemon.wait_for("time control 90+30: standard");
+
+    std::fs::write(&config, with(&state, "[event]\nlaws = \"fide-2020\"\n")).unwrap();
+    daemon.hang_up();
+    let refused = daemon.wait_for("nothing changes");
+    assert!(
+        refused.contains("kiebitz.toml:9: \"fide-2020\" is no edition"),
+        "{refused}"
+    );
+
+    let elsewhere = folder.path().join("elsewhere");
+    std::fs::write(&config, with(&elsewhere, "[event]\ntime_control = \"90+30\"\n")).unwrap();
+    daemon.hang_up();
+    daemon.wait_for("this takes effect at the next start: `state_directory`");
+    assert!(!elsewhere.exists());
+
+    // The board was connected once, and nothing was closed.
+    let process = rustix::process::Pid::from_child(&daemon.child);
+    rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
+    assert!(daemon.child.wait().unwrap().success());
+    let journal = Journal::open_to_read(&state.join("journal.sqlite")).unwrap();
+    let events = journal.events_after("live", "00042", 0, 1000).unwrap();
+    let of = |kind: &str| events.iter().filter(|event| event.payload.contains(kind)).count();
+    assert_eq!((of("\"board.connected\""), of("\"board.disconnected\"")), (1, 1));
+    let runs = journal.runs().unwrap();
+    assert_eq!(
+        runs.iter().map(|run| run.reloaded).collect::<Vec<_>>(),
+        [false, true]
     );
 }

@@ -4,6 +4,8 @@
 #[cfg(target_os = "linux")]
 mod day;
 mod rebuilt;
+#[cfg(target_os = "linux")]
+mod reloads;
 mod world;
 
 use core::time::Duration;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use jiff::tz::TimeZone;
 use kiebitz::config::Config;
 use kiebitz::events::Event;
-use kiebitz::hall::{Hall, LineId, Numbers};
-use kiebitz::journal::Journal;
+use kiebitz::hall::{Hall, LineId, Names, Numbers};
+use kiebitz::journal::{Journal, Run};
 use kiebitz::restart::{self, Alone, CUT_OFF, Sources};
 use kiebitz_hardware::capture::{Content, Direction, LineMode};
 use kiebitz_hardware::recorder::{Recorder, RecorderSettings};
@@ -98,6 +98,17 @@ impl Watcher {
             recorder,
             lines,
         });
+    }
+
+    /// SIGHUP: another configuration holds from now on, for a later start as well.
+    pub(crate) fn reload(&mut self, now: Timestamp, config: Config) {
+        if let Some(running) = &mut self.running {
+            let names = Names::Configured(Box::new(config.clone()));
+            running.hall.reconfigure(now, names);
+            let run = Run::reloaded(now, &config.of_boards);
+            self.journal.begin_run(&run).unwrap();
+        }
+        self.config = config;
     }
 
     /// SIGKILL, or no power: what is not on the disk is gone.

@@ -150,7 +150,8 @@ Exit codes: 0 success; 2 wrong usage.";
 pub(super) const RUN: &str = "\
 Boards are found as they are plugged in. After a cable is plugged in again or kiebitz is restarted, games
 go on where they were. systemd/kiebitz.toml explains the configuration; systemd/kiebitz.service starts
-kiebitz with the computer. Ctrl-C and SIGTERM stop it in an orderly way.
+kiebitz with the computer. Ctrl-C and SIGTERM stop it in an orderly way. SIGHUP has it read the
+configuration again: boards and event apply at once, and the log says what waits for the next start.
 
 Journal and recordings are kept where the configuration or systemd says, else in /var/lib/kiebitz if root
 runs kiebitz, and in ~/.local/state/kiebitz ($XDG_STATE_HOME/kiebitz) if another user does.

@@ -350,6 +350,7 @@ fn what_can_be_read_of_a_damaged_journal_is_carried_over() {
         boards: lasts(),
         numbers: lasts(),
         others: 0,
+        reloaded: false,
     };
     journal.begin_run(&run).expect("room");
     drop(journal);
@@ -463,6 +464,7 @@ fn a_journal_of_the_first_version_gets_what_it_lacks() {
         boards: if whole { lasts() } else { BTreeMap::new() },
         numbers: lasts(),
         others: 3,
+        reloaded: false,
     };
     journal.begin_run(&run(1, false)).expect("room");
     assert_eq!(

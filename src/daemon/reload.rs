@@ -1,0 +1,318 @@
+//! SIGHUP: the configuration is read again, and what can change while boards are watched applies at once. No port is
+//! closed for it, and no game is lost.
+
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::oneshot;
+
+use super::desk::Desk;
+use super::log;
+use super::patience::beside;
+use crate::config::{Config, ConfigError, KnownBy, NamedBoard};
+use crate::journal::Run;
+
+/// Waits for SIGHUP, and reads the file.
+#[derive(Debug)]
+pub(super) struct Reload {
+    hangups: Signal,
+    /// As it was named at the start.
+    file: Option<PathBuf>,
+    reading: Option<oneshot::Receiver<Result<Config, ConfigError>>>,
+    /// It was started in a terminal, and ends with that.
+    in_terminal: bool,
+}
+
+/// What SIGHUP led to.
+#[derive(Debug)]
+pub(super) enum Hangup {
+    Read(Box<Result<Config, ConfigError>>),
+    /// The terminal was closed.
+    TerminalGone,
+}
+
+/// What another configuration changes.
+#[derive(Debug)]
+pub(super) struct Change {
+    /// The configuration from now on.
+    config: Config,
+    /// Names of boards, or what is played on them, are others.
+    of_boards: bool,
+    clock_messages: bool,
+    log: bool,
+    /// What takes effect at the next start.
+    later: Vec<&'static str>,
+}
+
+impl Reload {
+    /// Begins to listen. Must be called within a runtime.
+    ///
+    /// # Errors
+    ///
+    /// When the signal handler cannot be installed.
+    pub(super) fn listen(file: Option<PathBuf>) -> io::Result<Self> {
+        // nohup has it ignored, which the handler would undo.
+        let in_terminal = has_terminal() && !is_ignored();
+        Ok(Self {
+            hangups: signal(SignalKind::hangup())?,
+            file,
+            reading: None,
+            in_terminal,
+        })
+    }
+
+    /// Waits until the file was read again, on a thread of its own: the desk waits for no disk.
+    pub(super) async fn come(&mut self) -> Hangup {
+        loop {
+            tokio::select! {
+                read = read(&mut self.reading) => return Hangup::Read(Box::new(read)),
+                _ = self.hangups.recv() => {
+                    if self.in_terminal && !has_terminal() {
+                        return Hangup::TerminalGone;
+                    }
+                    let file = self.file.clone();
+                    match beside("configuration", move || Config::read_or_default(file.as_deref())) {
+                        Ok(reading) => self.reading = Some(reading),
+                        Err(error) => tracing::error!("the configuration is not read again: {error:#}"),
+                    }
+                }
+            }
+        }
+    }
+}
+
+async fn read(
+    reading: &mut Option<oneshot::Receiver<Result<Config, ConfigError>>>,
+) -> Result<Config, ConfigError> {
+    if let Some(answer) = reading
+        && let Ok(read) = answer.await
+    {
+        *reading = None;
+        return read;
+    }
+    core::future::pending().await
+}
+
+/// Whether the process belongs to a terminal; one that was closed is none.
+fn has_terminal() -> bool {
+    File::open("/dev/tty").is_ok()
+}
+
+fn is_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    // The first signal is SIGHUP.
+    ignored.is_some_and(|mask| mask & 1 != 0)
+}
+
+impl Change {
+    /// From a configuration to another one.
+    pub(super) fn between(old: &Config, new: Config) -> Self {
+        let mut config = old.clone();
+        config.daemon.log.clone_from(&new.daemon.log);
+        config.clock_messages.clone_from(&new.clock_messages);
+        let mut later = Vec::new();
+        let mut note = |differs: bool, what| {
+            if differs {
+                later.push(what);
+            }
+        };
+        note(old.daemon.name != new.daemon.name, "`name` under [daemon]");
+        let moved = old.daemon.state_directory != new.daemon.state_directory;
+        note(moved, "`state_directory`");
+        note(old.mqtt != new.mqtt, "[mqtt]");
+        note(old.http != new.http, "[http]");
+        note(old.journal != new.journal, "[journal]");
+        note(old.recorder != new.recorder, "[recorder]");
+        note(old.ports != new.ports, "[ports] and [[port]]");
+        // Who publishes knows the delays that there were: a board must not get a name without its delay.
+        let delayed = delays(&old.boards) != delays(&new.boards);
+        note(delayed, "[event] and [[board]], because of a `public_delay`");
+        if !delayed {
+            config.event = new.event;
+            config.boards = new.boards;
+            config.of_boards = new.of_boards;
+        }
+        Self {
+            of_boards: config.of_boards != old.of_boards,
+            clock_messages: config.clock_messages != old.clock_messages,
+            log: config.daemon.log != old.daemon.log,
+            config,
+            later,
+        }
+    }
+
+    /// What applies at once, in words; empty: nothing.
+    fn at_once(&self) -> String {
+        let parts = [
+            (
+                self.of_boards,
+                "what is played, and names of boards that are plugged in from now on",
+            ),
+            (self.clock_messages, "what clocks display"),
+            (self.log, "what is logged"),
+        ];
+        let parts = parts.into_iter().filter(|(changed, _)| *changed);
+        parts.map(|(_, part)| part).collect::<Vec<_>>().join("; ")
+    }
+
+    fn say(&self) {
+        let at_once = self.at_once();
+        if at_once.is_empty() && self.later.is_empty() {
+            tracing::info!("the configuration was read again; nothing in it has changed");
+        }
+        if !at_once.is_empty() {
+            tracing::info!("the configuration was read again; this applies at once: {at_once}");
+        }
+        if !self.later.is_empty() {
+            let later = self.later.join(", ");
+            tracing::warn!("the configuration was read again; this takes effect at the next start: {later}");
+        }
+    }
+}
+
+/// The boards that get another name, with the one that they had.
+fn renamed(old: &Config, new: &Config) -> Vec<(String, String)> {
+    let renamed = new.boards.iter().filter_map(|board| {
+        let before = old.boards.iter().find(|before| before.known_by == board.known_by);
+        let before = match (before, &board.known_by) {
+            (Some(before), _) => before.name.to_string(),
+            (None, KnownBy::Serial(serial)) => serial.to_string(),
+            (None, KnownBy::Port(_)) => return None,
+        };
+        let name = board.name.to_string();
+        (before != name).then_some((before, name))
+    });
+    renamed.collect()
+}
+
+/// The boards with a delay of their own.
+fn delays(boards: &[NamedBoard]) -> Vec<(&str, core::time::Duration)> {
+    let delayed = boards
+        .iter()
+        .filter_map(|board| Some((board.name.as_str(), board.public_delay?)));
+    let mut delayed: Vec<_> = delayed.collect();
+    delayed.sort_unstable();
+    delayed
+}
+
+impl Desk {
+    /// Goes on with another configuration, as far as it can change now; `config` is the one that holds. A file that is
+    /// wrong changes nothing.
+    pub(super) fn reload(&mut self, config: &mut Config, read: Result<Config, ConfigError>) {
+        let new = match read {
+            Ok(new) => new,
+            Err(error) => {
+                let error = format!("{:#}", anyhow::Error::from(error));
+                // Only the first line: the others point at the place in the file.
+                let what = error.lines().next().unwrap_or_default();
+                return tracing::error!("{what}; nothing changes (`kiebitz check-config` shows more)");
+            }
+        };
+        let change = Change::between(config, new);
+        if change.log {
+            log::change(&change.config.daemon.log);
+        }
+        change.say();
+        if change.clock_messages {
+            self.greeting.set(change.config.clock_messages.clone());
+        }
+        if change.of_boards {
+            let now = self.time.now();
+            self.hall.reconfigure(now, crate::restart::names(&change.config));
+            self.post.note(Run::reloaded(now, &change.config.of_boards));
+            log::modes(&change.config);
+            for (before, name) in renamed(config, &change.config) {
+                if self.hall.board(&before).is_some_and(|board| !board.is_idle()) {
+                    tracing::warn!(
+                        "{before} will be called {name} when it is plugged in or kiebitz is started again: leave both until \
+                         its game is over, which would go on as another one"
+                    );
+                }
+            }
+        }
+        *config = change.config;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OLD: &str = "[daemon]\nstate_directory = \"/srv/k\"\n[mqtt]\nurl = \"mqtt://localhost\"\n\
+                       [[board]]\nserial = \"1\"\nname = \"one\"\n";
+
+    fn config(text: &str) -> Config {
+        Config::parse("kiebitz.toml".as_ref(), text).expect("a configuration")
+    }
+
+    fn change(new: &str) -> Change {
+        Change::between(&config(OLD), config(new))
+    }
+
+    #[test]
+    fn the_same_configuration_changes_nothing() {
+        let same = change(&format!("# a comment\n{OLD}"));
+        assert_eq!((same.at_once(), same.later.len()), (String::new(), 0));
+        assert_eq!(same.config, config(OLD));
+    }
+
+    #[test]
+    fn boards_and_what_is_played_change_at_once() {
+        let new = format!(
+            "{OLD}time_control = \"3+2\"\n[event]\nname = \"Blitz\"\n[clock_messages]\nenabled = true\n"
+        );
+        let change = change(&new);
+        assert!(change.of_boards && change.clock_messages && !change.log);
+        assert!(change.later.is_empty(), "{:?}", change.later);
+        assert_eq!(change.config, config(&new));
+    }
+
+    #[test]
+    fn what_the_daemon_stands_on_stays_until_the_next_start() {
+        let change = change(
+            "[daemon]\nstate_directory = \"/srv/other\"\nname = \"hall\"\nlog = \"debug\"\n[journal]\nkeep_days = 3\n\
+             [mqtt]\nurl = \"mqtt://elsewhere\"\n[http]\nlisten = \"127.0.0.1:8037\"\n[recorder]\nenabled = false\n[ports]\nusb = false\n\
+             [[board]]\nserial = \"1\"\nname = \"one\"\n",
+        );
+        assert_eq!(change.at_once(), "what is logged");
+        assert_eq!(change.later.len(), 7, "{:?}", change.later);
+        let mut expected = config(OLD);
+        expected.daemon.log.clone_from(&change.config.daemon.log);
+        assert_eq!(change.config, expected);
+    }
+
+    #[test]
+    fn another_name_is_known_by_serial_number_or_port() {
+        let old = config(OLD);
+        let new = config(
+            "[[board]]\nserial = \"1\"\nname = \"first\"\n[[board]]\nserial = \"01025\"\nname = \"second\"\n\
+             [[board]]\nport = \"/dev/rfcomm0\"\nname = \"third\"\n",
+        );
+        let pair = |one: &str, other: &str| (one.to_owned(), other.to_owned());
+        assert_eq!(
+            renamed(&old, &new),
+            [pair("one", "first"), pair("01025", "second")]
+        );
+        assert_eq!(renamed(&old, &old), []);
+    }
+
+    /// Whoever publishes would not know the delay of the new name.
+    #[test]
+    fn a_board_gets_no_name_without_its_delay() {
+        let delayed = format!("{OLD}public_delay = \"30 min\"\n");
+        let renamed = delayed.replace("\"one\"", "\"seven\"");
+        for (old, new) in [(OLD, &*delayed), (&delayed, OLD), (&delayed, &renamed)] {
+            let change = Change::between(&config(old), config(new));
+            assert!(!change.of_boards);
+            assert_eq!(change.config, config(old));
+            assert_eq!(
+                change.later,
+                ["[event] and [[board]], because of a `public_delay`"]
+            );
+        }
+    }
+}
