@@ -12,7 +12,7 @@ use crate::events::{Event, LIVE_STREAM};
 use crate::hall::{Board, Hall};
 use crate::journal::{Journal, Unsent};
 use crate::output::mqtt::{
-    BoardView, DaemonHealth, LineHealth, Message, MqttConfig, Outbox, Prefix, Publisher, is_forgotten,
+    BoardView, DaemonHealth, LineHealth, Message, MqttConfig, Outbox, Prefix, Publisher,
 };
 use crate::referee::command::Announced;
 
@@ -100,7 +100,7 @@ impl Mqtt {
         let presence = journal.all_of(LIVE_STREAM, board).presence()?;
         let since = connected.as_ref().map_or(0, |connected| connected.seq);
         let commands = journal.commands(LIVE_STREAM, board, since)?;
-        if commands.iter().any(is_forgotten) {
+        if commands.iter().any(|command| command.kind.is_forget()) {
             self.publisher.stay_forgotten(board);
             return Ok(());
         }
@@ -153,10 +153,8 @@ impl Mqtt {
     /// Announces which boards there are and how they are, and what kiebitz depends on, the disks above all: when that has
     /// changed, and every minute. It does not wait for the journal.
     pub(super) fn announce(&mut self, now: Timestamp, hall: &Hall, health: DaemonHealth) {
-        let boards = hall.boards().map(|board| board.name().to_owned());
-        let boards = boards
-            .filter(|board| !self.publisher.is_forgotten(board))
-            .collect();
+        let boards = hall.boards().filter(|board| !board.is_forgotten());
+        let boards = boards.map(|board| board.name().to_owned()).collect();
         let mut messages = Vec::from_iter(self.publisher.announce(now, boards, Some(health)));
         messages.extend(self.publisher.summarize(now));
         messages.extend(self.publisher.refresh(now, |board| {

@@ -33,7 +33,8 @@ impl Situation {
         let connection = self.outbox.as_ref().map(|outbox| *outbox.connection().borrow());
         let broker = connection.map(|connection| connection == ConnectionState::Connected);
         let health = self.health(storage);
-        let boards = hall.boards().map(|board| board_status(board, hall)).collect();
+        let boards = hall.boards().filter(|board| !board.is_forgotten());
+        let boards = boards.map(|board| board_status(board, hall)).collect();
         Status::new(&self.host, (self.started, now), broker, health, boards)
     }
 }

@@ -326,6 +326,19 @@ pub(crate) fn version_text((major, minor): (u8, u8)) -> String {
 }
 
 impl EventKind {
+    /// Whether the arbiter has the board forgotten.
+    #[must_use]
+    pub(crate) const fn is_forget(&self) -> bool {
+        matches!(
+            self,
+            Self::CommandTaken {
+                action: Action::Forget,
+                error: None,
+                ..
+            }
+        )
+    }
+
     /// Gives the times in it, which are all from before it was published, as `then` has them.
     pub(crate) fn date(&mut self, then: impl Fn(Timestamp) -> Timestamp) {
         match self {

@@ -27,6 +27,8 @@ pub struct Board {
     /// The board has been connected at least once.
     met: bool,
     heard: Option<Timestamp>,
+    /// The arbiter had it forgotten, and it has not come back.
+    forgotten: bool,
     /// Rulings made before the board counted as connected. They are published when it does.
     early: Vec<Ruling>,
     /// The steps of the computer's clock, which the board's own time does not have.
@@ -47,6 +49,7 @@ impl Board {
             said: Vec::new(),
             met: false,
             heard: None,
+            forgotten: false,
             early: Vec::new(),
             steps: Steps::default(),
         }
@@ -158,6 +161,18 @@ impl Board {
         self.presence.is_connected()
     }
 
+    /// Whether the arbiter had it forgotten, and it has not come back.
+    #[must_use]
+    pub fn is_forgotten(&self) -> bool {
+        self.forgotten
+    }
+
+    /// The same board, which the arbiter had forgotten, or not.
+    #[must_use]
+    pub fn with_forgotten(self, forgotten: bool) -> Self {
+        Self { forgotten, ..self }
+    }
+
     /// Where it is, or was, plugged in; empty: nowhere yet.
     #[must_use]
     pub fn port(&self) -> &str {
@@ -200,6 +215,7 @@ impl Board {
         // The first dump may show which way round the board stands.
         self.tracker.observe(observed);
         if let Some(event) = presence {
+            self.forgotten &= !self.presence.is_connected();
             let event = self.oriented(event);
             self.say_now(observed.at, event);
         }
@@ -236,6 +252,7 @@ impl Board {
         };
         self.say_now(now, event);
         if let Ok(checked) = checked {
+            self.forgotten |= command.order == Order::Forget;
             if let Some(given) = self.referee.given(&checked) {
                 self.tracker.correct(now, given);
             }

@@ -51,5 +51,8 @@ pub fn board(
     for event in past.announcements()? {
         announced.apply(&event);
     }
-    Ok(board.with_announced(&announced))
+    let connected = journal.last_connected(stream, name)?;
+    let commands = journal.commands(stream, name, connected.map_or(0, |connected| connected.seq))?;
+    let forgotten = commands.iter().any(|command| command.kind.is_forget());
+    Ok(board.with_announced(&announced).with_forgotten(forgotten))
 }

@@ -39,7 +39,6 @@ pub use inlet::{Received, Reply};
 pub use message::{Delivery, MediaType, Message};
 pub use outbox::{ConnectionState, Delivered, Outbox, OutboxTask, Progress};
 pub use payload::{DaemonHealth, DeliveryState, Disk, Keeping, Machine, StorageState};
-pub(crate) use projection::is_forgotten;
 pub use projection::{BoardView, Projection};
 pub use publisher::Publisher;
 pub use topics::{BoardTopics, BriefTopics, Prefix, TopicError, is_level_of};

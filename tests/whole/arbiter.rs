@@ -329,10 +329,13 @@ async fn a_board_is_known_in_words_until_it_is_forgotten() {
     assert!(retained(&hall, "board-1").await.len() > 10);
     assert_eq!(hall.says("board-1", &forget(5)).await["ok"], true);
     assert_eq!(retained(&hall, "board-1").await, [""; 0]);
+    let unlisted = |state: &Value| state["state"] == "online" && state["boards"] == json!([]);
+    hall.sees("it is not listed", "daemons/hall/state", unlisted)
+        .await;
     daemon.stop();
     let _daemon = hall.daemon();
     hall.sees("the daemon is back", "daemons/hall/state", |state| {
-        state["state"] == "online" && state["uptime_s"] == 0
+        unlisted(state) && state["uptime_s"] == 0
     })
     .await;
     assert_eq!(

@@ -14,7 +14,7 @@ use super::public::PublicProjection;
 use super::topics::BoardTopics;
 use crate::events::incidents::Incidents;
 use crate::events::record::{GameRecord, Games};
-use crate::events::{Action, Event, EventKind, Incident, version_text};
+use crate::events::{Event, EventKind, Incident, version_text};
 use crate::output::pgn::pgn;
 use crate::referee::command::Announced;
 use crate::tracker::{ClockFace, Orientation, Tracker};
@@ -183,7 +183,7 @@ impl Projection {
         let mut game_changed = core::mem::take(&mut self.resumed);
         let mut names_changed = game_changed || self.published.board.is_none();
         for event in events {
-            if is_forgotten(event) {
+            if event.kind.is_forget() {
                 messages.push(Message::event(&self.topics.events, event));
                 messages.extend(self.forget());
                 continue;
@@ -386,18 +386,6 @@ impl<'a> BoardView<'a> {
         }
         self
     }
-}
-
-/// Whether the arbiter had the board forgotten.
-pub(crate) const fn is_forgotten(event: &Event) -> bool {
-    matches!(
-        event.kind,
-        EventKind::CommandTaken {
-            action: Action::Forget,
-            error: None,
-            ..
-        }
-    )
 }
 
 /// Whether a client that counts down from `published` shows something other than the reading.

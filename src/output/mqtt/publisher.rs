@@ -121,12 +121,6 @@ impl Publisher {
         }
     }
 
-    /// Whether the arbiter had a board forgotten, and it has not come back.
-    #[must_use]
-    pub fn is_forgotten(&self, board: &str) -> bool {
-        self.projections.get(board).is_some_and(Projection::is_forgotten)
-    }
-
     /// Goes on with the incidents that the journal has of a board.
     pub fn resume_incidents(&mut self, board: &str, incidents: Incidents) {
         if let Some(projection) = self.projections.get_mut(board) {
