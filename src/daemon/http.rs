@@ -4,8 +4,9 @@ use core::time::Duration;
 use std::net::SocketAddr;
 
 use axum::Router;
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
+use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use tokio::net::TcpListener;
@@ -33,7 +34,8 @@ pub(super) fn serve(address: SocketAddr) -> mpsc::Receiver<Question> {
             .route("/", get(page))
             .route("/health", get(health))
             .route("/metrics", get(metrics))
-            .with_state(questions);
+            .with_state(questions)
+            .layer(middleware::from_fn(from_here));
         if let Err(error) = axum::serve(listener, router).await {
             tracing::error!("http://{address}/ has ended: {error}");
         }
@@ -55,6 +57,23 @@ async fn listen(address: SocketAddr) -> TcpListener {
             }
         }
         tokio::time::sleep(RETRY_PAUSE).await;
+    }
+}
+
+/// Somebody else's page, open on this computer, could have its name point here and read what is served: it cannot have
+/// this computer's own names.
+async fn from_here(request: Request, next: Next) -> Response {
+    let host = request.headers().get(header::HOST);
+    let host = host.and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let name = host.rsplit_once(':').map_or(host, |(name, port)| {
+        let is_port = port.bytes().all(|byte| byte.is_ascii_digit());
+        if is_port { name } else { host }
+    });
+    if ["localhost", "127.0.0.1", "[::1]"].contains(&name) {
+        next.run(request).await
+    } else {
+        let words = "this is for the computer itself: ask for http://127.0.0.1/ with the port\n";
+        (StatusCode::FORBIDDEN, words).into_response()
     }
 }
 

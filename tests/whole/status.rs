@@ -12,15 +12,15 @@ use crate::spectators::Program;
 
 const GAME: &str = "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O";
 
-/// The answer to a request: its status, and its content.
-fn ask(address: SocketAddr, request: &str) -> Option<(u16, String)> {
+/// The answer to a request to a host: its status, and its content.
+fn ask(address: SocketAddr, request: &str, host: &str) -> Option<(u16, String)> {
     let mut stream = TcpStream::connect(address).ok()?;
     stream
         .set_read_timeout(Some(Duration::from_secs(10)))
         .expect("a socket");
     write!(
         stream,
-        "{request} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        "{request} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
     )
     .ok()?;
     let mut text = String::new();
@@ -36,7 +36,7 @@ async fn until(address: SocketAddr, request: &str, wanted: impl Fn(u16, &str) ->
     for _ in 0..300 {
         last = tokio::task::spawn_blocking({
             let request = request.to_owned();
-            move || ask(address, &request)
+            move || ask(address, &request, "localhost")
         })
         .await
         .expect("it ends");
@@ -98,6 +98,19 @@ async fn the_status_is_there_for_people_and_for_programs() {
         page.contains("board-1") && page.contains("All is well."),
         "{page}"
     );
+    for (host, code) in [
+        ("127.0.0.1:8037", 200),
+        ("[::1]:8037", 200),
+        ("[::1]", 200),
+        ("club.example", 403),
+        ("club.example:8037", 403),
+        ("localhost.club.example", 403),
+        ("", 403),
+    ] {
+        let asked = move || ask(address, "GET /", host);
+        let answer = tokio::task::spawn_blocking(asked).await.expect("it ends");
+        assert_eq!(answer.map(|(code, _)| code), Some(code), "{host}");
+    }
     // Nothing can be changed here, and nothing else is here.
     until(address, "POST /health", |code, _| code == 405).await;
     until(address, "GET /../../etc/passwd", |code, _| code == 404).await;

@@ -50,6 +50,8 @@ impl Brief {
 }
 
 fn words(game: Option<&GameRecord>, next: Option<&Players>) -> [String; WORDS] {
+    // A result beside the names of the next game would be taken for theirs.
+    let game = game.filter(|game| game.ended.is_none() || next.is_none());
     let players = next.or_else(|| game.and_then(|game| game.players.as_ref()));
     let name = |name: Option<&String>| name.cloned().unwrap_or_default();
     let white = name(players.and_then(|players| players.white.as_ref()));

@@ -73,6 +73,21 @@ fn each_word_of_the_game_is_published_when_it_changes() {
         own(&world.step(vec![ended])),
         expected(&[("turn", ""), ("result", "1-0")])
     );
+    let names = serde_json::json!({"white": "B. Short", "black": "C. Tall"});
+    let next = Event {
+        game: None,
+        ..event(9, command("set_players", names))
+    };
+    assert_eq!(
+        own(&world.happens(vec![next])),
+        expected(&[
+            ("last_move", ""),
+            ("result", ""),
+            ("white", "B. Short"),
+            ("black", "C. Tall")
+        ]),
+        "a result beside them would be taken for theirs"
+    );
 }
 
 #[test]
