@@ -1,17 +1,20 @@
 //! The built program, as a shell sees it.
 
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 pub(crate) const CAPTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tools/demo/game.pcapng");
 
-fn kiebitz(args: &[&str]) -> Command {
+/// The program, away from the settings of whoever runs the tests.
+pub(crate) fn kiebitz<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kiebitz"));
     command
         .args(args)
         .env("TZ", "UTC")
         .env_remove("KIEBITZ_LOG")
+        .env_remove("JOURNAL_STREAM")
         .stdin(Stdio::null());
     command
 }
@@ -147,7 +150,7 @@ fn explanation_names_squares_pieces_and_grounds() {
 fn capture_that_was_cut_off_is_replayed_as_far_as_it_goes() {
     let whole = std::fs::read(CAPTURE).expect("the capture");
     let cut = scratch("cut.pcapng", &whole[..whole.len() * 2 / 3 + 1]);
-    let output = kiebitz(&["replay"]).arg(&cut).output().expect("kiebitz runs");
+    let output = kiebitz(["replay"]).arg(&cut).output().expect("kiebitz runs");
     assert_eq!(output.status.code(), Some(0));
     assert!(
         stderr(&output).contains("the capture is cut off; it was replayed up to byte"),
@@ -169,7 +172,7 @@ fn capture_that_was_cut_off_is_replayed_as_far_as_it_goes() {
 #[test]
 fn what_is_no_capture_is_named_and_the_others_are_replayed() {
     let pgn = scratch("game.pgn", b"[Event \"?\"]\n\n1. e4 *\n");
-    let output = kiebitz(&["replay", "--pgn"])
+    let output = kiebitz(["replay", "--pgn"])
         .arg(&pgn)
         .arg(CAPTURE)
         .output()
@@ -205,7 +208,7 @@ fn arguments_or_a_configuration_say_what_is_played() {
     let arguments = ["--laws", "fide-2018", "--unsupervised", "--time-control", "3+2"];
     assert_eq!(
         started(
-            &kiebitz(&["replay", "--json", CAPTURE])
+            &kiebitz(["replay", "--json", CAPTURE])
                 .args(arguments)
                 .output()
                 .expect("kiebitz runs")
@@ -215,7 +218,7 @@ fn arguments_or_a_configuration_say_what_is_played() {
     let config = "[event]\nlaws = \"fide-2014\"\ntime_control = \"15+10\"\n\
                   [[board]]\nserial = \"0000011608\"\nname = \"tisch-7\"\nlaws = \"fide-1997\"\n";
     let config = scratch("played.toml", config.as_bytes());
-    let configured = kiebitz(&["replay", "--json", CAPTURE, "--config"])
+    let configured = kiebitz(["replay", "--json", CAPTURE, "--config"])
         .arg(&config)
         .output();
     assert_eq!(
@@ -227,7 +230,7 @@ fn arguments_or_a_configuration_say_what_is_played() {
 #[test]
 fn configuration_that_makes_no_sense_is_wrong_usage() {
     let config = scratch("wrong.toml", b"[event]\nlaws = \"fide-2020\"\n");
-    let output = kiebitz(&["replay", CAPTURE, "--config"])
+    let output = kiebitz(["replay", CAPTURE, "--config"])
         .arg(&config)
         .output()
         .expect("kiebitz runs");
@@ -242,7 +245,7 @@ fn configuration_that_makes_no_sense_is_wrong_usage() {
 #[test]
 fn configuration_that_is_no_text_in_utf8_is_refused_with_the_next_step() {
     let refused = |config: &Path| {
-        let output = kiebitz(&["replay", CAPTURE, "--config"])
+        let output = kiebitz(["replay", CAPTURE, "--config"])
             .arg(config)
             .output()
             .expect("kiebitz runs");
@@ -286,7 +289,7 @@ fn files_with_the_mark_of_windows_editors_are_read() {
          \"at\":\"2026-08-05T07:28:05Z\"}\n"
             .as_bytes(),
     );
-    let output = kiebitz(&["replay", "--json", CAPTURE, "--config"])
+    let output = kiebitz(["replay", "--json", CAPTURE, "--config"])
         .arg(&config)
         .arg("--commands")
         .arg(&commands)
@@ -352,7 +355,7 @@ fn password_is_not_repeated_in_an_error() {
 
 #[test]
 fn reader_that_has_seen_enough_ends_the_replay_quietly() {
-    let mut child = kiebitz(&["replay", "--json"])
+    let mut child = kiebitz(["replay", "--json"])
         .args([CAPTURE; 40])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -375,7 +378,7 @@ fn reader_that_has_seen_enough_ends_the_replay_quietly() {
 
 #[test]
 fn paced_events_are_not_held_back() {
-    let mut child = kiebitz(&["replay", "--json", "--speed", "realtime", CAPTURE])
+    let mut child = kiebitz(["replay", "--json", "--speed", "realtime", CAPTURE])
         .stdout(Stdio::piped())
         .spawn()
         .expect("kiebitz runs");
@@ -456,7 +459,7 @@ fn demo_in_a_pipe_shows_the_mate_and_says_where_to_go_next() {
 #[cfg(unix)]
 #[test]
 fn interrupted_demo_ends_in_order_with_130() {
-    let mut child = kiebitz(&["demo", "--speed", "max", "--wait"])
+    let mut child = kiebitz(["demo", "--speed", "max", "--wait"])
         .stdout(Stdio::piped())
         .spawn()
         .expect("kiebitz runs");

@@ -4,7 +4,7 @@ use core::time::Duration;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -18,6 +18,7 @@ use rustix::pty::OpenptFlags;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::cli::kiebitz;
 use crate::eventually::eventually;
 
 /// A pseudo-terminal: the board's side, and the path of the host's.
@@ -134,17 +135,8 @@ fn press(at: u64, side: ClockSide) -> Deed {
     (at, Box::new(deed))
 }
 
-fn kiebitz(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_kiebitz"));
-    command
-        .args(args)
-        .env("TZ", "UTC")
-        .env_remove("KIEBITZ_LOG")
-        .stdin(Stdio::null());
-    command
-}
-
-fn run(args: &[&str]) -> (Option<i32>, String, String) {
+/// The code with which the program ends, and what it says on stdout and stderr.
+pub(crate) fn run(args: &[&str]) -> (Option<i32>, String, String) {
     let Output {
         status,
         stdout,
@@ -336,7 +328,7 @@ fn watching_prints_every_square_and_the_cable() {
     let plugged = Plugged::new(board, deeds);
     let folder = tempfile::tempdir().unwrap();
     let config = single(&folder, plugged.path());
-    let mut child = kiebitz(&["boards", "--watch", "--config", &config])
+    let mut child = kiebitz(["boards", "--watch", "--config", &config])
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
@@ -438,7 +430,7 @@ fn a_port_of_unknown_kind_is_recorded_and_shown_as_in_use_meanwhile() {
     let plugged = Plugged::new(clocked, deeds);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("board.pcapng");
-    let child = kiebitz(&["record", plugged.path(), file.to_str().unwrap()])
+    let child = kiebitz(["record", plugged.path(), file.to_str().unwrap()])
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();

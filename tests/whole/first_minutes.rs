@@ -5,34 +5,14 @@ use std::fs::Permissions;
 use std::io::{BufRead, BufReader, Lines};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Command, Output, Stdio};
+use std::process::{Child, ChildStderr, Stdio};
 
 use kiebitz::config::{Config, PortMode};
 use kiebitz::journal::Journal;
 use tempfile::TempDir;
 
-use crate::doctor::{Plugged, board};
-
-fn kiebitz(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_kiebitz"));
-    command
-        .args(args)
-        .env("TZ", "UTC")
-        .env_remove("KIEBITZ_LOG")
-        .env_remove("JOURNAL_STREAM")
-        .stdin(Stdio::null());
-    command
-}
-
-fn run(args: &[&str]) -> (Option<i32>, String, String) {
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = kiebitz(args).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (status.code(), text(stdout), text(stderr))
-}
+use crate::cli::kiebitz;
+use crate::doctor::{Plugged, board, run};
 
 fn file(folder: &TempDir, name: &str, text: &str) -> PathBuf {
     let path = folder.path().join(name);
@@ -212,7 +192,7 @@ fn what_cannot_work_is_told_and_no_password() {
 
 /// The log of a daemon up to a line with this in it; then it is stopped.
 fn log_until(config: &Path, words: &str) -> Vec<String> {
-    let mut daemon = kiebitz(&["run", "--config", shown(config)])
+    let mut daemon = kiebitz(["run", "--config", shown(config)])
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
@@ -280,7 +260,7 @@ struct Daemon {
 
 impl Daemon {
     fn start(config: &Path) -> Self {
-        let mut child = kiebitz(&["run", "--config", shown(config)])
+        let mut child = kiebitz(["run", "--config", shown(config)])
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();

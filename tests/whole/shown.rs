@@ -1,6 +1,5 @@
 //! What anybody may have written, and a terminal would obey: it is shown there, and not sent.
 
-use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
@@ -9,21 +8,12 @@ use std::process::{Child, Command, Output, Stdio};
 use rustix::pty::OpenptFlags;
 use tempfile::TempDir;
 
+use crate::cli::kiebitz;
+
 const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tools/demo/game.pcapng");
 /// Names the window; clears the screen, in the short way too.
 const OBEYED: &str = "a\u{1b}]0;mine\u{7}\u{1b}[2J\u{9b}2Jb";
 const SHOWN: &str = "a\\u001b]0;mine\\u0007\\u001b[2J\\u009b2Jb";
-
-fn kiebitz<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_kiebitz"));
-    command
-        .args(args)
-        .env("TZ", "UTC")
-        .env_remove("KIEBITZ_LOG")
-        .env_remove("JOURNAL_STREAM")
-        .stdin(Stdio::null());
-    command
-}
 
 /// All that a terminal gets of a command, line breaks as the program writes them.
 fn in_terminal(mut command: Command) -> String {
