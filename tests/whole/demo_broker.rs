@@ -29,7 +29,7 @@ async fn late_listeners_of_both_versions_get_the_full_picture() {
     publisher.publish(&replayed_game());
     publisher.drained().await;
     let listener = Listener::start("late", broker.addr()).await;
-    listener.until("all pictures", |heard| heard.len() >= 10).await;
+    listener.has("boards/board-1/game").await;
     let record = json(&listener.pictures()["boards/board-1/game"]);
 
     for version in ["5", "311"] {

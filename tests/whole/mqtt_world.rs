@@ -204,6 +204,14 @@ impl Listener {
         in_time(what, waiting).await.expect("it listens");
     }
 
+    /// Waits until something came on a topic, which is given without the prefix.
+    pub(crate) async fn has(&self, wanted: &str) {
+        self.until(wanted, |heard| {
+            heard.iter().any(|publish| topic(publish) == wanted)
+        })
+        .await;
+    }
+
     pub(crate) fn heard(&self) -> Vec<Publish> {
         self.heard_at().into_iter().map(|(_, publish)| publish).collect()
     }
