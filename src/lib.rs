@@ -23,6 +23,7 @@ mod shown;
 pub mod system_time;
 mod text_file;
 pub mod tools;
+pub mod tournament;
 pub mod tracker;
 mod vocabulary;
 

@@ -19,7 +19,7 @@ use crate::tracker::{Orientation, Ply, Recovery, Side, Variant};
 
 pub use incident::{Incident, Proof, SquareChange};
 use played::certain;
-pub use played::{Clock, Move, Players};
+pub use played::{Clock, Move, PlayerFacts, Players};
 pub use resumable::ResumableGame;
 pub use time::time_text;
 pub(crate) use time::{rfc3339, rfc3339_option, some_time, time};

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use shakmaty::Color;
 use thiserror::Error;
 
-use crate::events::{Action, EventKind, Players, color};
+use crate::events::{Action, EventKind, PlayerFacts, Players, color};
 use crate::laws::{ClaimKind, ClaimRuling, Language};
 use crate::tracker::Side;
 pub use announced::Announced;
@@ -79,6 +79,14 @@ pub struct SetPlayers {
     pub white: Option<String>,
     /// Black's name.
     pub black: Option<String>,
+    /// What else is known of White; without it what was known of a player of the same name.
+    pub white_player: Option<Box<PlayerFacts>>,
+    /// What else is known of Black.
+    pub black_player: Option<Box<PlayerFacts>>,
+    /// The round that they are paired in, from 1; without it that of the players before.
+    pub round: Option<u32>,
+    /// Their table in it, from 1.
+    pub table: Option<u32>,
     /// The game's id; without it the game being played, else the next one.
     pub game: Option<String>,
 }
@@ -319,13 +327,18 @@ impl Command {
 }
 
 impl SetPlayers {
-    /// The names.
+    /// Who plays, where those were named `before`.
     #[must_use]
-    pub fn players(&self) -> Players {
-        Players {
+    pub fn players(&self, before: Option<&Players>) -> Players {
+        let players = Players {
             white: self.white.clone(),
             black: self.black.clone(),
-        }
+            white_player: self.white_player.clone(),
+            black_player: self.black_player.clone(),
+            round: self.round,
+            table: self.table,
+        };
+        players.over(before)
     }
 }
 
@@ -334,7 +347,11 @@ impl NewGame {
     #[must_use]
     pub fn players(&self) -> Option<Players> {
         let (white, black) = (self.white.clone(), self.black.clone());
-        (white.is_some() || black.is_some()).then_some(Players { white, black })
+        (white.is_some() || black.is_some()).then(|| Players {
+            white,
+            black,
+            ..Players::default()
+        })
     }
 }
 

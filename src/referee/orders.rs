@@ -175,7 +175,11 @@ impl Referee {
             None if self.game().is_some() => WhichGame::Current,
             None => WhichGame::Next,
         };
-        Ok(Effect::Players(which, set.players()))
+        let before = match which {
+            WhichGame::Next => self.announced.as_ref(),
+            _ => self.game_of(which).and_then(|game| game.players.as_ref()),
+        };
+        Ok(Effect::Players(which, set.players(before)))
     }
 
     fn check_time_control(&self, set: &SetTimeControl) -> Result<Checked, Refusal> {

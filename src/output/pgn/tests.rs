@@ -284,6 +284,7 @@ fn tag_values_cannot_break_out() {
     let players = Some(crate::events::Players {
         white: Some("O\"Brien\\ \"]\n[Result \"0-1".to_owned()),
         black: Some("Müller, Jürgen".to_owned()),
+        ..crate::events::Players::default()
     });
     let kind = EventKind::GameStarted {
         start_fen,

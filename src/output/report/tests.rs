@@ -59,6 +59,7 @@ impl Story {
             players: Some(Players {
                 white: Some("Nadia <b>& Söhne</b>".to_owned()),
                 black: Some("\"R.\" O'Neill</title><script>alert(1)</script>".to_owned()),
+                ..Players::default()
             }),
             time_control: Some("40/5400+30:1800+30".to_owned()),
             time_control_typed: None,

@@ -66,14 +66,18 @@ impl Announced {
                 let set = SetPlayers::deserialize(arguments).ok();
                 let of_next = set.filter(|set| set.game.is_none() && event.game.is_none());
                 if let Some(set) = of_next {
-                    self.next = Some(set.players());
+                    self.next = Some(set.players(self.next.as_ref()));
                 }
             }
             Action::NewGame => {
                 let named = NewGame::deserialize(arguments).ok().and_then(|new| new.players());
                 // A game that is broken off is played again by the same players.
                 let again = self.playing.clone().filter(|_| event.game.is_some());
-                self.next = named.or(again).or_else(|| self.next.take());
+                let before = again.or_else(|| self.next.take());
+                self.next = match named {
+                    Some(named) => Some(named.over(before.as_ref())),
+                    None => before,
+                };
             }
             Action::StartRound => {
                 let start = StartRound::deserialize(arguments).unwrap_or_default();
@@ -160,7 +164,7 @@ mod tests {
         let plays = || {
             let players = Players {
                 white: Some("Adams".to_owned()),
-                black: None,
+                ..Players::default()
             };
             let amended = EventKind::GameAmended {
                 by: "arbiter".to_owned(),

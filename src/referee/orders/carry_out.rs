@@ -239,14 +239,18 @@ impl Referee {
     }
 
     /// Another game begins on the board: one that is being played becomes void (Art. 7.2.1).
-    pub(super) fn begin_anew(&mut self, now: Timestamp, players: Option<Players>) {
-        let mut players = players;
+    pub(super) fn begin_anew(&mut self, now: Timestamp, named: Option<Players>) {
+        let mut again = None;
         if self.game().is_some() {
             self.end(now, None, Verdict::arbiter(GameResult::Unknown, EndReason::Void));
-            players = players.or_else(|| self.game.as_ref().and_then(|game| game.players.clone()));
+            again = self.game.as_ref().and_then(|game| game.players.clone());
         }
         self.keep_previous();
-        self.announced = players.or_else(|| self.announced.take());
+        let before = again.or_else(|| self.announced.take());
+        self.announced = match named {
+            Some(named) => Some(named.over(before.as_ref())),
+            None => before,
+        };
         self.start_is_given = true;
     }
 

@@ -368,6 +368,24 @@ fn a_new_game_breaks_the_old_one_off() {
     assert_eq!(table.published(), ["* adjourned by arbiter"]);
 }
 
+/// A spelling is corrected by hand: the players stay who they are, where they are.
+#[test]
+fn what_is_known_of_players_stays_with_their_names() {
+    let mut table = table();
+    table.command(
+        r#""do":"set_players","white":"Adams","black":"Baker","round":3,"table":7,
+           "white_player":{"fide_id":1,"title":"GM"},"black_player":{"rating":2100}"#,
+    );
+    table.command(r#""do":"set_players","white":"Adams","black":"Becker""#);
+    table.plays("e4");
+    let players = table.referee.game.as_ref().and_then(|game| game.players.clone());
+    let players = players.expect("they were named");
+    assert_eq!((players.round, players.table), (Some(3), Some(7)));
+    let white = players.facts(Color::White).expect("still the same");
+    assert_eq!((white.fide_id, white.title.as_deref()), (Some(1), Some("GM")));
+    assert_eq!(players.facts(Color::Black), None, "somebody else");
+}
+
 /// A drawn start position, or an adjourned one: its first move is a move of a game.
 #[test]
 fn a_game_begins_with_the_position_that_is_given() {

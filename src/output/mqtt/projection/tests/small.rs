@@ -49,7 +49,7 @@ fn each_word_of_the_game_is_published_when_it_changes() {
     if let EventKind::GameStarted { players, .. } = &mut begins {
         *players = Some(Players {
             white: Some("Á. Nagy".to_owned()),
-            black: None,
+            ..Players::default()
         });
     }
     let messages = world.step(vec![begins, made(1, "e2e4", "e4"), made(2, "e7e5", "e5")]);

@@ -1,0 +1,117 @@
+//! The event's data: who plays whom at which table, round by round, as the files of pairing programs say it.
+//!
+//! It is a table that others look things up in. What it says of a game gets into that game as a command, like everything
+//! that people say.
+
+use std::collections::BTreeMap;
+
+use crate::events::{GameResult, PlayerFacts, Players};
+
+/// An event: what all its files together say.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Tournament {
+    /// Its name.
+    pub name: Option<String>,
+    /// Where it takes place.
+    pub site: Option<String>,
+    /// The federation, in three letters.
+    pub federation: Option<String>,
+    /// The time control of all rounds that have none of their own, as it was written.
+    pub time_control: Option<String>,
+    /// The players that are known without a pairing, as in a list of them.
+    pub players: Vec<Player>,
+    /// The rounds, by their numbers from 1.
+    pub rounds: BTreeMap<u32, Round>,
+}
+
+/// One round.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Round {
+    /// Its day, as in "2026-11-23".
+    pub date: Option<String>,
+    /// Its time control, as it was written.
+    pub time_control: Option<String>,
+    /// Its pairings in the order of the tables; those without a table come last, in the order of the files.
+    pub pairings: Vec<Pairing>,
+}
+
+/// Two players who are to play each other, or one who has nobody to play.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pairing {
+    /// The table, from 1.
+    pub table: Option<u32>,
+    /// White; `None`: nobody.
+    pub white: Option<Player>,
+    /// Black; `None`: nobody.
+    pub black: Option<Player>,
+    /// How it ended, where the file says so.
+    pub result: Option<GameResult>,
+    /// Where it was read.
+    pub place: Place,
+}
+
+/// A player.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Player {
+    /// The name as it was written, mostly "Last, First".
+    pub name: String,
+    /// What else is known.
+    pub facts: PlayerFacts,
+}
+
+/// A place in a file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The file's name.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The character in it, from 1.
+    pub column: usize,
+}
+
+impl Tournament {
+    /// The pairing of a table in a round.
+    #[must_use]
+    pub fn pairing(&self, round: u32, table: u32) -> Option<&Pairing> {
+        let pairings = &self.rounds.get(&round)?.pairings;
+        pairings.iter().find(|pairing| pairing.table == Some(table))
+    }
+
+    /// The time control of a round, as it was written.
+    #[must_use]
+    pub fn time_control(&self, round: u32) -> Option<&str> {
+        let own = self
+            .rounds
+            .get(&round)
+            .and_then(|round| round.time_control.as_deref());
+        own.or(self.time_control.as_deref())
+    }
+}
+
+impl Pairing {
+    /// Whether two players play, so that there is a game.
+    #[must_use]
+    pub const fn is_played(&self) -> bool {
+        self.white.is_some() && self.black.is_some()
+    }
+
+    /// Who plays, for the game's record.
+    #[must_use]
+    pub fn players(&self, round: u32) -> Players {
+        let name = |player: &Option<Player>| player.as_ref().map(|player| player.name.clone());
+        let facts = |player: &Option<Player>| {
+            let facts = player.as_ref().map(|player| &player.facts);
+            let facts = facts.filter(|facts| **facts != PlayerFacts::default());
+            facts.cloned().map(Box::new)
+        };
+        Players {
+            white: name(&self.white),
+            black: name(&self.black),
+            white_player: facts(&self.white),
+            black_player: facts(&self.black),
+            round: Some(round),
+            table: self.table,
+        }
+    }
+}
