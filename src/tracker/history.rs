@@ -139,9 +139,14 @@ fn is_start_position(fields: &Dump) -> bool {
 /// The elements, with changes added for pieces that stood somewhere too briefly to be recorded: of two changes of a field
 /// in quick succession, the memory keeps the second. A field that is emptied although it was empty has held the piece
 /// that was in a hand.
-pub(super) fn unmerged(elements: &[Element], before: &Dump) -> Vec<Element> {
+///
+/// `in_hand` are the pieces that were in the air before, each with the field that it was lifted from, in that order.
+pub(super) fn unmerged(
+    elements: &[Element],
+    before: &Dump,
+    mut in_hand: Vec<(usize, Piece)>,
+) -> Vec<Element> {
     let mut fields = *before;
-    let mut in_hand: Vec<(usize, Piece)> = Vec::new();
     let mut all = Vec::with_capacity(elements.len());
     for (at, element) in elements.iter().enumerate() {
         if let Element::PieceChange { contents, field, .. } = *element {
@@ -302,7 +307,7 @@ mod tests {
         let taken = [change(c4, None), change(b5, pawn)];
         let stood = change(b5, bishop);
         for order in [[lifted, emptied], [emptied, lifted]] {
-            let restored = unmerged(&[&order[..], &taken[..]].concat(), &before);
+            let restored = unmerged(&[&order[..], &taken[..]].concat(), &before, Vec::new());
             let mut expected = [&order[..], &taken[..]].concat();
             let at = expected.iter().position(|element| *element == emptied);
             expected.insert(at.expect("b5 is emptied"), stood);

@@ -43,7 +43,7 @@ const REQUEST_WITHIN: Duration = Duration::from_secs(1);
 /// Longest wait for the memory after it was requested: as long as a session waits for it, and a little more.
 const ANSWER_WITHIN: Duration = Session::MAX_ANSWER_TIME.saturating_add(Duration::from_secs(1));
 /// Most squares that pieces in the air can explain: castling changes four.
-const MAX_IN_THE_AIR: usize = 4;
+pub(super) const MAX_IN_THE_AIR: usize = 4;
 
 /// A polled board cannot date what it recorded before its first poll; the start of that stretch is given as this time.
 const UNKNOWN_START: Timestamp = Timestamp::from_micros(0);

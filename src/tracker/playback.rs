@@ -3,12 +3,13 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use kiebitz_protocol::{Dump, Element, SideTime};
+use kiebitz_protocol::{Dump, Element, Piece, SideTime};
 
 use super::Tracker;
 use super::clock::Side;
 use super::game_end;
 use super::history::{self, starts, tagged, unmerged};
+use super::memory::MAX_IN_THE_AIR;
 use super::pace::{self, Hands};
 use super::signals::MIN_DOUBTFUL_START;
 
@@ -165,7 +166,7 @@ impl Tracker {
         missed: &[Element],
         hands: &mut Hands,
     ) {
-        let missed = &unmerged(missed, self.sensors.fields());
+        let missed = &unmerged(missed, self.sensors.fields(), self.in_the_air());
         let times = pace::times(from, to, missed, self.sensors.fields(), hands);
         for (element, now) in missed.iter().zip(times) {
             self.decide_when_due(now);
@@ -195,5 +196,19 @@ impl Tracker {
             self.decide(now);
         }
         self.decide_when_due(to);
+    }
+
+    /// The pieces that the line has on squares which show nothing, each with its field, the one lifted first at the front:
+    /// hands do not put down what they hold because a poll or a gap comes between.
+    fn in_the_air(&self) -> Vec<(usize, Piece)> {
+        let Some(line) = &self.line else {
+            return Vec::new();
+        };
+        let expected = line.tree.node(line.tree.best()).state.board();
+        if self.sensors.differing(expected).count() > MAX_IN_THE_AIR {
+            // The pieces are being set up, or the line is not what was played.
+            return Vec::new();
+        }
+        self.sensors.lifted(expected)
     }
 }

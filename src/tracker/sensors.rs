@@ -99,9 +99,7 @@ impl Sensors {
             ..Self::new()
         };
         for (square, piece) in board.clone() {
-            let field = Field::new(square.flip_vertical() as u8);
-            let field = field.map(|field| if turned { field.turned() } else { field });
-            if let Some(field) = field {
+            if let Some(field) = field_of(square, turned) {
                 sensors.set_field(at, field, wire_piece(piece));
             }
         }
@@ -209,6 +207,18 @@ impl Sensors {
     /// Squares that do not show what `expected` does.
     pub(crate) fn differing(&self, expected: &Board) -> Bitboard {
         difference(&self.board, expected) | self.result_squares().without(expected.occupied())
+    }
+
+    /// The pieces of `expected` whose squares show nothing, each with its field; the one that was lifted first comes first.
+    pub(crate) fn lifted(&self, expected: &Board) -> Vec<(usize, WirePiece)> {
+        let nothing = expected.occupied().without(self.board.occupied());
+        let mut squares: Vec<Square> = nothing.without(self.result_squares()).into_iter().collect();
+        squares.sort_by_key(|square| self.changed_at(*square));
+        let lifted = squares.into_iter().filter_map(|square| {
+            let piece = wire_piece(expected.piece_at(square)?)?;
+            Some((field_of(square, self.turned)?.index(), piece))
+        });
+        lifted.collect()
     }
 
     /// Squares with a result piece.
@@ -332,6 +342,12 @@ pub(crate) fn difference(a: &Board, b: &Board) -> Bitboard {
 fn square_of(field: Field, turned: bool) -> Square {
     let field = if turned { field.turned() } else { field };
     Square::new(u32::from(field.number())).flip_vertical()
+}
+
+/// The reverse of [`square_of`].
+fn field_of(square: Square, turned: bool) -> Option<Field> {
+    let field = Field::new(square.flip_vertical() as u8)?;
+    Some(if turned { field.turned() } else { field })
 }
 
 fn wire_piece(piece: Piece) -> Option<WirePiece> {

@@ -4,6 +4,7 @@ mod clock;
 mod gaps;
 mod irregular;
 mod jolt;
+mod merged;
 mod starts;
 
 use core::time::Duration;

@@ -80,7 +80,7 @@ fn an_answer_that_came_late_covers_the_time_until_its_poll() {
     world.has_announced("e4 Nf6 Nc3 Ng8 Nb1 Nc6 Nf3 Nb8 Ng1");
 }
 
-/// Squares with what they came to show; R and L for presses on the right and on the left.
+/// Squares with what they came to show, with a ' if that was quick; R and L for presses on the right and on the left.
 pub(super) fn elements(text: &str) -> Vec<Element> {
     let pressed = |left: bool| Element::ClockTime {
         left,
@@ -94,7 +94,7 @@ pub(super) fn elements(text: &str) -> Vec<Element> {
         Element::PieceChange {
             contents: wire(letter.chars().next().expect("a piece")),
             field: Field::new(square.flip_vertical() as u8).expect("a field"),
-            quick: false,
+            quick: letter.ends_with('\''),
         }
     };
     text.split_whitespace()
