@@ -7,7 +7,7 @@ use thiserror::Error;
 
 /// Why a file cannot be read as text. Each is a sentence with the next step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-enum NoText {
+pub(crate) enum NoText {
     #[error("it is a folder: name the file in it")]
     Folder,
     #[error(
@@ -26,7 +26,8 @@ enum NoText {
 
 /// What editors under Windows put before a text in UTF-8.
 const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
-const UTF16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
+/// What is before a text in UTF-16: little end first, big end first.
+pub(crate) const UTF16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 
 /// Reads a file as text. A byte order mark of UTF-8 is no part of it.
 ///
@@ -38,28 +39,35 @@ pub(crate) fn read(path: &Path) -> io::Result<String> {
         return Err(io::Error::new(io::ErrorKind::IsADirectory, NoText::Folder));
     }
     let bytes = std::fs::read(path)?;
-    decoded(bytes).map_err(|wrong| io::Error::new(io::ErrorKind::InvalidData, wrong))
+    decoded(&bytes).map_err(|wrong| io::Error::new(io::ErrorKind::InvalidData, wrong))
 }
 
-fn decoded(mut bytes: Vec<u8>) -> Result<String, NoText> {
+fn decoded(bytes: &[u8]) -> Result<String, NoText> {
+    let bytes = in_bytes(bytes)?;
+    let text = core::str::from_utf8(bytes).map_err(|error| {
+        let line = line_of(bytes, error.valid_up_to());
+        NoText::OtherBytes { line }
+    })?;
+    Ok(text.to_owned())
+}
+
+/// A text in UTF-8, or in a character set of one byte a character, without its byte order mark.
+///
+/// # Errors
+///
+/// When it is in UTF-16, or is no text.
+pub(crate) fn in_bytes(bytes: &[u8]) -> Result<&[u8], NoText> {
     if UTF16_MARKS.iter().any(|mark| bytes.starts_with(mark)) {
         return Err(NoText::Utf16);
     }
-    if bytes.starts_with(UTF8_MARK) {
-        bytes.drain(..UTF8_MARK.len());
+    let bytes = bytes.strip_prefix(UTF8_MARK).unwrap_or(bytes);
+    match bytes.iter().position(|byte| *byte == 0) {
+        None => Ok(bytes),
+        Some(_) if is_utf16(bytes) => Err(NoText::Utf16),
+        Some(zero) => Err(NoText::Binary {
+            line: line_of(bytes, zero),
+        }),
     }
-    if let Some(zero) = bytes.iter().position(|byte| *byte == 0) {
-        let line = line_of(&bytes, zero);
-        return Err(match is_utf16(&bytes) {
-            true => NoText::Utf16,
-            false => NoText::Binary { line },
-        });
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        let line = line_of(error.as_bytes(), at);
-        NoText::OtherBytes { line }
-    })
 }
 
 /// Whether every other byte is 0, but for some letters outside ASCII: UTF-16 without its mark.
@@ -82,7 +90,7 @@ mod tests {
     use super::*;
 
     fn read_bytes(bytes: &[u8]) -> Result<String, NoText> {
-        decoded(bytes.to_vec())
+        decoded(bytes)
     }
 
     fn utf16(text: &str, bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {

@@ -17,6 +17,7 @@ use crate::events::record::{GameRecord, MoveRecord};
 use crate::events::{EndReason, GameResult, time_text};
 use crate::laws::TimeControl;
 use crate::output::clock;
+use crate::tournament::number_in;
 use crate::tracker::Variant;
 use main_line::MainLine;
 
@@ -91,16 +92,9 @@ fn tags(record: &GameRecord, line: MainLine) -> String {
     })
 }
 
-/// The board's number where its name ends in one, as in "board-7"; else its name. Five digits are a serial number.
+/// The board's number where its name ends in one, as in "board-7"; else its name.
 fn board(name: &str) -> &str {
-    let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count();
-    let number = name.get(name.len() - digits..).unwrap_or_default();
-    let number = number.trim_start_matches('0');
-    if (1..=LONGEST_BOARD_NUMBER).contains(&number.len()) && digits <= LONGEST_BOARD_NUMBER {
-        number
-    } else {
-        name
-    }
+    number_in(name).unwrap_or(name)
 }
 
 fn movetext(record: &GameRecord, line: MainLine, comments: Comments, lines: &mut Lines) {
@@ -300,8 +294,6 @@ impl Lines {
 /// The longest line of the export format, in characters.
 const WIDTH: usize = 79;
 const UNKNOWN: &str = "?";
-/// In digits.
-const LONGEST_BOARD_NUMBER: usize = 4;
 const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
 #[cfg(test)]

@@ -2,10 +2,31 @@
 //!
 //! It is a table that others look things up in. What it says of a game gets into that game as a command, like everything
 //! that people say.
+//!
+//! `read.rs` finds out which format a file has; `pgn.rs`, `trf.rs` and `csv.rs` read it; `merge.rs` makes one event of all
+//! of them. What is not clear is a [`Doubt`] with its place, and the rest is read.
+
+mod csv;
+mod doubt;
+mod games;
+mod merge;
+mod names;
+mod people;
+mod pgn;
+mod read;
+mod table;
+mod text;
+mod trf;
+mod values;
 
 use std::collections::BTreeMap;
 
 use crate::events::{GameResult, PlayerFacts, Players};
+
+pub use doubt::{About, Doubt, ReadError, Severity, Wrong};
+pub use read::{read, read_bytes, read_round};
+pub(crate) use table::number_in;
+pub use table::table_of;
 
 /// An event: what all its files together say.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -18,7 +39,7 @@ pub struct Tournament {
     pub federation: Option<String>,
     /// The time control of all rounds that have none of their own, as it was written.
     pub time_control: Option<String>,
-    /// The players that are known without a pairing, as in a list of them.
+    /// The players that a list names, whether or not they are paired.
     pub players: Vec<Player>,
     /// The rounds, by their numbers from 1.
     pub rounds: BTreeMap<u32, Round>,
@@ -57,6 +78,8 @@ pub struct Player {
     pub name: String,
     /// What else is known.
     pub facts: PlayerFacts,
+    /// Where the name was read.
+    pub place: Place,
 }
 
 /// A place in a file.
@@ -76,6 +99,15 @@ impl Tournament {
     pub fn pairing(&self, round: u32, table: u32) -> Option<&Pairing> {
         let pairings = &self.rounds.get(&round)?.pairings;
         pairings.iter().find(|pairing| pairing.table == Some(table))
+    }
+
+    /// Everybody, at each place where they stand: first as listed, then as paired.
+    pub fn everybody(&self) -> impl Iterator<Item = &Player> + Clone {
+        let pairings = self.rounds.values().flat_map(|round| &round.pairings);
+        let paired = pairings
+            .flat_map(|pairing| [&pairing.white, &pairing.black])
+            .flatten();
+        self.players.iter().chain(paired)
     }
 
     /// The time control of a round, as it was written.

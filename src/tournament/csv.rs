@@ -1,0 +1,400 @@
+//! CSV: a first line that names the columns, then a pairing or a player on each line.
+//!
+//! Commas, semicolons or tabs divide the fields. Names that have the divider in them are in quotes.
+
+mod header;
+
+use std::collections::BTreeMap;
+
+use ::csv::{ReaderBuilder, StringRecord};
+
+use super::doubt::{About, Doubts, Wrong};
+use super::games::{self, Game};
+use super::values::{self, Odd};
+use super::{Pairing, Player, ReadError, Tournament, names};
+use crate::events::PlayerFacts;
+use header::{Column, Fact, Side};
+
+/// Whether a line names columns of pairings or of players.
+pub(super) fn is_header(line: &str) -> bool {
+    let fields = line
+        .split(char::from(divider(line)))
+        .map(|field| field.trim_matches('"'));
+    header::columns(fields).is_ok_and(|columns| Kind::of(&columns).is_some())
+        || line.to_lowercase().starts_with("sep=")
+}
+
+/// Whether a line has fields at all.
+pub(super) fn is_divided(line: &str) -> bool {
+    line.contains(char::from(divider(line)))
+}
+
+/// What a file's lines are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Pairings,
+    Players,
+}
+
+impl Kind {
+    fn of(columns: &BTreeMap<Column, usize>) -> Option<Self> {
+        let has = |side, fact| columns.contains_key(&Column::Of(side, fact));
+        let has_name = |side| has(side, Fact::Name) || has(side, Fact::Last);
+        if has_name(Side::White) && has_name(Side::Black) {
+            return Some(Self::Pairings);
+        }
+        let facts = [
+            Fact::FideId,
+            Fact::Title,
+            Fact::Rating,
+            Fact::Federation,
+            Fact::Team,
+        ];
+        let is_list = has_name(Side::Listed) && facts.iter().any(|fact| has(Side::Listed, *fact));
+        is_list.then_some(Self::Players)
+    }
+}
+
+/// What the first line says of the others.
+#[derive(Debug)]
+struct Header {
+    kind: Kind,
+    columns: BTreeMap<Column, usize>,
+    /// How many fields it has.
+    fields: usize,
+}
+
+/// A line of a file, with its places.
+struct Line<'t> {
+    header: &'t Header,
+    record: &'t StringRecord,
+    number: usize,
+    /// Where each field begins, from 1.
+    begins: Vec<usize>,
+}
+
+/// Reads a file; pairings that do not say their round are of round `assumed`.
+pub(super) fn read(text: &str, assumed: u32, doubts: &mut Doubts) -> Result<Tournament, ReadError> {
+    let file = doubts.place(1, 1).file;
+    let (divider, from) = opening(text);
+    let mut places = Places::new(text, from, divider);
+    let mut reader = ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(divider)
+        .from_reader(text.get(from..).unwrap_or_default().as_bytes());
+    let mut header = None;
+    let mut rows = Rows::default();
+    let mut record = StringRecord::new();
+    loop {
+        let at = usize::try_from(reader.position().byte()).unwrap_or(usize::MAX);
+        // The text is UTF-8 and lines may have any number of fields: nothing else can go wrong.
+        if !reader.read_record(&mut record).unwrap_or(false) {
+            break;
+        }
+        let (number, begins) = places.next(from.saturating_add(at));
+        if let Some(field) = record.iter().position(|field| field.contains('\n')) {
+            let column = begins.get(field).copied().unwrap_or(1);
+            return Err(Wrong::OpenQuote.at(&file, number, column));
+        }
+        if record.iter().all(|field| field.trim().is_empty()) {
+            continue;
+        }
+        let Some(header) = &header else {
+            header = Some(head(&record, number, &begins, &file)?);
+            continue;
+        };
+        let line = Line {
+            header,
+            record: &record,
+            number,
+            begins,
+        };
+        rows.line(&line, doubts);
+    }
+    if rows.games.is_empty() && rows.players.is_empty() {
+        return Err(Wrong::Nothing("pairing or player").at(&file, 1, 1));
+    }
+    Ok(Tournament {
+        name: rows.name,
+        site: rows.site,
+        players: rows.players,
+        rounds: games::rounds(rows.games, assumed, doubts)?,
+        ..Tournament::default()
+    })
+}
+
+/// What the first line says.
+fn head(record: &StringRecord, number: usize, begins: &[usize], file: &str) -> Result<Header, ReadError> {
+    let columns = header::columns(record.iter()).map_err(|twice| {
+        let name = record.get(twice).unwrap_or_default().to_owned();
+        let column = begins.get(twice).copied().unwrap_or(1);
+        Wrong::SameColumn(name).at(file, number, column)
+    })?;
+    if let Some(kind) = Kind::of(&columns) {
+        return Ok(Header {
+            kind,
+            columns,
+            fields: record.len(),
+        });
+    }
+    let found = columns.values().filter_map(|place| record.get(*place));
+    let found: Vec<String> = found.map(|name| format!("{name:?}")).collect();
+    let found = match found.is_empty() {
+        true => "nothing".to_owned(),
+        false => found.join(", "),
+    };
+    Err(Wrong::Columns { found }.at(file, number, 1))
+}
+
+/// What was read.
+#[derive(Debug, Default)]
+struct Rows {
+    name: Option<String>,
+    site: Option<String>,
+    games: Vec<Game>,
+    players: Vec<Player>,
+}
+
+impl Rows {
+    fn line(&mut self, line: &Line<'_>, doubts: &mut Doubts) {
+        let beyond = (0..).zip(line.record).skip(line.header.fields);
+        if let Some((field, _)) = { beyond }.find(|(_, text)| !text.trim().is_empty()) {
+            let text = format!(
+                "this line has more fields than the first, which names {}, and is left out: put names with a divider in \
+                 them into quotes",
+                line.header.fields
+            );
+            return doubts.lost(About::Unclear, line.place_of(field), text);
+        }
+        match line.header.kind {
+            Kind::Players => self.players.extend(line.player(Side::Listed, doubts)),
+            Kind::Pairings => self.games.extend(line.game(doubts)),
+        }
+        if line.header.kind == Kind::Pairings {
+            let text = |column| {
+                line.get(column)
+                    .and_then(|(text, _)| values::known(text))
+                    .map(str::to_owned)
+            };
+            self.name = self.name.take().or_else(|| text(Column::Event));
+            self.site = self.site.take().or_else(|| text(Column::Site));
+        }
+    }
+}
+
+impl Line<'_> {
+    fn place_of(&self, field: usize) -> (usize, usize) {
+        let column = self.begins.get(field).or_else(|| self.begins.last()).copied();
+        (self.number, column.unwrap_or(1))
+    }
+
+    /// What stands in a column, and where; `None` where the line is shorter, or has no such column.
+    fn get(&self, column: Column) -> Option<(&str, (usize, usize))> {
+        let field = *self.header.columns.get(&column)?;
+        Some((self.record.get(field)?, self.place_of(field)))
+    }
+
+    fn game(&self, doubts: &mut Doubts) -> Option<Game> {
+        let (white, black) = (self.player(Side::White, doubts), self.player(Side::Black, doubts));
+        let place = self.place_of(
+            self.header
+                .columns
+                .get(&Column::Of(Side::White, Fact::Name))
+                .copied()
+                .unwrap_or(0),
+        );
+        let has = |side| {
+            self.get(Column::Of(side, Fact::Name))
+                .or_else(|| self.get(Column::Of(side, Fact::Last)))
+        };
+        if has(Side::White).is_none() || has(Side::Black).is_none() {
+            let text = "this line ends before both players are named: complete it";
+            doubts.lost(About::Unclear, (self.number, 1), text);
+        } else if white.is_none() && black.is_none() {
+            doubts.note(
+                About::Bye,
+                place,
+                "this pairing has nobody on either side, and is left out",
+            );
+        }
+        if white.is_none() && black.is_none() {
+            return None;
+        }
+        let mut round = self
+            .value(Column::Round, About::Round, values::round, doubts)
+            .unwrap_or_default();
+        let board = self
+            .value(Column::Table, About::Table, values::table, doubts)
+            .unwrap_or_default();
+        let mut within: Vec<u32> = round.drain(1.min(round.len())..).collect();
+        // "2.1" is the match and the board in it.
+        if board.len() == 2 && within.is_empty() {
+            within.clone_from(&board);
+        }
+        let text = |column| self.get(column).and_then(|(text, _)| values::known(text));
+        Some(Game {
+            round: round.first().copied(),
+            within,
+            board: if board.len() == 1 {
+                board.first().copied()
+            } else {
+                None
+            },
+            pairing: Pairing {
+                table: None,
+                white,
+                black,
+                result: self
+                    .value(Column::Result, About::Value, values::result, doubts)
+                    .flatten(),
+                place: doubts.place(place.0, place.1),
+            },
+            date: text(Column::Date).and_then(values::date),
+            time_control: text(Column::TimeControl).map(str::to_owned),
+        })
+    }
+
+    /// The player of a side; `None`: nobody.
+    fn player(&self, side: Side, doubts: &mut Doubts) -> Option<Player> {
+        let of = |fact| self.get(Column::Of(side, fact));
+        let known = |fact| of(fact).and_then(|(text, _)| values::known(text));
+        let (name, place) = match (of(Fact::Name), of(Fact::Last)) {
+            (Some((name, place)), _) if !name.trim().is_empty() => (name.trim().to_owned(), place),
+            (_, Some((last, place))) => match known(Fact::First) {
+                Some(first) => (format!("{}, {first}", last.trim()), place),
+                None => (last.trim().to_owned(), place),
+            },
+            _ => return None,
+        };
+        if names::is_nobody(&name) {
+            return None;
+        }
+        let (bare, title) = names::without_title(&name);
+        let id = self.value(
+            Column::Of(side, Fact::FideId),
+            About::FideId,
+            values::fide_id,
+            doubts,
+        );
+        let id = id.flatten();
+        if let (Some((_, Some(odd))), Some((_, place))) = (&id, of(Fact::FideId)) {
+            doubts.note(About::FideId, place, odd.to_string());
+        }
+        let rating = self.value(
+            Column::Of(side, Fact::Rating),
+            About::Value,
+            values::rating,
+            doubts,
+        );
+        Some(Player {
+            name: bare.to_owned(),
+            facts: PlayerFacts {
+                fide_id: id.map(|(id, _)| id),
+                title: known(Fact::Title).or(title).and_then(values::title),
+                rating: rating.flatten(),
+                federation: known(Fact::Federation).map(str::to_owned),
+                team: known(Fact::Team).map(str::to_owned),
+            },
+            place: doubts.place(place.0, place.1),
+        })
+    }
+
+    /// What stands in a column, read; what cannot be read is told of. A rating or a result is only to know.
+    fn value<T>(
+        &self,
+        column: Column,
+        about: About,
+        read: impl Fn(&str) -> Result<T, Odd>,
+        doubts: &mut Doubts,
+    ) -> Option<T> {
+        let (text, place) = self.get(column)?;
+        match read(text) {
+            Ok(value) => Some(value),
+            Err(odd) => {
+                match about {
+                    About::Value => doubts.note(about, place, odd.to_string()),
+                    _ => doubts.lost(about, place, odd.to_string()),
+                }
+                None
+            }
+        }
+    }
+}
+
+/// Where lines and fields are in a text, which the reader of CSV does not say.
+struct Places<'t> {
+    text: &'t str,
+    divider: char,
+    /// So far lines are counted.
+    counted: usize,
+    line: usize,
+}
+
+impl<'t> Places<'t> {
+    fn new(text: &'t str, from: usize, divider: u8) -> Self {
+        let before = text.get(..from).unwrap_or_default();
+        Self {
+            text,
+            divider: char::from(divider),
+            counted: from,
+            line: before.matches('\n').count() + 1,
+        }
+    }
+
+    /// The line of the record that is read from a byte on, and where its fields begin. Empty lines before it are none.
+    fn next(&mut self, from: usize) -> (usize, Vec<usize>) {
+        let rest = self.text.get(from..).unwrap_or_default();
+        let begin = from + (rest.len() - rest.trim_start_matches('\n').len());
+        let passed = self.text.get(self.counted..begin).unwrap_or_default();
+        self.line += passed.matches('\n').count();
+        self.counted = begin;
+        let line = self.text.get(begin..).unwrap_or_default();
+        let mut begins = vec![1];
+        let (mut quoted, mut first) = (false, true);
+        for (column, c) in (1..).zip(line.chars().take_while(|c| *c != '\n')) {
+            match c {
+                // A quotation mark within a field that does not begin with one is text.
+                '"' if first || quoted => quoted = !quoted,
+                c if c == self.divider && !quoted => begins.push(column + 1),
+                _ => {}
+            }
+            first = c == self.divider && !quoted;
+        }
+        (self.line, begins)
+    }
+}
+
+/// What divides the fields, and where the first line begins: spreadsheets may say it before.
+fn opening(text: &str) -> (u8, usize) {
+    let blank = text.len() - text.trim_start_matches('\n').len();
+    let first = text
+        .get(blank..)
+        .and_then(|rest| rest.lines().next())
+        .unwrap_or_default();
+    if let Some(said) = first.get(..4).filter(|said| said.eq_ignore_ascii_case("sep=")) {
+        let sign = first
+            .as_bytes()
+            .get(said.len())
+            .copied()
+            .filter(u8::is_ascii_punctuation);
+        let after = text.len().min(blank + first.len() + 1);
+        return (sign.filter(|sign| *sign != b'"').unwrap_or(b'\t'), after);
+    }
+    (divider(first), blank)
+}
+
+/// What divides the fields of a line: what is there most.
+fn divider(line: &str) -> u8 {
+    let count = |sign: &u8| line.bytes().filter(|byte| byte == sign).count();
+    let mut best = b',';
+    for sign in [b';', b'\t'] {
+        if count(&sign) > count(&best) {
+            best = sign;
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,229 @@
+//! Which column of a CSV file is what, by the names in its first line.
+
+use std::collections::BTreeMap;
+
+use super::super::names;
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Column {
+    Round,
+    Table,
+    Result,
+    Date,
+    TimeControl,
+    Event,
+    Site,
+    /// Of a side, or of a player in a list.
+    Of(Side, Fact),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Side {
+    White,
+    Black,
+    /// A list of players has no sides.
+    Listed,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Fact {
+    Name,
+    First,
+    Last,
+    FideId,
+    Title,
+    Rating,
+    Federation,
+    Team,
+}
+
+/// The places of the columns that are known; `Err`: the place of one that says the same as another before it.
+pub(super) fn columns<'h>(names: impl Iterator<Item = &'h str>) -> Result<BTreeMap<Column, usize>, usize> {
+    let names: Vec<String> = names.map(bare).collect();
+    let mut columns = BTreeMap::new();
+    for (place, name) in names.iter().enumerate() {
+        let Some(column) = event_column(name).or_else(|| side_column(name)) else {
+            continue;
+        };
+        if columns.insert(column, place).is_some() {
+            return Err(place);
+        }
+    }
+    two_names(&names, &mut columns);
+    let place_of = |side| columns.get(&Column::Of(side, Fact::Name)).copied();
+    let (white, black) = (place_of(Side::White), place_of(Side::Black));
+    let result = columns.get(&Column::Result).copied();
+    // What stands by itself is of the player before it: White's up to the result between the two, else up to Black.
+    let turn = result
+        .filter(|result| white < Some(*result) && Some(*result) < black)
+        .or(black);
+    for (place, name) in names.iter().enumerate() {
+        let side = match (white, turn) {
+            (Some(white), Some(turn)) if place > white && place < turn => Side::White,
+            (Some(_), Some(turn)) if place > turn => Side::Black,
+            (None, None) => Side::Listed,
+            _ => continue,
+        };
+        if let Some(fact) = fact(name) {
+            columns.entry(Column::Of(side, fact)).or_insert(place);
+        }
+    }
+    Ok(columns)
+}
+
+/// Two columns of names are White's and Black's.
+fn two_names(names: &[String], columns: &mut BTreeMap<Column, usize>) {
+    let plain = (0..)
+        .zip(names)
+        .filter(|(_, name)| fact(name) == Some(Fact::Name));
+    let plain: Vec<usize> = plain.map(|(place, _)| place).collect();
+    if let [white, black] = plain.as_slice()
+        && !columns.keys().any(|column| matches!(column, Column::Of(..)))
+    {
+        columns.insert(Column::Of(Side::White, Fact::Name), *white);
+        columns.insert(Column::Of(Side::Black, Fact::Name), *black);
+    }
+}
+
+/// In lower case, without accents, blanks and signs.
+fn bare(name: &str) -> String {
+    let folded = names::folded(name);
+    folded.chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+fn event_column(name: &str) -> Option<Column> {
+    Some(match name {
+        "round" | "runde" | "rd" | "rnd" | "rde" | "ronde" | "ronda" | "turno" | "roundno"
+        | "roundnumber" => Column::Round,
+        "board" | "table" | "tisch" | "brett" | "bo" | "br" | "bd" | "brd" | "tbl" | "boardno"
+        | "boardnumber" | "boardnr" | "tableno" | "tablenumber" | "tablenr" | "tischnr" | "brettnr"
+        | "tischnummer" | "brettnummer" | "mesa" | "tablero" | "echiquier" | "bord" | "scacchiera" => {
+            Column::Table
+        }
+        "result" | "ergebnis" | "res" | "erg" | "resultat" | "resultado" | "risultato" | "uitslag" => {
+            Column::Result
+        }
+        "date" | "datum" | "fecha" => Column::Date,
+        "timecontrol" | "tc" | "bedenkzeit" => Column::TimeControl,
+        "event" | "tournament" | "turnier" => Column::Event,
+        "site" | "location" | "city" | "ort" => Column::Site,
+        _ => return None,
+    })
+}
+
+/// "whitefideid": a side's word, then the fact's.
+fn side_column(name: &str) -> Option<Column> {
+    let sides = SIDES
+        .iter()
+        .flat_map(|(side, words)| words.iter().map(move |word| (*side, *word)));
+    for (side, word) in sides {
+        let before = name.strip_prefix(word);
+        // A letter at the end is a plural.
+        let after = name
+            .strip_suffix(word)
+            .filter(|rest| word.len() > 1 && !rest.is_empty());
+        let rests = [before, after].into_iter().flatten();
+        let fact = rests.into_iter().find_map(|rest| match rest {
+            "" => Some(Fact::Name),
+            rest => fact(rest),
+        });
+        if let Some(fact) = fact {
+            return Some(Column::Of(side, fact));
+        }
+    }
+    None
+}
+
+fn fact(name: &str) -> Option<Fact> {
+    Some(match name {
+        "name" | "player" | "spieler" | "playername" | "spielername" | "fullname" | "nom" | "nombre" => {
+            Fact::Name
+        }
+        "first" | "firstname" | "vorname" | "fname" | "givenname" | "forename" => Fact::First,
+        "last" | "lastname" | "nachname" | "lname" | "surname" | "familyname" => Fact::Last,
+        "fideid" | "fide" | "fidenr" | "fideno" | "fidecode" | "fidenumber" | "id" | "fidnr" | "idfide"
+        | "fidenumm" | "fideidno" | "fidenummer" => Fact::FideId,
+        "title" | "titel" | "tit" | "titre" | "titulo" | "titolo" | "fidetitle" => Fact::Title,
+        "elo" | "rating" | "rtg" | "elofide" | "fideelo" | "fiderating" | "rtgi" | "eloint" | "elointl" => {
+            Fact::Rating
+        }
+        "fed" | "federation" | "country" | "land" | "nation" | "verband" | "foderation" => Fact::Federation,
+        "team" | "mannschaft" | "teamname" | "equipe" | "squadra" | "equipo" => Fact::Team,
+        _ => return None,
+    })
+}
+
+/// Folded; longer words first, for the shorter ones may be their beginnings.
+const SIDES: &[(Side, &[&str])] = &[
+    (
+        Side::White,
+        &[
+            "whiteplayer",
+            "white",
+            "weiss",
+            "blancs",
+            "blancas",
+            "blanc",
+            "bianco",
+            "wit",
+            "w",
+        ],
+    ),
+    (
+        Side::Black,
+        &[
+            "blackplayer",
+            "black",
+            "schwarz",
+            "noirs",
+            "negras",
+            "noir",
+            "nero",
+            "zwart",
+            "b",
+            "s",
+        ],
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(header: &str) -> BTreeMap<Column, usize> {
+        columns(header.split(',')).expect("no column twice")
+    }
+
+    #[test]
+    fn columns_have_names_in_any_order_case_and_language() {
+        let of = |side, fact| Column::Of(side, fact);
+        let english =
+            places("Round,BOARD,White,White FIDE ID,white_elo,black,black_fideid,Black Title,Result");
+        for (column, place) in [
+            (Column::Round, 0),
+            (Column::Table, 1),
+            (of(Side::White, Fact::Name), 2),
+            (of(Side::White, Fact::FideId), 3),
+            (of(Side::White, Fact::Rating), 4),
+            (of(Side::Black, Fact::Name), 5),
+            (of(Side::Black, Fact::FideId), 6),
+            (of(Side::Black, Fact::Title), 7),
+            (Column::Result, 8),
+        ] {
+            assert_eq!(english.get(&column), Some(&place), "{column:?}");
+        }
+        let german = places("Tisch,Weiß,Elo,Ergebnis,Schwarz,Elo");
+        assert_eq!(german.get(&of(Side::White, Fact::Rating)), Some(&2));
+        assert_eq!(german.get(&of(Side::Black, Fact::Rating)), Some(&5));
+        let list = places("No.,Name,FideID,FED,Rtg");
+        assert_eq!(list.get(&of(Side::Listed, Fact::FideId)), Some(&2));
+        assert_eq!(list.get(&Column::Table), None);
+        let names = places("board,white_first,white_last,black_first,black_last");
+        assert_eq!(names.get(&of(Side::White, Fact::Last)), Some(&2));
+        let results = places("Bo.,No.,,Name,Rtg,Pts.,Result,Pts.,,Name,Rtg,No.");
+        assert_eq!(results.get(&of(Side::Black, Fact::Rating)), Some(&10));
+        assert_eq!(results.get(&of(Side::White, Fact::Name)), Some(&3));
+        assert_eq!(columns("board,white,Tisch,black".split(',')), Err(2));
+    }
+}

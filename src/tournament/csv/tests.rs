@@ -1,0 +1,122 @@
+use super::super::read_bytes;
+use super::*;
+use crate::events::GameResult;
+
+fn read_text(text: &str) -> (Tournament, Vec<String>) {
+    let (tournament, doubts) = read_bytes("r.csv", text.as_bytes()).expect("pairings");
+    (tournament, doubts.iter().map(ToString::to_string).collect())
+}
+
+fn refused(text: &str) -> String {
+    read_bytes("r.csv", text.as_bytes())
+        .expect_err("no pairings")
+        .to_string()
+}
+
+#[test]
+fn pairings_are_read_with_all_that_goes_with_them() {
+    let text = "Round,Board,White,White_FIDE_ID,White Title,white_elo,Black,black_id,black_fed,black_team,Result\n\
+                2,1,\"Adler, Jonas\",4600001,FM,2310,\"Berg, Ina\",,GER,Rooks,1-0\n\
+                \n\
+                2,2,Eva Cohn,,,,bye,,,,\n";
+    let (tournament, doubts) = read_text(text);
+    assert!(doubts.is_empty(), "{doubts:?}");
+    let pairing = tournament.pairing(2, 1).expect("a pairing");
+    let (white, black) = (
+        pairing.white.as_ref().expect("one"),
+        pairing.black.as_ref().expect("one"),
+    );
+    assert_eq!(
+        (white.name.as_str(), white.facts.fide_id, white.facts.rating),
+        ("Adler, Jonas", Some(4_600_001), Some(2310))
+    );
+    assert_eq!(
+        (black.facts.federation.as_deref(), black.facts.team.as_deref()),
+        (Some("GER"), Some("Rooks"))
+    );
+    assert_eq!(pairing.result, Some(GameResult::WhiteWins));
+    assert_eq!(white.place.to_string(), "r.csv:2:5");
+    assert_eq!(black.place.to_string(), "r.csv:2:36");
+    let bye = tournament.pairing(2, 2).expect("a pairing");
+    assert!(bye.black.is_none());
+    assert_eq!(bye.place.to_string(), "r.csv:4:5");
+}
+
+#[test]
+fn dividers_quotes_and_spreadsheets_are_known() {
+    let rows = [
+        "board;white;black\r\n1;Adler, Jonas;Berg, Ina\r\n",
+        "Tisch\tWeiß\tSchwarz\n1\tAdler, Jonas\tBerg, Ina\n",
+        "sep=;\n\"Brett\";\"Weiss\";\"Schwarz\"\n\"1\";\"Adler, Jonas\";\"Berg, Ina\"\n",
+        "\u{feff}\n\nboard,white,black,\n1,\"Adler, Jonas\",\"Berg, Ina\",\n,,,\n",
+        "board,white_last,white_first,black_last,black_first\n1,Adler,Jonas,Berg,Ina\n",
+    ];
+    for text in rows {
+        let (tournament, _) = read_text(text);
+        let pairing = tournament.pairing(1, 1).expect("a pairing");
+        let name = |player: &Option<Player>| {
+            player
+                .as_ref()
+                .map(|player| player.name.clone())
+                .unwrap_or_default()
+        };
+        assert_eq!(
+            (name(&pairing.white), name(&pairing.black)),
+            ("Adler, Jonas".to_owned(), "Berg, Ina".to_owned()),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn lines_that_do_not_fit_are_told_with_their_places() {
+    let text = "board,white,black,white_elo\n\
+                1,Adler, Jonas,Berg, Ina\n\
+                2,Cohn Eva\n\
+                x,Dorn Max,Ernst Pia,strong\n\
+                4,Falk Ole,Gold Kim,2000\n";
+    let (tournament, doubts) = read_text(text);
+    let places: Vec<&str> = doubts
+        .iter()
+        .filter_map(|doubt| doubt.split(": ").next())
+        .collect();
+    assert_eq!(
+        places,
+        ["r.csv:2:21", "r.csv:3:1", "r.csv:4:22", "r.csv:4:1", "r.csv:3:3"],
+        "{doubts:#?}"
+    );
+    assert_eq!(tournament.rounds[&1].pairings.len(), 3);
+}
+
+#[test]
+fn list_of_players_is_read() {
+    let (tournament, doubts) = read_text("No.;Name;FideID;FED;Rtg\n1;Adler, Jonas;4600001;GER;2310\n");
+    assert!(doubts.is_empty() && tournament.rounds.is_empty());
+    assert_eq!(tournament.players[0].facts.fide_id, Some(4_600_001));
+}
+
+#[test]
+fn what_is_no_such_file_is_refused_with_the_place() {
+    for (text, said) in [
+        (
+            "1,Adler,Berg\n2,Cohn,Dorn\n",
+            "r.csv:1:1: the first line must name the columns",
+        ),
+        (
+            "board,white\n1,Adler\n",
+            "r.csv:1:1: the first line must name the columns",
+        ),
+        (
+            "board,white,Tisch,black\n",
+            "r.csv:1:13: \"Tisch\" names the same column",
+        ),
+        (
+            "board,white,black\n1,\"Adler,Berg\n2,Cohn,Dorn\n",
+            "r.csv:2:3: the quotation mark here is not closed",
+        ),
+        ("board,white,black\n", "r.csv:1:1: there is no pairing or player"),
+    ] {
+        let error = refused(text);
+        assert!(error.starts_with(said), "{error}");
+    }
+}

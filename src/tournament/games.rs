@@ -1,0 +1,204 @@
+//! From the games of a file to rounds, and to a table for each pairing: how PGN and CSV number them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::doubt::{About, Doubts, Wrong};
+use super::names;
+use super::{Pairing, ReadError, Round};
+
+/// A pairing as it stands in a file, with the numbers that it has there.
+#[derive(Debug)]
+pub(super) struct Game {
+    pub(super) round: Option<u32>,
+    /// What follows the round: the table, or the match and the board in it.
+    pub(super) within: Vec<u32>,
+    /// The table by itself.
+    pub(super) board: Option<u32>,
+    pub(super) pairing: Pairing,
+    pub(super) date: Option<String>,
+    pub(super) time_control: Option<String>,
+}
+
+/// Where the numbers of a round's tables are taken from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Numbering {
+    /// The table stands by itself, or else is the second number of the round.
+    Own,
+    /// The second number of the round, also where there is another.
+    Second,
+    /// The match and the board in it, both from the round: "3.2.1".
+    Three,
+    /// The match from the round, the board in it by itself.
+    MatchAndBoard,
+}
+
+/// The rounds of a file's games.
+///
+/// Games of which no round is said are of round `assumed`, if that is so of all of them; else they are left out.
+///
+/// Tables are numbered by what is different for all games of a round: the table by itself (the tag Board), else the
+/// second number of the round ("3.7"), else match and board in it ("3.2.1", or "3.2" with Board "1"), where the first
+/// boards of the second match follow the last of the first. Where a round has no such numbers at all, its games are
+/// numbered in their order, without those in which somebody has nobody to play.
+///
+/// # Errors
+///
+/// When no game says its round, and somebody plays in two of them.
+pub(super) fn rounds(
+    mut games: Vec<Game>,
+    assumed: u32,
+    doubts: &mut Doubts,
+) -> Result<BTreeMap<u32, Round>, ReadError> {
+    if games.iter().all(|game| game.round.is_none()) {
+        plays_once(&games)?;
+        if let Some(first) = games.first() {
+            let place = (first.pairing.place.line, first.pairing.place.column);
+            doubts.note(
+                About::Round,
+                place,
+                format!("this file does not say which round it is: it is read as round {assumed}"),
+            );
+        }
+        for game in &mut games {
+            game.round = Some(assumed);
+        }
+    }
+    let mut rounds: BTreeMap<u32, Vec<Game>> = BTreeMap::new();
+    for game in games {
+        let place = (game.pairing.place.line, game.pairing.place.column);
+        match game.round {
+            Some(round) => rounds.entry(round).or_default().push(game),
+            None => doubts.lost(
+                About::Round,
+                place,
+                "this pairing does not say in which round it is, as others in this file do: it is left out",
+            ),
+        }
+    }
+    Ok(rounds
+        .into_iter()
+        .map(|(number, games)| (number, round(number, games, doubts)))
+        .collect())
+}
+
+/// Refuses games of several rounds as those of one.
+fn plays_once(games: &[Game]) -> Result<(), ReadError> {
+    let mut playing = BTreeSet::new();
+    let mut pairs = BTreeSet::new();
+    for game in games {
+        let (Some(white), Some(black)) = (&game.pairing.white, &game.pairing.black) else {
+            continue;
+        };
+        let keys = [names::key(&white.name), names::key(&black.name)];
+        // The same two once more are told of as such.
+        if pairs.contains(&keys) {
+            continue;
+        }
+        for (player, key) in [white, black].into_iter().zip(&keys) {
+            if !playing.insert(key.clone()) {
+                let place = &player.place;
+                return Err(Wrong::NoRounds(player.name.clone()).at(&place.file, place.line, place.column));
+            }
+        }
+        pairs.insert(keys);
+    }
+    Ok(())
+}
+
+fn round(number: u32, mut games: Vec<Game>, doubts: &mut Doubts) -> Round {
+    number_tables(number, &mut games, doubts);
+    let first = |of: fn(&Game) -> Option<&String>| games.iter().find_map(of).cloned();
+    let (date, time_control) = (
+        first(|game| game.date.as_ref()),
+        first(|game| game.time_control.as_ref()),
+    );
+    let other = games
+        .iter()
+        .find(|game| game.time_control.is_some() && game.time_control != time_control);
+    if let Some(other) = other {
+        let place = (other.pairing.place.line, other.pairing.place.column);
+        let (one, two) = (time_control.as_deref(), other.time_control.as_deref());
+        let text = format!(
+            "round {number} has two time controls, {} and {}: the first counts for the whole round",
+            one.unwrap_or_default(),
+            two.unwrap_or_default()
+        );
+        doubts.note(About::TimeControl, place, text);
+    }
+    Round {
+        date,
+        time_control,
+        pairings: games.into_iter().map(|game| game.pairing).collect(),
+    }
+}
+
+fn number_tables(round: u32, games: &mut [Game], doubts: &mut Doubts) {
+    let has_numbers = |game: &Game| game.board.is_some() || !game.within.is_empty();
+    if !games.iter().any(has_numbers) {
+        let played = games.iter_mut().filter(|game| game.pairing.is_played());
+        for (table, game) in (1..).zip(played) {
+            game.pairing.table = Some(table);
+        }
+        if let Some(first) = games.first() {
+            let place = (first.pairing.place.line, first.pairing.place.column);
+            let text =
+                format!("round {round} has no tables here: they are numbered in the order of the file");
+            doubts.note(About::Table, place, text);
+        }
+        return;
+    }
+    // In a match there are as many boards as the highest number says.
+    let second = games.iter().filter_map(|game| game.within.get(1)).max();
+    let own = games.iter().filter_map(|game| game.board).max();
+    let boards = |numbering| match numbering {
+        Numbering::Three => second.copied().unwrap_or(1),
+        _ => own.unwrap_or(1),
+    };
+    let ways = [
+        Numbering::Own,
+        Numbering::Second,
+        Numbering::Three,
+        Numbering::MatchAndBoard,
+    ];
+    let fits = |way: &Numbering| {
+        let mut tables = BTreeSet::new();
+        let mut tables_of = games
+            .iter()
+            .filter(|game| has_numbers(game))
+            .map(|game| table(game, *way, boards(*way)));
+        tables_of.all(|table| table.is_some_and(|table| tables.insert(table)))
+    };
+    let way = ways.into_iter().find(fits).unwrap_or(Numbering::Own);
+    let boards = boards(way);
+    for game in games.iter_mut() {
+        game.pairing.table = table(game, way, boards);
+    }
+    if matches!(way, Numbering::Three | Numbering::MatchAndBoard)
+        && let Some(first) = games.first()
+    {
+        let place = (first.pairing.place.line, first.pairing.place.column);
+        let text = format!(
+            "the tables of round {round} are numbered through all matches, {boards} boards each: the first of the second \
+             match is table {}",
+            boards.saturating_add(1)
+        );
+        doubts.note(About::Table, place, text);
+    }
+}
+
+fn table(game: &Game, way: Numbering, boards: u32) -> Option<u32> {
+    let in_match = |number: u32, board: u32| {
+        let before = number.checked_sub(1)?.checked_mul(boards)?;
+        before.checked_add(board)
+    };
+    match (way, game.within.as_slice(), game.board) {
+        (Numbering::Own, _, Some(board)) => Some(board),
+        (Numbering::Own | Numbering::Second, [table], _) => Some(*table),
+        (Numbering::Three, [number, board], _) => in_match(*number, *board),
+        (Numbering::MatchAndBoard, [number], Some(board)) => in_match(*number, board),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

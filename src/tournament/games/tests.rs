@@ -1,0 +1,118 @@
+use super::super::read_bytes;
+
+/// The tables of a round's pairings by White's name, of games that have these tags.
+fn tables(games: &[&str]) -> Vec<(String, Option<u32>)> {
+    let (tournament, _) = read_bytes("r.pgn", text(games).as_bytes()).expect("pairings");
+    let round = tournament.rounds.values().next().expect("a round");
+    let name = |white: &super::super::Player| white.name.clone();
+    let pairings = round.pairings.iter();
+    pairings
+        .map(|pairing| {
+            (
+                pairing.white.as_ref().map(name).unwrap_or_default(),
+                pairing.table,
+            )
+        })
+        .collect()
+}
+
+fn text(games: &[&str]) -> String {
+    let games = (1..).zip(games).map(|(number, tags)| {
+        format!("[White \"White{number}, A\"]\n[Black \"Black{number}, B\"]\n{tags}\n\n*\n\n")
+    });
+    games.collect()
+}
+
+fn numbers(games: &[&str]) -> Vec<Option<u32>> {
+    tables(games).into_iter().map(|(_, table)| table).collect()
+}
+
+#[test]
+fn table_is_the_board_or_follows_the_round() {
+    assert_eq!(
+        numbers(&[r#"[Round "3.2"]"#, r#"[Round "3.07"]"#]),
+        [Some(2), Some(7)]
+    );
+    assert_eq!(
+        numbers(&[r#"[Round "3"][Board "2"]"#, r#"[Round "3"][Board "board-07"]"#]),
+        [Some(2), Some(7)]
+    );
+    // The board by itself counts.
+    assert_eq!(
+        numbers(&[r#"[Round "3.1"][Board "11"]"#, r#"[Round "3.2"][Board "12"]"#]),
+        [Some(11), Some(12)]
+    );
+}
+
+#[test]
+fn boards_of_matches_are_numbered_through() {
+    let three = [
+        r#"[Round "3.1.1"]"#,
+        r#"[Round "3.1.2"]"#,
+        r#"[Round "3.2.1"]"#,
+        r#"[Round "3.2.2"]"#,
+    ];
+    assert_eq!(numbers(&three), [Some(1), Some(2), Some(3), Some(4)]);
+    let with_board = [
+        r#"[Round "3.1"][Board "1"]"#,
+        r#"[Round "3.1"][Board "2"]"#,
+        r#"[Round "3.2"][Board "1"]"#,
+        r#"[Round "3.2"][Board "2"]"#,
+    ];
+    assert_eq!(numbers(&with_board), [Some(1), Some(2), Some(3), Some(4)]);
+    // The boards of each match by themselves, and the round numbers them all.
+    let all = [
+        r#"[Round "3.1"][Board "1"]"#,
+        r#"[Round "3.2"][Board "2"]"#,
+        r#"[Round "3.3"][Board "1"]"#,
+    ];
+    assert_eq!(numbers(&all), [Some(1), Some(2), Some(3)]);
+}
+
+#[test]
+fn games_without_numbers_are_numbered_in_their_order() {
+    assert_eq!(numbers(&[r#"[Round "3"]"#, r#"[Round "3"]"#]), [Some(1), Some(2)]);
+    let (tournament, doubts) = read_bytes("r.pgn", text(&["", ""]).as_bytes()).expect("pairings");
+    assert!(tournament.pairing(1, 2).is_some());
+    let told: Vec<String> = doubts.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "r.pgn:1:9: this file does not say which round it is: it is read as round 1",
+            "r.pgn:1:9: round 1 has no tables here: they are numbered in the order of the file"
+        ]
+    );
+}
+
+#[test]
+fn table_that_is_taken_is_told_and_none_is_guessed() {
+    let games = [r#"[Round "3.1"]"#, r#"[Round "3.1"]"#, r#"[Round "3"]"#];
+    assert_eq!(numbers(&games), [Some(1), None, None]);
+    let (_, doubts) = read_bytes("r.pgn", text(&games).as_bytes()).expect("pairings");
+    assert_eq!(
+        doubts[0].to_string(),
+        "r.pgn:7:9: table 1 of round 3 is White1, A and Black1, B's, at r.pgn:1:9, and not that of White2, A and \
+         Black2, B: correct one of them"
+    );
+}
+
+#[test]
+fn rounds_that_are_not_said_are_not_guessed() {
+    let text = "[White \"A, A\"]\n[Black \"B, B\"]\n\n[White \"C, C\"]\n[Black \"A, A\"]\n";
+    let error = read_bytes("r.pgn", text.as_bytes()).expect_err("two rounds");
+    assert!(
+        error
+            .to_string()
+            .starts_with("r.pgn:5:9: \"A, A\" plays a second game here"),
+        "{error}"
+    );
+    let mixed = self::text(&[r#"[Round "2.1"]"#, r#"[Round "?"]"#]);
+    let (tournament, doubts) = read_bytes("r.pgn", mixed.as_bytes()).expect("pairings");
+    assert_eq!(tournament.rounds[&2].pairings.len(), 1);
+    assert!(
+        doubts[0]
+            .to_string()
+            .starts_with("r.pgn:7:9: this pairing does not say"),
+        "{doubts:?}"
+    );
+}

@@ -1,0 +1,265 @@
+//! From what several files say to one event.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::doubt::{About, Doubt, Severity};
+use super::people::People;
+use super::read::Source;
+use super::{Pairing, Place, Player, Round, Tournament};
+
+/// One event of all files: the earlier ones count, the later ones add what is missing, and what contradicts is told.
+///
+/// Of pairings that contradict each other the first counts: another in a later file is left out, and one at a table that
+/// is taken has none.
+pub(super) fn merge(mut files: Vec<Source>) -> (Tournament, Vec<Doubt>) {
+    files.sort_by_key(|file| file.format);
+    let mut doubts: Vec<Doubt> = files
+        .iter_mut()
+        .flat_map(|file| core::mem::take(&mut file.doubts))
+        .collect();
+    let people = People::of(
+        files.iter().flat_map(|file| file.tournament.everybody()),
+        &mut doubts,
+    );
+    let mut tournament = Tournament::default();
+    let mut rounds: BTreeMap<u32, Merged> = BTreeMap::new();
+    let mut listed = BTreeSet::new();
+    for file in files {
+        let Tournament {
+            name,
+            site,
+            federation,
+            time_control,
+            players,
+            rounds: theirs,
+        } = file.tournament;
+        tournament.name = tournament.name.or(name);
+        tournament.site = tournament.site.or(site);
+        tournament.federation = tournament.federation.or(federation);
+        tournament.time_control = tournament.time_control.or(time_control);
+        for player in players {
+            let index = people.index(&player);
+            if index.is_none_or(|index| listed.insert(index)) {
+                tournament
+                    .players
+                    .extend(index.and_then(|index| people.known(index, &player.place)));
+            }
+        }
+        for (number, round) in theirs {
+            let merged = rounds.entry(number).or_insert_with(|| Merged::new(number));
+            merged.date = merged.date.take().or(round.date);
+            merged.time_control = merged.time_control.take().or(round.time_control);
+            for pairing in round.pairings {
+                merged.add(pairing, &people, &mut doubts);
+            }
+        }
+    }
+    tournament.rounds = rounds
+        .into_iter()
+        .map(|(number, round)| (number, round.finish(&people)))
+        .collect();
+    (tournament, doubts)
+}
+
+/// A round as it is put together.
+#[derive(Debug)]
+struct Merged {
+    number: u32,
+    date: Option<String>,
+    time_control: Option<String>,
+    pairings: Vec<Pairing>,
+    /// The pairing that somebody is first in.
+    of: BTreeMap<usize, usize>,
+    tables: BTreeMap<u32, usize>,
+}
+
+/// Who is in a pairing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Pair {
+    white: Option<usize>,
+    black: Option<usize>,
+}
+
+impl Pair {
+    fn of(pairing: &Pairing, people: &People) -> Self {
+        let index = |player: &Option<Player>| player.as_ref().and_then(|player| people.index(player));
+        Self {
+            white: index(&pairing.white),
+            black: index(&pairing.black),
+        }
+    }
+
+    const fn turned(self) -> Self {
+        Self {
+            white: self.black,
+            black: self.white,
+        }
+    }
+}
+
+impl Merged {
+    const fn new(number: u32) -> Self {
+        Self {
+            number,
+            date: None,
+            time_control: None,
+            pairings: Vec::new(),
+            of: BTreeMap::new(),
+            tables: BTreeMap::new(),
+        }
+    }
+
+    fn add(&mut self, pairing: Pairing, people: &People, doubts: &mut Vec<Doubt>) {
+        let mut tell = |severity, about, place: &Place, text| {
+            doubts.push(Doubt::new(severity, about, place.clone(), text))
+        };
+        let pair = Pair::of(&pairing, people);
+        let round = self.number;
+        if pair.white.is_some() && pair.white == pair.black {
+            let text = format!(
+                "{} plays themself in round {round}: this pairing is left out",
+                named(&pairing)
+            );
+            tell(Severity::Lost, About::Twice, &pairing.place, text);
+            return;
+        }
+        let found = [pair.white, pair.black]
+            .into_iter()
+            .flatten()
+            .find_map(|person| self.of.get(&person).copied());
+        let earlier = found.and_then(|index| Some((index, self.pairings.get(index)?)));
+        let Some((index, earlier)) = earlier else {
+            return self.put(pairing, pair, doubts);
+        };
+        let before = Pair::of(earlier, people);
+        let (is_same, is_turned) = (before == pair, before == pair.turned());
+        let same_file = earlier.place.file == pairing.place.file;
+        let place = earlier.place.clone();
+        if is_same || is_turned {
+            if is_turned && pairing.is_played() {
+                let text = format!(
+                    "{} have the other colours in round {round} at {place}, which count",
+                    named(&pairing)
+                );
+                tell(Severity::Lost, About::Contradiction, &pairing.place, text);
+            } else if same_file {
+                let text = format!(
+                    "{}: this pairing of round {round} is at {place} already, and counts once",
+                    named(&pairing)
+                );
+                tell(Severity::Note, About::Twice, &pairing.place, text);
+            }
+            return self.complete(index, pairing, doubts);
+        }
+        let text = match same_file {
+            true => format!(
+                "{} are in another pairing of round {round}, too, at {place}: correct one of them",
+                named(&pairing)
+            ),
+            false => format!(
+                "{}: one of them plays another opponent in round {round} at {place}, which counts; this pairing is left out",
+                named(&pairing)
+            ),
+        };
+        tell(Severity::Lost, About::Twice, &pairing.place, text);
+        if same_file {
+            self.put(pairing, pair, doubts);
+        }
+    }
+
+    fn put(&mut self, mut pairing: Pairing, pair: Pair, doubts: &mut Vec<Doubt>) {
+        let index = self.pairings.len();
+        for person in [pair.white, pair.black].into_iter().flatten() {
+            self.of.entry(person).or_insert(index);
+        }
+        pairing.table = self.table(pairing.table, index, &pairing, doubts);
+        self.pairings.push(pairing);
+    }
+
+    /// The table for a pairing, if it is free.
+    fn table(
+        &mut self,
+        table: Option<u32>,
+        index: usize,
+        pairing: &Pairing,
+        doubts: &mut Vec<Doubt>,
+    ) -> Option<u32> {
+        let table = table?;
+        let taken = self
+            .tables
+            .get(&table)
+            .and_then(|index| self.pairings.get(*index));
+        if let Some(other) = taken {
+            let text = format!(
+                "table {table} of round {} is {}'s, at {}, and not that of {}: correct one of them",
+                self.number,
+                named(other),
+                other.place,
+                named(pairing)
+            );
+            doubts.push(Doubt::new(
+                Severity::Lost,
+                About::Table,
+                pairing.place.clone(),
+                text,
+            ));
+            return None;
+        }
+        self.tables.insert(table, index);
+        Some(table)
+    }
+
+    /// Adds to a pairing what another place says of it.
+    fn complete(&mut self, index: usize, more: Pairing, doubts: &mut Vec<Doubt>) {
+        let Some(known) = self.pairings.get(index) else {
+            return;
+        };
+        let mut table = known.table;
+        match (known.table, more.table) {
+            (Some(one), Some(other)) if one != other => {
+                let text = format!(
+                    "{} play at table {other} here, but at table {one} at {}, which counts",
+                    named(&more),
+                    known.place
+                );
+                doubts.push(Doubt::new(Severity::Lost, About::Table, more.place.clone(), text));
+            }
+            (None, Some(_)) => table = self.table(more.table, index, &more, doubts),
+            _ => {}
+        }
+        if let Some(known) = self.pairings.get_mut(index) {
+            known.table = table;
+            known.result = known.result.or(more.result);
+        }
+    }
+
+    fn finish(self, people: &People) -> Round {
+        let mut pairings = self.pairings;
+        for pairing in &mut pairings {
+            for player in [&mut pairing.white, &mut pairing.black].into_iter().flatten() {
+                if let Some(known) = people
+                    .index(player)
+                    .and_then(|index| people.known(index, &player.place))
+                {
+                    *player = known;
+                }
+            }
+        }
+        pairings.sort_by_key(|pairing| (pairing.table.is_none(), pairing.table));
+        Round {
+            date: self.date,
+            time_control: self.time_control,
+            pairings,
+        }
+    }
+}
+
+/// The players of a pairing, for a sentence.
+fn named(pairing: &Pairing) -> String {
+    let names = [&pairing.white, &pairing.black].into_iter().flatten();
+    let names: Vec<&str> = names.map(|player| player.name.as_str()).collect();
+    names.join(" and ")
+}
+
+#[cfg(test)]
+mod tests;

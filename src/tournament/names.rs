@@ -1,0 +1,212 @@
+//! When two names are the same person's, as far as names can say it.
+
+/// What names are compared by: equal for all the spellings of a name that programs make of it.
+///
+/// Case, accents, punctuation, the order of the parts and titles do not matter: "GM Müller-Lüdenscheid, José" is
+/// "Jose Mueller Ludenscheid". Letters that were written out are as if they had not been: ae is a.
+#[must_use]
+pub(super) fn key(name: &str) -> String {
+    let mut words = words(name);
+    if words.len() > 2
+        && words
+            .first()
+            .is_some_and(|first| TITLES.contains(&first.as_str()))
+    {
+        words.remove(0);
+    }
+    let people = |word: &String| !DEGREES.contains(&word.as_str());
+    if words.iter().filter(|word| people(word)).count() > 1 {
+        words.retain(people);
+    }
+    words.sort();
+    words.join(" ")
+}
+
+/// Whether two names have a word in common, as those of one person mostly have.
+#[must_use]
+pub(super) fn are_akin(one: &str, other: &str) -> bool {
+    let others = words(other);
+    words(one)
+        .iter()
+        .any(|word| word.len() > 1 && others.contains(word))
+}
+
+/// Whether this stands where a name would, and means that there is nobody.
+#[must_use]
+pub(super) fn is_nobody(name: &str) -> bool {
+    let words = words(name);
+    let joined = words.join(" ");
+    joined.is_empty() || joined.chars().all(|c| c == 'n' || c == ' ') || NOBODY.contains(&joined.as_str())
+}
+
+/// A name without the title before it, and the title, as in "GM Adler, Jonas". The rest must look like a name.
+#[must_use]
+pub(super) fn without_title(name: &str) -> (&str, Option<&str>) {
+    let Some((first, rest)) = name.split_once(' ') else {
+        return (name, None);
+    };
+    let is_title = TITLES.contains(&first.to_lowercase().as_str()) && first == first.to_uppercase();
+    let is_name = rest.contains(',') || rest.chars().any(char::is_lowercase);
+    match is_title && is_name {
+        true => (rest.trim(), Some(first)),
+        false => (name, None),
+    }
+}
+
+/// The words of a name, folded.
+fn words(name: &str) -> Vec<String> {
+    let folded = folded(name);
+    let words = folded.split(|c: char| !c.is_alphanumeric());
+    words.filter(|word| !word.is_empty()).map(written_in).collect()
+}
+
+/// Text in lower case, without accents and apostrophes.
+#[must_use]
+pub(super) fn folded(name: &str) -> String {
+    let mut folded = String::new();
+    for c in name.chars().flat_map(char::to_lowercase) {
+        match c {
+            // Within a word: O'Neil is ONeil.
+            '\'' | '’' | '‘' | '`' | '´' => {}
+            // Marks over a letter that stands before them.
+            '\u{300}'..='\u{36f}' => {}
+            c => match FOLDED.iter().find(|(letters, _)| letters.contains(c)) {
+                Some((_, base)) => folded.push_str(base),
+                None => folded.push(c),
+            },
+        }
+    }
+    folded
+}
+
+/// Letters that were written out become what is left of them without accents.
+fn written_in(word: &str) -> String {
+    word.replace("ae", "a")
+        .replace("oe", "o")
+        .replace("ue", "u")
+        .replace("aa", "a")
+}
+
+/// Letters with accents, in lower case, and what they are without.
+const FOLDED: &[(&str, &str)] = &[
+    ("áàâäãåāăąæǎạảấầẩẫậắằẳẵặ", "a"),
+    ("çćĉċč", "c"),
+    ("ďđð", "d"),
+    ("éèêëēĕėęěẹẻẽếềểễệ", "e"),
+    ("ĝğġģ", "g"),
+    ("ĥħ", "h"),
+    ("íìîïĩīĭįıỉị", "i"),
+    ("ĵ", "j"),
+    ("ķ", "k"),
+    ("ĺļľŀł", "l"),
+    ("ñńņňŋ", "n"),
+    ("óòôöõøōŏőœơọỏốồổỗộớờởỡợ", "o"),
+    ("ŕŗř", "r"),
+    ("śŝşšș", "s"),
+    ("ß", "ss"),
+    ("ţťŧț", "t"),
+    ("þ", "th"),
+    ("úùûüũūŭůűųưụủứừửữự", "u"),
+    ("ŵ", "w"),
+    ("ýÿŷỳỵỷỹ", "y"),
+    ("źżž", "z"),
+];
+
+/// In lower case.
+const TITLES: &[&str] = &[
+    "gm", "im", "fm", "cm", "nm", "wgm", "wim", "wfm", "wcm", "wnm", "agm", "aim", "afm", "acm",
+];
+
+const DEGREES: &[&str] = &["dr", "prof", "mr", "mrs", "ms", "jr", "ing", "mag"];
+
+/// Folded, in several languages.
+const NOBODY: &[&str] = &[
+    "bye",
+    "bye bye",
+    "spielfrei",
+    "spielfrei spielfrei",
+    "freilos",
+    "exempt",
+    "descansa",
+    "riposo",
+    "vrij",
+    "wolny los",
+    "pauza",
+    "nobody",
+    "no opponent",
+    "not paired",
+    "unpaired",
+    "not known",
+    "unknown",
+    "vacant",
+    "half point bye",
+    "zero point bye",
+    "full point bye",
+    "pairing allocated bye",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_of_a_name_are_the_same() {
+        for (one, other) in [
+            ("Adler, Jonas", "Jonas Adler"),
+            ("Adler, Jonas", "ADLER Jonas"),
+            ("Adler,Jonas", "Adler Jonas"),
+            ("Müller, Zoë", "Mueller, Zoe"),
+            ("Müller, Zoë", "Muller, Zoe"),
+            ("Mu\u{308}ller, Zoe", "Müller, Zoë"),
+            ("Groß, Ida", "Gross, Ida"),
+            ("Ångström, Åse", "Aangstrom, Ase"),
+            ("Łoś, Ewa", "Los, Ewa"),
+            ("O'Neil, Pat", "ONeil, Pat"),
+            ("Berg-Lind, Ina", "Berg Lind, Ina"),
+            ("GM Adler, Jonas", "Adler, Jonas"),
+            ("Adler, Jonas, Dr.", "Dr. Jonas Adler"),
+        ] {
+            assert_eq!(key(one), key(other), "{one} and {other}");
+        }
+        for (one, other) in [
+            ("Adler, Jonas", "Adler, Jona"),
+            ("Adler, J", "Adler, Jonas"),
+            ("Im, Sora", "Sora, Kim"),
+        ] {
+            assert_ne!(key(one), key(other), "{one} and {other}");
+        }
+        assert_eq!(key("Im, Sora"), "im sora");
+        assert!(are_akin("Adler, J", "Adler, Jonas") && !are_akin("Adler, J", "Berg, J"));
+    }
+
+    #[test]
+    fn nobody_has_many_names() {
+        for name in [
+            "",
+            "?",
+            "-",
+            "BYE",
+            "bye",
+            "Bye, Bye",
+            "NN",
+            "NN, NN",
+            "N.N.",
+            "N, N",
+            "spielfrei",
+            "Exempt",
+        ] {
+            assert!(is_nobody(name), "{name}");
+        }
+        for name in ["Bye, Anna", "Nunn", "Ng", "Frei, Max"] {
+            assert!(!is_nobody(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn title_is_taken_off_a_name_alone() {
+        assert_eq!(without_title("GM Adler, Jonas"), ("Adler, Jonas", Some("GM")));
+        assert_eq!(without_title("Im, Sora"), ("Im, Sora", None));
+        assert_eq!(without_title("IM SORA"), ("IM SORA", None));
+        assert_eq!(without_title("Adler"), ("Adler", None));
+    }
+}

@@ -1,0 +1,194 @@
+//! Who is who: the same player in several places, joined by FIDE id, else by name.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::doubt::{About, Doubt, Severity};
+use super::{Place, Player, names};
+
+/// The players of all files.
+#[derive(Debug, Default)]
+pub(super) struct People {
+    list: Vec<Player>,
+    /// Those with an id; several where one id stands for names that have nothing in common.
+    by_id: BTreeMap<u32, Vec<usize>>,
+    /// Those of whom no id is known, by the names' keys.
+    by_name: BTreeMap<String, usize>,
+    /// The ids that a name goes with, by the name's key.
+    ids: BTreeMap<String, BTreeSet<u32>>,
+    /// Names that were told of as ambiguous, by key and file.
+    told: BTreeSet<(String, String)>,
+}
+
+impl People {
+    /// Everybody, from all places where somebody stands, in the order of worth.
+    pub(super) fn of<'p>(all: impl Iterator<Item = &'p Player> + Clone, doubts: &mut Vec<Doubt>) -> Self {
+        let mut people = Self::default();
+        for player in all.clone() {
+            if let Some(id) = player.facts.fide_id {
+                let ids = people.ids.entry(names::key(&player.name)).or_default();
+                ids.insert(id);
+            }
+        }
+        Self::two_ids(all.clone(), doubts);
+        for player in all {
+            let index = people.find(player, doubts);
+            people.learn(index, player, doubts);
+        }
+        people
+    }
+
+    /// Tells of names that have several ids.
+    fn two_ids<'p>(all: impl Iterator<Item = &'p Player>, doubts: &mut Vec<Doubt>) {
+        let mut first: BTreeMap<String, (u32, &Place)> = BTreeMap::new();
+        let mut told = BTreeSet::new();
+        for player in all {
+            let Some(id) = player.facts.fide_id else { continue };
+            let key = names::key(&player.name);
+            let (other, place) = *first.entry(key.clone()).or_insert((id, &player.place));
+            if other != id && told.insert((key, id)) {
+                let text = format!(
+                    "{} has the FIDE id {id} here, but {other} at {place}: correct one of them, unless these are two players",
+                    player.name
+                );
+                let place = player.place.clone();
+                doubts.push(Doubt::new(Severity::Lost, About::Contradiction, place, text));
+            }
+        }
+    }
+
+    /// The person that stands there.
+    fn find(&mut self, player: &Player, doubts: &mut Vec<Doubt>) -> usize {
+        if let Some(id) = player.facts.fide_id {
+            return self.with_id(id, player, doubts);
+        }
+        let key = names::key(&player.name);
+        let ids: Vec<u32> = self
+            .ids
+            .get(&key)
+            .map(|ids| ids.iter().copied().collect())
+            .unwrap_or_default();
+        match ids.as_slice() {
+            [id] => self.with_id(*id, player, doubts),
+            [] => self.by_key(key, player),
+            [one, two, ..] => {
+                if self.told.insert((key.clone(), player.place.file.clone())) {
+                    let text = format!(
+                        "{} may be the player with the FIDE id {one} or {two}, and is taken for neither: write the id here, \
+                         too",
+                        player.name
+                    );
+                    doubts.push(Doubt::new(
+                        Severity::Lost,
+                        About::Ambiguous,
+                        player.place.clone(),
+                        text,
+                    ));
+                }
+                self.by_key(key, player)
+            }
+        }
+    }
+
+    fn by_key(&mut self, key: String, player: &Player) -> usize {
+        let new = self.list.len();
+        let index = *self.by_name.entry(key).or_insert(new);
+        if index == new {
+            self.list.push(player.clone());
+        }
+        index
+    }
+
+    fn with_id(&mut self, id: u32, player: &Player, doubts: &mut Vec<Doubt>) -> usize {
+        let same = self.by_id.entry(id).or_default();
+        let key = names::key(&player.name);
+        let mut known = same
+            .iter()
+            .filter_map(|index| Some((*index, self.list.get(*index)?)));
+        let akin =
+            |other: &Player| names::key(&other.name) == key || names::are_akin(&other.name, &player.name);
+        if let Some((index, _)) = known.clone().find(|(_, other)| akin(other)) {
+            return index;
+        }
+        if let Some((_, other)) = known.next() {
+            let text = format!(
+                "{} has the FIDE id {id} here, which {} has at {}: correct one of them",
+                player.name, other.name, other.place
+            );
+            doubts.push(Doubt::new(
+                Severity::Lost,
+                About::Contradiction,
+                player.place.clone(),
+                text,
+            ));
+        }
+        same.push(self.list.len());
+        self.list.push(player.clone());
+        self.list.len() - 1
+    }
+
+    /// Adds what is not known yet.
+    fn learn(&mut self, index: usize, player: &Player, doubts: &mut Vec<Doubt>) {
+        let Some(known) = self.list.get_mut(index) else {
+            return;
+        };
+        let place = known.place.clone();
+        let (mine, theirs) = (&mut known.facts, &player.facts);
+        let mut differs = |what: &str, one: &Option<String>, other: &Option<String>| {
+            if let (Some(one), Some(other)) = (one, other)
+                && one != other
+                && place.file != player.place.file
+            {
+                let text = format!(
+                    "{} has the {what} {other} here, but {one} at {place}, which counts",
+                    player.name
+                );
+                doubts.push(Doubt::new(
+                    Severity::Note,
+                    About::Contradiction,
+                    player.place.clone(),
+                    text,
+                ));
+            }
+        };
+        differs("title", &mine.title, &theirs.title);
+        differs("federation", &mine.federation, &theirs.federation);
+        mine.fide_id = mine.fide_id.or(theirs.fide_id);
+        mine.rating = mine.rating.or(theirs.rating);
+        for (mine, theirs) in [
+            (&mut mine.title, &theirs.title),
+            (&mut mine.federation, &theirs.federation),
+            (&mut mine.team, &theirs.team),
+        ] {
+            if mine.is_none() {
+                mine.clone_from(theirs);
+            }
+        }
+    }
+
+    /// The person that stands there, of whom [`of`](Self::of) was told.
+    pub(super) fn index(&self, player: &Player) -> Option<usize> {
+        let key = names::key(&player.name);
+        let id = player.facts.fide_id.or_else(|| {
+            let ids = self.ids.get(&key)?;
+            ids.iter().next().copied().filter(|_| ids.len() == 1)
+        });
+        let Some(id) = id else {
+            return self.by_name.get(&key).copied();
+        };
+        self.by_id.get(&id)?.iter().copied().find(|index| {
+            let known = self.list.get(*index);
+            known.is_some_and(|known| {
+                names::key(&known.name) == key || names::are_akin(&known.name, &player.name)
+            })
+        })
+    }
+
+    /// What is known of a person, at a place where they stand.
+    pub(super) fn known(&self, index: usize, place: &Place) -> Option<Player> {
+        let known = self.list.get(index)?;
+        Some(Player {
+            place: place.clone(),
+            ..known.clone()
+        })
+    }
+}

@@ -1,0 +1,181 @@
+//! PGN, of which only the tags are read: what pairing programs export, and also whole games.
+//!
+//! Round is "3.7" for table 7 of round 3, "3" with the table in Board, or "3.2.1" for the first board of the second
+//! match; `games.rs` says how tables are numbered then.
+
+mod tags;
+
+use super::doubt::{About, Doubts, Wrong};
+use super::games::{self, Game};
+use super::values::{self, Odd};
+use super::{Pairing, Player, ReadError, Tournament, names};
+use crate::events::PlayerFacts;
+use tags::Tag;
+pub(super) use tags::is_tag_line;
+
+/// Reads the pairings of a file; those that do not say their round are of round `assumed`.
+pub(super) fn read(text: &str, assumed: u32, doubts: &mut Doubts) -> Result<Tournament, ReadError> {
+    let place = doubts.place(1, 1);
+    let games = tags::games(text, doubts);
+    one_event(&games, doubts);
+    let mut tournament = Tournament::default();
+    for game in &games {
+        tournament.name = tournament
+            .name
+            .or_else(|| value(game, "event").map(str::to_owned));
+        tournament.site = tournament.site.or_else(|| value(game, "site").map(str::to_owned));
+    }
+    let games: Vec<Game> = games.iter().filter_map(|tags| game(tags, doubts)).collect();
+    if games.is_empty() {
+        return Err(Wrong::Nothing("pairing with White and Black").at(&place.file, 1, 1));
+    }
+    tournament.rounds = games::rounds(games, assumed, doubts)?;
+    Ok(tournament)
+}
+
+/// Tells of games of other events in the file.
+fn one_event(games: &[Vec<Tag>], doubts: &mut Doubts) {
+    let mut events = games.iter().filter_map(|game| tag(game, "event"));
+    let Some(first) = events.next() else { return };
+    let key = names::key(&first.value);
+    if let Some(other) = events.find(|tag| names::key(&tag.value) != key) {
+        let text = format!(
+            "the file has games of two events, {:?} and {:?}, and all are read as of one: if they are not, give a file \
+             for each",
+            first.value, other.value
+        );
+        doubts.note(About::Contradiction, (other.line, other.column), text);
+    }
+}
+
+fn game(tags: &[Tag], doubts: &mut Doubts) -> Option<Game> {
+    let first = tags.first()?;
+    let place = (first.line, first.column);
+    let (white, black) = (player(tags, "white", doubts), player(tags, "black", doubts));
+    let missing = ["white", "black"]
+        .into_iter()
+        .filter(|side| tag(tags, side).is_none());
+    for side in missing {
+        doubts.lost(
+            About::Unclear,
+            place,
+            format!("the game that begins here has no tag for {side}'s name: add it"),
+        );
+    }
+    if white.is_none() && black.is_none() {
+        if tag(tags, "white").is_some() {
+            doubts.note(
+                About::Bye,
+                place,
+                "this pairing has nobody on either side, and is left out",
+            );
+        }
+        return None;
+    }
+    let at = ["white", "black"].into_iter().find_map(|side| tag(tags, side));
+    let at = at.map_or(place, |tag| (tag.line, tag.column));
+    let pairing = Pairing {
+        table: None,
+        white,
+        black,
+        result: read_value(tags, "result", doubts, About::Value, values::result).flatten(),
+        place: doubts.place(at.0, at.1),
+    };
+    let round = read_value(tags, "round", doubts, About::Round, values::round);
+    let boards = ["board", "table"]
+        .into_iter()
+        .find(|name| value(tags, name).is_some());
+    let board = boards.and_then(|name| read_value(tags, name, doubts, About::Table, values::table));
+    let mut numbers = round.unwrap_or_default().into_iter();
+    let (round, mut within): (_, Vec<u32>) = (numbers.next(), numbers.collect());
+    let board = board.unwrap_or_default();
+    // "2.1" under Board is the match and the board in it.
+    if board.len() == 2 && within.is_empty() {
+        within.clone_from(&board);
+    }
+    Some(Game {
+        round,
+        within,
+        board: if board.len() == 1 {
+            board.first().copied()
+        } else {
+            None
+        },
+        pairing,
+        date: value(tags, "date").and_then(values::date),
+        time_control: value(tags, "timecontrol").map(str::to_owned),
+    })
+}
+
+/// The player of a side, "white" or "black"; `None`: nobody.
+fn player(tags: &[Tag], side: &str, doubts: &mut Doubts) -> Option<Player> {
+    let name = tag(tags, side)?;
+    if names::is_nobody(&name.value) {
+        return None;
+    }
+    let (bare, title) = names::without_title(name.value.trim());
+    let name_of = |words: &[&str]| {
+        let mut names = words.iter().map(|word| format!("{side}{word}"));
+        names.find(|name| value(tags, name).is_some()).unwrap_or_default()
+    };
+    let text = |words: &[&str]| value(tags, &name_of(words)).map(str::to_owned);
+    let id = read_value(tags, &name_of(FIDE_ID), doubts, About::FideId, values::fide_id).flatten();
+    if let Some((_, Some(odd))) = &id
+        && let Some(tag) = tag(tags, &name_of(FIDE_ID))
+    {
+        doubts.note(About::FideId, (tag.line, tag.column), odd.to_string());
+    }
+    let rating = read_value(tags, &name_of(RATING), doubts, About::Value, values::rating);
+    Some(Player {
+        name: bare.to_owned(),
+        facts: PlayerFacts {
+            fide_id: id.map(|(id, _)| id),
+            title: text(TITLE).as_deref().or(title).and_then(values::title),
+            rating: rating.flatten(),
+            federation: text(FEDERATION),
+            team: text(TEAM),
+        },
+        place: doubts.place(name.line, name.column),
+    })
+}
+
+/// A tag's value, read; what cannot be read is told of. Of an id it is lost, of all else only to know.
+fn read_value<T>(
+    tags: &[Tag],
+    name: &str,
+    doubts: &mut Doubts,
+    about: About,
+    read: impl Fn(&str) -> Result<T, Odd>,
+) -> Option<T> {
+    let tag = tag(tags, name)?;
+    match read(&tag.value) {
+        Ok(value) => Some(value),
+        Err(odd) => {
+            let place = (tag.line, tag.column);
+            match about {
+                About::Value => doubts.note(about, place, odd.to_string()),
+                _ => doubts.lost(about, place, odd.to_string()),
+            }
+            None
+        }
+    }
+}
+
+fn tag<'t>(tags: &'t [Tag], name: &str) -> Option<&'t Tag> {
+    tags.iter().find(|tag| tag.name == name)
+}
+
+/// A tag's value, if it says anything.
+fn value<'t>(tags: &'t [Tag], name: &str) -> Option<&'t str> {
+    tag(tags, name).and_then(|tag| values::known(&tag.value))
+}
+
+/// After the side's name.
+const FIDE_ID: &[&str] = &["fideid", "fide", "fidenumber"];
+const TITLE: &[&str] = &["title", "fidetitle"];
+const RATING: &[&str] = &["elo", "fideelo", "rating", "fiderating"];
+const FEDERATION: &[&str] = &["fed", "federation", "fidefed", "country", "nation", "fidecountry"];
+const TEAM: &[&str] = &["team", "teamname"];
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,271 @@
+//! The tags of PGN, as they are found in files that people and programs have had their hands on.
+
+use super::super::doubt::{About, Doubts};
+
+/// A tag.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Tag {
+    /// In lower case.
+    pub(super) name: String,
+    pub(super) value: String,
+    pub(super) line: usize,
+    /// Where its value begins.
+    pub(super) column: usize,
+}
+
+/// The tags of each game. Moves and comments are passed over.
+///
+/// A game begins where a tag follows moves, where Event or the game's first tag comes again, or any tag after an empty line.
+pub(super) fn games(text: &str, doubts: &mut Doubts) -> Vec<Vec<Tag>> {
+    let mut reader = Reader::default();
+    for (number, line) in (1..).zip(text.lines()) {
+        reader.line(number, line, doubts);
+    }
+    reader.games.push(reader.game);
+    reader.games.retain(|game| !game.is_empty());
+    reader.games
+}
+
+/// Whether a line begins with a tag.
+pub(in super::super) fn is_tag_line(line: &str) -> bool {
+    let rest = line.trim_start().strip_prefix('[').map(str::trim_start);
+    rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
+}
+
+#[derive(Debug, Default)]
+struct Reader {
+    games: Vec<Vec<Tag>>,
+    game: Vec<Tag>,
+    /// Whether moves came after the game's tags.
+    moves: bool,
+    /// Whether the line before is empty.
+    blank: bool,
+    in_comment: bool,
+    /// Whether text before the first tag was told of.
+    told: bool,
+}
+
+impl Reader {
+    fn line(&mut self, number: usize, line: &str, doubts: &mut Doubts) {
+        let blank = core::mem::replace(&mut self.blank, line.trim().is_empty());
+        // The brace of a comment may be missing: a new game ends it.
+        let is_event = is_tag_line(line) && line.to_lowercase().contains("[event ");
+        if self.in_comment && !(blank && is_event) {
+            self.moves(line);
+            return;
+        }
+        if self.blank || line.starts_with('%') {
+            return;
+        }
+        if is_tag_line(line) {
+            self.in_comment = false;
+            let characters: Vec<char> = line.chars().collect();
+            self.tags(number, &characters, blank, doubts);
+        } else if self.game.is_empty() || (!self.moves && !blank && !is_like_moves(line)) {
+            if !self.game.is_empty() || !self.told {
+                self.told = true;
+                let column = line.chars().take_while(|c| c.is_whitespace()).count() + 1;
+                doubts.note(
+                    About::Unclear,
+                    (number, column),
+                    "this is neither a tag nor moves, and is left out",
+                );
+            }
+        } else {
+            self.moves = true;
+            self.moves(line);
+        }
+    }
+
+    /// Follows comments: a line in one is no tag.
+    fn moves(&mut self, line: &str) {
+        for c in line.chars() {
+            match c {
+                '}' => self.in_comment = false,
+                '{' => self.in_comment = true,
+                ';' if !self.in_comment => return,
+                _ => {}
+            }
+        }
+    }
+
+    fn tags(&mut self, line: usize, characters: &[char], mut blank: bool, doubts: &mut Doubts) {
+        let mut at = 0;
+        while let Some(from) = next(characters, at, |c| !c.is_whitespace()) {
+            if characters.get(from) != Some(&'[') {
+                let rest: String = characters.iter().skip(from).collect();
+                if is_like_moves(&rest) {
+                    self.moves = true;
+                    self.moves(&rest);
+                } else {
+                    doubts.note(
+                        About::Unclear,
+                        (line, from + 1),
+                        format!("{rest:?} is no tag, and is left out"),
+                    );
+                }
+                return;
+            }
+            let found = tag(characters, from);
+            if let Some(why) = found.doubt {
+                let place = (line, found.column + 1);
+                match found.tag {
+                    Some(_) => doubts.note(About::Unclear, place, why),
+                    None => doubts.lost(About::Unclear, place, why),
+                }
+            }
+            if let Some((name, value)) = found.tag {
+                let column = found.column + 1;
+                let tag = Tag {
+                    name,
+                    value,
+                    line,
+                    column,
+                };
+                self.tag(tag, blank, doubts);
+                blank = false;
+            }
+            at = found.end;
+        }
+    }
+
+    fn tag(&mut self, tag: Tag, blank: bool, doubts: &mut Doubts) {
+        let is_here = self.game.iter().any(|other| other.name == tag.name);
+        let is_first = self.game.first().is_some_and(|first| first.name == tag.name);
+        if self.moves || (is_here && (blank || is_first || tag.name == "event")) {
+            self.games.push(core::mem::take(&mut self.game));
+            self.moves = false;
+        } else if is_here {
+            let text = format!("a second {} in one game: the first counts", tag.name);
+            doubts.note(About::Unclear, (tag.line, tag.column), text);
+            return;
+        }
+        self.game.push(tag);
+    }
+}
+
+/// What was found where a tag begins.
+struct Found {
+    tag: Option<(String, String)>,
+    /// Where its value begins, or what is wrong, from 0.
+    column: usize,
+    doubt: Option<&'static str>,
+    /// Where to go on.
+    end: usize,
+}
+
+/// The tag that begins at `from`, with "[".
+fn tag(characters: &[char], from: usize) -> Found {
+    let name_from = next(characters, from + 1, |c| !c.is_whitespace()).unwrap_or(characters.len());
+    let name_to = next(characters, name_from, |c| !c.is_ascii_alphanumeric() && c != '_');
+    let name_to = name_to.unwrap_or(characters.len());
+    let name = text(characters, name_from, name_to).to_ascii_lowercase();
+    let value_from = next(characters, name_to, |c| !c.is_whitespace()).unwrap_or(characters.len());
+    let nothing = |column, doubt| Found {
+        tag: None,
+        column,
+        doubt: Some(doubt),
+        end: characters.len(),
+    };
+    if name.is_empty() {
+        return nothing(
+            from,
+            "a tag without a name is left out: write it as [White \"Last, First\"]",
+        );
+    }
+    let quoted = characters.get(value_from).is_some_and(|c| is_quote(*c));
+    let from = if quoted { value_from + 1 } else { value_from };
+    let Some((to, end, doubt)) = value(characters, from, quoted) else {
+        return nothing(
+            from,
+            "this tag has neither a closing quotation mark nor a closing bracket on its line, and is left out",
+        );
+    };
+    Found {
+        tag: Some((name, unescaped(&text(characters, from, to)))),
+        column: from,
+        doubt,
+        end,
+    }
+}
+
+/// Where a value ends that begins at `from`, where its tag does, and what had to be guessed.
+fn value(characters: &[char], from: usize, quoted: bool) -> Option<(usize, usize, Option<&'static str>)> {
+    let closed = (from..characters.len()).find(|at| {
+        let escaped = *at > from && characters.get(at - 1) == Some(&'\\');
+        quoted && !escaped && is_closing(characters, *at)
+    });
+    // What another tag begins in is no value.
+    let cut = (from..closed.unwrap_or(characters.len())).find(|at| begins_another(characters, *at));
+    if let Some(at) = cut {
+        return Some((at, at + 1, Some(NOT_CLOSED)));
+    }
+    if let Some(at) = closed.or_else(|| last(characters, from, |at| quoted && is_closing(characters, at))) {
+        let end = next(characters, at, |c| c == ']').map_or(characters.len(), |bracket| bracket + 1);
+        return Some((at, end, None));
+    }
+    let quote = last(characters, from, |at| {
+        quoted && characters.get(at).is_some_and(|c| is_quote(*c))
+    });
+    // Nothing but the bracket is missing where the line ends with a quotation mark.
+    if let Some(at) = quote.filter(|at| next(characters, at + 1, |c| !c.is_whitespace()).is_none()) {
+        return Some((at, characters.len(), Some(NO_BRACKET)));
+    }
+    let bracket = match quoted {
+        true => last(characters, from, |at| characters.get(at) == Some(&']')),
+        false => next(characters, from, |c| c == ']'),
+    };
+    bracket.map(|at| (at, at + 1, Some(NOT_CLOSED)))
+}
+
+/// Whether there is a quotation mark that closes a tag: the bracket follows.
+fn is_closing(characters: &[char], at: usize) -> bool {
+    let bracket = next(characters, at + 1, |c| !c.is_whitespace());
+    characters.get(at).is_some_and(|c| is_quote(*c))
+        && bracket.is_some_and(|bracket| characters.get(bracket) == Some(&']'))
+}
+
+/// Whether a bracket closes there, and another tag begins: "] [Black \"".
+fn begins_another(characters: &[char], at: usize) -> bool {
+    let skip = |from: usize| next(characters, from, |c| !c.is_whitespace());
+    let begins = || {
+        let open = skip(at + 1).filter(|open| characters.get(*open) == Some(&'['))?;
+        let name = skip(open + 1)?;
+        let name_to = next(characters, name, |c| !c.is_ascii_alphanumeric())?;
+        let quote = skip(name_to).filter(|_| name_to > name)?;
+        characters.get(quote).filter(|c| is_quote(**c))
+    };
+    characters.get(at) == Some(&']') && begins().is_some()
+}
+
+fn unescaped(value: &str) -> String {
+    value
+        .replace("\\\"", "\"")
+        .replace("\\\\", "\\")
+        .trim()
+        .to_owned()
+}
+
+const fn is_quote(c: char) -> bool {
+    matches!(c, '"' | '“' | '”' | '„')
+}
+
+fn is_like_moves(line: &str) -> bool {
+    let first = line.trim_start().chars().next();
+    first.is_some_and(|c| c.is_ascii_digit() || matches!(c, '*' | '{' | '(' | ';' | '$' | '½'))
+}
+
+fn next(characters: &[char], from: usize, is: impl Fn(char) -> bool) -> Option<usize> {
+    (from..characters.len()).find(|at| characters.get(*at).is_some_and(|c| is(*c)))
+}
+
+fn last(characters: &[char], from: usize, is: impl Fn(usize) -> bool) -> Option<usize> {
+    (from..characters.len()).rev().find(|at| is(*at))
+}
+
+fn text(characters: &[char], from: usize, to: usize) -> String {
+    characters.iter().take(to).skip(from).collect()
+}
+
+const NOT_CLOSED: &str = "the quotation marks of this tag are not closed; its value was read all the same";
+const NO_BRACKET: &str = "the closing bracket of this tag is missing; its value was read all the same";

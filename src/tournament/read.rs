@@ -1,0 +1,162 @@
+//! Reading files: which format each has, by what is in it, and all of them as one event.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::doubt::{Doubts, Wrong};
+use super::{Doubt, ReadError, Tournament};
+use super::{csv, merge, pgn, text, trf};
+use crate::text_file::NoText;
+
+/// Reads files of pairing programs as one event: PGN, FIDE's report (TRF16 and TRF26) and CSV.
+///
+/// What several files say is joined by FIDE id, else by name. PGN counts before TRF, TRF before CSV, and of two of a
+/// format the one that is named first; the others add what is missing.
+///
+/// # Errors
+///
+/// When a file cannot be read, or is none of these; the message names file, line and column.
+pub fn read(paths: &[PathBuf]) -> Result<(Tournament, Vec<Doubt>), ReadError> {
+    read_round(paths, 1)
+}
+
+/// As [`read`]; pairings of a file that does not say which round it is are of `round`.
+///
+/// # Errors
+///
+/// As [`read`].
+pub fn read_round(paths: &[PathBuf], round: u32) -> Result<(Tournament, Vec<Doubt>), ReadError> {
+    let files: Result<Vec<Source>, ReadError> = paths
+        .iter()
+        .map(|path| {
+            let name = path.display().to_string();
+            let bytes = bytes(path).map_err(|error| error.at(&name))?;
+            source(&name, &bytes, round)
+        })
+        .collect();
+    Ok(merge::merge(files?))
+}
+
+/// Reads the text of one file, as [`read`] does; `name` is its name, for places.
+///
+/// # Errors
+///
+/// As [`read`].
+pub fn read_bytes(name: &str, bytes: &[u8]) -> Result<(Tournament, Vec<Doubt>), ReadError> {
+    let file = source(name, bytes, 1)?;
+    Ok(merge::merge(vec![file]))
+}
+
+/// What one file says.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) format: Format,
+    pub(super) tournament: Tournament,
+    pub(super) doubts: Vec<Doubt>,
+}
+
+/// A format, in the order of worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Format {
+    Pgn,
+    Trf,
+    Csv,
+}
+
+fn source(name: &str, bytes: &[u8], round: u32) -> Result<Source, ReadError> {
+    if PACKED.iter().any(|mark| bytes.starts_with(mark)) {
+        return Err(Wrong::Packed.at(name, 1, 1));
+    }
+    if FIDE_LIST.iter().any(|mark| bytes.starts_with(mark)) {
+        return Err(Wrong::FideList.at(name, 1, 1));
+    }
+    if bytes.len() as u64 > LONGEST {
+        return Err(Wrong::TooLong.at(name, 1, 1));
+    }
+    let text = text::decoded(bytes).map_err(|why| ReadError::no_text(name, why))?;
+    let format = format(&text, extension(name)).map_err(|(wrong, line)| wrong.at(name, line, 1))?;
+    let mut doubts = Doubts::about(name);
+    let tournament = match format {
+        Format::Pgn => pgn::read(&text, round, &mut doubts),
+        Format::Trf => trf::read(&text, &mut doubts),
+        Format::Csv => csv::read(&text, round, &mut doubts),
+    }?;
+    Ok(Source {
+        format,
+        tournament,
+        doubts: doubts.list,
+    })
+}
+
+/// The format of a text by what is in it. The name's ending decides only where that says nothing.
+fn format(text: &str, extension: Option<&str>) -> Result<Format, (Wrong, usize)> {
+    let mut lines = (1..)
+        .zip(text.lines())
+        .filter(|(_, line)| !line.trim().is_empty());
+    let Some((number, first)) = lines.next() else {
+        return Err((Wrong::Empty, 1));
+    };
+    if first.trim_start().starts_with('<') {
+        return Err((Wrong::Markup, number));
+    }
+    if trf::is_report(text) {
+        return Ok(Format::Trf);
+    }
+    let begins_tag = text.lines().take(LOOKED_AT).any(pgn::is_tag_line);
+    if csv::is_header(first) && !begins_tag {
+        return Ok(Format::Csv);
+    }
+    match extension {
+        _ if begins_tag => Ok(Format::Pgn),
+        Some("csv" | "tsv") => Ok(Format::Csv),
+        Some("trf" | "trfx") => Ok(Format::Trf),
+        _ if csv::is_divided(first) => Ok(Format::Csv),
+        _ => Err((Wrong::Unknown, number)),
+    }
+}
+
+fn extension(name: &str) -> Option<&str> {
+    Path::new(name).extension()?.to_str()
+}
+
+enum Unreadable {
+    Folder,
+    Io(io::Error),
+}
+
+impl Unreadable {
+    fn at(self, name: &str) -> ReadError {
+        match self {
+            Self::Folder => ReadError::no_text(name, NoText::Folder),
+            Self::Io(source) => ReadError::Unreadable {
+                file: name.to_owned(),
+                source,
+            },
+        }
+    }
+}
+
+/// The bytes of a file, a few more than the longest that is read.
+fn bytes(path: &Path) -> Result<Vec<u8>, Unreadable> {
+    if path.is_dir() {
+        return Err(Unreadable::Folder);
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(Unreadable::Io)?;
+    file.take(LONGEST + 1)
+        .read_to_end(&mut bytes)
+        .map_err(Unreadable::Io)?;
+    Ok(bytes)
+}
+
+/// In bytes; a season of a large league has 3 MB.
+const LONGEST: u64 = 32_000_000;
+/// In lines: so far down the first tag may be.
+const LOOKED_AT: usize = 50;
+/// Zip, which spreadsheets are as well, gzip, and the spreadsheets of old.
+const PACKED: [&[u8]; 3] = [b"PK\x03\x04", b"\x1f\x8b", b"\xd0\xcf\x11\xe0"];
+const FIDE_LIST: [&[u8]; 2] = [b"ID Number", b"ID number"];
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,42 @@
+use super::*;
+
+fn refused(name: &str, bytes: &[u8]) -> String {
+    read_bytes(name, bytes).expect_err("no pairings").to_string()
+}
+
+#[test]
+fn format_is_found_by_what_is_in_a_file() {
+    let pgn = b"[White \"A, A\"]\n[Black \"B, B\"]\n";
+    let trf = b"012 Open\n001    1 m    Adler, Jonas\n";
+    let csv = b"board,white,black\n1,A,B\n";
+    for name in ["pairings.txt", "x", "r.csv", "r.trf", "r.pgn"] {
+        for bytes in [pgn.as_slice(), trf, csv] {
+            assert!(read_bytes(name, bytes).is_ok(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_pairing_file_is_refused_with_advice() {
+    for (bytes, said) in [
+        (b"".as_slice(), "x:1:1: the file is empty"),
+        (b" \n\n", "x:1:1: the file is empty"),
+        (b"PK\x03\x04...", "x:1:1: this is a zip file"),
+        (b"\n<html>", "x:2:1: this is HTML or XML"),
+        (b"ID Number      Name", "x:1:1: this is the FIDE rating list"),
+        (b"a\nb\0c", "x:2:1: line 2 has a byte 0"),
+        (b"hello\n", "x:1:1: this is neither PGN nor"),
+    ] {
+        let error = refused("x", bytes);
+        assert!(error.starts_with(said), "{error}");
+    }
+}
+
+#[test]
+fn folders_and_missing_files_are_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let error = read(&[folder.path().to_owned()]).expect_err("a folder");
+    assert!(error.to_string().contains("it is a folder"), "{error}");
+    let error = read(&[folder.path().join("no.pgn")]).expect_err("not there");
+    assert!(error.to_string().starts_with("cannot read "), "{error}");
+}

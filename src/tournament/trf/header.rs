@@ -1,0 +1,165 @@
+//! What a report says of the event, its teams and its rounds' days.
+
+use std::collections::BTreeMap;
+
+use super::super::doubt::{About, Doubts};
+use super::super::{Round, values};
+use super::Entries;
+use super::columns::{FIRST_ROUND, WIDTH};
+
+#[derive(Debug, Default)]
+pub(super) struct Header {
+    pub(super) name: Option<String>,
+    pub(super) city: Option<String>,
+    pub(super) federation: Option<String>,
+    /// As FIDE encodes it, which is as PGN has it.
+    encoded: Option<String>,
+    /// In words.
+    allotted: Option<String>,
+    begins: Option<String>,
+    ends: Option<String>,
+    /// The rounds' days as they were written, by round.
+    days: BTreeMap<u32, String>,
+    /// The teams, with the numbers of their players.
+    teams: Vec<(String, Vec<u32>)>,
+    /// Round and number of players who asked not to be paired and get points.
+    pub(super) byes: Vec<Bye>,
+}
+
+/// A player who is not to be paired in a round.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bye {
+    pub(super) round: u32,
+    pub(super) player: u32,
+    pub(super) line: usize,
+}
+
+impl Header {
+    pub(super) fn line(&mut self, code: &str, line: &str, number: usize, doubts: &mut Doubts) {
+        let value = line.get(3..).and_then(values::known).map(str::to_owned);
+        match code {
+            "012" => self.name = self.name.take().or(value),
+            "022" => self.city = self.city.take().or(value),
+            "032" => self.federation = self.federation.take().or(value),
+            "042" => self.begins = value.as_deref().and_then(values::date),
+            "052" => self.ends = value.as_deref().and_then(values::date),
+            "122" => self.allotted = self.allotted.take().or(value),
+            "222" => self.encoded = self.encoded.take().or(value),
+            "132" => self.days(line),
+            "013" => self.team(line, OLD_ROSTER, number, doubts),
+            "310" => self.team(line, ROSTER, number, doubts),
+            "240" => self.byes(line, number),
+            _ => {}
+        }
+    }
+
+    pub(super) fn time_control(&self) -> Option<String> {
+        self.encoded.clone().or_else(|| self.allotted.clone())
+    }
+
+    /// The days stand over the rounds: what begins some columns beside still belongs to the nearest.
+    fn days(&mut self, line: &str) {
+        for (column, word) in words(line) {
+            let beyond = (column + WIDTH / 2).checked_sub(FIRST_ROUND);
+            if let Some(round) = beyond.and_then(|beyond| u32::try_from(beyond / WIDTH + 1).ok()) {
+                self.days.insert(round, word.to_owned());
+            }
+        }
+    }
+
+    /// A team's name from a column on, and after it the numbers of its players.
+    fn team(&mut self, line: &str, from: usize, number: usize, doubts: &mut Doubts) {
+        let name: String = line.chars().skip(from - 1).take(TEAM_NAME).collect();
+        let name = name.trim();
+        // Where bytes were counted, the numbers stand so much further to the left.
+        let slipped = line.len() - line.chars().count();
+        let words: Vec<(usize, &str)> = words(line).collect();
+        let points = words.iter().rposition(|(_, word)| word.contains('.'));
+        let numbers = match (from, points) {
+            // Points, then the rank, then the players.
+            (ROSTER, Some(points)) => words.get(points + 2..).unwrap_or_default(),
+            _ => {
+                let first = from + if from == ROSTER { 65 } else { TEAM_NAME };
+                let begins = words.iter().position(|(column, _)| column + slipped >= first);
+                begins.and_then(|begins| words.get(begins..)).unwrap_or_default()
+            }
+        };
+        let players: Vec<u32> = numbers.iter().filter_map(|(_, word)| word.parse().ok()).collect();
+        if name.is_empty() || players.is_empty() {
+            let why = "this team has no name or no players where they should be, and is left out";
+            return doubts.note(About::Unclear, (number, from), why);
+        }
+        self.teams.push((name.to_owned(), players));
+    }
+
+    /// "240 H 003  026  047": a bye of half a point in round 3. An absence without points ("Z") is nothing to tell.
+    fn byes(&mut self, line: &str, number: usize) {
+        let mut words = line.split_whitespace().skip(1);
+        let is_bye = words
+            .next()
+            .is_some_and(|kind| matches!(kind, "F" | "H" | "f" | "h"));
+        let round = words
+            .next()
+            .and_then(|round| round.parse().ok())
+            .filter(|_| is_bye);
+        let Some(round) = round else { return };
+        let players = words.filter_map(|word| word.parse().ok());
+        self.byes.extend(players.map(|player| Bye {
+            round,
+            player,
+            line: number,
+        }));
+    }
+
+    pub(super) fn put_teams(&self, entries: &mut Entries) {
+        for (name, numbers) in &self.teams {
+            for number in numbers {
+                if let Some(entry) = entries.get_mut(*number) {
+                    entry.player.facts.team.get_or_insert_with(|| name.clone());
+                }
+            }
+        }
+    }
+
+    pub(super) fn put_dates(&self, rounds: &mut BTreeMap<u32, Round>) {
+        for (number, round) in rounds {
+            round.date = self.days.get(number).and_then(|text| self.day(text));
+        }
+    }
+
+    /// A day as in "26/11/23". Some programs turn it round: what lies within the event is meant.
+    fn day(&self, text: &str) -> Option<String> {
+        if let Some(day) = values::date(text) {
+            return Some(day);
+        }
+        let parts: Vec<&str> = text.split(['/', '.', '-']).collect();
+        let [first, month, last] = parts.as_slice() else {
+            return None;
+        };
+        let readings = [(first, last), (last, first)];
+        let days = readings.map(|(year, day)| values::day(&format!("20{year}"), month, day));
+        let is_within = |day: &&String| {
+            let begins = self.begins.as_ref().is_some_and(|begins| begins <= *day);
+            begins && self.ends.as_ref().is_some_and(|ends| *day <= ends)
+        };
+        let mut found = days.iter().flatten();
+        found.clone().find(is_within).or_else(|| found.next()).cloned()
+    }
+}
+
+/// The words of a line, each with its column, from 1.
+fn words(line: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    let words = line.split(char::is_whitespace).map(move |word| {
+        let column = at + 1;
+        at += word.chars().count() + 1;
+        (column, word)
+    });
+    words.filter(|(_, word)| !word.is_empty())
+}
+
+/// Where a team's name begins, and with 013 that of old.
+const ROSTER: usize = 9;
+const OLD_ROSTER: usize = 5;
+/// In columns.
+const TEAM_NAME: usize = 32;

@@ -1,0 +1,168 @@
+//! From the players' lines of a report to pairings: each game stands in two of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use shakmaty::Color;
+
+use super::super::doubt::{About, Doubts};
+use super::super::{Pairing, Round};
+use super::columns::Cell;
+use super::header::Bye;
+use super::{Entries, Entry};
+use crate::events::GameResult;
+
+/// The rounds, their pairings in the order of the players with White.
+pub(super) fn rounds(entries: &Entries, byes: &[Bye], doubts: &mut Doubts) -> BTreeMap<u32, Round> {
+    let last = entries
+        .list
+        .iter()
+        .map(|entry| entry.rounds.len())
+        .max()
+        .unwrap_or(0);
+    let mut rounds: BTreeMap<u32, Round> = (1..)
+        .zip(0..last)
+        .map(|(number, index)| {
+            let pairings = round(number, index, entries, doubts);
+            (
+                number,
+                Round {
+                    pairings,
+                    ..Round::default()
+                },
+            )
+        })
+        .collect();
+    for bye in byes {
+        let round = rounds.entry(bye.round).or_default();
+        let Some(entry) = entries.get(bye.player) else {
+            continue;
+        };
+        let is_paired = round.pairings.iter().any(|pairing| {
+            let players = [&pairing.white, &pairing.black].into_iter().flatten();
+            players.into_iter().any(|player| *player == entry.player)
+        });
+        if !is_paired {
+            round.pairings.push(alone(entry, doubts, (bye.line, 1)));
+        }
+    }
+    rounds.retain(|_, round| !round.pairings.is_empty());
+    rounds
+}
+
+fn round(number: u32, index: usize, entries: &Entries, doubts: &mut Doubts) -> Vec<Pairing> {
+    let mut pairings = Vec::new();
+    let mut done = BTreeSet::new();
+    for entry in &entries.list {
+        let Some(cell) = cell(entry, index) else { continue };
+        let place = (entry.player.place.line, cell.column);
+        if cell.opponent == 0 {
+            if matches!(cell.result, 'U' | 'F' | 'H' | '+') {
+                pairings.push(alone(entry, doubts, place));
+            }
+            continue;
+        }
+        let pair = (entry.number.min(cell.opponent), entry.number.max(cell.opponent));
+        if done.contains(&pair) {
+            continue;
+        }
+        let Some(opponent) = entries
+            .get(cell.opponent)
+            .filter(|_| cell.opponent != entry.number)
+        else {
+            let text = format!(
+                "the opponent of {} in round {number} has the number {}, which no other player has: this pairing is left \
+                 out",
+                entry.player.name, cell.opponent
+            );
+            doubts.lost(About::Contradiction, place, text);
+            continue;
+        };
+        let theirs = self::cell(opponent, index).filter(|theirs| theirs.opponent == entry.number);
+        let Some(theirs) = theirs else {
+            let text = format!(
+                "by this line {} plays {} in round {number}, but the line of {} ({}) has another opponent: this pairing is \
+                 left out",
+                entry.player.name, opponent.player.name, opponent.player.name, opponent.player.place.line
+            );
+            doubts.lost(About::Contradiction, place, text);
+            continue;
+        };
+        done.insert(pair);
+        pairings.extend(game(number, (entry, cell), (opponent, theirs), doubts));
+    }
+    pairings
+}
+
+/// The pairing of two players of whom each names the other.
+fn game(number: u32, one: (&Entry, Cell), other: (&Entry, Cell), doubts: &mut Doubts) -> Option<Pairing> {
+    let ((entry, cell), (opponent, theirs)) = (one, other);
+    let place = (entry.player.place.line, cell.column);
+    if cell.color.is_some() && cell.color == theirs.color {
+        let text = format!(
+            "{} and {} have the same colour in round {number}: this line counts",
+            entry.player.name, opponent.player.name
+        );
+        doubts.lost(About::Contradiction, place, text);
+    }
+    let color = cell.color.or_else(|| theirs.color.map(|color| !color));
+    let ((white, of_white), (black, of_black)) = match color {
+        Some(Color::White) => (one, other),
+        Some(Color::Black) => (other, one),
+        None => {
+            // A game that was never played has none, and nothing is missed.
+            if cell.result == ' ' {
+                let text = format!(
+                    "{} has no colour in round {number}: this pairing is left out",
+                    entry.player.name
+                );
+                doubts.lost(About::Unclear, place, text);
+            }
+            return None;
+        }
+    };
+    Some(Pairing {
+        table: None,
+        white: Some(white.player.clone()),
+        black: Some(black.player.clone()),
+        result: result(of_white.result, of_black.result),
+        place: doubts.place(place.0, place.1),
+    })
+}
+
+fn cell(entry: &Entry, index: usize) -> Option<Cell> {
+    entry.rounds.get(index).copied().flatten()
+}
+
+fn alone(entry: &Entry, doubts: &Doubts, (line, column): (usize, usize)) -> Pairing {
+    Pairing {
+        table: None,
+        white: Some(entry.player.clone()),
+        black: None,
+        result: None,
+        place: doubts.place(line, column),
+    }
+}
+
+/// The result, from what each player's line says; a game that is to be played has none.
+fn result(white: char, black: char) -> Option<GameResult> {
+    let halves = |result: char| match result {
+        '1' | '+' | 'W' => Some(2),
+        '=' | 'D' => Some(1),
+        '0' | '-' | 'L' => Some(0),
+        _ => None,
+    };
+    let (white, black) = (halves(white), halves(black));
+    // One line may not have it yet.
+    match (
+        white.or_else(|| black.map(|halves| 2 - halves))?,
+        black.or_else(|| white.map(|halves| 2 - halves))?,
+    ) {
+        (2, 0) => Some(GameResult::WhiteWins),
+        (0, 2) => Some(GameResult::BlackWins),
+        (1, 1) => Some(GameResult::Draw),
+        (0, 0) => Some(GameResult::BothLose),
+        (1, 0) => Some(GameResult::HalfForWhite),
+        (0, 1) => Some(GameResult::HalfForBlack),
+        _ => None,
+    }
+}

@@ -1,0 +1,273 @@
+use super::super::read_bytes;
+use super::*;
+use crate::events::GameResult;
+use crate::tournament::{Doubt, Severity};
+
+/// A player's line; the rounds as in "   2 w 1".
+fn line(number: u32, title: &str, name: &str, rating: &str, fed: &str, id: &str, rounds: &[&str]) -> String {
+    let rounds: Vec<String> = rounds.iter().map(|round| format!("{round:<10}")).collect();
+    let rounds = rounds.concat();
+    format!(
+        "001 {number:>4} m{title:>3} {name:<33} {rating:>4} {fed:>3} {id:>11} 1990/01/01  1.0    1  {}",
+        rounds.trim_end()
+    )
+}
+
+fn four() -> String {
+    [
+        "012 Club Open 2026",
+        "022 Testtown",
+        "032 GER",
+        "042 2026/11/21",
+        "052 2026/11/23",
+        "122 90 min + 30 s",
+        &format!("132 {:87}26/11/21  26/11/23", ""),
+        "222 5400+30",
+        "XXR 5",
+        "### a comment",
+        &line(
+            1,
+            "GM",
+            "Adler, Jonas",
+            "2510",
+            "GER",
+            "4600001",
+            &["   3 w 1", "   2 b"],
+        ),
+        &line(
+            2,
+            "",
+            "Berg, Ina",
+            "2290",
+            "AUT",
+            "4600002",
+            &["   4 b =", "   1 w"],
+        ),
+        &line(3, "", "Cohn, Eva", "", "", "", &["   1 b 0", "   4 w"]),
+        &line(4, "WFM", "Dorn, Max", "0", "GER", "0", &["   2 w =", "   3 b"]),
+        "GER    1 m    Adler, Jonas                      2400",
+    ]
+    .join("\r\n")
+}
+
+fn lost(doubts: &[Doubt]) -> Vec<String> {
+    let lost = doubts.iter().filter(|doubt| doubt.severity == Severity::Lost);
+    lost.map(ToString::to_string).collect()
+}
+
+#[test]
+fn event_players_and_pairings_are_read() {
+    let (tournament, doubts) = read_bytes("e.trf", four().as_bytes()).expect("a report");
+    assert!(doubts.is_empty(), "{doubts:?}");
+    assert_eq!(tournament.name.as_deref(), Some("Club Open 2026"));
+    assert_eq!(tournament.site.as_deref(), Some("Testtown"));
+    assert_eq!(tournament.federation.as_deref(), Some("GER"));
+    assert_eq!(tournament.time_control(2), Some("5400+30"));
+    let facts = |index: usize| &tournament.players[index].facts;
+    assert_eq!((facts(0).fide_id, facts(0).rating), (Some(4_600_001), Some(2510)));
+    assert_eq!(
+        (facts(0).title.as_deref(), facts(0).federation.as_deref()),
+        (Some("GM"), Some("GER"))
+    );
+    assert_eq!(*facts(2), PlayerFacts::default());
+    let first = &tournament.rounds[&1];
+    assert_eq!(first.date.as_deref(), Some("2026-11-21"));
+    let results: Vec<Option<GameResult>> = first.pairings.iter().map(|pairing| pairing.result).collect();
+    assert_eq!(results, [Some(GameResult::WhiteWins), Some(GameResult::Draw)]);
+    let second = &tournament.rounds[&2];
+    assert_eq!(second.date.as_deref(), Some("2026-11-23"));
+    assert_eq!(second.pairings.len(), 2);
+    let pairing = &second.pairings[0];
+    assert_eq!(
+        pairing.white.as_ref().map(|white| white.name.as_str()),
+        Some("Berg, Ina")
+    );
+    assert_eq!((pairing.table, pairing.result), (None, None));
+    assert_eq!(pairing.place.to_string(), "e.trf:11:102");
+}
+
+/// Programs that count bytes, and names that are too long.
+#[test]
+fn columns_that_have_slipped_are_found() {
+    let of_bytes = |number, name: &str, rounds: &[&str]| {
+        let line = line(
+            number,
+            "FM",
+            name,
+            "2200",
+            "GER",
+            &format!("460000{number}"),
+            rounds,
+        );
+        let more = name.len() - name.chars().count();
+        line.replacen(&" ".repeat(more + 1), " ", 1)
+    };
+    let text = [
+        of_bytes(1, "Müller-Größer, Zoë", &["   2 w 1", "0000 - H"]),
+        line(
+            2,
+            "",
+            "Ähnlich, Jürgen",
+            "2100",
+            "AUT",
+            "4600002",
+            &["   1 b 0", "   3 w"],
+        ),
+        line(
+            3,
+            "",
+            &format!("{:<36}", "van der Langenamen, Maximiliana Ina"),
+            "2000",
+            "SUI",
+            "4600003",
+            &["0000 - U", "   2 b"],
+        ),
+    ]
+    .join("\n");
+    let (tournament, doubts) = read_bytes("e.trf", text.as_bytes()).expect("a report");
+    assert!(doubts.is_empty(), "{doubts:?}");
+    let players: Vec<(&str, Option<u32>, Option<u16>)> = tournament
+        .players
+        .iter()
+        .map(|player| (player.name.as_str(), player.facts.fide_id, player.facts.rating))
+        .collect();
+    assert_eq!(
+        players,
+        [
+            ("Müller-Größer, Zoë", Some(4_600_001), Some(2200)),
+            ("Ähnlich, Jürgen", Some(4_600_002), Some(2100)),
+            ("van der Langenamen, Maximiliana Ina", Some(4_600_003), Some(2000)),
+        ]
+    );
+    assert_eq!(tournament.rounds[&1].pairings.len(), 2);
+    assert_eq!(tournament.rounds[&2].pairings.len(), 2);
+}
+
+#[test]
+fn results_come_from_both_lines() {
+    for (white, black, expected) in [
+        ('1', '0', Some(GameResult::WhiteWins)),
+        ('+', '-', Some(GameResult::WhiteWins)),
+        ('-', '+', Some(GameResult::BlackWins)),
+        ('-', '-', Some(GameResult::BothLose)),
+        ('d', 'd', Some(GameResult::Draw)),
+        ('=', '0', Some(GameResult::HalfForWhite)),
+        ('1', ' ', Some(GameResult::WhiteWins)),
+        (' ', ' ', None),
+        ('1', '1', None),
+    ] {
+        let text = [
+            line(1, "", "Adler, Jonas", "", "", "", &[&format!("   2 w {white}")]),
+            line(2, "", "Berg, Ina", "", "", "", &[&format!("   1 b {black}")]),
+        ];
+        let (tournament, _) = read_bytes("e.trf", text.join("\n").as_bytes()).expect("a report");
+        assert_eq!(
+            tournament.rounds[&1].pairings[0].result, expected,
+            "{white}{black}"
+        );
+    }
+}
+
+#[test]
+fn byes_are_pairings_with_nobody_and_absences_none() {
+    let byes = [
+        "0000 - U", "0000 - F", "0000 - H", "0000 - Z", "     - ", "0000 - -", "",
+    ];
+    let text: Vec<String> = (1..)
+        .zip(byes)
+        .map(|(number, bye)| line(number, "", &format!("Player{number}, A"), "", "", "", &[bye]))
+        .collect();
+    let text = format!("{}\n240 H 002 0001 0004\n240 Z 003 0002\n", text.join("\n"));
+    let (tournament, doubts) = read_bytes("e.trf", text.as_bytes()).expect("a report");
+    assert!(doubts.is_empty(), "{doubts:?}");
+    assert_eq!(tournament.rounds[&1].pairings.len(), 3);
+    assert_eq!(tournament.rounds[&2].pairings.len(), 2);
+    assert!(!tournament.rounds.contains_key(&3));
+}
+
+#[test]
+fn teams_of_old_and_new_reports_are_read() {
+    let players: Vec<String> = (1..=4)
+        .map(|number| line(number, "", &format!("Player{number}, A"), "", "", "", &[]))
+        .collect();
+    for teams in [
+        format!(
+            "013 {:<32}   1    2\n013 {:<32}   3    4",
+            "Rooks 2", "Königinnen"
+        ),
+        format!(
+            "310   1 {:<32} ROO     2000    2.0    3.0   1     1    2\n310   2 {:<32} KOE     2000    0.0    1.0   2     3    4",
+            "Rooks 2", "Königinnen"
+        ),
+        format!(
+            "013 {:<32}   1    2\n013 {:<31}   3    4",
+            "Rooks 2", "Königinnen"
+        ),
+    ] {
+        let text = format!("{}\n{teams}\n", players.join("\n"));
+        let (tournament, doubts) = read_bytes("e.trf", text.as_bytes()).expect("a report");
+        assert!(doubts.is_empty(), "{doubts:?}");
+        let teams: Vec<Option<&str>> = tournament
+            .players
+            .iter()
+            .map(|player| player.facts.team.as_deref())
+            .collect();
+        assert_eq!(
+            teams,
+            [
+                Some("Rooks 2"),
+                Some("Rooks 2"),
+                Some("Königinnen"),
+                Some("Königinnen")
+            ]
+        );
+    }
+}
+
+#[test]
+fn contradictions_are_told_at_their_places() {
+    let text = [
+        line(1, "", "Adler, Jonas", "2000", "GER", "1990-01-01", &["   9 w"]),
+        line(2, "", "Berg, Ina", "2000", "GER", "12", &["   3 b"]),
+        line(3, "", "Cohn, Eva", "2000", "GER", "", &["   4 b"]),
+        line(4, "", "Dorn, Max", "2000", "GER", "", &["   3 b"]),
+        line(4, "", "Ernst, Pia", "2000", "GER", "", &["   1 b"]),
+        "001  x   m    Falk, Ole".to_owned(),
+        "001    7 m    Gold, Kim                        12345 GERM 1".to_owned(),
+        line(8, "", "Haas, Lea", "2000", "GER", "", &["here is a text instead"]),
+    ]
+    .join("\n");
+    let (tournament, doubts) = read_bytes("e.trf", text.as_bytes()).expect("a report");
+    let lost = lost(&doubts);
+    let places: Vec<&str> = lost.iter().filter_map(|doubt| doubt.split(": ").next()).collect();
+    assert_eq!(
+        places,
+        [
+            "e.trf:1:59",
+            "e.trf:2:67",
+            "e.trf:5:5",
+            "e.trf:6:5",
+            "e.trf:7:49",
+            "e.trf:8:92",
+            "e.trf:1:92",
+            "e.trf:2:92",
+            "e.trf:3:92"
+        ],
+        "{lost:#?}"
+    );
+    assert_eq!(tournament.rounds[&1].pairings.len(), 1);
+}
+
+#[test]
+fn report_without_players_and_that_of_vega_are_refused() {
+    let error = read_bytes("e.trf", b"012 Club Open\n022 Testtown\n").expect_err("no players");
+    assert!(
+        error.to_string().starts_with("e.trf:1:1: there is no player"),
+        "{error}"
+    );
+    let error = read_bytes("e.trf", b"012 Club Open\n001    1|m|GM|Adler, Jonas\n").expect_err("divided");
+    assert!(
+        error.to_string().starts_with("e.trf:2:1: fields divided by |"),
+        "{error}"
+    );
+}

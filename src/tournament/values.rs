@@ -1,0 +1,337 @@
+//! The values that all formats have: ids, ratings, titles, results, dates, numbers of rounds and tables.
+
+use thiserror::Error;
+
+use crate::events::GameResult;
+
+/// A value that cannot be what it stands for.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub(super) enum Odd {
+    #[error("{0:?} is no FIDE id, which has 6 to 9 digits: correct it")]
+    Id(String),
+    #[error("{0:?} is a date, and no FIDE id: the columns of the export are mixed up")]
+    Date(String),
+    #[error("{0:?} may be a date instead of a FIDE id")]
+    IdOrDate(String),
+    #[error("{0:?} is no rating")]
+    Rating(String),
+    #[error("{0:?} is no result")]
+    Result(String),
+    #[error("{0:?} is not the number of a round")]
+    Round(String),
+    #[error("{0:?} is not the number of a table")]
+    Table(String),
+}
+
+/// A value without blanks and quotation marks around it; `None` where it says that nothing is known.
+pub(super) fn known(text: &str) -> Option<&str> {
+    let text = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '“' | '”' | '„'));
+    let says_nothing = text.chars().all(|c| matches!(c, '-' | '?' | '–' | '.' | '*'));
+    (!says_nothing).then_some(text)
+}
+
+/// A FIDE id, with whether it is doubtful. Spreadsheets write numbers as in "4600000.0", people as in "4 600 000".
+pub(super) fn fide_id(text: &str) -> Result<Option<(u32, Option<Odd>)>, Odd> {
+    let Some(text) = known(text) else {
+        return Ok(None);
+    };
+    let bare: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let bare = bare.strip_suffix(".0").unwrap_or(&bare).trim_start_matches('0');
+    if bare.is_empty() {
+        return Ok(None);
+    }
+    if date(text).is_some() {
+        return Err(Odd::Date(text.to_owned()));
+    }
+    let is_digits = bare.bytes().all(|byte| byte.is_ascii_digit());
+    match bare.parse() {
+        Ok(id) if is_digits && (6..=9).contains(&bare.len()) => {
+            let doubt = is_day(bare).then(|| Odd::IdOrDate(text.to_owned()));
+            Ok(Some((id, doubt)))
+        }
+        _ => Err(Odd::Id(text.to_owned())),
+    }
+}
+
+/// Whether these digits are a day in which a living player may have been born, as in "19890412".
+fn is_day(digits: &str) -> bool {
+    let part = |from: usize, to: usize| digits.get(from..to).and_then(|part| part.parse::<u32>().ok());
+    digits.len() == 8
+        && matches!(
+            (part(0, 4), part(4, 6), part(6, 8)),
+            (Some(1920..=2029), Some(1..=12), Some(1..=31))
+        )
+}
+
+/// A rating; 0 is none.
+pub(super) fn rating(text: &str) -> Result<Option<u16>, Odd> {
+    let Some(text) = known(text) else {
+        return Ok(None);
+    };
+    let bare = text.strip_suffix(".0").unwrap_or(text);
+    if matches!(
+        bare.to_ascii_lowercase().as_str(),
+        "unr" | "unr." | "unrated" | "nr"
+    ) {
+        return Ok(None);
+    }
+    match bare.parse() {
+        Ok(0) => Ok(None),
+        Ok(rating @ 1..=3999) => Ok(Some(rating)),
+        _ => Err(Odd::Rating(text.to_owned())),
+    }
+}
+
+/// A title as PGN has it, also from the short forms of older programs ("g", "wm").
+pub(super) fn title(text: &str) -> Option<String> {
+    let text = known(text)?;
+    let short = match text.to_lowercase().as_str() {
+        "g" => "GM",
+        "m" => "IM",
+        "f" => "FM",
+        "c" => "CM",
+        "wg" => "WGM",
+        "wm" | "wi" => "WIM",
+        "wf" => "WFM",
+        "wc" => "WCM",
+        _ => "",
+    };
+    if !short.is_empty() {
+        return Some(short.to_owned());
+    }
+    let longest = 5;
+    (text.chars().count() <= longest && text.chars().all(char::is_alphanumeric)).then(|| text.to_uppercase())
+}
+
+/// A result; forfeits are results as well. "*" and nothing are none.
+pub(super) fn result(text: &str) -> Result<Option<GameResult>, Odd> {
+    let mut bare: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    for (from, to) in [
+        ("½", "1/2"),
+        ("0.5", "1/2"),
+        ("0,5", "1/2"),
+        (":", "-"),
+        ("–", "-"),
+    ] {
+        bare = bare.replace(from, to);
+    }
+    let bare = bare.to_uppercase();
+    let bare = bare.trim_end_matches('F');
+    Ok(Some(match bare {
+        "" | "*" | "?" | "-" => return Ok(None),
+        "1-0" | "1F-0" | "+--" | "+-" | "1-0K" => GameResult::WhiteWins,
+        "0-1" | "0F-1" | "--+" | "-+" | "0-1K" => GameResult::BlackWins,
+        "1/2-1/2" | "1/2" | "=" | "=-=" | "REMIS" | "DRAW" => GameResult::Draw,
+        "0-0" | "0F-0" | "---" | "--" => GameResult::BothLose,
+        "1/2-0" => GameResult::HalfForWhite,
+        "0-1/2" => GameResult::HalfForBlack,
+        _ => return Err(Odd::Result(text.trim().to_owned())),
+    }))
+}
+
+/// A day as in "2026-11-23", from "2026.11.23", "23/11/2026" and the like; `None` where it is none.
+pub(super) fn date(text: &str) -> Option<String> {
+    let parts: Vec<&str> = text.trim().split(['.', '/', '-']).collect();
+    let [first, month, last] = parts.as_slice() else {
+        return None;
+    };
+    match (first.len(), last.len()) {
+        (4, 1..=2) => day(first, month, last),
+        (1..=2, 4) => day(last, month, first),
+        _ => None,
+    }
+}
+
+/// A day of that year, month and day of the month.
+pub(super) fn day(year: &str, month: &str, day: &str) -> Option<String> {
+    let number = |text: &str| {
+        text.parse::<i16>()
+            .ok()
+            .filter(|_| text.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let small = |text: &str| number(text).and_then(|number| i8::try_from(number).ok());
+    let date = jiff::civil::Date::new(number(year)?, small(month)?, small(day)?).ok()?;
+    Some(date.to_string())
+}
+
+/// The numbers in a round's text: "3", "3.7", "3.2.1", "Round 3"; none where it says that nothing is known.
+pub(super) fn round(text: &str) -> Result<Vec<u32>, Odd> {
+    let Some(text) = known(text) else {
+        return Ok(Vec::new());
+    };
+    let odd = || Odd::Round(text.to_owned());
+    let words = text.trim_start_matches(|c: char| c.is_alphabetic() || c.is_whitespace() || c == '.');
+    let words = words.trim_end_matches(['.', ' ']);
+    let parts: Option<Vec<u32>> = words
+        .split(['.', ','])
+        .map(|part| positive(part.trim()))
+        .collect();
+    match parts {
+        Some(parts) if (1..=3).contains(&parts.len()) => Ok(parts),
+        // As in "3." and "3.?", which say the round alone.
+        _ => match words.split(['.', ',']).next().and_then(positive) {
+            Some(round) if words.split(['.', ',']).skip(1).all(|part| known(part).is_none()) => {
+                Ok(vec![round])
+            }
+            _ => Err(odd()),
+        },
+    }
+}
+
+/// The numbers of a table's text: "7", "board-7", "T 7", or "2.1", a match and the board in it.
+pub(super) fn table(text: &str) -> Result<Vec<u32>, Odd> {
+    let Some(text) = known(text) else {
+        return Ok(Vec::new());
+    };
+    let number = text.trim_start_matches(|c: char| !c.is_ascii_digit());
+    match round(number) {
+        Ok(numbers) if (1..=2).contains(&numbers.len()) => Ok(numbers),
+        _ => Err(Odd::Table(text.to_owned())),
+    }
+}
+
+/// A number from 1; no event has more than 9999 rounds or tables.
+fn positive(text: &str) -> Option<u32> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = text.parse().ok().filter(|_| is_number)?;
+    (1..=9999).contains(&number).then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_read_as_programs_and_people_write_them() {
+        for (text, id) in [
+            ("4600000", Some(4_600_000)),
+            (" \"4600000\" ", Some(4_600_000)),
+            ("0004600000", Some(4_600_000)),
+            ("4 600 000", Some(4_600_000)),
+            ("4600000.0", Some(4_600_000)),
+            ("", None),
+            ("-", None),
+            ("?", None),
+            ("0", None),
+            ("00000", None),
+        ] {
+            assert_eq!(fide_id(text), Ok(id.map(|id| (id, None))), "{text}");
+        }
+        for text in ["1989-04-12", "1989/04/12", "12.04.1989", "12/4/1989"] {
+            assert_eq!(fide_id(text), Err(Odd::Date(text.to_owned())));
+        }
+        assert_eq!(
+            fide_id("19890412"),
+            Ok(Some((19_890_412, Some(Odd::IdOrDate("19890412".to_owned())))))
+        );
+        for text in [
+            "12345",
+            "1234567890",
+            "GER 4600000",
+            "4600000x",
+            "4.6e6",
+            "+4600000",
+        ] {
+            assert_eq!(fide_id(text), Err(Odd::Id(text.to_owned())));
+        }
+    }
+
+    #[test]
+    fn ratings_and_titles_are_read() {
+        assert_eq!(rating("2300"), Ok(Some(2300)));
+        for none in ["", "-", "0", "?", "unr.", "0000"] {
+            assert_eq!(rating(none), Ok(None), "{none}");
+        }
+        for odd in ["GER", "23000", "4000", "-5", "2300?"] {
+            assert!(rating(odd).is_err(), "{odd}");
+        }
+        for (text, read) in [
+            ("GM", Some("GM")),
+            ("wfm", Some("WFM")),
+            ("m", Some("IM")),
+            ("wg", Some("WGM")),
+            ("-", None),
+            ("", None),
+            ("see the list", None),
+        ] {
+            assert_eq!(title(text).as_deref(), read, "{text}");
+        }
+    }
+
+    #[test]
+    fn results_are_read_in_all_their_spellings() {
+        for (text, read) in [
+            ("1-0", GameResult::WhiteWins),
+            ("1 : 0", GameResult::WhiteWins),
+            ("+--", GameResult::WhiteWins),
+            ("- - +", GameResult::BlackWins),
+            ("0-1F", GameResult::BlackWins),
+            ("½-½", GameResult::Draw),
+            ("½ - ½", GameResult::Draw),
+            ("0,5-0,5", GameResult::Draw),
+            ("0-0", GameResult::BothLose),
+            ("½-0", GameResult::HalfForWhite),
+        ] {
+            assert_eq!(result(text), Ok(Some(read)), "{text}");
+        }
+        for none in ["", "*", "-"] {
+            assert_eq!(result(none), Ok(None));
+        }
+        assert!(result("won").is_err());
+    }
+
+    #[test]
+    fn days_are_read_in_both_orders() {
+        for text in [
+            "2026.11.23",
+            "2026-11-23",
+            "2026/11/23",
+            "23.11.2026",
+            "23/11/2026",
+        ] {
+            assert_eq!(date(text).as_deref(), Some("2026-11-23"), "{text}");
+        }
+        for text in [
+            "????.??.??",
+            "2026.??.??",
+            "2026.02.30",
+            "26/11/23",
+            "",
+            "1-2",
+            "2026-11-23T14:00",
+        ] {
+            assert_eq!(date(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn rounds_have_up_to_three_numbers() {
+        for (text, numbers) in [
+            ("3", vec![3]),
+            ("3.07", vec![3, 7]),
+            (" 3.2.1 ", vec![3, 2, 1]),
+            ("Round 3", vec![3]),
+            ("R3.7", vec![3, 7]),
+            ("3.", vec![3]),
+            ("3.?", vec![3]),
+            ("?", vec![]),
+            ("-", vec![]),
+            ("", vec![]),
+        ] {
+            assert_eq!(round(text), Ok(numbers), "{text}");
+        }
+        for odd in ["final", "0", "3.2.1.4", "-3", "1/8", "99999", "3.x"] {
+            assert!(round(odd).is_err(), "{odd}");
+        }
+        for (text, numbers) in [
+            ("7", vec![7]),
+            ("board-07", vec![7]),
+            ("2.1", vec![2, 1]),
+            ("7.", vec![7]),
+            ("", vec![]),
+        ] {
+            assert_eq!(table(text), Ok(numbers), "{text}");
+        }
+        assert!(table("stage").is_err());
+    }
+}
