@@ -345,7 +345,7 @@ fn password_is_not_repeated_in_an_error() {
         "club:secret@localhost",
         "mqtt://club:secret",
         "mqtt://club:/secret@localhost",
-        "mqtts://club:secret@[::1]",
+        "mqtts://club:secret@[fe80::1%eth0]",
     ] {
         let output = run(&["replay", "--mqtt", url, CAPTURE]);
         assert_eq!(output.status.code(), Some(2));

@@ -30,13 +30,18 @@ impl Club {
 
     /// The same with another extension of the broker's certificate.
     async fn open_as(extension: &str, settings: &str) -> Self {
+        let extensions = format!("subjectAltName=DNS:localhost\n{extension}\n");
+        Self::open_at("127.0.0.1", &extensions, settings).await
+    }
+
+    /// The same at another address of this computer, with all extensions of the certificate.
+    async fn open_at(address: &str, extensions: &str, settings: &str) -> Self {
         let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let path = directory.path();
         for name in ["club", "other"] {
             make_ca(path, name);
         }
-        let extensions = format!("subjectAltName=DNS:localhost\n{extension}\n");
-        sign(path, "broker", "club", &extensions);
+        sign(path, "broker", "club", extensions);
         let port = free_port();
         let (ca, certificate, key) = (
             path.join("club.pem"),
@@ -44,7 +49,7 @@ impl Club {
             path.join("broker.key"),
         );
         let listener = format!(
-            "listener {port} 127.0.0.1\ncafile {}\ncertfile {}\nkeyfile {}\n{settings}\n",
+            "listener {port} {address}\ncafile {}\ncertfile {}\nkeyfile {}\n{settings}\n",
             ca.display(),
             certificate.display(),
             key.display(),
@@ -244,6 +249,28 @@ async fn what_is_wrong_with_certificates_is_told_in_words() {
         let _ = fs::remove_file(club.file("log"));
         let _kiebitz = club.start();
         club.told(words).await;
+    }
+}
+
+#[tokio::test]
+async fn a_broker_has_a_certificate_for_its_address() {
+    // Not every computer has IPv6.
+    let (address, authority, other) = match std::net::TcpListener::bind("[::1]:0") {
+        Ok(_) => ("::1", "[::1]", "2001:db8::7"),
+        Err(_) => ("127.0.0.1", "127.0.0.1", "192.0.2.7"),
+    };
+    for (name, is_right) in [(address, true), (other, false)] {
+        let extensions = format!("subjectAltName=IP:{name}\nbasicConstraints=CA:FALSE\n");
+        let club = Club::open_at(address, &extensions, "allow_anonymous true").await;
+        club.configure(authority, &club.line("ca_file", "club.pem"));
+        let _kiebitz = club.start();
+        match is_right {
+            true => club.online().await,
+            false => {
+                let words = format!("certificate is not for {authority}, but for {name}: ");
+                club.told(&words).await;
+            }
+        }
     }
 }
 

@@ -13,12 +13,12 @@ kiebitz.toml:2: a broker's URL begins with mqtt:// or mqtts://, not http://
   |       ^^^^^^^^^^^^^^^^^^^^^^^"#,
     );
     refused(
-        "[mqtt]\nurl = \"mqtts://club:secret@[::1]\"\n",
+        "[mqtt]\nurl = \"mqtts://club:secret@[fe80::1%eth0]\"\n",
         r#"
-kiebitz.toml:2: an encrypted connection needs the broker's name, not an IPv6 address: the name is what its certificate is checked against
+kiebitz.toml:2: in the URL of an encrypted connection, an IPv6 address stands in [ ], without % and what follows it: it is what the broker's certificate is checked against
   |
-2 | url = "*******************@[::1]"
-  |       ^^^^^^^^^^^^^^^^^^^^^^^^^^^"#,
+2 | url = "*******************@[fe80::1%eth0]"
+  |       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^"#,
     );
     refused(
         "[mqtt]\nurl = \"mqtt://club:secret\"\n",

@@ -12,6 +12,7 @@ use super::link::{Limits, MAX_WINDOW};
 use super::lost::LostReason;
 use super::message::{Delivery, MediaType, Message};
 use super::topics::Prefix;
+use super::url::without_brackets;
 
 /// Which MQTT is spoken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -229,8 +230,18 @@ fn not_kept() -> Vec<(String, String)> {
     vec![("kept".to_owned(), "false".to_owned())]
 }
 
+/// What rumqttc is told as the host. It adds colon and port to it to get there; what a certificate has to be for is the
+/// host alone, and there an IPv6 address has no brackets. It is found without them, too: the port is what follows the
+/// last colon.
+fn host(config: &MqttConfig) -> &str {
+    match config.is_encrypted() {
+        true => without_brackets(&config.host),
+        false => &config.host,
+    }
+}
+
 fn options(config: &MqttConfig, will: &Message) -> v5::MqttOptions {
-    let mut options = v5::MqttOptions::new(config.client_id(), &config.host, config.port);
+    let mut options = v5::MqttOptions::new(config.client_id(), host(config), config.port);
     options.set_keep_alive(config.keep_alive);
     options.set_clean_start(true);
     options.set_connection_timeout(CONNECT_TIMEOUT_S);
@@ -263,7 +274,7 @@ fn options(config: &MqttConfig, will: &Message) -> v5::MqttOptions {
 }
 
 fn old_options(config: &MqttConfig, will: &Message) -> four::MqttOptions {
-    let mut options = four::MqttOptions::new(config.client_id(), &config.host, config.port);
+    let mut options = four::MqttOptions::new(config.client_id(), host(config), config.port);
     let largest = MAX_PACKET_BYTES as usize;
     options
         .set_keep_alive(config.keep_alive)

@@ -1,5 +1,7 @@
 //! The broker's URL.
 
+use std::net::Ipv6Addr;
+
 /// A URL in its parts.
 pub(super) struct BrokerUrl {
     pub(super) encrypted: bool,
@@ -26,12 +28,12 @@ pub enum UrlError {
     /// It names no broker.
     #[error("the broker's URL names no host; it looks like mqtt://localhost:1883")]
     NoHost,
-    /// It asks for encryption, and has an address that no certificate can be checked against.
+    /// It asks for encryption, and what stands in brackets is nothing that a certificate can be for.
     #[error(
-        "an encrypted connection needs the broker's name, not an IPv6 address: the name is what its certificate is \
-         checked against"
+        "in the URL of an encrypted connection, an IPv6 address stands in [ ], without % and what follows it: it is \
+         what the broker's certificate is checked against"
     )]
-    EncryptedIpv6,
+    EncryptedAddress,
     /// Its port is no number from 1 to 65535.
     #[error("the broker's port must be a number from 1 to 65535; with a user it is USER:PASSWORD@HOST:PORT")]
     Port,
@@ -81,8 +83,8 @@ impl BrokerUrl {
         if host.is_empty() || host == "[]" {
             return Err(UrlError::NoHost);
         }
-        if encrypted && host.starts_with('[') {
-            return Err(UrlError::EncryptedIpv6);
+        if encrypted && host.starts_with('[') && without_brackets(host).parse::<Ipv6Addr>().is_err() {
+            return Err(UrlError::EncryptedAddress);
         }
         let port = match port {
             None if encrypted => ENCRYPTED_PORT,
@@ -123,6 +125,12 @@ fn split_port(address: &str) -> (&str, Option<&str>) {
         }
         None => (address, None),
     }
+}
+
+/// A host, or an IPv6 address as itself.
+pub(super) fn without_brackets(host: &str) -> &str {
+    let inner = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    inner.unwrap_or(host)
 }
 
 /// User and password; `None`: nothing is there.
@@ -195,6 +203,9 @@ mod tests {
             ("tls://localhost:1883", true, "localhost", 1883),
             ("mqtt://[::1]", false, "[::1]", 1883),
             ("mqtt://[::1]:1884", false, "[::1]", 1884),
+            ("mqtt://[fe80::1%eth0]", false, "[fe80::1%eth0]", 1883),
+            ("mqtts://[2001:db8::7]", true, "[2001:db8::7]", 8883),
+            ("mqtts://[::1]:8884", true, "[::1]", 8884),
         ] {
             assert_eq!(address(url), (encrypted, host.to_owned(), port), "{url}");
         }
@@ -212,7 +223,11 @@ mod tests {
             ("mqtt://:1883", UrlError::NoHost),
             ("mqtt://user@", UrlError::NoHost),
             ("mqtt://[]:1", UrlError::NoHost),
-            ("mqtts://[::1]", UrlError::EncryptedIpv6),
+            ("mqtts://[fe80::1%eth0]", UrlError::EncryptedAddress),
+            ("mqtts://[host]", UrlError::EncryptedAddress),
+            ("mqtts://[127.0.0.1]", UrlError::EncryptedAddress),
+            ("mqtts://[::1", UrlError::EncryptedAddress),
+            ("mqtts://[::1]x", UrlError::EncryptedAddress),
             ("mqtt://host:", UrlError::Port),
             ("mqtt://host:0", UrlError::Port),
             ("mqtt://host:65536", UrlError::Port),
@@ -243,7 +258,7 @@ mod tests {
             "mqtt://club:secret%@host",
             "mqtt://club:secret@host:secret",
             "mqtt://:secret@host",
-            "mqtts://club:secret@[::1]",
+            "mqtts://club:secret@[fe80::1%eth0]",
         ] {
             let error = BrokerUrl::parse(url).err().expect(url);
             let said = format!("{error} {error:?}");
