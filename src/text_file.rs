@@ -1,6 +1,7 @@
 //! Text files that people write, and what to do with one that is no text in UTF-8.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use thiserror::Error;
@@ -35,11 +36,47 @@ pub(crate) const UTF16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 ///
 /// When it cannot be read, is a folder, or is not in UTF-8; the message then says what to do.
 pub(crate) fn read(path: &Path) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    open(path)?.read_to_end(&mut bytes)?;
+    decoded(&bytes).map_err(no_text)
+}
+
+/// The same of the first line alone, which has so many bytes at most: a wrong file may be endless. The end of the line is no
+/// part of it.
+///
+/// # Errors
+///
+/// As [`read`].
+pub(crate) fn read_first_line(path: &Path, longest: u64) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    BufReader::new(open(path)?)
+        .take(longest)
+        .read_until(b'\n', &mut bytes)?;
+    let mut line = decoded(&bytes).map_err(no_text)?;
+    line.truncate(line.trim_end_matches(['\n', '\r']).len());
+    Ok(line)
+}
+
+/// The same of a file in which lines in ASCII stand among text in any encoding, as in PEM.
+///
+/// # Errors
+///
+/// When it cannot be read, is a folder, or is in UTF-16.
+pub(crate) fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.read_to_end(&mut bytes)?;
+    unmarked(&bytes).map(<[u8]>::to_vec).map_err(no_text)
+}
+
+fn open(path: &Path) -> io::Result<File> {
     if path.is_dir() {
         return Err(io::Error::new(io::ErrorKind::IsADirectory, NoText::Folder));
     }
-    let bytes = std::fs::read(path)?;
-    decoded(&bytes).map_err(|wrong| io::Error::new(io::ErrorKind::InvalidData, wrong))
+    File::open(path)
+}
+
+fn no_text(wrong: NoText) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, wrong)
 }
 
 fn decoded(bytes: &[u8]) -> Result<String, NoText> {
@@ -57,17 +94,21 @@ fn decoded(bytes: &[u8]) -> Result<String, NoText> {
 ///
 /// When it is in UTF-16, or is no text.
 pub(crate) fn in_bytes(bytes: &[u8]) -> Result<&[u8], NoText> {
-    if UTF16_MARKS.iter().any(|mark| bytes.starts_with(mark)) {
-        return Err(NoText::Utf16);
-    }
-    let bytes = bytes.strip_prefix(UTF8_MARK).unwrap_or(bytes);
+    let bytes = unmarked(bytes)?;
     match bytes.iter().position(|byte| *byte == 0) {
         None => Ok(bytes),
-        Some(_) if is_utf16(bytes) => Err(NoText::Utf16),
         Some(zero) => Err(NoText::Binary {
             line: line_of(bytes, zero),
         }),
     }
+}
+
+/// Without the mark of UTF-8, and not in UTF-16.
+fn unmarked(bytes: &[u8]) -> Result<&[u8], NoText> {
+    if UTF16_MARKS.iter().any(|mark| bytes.starts_with(mark)) || is_utf16(bytes) {
+        return Err(NoText::Utf16);
+    }
+    Ok(bytes.strip_prefix(UTF8_MARK).unwrap_or(bytes))
 }
 
 /// Whether every other byte is 0, but for some letters outside ASCII: UTF-16 without its mark.
@@ -89,7 +130,7 @@ fn line_of(bytes: &[u8], at: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn read_bytes(bytes: &[u8]) -> Result<String, NoText> {
+    fn read_text(bytes: &[u8]) -> Result<String, NoText> {
         decoded(bytes)
     }
 
@@ -100,33 +141,69 @@ mod tests {
     #[test]
     fn utf8_is_read_with_a_mark_and_without() {
         let text = "name = \"Größe\"\n";
-        assert_eq!(read_bytes(text.as_bytes()).as_deref(), Ok(text));
+        assert_eq!(read_text(text.as_bytes()).as_deref(), Ok(text));
         let marked = [UTF8_MARK, text.as_bytes()].concat();
-        assert_eq!(read_bytes(&marked).as_deref(), Ok(text));
-        assert_eq!(read_bytes(b"").as_deref(), Ok(""));
+        assert_eq!(read_text(&marked).as_deref(), Ok(text));
+        assert_eq!(read_text(b"").as_deref(), Ok(""));
     }
 
     #[test]
     fn line_in_latin_1_is_named() {
         let latin = b"[event]\r\n# a comment\r\nname = \"M\xfcnchen\"\r\n";
-        assert_eq!(read_bytes(latin), Err(NoText::OtherBytes { line: 3 }));
+        assert_eq!(read_text(latin), Err(NoText::OtherBytes { line: 3 }));
         let marked = [UTF8_MARK, latin].concat();
-        assert_eq!(read_bytes(&marked), Err(NoText::OtherBytes { line: 3 }));
+        assert_eq!(read_text(&marked), Err(NoText::OtherBytes { line: 3 }));
     }
 
     #[test]
     fn utf16_is_known_with_a_mark_and_without() {
         let text = "[event]\nname = \"Größe ♔\"\n";
         for bytes in [utf16(text, u16::to_le_bytes), utf16(text, u16::to_be_bytes)] {
-            assert_eq!(read_bytes(&bytes), Err(NoText::Utf16));
+            assert_eq!(read_text(&bytes), Err(NoText::Utf16));
             for mark in UTF16_MARKS {
-                assert_eq!(read_bytes(&[mark, &bytes].concat()), Err(NoText::Utf16));
+                assert_eq!(read_text(&[mark, &bytes].concat()), Err(NoText::Utf16));
             }
         }
         assert_eq!(
-            read_bytes(b"[event]\nname = \0\0\n"),
+            read_text(b"[event]\nname = \0\0\n"),
             Err(NoText::Binary { line: 2 })
         );
+    }
+
+    #[test]
+    fn first_line_is_read_without_what_follows() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("file");
+        let first_line = |bytes: &[u8]| {
+            std::fs::write(&path, bytes).expect("room");
+            read_first_line(&path, 8).map_err(|error| error.to_string())
+        };
+        assert_eq!(first_line(b"a word\r\n\xfc\n").as_deref(), Ok("a word"));
+        assert_eq!(
+            first_line(&[UTF8_MARK, b"word\n"].concat()).as_deref(),
+            Ok("word")
+        );
+        assert_eq!(first_line(b"").as_deref(), Ok(""));
+        assert_eq!(first_line(b"0123456789").as_deref(), Ok("01234567"));
+        let latin = first_line(b"M\xfcller\n").expect_err("it is in Latin-1");
+        assert!(latin.starts_with("line 1 is not in UTF-8"), "{latin}");
+        let wide = first_line(&utf16("ab\ncd", u16::to_le_bytes)).expect_err("it is in UTF-16");
+        assert!(wide.starts_with("it is in UTF-16"), "{wide}");
+    }
+
+    #[test]
+    fn bytes_may_be_any_but_utf16() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("file");
+        let bytes = |bytes: &[u8]| {
+            std::fs::write(&path, bytes).expect("room");
+            read_bytes(&path).ok()
+        };
+        let any = b"M\xfcller\0\n".to_vec();
+        assert_eq!(bytes(&any), Some(any.clone()));
+        assert_eq!(bytes(&[UTF8_MARK, &any].concat()), Some(any));
+        assert_eq!(bytes(&utf16("-----BEGIN", u16::to_be_bytes)), None);
+        assert_eq!(bytes(b""), Some(Vec::new()));
     }
 
     #[test]

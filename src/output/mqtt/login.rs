@@ -1,9 +1,10 @@
 //! As whom kiebitz logs in at the broker, and where the password is.
 
 use core::fmt;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io;
 use std::path::{Path, PathBuf};
+
+use crate::text_file;
 
 /// A user, and where the password is.
 #[derive(Clone, PartialEq, Eq)]
@@ -83,23 +84,15 @@ impl fmt::Debug for Login {
 }
 
 fn first_line(path: &Path) -> Result<String, LoginError> {
-    let read = || {
-        let mut line = String::new();
-        BufReader::new(File::open(path)?)
-            .take(LONGEST)
-            .read_line(&mut line)?;
-        Ok(line)
-    };
-    let line: String = read().map_err(|source| LoginError::Unreadable {
-        path: path.to_owned(),
+    let path_of = || path.to_owned();
+    let password = text_file::read_first_line(path, LONGEST).map_err(|source| LoginError::Unreadable {
+        path: path_of(),
         source,
     })?;
-    let password = line.trim_end_matches(['\n', '\r']);
-    if password.is_empty() {
-        let path = path.to_owned();
-        return Err(LoginError::Empty { path });
+    match password.is_empty() {
+        true => Err(LoginError::Empty { path: path_of() }),
+        false => Ok(password),
     }
-    Ok(password.to_owned())
 }
 
 /// Whether everyone on this computer may read a file. Where that cannot be found out, they may not.

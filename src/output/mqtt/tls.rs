@@ -1,6 +1,5 @@
 //! Encrypted connections: which certificates are trusted, which one is shown, and what is wrong with them, in words.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,6 +10,8 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
 use rustls::{
     AlertDescription, CertificateError, ClientConfig, Error, InvalidMessage, PeerIncompatible, RootCertStore,
 };
+
+use crate::text_file;
 
 /// How a connection is encrypted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -284,7 +285,7 @@ fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, TlsError> {
-    fs::read(path).map_err(|source| TlsError::Unreadable {
+    text_file::read_bytes(path).map_err(|source| TlsError::Unreadable {
         path: path.to_owned(),
         source,
     })
@@ -293,6 +294,7 @@ fn read(path: &Path) -> Result<Vec<u8>, TlsError> {
 #[cfg(test)]
 mod tests {
     use core::time::Duration;
+    use std::fs;
 
     use super::*;
 
@@ -388,6 +390,24 @@ mod tests {
         assert!(key(damaged).starts_with("there is no private key in "));
         let locked = "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n";
         assert!(key(locked).contains("has a passphrase"), "{}", key(locked));
+        let wide: Vec<u8> = damaged.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        fs::write(&path, wide).expect("room");
+        let said = certificates(&path).expect_err("it is in UTF-16").to_string();
+        assert!(said.contains(": it is in UTF-16"), "{said}");
+        let folder = private_key(directory.path())
+            .expect_err("it is a folder")
+            .to_string();
+        assert!(
+            folder.ends_with(": it is a folder: name the file in it"),
+            "{folder}"
+        );
+        // Others may write around what matters, in whatever encoding, and editors a mark before it.
+        let marked = [b"\xef\xbb\xbf", damaged.as_bytes(), b"M\xfcller\n"].concat();
+        fs::write(&path, marked).expect("room");
+        assert!(matches!(
+            certificates(&path),
+            Err(TlsError::DamagedCertificate { .. })
+        ));
         fs::remove_file(&path).expect("it is there");
         assert!(matches!(certificates(&path), Err(TlsError::Unreadable { .. })));
     }
