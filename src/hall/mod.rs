@@ -6,24 +6,27 @@
 //! All times are those of the computer's clock. Where that is set forward ([`Hall::set_clock`]), lines and boards do
 //! not notice: they are given the time without such steps.
 
+mod agenda;
 mod board;
 mod line;
 mod names;
 mod presence;
 pub mod resume;
+mod seating;
 mod steps;
 
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 
 use kiebitz_hardware::capture::{Content, Direction, Interface, LineMode, Packet};
-use kiebitz_hardware::{Line, LineSettings, Observation, Place, Timestamp};
+use kiebitz_hardware::{Line, LineSettings, Timestamp};
 use kiebitz_protocol::Counters;
 
 use crate::events::ExplainedEvent;
 use crate::referee::command::{Answer, Command, Order, Refusal};
+use agenda::{Agenda, Who};
 pub use board::Board;
-use line::{HallLine, Seat};
+use line::HallLine;
 pub use names::Names;
 pub(crate) use names::serials;
 use steps::Steps;
@@ -66,56 +69,6 @@ pub struct Numbers {
     pub boards: BTreeMap<String, u64>,
     /// Of any other board.
     pub others: u64,
-}
-
-/// Which boards and lines are due when. With a thousand boards, asking each of them at every step takes too long.
-#[derive(Debug, Default)]
-struct Agenda {
-    due: BTreeSet<(Timestamp, Who)>,
-    at: BTreeMap<Who, Timestamp>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Who {
-    Board(String),
-    Line(LineId),
-}
-
-impl Agenda {
-    fn put(&mut self, who: Who, at: Option<Timestamp>) {
-        let before = self.at.get(&who).copied();
-        if before == at {
-            return;
-        }
-        if let Some(before) = before {
-            self.due.remove(&(before, who.clone()));
-        }
-        match at {
-            Some(at) => {
-                self.due.insert((at, who.clone()));
-                self.at.insert(who, at);
-            }
-            None => {
-                self.at.remove(&who);
-            }
-        }
-    }
-
-    fn first(&self) -> Option<Timestamp> {
-        self.due.first().map(|(at, _)| *at)
-    }
-
-    fn first_board(&self) -> Option<Timestamp> {
-        let mut due = self.due.iter();
-        due.find(|(_, who)| matches!(who, Who::Board(_)))
-            .map(|(at, _)| *at)
-    }
-
-    /// What is due by `now`: boards by name, then lines.
-    fn due(&self, now: Timestamp) -> BTreeSet<Who> {
-        let due = self.due.iter().take_while(|(at, _)| *at <= now);
-        due.map(|(_, who)| who.clone()).collect()
-    }
 }
 
 impl Hall {
@@ -497,79 +450,6 @@ impl Hall {
             .put(Who::Board(name.to_owned()), board.poll_deadline());
         self.speaking.insert(name.to_owned());
         self.touched.insert(name.to_owned());
-    }
-
-    /// Hands the observations of a line to its boards.
-    fn take_in(&mut self, id: LineId) {
-        while let Some(seated) = self.lines.get_mut(&id)
-            && let Some((place, observed)) = seated.line.poll_observation()
-        {
-            let seat = seated.seats.entry(place).or_default();
-            if let Some(board) = seat.board.as_ref().and_then(|name| self.boards.get_mut(name)) {
-                board.observe(&observed);
-                let name = board.name().to_owned();
-                if matches!(observed.observation, Observation::Closed { .. }) {
-                    // Another board may come in its place.
-                    *seat = Seat::default();
-                }
-                self.heard(&name);
-                continue;
-            }
-            let shown = matches!(observed.observation, Observation::Board { .. });
-            seat.hear(observed);
-            // A board identifies itself before it sends its placement; on a bus its address identifies it.
-            if shown || self.names.known_beforehand(&seated.port) || matches!(place, Place::At(_)) {
-                self.introduce(id, place);
-            }
-        }
-    }
-
-    /// Finds out which board is at a place, and hands it what was observed so far.
-    fn introduce(&mut self, id: LineId, place: Place) {
-        let Some(line) = self.lines.get(&id) else { return };
-        let Some(seat) = line.seats.get(&place).filter(|seat| !seat.heard.is_empty()) else {
-            return;
-        };
-        let port = line.port.clone();
-        let mut name = match place {
-            Place::Alone => self.names.of(&seat.identity, &port, false),
-            // Its address identifies it.
-            Place::At(address) => self.names.of(&line::identity_at(address), &port, true),
-        };
-        if self.is_seated(&name) {
-            name = Names::another(&name, &port);
-        }
-        if !self.boards.contains_key(&name) {
-            let unmet = self.unmet(&name);
-            self.boards.insert(name.clone(), unmet);
-        }
-        let Some(board) = self.boards.get_mut(&name) else {
-            return;
-        };
-        board.sit(&port);
-        let seat = self
-            .lines
-            .get_mut(&id)
-            .and_then(|line| line.seats.get_mut(&place));
-        let Some(seat) = seat else { return };
-        for observed in seat.heard.drain(..) {
-            board.observe(&observed);
-        }
-        seat.board = Some(name.clone());
-        self.heard(&name);
-    }
-
-    /// A board of that name that nobody has met.
-    fn unmet(&self, name: &str) -> Board {
-        let begun = self.numbers.boards.get(name).copied();
-        let board = Board::new(name, &self.stream, self.names.regulations(name));
-        let mut board = board.begun_after(begun.unwrap_or(self.numbers.others));
-        board.follow(&self.steps);
-        board
-    }
-
-    fn is_seated(&self, name: &str) -> bool {
-        self.lines.values().any(|line| line.has(name))
     }
 }
 

@@ -1,0 +1,81 @@
+//! Which board is where: what a line observes goes to the board at that place, once it is known which one that is.
+
+use kiebitz_hardware::{Observation, Place};
+
+use super::line::{Seat, identity_at};
+use super::{Board, Hall, LineId, Names};
+
+impl Hall {
+    /// Hands the observations of a line to its boards.
+    pub(super) fn take_in(&mut self, id: LineId) {
+        while let Some(seated) = self.lines.get_mut(&id)
+            && let Some((place, observed)) = seated.line.poll_observation()
+        {
+            let seat = seated.seats.entry(place).or_default();
+            if let Some(board) = seat.board.as_ref().and_then(|name| self.boards.get_mut(name)) {
+                board.observe(&observed);
+                let name = board.name().to_owned();
+                if matches!(observed.observation, Observation::Closed { .. }) {
+                    // Another board may come in its place.
+                    *seat = Seat::default();
+                }
+                self.heard(&name);
+                continue;
+            }
+            let shown = matches!(observed.observation, Observation::Board { .. });
+            seat.hear(observed);
+            // A board identifies itself before it sends its placement; on a bus its address identifies it.
+            if shown || self.names.known_beforehand(&seated.port) || matches!(place, Place::At(_)) {
+                self.introduce(id, place);
+            }
+        }
+    }
+
+    /// Finds out which board is at a place, and hands it what was observed so far.
+    fn introduce(&mut self, id: LineId, place: Place) {
+        let Some(line) = self.lines.get(&id) else { return };
+        let Some(seat) = line.seats.get(&place).filter(|seat| !seat.heard.is_empty()) else {
+            return;
+        };
+        let port = line.port.clone();
+        let mut name = match place {
+            Place::Alone => self.names.of(&seat.identity, &port, false),
+            // Its address identifies it.
+            Place::At(address) => self.names.of(&identity_at(address), &port, true),
+        };
+        if self.is_seated(&name) {
+            name = Names::another(&name, &port);
+        }
+        if !self.boards.contains_key(&name) {
+            let unmet = self.unmet(&name);
+            self.boards.insert(name.clone(), unmet);
+        }
+        let Some(board) = self.boards.get_mut(&name) else {
+            return;
+        };
+        board.sit(&port);
+        let seat = self
+            .lines
+            .get_mut(&id)
+            .and_then(|line| line.seats.get_mut(&place));
+        let Some(seat) = seat else { return };
+        for observed in seat.heard.drain(..) {
+            board.observe(&observed);
+        }
+        seat.board = Some(name.clone());
+        self.heard(&name);
+    }
+
+    /// A board of that name that nobody has met.
+    pub(super) fn unmet(&self, name: &str) -> Board {
+        let begun = self.numbers.boards.get(name).copied();
+        let board = Board::new(name, &self.stream, self.names.regulations(name));
+        let mut board = board.begun_after(begun.unwrap_or(self.numbers.others));
+        board.follow(&self.steps);
+        board
+    }
+
+    fn is_seated(&self, name: &str) -> bool {
+        self.lines.values().any(|line| line.has(name))
+    }
+}
