@@ -9,6 +9,7 @@ mod backlog;
 mod beginning;
 mod commands;
 mod day;
+mod delays;
 mod desk;
 mod greeting;
 mod http;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 use kiebitz_hardware::Timestamp;
 
+use super::delays::Delays;
 use super::keeper::OUTPUT;
 use super::start::Beginning;
 use crate::config::Config;
@@ -20,8 +21,7 @@ use crate::referee::command::Announced;
 #[derive(Debug)]
 pub(super) struct Mqtt {
     outbox: Outbox,
-    /// Says how long spectators of each board wait.
-    config: Config,
+    delays: Delays,
     started: Timestamp,
     publisher: Publisher,
     /// What spectators had before the restart; published again with the next messages.
@@ -40,7 +40,7 @@ impl Mqtt {
     ) -> Result<Self> {
         Ok(Self {
             outbox,
-            config: config.clone(),
+            delays: Delays::new(config),
             started,
             publisher: Publisher::new(broker, LIVE_STREAM, started)?,
             resumed: Vec::new(),
@@ -113,7 +113,7 @@ impl Mqtt {
         self.publisher
             .resume_incidents(board, journal.all_of(LIVE_STREAM, board).incidents()?);
         // Spectators already have everything that happened up to then.
-        let until = self.started.saturating_sub(self.config.public_delay(board));
+        let until = self.started.saturating_sub(self.delays.of(board));
         let events = journal.games_from(LIVE_STREAM, board, until)?;
         self.resumed.extend(self.publisher.resume_public(board, &events));
         Ok(())
@@ -145,6 +145,12 @@ impl Mqtt {
         self.publisher.poll_deadline()
     }
 
+    /// Another configuration holds: spectators wait as it says. What is due by that goes out with the next messages.
+    pub(super) fn reconfigure(&mut self, config: &Config) {
+        self.delays.change(config);
+        self.publisher.delay_by(|board| self.delays.of(board));
+    }
+
     /// The computer's clock was set forward by `by`.
     pub(super) fn set_forward(&mut self, by: core::time::Duration) {
         self.publisher.set_forward(by);
@@ -168,7 +174,7 @@ impl Mqtt {
 
     /// Whether a board is published: not one whose name makes no topic.
     fn add(&mut self, board: &str) -> bool {
-        let delay = self.config.public_delay(board);
+        let delay = self.delays.of(board);
         self.publisher.add(board, delay).is_ok()
     }
 }

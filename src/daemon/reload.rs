@@ -40,6 +40,8 @@ pub(super) struct Change {
     config: Config,
     /// Names of boards, or what is played on them, are others.
     of_boards: bool,
+    /// Spectators of some board wait for another time.
+    delays: bool,
     clock_messages: bool,
     log: bool,
     /// What takes effect at the next start.
@@ -128,16 +130,12 @@ impl Change {
         note(old.journal != new.journal, "[journal]");
         note(old.recorder != new.recorder, "[recorder]");
         note(old.ports != new.ports, "[ports] and [[port]]");
-        // Who publishes knows the delays that there were: a board must not get a name without its delay.
-        let delayed = delays(&old.boards) != delays(&new.boards);
-        note(delayed, "[event] and [[board]], because of a `public_delay`");
-        if !delayed {
-            config.event = new.event;
-            config.boards = new.boards;
-            config.of_boards = new.of_boards;
-        }
+        config.event = new.event;
+        config.boards = new.boards;
+        config.of_boards = new.of_boards;
         Self {
             of_boards: config.of_boards != old.of_boards,
+            delays: delays(&config.boards) != delays(&old.boards),
             clock_messages: config.clock_messages != old.clock_messages,
             log: config.daemon.log != old.daemon.log,
             config,
@@ -152,6 +150,7 @@ impl Change {
                 self.of_boards,
                 "what is played, and names of boards that are plugged in from now on",
             ),
+            (self.delays, "how long spectators of single boards wait"),
             (self.clock_messages, "what clocks display"),
             (self.log, "what is logged"),
         ];
@@ -222,6 +221,10 @@ impl Desk {
         }
         if change.of_boards {
             let now = self.time.now();
+            // Before a board can get another name, which has its delay.
+            if let Some(mqtt) = &mut self.mqtt {
+                mqtt.reconfigure(&change.config);
+            }
             self.hall.reconfigure(now, crate::restart::names(&change.config));
             self.post.note(Run::reloaded(now, &change.config.of_boards));
             log::modes(&change.config);
@@ -300,19 +303,17 @@ mod tests {
         assert_eq!(renamed(&old, &old), []);
     }
 
-    /// Whoever publishes would not know the delay of the new name.
     #[test]
-    fn a_board_gets_no_name_without_its_delay() {
+    fn delays_change_at_once_with_the_names_that_they_are_for() {
         let delayed = format!("{OLD}public_delay = \"30 min\"\n");
         let renamed = delayed.replace("\"one\"", "\"seven\"");
         for (old, new) in [(OLD, &*delayed), (&delayed, OLD), (&delayed, &renamed)] {
             let change = Change::between(&config(old), config(new));
-            assert!(!change.of_boards);
-            assert_eq!(change.config, config(old));
-            assert_eq!(
-                change.later,
-                ["[event] and [[board]], because of a `public_delay`"]
-            );
+            assert!(change.of_boards && change.delays && change.later.is_empty());
+            assert_eq!(change.config, config(new));
         }
+        // That of all boards is the broker's.
+        let change = change(&OLD.replace("://localhost\"\n", "://localhost\"\npublic_delay = \"9 min\"\n"));
+        assert_eq!((change.delays, change.later), (false, vec!["[mqtt]"]));
     }
 }

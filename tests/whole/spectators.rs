@@ -43,6 +43,14 @@ impl Program {
         Self(child.expect("kiebitz runs"))
     }
 
+    /// Has it read its configuration again.
+    fn hang_up(&self) {
+        let sent = Command::new("kill")
+            .args(["-HUP", &self.0.id().to_string()])
+            .status();
+        assert!(sent.expect("kill runs").success());
+    }
+
     /// Waits until it has stopped in good order.
     pub(crate) fn stop(mut self) {
         let sent = Command::new("kill").arg(self.0.id().to_string()).status();
@@ -59,12 +67,13 @@ impl Drop for Program {
     }
 }
 
-fn configure(directory: &Path, broker: SocketAddr) -> PathBuf {
+/// `board` is what is said of the board beside its name.
+fn configure(directory: &Path, broker: SocketAddr, board: &str) -> PathBuf {
     let (state, port) = (directory.join("state"), directory.join("links/board-1"));
     let config = format!(
         "[daemon]\nname = \"hall\"\nstate_directory = {state:?}\n\
          [mqtt]\nurl = \"mqtt://{broker}\"\npublic_delay = \"5 s\"\n[ports]\nusb = false\n\
-         [[port]]\npath = {port:?}\nmode = \"single\"\n[[board]]\nport = {port:?}\nname = \"board-1\"\n"
+         [[port]]\npath = {port:?}\nmode = \"single\"\n[[board]]\nport = {port:?}\nname = \"board-1\"\n{board}"
     );
     let file = directory.join("kiebitz.toml");
     std::fs::write(&file, config).expect("a configuration");
@@ -81,7 +90,7 @@ async fn spectators_get_all_and_nothing_too_early_over_restarts() {
     let emulate = [
         "emulate", "--hands", "blitz", "--pgn", "game.pgn", "--links", "links",
     ];
-    let config = configure(directory.path(), broker.address());
+    let config = configure(directory.path(), broker.address(), "");
     let run = ["run", "--config", config.to_str().expect("UTF-8")];
 
     let _boards = Program::start(directory.path(), &emulate);
@@ -131,6 +140,54 @@ async fn spectators_get_all_and_nothing_too_early_over_restarts() {
     let of_arbiter = of_arbiter.expect("the arbiter has it as well");
     assert_eq!(moves(last), moves(of_arbiter));
     assert_eq!((&last["result"], moves(last).len()), (&"1-0".into(), 33));
+}
+
+#[tokio::test]
+async fn another_delay_applies_at_once() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let broker = Mosquitto::start().await;
+    let listener = Listener::start("spectators", broker.address()).await;
+    let delayed = "public_delay = \"2 h\"\n";
+    let config = configure(directory.path(), broker.address(), delayed);
+    let _boards = Program::start(
+        directory.path(),
+        &["emulate", "--hands", "blitz", "--links", "links"],
+    );
+    let daemon = Program::start(
+        directory.path(),
+        &["run", "--config", config.to_str().expect("UTF-8")],
+    );
+    listener
+        .until("four plies", |heard| plies_published(heard) >= 4)
+        .await;
+    assert!(public_games(&listener.heard()).is_empty());
+
+    configure(directory.path(), broker.address(), "public_delay = \"0 s\"\n");
+    daemon.hang_up();
+    listener
+        .until("four plies seen", |heard| plies_seen(heard) >= 4)
+        .await;
+
+    configure(directory.path(), broker.address(), delayed);
+    daemon.hang_up();
+    let log = || std::fs::read_to_string(directory.path().join("log")).unwrap_or_default();
+    let told = async {
+        while log().matches("how long spectators of single boards wait").count() < 2 {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let told = tokio::time::timeout(Duration::from_secs(60), told).await;
+    assert!(told.is_ok(), "{}", log());
+    // What was on its way is there before what comes later.
+    let two_more = plies_published(&listener.heard()) + 2;
+    listener
+        .until("more plies", |heard| plies_published(heard) >= two_more)
+        .await;
+    let seen = plies_seen(&listener.heard());
+    listener
+        .until("still more", |heard| plies_published(heard) >= two_more + 4)
+        .await;
+    assert_eq!(plies_seen(&listener.heard()), seen);
 }
 
 /// No move, result or reading of the clock was there before its time.

@@ -137,8 +137,13 @@ impl Projection {
     /// The same with everything delayed by `delay` in the topics for spectators.
     #[must_use]
     pub fn with_public_delay(mut self, delay: Duration) -> Self {
-        self.public = self.public.with_delay(delay);
+        self.public.set_delay(delay);
         self
+    }
+
+    /// Spectators get everything that they do not have yet later by `delay`.
+    pub(crate) fn set_public_delay(&mut self, delay: Duration) {
+        self.public.set_delay(delay);
     }
 
     /// Goes on with what the journal has: the board's last `board.connected`, the last event that says whether it is,

@@ -70,8 +70,12 @@ impl PublicProjection {
         }
     }
 
-    pub(crate) fn with_delay(self, delay: Duration) -> Self {
-        Self { delay, ..self }
+    /// From now on everything that spectators do not have yet is due later by `delay`, as if it had always been so.
+    pub(crate) fn set_delay(&mut self, delay: Duration) {
+        for (due, _) in &mut self.held {
+            *due = (*due + delay).saturating_sub(self.delay);
+        }
+        self.delay = delay;
     }
 
     /// Goes on at `now` with what the journal has: the events of the game that was due then, and of all later ones.

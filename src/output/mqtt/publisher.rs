@@ -73,7 +73,7 @@ impl Publisher {
     }
 
     /// Adds a board, which spectators get later by `public_delay`. Returns whether it is new; the delay of a board that
-    /// is not stays as it was.
+    /// is not stays as it was, see [`delay_by`](Self::delay_by).
     ///
     /// # Errors
     ///
@@ -176,6 +176,13 @@ impl Publisher {
             }
         }
         messages
+    }
+
+    /// Spectators get each board later by another delay from now on.
+    pub fn delay_by(&mut self, public_delay: impl Fn(&str) -> Duration) {
+        for (board, projection) in &mut self.projections {
+            projection.set_public_delay(public_delay(board));
+        }
     }
 
     /// The computer's clock was set forward by `by`. Spectators wait as long as they would have otherwise.

@@ -90,7 +90,13 @@ fn decided(second: i64, result: Option<GameResult>, note: Option<&str>) -> Event
 
 fn projection(delay: i64) -> PublicProjection {
     let topics = Prefix::live().board("b").expect("a name");
-    PublicProjection::new(&topics).with_delay(Duration::from_secs(delay.unsigned_abs()))
+    let mut projection = PublicProjection::new(&topics);
+    projection.set_delay(seconds(delay));
+    projection
+}
+
+fn seconds(seconds: i64) -> Duration {
+    Duration::from_secs(seconds.unsigned_abs())
 }
 
 /// Spectators of a board, and what they have.
@@ -159,6 +165,38 @@ impl Spectators {
 
 fn start() -> Event {
     event(0, started("start", Variant::Standard))
+}
+
+#[test]
+fn a_longer_delay_is_for_all_that_is_not_out_yet() {
+    let mut spectators = Spectators::new(DELAY);
+    let events = [start(), made(10, 1, "e2e4"), made(20, 2, "e7e5")];
+    assert_eq!(spectators.follow(0..=915, &events), [900, 910]);
+    spectators.projection.set_delay(seconds(2 * DELAY));
+    let later = [made(1000, 3, "g1f3")];
+    assert_eq!(spectators.follow(916..=1819, &later), Vec::<i64>::new());
+    assert_eq!(
+        spectators.moves(),
+        ["e2e4"],
+        "what was seen is not taken back, and nothing comes before it is due"
+    );
+    assert_eq!(spectators.follow(1820..=4000, &[]), [1820, 2800]);
+    assert_eq!(spectators.moves(), ["e2e4", "e7e5", "g1f3"]);
+}
+
+#[test]
+fn a_shorter_delay_lets_out_what_is_due_by_it() {
+    let mut spectators = Spectators::new(DELAY);
+    let events = [start(), made(10, 1, "e2e4"), made(55, 2, "e7e5")];
+    assert_eq!(spectators.follow(0..=70, &events), Vec::<i64>::new());
+    // No time passes while the computer's clock is set.
+    spectators.projection.set_forward(seconds(5));
+    spectators.projection.set_delay(seconds(30));
+    assert!(spectators.is_due(75));
+    assert_eq!(spectators.follow(75..=1000, &[]), [75, 90]);
+    assert_eq!(spectators.moves(), ["e2e4", "e7e5"]);
+    spectators.projection.set_delay(Duration::ZERO);
+    assert_eq!(spectators.follow(1001..=1003, &[made(1002, 3, "g1f3")]), [1002]);
 }
 
 #[test]
