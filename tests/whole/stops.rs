@@ -109,7 +109,7 @@ impl Round {
 const MAX_OTHERWISE: [(Wiring, usize, usize); 3] = [
     (Wiring::Single, 10, 0),
     (Wiring::Auto, 10, 0),
-    (Wiring::Bus, 25, 2),
+    (Wiring::Bus, 25, 0),
 ];
 
 /// Rounds with stops beside the same rounds without.
