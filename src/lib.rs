@@ -10,6 +10,8 @@ pub mod config;
 pub mod daemon;
 pub mod events;
 mod exit;
+#[cfg(target_os = "linux")]
+mod feeds;
 pub mod hall;
 pub mod journal;
 pub mod laws;

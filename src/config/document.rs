@@ -19,7 +19,8 @@ use super::error::{Wrong, line_of};
 use super::event::{Played, Points, from_text, move_number, rounds};
 use super::values::{Name, NoUsbId, Serial, UsbId};
 use super::{
-    ClockMessages, Config, Daemon, Ignored, Journal, KnownBy, NamedBoard, Port, PortMode, Ports, Recorder,
+    ClockMessages, Config, Daemon, Ignored, Journal, KnownBy, Lichess, NamedBoard, Port, PortMode, Ports,
+    Publish, Recorder,
 };
 use crate::laws::{DefaultTime, DrawnStart, Edition, Language, Mode, Regulations, Rounds, TimeControl};
 
@@ -31,6 +32,8 @@ struct Document {
     event: Played,
     mqtt: Option<MqttTable>,
     http: Option<HttpTable>,
+    publish: Option<Publish>,
+    lichess: Option<Lichess>,
     journal: Journal,
     recorder: Recorder,
     ports: Ports,
@@ -96,6 +99,8 @@ struct BoardTable {
     #[serde(default)]
     points: Points,
     public_delay: Option<Text<Delay>>,
+    #[serde(default, deserialize_with = "table")]
+    table: Option<u32>,
 }
 
 /// A value that is written as text.
@@ -198,8 +203,13 @@ pub(super) fn parse(text: &str) -> Result<Config, Wrong> {
     let document: Document = toml::from_str(text)?;
     let mut ports = document.ports;
     ports.listed = listed(text, &ports.ignore, document.port)?;
-    let event = document.event.regulations(&Regulations::default());
+    let mut event = document.event;
+    let pairings = core::mem::take(&mut event.pairings);
+    let event = event.regulations(&Regulations::default());
     Ok(Config {
+        pairings,
+        publish: document.publish,
+        lichess: document.lichess,
         http: document.http.map(|table| table.listen.0.0),
         mqtt: document
             .mqtt
@@ -265,6 +275,7 @@ fn boards(
             // Boards have names of their own; the event is the same for all.
             name: None,
             site: None,
+            pairings: Vec::new(),
             points: table.points,
         };
         let (span, known_by) = known_by(span, table.serial, table.port, ports)?;
@@ -280,6 +291,7 @@ fn boards(
             known_by,
             regulations: played.regulations(event),
             public_delay: table.public_delay.map(|delay| delay.0.0),
+            table: table.table,
         });
     }
     Ok(boards)
@@ -342,6 +354,13 @@ impl<'t, K: Ord> Lines<'t, K> {
 }
 
 // How single values of a table are read.
+
+fn table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    match u32::deserialize(deserializer)? {
+        number @ 1..=9999 => Ok(Some(number)),
+        _ => Err(D::Error::custom("expected the number of a table, 1 to 9999")),
+    }
+}
 
 pub(super) fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Name>, D::Error> {
     Text::deserialize(deserializer).map(|name| Some(name.0))

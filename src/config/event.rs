@@ -2,6 +2,7 @@
 
 use core::fmt::{self, Display};
 use core::str::FromStr;
+use std::path::PathBuf;
 
 use kiebitz_hardware::Timestamp;
 use serde::de::value::MapAccessDeserializer;
@@ -40,6 +41,8 @@ pub(crate) struct Played {
     pub(crate) name: Option<String>,
     #[serde(deserialize_with = "one_line")]
     pub(crate) site: Option<String>,
+    #[serde(deserialize_with = "super::publish::paths")]
+    pub(crate) pairings: Vec<PathBuf>,
     pub(crate) points: Points,
 }
 

@@ -7,6 +7,7 @@ mod broker;
 mod document;
 mod error;
 mod event;
+mod publish;
 mod state;
 mod values;
 
@@ -26,6 +27,7 @@ use crate::text_file;
 
 pub use error::{ConfigError, Mistake};
 pub(crate) use event::Played;
+pub use publish::{Lichess, Publish, Target};
 pub use values::{Name, NameError, NoSerial, NoUsbId, Serial, UsbId};
 
 /// What the daemon is to do.
@@ -57,6 +59,12 @@ pub struct Config {
     pub mqtt: Option<MqttConfig>,
     /// Where the status is served, on this computer alone; `None`: nowhere.
     pub http: Option<SocketAddr>,
+    /// The files of pairings and players, absolute paths.
+    pub pairings: Vec<PathBuf>,
+    /// Where the files of the broadcast go; `None`: nowhere.
+    pub publish: Option<Publish>,
+    /// Broadcasting on Lichess; `None`: not.
+    pub lichess: Option<Lichess>,
     /// How long events are kept.
     pub journal: Journal,
     /// The recording of all bytes.
@@ -181,6 +189,8 @@ pub struct NamedBoard {
     pub regulations: Regulations,
     /// How much later spectators get what is played on it, at most two hours; `None`: as on other boards.
     pub public_delay: Option<Duration>,
+    /// The table that it stands on, from 1; `None`: the number at the end of its name.
+    pub table: Option<u32>,
 }
 
 /// How a board is recognised.
@@ -300,6 +310,13 @@ impl Config {
         let usual = self.mqtt.as_ref().map(MqttConfig::public_delay);
         let own = self.board(name).and_then(|board| board.public_delay);
         own.or(usual).unwrap_or_default()
+    }
+
+    /// The table of the board of that name; `None`: it has no number.
+    #[must_use]
+    pub fn table(&self, name: &str) -> Option<u32> {
+        let own = self.board(name).and_then(|board| board.table);
+        own.or_else(|| crate::tournament::table_of(name))
     }
 
     fn board(&self, name: &str) -> Option<&NamedBoard> {

@@ -141,6 +141,7 @@ fn each_line_of_the_example_says_what_holds_without_it() {
                     assert_eq!(config.event.event.as_deref(), Some("Club championship 2026"));
                 }
                 "site" => assert_eq!(config.event.site.as_deref(), Some("Bremen")),
+                "pairings" => assert_eq!(config.pairings.len(), 2),
                 "rounds" => assert_ne!(config.event.rounds, Rounds::default()),
                 "default_time" => assert_eq!(config.event.default_minutes(), Some(30)),
                 "name" => assert_eq!(config.daemon.name.expect("a name").as_str(), "hall-2"),
@@ -161,7 +162,7 @@ fn each_line_of_the_example_says_what_holds_without_it() {
             }
         }
     }
-    assert_eq!(checked, 30);
+    assert_eq!(checked, 31);
 }
 
 #[test]
@@ -170,7 +171,7 @@ fn each_block_of_the_example_can_be_used() {
         .into_iter()
         .filter(|block| block.first().is_some_and(|line| line.starts_with("#[")))
         .collect();
-    assert_eq!(outside.len(), 5);
+    assert_eq!(outside.len(), 7);
     for block in &outside {
         assert_ne!(parsed(&uncommented(block)), Config::default());
     }

@@ -8,9 +8,12 @@ use tokio::sync::oneshot;
 
 use super::lock::{LockError, StateLock};
 use super::mqtt::Mqtt;
+use super::past;
 use super::start::{self, Beginning, Started};
 use super::storage::Storage;
 use crate::config::Config;
+use crate::events::Event;
+use crate::feeds::FeedSettings;
 use crate::output::mqtt::{Message, Outbox};
 use crate::system_time::{self, LiveTime, wall_time};
 
@@ -22,6 +25,8 @@ pub(super) struct Prepared {
     pub(super) mqtt: Option<Mqtt>,
     /// What is published before all else.
     pub(super) first: Vec<Message>,
+    /// The games that the broadcast goes on with, board by board.
+    pub(super) past: Vec<(String, Vec<Event>)>,
 }
 
 /// The lock of a state directory, or who is to answer whether it can be had.
@@ -65,6 +70,12 @@ impl Preparation {
             }
             prepared.first = mqtt.unkept(&started.unkept, broker.prefix());
         }
+        if let Some(journal) = &started.journal
+            && beginning == Beginning::Program
+            && FeedSettings::of(&config).is_any()
+        {
+            prepared.past = past::of(journal, &config, started.until);
+        }
         Ok(Prepared { started, ..prepared })
     }
 }
@@ -81,6 +92,7 @@ impl Prepared {
             time,
             mqtt,
             first: Vec::new(),
+            past: Vec::new(),
         })
     }
 }

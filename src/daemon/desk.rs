@@ -1,7 +1,7 @@
 //! The desk: the one task that owns all boards and stamps everything that comes in with its time.
 
 use core::time::Duration;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
@@ -19,6 +19,7 @@ use super::http::Question;
 use super::log;
 use super::lookout::Lookout;
 use super::mqtt::Mqtt;
+use super::pairings::{Pairings, Read};
 use super::ports::{LineChange, PortId, Ports};
 use super::post::Post;
 use super::reload::{Hangup, Reload};
@@ -29,9 +30,11 @@ use super::write_ahead::WriteAhead;
 use crate::config::Config;
 use crate::events::Event;
 use crate::exit::Stop;
+use crate::feeds::Feeds;
 use crate::hall::{Hall, LineId};
 use crate::journal::{Journal, NumbersFile};
-use crate::output::mqtt::{Message, MqttConfig};
+use crate::output::mqtt::payload::ClockPicture;
+use crate::output::mqtt::{BoardView, Message, MqttConfig};
 use crate::port::{PortInput, PortOrder};
 use crate::system_time::{LiveTime, Step};
 
@@ -47,6 +50,9 @@ pub(super) struct Desk {
     pub(super) tape: Option<Tape>,
     /// `None`: nothing is published.
     pub(super) mqtt: Option<Mqtt>,
+    /// `None`: nothing is broadcast.
+    pub(super) feeds: Option<Feeds>,
+    pub(super) pairings: Pairings,
     pub(super) greeting: Greeting,
     pub(super) lookout: Lookout,
     pub(super) lines: BTreeMap<PortId, PortLine>,
@@ -97,13 +103,14 @@ const MAX_FINISH: Duration = Duration::from_secs(2);
 impl Desk {
     /// Hands on the journal and the file of numbers; `None`: they cannot be opened, which is tried again.
     pub(super) fn open(
-        &self,
+        &mut self,
         commands: &mut Commands,
         journal: Option<Journal>,
         numbers: Option<NumbersFile>,
     ) {
         if let Some(journal) = &journal {
             commands.go_on(journal);
+            self.pairings.go_on(journal);
         }
         self.post.open(journal, numbers);
     }
@@ -163,6 +170,7 @@ impl Desk {
                     tracing::info!("the disk answers");
                     self.open(commands, started.journal, started.numbers);
                 }
+                read = self.pairings.next() => self.pair(read),
                 Some((port, input)) = inputs.recv() => self.handle_input(port, input),
                 received = commands.next() => {
                     let answer = commands.carry_out(self.time.now(), &mut self.hall, &received);
@@ -173,6 +181,15 @@ impl Desk {
             let now = self.time.now();
             self.hall.advance(now);
             self.settle(now);
+        }
+    }
+
+    /// Other pairings hold from now on, if they could be read.
+    fn pair(&mut self, read: Read) {
+        let now = self.time.now();
+        let paired = self.pairings.take(read);
+        if let Some(feeds) = &self.feeds {
+            feeds.pair_if(now, paired);
         }
     }
 
@@ -217,6 +234,10 @@ impl Desk {
         if let Some(tape) = &mut self.tape {
             tape.look(self.time.now());
         }
+        self.pairings.look(self.time.now(), &mut self.hall);
+        if let Some(feeds) = &self.feeds {
+            feeds.tick(self.time.now());
+        }
         if let Some(mqtt) = &mut self.mqtt {
             let health = self.situation.health(self.storage.state());
             mqtt.announce(self.time.now(), &self.hall, health);
@@ -236,6 +257,9 @@ impl Desk {
             tracing::warn!("the computer's clock was set forward by {seconds} s");
             if let Some(mqtt) = &mut self.mqtt {
                 mqtt.set_forward(by);
+            }
+            if let Some(feeds) = &self.feeds {
+                feeds.set_forward(at, by);
             }
         }
         for port_line in self.lines.values() {
@@ -316,7 +340,9 @@ impl Desk {
             self.greeting.apply(event);
             self.lookout.hear(&event.kind);
             self.day.hear(now);
+            self.pairings.hear(event);
         }
+        self.broadcast(now, &events, &touched);
         let mut messages = self
             .mqtt
             .as_mut()
@@ -327,6 +353,16 @@ impl Desk {
         }
         self.let_go(now);
         self.post.settle(now);
+    }
+
+    /// Tells the broadcast what has happened.
+    fn broadcast(&mut self, now: Timestamp, events: &[Event], touched: &BTreeSet<String>) {
+        let Some(feeds) = &mut self.feeds else { return };
+        feeds.take(now, events);
+        for board in touched.iter().filter_map(|name| self.hall.board(name)) {
+            let view = BoardView::new(board.tracker(), None, None).later_by(board.ahead());
+            feeds.take_clock(now, board.name(), ClockPicture::new(view.clock));
+        }
     }
 
     /// Lets go what need not wait for the tape any more.

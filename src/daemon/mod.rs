@@ -20,6 +20,8 @@ mod lookout;
 mod machine;
 mod mqtt;
 mod numbers;
+mod pairings;
+mod past;
 mod patience;
 mod ports;
 mod post;
@@ -44,7 +46,9 @@ use tokio::sync::mpsc;
 use crate::config::Config;
 use crate::events::LIVE_STREAM;
 use crate::exit::Stop;
+use crate::feeds::{FeedSettings, Feeds};
 use crate::journal::Journal;
+use crate::output::broadcast::EventFacts;
 use crate::output::mqtt::{Courier, MqttConfig, Outbox};
 use crate::system_time::{self, LiveTime, wall_time};
 use beginning::{PendingLock, Preparation, Prepared};
@@ -58,6 +62,7 @@ use lock::StateLock;
 use lookout::Lookout;
 use machine::MachineWatch;
 use numbers::Numbers;
+use pairings::Pairings;
 use patience::{MAX_WAIT, Waited, beside};
 use ports::Ports;
 use post::Post;
@@ -103,9 +108,13 @@ pub async fn run(config: Config, file: Option<PathBuf>) -> Result<()> {
     };
     let courier = config.mqtt.clone().map(start).transpose()?;
     let questions = config.http.map(http::serve);
+    let settings = FeedSettings::of(&config);
+    let facts = EventFacts::of(&config.event);
+    let (feeds, feed_tasks) = settings.is_any().then(|| Feeds::start(settings, &facts)).unzip();
     let mut daemon = Daemon {
         machine: MachineWatch::start(config.state_directory())?,
         questions,
+        feeds,
         started: wall_time(),
         outbox: courier.as_ref().map(|courier| courier.outbox().clone()),
         storage: Storage::default(),
@@ -120,6 +129,10 @@ pub async fn run(config: Config, file: Option<PathBuf>) -> Result<()> {
         ended = daemon.watch(&mut stop, Beginning::NewDay, None).await;
     }
     let _ = sd_notify::notify(&[sd_notify::NotifyState::Stopping]);
+    drop(daemon.feeds.take());
+    if let Some(tasks) = feed_tasks {
+        tasks.finish().await;
+    }
     if let (Some(courier), Some(outbox)) = (courier, &daemon.outbox) {
         courier.stop().await;
         if ended.is_ok() {
@@ -142,6 +155,8 @@ struct Daemon {
     machine: MachineWatch,
     /// Who asks how things are; `None`: nobody can.
     questions: Option<mpsc::Receiver<Question>>,
+    /// The broadcast; `None`: there is none.
+    feeds: Option<Feeds>,
     started: Timestamp,
 }
 
@@ -212,6 +227,7 @@ impl Daemon {
             time,
             mqtt,
             first,
+            past,
         } = prepared;
         let mut tape = match config.recorder.enabled {
             true => Some(Tape::start(config, time.clone(), self.storage.clone())?),
@@ -236,7 +252,18 @@ impl Daemon {
             lock: Arc::clone(&self.lock),
             work: Work::default(),
         })?;
+        let pairings = Pairings::start(config)?;
+        if let Some(feeds) = &self.feeds {
+            for (board, events) in past {
+                feeds.resume(time.now(), board, events);
+            }
+            if pairings.are_none() {
+                feeds.pair(time.now(), Arc::default());
+            }
+        }
         let mut desk = Desk {
+            feeds: self.feeds.clone(),
+            pairings,
             hall: started.hall,
             ports,
             post: Post::new(keeper, numbers, self.outbox.clone(), self.storage.clone()),
@@ -253,6 +280,7 @@ impl Daemon {
                 started: self.started,
                 machine: self.machine.clone(),
                 outbox: self.outbox.clone(),
+                reports: self.feeds.as_ref().map(Feeds::reports).cloned(),
             },
             day: Day::new(time.now(), system_time::local_zone()),
             time,

@@ -13,6 +13,7 @@ use super::log;
 use super::patience::beside;
 use crate::config::{Config, ConfigError, KnownBy, NamedBoard};
 use crate::journal::Run;
+use crate::output::broadcast::EventFacts;
 
 /// Waits for SIGHUP, and reads the file.
 #[derive(Debug)]
@@ -127,6 +128,9 @@ impl Change {
         note(moved, "`state_directory`");
         note(old.mqtt != new.mqtt, "[mqtt]");
         note(old.http != new.http, "[http]");
+        note(old.publish != new.publish, "[publish]");
+        note(old.lichess != new.lichess, "[lichess]");
+        note(old.pairings != new.pairings, "`pairings`");
         note(old.journal != new.journal, "[journal]");
         note(old.recorder != new.recorder, "[recorder]");
         note(old.ports != new.ports, "[ports] and [[port]]");
@@ -228,6 +232,10 @@ impl Desk {
             self.hall.reconfigure(now, crate::restart::names(&change.config));
             self.post.note(Run::reloaded(now, &change.config.of_boards));
             log::modes(&change.config);
+            self.pairings.configure(&change.config);
+            if let Some(feeds) = &self.feeds {
+                feeds.rename(now, EventFacts::of(&change.config.event));
+            }
             for (before, name) in renamed(config, &change.config) {
                 if self.hall.board(&before).is_some_and(|board| !board.is_idle()) {
                     tracing::warn!(

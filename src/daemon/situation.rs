@@ -6,6 +6,7 @@ use super::machine::MachineWatch;
 use crate::events::version_text;
 use crate::hall::{Board, Hall};
 use crate::output::mqtt::{ConnectionState, DaemonHealth, DeliveryState, LineHealth, Outbox, StorageState};
+use crate::output::reports::Reports;
 use crate::output::status::{BoardStatus, Status};
 
 /// What is beside the boards.
@@ -16,6 +17,8 @@ pub(super) struct Situation {
     pub(super) machine: MachineWatch,
     /// `None`: no broker is configured.
     pub(super) outbox: Option<Outbox>,
+    /// How the places of the broadcast fare; `None`: there is none.
+    pub(super) reports: Option<Reports>,
 }
 
 impl Situation {
@@ -25,6 +28,7 @@ impl Situation {
             storage,
             delivery: self.outbox.as_ref().map(delivery).unwrap_or_default(),
             machine: self.machine.state(),
+            outputs: self.reports.as_ref().map(Reports::all).unwrap_or_default(),
         }
     }
 

@@ -277,6 +277,8 @@ vocabulary! {
         Claim = "claim",
         /// Decide a claim.
         DecideClaim = "decide_claim",
+        /// Put the board at another table.
+        SetTable = "set_table",
         /// Take a board that is gone out of everything that is published.
         Forget = "forget",
     }

@@ -7,19 +7,20 @@
 //! value, and results only that the standard has.
 
 mod main_line;
+mod tags;
 
 use core::fmt::Write;
 
+use kiebitz_hardware::Timestamp;
 use shakmaty::Color;
 use shakmaty::fen::Fen;
 
 use crate::events::record::{GameRecord, MoveRecord};
-use crate::events::{EndReason, GameResult, time_text};
-use crate::laws::TimeControl;
-use crate::output::clock;
-use crate::tournament::number_in;
+use crate::events::{EndReason, GameResult, Players};
+use crate::output::clock::{self, ClockPicture};
 use crate::tracker::Variant;
 use main_line::MainLine;
+use tags::Heading;
 
 /// The game as PGN, with every mover's clock (`%clk`) and, where known, the time they took (`%emt`).
 ///
@@ -35,6 +36,76 @@ pub fn public_pgn(record: &GameRecord) -> String {
     write(record, Comments::Clock)
 }
 
+/// What is known of a game of a round beside its record.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OfRound<'b> {
+    /// What the game is called from before its first move until long after its last.
+    pub(crate) id: &'b str,
+    /// The event's name, where the game does not have it.
+    pub(crate) event: Option<&'b str>,
+    /// Where it takes place.
+    pub(crate) site: Option<&'b str>,
+    /// What the clock shows, and when it did for those who read this; while the game is played.
+    pub(crate) clock: Option<(ClockPicture, Timestamp)>,
+}
+
+/// A game that is to be played, or that was decided without being played.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Unplayed<'u> {
+    /// Who was to play it.
+    pub(crate) players: &'u Players,
+    /// How it was decided.
+    pub(crate) result: GameResult,
+    /// Its day, as in "2026-11-23".
+    pub(crate) date: Option<&'u str>,
+    /// As PGN has it.
+    pub(crate) time_control: Option<&'u str>,
+    /// The position that was drawn for it, in Chess960.
+    pub(crate) start_fen: Option<&'u str>,
+}
+
+/// A game of a round, for whoever broadcasts it.
+pub(crate) fn broadcast_pgn(record: &GameRecord, known: OfRound<'_>) -> String {
+    let line = MainLine::of(record);
+    let of_game = Heading::of(record, line.has_start);
+    let heading = Heading {
+        event: of_game.event.or(known.event),
+        site: of_game.site.or(known.site),
+        id: Some(known.id),
+        clock: known
+            .clock
+            .filter(|_| record.ended.is_none() && !record.moves.is_empty()),
+        ..of_game
+    };
+    with_moves(&heading, record, line, Comments::ClockAndElapsed)
+}
+
+/// A game of a round of which no move was played.
+pub(crate) fn unplayed_pgn(game: Unplayed<'_>, known: OfRound<'_>) -> String {
+    let heading = Heading {
+        event: known.event,
+        site: known.site,
+        date: game.date.map(str::to_owned),
+        round: None,
+        players: Some(game.players),
+        result: game.result,
+        reason: (game.result != GameResult::Unknown).then_some(EndReason::Default),
+        board: None,
+        started: None,
+        time_control: game.time_control,
+        variant: game.start_fen.map(|_| Variant::Chess960),
+        start_fen: game.start_fen,
+        id: Some(known.id),
+        clock: None,
+    };
+    format!("{}\n{}\n", heading.text(), result(game.result))
+}
+
+/// The moves that every reader can play: not an irregular one, nor what comes after it.
+pub(crate) fn regular_moves(record: &GameRecord) -> &[MoveRecord] {
+    record.moves.get(..MainLine::of(record).moves).unwrap_or_default()
+}
+
 /// What follows each move.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Comments {
@@ -44,57 +115,17 @@ enum Comments {
 
 fn write(record: &GameRecord, comments: Comments) -> String {
     let line = MainLine::of(record);
-    let mut pgn = tags(record, line);
+    with_moves(&Heading::of(record, line.has_start), record, line, comments)
+}
+
+fn with_moves(heading: &Heading<'_>, record: &GameRecord, line: MainLine, comments: Comments) -> String {
+    let mut pgn = heading.text();
     pgn.push('\n');
     let mut lines = Lines::default();
     movetext(record, line, comments, &mut lines);
     lines.word(result(record.result));
     pgn.push_str(&lines.finish());
     pgn
-}
-
-fn tags(record: &GameRecord, line: MainLine) -> String {
-    let name = |of: Option<&String>| of.cloned().unwrap_or_else(|| UNKNOWN.to_owned());
-    let players = record.players.as_ref();
-    let round = record
-        .round
-        .map_or_else(|| UNKNOWN.to_owned(), |round| round.to_string());
-    let mut tags = vec![
-        ("Event", name(record.event.as_ref())),
-        ("Site", name(record.site.as_ref())),
-        ("Date", date(record)),
-        ("Round", round),
-        ("White", name(players.and_then(|players| players.white.as_ref()))),
-        ("Black", name(players.and_then(|players| players.black.as_ref()))),
-        ("Result", result(record.result).to_owned()),
-        ("Board", board(&record.board).to_owned()),
-    ];
-    tags.push(("UTCDate", date(record)));
-    tags.push(("UTCTime", time(record)));
-    if let Some(control) = &record.time_control {
-        // What PGN cannot say is unknown to its readers.
-        let known = TimeControl::from_pgn(control).is_ok();
-        tags.push(("TimeControl", if known { control } else { UNKNOWN }.to_owned()));
-    }
-    if let Some(termination) = record.reason.map(termination) {
-        tags.push(("Termination", termination.to_owned()));
-    }
-    if matches!(record.variant, Variant::Chess960 | Variant::WrongStart) {
-        tags.push(("Variant", "Chess960".to_owned()));
-    }
-    if line.has_start && record.start_fen != STANDARD {
-        tags.push(("SetUp", "1".to_owned()));
-        tags.push(("FEN", record.start_fen.clone()));
-    }
-    tags.iter().fold(String::new(), |mut text, (name, value)| {
-        let _ = writeln!(text, "[{name} \"{}\"]", quoted(value));
-        text
-    })
-}
-
-/// The board's number where its name ends in one, as in "board-7"; else its name.
-fn board(name: &str) -> &str {
-    number_in(name).unwrap_or(name)
 }
 
 fn movetext(record: &GameRecord, line: MainLine, comments: Comments, lines: &mut Lines) {
@@ -175,25 +206,8 @@ fn first_turn(start_fen: &str) -> (u32, Color) {
     })
 }
 
-/// The day on which the game was started, UTC.
-fn date(record: &GameRecord) -> String {
-    let started = time_text(record.started);
-    started
-        .split('T')
-        .next()
-        .map_or_else(|| "????.??.??".to_owned(), |day| day.replace('-', "."))
-}
-
-fn time(record: &GameRecord) -> String {
-    let started = time_text(record.started);
-    started.split_once('T').map_or_else(
-        || "??:??:??".to_owned(),
-        |(_, time)| time.chars().take(8).collect(),
-    )
-}
-
 /// The result as PGN can say it: it has no word for a game that both lose, or that one loses and the other draws.
-const fn result(result: GameResult) -> &'static str {
+pub(crate) const fn result(result: GameResult) -> &'static str {
     match result {
         GameResult::BothLose | GameResult::HalfForWhite | GameResult::HalfForBlack => {
             GameResult::Unknown.as_str()
@@ -216,44 +230,6 @@ fn explained(record: &GameRecord) -> Option<String> {
         }
     };
     Some(format!("{}: {of_result}", record.result))
-}
-
-/// The PGN standard's word for what ended the game.
-const fn termination(reason: EndReason) -> &'static str {
-    match reason {
-        EndReason::Arbiter => "adjudication",
-        EndReason::Flag => "time forfeit",
-        EndReason::IllegalMoves | EndReason::Default | EndReason::Conduct => "rules infraction",
-        EndReason::Reset | EndReason::Adjourned | EndReason::Void => "unterminated",
-        EndReason::Checkmate
-        | EndReason::Stalemate
-        | EndReason::DeadPosition
-        | EndReason::Fivefold
-        | EndReason::SeventyFiveMoves
-        | EndReason::Kings
-        | EndReason::ResultPiece
-        | EndReason::Gap
-        | EndReason::Resignation
-        | EndReason::Agreement
-        | EndReason::Claim
-        | EndReason::Quickplay => "normal",
-    }
-}
-
-/// A tag's value: backslashes escaped, line breaks and other control characters left out. A quotation mark becomes an
-/// apostrophe: the standard has an escape for it, but not every reader.
-fn quoted(value: &str) -> String {
-    value
-        .chars()
-        .filter(|c| !c.is_control())
-        .fold(String::new(), |mut text, c| {
-            match c {
-                '"' => text.push('\''),
-                '\\' => text.push_str("\\\\"),
-                c => text.push(c),
-            }
-            text
-        })
 }
 
 /// Words filled into lines.

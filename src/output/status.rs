@@ -64,6 +64,14 @@ impl Status {
             let problem = keeping.problem.as_deref();
             problems.extend(problem.map(|problem| format!("{what}: {problem}")));
         }
+        for (output, report) in &daemon.outputs {
+            problems.extend(
+                report
+                    .problems
+                    .iter()
+                    .map(|problem| format!("{output}: {problem}")),
+            );
+        }
         if broker == Some(false) {
             problems.push("the broker is not connected".to_owned());
         }

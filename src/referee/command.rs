@@ -67,6 +67,8 @@ pub enum Order {
     Claim(PlayersClaim),
     /// A claim is decided.
     DecideClaim(DecideClaim),
+    /// The board stands at another table.
+    SetTable(SetTable),
     /// The board is gone: nothing of it is to be published any more.
     Forget,
 }
@@ -190,6 +192,17 @@ pub struct StartRound {
     /// When it begins; without it, now.
     #[serde(default, deserialize_with = "some_time")]
     pub begins: Option<Timestamp>,
+    /// Its number, from 1: all boards get its pairings. Without it they go on as they would.
+    pub round: Option<u32>,
+}
+
+/// `set_table`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SetTable {
+    /// Its number, from 1.
+    #[serde(deserialize_with = "table")]
+    pub table: u32,
 }
 
 /// `claim`.
@@ -387,6 +400,7 @@ fn order(action: Action, arguments: &Value) -> Result<Order, InvalidCommand> {
         Action::Identify => read::<Nothing>(action, arguments).map(|Nothing {}| Order::Identify)?,
         Action::SyncClockSides => Order::SyncClockSides(read(action, arguments)?),
         Action::StartRound => Order::StartRound(read(action, arguments)?),
+        Action::SetTable => Order::SetTable(read(action, arguments)?),
         Action::Claim => Order::Claim(read(action, arguments)?),
         Action::DecideClaim => Order::DecideClaim(read(action, arguments)?),
         Action::Forget => read::<Nothing>(action, arguments).map(|Nothing {}| Order::Forget)?,
@@ -405,6 +419,14 @@ struct Nothing {}
 
 const fn first() -> u32 {
     1
+}
+
+fn table<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    let table = u32::deserialize(deserializer)?;
+    let is_one = (1..=9999).contains(&table);
+    is_one
+        .then_some(table)
+        .ok_or_else(|| serde::de::Error::custom(format!("{table} is no number of a table, 1 to 9999")))
 }
 
 fn side<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Side, D::Error> {

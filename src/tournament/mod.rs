@@ -14,6 +14,7 @@ mod names;
 mod people;
 mod pgn;
 mod read;
+pub mod seating;
 mod table;
 mod text;
 mod trf;

@@ -11,6 +11,8 @@
 #[cfg(target_os = "linux")]
 mod arbiter;
 mod backup;
+#[cfg(target_os = "linux")]
+mod broadcast;
 #[cfg(unix)]
 mod bus;
 #[cfg(unix)]

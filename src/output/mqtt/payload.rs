@@ -9,8 +9,9 @@ use serde::Serialize;
 use shakmaty::{Bitboard, Board, Color};
 
 use crate::events::record::{GameRecord, MoveRecord};
-use crate::events::{Clock, EndReason, EventKind, Flag, GameResult, Players, color, rfc3339, rfc3339_option};
-use crate::tracker::{ClockFace, Orientation, Variant};
+use crate::events::{Clock, EndReason, EventKind, GameResult, Players, color, rfc3339, rfc3339_option};
+pub use crate::output::clock::ClockPicture;
+use crate::tracker::{Orientation, Variant};
 pub use daemon::{DaemonHealth, DaemonState, DeliveryState, Disk, Keeping, Machine, Online, StorageState};
 
 /// Of a board: whether it is there, and what it is.
@@ -73,24 +74,6 @@ pub(crate) struct Dated<'a, T> {
     pub(crate) content: &'a T,
     #[serde(serialize_with = "rfc3339")]
     pub(crate) as_of: Timestamp,
-}
-
-/// What the clock shows. A client counts down the running side by itself from `as_of`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct ClockPicture {
-    /// White's time; `None` without a clock, or before White's side of it is known.
-    pub white_ms: Option<u64>,
-    /// Black's time.
-    pub black_ms: Option<u64>,
-    /// white, black, or `None` when nobody's time runs.
-    #[serde(serialize_with = "color::option::serialize")]
-    pub running: Option<Color>,
-    /// Whose flag is shown as fallen: white, black, both; absent while none is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub flag: Option<Flag>,
-    /// Arrival of the reading.
-    #[serde(serialize_with = "rfc3339_option")]
-    pub as_of: Option<Timestamp>,
 }
 
 /// What the clock showed, for spectators.
@@ -247,26 +230,6 @@ impl Placement {
             differs: expected
                 .map(|(_, differs)| differs.into_iter().map(|square| square.to_string()).collect())
                 .unwrap_or_default(),
-        }
-    }
-}
-
-impl ClockPicture {
-    /// Of what the clock shows.
-    #[must_use]
-    pub fn new(face: Option<ClockFace>) -> Self {
-        face.map_or_else(Self::default, |face| Self::of_reading(face.into(), face.as_of))
-    }
-
-    /// Of a reading of the clock at `as_of`.
-    #[must_use]
-    pub fn of_reading(clock: Clock, as_of: Timestamp) -> Self {
-        Self {
-            white_ms: Some(clock.white_ms),
-            black_ms: Some(clock.black_ms),
-            running: clock.running,
-            flag: clock.flag,
-            as_of: Some(as_of),
         }
     }
 }

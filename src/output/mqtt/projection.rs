@@ -4,17 +4,18 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::{Bitboard, Color};
+use shakmaty::Bitboard;
 
 use super::brief::Brief;
 use super::health::{Health, HealthPicture, LineHealth};
 use super::message::Message;
-use super::payload::{BoardState, ClockPicture, Dated, Placement};
+use super::payload::{BoardState, Dated, Placement};
 use super::public::PublicProjection;
 use super::topics::BoardTopics;
 use crate::events::incidents::Incidents;
 use crate::events::record::{GameRecord, Games};
 use crate::events::{Event, EventKind, Incident, version_text};
+use crate::output::clock::ClockPicture;
 use crate::output::pgn::pgn;
 use crate::referee::command::Announced;
 use crate::tracker::{ClockFace, Orientation, Tracker};
@@ -92,10 +93,6 @@ struct Published {
     public: Option<bool>,
     discovery: bool,
 }
-
-/// The largest difference from a client's own count that is not published. The board reports whole seconds, up to a
-/// second late: only beyond this was a clock set or corrected.
-const MAX_DRIFT: Duration = Duration::from_secs(2);
 
 impl Projection {
     /// For a board without events. `host` is the daemon's.
@@ -358,10 +355,7 @@ impl Projection {
             published.placement = Some(placement);
         }
         let clock = ClockPicture::new(view.clock);
-        if published
-            .clock
-            .is_none_or(|published| differs(&published, &clock))
-        {
+        if published.clock.is_none_or(|published| published.differs(&clock)) {
             messages.push(Message::retained(&self.topics.clock, &clock));
             self.public.take_clock(now, &clock);
             published.clock = Some(clock);
@@ -391,38 +385,6 @@ impl<'a> BoardView<'a> {
         }
         self
     }
-}
-
-/// Whether a client that counts down from `published` shows something other than the reading.
-fn differs(published: &ClockPicture, reading: &ClockPicture) -> bool {
-    if published.running != reading.running || published.flag != reading.flag {
-        return true;
-    }
-    let elapsed = match (published.as_of, reading.as_of) {
-        (Some(published), Some(reading)) => reading.saturating_duration_since(published),
-        (None, None) => return false,
-        _ => return true,
-    };
-    let side_differs = |runs: bool, published: Option<u64>, reading: Option<u64>| {
-        let (Some(published), Some(reading)) = (published, reading) else {
-            return published != reading;
-        };
-        if runs {
-            let shown = Duration::from_millis(published).saturating_sub(elapsed);
-            shown.abs_diff(Duration::from_millis(reading)) > MAX_DRIFT
-        } else {
-            published != reading
-        }
-    };
-    side_differs(
-        published.running == Some(Color::White),
-        published.white_ms,
-        reading.white_ms,
-    ) || side_differs(
-        published.running == Some(Color::Black),
-        published.black_ms,
-        reading.black_ms,
-    )
 }
 
 #[cfg(test)]

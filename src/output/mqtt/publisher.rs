@@ -255,13 +255,19 @@ impl Publisher {
     }
 }
 
-/// What is told at once: what is wrong with journal and recordings, and with the power. How much waits meanwhile, and
-/// all else, is told each minute.
+/// What is told at once: what is wrong with journal and recordings, with the power, and with what gets the broadcast. How
+/// much waits meanwhile, and all else, is told each minute.
 fn urgent(health: Option<&DaemonHealth>) -> Option<impl PartialEq> {
-    let DaemonHealth { storage, machine, .. } = health?;
+    let DaemonHealth {
+        storage,
+        machine,
+        outputs,
+        ..
+    } = health?;
+    let failing: Vec<&String> = outputs.values().flat_map(|report| &report.problems).collect();
     let both = [&storage.journal, &storage.recordings];
     let problems = both.map(|keeping| (keeping.ok, keeping.problem.as_deref()));
-    Some((problems, machine.disk.is_some(), machine.under_voltage))
+    Some((problems, machine.disk.is_some(), machine.under_voltage, failing))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ mod strict;
 use super::*;
 use crate::events::record::Games;
 use crate::events::record::tests::{clock, event, ply, started};
-use crate::events::{Clock, CompletedBy, DecidedBy, EventKind, GameResult, Move};
+use crate::events::{Clock, CompletedBy, DecidedBy, EventKind, GameResult, Move, PlayerFacts, Players};
 
 /// What a reader makes of a PGN.
 #[derive(Default)]
@@ -281,10 +281,18 @@ fn tag_values_cannot_break_out() {
     else {
         unreachable!()
     };
-    let players = Some(crate::events::Players {
+    let players = Some(Players {
         white: Some("O\"Brien\\ \"]\n[Result \"0-1".to_owned()),
         black: Some("Müller, Jürgen".to_owned()),
-        ..crate::events::Players::default()
+        black_player: Some(Box::new(PlayerFacts {
+            fide_id: Some(4_600_000),
+            title: Some("FM".to_owned()),
+            rating: Some(2301),
+            federation: Some("GER".to_owned()),
+            team: Some("SK \"Kiebitz\"".to_owned()),
+        })),
+        table: Some(12),
+        ..Players::default()
     });
     let kind = EventKind::GameStarted {
         start_fen,
@@ -302,29 +310,17 @@ fn tag_values_cannot_break_out() {
         round: Some(3),
     };
     games.apply(&event(1, kind));
-    let read = read(&pgn(record(&games)));
+    let text = pgn(record(&games));
+    let read = read(&text);
     assert_eq!(read.tags["White"], "O'Brien\\ '][Result '0-1");
     assert_eq!(read.tags["Black"], "Müller, Jürgen");
     assert_eq!(read.tags["Result"], "*");
     assert_eq!(read.tags["Event"], "Club 'Kiebitz'");
     assert_eq!(read.tags["Site"], "Bremen GER");
-    assert_eq!(read.tags["Round"], "3");
-}
-
-#[test]
-fn board_has_its_number_or_its_name() {
-    for (name, number) in [
-        ("board-7", "7"),
-        ("tisch12", "12"),
-        ("board-07", "7"),
-        ("3", "3"),
-        ("11608", "11608"),
-        ("ttyUSB0", "ttyUSB0"),
-        ("stage", "stage"),
-        ("", ""),
-    ] {
-        assert_eq!(board(name), number, "{name}");
-    }
+    assert_eq!((&*read.tags["Round"], &*read.tags["Board"]), ("3.12", "12"));
+    let black = ["BlackFideId", "BlackTitle", "BlackElo", "BlackTeam"].map(|tag| &*read.tags[tag]);
+    assert_eq!(black, ["4600000", "FM", "2301", "SK 'Kiebitz'"]);
+    assert!(!text.contains("[WhiteTitle"), "{text}");
 }
 
 /// The reply to an illegal move may be legal in its position; a reader that has not come so far cannot play it.

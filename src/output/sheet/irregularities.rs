@@ -129,6 +129,7 @@ fn commanded(by: &str, action: Action, error: Option<&str>) -> String {
         Action::Claim => ("took down a claim of a draw", "take down a claim of a draw"),
         Action::DecideClaim => ("decided a claim of a draw", "decide a claim of a draw"),
         Action::Identify => ("identified the board", "identify the board"),
+        Action::SetTable => ("put the board at another table", "put the board at another table"),
         Action::Forget => ("had the board forgotten", "have the board forgotten"),
     };
     match error {

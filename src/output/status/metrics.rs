@@ -33,6 +33,12 @@ pub(crate) fn metrics(status: &Status) -> String {
         text.numbers(delivery(connected, &status.daemon.delivery));
     }
     text.numbers(machine(&status.daemon.machine));
+    let outputs = status.daemon.outputs.iter();
+    let well = outputs.map(|(name, report)| {
+        let label = format!("{{output=\"{}\"}}", escaped(name));
+        (label, f64::from(u8::from(report.ok)))
+    });
+    text.metric("output_ok", GAUGE, "Whether a place gets the broadcast.", well);
     boards(&mut text, &status.boards);
     text.0
 }

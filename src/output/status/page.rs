@@ -35,6 +35,7 @@ pub(crate) fn page(status: &Status) -> String {
                     ul { @for problem in &status.problems { li.bad { (problem) } } }
                 }
                 (boards(status))
+                (outputs(status))
                 (computer(status))
                 p { a href="health" { "JSON" } " · " a href="metrics" { "metrics" } }
             }
@@ -71,6 +72,28 @@ fn row(board: &BoardStatus, now: Timestamp) -> Markup {
                 None => { "never" }
             } }
             td { (board.port) @if let Some(serial) = &board.serial { ", serial " (serial) } }
+        }
+    }
+}
+
+/// What gets the broadcast.
+fn outputs(status: &Status) -> Markup {
+    html! {
+        @if !status.daemon.outputs.is_empty() {
+            h2 { "Broadcast" }
+            table {
+                thead { tr { th { "to" } th { "state" } th { "last" } } }
+                tbody { @for (name, report) in &status.daemon.outputs { tr {
+                    td { (name) }
+                    @if report.ok { td { "is well" } } @else { td.bad { "needs attention" } }
+                    td { @match report.last {
+                        Some(last) => {
+                            (report.did) ", " (status.as_of.saturating_duration_since(last).as_secs()) " s ago"
+                        }
+                        None => { "nothing yet" }
+                    } }
+                } } }
+            }
         }
     }
 }

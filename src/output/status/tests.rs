@@ -1,7 +1,8 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
 use crate::output::mqtt::{Disk, Keeping, Machine, StorageState};
+use crate::output::reports::OutputReport;
 
 const NOW: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
 
@@ -77,6 +78,10 @@ fn the_page_shows_foreign_names_as_text() {
 
 #[test]
 fn what_needs_a_person_is_named() {
+    let refused = OutputReport {
+        problems: vec!["round 3: 3.1, A - B is not taken".to_owned()],
+        ..OutputReport::default()
+    };
     let fails = Keeping {
         ok: false,
         problem: Some("the disk is full".to_owned()),
@@ -87,15 +92,18 @@ fn what_needs_a_person_is_named() {
             journal: fails,
             ..StorageState::default()
         },
+        outputs: BTreeMap::from([("Lichess".to_owned(), refused)]),
         ..DaemonHealth::default()
     };
     let status = Status::new("pi", (NOW, NOW), Some(false), daemon, Vec::new());
+    assert!(page(&status).contains("round 3: 3.1, A - B is not taken"));
     assert_eq!(
         (status.ok, status.problems),
         (
             false,
             vec![
                 "journal: the disk is full".to_owned(),
+                "Lichess: round 3: 3.1, A - B is not taken".to_owned(),
                 "the broker is not connected".to_owned()
             ]
         )

@@ -93,6 +93,7 @@ impl Announced {
             | Action::Identify
             | Action::Claim
             | Action::Forget
+            | Action::SetTable
             | Action::DecideClaim
             | Action::SyncClockSides => {}
         }

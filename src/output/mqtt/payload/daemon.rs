@@ -1,9 +1,12 @@
 //! What a daemon says of itself.
 
+use std::collections::BTreeMap;
+
 use kiebitz_hardware::Timestamp;
 use serde::Serialize;
 
 use crate::events::{rfc3339, rfc3339_option};
+use crate::output::reports::OutputReport;
 
 /// Of a daemon: whether it is there, and what it serves.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -47,6 +50,9 @@ pub struct DaemonHealth {
     pub delivery: DeliveryState,
     /// The computer.
     pub machine: Machine,
+    /// How the places fare that get the broadcast, by name; absent where there are none.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub outputs: BTreeMap<String, OutputReport>,
 }
 
 /// How far the broker has what is published.

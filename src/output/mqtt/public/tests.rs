@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::events::record::tests::{clock, ply, started};
-use crate::events::{CompletedBy, DecidedBy, EndReason, SettledBy};
+use crate::events::{CompletedBy, CorrectionReason, DecidedBy, EndReason, EventKind, GameResult, SettledBy};
 use crate::output::mqtt::Prefix;
 use crate::tracker::Variant;
 
@@ -555,8 +555,8 @@ fn after_a_day_of_blitz_only_the_last_half_hour_is_held() {
         // A clock that counts up by itself.
         projection.take_clock(now, &ClockPicture::of_reading(clock(600), now));
         projection.release(now);
-        most = most.max(projection.held.len());
+        most = most.max(projection.delayed.held.len());
     }
     assert_eq!(most, 1800 + 600);
-    assert!(projection.held.capacity() < 2 * 4096);
+    assert!(projection.delayed.held.capacity() < 2 * 4096);
 }

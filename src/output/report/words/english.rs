@@ -253,6 +253,7 @@ pub(super) const WORDS: Words = Words {
         ("start_round", "start of the round"),
         ("claim", "claim of a draw"),
         ("decide_claim", "decision on a claim"),
+        ("set_table", "put the board at another table"),
         ("forget", "forget the board"),
     ],
     arguments: &[

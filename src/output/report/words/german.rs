@@ -260,6 +260,7 @@ pub(super) const WORDS: Words = Words {
         ("start_round", "Beginn der Runde"),
         ("claim", "Antrag auf Remis"),
         ("decide_claim", "Entscheidung über einen Antrag"),
+        ("set_table", "Brett an einen anderen Tisch stellen"),
         ("forget", "Brett vergessen"),
     ],
     arguments: &[

@@ -1,0 +1,50 @@
+use super::*;
+
+const ROUND: &str = "[Event \"Open\"]\n[Round \"3.1\"]\n[White \"Adler, J.\"]\n[Black \"Berg, I.\"]\n\n\
+    {0-0: both\nplayers lose} 1. e4 {[%clk 0:10:00][%emt 0:00:01]} 1... e5\n{[%clk 0:10:00]} 2. O-O {[%emt 0:00:02]} *\n\
+    \n[Event \"Open\"]\n[Round \"3.2\"]\n[White \"Clausen, P.\"]\n[Black \"Dorn, U.\"]\n\n*\n";
+
+#[test]
+fn a_round_is_known_by_the_number_in_its_name() {
+    let numbers = ["Round 3", "Runde 12", "2026: Round 4", "Final", ""].map(number_of);
+    assert_eq!(numbers, [Some(3), Some(12), Some(4), None, None]);
+}
+
+#[test]
+fn what_lichess_has_not_taken_is_noticed() {
+    let text = Text::of(ROUND);
+    assert_eq!(text.text, ROUND);
+    let known: Vec<(&str, usize)> = text.games.iter().map(|game| (&*game.name, game.plies)).collect();
+    assert_eq!(
+        known,
+        [
+            ("3.1, Adler, J. - Berg, I.", 3),
+            ("3.2, Clausen, P. - Dorn, U.", 0)
+        ]
+    );
+    let (whole, problems) = text.compare(&[Pushed::Moves(3), Pushed::Moves(0)]);
+    assert!(whole && problems.is_empty());
+    let (whole, _) = text.compare(&[Pushed::Moves(2), Pushed::Moves(0)]);
+    assert!(!whole, "a move is missing");
+    let (whole, problems) = text.compare(&[Pushed::Moves(3)]);
+    assert!(!whole && problems == ["Lichess has read 1 of 2 games"]);
+    let (whole, problems) =
+        text.compare(&[Pushed::Refused("Cannot parse moves".to_owned()), Pushed::Moves(0)]);
+    // The same again would be refused again.
+    assert!(whole && problems == ["3.1, Adler, J. - Berg, I. is not taken: Cannot parse moves"]);
+}
+
+#[test]
+fn what_is_too_much_is_cut_and_told() {
+    let many = vec![ROUND; 60].join("\n");
+    let text = Text::of(&many);
+    assert_eq!(text.games.len(), 100);
+    assert_eq!(
+        text.problems,
+        ["Lichess takes 100 games of a round: the last 20 are not there"]
+    );
+    assert_eq!(text.text.matches("[Event ").count(), 100);
+    let long = ROUND.replace("1... e5", &"1... e5 {[%emt 0:00:05]} ".repeat(10_000));
+    let text = Text::of(&vec![long; 3].join("\n"));
+    assert!(!text.text.contains("%emt") && text.text.len() < MAX_TEXT && text.problems.is_empty());
+}

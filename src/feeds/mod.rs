@@ -1,0 +1,284 @@
+//! Brings the broadcast to where people see it: a task that follows what happens, and one for each place that gets it.
+//!
+//! What is seen is [made](crate::output::broadcast) of events and pairings alone, and is the same wherever those come
+//! from. A place gets all files as they are at a moment, and finds out itself what has changed for it: one that was away
+//! gets what is now, and holds up nobody.
+
+mod lichess;
+mod store;
+mod web;
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use kiebitz_hardware::Timestamp;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
+
+use crate::config::{Config, Lichess, Publish};
+use crate::events::Event;
+use crate::output::broadcast::{Broadcast, EventFacts, Files};
+use crate::output::mqtt::is_open_to_all;
+use crate::output::mqtt::payload::ClockPicture;
+use crate::output::reports::Reports;
+use crate::tournament::Tournament;
+
+/// All files at a moment.
+type Snapshot = watch::Receiver<Arc<Files>>;
+
+/// What the task is told, with the time of it.
+#[derive(Debug)]
+enum News {
+    Events(Vec<Event>),
+    Clock(String, ClockPicture),
+    /// What the journal has of a board.
+    Past(String, Vec<Event>),
+    /// `None`: they cannot be read, and those before hold.
+    Pairings(Option<Arc<Tournament>>),
+    Facts(EventFacts),
+    SetForward(Duration),
+    /// Time passes.
+    Tick,
+}
+
+/// Tells the task what happens.
+#[derive(Debug, Clone)]
+pub(crate) struct Feeds {
+    news: mpsc::UnboundedSender<(Timestamp, News)>,
+    reports: Reports,
+    /// The last reading of each clock that was told.
+    clocks: BTreeMap<String, ClockPicture>,
+}
+
+/// The tasks, to be waited for at the end.
+#[derive(Debug)]
+pub(crate) struct FeedTasks {
+    tasks: Vec<JoinHandle<()>>,
+}
+
+/// What is to be done, by the configuration.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct FeedSettings {
+    publish: Option<Publish>,
+    lichess: Option<Lichess>,
+    /// The delay of what has none of its own.
+    delay: Duration,
+    /// Where is noted what was created elsewhere.
+    notes: PathBuf,
+}
+
+/// What happens within this time is published together.
+const GATHERED: Duration = Duration::from_millis(150);
+/// So long places may take at the end for what they have not got yet.
+const MAX_FINISH: Duration = Duration::from_secs(5);
+
+impl FeedSettings {
+    pub(crate) fn of(config: &Config) -> Self {
+        let usual = config
+            .mqtt
+            .as_ref()
+            .map(crate::output::mqtt::MqttConfig::public_delay);
+        Self {
+            publish: config.publish.clone(),
+            lichess: config.lichess.clone(),
+            delay: usual.unwrap_or_default(),
+            notes: config.state_directory().join("lichess.json"),
+        }
+    }
+
+    fn warn_of_open_secrets(&self) {
+        let of_publish = self.publish.iter().flat_map(Publish::secrets);
+        let of_lichess = self
+            .lichess
+            .iter()
+            .filter_map(|lichess| lichess.token_file.as_deref());
+        for file in of_publish.chain(of_lichess).filter(|file| is_open_to_all(file)) {
+            let file = file.display();
+            tracing::warn!(
+                "everyone on this computer may read {file}, and a secret is in it: chmod 640 {file}"
+            );
+        }
+    }
+
+    /// Whether there is anything to be done.
+    pub(crate) const fn is_any(&self) -> bool {
+        self.publish.is_some() || self.lichess.is_some()
+    }
+}
+
+impl Feeds {
+    /// Starts the tasks. Must be called within a runtime.
+    pub(crate) fn start(settings: FeedSettings, facts: &EventFacts) -> (Self, FeedTasks) {
+        // Where several parts of a program bring cryptography along, one has to be chosen; it may have been.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        settings.warn_of_open_secrets();
+        let reports = Reports::default();
+        let (news, told) = mpsc::unbounded_channel();
+        let mut follower = Follower {
+            told,
+            shows: BTreeMap::new(),
+            facts: facts.clone(),
+            paired: false,
+        };
+        let mut tasks = Vec::new();
+        if let Some(publish) = settings.publish {
+            let files = follower.show(publish.delay.unwrap_or(settings.delay));
+            for target in &publish.to {
+                let place = store::Place::new(target.clone(), publish.clone());
+                tasks.push(tokio::spawn(place.follow(files.clone(), reports.clone())));
+            }
+            if let Some(address) = publish.listen {
+                // It serves as long as the program runs, and there is nothing to finish.
+                tokio::spawn(web::serve(address, files));
+            }
+        }
+        if let Some(lichess) = settings.lichess {
+            let files = follower.show(lichess.delay.unwrap_or(settings.delay));
+            let name = facts.name.clone();
+            tasks.push(tokio::spawn(lichess::follow(
+                lichess,
+                settings.notes,
+                name,
+                files,
+                reports.clone(),
+            )));
+        }
+        tasks.push(tokio::spawn(follower.work()));
+        let feeds = Self {
+            news,
+            reports,
+            clocks: BTreeMap::new(),
+        };
+        (feeds, FeedTasks { tasks })
+    }
+
+    /// How the places fare.
+    pub(crate) const fn reports(&self) -> &Reports {
+        &self.reports
+    }
+
+    /// Events that were published by `now`.
+    pub(crate) fn take(&self, now: Timestamp, events: &[Event]) {
+        if !events.is_empty() {
+            self.tell(now, News::Events(events.to_vec()));
+        }
+    }
+
+    /// What the clock beside a board shows at `now`.
+    pub(crate) fn take_clock(&mut self, now: Timestamp, board: &str, clock: ClockPicture) {
+        let known = self.clocks.get(board);
+        if known.is_none_or(|known| known.differs(&clock)) {
+            self.clocks.insert(board.to_owned(), clock);
+            self.tell(now, News::Clock(board.to_owned(), clock));
+        }
+    }
+
+    /// What the journal has of a board, as it was at `now`.
+    pub(crate) fn resume(&self, now: Timestamp, board: String, events: Vec<Event>) {
+        self.tell(now, News::Past(board, events));
+    }
+
+    /// These are the pairings from now on.
+    pub(crate) fn pair(&self, now: Timestamp, tournament: Arc<Tournament>) {
+        self.tell(now, News::Pairings(Some(tournament)));
+    }
+
+    /// The same where they could be read; else those before hold.
+    pub(crate) fn pair_if(&self, now: Timestamp, tournament: Option<Arc<Tournament>>) {
+        self.tell(now, News::Pairings(tournament));
+    }
+
+    /// The event is called otherwise from now on.
+    pub(crate) fn rename(&self, now: Timestamp, facts: EventFacts) {
+        self.tell(now, News::Facts(facts));
+    }
+
+    /// The computer's clock was set forward by `by`.
+    pub(crate) fn set_forward(&self, now: Timestamp, by: Duration) {
+        self.tell(now, News::SetForward(by));
+    }
+
+    /// Time has come to `now`.
+    pub(crate) fn tick(&self, now: Timestamp) {
+        self.tell(now, News::Tick);
+    }
+
+    fn tell(&self, now: Timestamp, news: News) {
+        // The task lives as long as somebody can tell it something.
+        let _ = self.news.send((now, news));
+    }
+}
+
+impl FeedTasks {
+    /// Waits, for some seconds at most, until every place has what it is to get. All [`Feeds`] are gone by then.
+    pub(crate) async fn finish(self) {
+        let all = async {
+            for task in self.tasks {
+                let _ = task.await;
+            }
+        };
+        if tokio::time::timeout(MAX_FINISH, all).await.is_err() {
+            tracing::warn!(
+                "not every output has got the last moves; it gets them when kiebitz is started again"
+            );
+        }
+    }
+}
+
+/// Follows what happens, and makes the files of it, once for each delay.
+struct Follower {
+    told: mpsc::UnboundedReceiver<(Timestamp, News)>,
+    shows: BTreeMap<Duration, (Broadcast, watch::Sender<Arc<Files>>)>,
+    facts: EventFacts,
+    /// The pairings are known. Without them a round would be seen with half of its games.
+    paired: bool,
+}
+
+impl Follower {
+    /// The files that are seen with that delay.
+    fn show(&mut self, delay: Duration) -> Snapshot {
+        let facts = &self.facts;
+        let (_, sender) = self.shows.entry(delay).or_insert_with(|| {
+            let (sender, _) = watch::channel(Arc::default());
+            (Broadcast::new(delay, facts.clone()), sender)
+        });
+        sender.subscribe()
+    }
+
+    async fn work(mut self) {
+        while let Some((now, news)) = self.told.recv().await {
+            let mut now = now;
+            self.hear(now, news);
+            if self.shows.values_mut().any(|(show, _)| show.advance(now)) {
+                // What is on its way belongs to the same move.
+                tokio::time::sleep(GATHERED).await;
+                while let Ok((at, news)) = self.told.try_recv() {
+                    now = now.max(at);
+                    self.hear(at, news);
+                }
+            }
+            for (show, files) in self.shows.values_mut() {
+                if show.advance(now) && self.paired {
+                    files.send_replace(Arc::new(show.files().clone()));
+                }
+            }
+        }
+    }
+
+    fn hear(&mut self, now: Timestamp, news: News) {
+        self.paired |= matches!(news, News::Pairings(_));
+        for (show, _) in self.shows.values_mut() {
+            match &news {
+                News::Events(events) => events.iter().for_each(|event| show.take(now, event)),
+                News::Clock(board, clock) => show.take_clock(now, board, clock),
+                News::Past(board, events) => show.resume(now, board, events),
+                News::Pairings(Some(tournament)) => show.pair(Arc::clone(tournament)),
+                News::Facts(facts) => show.rename(facts.clone()),
+                News::SetForward(by) => show.set_forward(*by),
+                News::Pairings(None) | News::Tick => {}
+            }
+        }
+    }
+}

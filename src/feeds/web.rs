@@ -1,0 +1,278 @@
+//! Serves the files of the broadcast over HTTP, to be read and nothing else.
+//!
+//! What programs ask livechesscloud for is answered as it would be there: `/meta/ID` names the host, and the files are
+//! under `/get/ID/` as well.
+
+use core::hash::{Hash, Hasher};
+use core::time::Duration;
+use std::collections::hash_map::DefaultHasher;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::get;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use maud::{DOCTYPE, html};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tower_http::compression::CompressionLayer;
+
+use super::Snapshot;
+use crate::output::broadcast::{File, Files};
+
+/// So many connections are open at a time; others wait. Who has more viewers puts a proxy or a bucket in front.
+const MAX_CONNECTIONS: usize = 256;
+/// Who sends no request within this time is hung up on.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// A connection does not last longer, however slowly it reads.
+const LONGEST: Duration = Duration::from_secs(120);
+/// Pause before a port that is taken is tried again.
+const RETRY_PAUSE: Duration = Duration::from_secs(10);
+
+/// Serves the files at this address for as long as the program runs.
+pub(super) async fn serve(address: SocketAddr, files: Snapshot) {
+    let listener = listen(address).await;
+    tracing::info!("http://{address}/ serves the broadcast");
+    let router = router(files);
+    let connections = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    loop {
+        let Ok(permit) = Arc::clone(&connections).acquire_owned().await else {
+            return;
+        };
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let router = router.clone();
+                tokio::spawn(async move {
+                    let _ = tokio::time::timeout(LONGEST, answer(stream, router)).await;
+                    drop(permit);
+                });
+            }
+            // Too many open files, for instance: some are closed in a moment.
+            Err(error) => {
+                tracing::debug!("http://{address}/: {error}");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        }
+    }
+}
+
+async fn listen(address: SocketAddr) -> TcpListener {
+    let mut said = false;
+    loop {
+        match TcpListener::bind(address).await {
+            Ok(listener) => return listener,
+            Err(error) if said => tracing::debug!("cannot serve http://{address}/: {error}"),
+            Err(error) => {
+                tracing::warn!(
+                    "cannot serve http://{address}/: {error}; another address can be set as `listen` under [publish]"
+                );
+                said = true;
+            }
+        }
+        tokio::time::sleep(RETRY_PAUSE).await;
+    }
+}
+
+async fn answer(stream: TcpStream, router: Router) {
+    let service = TowerToHyperService::new(router);
+    let mut http = hyper::server::conn::http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
+    // Who hangs up in between has what they wanted, or comes again.
+    let _ = http.serve_connection(TokioIo::new(stream), service).await;
+}
+
+fn router(files: Snapshot) -> Router {
+    Router::new()
+        .route("/", get(contents))
+        .route("/meta/{id}", get(meta))
+        .route("/get/{id}/{*path}", get(under_id))
+        .route("/{*path}", get(file))
+        .with_state(files)
+        .layer(CompressionLayer::new())
+}
+
+/// Where the files of an event are, in the words of livechesscloud.
+async fn meta(Path(id): Path<String>, headers: HeaderMap) -> Response {
+    let host = headers
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok())
+        .unwrap_or_default();
+    let meta = serde_json::json!({ "id": id, "host": host, "format": 1 });
+    with_headers(
+        "application/json",
+        "public, max-age=3",
+        meta.to_string().into_response(),
+    )
+}
+
+async fn under_id(
+    State(files): State<Snapshot>,
+    Path((_, path)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Response {
+    of(&files, &path, &headers)
+}
+
+async fn file(State(files): State<Snapshot>, Path(path): Path<String>, headers: HeaderMap) -> Response {
+    of(&files, &path, &headers)
+}
+
+fn of(files: &Snapshot, path: &str, headers: &HeaderMap) -> Response {
+    let file = files.borrow().get(path).cloned();
+    let Some(file) = file else {
+        // It may be there in a moment.
+        let none = (StatusCode::NOT_FOUND, "there is no such file\n").into_response();
+        return with_headers("text/plain; charset=utf-8", "public, max-age=3", none);
+    };
+    let tag = tag(&file);
+    let known = headers
+        .get(header::IF_NONE_MATCH)
+        .and_then(|known| known.to_str().ok());
+    // A proxy that compresses marks tags as weak.
+    let is_known = known.is_some_and(|known| {
+        known
+            .split(',')
+            .any(|one| one.trim().trim_start_matches("W/") == tag)
+    });
+    let response = if is_known {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        axum::body::Bytes::copy_from_slice(&file.content).into_response()
+    };
+    let mut response = with_headers(File::media_type(path), file.life.cache_control(), response);
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
+    response
+}
+
+/// What changes whenever the content does.
+fn tag(file: &File) -> String {
+    let mut hasher = DefaultHasher::new();
+    file.content.hash(&mut hasher);
+    format!("\"{:016x}\"", hasher.finish())
+}
+
+fn with_headers(media_type: &'static str, cache: &'static str, mut response: Response) -> Response {
+    let headers: [(HeaderName, &'static str); 4] = [
+        (header::CONTENT_TYPE, media_type),
+        (header::CACHE_CONTROL, cache),
+        // Pages of others may read what is public.
+        (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    for (name, value) in headers {
+        response
+            .headers_mut()
+            .insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+/// What there is, for somebody who opens the address in a browser.
+async fn contents(State(files): State<Snapshot>) -> Response {
+    let files: Arc<Files> = Arc::clone(&files.borrow());
+    let games = files.keys().filter(|path| path.ends_with("games.pgn"));
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { "kiebitz" }
+            }
+            body {
+                h1 { "Games" }
+                ul {
+                    @for path in games { li { a href=(path) { (path) } } }
+                }
+                p { a href="tournament.json" { "tournament.json" } }
+            }
+        }
+    };
+    let response = Html(page.into_string()).into_response();
+    with_headers("text/html; charset=utf-8", "public, max-age=3", response)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::sync::watch;
+
+    use super::*;
+    use crate::output::broadcast::Life;
+
+    async fn ask(address: SocketAddr, request: &str) -> String {
+        let mut stream = TcpStream::connect(address).await.expect("a server");
+        let request = format!("{request}\r\nHost: pi.example\r\nConnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.expect("it listens");
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).await.expect("it answers");
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    async fn serving(files: Files) -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let (sender, snapshot) = watch::channel(Arc::new(files));
+        tokio::spawn(async move {
+            let router = router(snapshot);
+            loop {
+                let (stream, _) = listener.accept().await.expect("a caller");
+                tokio::spawn(answer(stream, router.clone()));
+                let _ = &sender;
+            }
+        });
+        address
+    }
+
+    #[tokio::test]
+    async fn files_are_served_with_tags_and_may_only_be_read() {
+        let content = "1. e4 e5 *\n".repeat(100);
+        let file = File::new(content.clone(), Life::Changing);
+        let etag = tag(&file);
+        let address = serving(Files::from([("round-1/games.pgn".into(), file)])).await;
+        let answer = ask(address, "GET /round-1/games.pgn?poll HTTP/1.1").await;
+        assert!(
+            answer.starts_with("HTTP/1.1 200") && answer.ends_with(&content),
+            "{answer}"
+        );
+        for header in [
+            "content-type: application/vnd.chess-pgn",
+            "cache-control: public, max-age=3",
+            "access-control-allow-origin: *",
+            &format!("etag: {etag}"),
+        ] {
+            assert!(answer.contains(header), "{header} in {answer}");
+        }
+        let known = format!("GET /get/open/round-1/games.pgn HTTP/1.1\r\nIf-None-Match: {etag}");
+        assert!(ask(address, &known).await.starts_with("HTTP/1.1 304"));
+        let meta = ask(address, "GET /meta/open HTTP/1.1").await;
+        assert!(
+            meta.contains("\"host\":\"pi.example\"") && meta.contains("\"format\":1"),
+            "{meta}"
+        );
+        let zipped = "GET /round-1/games.pgn HTTP/1.1\r\nAccept-Encoding: gzip";
+        let zipped = ask(address, zipped).await;
+        assert!(
+            zipped.contains("content-encoding: gzip") && zipped.len() < 700,
+            "{zipped}"
+        );
+        for (request, status) in [
+            ("GET /round-2/games.pgn HTTP/1.1", "404"),
+            ("GET /../../etc/passwd HTTP/1.1", "404"),
+            ("PUT /round-1/games.pgn HTTP/1.1", "405"),
+            ("GET / HTTP/1.1", "200"),
+        ] {
+            let answer = ask(address, request).await;
+            assert!(
+                answer.starts_with(&format!("HTTP/1.1 {status}")),
+                "{request}: {answer}"
+            );
+        }
+    }
+}

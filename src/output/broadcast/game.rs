@@ -1,0 +1,44 @@
+//! A game as people outside the hall see it.
+
+use kiebitz_hardware::Timestamp;
+
+use crate::events::record::GameRecord;
+use crate::events::{Event, EventKind};
+
+/// A game with what its record does not have.
+#[derive(Debug)]
+pub(super) struct Shown {
+    pub(super) record: GameRecord,
+    /// The board's serial number.
+    pub(super) serial: Option<String>,
+    /// When its first move was made.
+    pub(super) first_move: Option<Timestamp>,
+}
+
+impl Shown {
+    pub(super) fn begin(event: &Event, serial: Option<String>) -> Option<Self> {
+        Some(Self {
+            record: GameRecord::from_started(event)?,
+            serial,
+            first_move: None,
+        })
+    }
+
+    pub(super) fn apply(&mut self, event: &Event) {
+        self.record.apply(event);
+        if let EventKind::MoveMade(played) = &event.kind
+            && played.ply == 1
+        {
+            self.first_move = Some(event.at.unwrap_or(event.ts));
+        }
+    }
+
+    /// Its round and its table, as far as they are known.
+    pub(super) fn place(&self) -> (Option<u32>, Option<u32>) {
+        let players = self.record.players.as_ref();
+        let (round, table) = players
+            .map(|players| (players.round, players.table))
+            .unwrap_or_default();
+        (round.or(self.record.round), table)
+    }
+}

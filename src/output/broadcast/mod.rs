@@ -1,0 +1,367 @@
+//! The whole event for people outside the hall: every round with all its games, as PGN and as the JSON tree that relays
+//! and viewers poll.
+//!
+//! It is a projection of the events of all boards and of the event's pairings, the same in the daemon, in the hub and in a
+//! replay. Nothing gets in before its time is [due](super::delayed).
+
+mod files;
+mod game;
+mod rounds;
+mod tree;
+
+use core::fmt::Write;
+use core::ops::Bound;
+use core::time::Duration;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use kiebitz_hardware::Timestamp;
+
+use super::clock::ClockPicture;
+use super::delayed::{Delayed, Due};
+use super::pgn;
+use crate::events::{Event, EventKind, GameResult};
+use crate::laws::{DrawnStart, Regulations, TimeControl};
+use crate::tournament::{Round, Tournament};
+pub(crate) use files::{File, Files, Life};
+use game::Shown;
+use rounds::Slot;
+use tree::{RoundSummary, TournamentFile};
+
+/// What is known of the event beside its pairings, by the configuration.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct EventFacts {
+    pub(crate) name: Option<String>,
+    pub(crate) site: Option<String>,
+    /// As in the PGN tag.
+    pub(crate) time_control: Option<String>,
+    pub(crate) start: Option<DrawnStart>,
+}
+
+/// An event as people outside the hall see it.
+#[derive(Debug)]
+pub(crate) struct Broadcast {
+    delay: Duration,
+    facts: EventFacts,
+    tournament: Arc<Tournament>,
+    boards: BTreeMap<String, Board>,
+    /// All games, by their ids.
+    games: BTreeMap<String, Shown>,
+    files: Files,
+    /// Rounds in which something has changed since the files were made.
+    changed: BTreeSet<u32>,
+    /// All of them have.
+    all_changed: bool,
+}
+
+/// A board, with what is held of it.
+#[derive(Debug)]
+struct Board {
+    delayed: Delayed,
+    serial: Option<String>,
+    clock: Option<ClockPicture>,
+    /// The game on it, as far as it is due.
+    game: Option<String>,
+}
+
+impl EventFacts {
+    /// What the configuration says of the event.
+    pub(crate) fn of(regulations: &Regulations) -> Self {
+        Self {
+            name: regulations.event.clone(),
+            site: regulations.site.clone(),
+            time_control: regulations.time_control_text(),
+            start: regulations.drawn_start.clone(),
+        }
+    }
+}
+
+impl Broadcast {
+    /// Of an event without games, in which everything is seen so much later than it happened.
+    pub(crate) fn new(delay: Duration, facts: EventFacts) -> Self {
+        Self {
+            delay,
+            facts,
+            tournament: Arc::default(),
+            boards: BTreeMap::new(),
+            games: BTreeMap::new(),
+            files: Files::new(),
+            changed: BTreeSet::new(),
+            all_changed: true,
+        }
+    }
+
+    /// These are the pairings from now on.
+    pub(crate) fn pair(&mut self, tournament: Arc<Tournament>) {
+        self.all_changed |= self.tournament != tournament;
+        self.tournament = tournament;
+    }
+
+    /// The event is called otherwise from now on.
+    pub(crate) fn rename(&mut self, facts: EventFacts) {
+        self.all_changed |= self.facts != facts;
+        self.facts = facts;
+    }
+
+    /// Takes in an event that was published by `now`.
+    pub(crate) fn take(&mut self, now: Timestamp, event: &Event) {
+        let board = self.board(&event.board);
+        if let EventKind::BoardConnected { serial, .. } = &event.kind {
+            // A board that is plugged in again may have another line, not another number.
+            board.serial = serial.clone().or_else(|| board.serial.take());
+        }
+        board.delayed.take(now, event);
+    }
+
+    /// Takes in what the clock beside a board shows at `now`.
+    pub(crate) fn take_clock(&mut self, now: Timestamp, board: &str, clock: &ClockPicture) {
+        self.board(board).delayed.take_clock(now, clock);
+    }
+
+    /// Goes on at `now` with what the journal has of a board.
+    pub(crate) fn resume(&mut self, now: Timestamp, board: &str, events: &[Event]) {
+        self.board(board).delayed.resume(now, events);
+        self.advance(now);
+    }
+
+    fn board(&mut self, name: &str) -> &mut Board {
+        let delay = self.delay;
+        self.boards.entry(name.to_owned()).or_insert_with(|| Board {
+            delayed: Delayed::by(delay),
+            serial: None,
+            clock: None,
+            game: None,
+        })
+    }
+
+    /// The computer's clock was set forward by `by`: what is held waits as long as it would have.
+    pub(crate) fn set_forward(&mut self, by: Duration) {
+        for board in self.boards.values_mut() {
+            board.delayed.set_forward(by);
+        }
+    }
+
+    /// Takes in what is due by `now`. Returns whether there is something new to be seen.
+    pub(crate) fn advance(&mut self, now: Timestamp) -> bool {
+        for board in self.boards.values_mut() {
+            while let Some(due) = board.delayed.poll(now) {
+                match due {
+                    Due::Event(event) => {
+                        if let Some(begun) = Shown::begin(&event, board.serial.clone()) {
+                            board.game = Some(begun.record.game.clone());
+                            self.games.insert(begun.record.game.clone(), begun);
+                        }
+                        let Some(game) = event.game.as_ref().and_then(|game| self.games.get_mut(game)) else {
+                            continue;
+                        };
+                        // It may be paired otherwise now.
+                        self.changed.extend(round_of(game));
+                        game.apply(&event);
+                        self.changed.extend(round_of(game));
+                    }
+                    Due::Clock(clock) => {
+                        board.clock = Some(clock);
+                        let game = board.game.as_ref().and_then(|game| self.games.get(game));
+                        let live = game.filter(|game| game.record.ended.is_none());
+                        self.changed.extend(live.and_then(round_of));
+                    }
+                }
+            }
+        }
+        self.all_changed || !self.changed.is_empty()
+    }
+
+    /// All files, as they are after the last [`advance`](Self::advance).
+    pub(crate) fn files(&mut self) -> &Files {
+        if !self.all_changed && self.changed.is_empty() {
+            return &self.files;
+        }
+        let rounds = rounds::rounds(&self.tournament, self.games.values());
+        let mut files = Files::new();
+        for (number, slots) in &rounds {
+            let folder = format!("round-{number}/");
+            if self.all_changed || self.changed.contains(number) {
+                self.put_round(&folder, *number, slots, &mut files);
+            } else {
+                let from = (Bound::Included(&*folder), Bound::Unbounded);
+                let of_round = self.files.range::<str, _>(from);
+                let of_round = of_round.take_while(|(path, _)| path.starts_with(&folder));
+                files.extend(of_round.map(|(path, file)| (Arc::clone(path), file.clone())));
+            }
+        }
+        let summary = serde_json::to_vec(&self.summary(&rounds)).unwrap_or_default();
+        files.insert("tournament.json".into(), File::new(summary, Life::Changing));
+        self.files = files;
+        self.changed.clear();
+        self.all_changed = false;
+        &self.files
+    }
+
+    fn put_round(&self, folder: &str, number: u32, slots: &[Slot<'_>], files: &mut Files) {
+        let over = slots.iter().all(Slot::is_over);
+        let mut games = String::new();
+        let mut put = |name: &str, content: Vec<u8>, life| {
+            files.insert(format!("{folder}{name}").into(), File::new(content, life));
+        };
+        let of_round = self.tournament.rounds.get(&number);
+        for (nth, slot) in (1..).zip(slots) {
+            let life = if over { Life::Finished } else { Life::Changing };
+            if let Some(text) = self.pgn(of_round, slot) {
+                if !games.is_empty() {
+                    games.push('\n');
+                }
+                games.push_str(&text);
+                put(&format!("game-{nth}.pgn"), text.into_bytes(), life);
+            }
+            if let Some(game) = slot.game {
+                let value = tree::game(game, self.clock_of(game));
+                put(&format!("game-{nth}.json"), value.to_string().into_bytes(), life);
+            }
+        }
+        let date = of_round.and_then(|round| round.date.clone());
+        let played = || {
+            slots
+                .iter()
+                .filter_map(|slot| slot.game)
+                .map(|game| game.record.started)
+                .min()
+        };
+        let date = date.or_else(|| played().map(day));
+        let index = tree::index(date.as_deref(), slots);
+        put("index.json", index.to_string().into_bytes(), Life::Changing);
+        put("games.pgn", games.into_bytes(), Life::Changing);
+    }
+
+    /// A game as PGN; `None`: not even its start position is known, so that nobody may know of it yet.
+    fn pgn(&self, of_round: Option<&Round>, slot: &Slot<'_>) -> Option<String> {
+        let id = self.id_of(slot);
+        let known = pgn::OfRound {
+            id: &id,
+            event: self.name(),
+            site: self.facts.site.as_deref().or(self.tournament.site.as_deref()),
+            clock: slot.game.and_then(|game| self.clock_of(game)),
+        };
+        if let Some(game) = slot.game {
+            return Some(pgn::broadcast_pgn(&game.record, known));
+        }
+        let start_fen = match &self.facts.start {
+            Some(DrawnStart::Chess960(None)) => return None,
+            Some(DrawnStart::Chess960(Some(placement))) => Some(format!("{placement} w KQkq - 0 1")),
+            Some(DrawnStart::Standard) | None => None,
+        };
+        let players = slot.players()?;
+        let control = self.time_control(slot.round);
+        Some(pgn::unplayed_pgn(
+            pgn::Unplayed {
+                players: &players,
+                result: slot
+                    .pairing
+                    .and_then(|pairing| pairing.result)
+                    .unwrap_or(GameResult::Unknown),
+                date: of_round.and_then(|round| round.date.as_deref()),
+                time_control: control.as_deref(),
+                start_fen: start_fen.as_deref(),
+            },
+            known,
+        ))
+    }
+
+    /// What a game is called: by its place, which stays when a name is corrected.
+    fn id_of(&self, slot: &Slot<'_>) -> String {
+        let name = self.name().unwrap_or("kiebitz");
+        let mut id = String::new();
+        for c in name.chars() {
+            if c.is_alphanumeric() {
+                id.extend(c.to_lowercase());
+            } else if !id.is_empty() && !id.ends_with('-') {
+                id.push('-');
+            }
+        }
+        let _ = write!(
+            id,
+            "{}{}.{}",
+            if id.ends_with('-') { "" } else { "-" },
+            slot.round,
+            slot.table
+        );
+        id
+    }
+
+    fn name(&self) -> Option<&str> {
+        self.facts.name.as_deref().or(self.tournament.name.as_deref())
+    }
+
+    fn time_control(&self, round: u32) -> Option<String> {
+        let own = self.tournament.time_control(round);
+        let read = own.and_then(|text| text.parse::<TimeControl>().ok());
+        let read = read.and_then(|control| control.pgn());
+        read.or_else(|| self.facts.time_control.clone())
+    }
+
+    /// What the clock of a game shows, and when it did for those who see it with the delay.
+    fn clock_of(&self, game: &Shown) -> Option<(ClockPicture, Timestamp)> {
+        let board = self.boards.get(&game.record.board)?;
+        let clock = board
+            .clock
+            .filter(|_| board.game.as_ref() == Some(&game.record.game))?;
+        Some((clock, clock.as_of? + self.delay))
+    }
+
+    fn summary(&self, rounds: &BTreeMap<u32, Vec<Slot<'_>>>) -> TournamentFile<'_> {
+        let of_round = |slots: &Vec<Slot<'_>>| RoundSummary {
+            count: slots.len(),
+            live: slots.iter().filter(|slot| slot.is_live()).count(),
+        };
+        let last = rounds
+            .keys()
+            .next_back()
+            .copied()
+            .unwrap_or_default()
+            .min(MAX_ROUNDS);
+        let summaries = (1..=last).map(|number| rounds.get(&number).map(of_round).unwrap_or_default());
+        let begun = rounds
+            .values()
+            .rev()
+            .find(|slots| slots.iter().any(|slot| slot.game.is_some()));
+        let eboards = begun.into_iter().flatten();
+        let number = match &self.facts.start {
+            Some(DrawnStart::Chess960(Some(placement))) => tree::number_of_start(placement),
+            _ => None,
+        };
+        let name = self.name().unwrap_or_default();
+        TournamentFile {
+            id: name,
+            name,
+            location: self.facts.site.as_deref().or(self.tournament.site.as_deref()),
+            country: self.tournament.federation.as_deref(),
+            website: None,
+            rules: "STANDARD",
+            chess960: number.unwrap_or(tree::USUAL_START).to_string(),
+            timecontrol: self
+                .tournament
+                .time_control
+                .as_deref()
+                .or(self.facts.time_control.as_deref()),
+            rounds: summaries.collect(),
+            eboards: eboards
+                .map(|slot| slot.game.and_then(|game| game.serial.clone()).unwrap_or_default())
+                .collect(),
+        }
+    }
+}
+
+/// The round that a game counts for.
+fn round_of(game: &Shown) -> Option<u32> {
+    Some(game.place().0.unwrap_or(1))
+}
+
+fn day(at: Timestamp) -> String {
+    let text = crate::events::time_text(at);
+    text.split('T').next().unwrap_or_default().to_owned()
+}
+
+/// No event has more. A file that says otherwise is wrong, and should not fill the disk.
+const MAX_ROUNDS: u32 = 999;
+
+#[cfg(test)]
+mod tests;

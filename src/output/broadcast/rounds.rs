@@ -1,0 +1,101 @@
+//! The rounds of an event: its pairings, each with the game that is played for it.
+
+use std::collections::BTreeMap;
+
+use super::game::Shown;
+use crate::events::{EndReason, GameResult, Players};
+use crate::tournament::{Pairing, Tournament, table_of};
+
+/// One game of a round, at its table: paired, played, or both.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Slot<'s> {
+    pub(super) round: u32,
+    pub(super) table: u32,
+    pub(super) pairing: Option<&'s Pairing>,
+    pub(super) game: Option<&'s Shown>,
+}
+
+impl Slot<'_> {
+    /// Who plays: as the game has it, which an arbiter may have corrected, else as they are paired.
+    pub(super) fn players(&self) -> Option<Players> {
+        let of_game = self.game.and_then(|game| game.record.players.clone());
+        of_game.or_else(|| self.pairing.map(|pairing| pairing.players(self.round)))
+    }
+
+    /// The result: of the game, else of the pairing, as where somebody did not come.
+    pub(super) fn result(&self) -> GameResult {
+        let of_game = self.game.map(|game| game.record.result);
+        of_game
+            .or_else(|| self.pairing.and_then(|pairing| pairing.result))
+            .unwrap_or(GameResult::Unknown)
+    }
+
+    /// Whether it is being played.
+    pub(super) fn is_live(&self) -> bool {
+        self.game.is_some_and(|game| game.record.ended.is_none())
+    }
+
+    /// Whether nothing is expected of it any more.
+    pub(super) fn is_over(&self) -> bool {
+        let played = self.game.is_some_and(|game| game.record.ended.is_some());
+        played || (self.game.is_none() && self.result() != GameResult::Unknown)
+    }
+}
+
+/// All rounds, each in the order of its tables.
+///
+/// A game belongs to the pairing whose round and table it has. Where it was begun anew, the last one counts. Without any
+/// pairings, as in a club that has no file of them, all boards are tables of a round: the one that the game has by the
+/// times at which rounds begin, else the first.
+pub(super) fn rounds<'s>(
+    tournament: &'s Tournament,
+    games: impl IntoIterator<Item = &'s Shown>,
+) -> BTreeMap<u32, Vec<Slot<'s>>> {
+    let mut slots: BTreeMap<(u32, u32), Slot<'s>> = BTreeMap::new();
+    for (&round, of_round) in &tournament.rounds {
+        for pairing in of_round.pairings.iter().filter(|pairing| pairing.is_played()) {
+            if let Some(table) = pairing.table {
+                slots.entry((round, table)).or_insert(Slot {
+                    round,
+                    table,
+                    pairing: Some(pairing),
+                    game: None,
+                });
+            }
+        }
+    }
+    let is_free = tournament.rounds.is_empty();
+    for game in games {
+        let place = match game.place() {
+            (Some(round), Some(table)) => (round, table),
+            (round, None) if is_free => {
+                let Some(table) = table_of(&game.record.board) else {
+                    continue;
+                };
+                (round.unwrap_or(1), table)
+            }
+            _ => continue,
+        };
+        let slot = slots.entry(place).or_insert(Slot {
+            round: place.0,
+            table: place.1,
+            pairing: None,
+            game: None,
+        });
+        if slot.game.is_none_or(|before| replaces(before, game)) {
+            slot.game = Some(game);
+        }
+    }
+    let mut rounds: BTreeMap<u32, Vec<Slot<'s>>> = BTreeMap::new();
+    for ((round, _), slot) in slots {
+        rounds.entry(round).or_default().push(slot);
+    }
+    rounds
+}
+
+/// Whether a game takes the place of another one of the same pairing: the later one does, unless it was broken off before
+/// its first move.
+fn replaces(before: &Shown, game: &Shown) -> bool {
+    let nothing = game.record.reason == Some(EndReason::Void) && game.record.moves.is_empty();
+    !nothing && before.record.started <= game.record.started
+}

@@ -1,0 +1,380 @@
+use serde_json::Value;
+
+use shakmaty::Color;
+
+use super::*;
+use crate::events::record::tests::{clock, ply, started};
+use crate::events::{CompletedBy, DecidedBy, EndReason, PlayerFacts, Players};
+use crate::tournament::{Pairing, Player};
+use crate::tracker::Variant;
+
+const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_micros((1_789_000_000 + second) * 1_000_000)
+}
+
+fn player(name: &str, fide_id: u32) -> Player {
+    let facts = PlayerFacts {
+        fide_id: Some(fide_id),
+        ..PlayerFacts::default()
+    };
+    Player {
+        name: name.to_owned(),
+        facts,
+        ..Player::default()
+    }
+}
+
+fn pairing(table: u32, white: &str, black: Option<&str>) -> Pairing {
+    Pairing {
+        table: Some(table),
+        white: Some(player(white, 100 + table)),
+        black: black.map(|name| player(name, 200 + table)),
+        result: None,
+        place: crate::tournament::Place::default(),
+    }
+}
+
+/// Two tables and a player who has nobody to play.
+fn tournament() -> Arc<Tournament> {
+    let pairings = vec![
+        pairing(1, "Adler, Jonas", Some("Berg, Ines")),
+        pairing(2, "Clausen, Per", Some("Dorn, Uta Maria")),
+        pairing(3, "Ebert, Kim", None),
+    ];
+    let round = Round {
+        date: Some("2026-09-10".to_owned()),
+        pairings,
+        ..Round::default()
+    };
+    Arc::new(Tournament {
+        rounds: BTreeMap::from([(3, round)]),
+        ..Tournament::default()
+    })
+}
+
+fn broadcast(delay: u64) -> Broadcast {
+    let facts = EventFacts {
+        name: Some("Café Open 2026".to_owned()),
+        site: Some("Bremen".to_owned()),
+        time_control: Some("5400+30".to_owned()),
+        start: None,
+    };
+    let mut broadcast = Broadcast::new(Duration::from_secs(delay), facts);
+    broadcast.pair(tournament());
+    broadcast
+}
+
+/// An event of the game on a board, published at that second.
+fn event(board: u32, second: i64, kind: EventKind) -> Event {
+    Event {
+        ts: at(second),
+        board: format!("board-{board}"),
+        game: Some(format!("2026-09-10-board-{board}-1")),
+        ..crate::events::record::tests::event(1, kind)
+    }
+}
+
+/// The game of a table begins.
+fn begins(board: u32, second: i64, variant: Variant, fen: &str) -> Event {
+    let mut kind = started(fen, variant);
+    if let EventKind::GameStarted { players, .. } = &mut kind {
+        *players = tournament().pairing(3, board).map(|pairing| pairing.players(3));
+    }
+    event(board, second, kind)
+}
+
+fn made(board: u32, second: i64, number: u32, uci: &str, san: &str) -> Event {
+    event(board, second, EventKind::MoveMade(ply(number, uci, san)))
+}
+
+fn completed(board: u32, second: i64, ply: u32, seconds: u64) -> Event {
+    let kind = EventKind::MoveCompleted {
+        ply,
+        by: CompletedBy::Press,
+        clock: Some(clock(seconds)),
+        elapsed_ms: Some(7400),
+    };
+    event(board, second, kind)
+}
+
+fn ended(board: u32, second: i64, result: GameResult) -> Event {
+    let kind = EventKind::GameEnded {
+        result,
+        reason: EndReason::Resignation,
+        by: DecidedBy::Arbiter,
+        confirmed: true,
+        end_certain: true,
+    };
+    event(board, second, kind)
+}
+
+fn take(broadcast: &mut Broadcast, events: &[Event]) {
+    for event in events {
+        broadcast.take(event.ts, event);
+    }
+}
+
+fn text(broadcast: &mut Broadcast, path: &str) -> String {
+    let file = broadcast
+        .files()
+        .get(path)
+        .unwrap_or_else(|| panic!("no file {path}"));
+    String::from_utf8(file.content.to_vec()).expect("text")
+}
+
+fn json(broadcast: &mut Broadcast, path: &str) -> Value {
+    serde_json::from_str(&text(broadcast, path)).expect("JSON")
+}
+
+#[test]
+fn all_games_of_a_round_are_there_before_they_begin() {
+    let mut broadcast = broadcast(0);
+    let games = text(&mut broadcast, "round-3/games.pgn");
+    assert_eq!(
+        games.matches("[Event \"Café Open 2026\"]").count(),
+        2,
+        "nobody plays nobody"
+    );
+    for line in [
+        "[Round \"3.1\"]",
+        "[White \"Adler, Jonas\"]",
+        "[WhiteFideId \"101\"]",
+        "[BlackFideId \"202\"]",
+        "[Date \"2026.09.10\"]",
+        "[TimeControl \"5400+30\"]",
+        "[GameId \"café-open-2026-3.2\"]",
+    ] {
+        assert!(games.contains(line), "{line} in {games}");
+    }
+    assert_eq!(
+        json(&mut broadcast, "round-3/index.json")["pairings"]
+            .as_array()
+            .map(Vec::len),
+        Some(2)
+    );
+    let summary = json(&mut broadcast, "tournament.json");
+    assert_eq!(summary["rounds"][2], serde_json::json!({"count": 2, "live": 0}));
+    assert!(!broadcast.files().contains_key("round-3/game-1.json"));
+}
+
+#[test]
+fn a_game_is_written_as_relays_read_it() {
+    let mut broadcast = broadcast(0);
+    let connected = EventKind::BoardConnected {
+        port: "/dev/ttyUSB0".to_owned(),
+        serial: Some("0000031417".to_owned()),
+        version: None,
+        orientation: None,
+    };
+    take(
+        &mut broadcast,
+        &[
+            event(2, 0, connected),
+            begins(2, 1, Variant::Standard, START),
+            made(2, 10, 1, "e2e4", "e4"),
+            completed(2, 11, 1, 5395),
+            made(2, 20, 2, "c7c5", "c5"),
+        ],
+    );
+    let reading = ClockPicture {
+        white_ms: Some(5_395_000),
+        black_ms: Some(5_391_200),
+        running: Some(Color::Black),
+        flag: None,
+        as_of: Some(at(21)),
+    };
+    broadcast.take_clock(at(21), "board-2", &reading);
+    assert!(broadcast.advance(at(21)));
+    let game = json(&mut broadcast, "round-3/game-2.json");
+    assert_eq!(game["moves"], serde_json::json!(["e4 5395+7", "c5 600"]));
+    assert_eq!(game["serialNr"], "0000031417");
+    assert_eq!(
+        (&game["live"], &game["chess960"]),
+        (&Value::Bool(true), &Value::from(518))
+    );
+    assert_eq!(game["firstMove"], 1_789_000_010_000_i64);
+    let clock =
+        serde_json::json!({"white": 5395, "black": 5391, "run": false, "time": 1_789_000_021_000_i64});
+    assert_eq!(game["clock"], clock);
+    let index = json(&mut broadcast, "round-3/index.json");
+    assert_eq!(index["date"], "2026-09-10");
+    let black = serde_json::json!({"fname": "Uta Maria", "mname": null, "lname": "Dorn", "title": null,
+        "federation": null, "gender": null, "fideid": 202});
+    assert_eq!(index["pairings"][1]["black"], black);
+    assert_eq!(
+        (&index["pairings"][1]["live"], &index["pairings"][1]["result"]),
+        (&Value::Bool(true), &"*".into())
+    );
+    let pgn = text(&mut broadcast, "round-3/game-2.pgn");
+    assert!(
+        pgn.contains("[WhiteClock \"01:29:55\"]") && pgn.contains("[ReferenceTime \"B/2026-09-10T"),
+        "{pgn}"
+    );
+    assert!(pgn.contains("1. e4 {[%clk 1:29:55][%emt 0:00:07]}"), "{pgn}");
+
+    take(&mut broadcast, &[ended(2, 30, GameResult::BlackWins)]);
+    broadcast.advance(at(30));
+    let index = json(&mut broadcast, "round-3/index.json");
+    assert_eq!(
+        (&index["pairings"][1]["live"], &index["pairings"][1]["result"]),
+        (&Value::Bool(false), &"0-1".into())
+    );
+    assert_eq!(json(&mut broadcast, "round-3/game-2.json")["result"], "BLACKWIN");
+    assert!(!text(&mut broadcast, "round-3/game-2.pgn").contains("WhiteClock"));
+    assert_eq!(
+        broadcast.files()["round-3/game-2.pgn"].life,
+        Life::Changing,
+        "the round goes on"
+    );
+    take(
+        &mut broadcast,
+        &[
+            begins(1, 31, Variant::Standard, START),
+            ended(1, 40, GameResult::Draw),
+        ],
+    );
+    broadcast.advance(at(40));
+    assert_eq!(broadcast.files()["round-3/game-2.pgn"].life, Life::Finished);
+}
+
+/// Programs take a game without a position for one from the usual start, and do not let themselves be told otherwise.
+#[test]
+fn a_game_whose_start_is_not_known_is_not_public() {
+    let mut broadcast = broadcast(0);
+    let with = |start| EventFacts {
+        start: Some(start),
+        ..EventFacts::default()
+    };
+    broadcast.rename(with(DrawnStart::Chess960(None)));
+    assert_eq!(text(&mut broadcast, "round-3/games.pgn"), "");
+    let drawn = "bbqnnrkr/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR";
+    broadcast.rename(with(DrawnStart::Chess960(Some(drawn.to_owned()))));
+    let games = text(&mut broadcast, "round-3/games.pgn");
+    assert_eq!(
+        games
+            .matches("[Variant \"Chess960\"]\n[SetUp \"1\"]\n[FEN \"bbqnnrkr/")
+            .count(),
+        2,
+        "{games}"
+    );
+    broadcast.rename(with(DrawnStart::Chess960(None)));
+    let fen = format!("{drawn} w KQkq - 0 1");
+    take(&mut broadcast, &[begins(2, 1, Variant::Chess960, &fen)]);
+    broadcast.advance(at(1));
+    let games = text(&mut broadcast, "round-3/games.pgn");
+    assert!(games.contains("Clausen") && !games.contains("Adler"), "{games}");
+    assert_eq!(json(&mut broadcast, "round-3/game-2.json")["chess960"], 0);
+}
+
+#[test]
+fn nothing_is_seen_before_its_time_and_nothing_that_was_withdrawn_until_then() {
+    let mut broadcast = broadcast(900);
+    let retracted = EventKind::MoveRetracted {
+        ply: 1,
+        reason: crate::events::CorrectionReason::IllegalRestored,
+    };
+    take(
+        &mut broadcast,
+        &[
+            begins(1, 1, Variant::Standard, START),
+            made(1, 10, 1, "e2e5", "e5"),
+            event(1, 20, retracted),
+            made(1, 30, 1, "e2e4", "e4"),
+        ],
+    );
+    broadcast.files();
+    assert!(!broadcast.advance(at(900)));
+    assert!(broadcast.advance(at(925)));
+    assert_eq!(
+        json(&mut broadcast, "round-3/game-1.json")["moves"],
+        serde_json::json!([])
+    );
+    broadcast.advance(at(930));
+    assert_eq!(
+        json(&mut broadcast, "round-3/game-1.json")["moves"],
+        serde_json::json!(["e4 600"])
+    );
+}
+
+#[test]
+fn without_pairings_every_board_is_a_table() {
+    let mut broadcast = broadcast(0);
+    broadcast.pair(Arc::default());
+    let unnamed = |board| event(board, 1, started(START, Variant::Standard));
+    take(&mut broadcast, &[unnamed(12), unnamed(7)]);
+    broadcast.advance(at(1));
+    let games = text(&mut broadcast, "round-1/games.pgn");
+    let boards: Vec<&str> = games.lines().filter(|line| line.starts_with("[Board ")).collect();
+    assert_eq!(boards, ["[Board \"7\"]", "[Board \"12\"]"]);
+}
+
+/// A game that has no place among the pairings is nobody's: players who try something out before the round.
+#[test]
+fn with_pairings_only_paired_games_are_public() {
+    let mut broadcast = broadcast(0);
+    take(
+        &mut broadcast,
+        &[
+            event(1, 1, started(START, Variant::Standard)),
+            made(1, 2, 1, "e2e4", "e4"),
+        ],
+    );
+    broadcast.advance(at(2));
+    assert!(!broadcast.files().keys().any(|path| path.ends_with("game-1.json")));
+}
+
+#[test]
+fn made_again_from_the_same_events_it_is_the_same() {
+    let events = [
+        begins(2, 1, Variant::Standard, START),
+        made(2, 10, 1, "e2e4", "e4"),
+        completed(2, 11, 1, 5395),
+        begins(1, 12, Variant::Standard, START),
+        ended(2, 40, GameResult::WhiteWins),
+    ];
+    let mut live = broadcast(0);
+    for event in &events {
+        live.take(event.ts, event);
+        live.advance(event.ts);
+        live.files();
+    }
+    let mut again = broadcast(0);
+    for board in ["board-1", "board-2"] {
+        let of_board: Vec<Event> = events
+            .iter()
+            .filter(|event| event.board == board)
+            .cloned()
+            .collect();
+        again.resume(at(50), board, &of_board);
+    }
+    again.advance(at(50));
+    live.all_changed = true;
+    let path = "round-3/games.pgn";
+    assert_eq!(text(&mut live, path), text(&mut again, path));
+    assert_eq!(
+        json(&mut live, "round-3/index.json"),
+        json(&mut again, "round-3/index.json")
+    );
+}
+
+/// An arbiter's players hold against those of the file.
+#[test]
+fn names_that_were_corrected_on_the_board_are_the_ones_shown() {
+    let mut broadcast = broadcast(0);
+    let mut begun = begins(1, 1, Variant::Standard, START);
+    if let EventKind::GameStarted {
+        players: Some(players),
+        ..
+    } = &mut begun.kind
+    {
+        *players = Players {
+            white: Some("Adler, Jonathan".to_owned()),
+            ..players.clone()
+        };
+    }
+    take(&mut broadcast, &[begun]);
+    broadcast.advance(at(1));
+    assert!(text(&mut broadcast, "round-3/game-1.pgn").contains("[White \"Adler, Jonathan\"]"));
+}

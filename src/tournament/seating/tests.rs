@@ -1,0 +1,310 @@
+use super::*;
+use crate::events::DecidedBy;
+use crate::events::record::tests::{ply, started};
+use crate::tournament::{Pairing, Place, Player, Round};
+use crate::tracker::Variant;
+
+/// Boards that do what they are told, and players.
+struct Room {
+    seating: Seating,
+    second: i64,
+    rounds: Rounds,
+    set_up: bool,
+    said: Vec<Event>,
+}
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_micros((1_789_000_000 + second) * 1_000_000)
+}
+
+fn tournament(rounds: &[&[(u32, &str, &str)]]) -> Arc<Tournament> {
+    let player = |name: &str| {
+        (!name.is_empty()).then(|| Player {
+            name: name.to_owned(),
+            ..Player::default()
+        })
+    };
+    let round = |pairings: &&[(u32, &str, &str)]| Round {
+        pairings: pairings
+            .iter()
+            .map(|(table, white, black)| Pairing {
+                table: Some(*table),
+                white: player(white),
+                black: player(black),
+                result: None,
+                place: Place::default(),
+            })
+            .collect(),
+        ..Round::default()
+    };
+    let rounds = (1..).zip(rounds.iter().map(round)).collect();
+    Arc::new(Tournament {
+        rounds,
+        ..Tournament::default()
+    })
+}
+
+const TWO_ROUNDS: &[&[(u32, &str, &str)]] = &[
+    &[(1, "Adler", "Berg"), (2, "Clausen", "Dorn")],
+    &[(1, "Dorn", "Adler"), (2, "Berg", "Clausen")],
+];
+
+impl Room {
+    fn new(rounds: &[&[(u32, &str, &str)]]) -> Self {
+        let mut seating = Seating::default();
+        seating.place([("board-1", Some(1)), ("board-2", Some(2))]);
+        seating.pair(tournament(rounds));
+        Self {
+            seating,
+            second: 0,
+            rounds: Rounds::default(),
+            set_up: false,
+            said: Vec::new(),
+        }
+    }
+
+    fn event(&mut self, board: &str, game: bool, kind: EventKind) {
+        self.second += 1;
+        let event = Event {
+            ts: at(self.second),
+            board: board.to_owned(),
+            game: game.then(|| "g".to_owned()),
+            ..crate::events::record::tests::event(1, kind)
+        };
+        self.seating.apply(&event);
+        self.said.push(event);
+    }
+
+    /// What is said now, in short; every board takes it.
+    fn looks(&mut self) -> Vec<String> {
+        let set_up = self.set_up;
+        let view = |_: &str| View {
+            set_up,
+            has_time_control: false,
+        };
+        let said = self.seating.look(at(self.second), &self.rounds, view);
+        let mut short = Vec::new();
+        for (board, command) in said {
+            let arguments = &command.arguments;
+            let text = |name: &str| arguments[name].as_str().unwrap_or_default().to_owned();
+            short.push(match command.action {
+                Action::SetPlayers => format!(
+                    "{board}: {}-{} {}",
+                    text("white"),
+                    text("black"),
+                    arguments["round"]
+                ),
+                _ => format!("{board}: {}", text("time_control")),
+            });
+            self.takes(&board, command);
+        }
+        short
+    }
+
+    fn takes(&mut self, board: &str, command: Command) {
+        let game = self.seating.seats.get(board).and_then(|seat| seat.game.as_ref());
+        let playing = game.is_some_and(|game| game.ended.is_none());
+        let players = serde_json::from_value(command.arguments.clone()).ok();
+        let named = command.action == Action::SetPlayers && playing;
+        self.event(
+            board,
+            playing,
+            EventKind::CommandTaken {
+                id: command.id,
+                action: command.action,
+                by: command.by,
+                arguments: command.arguments,
+                error: None,
+                note: None,
+            },
+        );
+        if named {
+            self.event(
+                board,
+                true,
+                EventKind::GameAmended {
+                    by: BY.to_owned(),
+                    result: None,
+                    reason: None,
+                    players,
+                    time_control: None,
+                    time_control_typed: None,
+                    mode: None,
+                    moves: None,
+                    position: None,
+                    note: None,
+                },
+            );
+        }
+    }
+
+    fn commands(&mut self, board: &str, text: &str) {
+        let command = Command::parse(text).expect("a command");
+        self.takes(board, command);
+    }
+
+    fn begins(&mut self, board: &str, plies: u32) {
+        let mut kind = started(
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+            Variant::Standard,
+        );
+        if let EventKind::GameStarted { players, .. } = &mut kind {
+            *players = self.seating.seats[board].announced.players().cloned();
+        }
+        self.event(board, true, kind);
+        for number in 1..=plies {
+            self.event(board, true, EventKind::MoveMade(ply(number, "e2e4", "e4")));
+        }
+    }
+
+    fn ends(&mut self, board: &str, result: GameResult, reason: EndReason) {
+        let kind = EventKind::GameEnded {
+            result,
+            reason,
+            by: DecidedBy::Board,
+            confirmed: false,
+            end_certain: true,
+        };
+        self.event(board, true, kind);
+    }
+
+    /// What is known is thrown away, and made again of what was said.
+    fn restarts(&mut self) {
+        let tournament = Arc::clone(&self.seating.tournament);
+        self.seating = Seating::default();
+        self.seating.place([("board-1", Some(1)), ("board-2", Some(2))]);
+        self.seating.pair(tournament);
+        for board in ["board-2", "board-1"] {
+            let of_board = self.said.iter().filter(|event| event.board == board);
+            let moves = |event: &&Event| matches!(event.kind, EventKind::MoveMade(_));
+            let (made, announced): (Vec<&Event>, Vec<&Event>) = of_board.partition(moves);
+            let announced: Vec<Event> = announced.into_iter().cloned().collect();
+            let plies = made.last().map_or(0, |_| GAME);
+            self.seating.resume(board, &announced, plies);
+        }
+    }
+}
+
+#[test]
+fn every_board_gets_the_pairing_of_its_table_once() {
+    let mut room = Room::new(TWO_ROUNDS);
+    assert_eq!(room.looks(), ["board-1: Adler-Berg 1", "board-2: Clausen-Dorn 1"]);
+    assert_eq!(room.looks(), [""; 0]);
+    room.begins("board-1", 12);
+    assert_eq!(room.looks(), [""; 0]);
+    room.restarts();
+    assert_eq!(room.looks(), [""; 0]);
+}
+
+#[test]
+fn a_correction_of_the_file_reaches_a_game_and_one_of_the_arbiter_stays() {
+    let mut room = Room::new(TWO_ROUNDS);
+    room.looks();
+    room.begins("board-1", 12);
+    room.commands(
+        "board-1",
+        r#"{"id":"1","do":"set_players","white":"Adler, J.","black":"Berg","round":1,"table":1}"#,
+    );
+    assert_eq!(room.looks(), [""; 0]);
+    room.seating
+        .pair(tournament(&[&[(1, "Adler", "Bergmann"), (2, "Clausen", "Dorn")]]));
+    assert_eq!(room.looks(), ["board-1: Adler-Bergmann 1"]);
+    assert_eq!(room.looks(), [""; 0]);
+}
+
+/// Players who try something out before their game, and such as analyse after it.
+#[test]
+fn what_is_played_beside_the_game_does_not_count() {
+    let mut room = Room::new(TWO_ROUNDS);
+    room.looks();
+    room.begins("board-1", 4);
+    room.ends("board-1", GameResult::Unknown, EndReason::Reset);
+    assert_eq!(room.looks(), ["board-1: Adler-Berg 1"], "that was no game");
+    room.begins("board-1", 30);
+    room.ends("board-1", GameResult::Draw, EndReason::Kings);
+    assert_eq!(room.looks(), [""; 0]);
+    room.begins("board-1", 30);
+    assert_eq!(room.looks(), [""; 0], "this is nobody's game");
+}
+
+#[test]
+fn the_next_round_comes_when_all_have_set_up() {
+    let mut room = Room::new(TWO_ROUNDS);
+    room.looks();
+    for board in ["board-1", "board-2"] {
+        room.begins(board, 30);
+        room.set_up = true;
+        assert_eq!(room.looks(), [""; 0], "there is still a game");
+        room.ends(board, GameResult::Unknown, EndReason::Reset);
+        room.set_up = false;
+    }
+    assert_eq!(room.looks(), [""; 0], "nobody has set up");
+    room.restarts();
+    room.set_up = true;
+    room.looks();
+    assert_eq!(room.seating.round(), Some(2));
+    room.begins("board-1", 3);
+    assert_eq!(
+        room.seating.seats["board-1"]
+            .game
+            .as_ref()
+            .and_then(|game| game.players.as_ref()?.round),
+        Some(2)
+    );
+    room.restarts();
+    room.set_up = false;
+    assert_eq!(room.looks(), [""; 0]);
+    assert_eq!(room.seating.round(), Some(2));
+}
+
+#[test]
+fn the_next_round_comes_by_command_while_half_the_hall_still_plays() {
+    let mut room = Room::new(TWO_ROUNDS);
+    room.looks();
+    room.begins("board-1", 30);
+    room.begins("board-2", 30);
+    room.ends("board-2", GameResult::Draw, EndReason::Kings);
+    room.commands("board-2", r#"{"id":"1","do":"start_round","round":2}"#);
+    assert_eq!(room.looks(), ["board-2: Berg-Clausen 2"]);
+    room.ends("board-1", GameResult::WhiteWins, EndReason::Checkmate);
+    assert_eq!(room.looks(), ["board-1: Dorn-Adler 2"]);
+    room.restarts();
+    assert_eq!(room.looks(), [""; 0]);
+    assert_eq!(room.seating.round(), Some(2));
+}
+
+#[test]
+fn rounds_begin_when_they_are_planned() {
+    let mut room = Room::new(TWO_ROUNDS);
+    room.rounds = Rounds::planned([at(1000), at(9000)]);
+    assert_eq!(room.looks(), ["board-1: Adler-Berg 1", "board-2: Clausen-Dorn 1"]);
+    room.begins("board-1", 30);
+    room.ends("board-1", GameResult::Draw, EndReason::Kings);
+    room.set_up = true;
+    room.second = 8000;
+    assert_eq!(room.looks(), [""; 0]);
+    room.second = 8900;
+    assert_eq!(room.looks(), ["board-1: Dorn-Adler 2", "board-2: Berg-Clausen 2"]);
+}
+
+#[test]
+fn a_board_is_moved_by_command() {
+    let mut room = Room::new(&[&[(1, "Adler", "Berg"), (2, "Clausen", "Dorn"), (7, "Ebert", "Falk")]]);
+    room.commands("board-2", r#"{"id":"1","do":"set_table","table":7}"#);
+    assert_eq!(room.looks(), ["board-1: Adler-Berg 1", "board-2: Ebert-Falk 1"]);
+    room.commands("board-2", r#"{"id":"2","do":"set_table","table":1}"#);
+    assert_eq!(room.looks(), ["board-2: Adler-Berg 1"], "who came last is there");
+    room.restarts();
+    assert_eq!(room.looks(), [""; 0]);
+}
+
+/// Names come some minutes after the start.
+#[test]
+fn a_pairing_that_comes_late_goes_to_the_game_that_is_played() {
+    let mut room = Room::new(&[]);
+    room.begins("board-1", 6);
+    assert_eq!(room.looks(), [""; 0]);
+    room.seating.pair(tournament(TWO_ROUNDS));
+    assert_eq!(room.looks(), ["board-1: Adler-Berg 1", "board-2: Clausen-Dorn 1"]);
+    assert_eq!(room.looks(), [""; 0]);
+}

@@ -1,0 +1,286 @@
+//! A round from the pairing file to the world: emulated boards, the built program, and those who get what it broadcasts.
+
+mod lichess;
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::mosquitto::free_port;
+use crate::spectators::Program;
+use lichess::{Chapter, Lichess, TOKEN, Trouble};
+
+const MATE: &str = "1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7#";
+const ENDLESS: &str = "1. d4 d5 2. c4 e6 3. Nc3 Nf6 4. Bg5 Be7 5. e3 O-O 6. Nf3 h6 7. Bh4 b6";
+
+/// A hall with boards that are played on, and who plays.
+struct Hall {
+    directory: tempfile::TempDir,
+    port: u16,
+}
+
+impl Hall {
+    fn open(boards: usize, lichess: &Lichess, settings: &str) -> Self {
+        let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+        let (path, port) = (directory.path(), free_port());
+        let mut config = format!(
+            "[daemon]\nname = \"hall\"\nstate_directory = {:?}\n[event]\nname = \"Kiebitz Open\"\npairings = [{:?}]\n\
+             {settings}\n[publish]\nto = {:?}\nlisten = \"127.0.0.1:{port}\"\n\
+             [lichess]\nserver = \"http://{}\"\ntoken_file = {:?}\n[ports]\nusb = false\n",
+            path.join("state"),
+            path.join("round.csv"),
+            path.join("live"),
+            lichess.address,
+            path.join("token"),
+        );
+        for board in 1..=boards {
+            let link = path.join(format!("links/board-{board}"));
+            let _ = write!(
+                config,
+                "[[port]]\npath = {link:?}\nmode = \"single\"\n[[board]]\nport = {link:?}\nname = \"board-{board}\"\n"
+            );
+        }
+        std::fs::write(path.join("kiebitz.toml"), config).expect("a configuration");
+        std::fs::write(path.join("token"), format!("{TOKEN}\n")).expect("a token");
+        Self { directory, port }
+    }
+
+    fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    fn daemon(&self) -> Program {
+        Program::start(self.path(), &["run", "--config", "kiebitz.toml"])
+    }
+
+    /// What is served at a path.
+    async fn served(&self, path: &str) -> String {
+        let ask = async {
+            let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await.ok()?;
+            let request = format!("GET /{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+            stream.write_all(request.as_bytes()).await.ok()?;
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).await.ok()?;
+            let (_, content) = answer.split_once("\r\n\r\n")?;
+            Some(content.to_owned())
+        };
+        ask.await.unwrap_or_default()
+    }
+
+    fn on_disk(&self, path: &str) -> String {
+        std::fs::read_to_string(self.path().join("live").join(path)).unwrap_or_default()
+    }
+
+    fn asks(&self, args: &[&str]) -> String {
+        let output = Command::new(env!("CARGO_BIN_EXE_kiebitz"))
+            .args(args)
+            .args(["--config", "kiebitz.toml"])
+            .current_dir(self.path())
+            .output()
+            .expect("kiebitz runs");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    }
+
+    /// The games that the journal has, as chapters, by the round with the table.
+    fn played(&self) -> BTreeMap<String, Chapter> {
+        let listed = self.asks(&["games", "--json"]);
+        let ids = listed
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        let ids: Vec<String> = ids
+            .map(|game| game["game"].as_str().expect("an id").to_owned())
+            .collect();
+        let ids = ids.iter().map(String::as_str);
+        let text = self.asks(&["pgn"].into_iter().chain(ids).collect::<Vec<_>>());
+        let games = text.split("\n\n[Event").filter(|game| !game.trim().is_empty());
+        let games = games.map(|game| {
+            if game.starts_with('[') {
+                game.to_owned()
+            } else {
+                format!("[Event{game}")
+            }
+        });
+        games
+            .map(|game| {
+                let chapter = lichess::read(&game).expect("legal moves");
+                (chapter.tags["Round"].clone(), chapter)
+            })
+            .collect()
+    }
+
+    fn log(&self) -> String {
+        std::fs::read_to_string(self.path().join("log")).unwrap_or_default()
+    }
+}
+
+/// Waits until something is so.
+async fn until(what: &str, patience: u64, hall: &Hall, wanted: impl AsyncFn() -> bool) {
+    let waiting = async {
+        while !wanted().await {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    let waited = tokio::time::timeout(Duration::from_secs(patience), waiting).await;
+    assert!(waited.is_ok(), "not in time: {what}\n{}", hall.log());
+}
+
+#[tokio::test]
+async fn a_round_is_on_lichess_on_disk_and_on_the_web_without_a_click() {
+    let lichess = Lichess::start([(2, Trouble::Forgets), (3, Trouble::HangsUp)]).await;
+    let hall = Hall::open(2, &lichess, "");
+    let pairings = "board,round,white,white_fide_id,black,black_team\n\
+                    2,3,\"Clausen, Per\",,\"Dorn, Uta\",SK Kiebitz\n1,3,\"Adler, Jonas\",4611111,\"Berg, Ines\",\n";
+    std::fs::write(hall.path().join("round.csv"), pairings).expect("pairings");
+    let pgn = format!(
+        "[White \"a\"]\n[Black \"b\"]\n\n{MATE} 1-0\n\n[White \"c\"]\n[Black \"d\"]\n\n{ENDLESS} *\n"
+    );
+    std::fs::write(hall.path().join("game.pgn"), pgn).expect("games");
+    let daemon = hall.daemon();
+    let before = async || {
+        let games = hall.served("round-3/games.pgn").await;
+        games.contains("[White \"Adler, Jonas\"]") && games.contains("[White \"Clausen, Per\"]")
+    };
+    until("the pairings are public before the round", 20, &hall, before).await;
+
+    let emulate = [
+        "emulate", "--boards", "2", "--hands", "blitz", "--pgn", "game.pgn", "--links", "links",
+    ];
+    let _boards = Program::start(hall.path(), &emulate);
+    until("two moves", 60, &hall, async || {
+        hall.served("round-3/game-2.json").await.matches(' ').count() >= 2
+    })
+    .await;
+    // Killed, with moves that nobody has got yet.
+    drop(daemon);
+    let _daemon = hall.daemon();
+    let mated = async || {
+        let index: Value = serde_json::from_str(&hall.served("round-3/index.json").await).unwrap_or_default();
+        index["pairings"][0]["result"] == "1-0"
+    };
+    until("the mate", 120, &hall, mated).await;
+    let all = async || hall.on_disk("round-3/game-2.pgn").contains("b6 ");
+    until("all moves", 120, &hall, all).await;
+    let is_there = async || {
+        lichess.see(|held| {
+            let boards = held.rounds.get("Round 3");
+            boards.is_some_and(|boards| {
+                boards.len() == 2 && boards[1].moves.len() == 14 && boards[0].moves.len() == 7
+            })
+        })
+    };
+    until("all moves on Lichess", 60, &hall, is_there).await;
+
+    let game: Value = serde_json::from_str(&hall.served("get/open/round-3/game-1.json").await).expect("JSON");
+    assert_eq!(
+        (&game["result"], &game["live"]),
+        (&"WHITEWIN".into(), &Value::Bool(false))
+    );
+    assert_eq!(
+        hall.on_disk("round-3/game-1.pgn"),
+        hall.served("round-3/game-1.pgn").await
+    );
+    let leftovers = std::fs::read_dir(hall.path().join("live/round-3")).expect("a folder");
+    let mut names: Vec<String> = leftovers
+        .map(|file| file.expect("a file").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    let expected = [
+        "game-1.json",
+        "game-1.pgn",
+        "game-2.json",
+        "game-2.pgn",
+        "games.pgn",
+        "index.json",
+    ];
+    assert_eq!(names, expected, "and nothing half written");
+    lichess.see(|held| {
+        assert_eq!(
+            held.broadcasts,
+            ["Kiebitz Open"],
+            "created once, over the restart"
+        );
+        assert!(!held.crowded && held.refused.is_empty(), "{:?}", held.refused);
+        let first = &held.rounds["Round 3"][0];
+        assert_eq!(first.tags["WhiteFideId"], "4611111");
+        assert_eq!((&*first.tags["Round"], &*first.tags["Result"]), ("3.1", "1-0"));
+        assert_eq!(held.rounds["Round 3"][1].tags["BlackTeam"], "SK Kiebitz");
+        let played = hall.played();
+        for chapter in &held.rounds["Round 3"] {
+            let of_journal = &played[&chapter.tags["Round"]];
+            assert_eq!(
+                (&chapter.moves, &chapter.clocks),
+                (&of_journal.moves, &of_journal.clocks)
+            );
+        }
+    });
+}
+
+/// Sixty boards of all kinds of hands, and a Lichess that has its days.
+#[tokio::test]
+async fn sixty_boards_are_right_on_a_lichess_that_has_its_days() {
+    const BOARDS: usize = 60;
+    let troubles = [
+        (3, Trouble::Forgets),
+        (5, Trouble::HangsUp),
+        (8, Trouble::TooMany),
+        (9, Trouble::HangsUp),
+        (12, Trouble::Forgets),
+    ];
+    let lichess = Lichess::start(troubles).await;
+    let hall = Hall::open(BOARDS, &lichess, "");
+    let mut pairings = "round,board,white,black\n".to_owned();
+    for board in 1..=BOARDS {
+        let _ = writeln!(pairings, "1,{board},\"White {board}, W.\",\"Black {board}, B.\"");
+    }
+    std::fs::write(hall.path().join("round.csv"), &pairings).expect("pairings");
+    let daemon = hall.daemon();
+    let boards = BOARDS.to_string();
+    let emulate = [
+        "emulate", "--boards", &*boards, "--hands", "mixed", "--speed", "4", "--links", "links",
+    ];
+    let players = Program::start(hall.path(), &emulate);
+    until("all games are there", 60, &hall, async || {
+        lichess.see(|held| {
+            held.rounds
+                .get("Round 1")
+                .is_some_and(|boards| boards.len() == BOARDS)
+        })
+    })
+    .await;
+    tokio::time::sleep(Duration::from_secs(30)).await;
+    // A name is corrected while they play.
+    let corrected = pairings.replace("White 7, W.", "White 7, Wilma");
+    std::fs::write(hall.path().join("round.csv"), corrected).expect("pairings");
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    drop(players);
+    let is_still = async || {
+        let games = hall.played();
+        lichess.see(|held| {
+            held.rounds["Round 1"].iter().all(|chapter| {
+                let played = games.get(&chapter.tags["Round"]);
+                played.is_some_and(|played| {
+                    (&played.moves, &played.clocks) == (&chapter.moves, &chapter.clocks)
+                })
+            })
+        })
+    };
+    until("every game is right, with every clock", 150, &hall, is_still).await;
+    lichess.see(|held| {
+        assert!(!held.crowded && held.refused.is_empty(), "{:?}", held.refused);
+        let boards = &held.rounds["Round 1"];
+        assert_eq!(boards.len(), BOARDS, "no game got a board of another one");
+        for (nth, chapter) in (1..).zip(boards) {
+            assert_eq!(chapter.tags["Round"], format!("1.{nth}"), "in its place");
+            assert_eq!(chapter.tags["Black"], format!("Black {nth}, B."));
+            assert!(chapter.moves.len() > 10, "{nth}: {} moves", chapter.moves.len());
+        }
+        assert_eq!(boards[6].tags["White"], "White 7, Wilma");
+    });
+    drop(daemon);
+}

@@ -1,0 +1,350 @@
+//! A server that takes broadcasts as lichess.org does, as far as its source and its documentation say: which game goes to
+//! which board, what is refused, and what goes wrong.
+
+use core::sync::atomic::{AtomicUsize, Ordering};
+use core::time::Duration;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Visitor};
+use serde_json::{Value, json};
+use shakmaty::fen::Fen;
+use shakmaty::{CastlingMode, Chess, Position};
+use tokio::net::TcpListener;
+
+pub(super) const TOKEN: &str = "lip_right";
+/// Lichess keeps so many games of a text and drops the others.
+const MAX_GAMES: usize = 100;
+const MAX_TEXT: usize = 512 << 10;
+
+/// A board of a round, as viewers see it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Chapter {
+    pub(super) tags: BTreeMap<String, String>,
+    pub(super) moves: Vec<String>,
+    /// After each move, as written.
+    pub(super) clocks: Vec<Option<String>>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    /// Rounds by their names, each with its boards.
+    pub(super) rounds: BTreeMap<String, Vec<Chapter>>,
+    pub(super) broadcasts: Vec<String>,
+    pub(super) pushes: usize,
+    /// Games that were refused, and what for.
+    pub(super) refused: Vec<String>,
+    /// Two requests came at once.
+    pub(super) crowded: bool,
+}
+
+/// What goes wrong with the push of a number.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Trouble {
+    /// Too many requests.
+    TooMany,
+    /// It hangs up, having taken nothing.
+    HangsUp,
+    /// It says that all is well, and forgets it.
+    Forgets,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Lichess {
+    pub(super) address: SocketAddr,
+    pub(super) held: Arc<Mutex<Held>>,
+    busy: Arc<AtomicUsize>,
+    troubles: Arc<BTreeMap<usize, Trouble>>,
+}
+
+impl Lichess {
+    pub(super) async fn start(troubles: impl IntoIterator<Item = (usize, Trouble)>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let lichess = Self {
+            address: listener.local_addr().expect("an address"),
+            held: Arc::default(),
+            busy: Arc::default(),
+            troubles: Arc::new(troubles.into_iter().collect()),
+        };
+        let router = Router::new()
+            .route("/api/token/test", post(test_token))
+            .route("/broadcast/new", post(new_broadcast))
+            .route("/broadcast/{id}/new", post(new_round))
+            .route("/api/broadcast/{id}", get(broadcast))
+            .route("/api/broadcast/round/{id}/push", post(push))
+            .layer(DefaultBodyLimit::max(4 << 20))
+            .with_state(lichess.clone());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        lichess
+    }
+
+    pub(super) fn see<T>(&self, look: impl FnOnce(&Held) -> T) -> T {
+        look(&self.held.lock().expect("no panic"))
+    }
+}
+
+async fn test_token(token: String) -> Response {
+    let known = (token == TOKEN).then(|| json!({"scopes": "study:read,study:write", "userId": "club"}));
+    axum_json(json!({ token: known }))
+}
+
+fn axum_json(value: Value) -> Response {
+    ([("content-type", "application/json")], value.to_string()).into_response()
+}
+
+fn is_allowed(headers: &HeaderMap) -> bool {
+    headers
+        .get("authorization")
+        .is_some_and(|value| value == &format!("Bearer {TOKEN}"))
+}
+
+/// A value of a form, as far as tests need it.
+fn name_of(form: &str) -> String {
+    let value = form.strip_prefix("name=").expect("a name");
+    let mut bytes = Vec::new();
+    let mut rest = value.bytes();
+    while let Some(byte) = rest.next() {
+        if byte == b'%' {
+            let hex: String = [rest.next(), rest.next()]
+                .into_iter()
+                .flatten()
+                .map(char::from)
+                .collect();
+            bytes.push(u8::from_str_radix(&hex, 16).expect("two digits"));
+        } else {
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).expect("UTF-8")
+}
+
+async fn new_broadcast(State(lichess): State<Lichess>, headers: HeaderMap, form: String) -> Response {
+    if !is_allowed(&headers) {
+        return StatusCode::UNAUTHORIZED.into_response();
+    }
+    let name = name_of(&form);
+    lichess
+        .held
+        .lock()
+        .expect("no panic")
+        .broadcasts
+        .push(name.clone());
+    axum_json(json!({"tour": {"id": "tour0001", "name": name}, "rounds": []}))
+}
+
+/// The id of a round is its name with eight characters.
+fn id_of(name: &str) -> String {
+    format!("{:0>8}", name.replace(' ', ""))
+}
+
+async fn new_round(
+    State(lichess): State<Lichess>,
+    Path(tour): Path<String>,
+    headers: HeaderMap,
+    form: String,
+) -> Response {
+    if !is_allowed(&headers) || tour != "tour0001" {
+        return StatusCode::NOT_FOUND.into_response();
+    }
+    let name = name_of(&form);
+    lichess
+        .held
+        .lock()
+        .expect("no panic")
+        .rounds
+        .insert(name.clone(), Vec::new());
+    axum_json(json!({"round": {"id": id_of(&name), "name": name}, "tour": {"id": tour}, "study": {}}))
+}
+
+async fn broadcast(State(lichess): State<Lichess>, Path(tour): Path<String>) -> Response {
+    let rounds = lichess.see(|held| {
+        let names = held.rounds.keys();
+        names
+            .map(|name| json!({"id": id_of(name), "name": name}))
+            .collect::<Vec<_>>()
+    });
+    axum_json(json!({"tour": {"id": tour}, "rounds": rounds}))
+}
+
+async fn push(
+    State(lichess): State<Lichess>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    text: String,
+) -> Response {
+    if !is_allowed(&headers) {
+        return StatusCode::FORBIDDEN.into_response();
+    }
+    if lichess.busy.fetch_add(1, Ordering::SeqCst) > 0 {
+        lichess.held.lock().expect("no panic").crowded = true;
+    }
+    tokio::time::sleep(Duration::from_millis(30)).await;
+    let response = lichess.take(&id, &text);
+    lichess.busy.fetch_sub(1, Ordering::SeqCst);
+    response
+}
+
+impl Lichess {
+    fn take(&self, id: &str, text: &str) -> Response {
+        let mut held = self.held.lock().expect("no panic");
+        held.pushes += 1;
+        let trouble = self.troubles.get(&held.pushes).copied();
+        match trouble {
+            Some(Trouble::TooMany) => return StatusCode::TOO_MANY_REQUESTS.into_response(),
+            Some(Trouble::HangsUp) => return StatusCode::BAD_GATEWAY.into_response(),
+            Some(Trouble::Forgets) | None => {}
+        }
+        if text.len() > MAX_TEXT {
+            return StatusCode::PAYLOAD_TOO_LARGE.into_response();
+        }
+        let Some(name) = held.rounds.keys().find(|name| id_of(name) == id).cloned() else {
+            return StatusCode::NOT_FOUND.into_response();
+        };
+        let mut boards = held.rounds.remove(&name).unwrap_or_default();
+        let (mut taken, mut answers) = (Vec::new(), Vec::new());
+        for game in text.split("\n\n[").take(MAX_GAMES) {
+            let game = if game.starts_with('[') {
+                game.to_owned()
+            } else {
+                format!("[{game}")
+            };
+            let read = read(&game);
+            let (chapter, error) = match read {
+                Ok(chapter) => (chapter, None),
+                Err((tags, error)) => (
+                    Chapter {
+                        tags,
+                        ..Chapter::default()
+                    },
+                    Some(error),
+                ),
+            };
+            if let Some(error) = error {
+                held.refused.push(error.clone());
+                answers.push(json!({"tags": chapter.tags, "error": error}));
+                continue;
+            }
+            let found = (0..boards.len())
+                .filter(|nth| !taken.contains(nth))
+                .find(|nth| same(&boards[*nth], &chapter));
+            let nth = found.unwrap_or(boards.len());
+            taken.push(nth);
+            if matches!(trouble, Some(Trouble::Forgets)) {
+                let moves = boards.get(nth).map_or(0, |board| board.moves.len());
+                answers.push(json!({"tags": chapter.tags, "moves": moves}));
+                continue;
+            }
+            answers.push(json!({"tags": chapter.tags, "moves": chapter.moves.len()}));
+            match boards.get_mut(nth) {
+                Some(board) => *board = chapter,
+                None => boards.push(chapter),
+            }
+        }
+        held.rounds.insert(name, boards);
+        axum_json(json!({ "games": answers }))
+    }
+}
+
+/// Whether a game belongs on a board: by its id, else by the players in the same round, else by a position that both had.
+fn same(board: &Chapter, game: &Chapter) -> bool {
+    let tag = |name: &str| (board.tags.get(name), game.tags.get(name));
+    let equal = |name: &str| matches!(tag(name), (Some(one), Some(other)) if one == other);
+    if equal("GameId") {
+        return true;
+    }
+    let place = ["Event", "Site", "Round", "Board"]
+        .into_iter()
+        .all(|name| tag(name).0 == tag(name).1);
+    let players = (equal("WhiteFideId") && equal("BlackFideId")) || (equal("White") && equal("Black"));
+    let shorter = board.moves.len().min(game.moves.len());
+    place && (players || board.moves[..shorter] == game.moves[..shorter])
+}
+
+/// Reads a game; one with an illegal move is refused as a whole.
+pub(super) fn read(game: &str) -> Result<Chapter, (BTreeMap<String, String>, String)> {
+    let mut reader = Reader::new(game.as_bytes());
+    let read = reader.read_game(&mut Scribe).expect("text").unwrap_or_default();
+    match read.error {
+        None => Ok(read.chapter),
+        Some(error) => Err((read.chapter.tags, error)),
+    }
+}
+
+#[derive(Default)]
+struct Read {
+    chapter: Chapter,
+    position: Chess,
+    error: Option<String>,
+}
+
+struct Scribe;
+
+impl Visitor for Scribe {
+    type Tags = Read;
+    type Movetext = Read;
+    type Output = Read;
+
+    fn begin_tags(&mut self) -> ControlFlow<Read, Read> {
+        ControlFlow::Continue(Read::default())
+    }
+
+    fn tag(&mut self, read: &mut Read, name: &[u8], value: RawTag<'_>) -> ControlFlow<Read> {
+        let name = String::from_utf8_lossy(name).into_owned();
+        let value = value.decode_utf8_lossy().into_owned();
+        if !["", "?", "unknown"].contains(&&*value) {
+            read.chapter.tags.insert(name, value);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn begin_movetext(&mut self, mut read: Read) -> ControlFlow<Read, Read> {
+        let tags = &read.chapter.tags;
+        let mode =
+            CastlingMode::from_chess960(tags.get("Variant").is_some_and(|variant| variant == "Chess960"));
+        if let Some(fen) = tags.get("FEN") {
+            let position = fen
+                .parse::<Fen>()
+                .ok()
+                .and_then(|fen| fen.into_position(mode).ok());
+            match position {
+                Some(position) => read.position = position,
+                None => read.error = Some("Invalid FEN".to_owned()),
+            }
+        }
+        ControlFlow::Continue(read)
+    }
+
+    fn san(&mut self, read: &mut Read, san: SanPlus) -> ControlFlow<Read> {
+        match san.san.to_move(&read.position) {
+            Ok(played) => {
+                read.position.play_unchecked(played);
+                read.chapter.moves.push(san.to_string());
+                read.chapter.clocks.push(None);
+            }
+            Err(_) => read.error = read.error.take().or_else(|| Some(format!("Cannot play {san}"))),
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn comment(&mut self, read: &mut Read, comment: RawComment<'_>) -> ControlFlow<Read> {
+        let text = String::from_utf8_lossy(comment.as_bytes()).into_owned();
+        let clock = text
+            .split_once("[%clk ")
+            .and_then(|(_, rest)| rest.split_once(']'));
+        if let (Some((clock, _)), Some(last)) = (clock, read.chapter.clocks.last_mut()) {
+            *last = Some(clock.to_owned());
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn end_game(&mut self, read: Read) -> Read {
+        read
+    }
+}
