@@ -13,6 +13,8 @@ mod exit;
 #[cfg(target_os = "linux")]
 mod feeds;
 pub mod hall;
+#[cfg(target_os = "linux")]
+mod hub;
 pub mod journal;
 pub mod laws;
 pub mod output;

@@ -55,6 +55,8 @@ pub(super) enum Command {
     Emulate(EmulateArguments),
     Export(ExportArguments),
     Games(GamesArguments),
+    #[cfg(target_os = "linux")]
+    Hub(HubArguments),
     Laws(LawsArguments),
     Pgn(PgnArguments),
     #[cfg(target_os = "linux")]
@@ -228,6 +230,18 @@ pub(super) struct EmulateArguments {
 #[command(disable_help_flag = true, after_help = after::RUN)]
 pub(super) struct RunArguments {
     /// Configuration file [default: /etc/kiebitz.toml if it exists]
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+    #[command(flatten)]
+    help: Help,
+}
+
+/// Broadcast one event from the boards of many daemons, which it hears over MQTT
+#[cfg(target_os = "linux")]
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true, after_help = after::HUB)]
+pub(super) struct HubArguments {
+    /// Configuration file [default: /etc/kiebitz.toml]
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
     #[command(flatten)]

@@ -67,6 +67,8 @@ pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request,
             .map(|request| Request::Report(Box::new(request)))
             .map_err(|error| wrong("report", &error)),
         #[cfg(target_os = "linux")]
+        Command::Hub(hub) => Ok(Request::Hub(hub.config)),
+        #[cfg(target_os = "linux")]
         Command::Run(run) => Ok(Request::Run(run.config)),
         #[cfg(target_os = "linux")]
         Command::Setup(setup) => Ok(Request::Setup(SetupRequest {

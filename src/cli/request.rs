@@ -38,6 +38,9 @@ pub(super) enum Request {
     Record(Recording),
     Replay(Box<ReplayRequest>),
     Report(Box<ReportRequest>),
+    /// The hub, likewise.
+    #[cfg(target_os = "linux")]
+    Hub(Option<PathBuf>),
     /// The daemon, with the configuration's file if one was named.
     #[cfg(target_os = "linux")]
     Run(Option<PathBuf>),

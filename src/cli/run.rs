@@ -1,4 +1,4 @@
-//! `kiebitz run`.
+//! `kiebitz run` and `kiebitz hub`.
 
 use std::path::Path;
 
@@ -10,12 +10,31 @@ use crate::config::{Config, USUAL_FILE};
 
 /// Runs the daemon until it is asked to stop.
 pub(super) fn run(file: Option<&Path>) -> Result<Exit> {
+    let Some(config) = begin(file) else {
+        return Ok(Exit::Usage);
+    };
+    if let Some(said) = bearings(&config, Config::file(file)) {
+        tracing::info!("{said}");
+    }
+    to_the_end(crate::daemon::run(config, file.map(Path::to_owned)))
+}
+
+/// Runs the hub until it is asked to stop.
+pub(super) fn hub(file: Option<&Path>) -> Result<Exit> {
+    match begin(file) {
+        Some(config) => to_the_end(crate::hub::run(config)),
+        None => Ok(Exit::Usage),
+    }
+}
+
+/// The configuration, with which logging is started; `None`: it is wrong, which has been said.
+fn begin(file: Option<&Path>) -> Option<Config> {
     let config = match Config::read_or_default(file) {
         Ok(config) => config,
         // systemd does not restart after this exit code: the file stays wrong until somebody mends it.
         Err(error) => {
             failure::report(&error.into());
-            return Ok(Exit::Usage);
+            return None;
         }
     };
     crate::daemon::start_logging(config.daemon.log.clone());
@@ -25,12 +44,13 @@ pub(super) fn run(file: Option<&Path>) -> Result<Exit> {
             "everyone on this computer may read {file}, and a password is in it: chmod 640 {file}"
         );
     }
-    if let Some(said) = bearings(&config, Config::file(file)) {
-        tracing::info!("{said}");
-    }
+    Some(config)
+}
+
+fn to_the_end(work: impl Future<Output = Result<()>>) -> Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start")?;
-    let ended = runtime.block_on(crate::daemon::run(config, file.map(Path::to_owned)));
+    let ended = runtime.block_on(work);
     // A thread that waits for a disk which does not answer is not waited for.
     runtime.shutdown_background();
     ended.map(|()| Exit::Fine)

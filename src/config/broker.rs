@@ -30,6 +30,8 @@ pub(super) struct MqttTable {
     commands: bool,
     #[serde(default)]
     home_assistant: bool,
+    #[serde(default)]
+    hub: bool,
 }
 
 fn live() -> Text<Prefix> {
@@ -79,6 +81,7 @@ pub(super) fn mqtt(table: MqttTable, daemon: &Daemon) -> Result<MqttConfig, Wron
         .with_prefix(table.prefix.0)
         .with_public_delay(table.public_delay.0.0)
         .with_commands(table.commands)
+        .with_hub(table.hub)
         .with_home_assistant(table.home_assistant);
     Ok(match &daemon.name {
         Some(name) => broker.with_daemon(name.as_str()),

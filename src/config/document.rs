@@ -23,6 +23,7 @@ use super::{
     Publish, Recorder,
 };
 use crate::laws::{DefaultTime, DrawnStart, Edition, Language, Mode, Regulations, Rounds, TimeControl};
+use crate::output::mqtt::Prefix;
 
 /// The whole file.
 #[derive(Deserialize, Default)]
@@ -34,6 +35,7 @@ struct Document {
     http: Option<HttpTable>,
     publish: Option<Publish>,
     lichess: Option<Lichess>,
+    hub: HubTable,
     journal: Journal,
     recorder: Recorder,
     ports: Ports,
@@ -46,6 +48,12 @@ struct Document {
 #[serde(deny_unknown_fields)]
 struct HttpTable {
     listen: Text<Loopback>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct HubTable {
+    halls: Vec<Text<Prefix>>,
 }
 
 /// An address that nobody can reach from another computer.
@@ -210,6 +218,7 @@ pub(super) fn parse(text: &str) -> Result<Config, Wrong> {
         pairings,
         publish: document.publish,
         lichess: document.lichess,
+        halls: document.hub.halls.into_iter().map(|hall| hall.0).collect(),
         http: document.http.map(|table| table.listen.0.0),
         mqtt: document
             .mqtt

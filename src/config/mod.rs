@@ -22,7 +22,7 @@ use serde::Deserialize;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
 use crate::laws::Regulations;
-use crate::output::mqtt::{MqttConfig, host_name, is_open_to_all};
+use crate::output::mqtt::{MqttConfig, Prefix, host_name, is_open_to_all};
 use crate::text_file;
 
 pub use error::{ConfigError, Mistake};
@@ -65,6 +65,8 @@ pub struct Config {
     pub publish: Option<Publish>,
     /// Broadcasting on Lichess; `None`: not.
     pub lichess: Option<Lichess>,
+    /// The prefixes of the halls that `kiebitz hub` listens to; none: that of the broker.
+    pub halls: Vec<Prefix>,
     /// How long events are kept.
     pub journal: Journal,
     /// The recording of all bytes.

@@ -141,6 +141,7 @@ fn each_line_of_the_example_says_what_holds_without_it() {
                     assert_eq!(config.event.event.as_deref(), Some("Club championship 2026"));
                 }
                 "site" => assert_eq!(config.event.site.as_deref(), Some("Bremen")),
+                "halls" => assert_eq!(config.halls.len(), 2),
                 "pairings" => assert_eq!(config.pairings.len(), 2),
                 "rounds" => assert_ne!(config.event.rounds, Rounds::default()),
                 "default_time" => assert_eq!(config.event.default_minutes(), Some(30)),
@@ -162,7 +163,7 @@ fn each_line_of_the_example_says_what_holds_without_it() {
             }
         }
     }
-    assert_eq!(checked, 31);
+    assert_eq!(checked, 32);
 }
 
 #[test]

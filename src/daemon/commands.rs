@@ -241,6 +241,7 @@ mod tests {
                 text: text.to_vec().into(),
                 retained: false,
                 reply: crate::output::mqtt::Reply::to("answers"),
+                is_resend: false,
             };
             let message = self.commands.carry_out(NOW, &mut self.hall, &received);
             serde_json::from_slice(&message.payload).expect("JSON")

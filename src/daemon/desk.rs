@@ -19,10 +19,11 @@ use super::http::Question;
 use super::log;
 use super::lookout::Lookout;
 use super::mqtt::Mqtt;
-use super::pairings::{Pairings, Read};
+use super::pairings::Pairings;
 use super::ports::{LineChange, PortId, Ports};
 use super::post::Post;
 use super::reload::{Hangup, Reload};
+use super::resend::Resend;
 use super::situation::Situation;
 use super::storage::Storage;
 use super::tape::Tape;
@@ -37,6 +38,7 @@ use crate::output::mqtt::payload::ClockPicture;
 use crate::output::mqtt::{BoardView, Message, MqttConfig};
 use crate::port::{PortInput, PortOrder};
 use crate::system_time::{LiveTime, Step};
+use crate::tournament::watch::Read;
 
 /// Owns the hall and everything that goes in and out.
 #[derive(Debug)]
@@ -53,6 +55,7 @@ pub(super) struct Desk {
     /// `None`: nothing is broadcast.
     pub(super) feeds: Option<Feeds>,
     pub(super) pairings: Pairings,
+    pub(super) resend: Resend,
     pub(super) greeting: Greeting,
     pub(super) lookout: Lookout,
     pub(super) lines: BTreeMap<PortId, PortLine>,
@@ -173,8 +176,12 @@ impl Desk {
                 read = self.pairings.next() => self.pair(read),
                 Some((port, input)) = inputs.recv() => self.handle_input(port, input),
                 received = commands.next() => {
-                    let answer = commands.carry_out(self.time.now(), &mut self.hall, &received);
-                    self.answers.push(answer);
+                    if received.is_resend {
+                        self.resend.answer(&received, self.hall.names_of_boards());
+                    } else {
+                        let answer = commands.carry_out(self.time.now(), &mut self.hall, &received);
+                        self.answers.push(answer);
+                    }
                 }
                 () = self.time.until(due) => {}
             }

@@ -26,6 +26,7 @@ mod patience;
 mod ports;
 mod post;
 mod reload;
+mod resend;
 mod situation;
 mod start;
 mod storage;
@@ -67,6 +68,7 @@ use patience::{MAX_WAIT, Waited, beside};
 use ports::Ports;
 use post::Post;
 use reload::Reload;
+use resend::Resend;
 use situation::Situation;
 use start::Beginning;
 use storage::Storage;
@@ -103,7 +105,7 @@ pub async fn run(config: Config, file: Option<PathBuf>) -> Result<()> {
     };
     let (sender, received) = mpsc::channel(commands::WAITING);
     let start = |broker: MqttConfig| {
-        let sender = broker.takes_commands().then_some(sender);
+        let sender = (broker.takes_commands() || broker.hears_hub()).then_some(sender);
         Courier::start(broker, Some(backlog::of(&config)), sender)
     };
     let courier = config.mqtt.clone().map(start).transpose()?;
@@ -264,6 +266,7 @@ impl Daemon {
         let mut desk = Desk {
             feeds: self.feeds.clone(),
             pairings,
+            resend: Resend::new(config, self.outbox.clone()),
             hall: started.hall,
             ports,
             post: Post::new(keeper, numbers, self.outbox.clone(), self.storage.clone()),

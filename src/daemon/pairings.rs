@@ -1,9 +1,6 @@
 //! The pairings: read from their files, and again whenever those change, and said to the boards.
 
-use core::time::Duration;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use anyhow::{Context, Result};
 use kiebitz_hardware::Timestamp;
@@ -13,8 +10,9 @@ use crate::config::Config;
 use crate::events::{Event, LIVE_STREAM};
 use crate::hall::Hall;
 use crate::journal::{Journal, JournalError};
+use crate::tournament::Tournament;
 use crate::tournament::seating::{Seating, View};
-use crate::tournament::{self, Doubt, ReadError, Tournament};
+use crate::tournament::watch::{self, Read};
 use crate::tracker::is_chess960;
 
 /// What the files say, and who has been told.
@@ -26,32 +24,12 @@ pub(super) struct Pairings {
     seating: Seating,
 }
 
-/// What came of reading the files.
-pub(super) type Read = Result<(Tournament, Vec<Doubt>), ReadError>;
-
-/// How often it is looked whether the files have changed.
-const LOOK: Duration = Duration::from_secs(2);
-/// So many doubts are logged; `kiebitz event check` shows all.
-const TOLD: usize = 5;
-
 impl Pairings {
     /// Begins to read.
     pub(super) fn start(config: &Config) -> Result<Self> {
-        let read = match config.pairings.as_slice() {
-            [] => None,
-            paths => {
-                let (sender, read) = mpsc::channel(1);
-                let paths = paths.to_vec();
-                std::thread::Builder::new()
-                    .name("pairings".to_owned())
-                    .spawn(move || watch(&paths, &sender))
-                    .context("cannot read pairings")?;
-                Some(read)
-            }
-        };
         Ok(Self {
             config: config.clone(),
-            read,
+            read: watch::start(&config.pairings).context("cannot read pairings")?,
             seating: Seating::default(),
         })
     }
@@ -91,36 +69,12 @@ impl Pairings {
 
     /// What the files say now. May be dropped and called again.
     pub(super) async fn next(&mut self) -> Read {
-        if let Some(read) = &mut self.read
-            && let Some(read) = read.recv().await
-        {
-            return read;
-        }
-        core::future::pending().await
+        watch::next(&mut self.read).await
     }
 
     /// Takes in what the files say. Returns the pairings that hold from now on; `None`: those before.
     pub(super) fn take(&mut self, read: Read) -> Option<Arc<Tournament>> {
-        let (tournament, doubts) = match read {
-            Ok(read) => read,
-            Err(error) => {
-                tracing::error!("pairings are not read: {error}; those before hold");
-                return None;
-            }
-        };
-        let pairings: usize = tournament.rounds.values().map(|round| round.pairings.len()).sum();
-        tracing::info!(
-            "pairings were read: {pairings} in {} rounds",
-            tournament.rounds.len()
-        );
-        for doubt in doubts.iter().take(TOLD) {
-            tracing::warn!("{doubt}");
-        }
-        if doubts.len() > TOLD {
-            let more = doubts.len() - TOLD;
-            tracing::warn!("{more} more things to look at in the pairings: `kiebitz event check` shows them");
-        }
-        let tournament = Arc::new(tournament);
+        let tournament = watch::told(read)?;
         self.seating.pair(Arc::clone(&tournament));
         Some(tournament)
     }
@@ -155,30 +109,5 @@ impl Pairings {
                 }
             }
         }
-    }
-}
-
-/// What a file is like without reading it; `None`: it is not there.
-type Stamp = Option<(SystemTime, u64)>;
-
-/// Reads the files, and again when they have changed and are not being written any more. Ends when nobody listens.
-fn watch(paths: &[PathBuf], sender: &mpsc::Sender<Read>) {
-    let stamp = |path: &PathBuf| {
-        let known = std::fs::metadata(path).ok()?;
-        Some((known.modified().ok()?, known.len()))
-    };
-    let stamps = || -> Vec<Stamp> { paths.iter().map(stamp).collect() };
-    let (mut read, mut before) = (None, stamps());
-    while !sender.is_closed() {
-        let now = stamps();
-        if read.as_ref() != Some(&now) && now == before {
-            let told = sender.blocking_send(tournament::read(paths));
-            if told.is_err() {
-                return;
-            }
-            read = Some(now.clone());
-        }
-        before = now;
-        std::thread::sleep(LOOK);
     }
 }

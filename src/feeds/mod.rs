@@ -33,6 +33,8 @@ type Snapshot = watch::Receiver<Arc<Files>>;
 enum News {
     Events(Vec<Event>),
     Clock(String, ClockPicture),
+    /// A board's serial number.
+    Serial(String, String),
     /// What the journal has of a board.
     Past(String, Vec<Event>),
     /// `None`: they cannot be read, and those before hold.
@@ -175,6 +177,13 @@ impl Feeds {
         }
     }
 
+    /// A board's serial number.
+    pub(crate) fn know(&self, now: Timestamp, board: &str, serial: Option<String>) {
+        if let Some(serial) = serial {
+            self.tell(now, News::Serial(board.to_owned(), serial));
+        }
+    }
+
     /// What the journal has of a board, as it was at `now`.
     pub(crate) fn resume(&self, now: Timestamp, board: String, events: Vec<Event>) {
         self.tell(now, News::Past(board, events));
@@ -273,6 +282,7 @@ impl Follower {
             match &news {
                 News::Events(events) => events.iter().for_each(|event| show.take(now, event)),
                 News::Clock(board, clock) => show.take_clock(now, board, clock),
+                News::Serial(board, serial) => show.know(board, serial),
                 News::Past(board, events) => show.resume(now, board, events),
                 News::Pairings(Some(tournament)) => show.pair(Arc::clone(tournament)),
                 News::Facts(facts) => show.rename(facts.clone()),

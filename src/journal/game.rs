@@ -163,6 +163,22 @@ impl Journal {
         Ok(events)
     }
 
+    /// The number of the event that starts the first game of a board since that time; `None`: there is none.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn first_started_since(
+        &self,
+        stream: &str,
+        board: &str,
+        since: Timestamp,
+    ) -> Result<Option<u64>, JournalError> {
+        let mut select = self.connection.prepare(FIRST_STARTED).map_err(self.error())?;
+        let first = select.query_row(params![stream, board, since.as_micros()], |row| row.get(0));
+        first.map_err(self.error())
+    }
+
     /// What there is of a board up to the event with that number.
     #[must_use]
     pub fn past<'j>(&'j self, stream: &'j str, board: &'j str, until: u64) -> Past<'j> {
@@ -375,6 +391,8 @@ const STARTED_FROM: &str = "SELECT game FROM event INDEXED BY game_edge
         WHERE stream = ?1 AND board = ?2 AND type IN ('game.started', 'game.ended') AND type = 'game.started'
         AND ts <= ?3 ORDER BY seq DESC LIMIT 1), 0)
     ORDER BY seq";
+const FIRST_STARTED: &str = "SELECT min(seq) FROM event INDEXED BY game_edge
+    WHERE stream = ?1 AND board = ?2 AND type IN ('game.started', 'game.ended') AND type = 'game.started' AND ts >= ?3";
 /// A gap is open from where a board is disconnected, or connected again after the daemon was not running, until its
 /// `board.recovered`; a board that is met for the first time opens none. Other events meanwhile do not say what was
 /// played in it: it began with the disconnection, or after the last event of the daemon's previous run.

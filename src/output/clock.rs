@@ -3,27 +3,27 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use shakmaty::Color;
 
-use crate::events::{Clock, Flag, color, rfc3339_option};
+use crate::events::{Clock, Flag, color, rfc3339_option, some_time};
 use crate::tracker::ClockFace;
 
 /// What the clock shows. A client counts down the running side by itself from `as_of`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockPicture {
     /// White's time; `None` without a clock, or before White's side of it is known.
     pub white_ms: Option<u64>,
     /// Black's time.
     pub black_ms: Option<u64>,
     /// white, black, or `None` when nobody's time runs.
-    #[serde(serialize_with = "color::option::serialize")]
+    #[serde(with = "color::option")]
     pub running: Option<Color>,
     /// Whose flag is shown as fallen: white, black, both; absent while none is.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub flag: Option<Flag>,
     /// Arrival of the reading.
-    #[serde(serialize_with = "rfc3339_option")]
+    #[serde(serialize_with = "rfc3339_option", deserialize_with = "some_time")]
     pub as_of: Option<Timestamp>,
 }
 

@@ -27,6 +27,7 @@ mod publisher;
 mod queue;
 mod round;
 mod stock;
+mod subscriber;
 mod tls;
 mod topics;
 mod url;
@@ -46,3 +47,4 @@ pub use url::UrlError;
 
 pub(crate) use config::host_name;
 pub(crate) use login::is_open_to_all;
+pub(crate) use subscriber::{Heard, Subscriber};

@@ -19,6 +19,7 @@ mod table;
 mod text;
 mod trf;
 mod values;
+pub(crate) mod watch;
 
 use std::collections::BTreeMap;
 

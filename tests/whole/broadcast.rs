@@ -1,6 +1,6 @@
 //! A round from the pairing file to the world: emulated boards, the built program, and those who get what it broadcasts.
 
-mod lichess;
+pub(crate) mod lichess;
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -77,46 +77,56 @@ impl Hall {
         std::fs::read_to_string(self.path().join("live").join(path)).unwrap_or_default()
     }
 
-    fn asks(&self, args: &[&str]) -> String {
-        let output = Command::new(env!("CARGO_BIN_EXE_kiebitz"))
-            .args(args)
-            .args(["--config", "kiebitz.toml"])
-            .current_dir(self.path())
-            .output()
-            .expect("kiebitz runs");
-        String::from_utf8(output.stdout).expect("UTF-8")
-    }
-
     /// The games that the journal has, as chapters, by the round with the table.
     fn played(&self) -> BTreeMap<String, Chapter> {
-        let listed = self.asks(&["games", "--json"]);
-        let ids = listed
-            .lines()
-            .map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
-        let ids: Vec<String> = ids
-            .map(|game| game["game"].as_str().expect("an id").to_owned())
-            .collect();
-        let ids = ids.iter().map(String::as_str);
-        let text = self.asks(&["pgn"].into_iter().chain(ids).collect::<Vec<_>>());
-        let games = text.split("\n\n[Event").filter(|game| !game.trim().is_empty());
-        let games = games.map(|game| {
-            if game.starts_with('[') {
-                game.to_owned()
-            } else {
-                format!("[Event{game}")
-            }
-        });
-        games
-            .map(|game| {
-                let chapter = lichess::read(&game).expect("legal moves");
-                (chapter.tags["Round"].clone(), chapter)
-            })
-            .collect()
+        played(self.path(), "kiebitz.toml")
     }
 
     fn log(&self) -> String {
         std::fs::read_to_string(self.path().join("log")).unwrap_or_default()
     }
+}
+
+fn asks(folder: &Path, config: &str, args: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_kiebitz"))
+        .args(args)
+        .args(["--config", config])
+        .current_dir(folder)
+        .output()
+        .expect("kiebitz runs");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// The games of a journal, likewise.
+pub(crate) fn played(folder: &Path, config: &str) -> BTreeMap<String, Chapter> {
+    let listed = asks(folder, config, &["games", "--json"]);
+    let ids = listed
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let ids: Vec<String> = ids
+        .map(|game| game["game"].as_str().expect("an id").to_owned())
+        .collect();
+    let ids = ids.iter().map(String::as_str);
+    let text = asks(
+        folder,
+        config,
+        &["pgn"].into_iter().chain(ids).collect::<Vec<_>>(),
+    );
+    let games = text.split("\n\n[Event").filter(|game| !game.trim().is_empty());
+    let games = games.map(|game| {
+        if game.starts_with('[') {
+            game.to_owned()
+        } else {
+            format!("[Event{game}")
+        }
+    });
+    games
+        .filter_map(|game| {
+            let chapter = lichess::read(&game).expect("legal moves");
+            // What is played after the round has no place in it.
+            Some((chapter.tags.get("Round")?.clone(), chapter))
+        })
+        .collect()
 }
 
 /// Waits until something is so.

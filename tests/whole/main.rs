@@ -43,6 +43,8 @@ mod first_minutes;
 mod fuzzed;
 mod games;
 mod hands;
+#[cfg(target_os = "linux")]
+mod hub;
 mod late;
 mod licences;
 mod mosquitto;

@@ -160,6 +160,16 @@ Exit codes: 0 stopped on request; 1 something failed, and the log says what; 2 w
 configuration is invalid.";
 
 #[cfg(target_os = "linux")]
+pub(super) const HUB: &str = "\
+It listens to the broker under [mqtt], for the halls under [hub], and does what [publish] and [lichess]
+say, by the pairings under [event]. The daemons need `hub = true` under [mqtt]: the hub keeps nothing, and
+asks them for what it does not know. It may be stopped, moved and started anywhere; two at once do no
+harm. docs/halls.md has the brokers' configurations.
+
+Exit codes: 0 stopped on request; 1 something failed, and the log says what; 2 wrong usage, or the
+configuration is invalid.";
+
+#[cfg(target_os = "linux")]
 pub(super) const SETUP: &str = "\
 Boards are looked for as by `kiebitz boards`, and only queried. Each gets a name, board-1 and so on, by
 its serial number. Broker and event are in the file as comments: it is yours to change. A board on a port

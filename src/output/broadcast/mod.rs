@@ -113,6 +113,11 @@ impl Broadcast {
         board.delayed.take(now, event);
     }
 
+    /// A board has that serial number.
+    pub(crate) fn know(&mut self, board: &str, serial: &str) {
+        self.board(board).serial = Some(serial.to_owned());
+    }
+
     /// Takes in what the clock beside a board shows at `now`.
     pub(crate) fn take_clock(&mut self, now: Timestamp, board: &str, clock: &ClockPicture) {
         self.board(board).delayed.take_clock(now, clock);

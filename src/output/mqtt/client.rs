@@ -93,13 +93,13 @@ impl Client {
         }
     }
 
-    /// Asks the broker for commands. What it cannot be asked for now is lost with the connection.
-    pub(super) fn listen(&self, prefix: &Prefix) {
+    /// Asks the broker for these topics. What it cannot be asked for now is lost with the connection.
+    pub(super) fn listen(&self, topics: Vec<String>) {
         match self {
-            Self::Five(client) => drop(client.try_subscribe_many(inlet::filters(prefix))),
+            Self::Five(client) => drop(client.try_subscribe_many(inlet::filters(topics))),
             Self::Four(client) => {
                 let filter = |topic| four::SubscribeFilter::new(topic, four::QoS::AtLeastOnce);
-                drop(client.try_subscribe_many(prefix.commands().map(filter)));
+                drop(client.try_subscribe_many(topics.into_iter().map(filter)));
             }
         }
     }

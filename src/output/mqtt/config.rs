@@ -32,6 +32,7 @@ pub struct MqttConfig {
     pub(crate) keep_alive: Duration,
     pub(crate) public_delay: Duration,
     pub(crate) commands: bool,
+    pub(crate) hub: bool,
     pub(crate) home_assistant: bool,
     client: Client,
 }
@@ -65,6 +66,7 @@ impl MqttConfig {
             keep_alive: KEEP_ALIVE,
             public_delay: Duration::ZERO,
             commands: false,
+            hub: false,
             home_assistant: false,
             client: Client::Daemon,
         })
@@ -105,6 +107,26 @@ impl MqttConfig {
     pub fn with_home_assistant(mut self, told: bool) -> Self {
         self.home_assistant = told;
         self
+    }
+
+    /// The same with events sent once more where a hub asks for them, or not. The default is not.
+    #[must_use]
+    pub fn with_hub(mut self, heard: bool) -> Self {
+        self.hub = heard;
+        self
+    }
+
+    /// Whether events are sent once more where a hub asks for them.
+    #[must_use]
+    pub fn hears_hub(&self) -> bool {
+        self.hub
+    }
+
+    /// What the broker is asked for.
+    pub(crate) fn asked_for(&self) -> Vec<String> {
+        let commands = self.commands.then(|| self.prefix.commands());
+        let resend = self.hub.then(|| self.prefix.resend());
+        commands.into_iter().flatten().chain(resend).collect()
     }
 
     /// Whether commands are taken from the broker.

@@ -25,6 +25,8 @@ pub struct Received {
     pub retained: bool,
     /// Where the answer goes.
     pub reply: Reply,
+    /// It is no command: events are wanted once more.
+    pub is_resend: bool,
 }
 
 /// Where the answer to a command goes.
@@ -38,7 +40,11 @@ impl Received {
     /// A message from the broker; `None`: it is on none of the topics for commands.
     pub(crate) fn read(prefix: &Prefix, publish: &Publish) -> Option<Self> {
         let topic = core::str::from_utf8(&publish.topic).ok()?;
-        let CommandTopic { board, login } = prefix.command_topic(topic)?;
+        let CommandTopic {
+            board,
+            login,
+            is_resend,
+        } = prefix.command_topic(topic)?;
         let properties = publish.properties.as_ref();
         let by = properties.and_then(|properties| {
             let mut named = properties.user_properties.iter();
@@ -56,6 +62,7 @@ impl Received {
             text: publish.payload.clone(),
             retained: publish.retain,
             reply,
+            is_resend,
         })
     }
 }
@@ -63,8 +70,13 @@ impl Received {
 impl Received {
     /// The same from a broker that speaks MQTT 3.1.1.
     pub(crate) fn read_old(prefix: &Prefix, topic: &str, text: Bytes, retained: bool) -> Option<Self> {
-        let CommandTopic { board, login } = prefix.command_topic(topic)?;
+        let CommandTopic {
+            board,
+            login,
+            is_resend,
+        } = prefix.command_topic(topic)?;
         Some(Self {
+            is_resend,
             reply: Reply::to(&prefix.answer(&board, None)),
             board,
             login,
@@ -92,9 +104,9 @@ impl Reply {
     }
 }
 
-/// What to subscribe to for commands. The broker is not to send what it has retained.
-pub(crate) fn filters(prefix: &Prefix) -> [Filter; 2] {
-    prefix.commands().map(|topic| Filter {
+/// What to subscribe to. The broker is not to send what it has retained.
+pub(crate) fn filters(topics: Vec<String>) -> impl Iterator<Item = Filter> {
+    topics.into_iter().map(|topic| Filter {
         preserve_retain: true,
         retain_forward_rule: RetainForwardRule::Never,
         ..Filter::new(topic, QoS::AtLeastOnce)

@@ -16,7 +16,6 @@ use super::inlet::Received;
 use super::lost::LostReason;
 use super::message::Message;
 use super::queue::Ticket;
-use super::topics::Prefix;
 
 /// A connection that is being made, or stands.
 #[derive(Debug)]
@@ -29,7 +28,8 @@ pub(crate) struct Link {
     unnumbered: VecDeque<Ticket>,
     /// By packet id.
     under_way: HashMap<u16, Ticket>,
-    prefix: Prefix,
+    /// What the broker is asked for.
+    topics: Vec<String>,
 }
 
 /// What happens on a connection.
@@ -75,7 +75,7 @@ impl Link {
             poller,
             unnumbered: VecDeque::new(),
             under_way: HashMap::new(),
-            prefix: config.prefix.clone(),
+            topics: config.asked_for(),
         }
     }
 
@@ -89,9 +89,9 @@ impl Link {
         taken
     }
 
-    /// Asks the broker for commands.
+    /// Asks the broker for what people and hubs send.
     pub(crate) fn listen(&self) {
-        self.client.listen(&self.prefix);
+        self.client.listen(self.topics.clone());
     }
 
     /// Sends DISCONNECT, which keeps the broker from publishing the last will.
@@ -174,7 +174,7 @@ async fn poll(mut events_of: Loop, config: MqttConfig, events: mpsc::Sender<Resu
 }
 
 /// What lets kiebitz in: password and certificates, from their files.
-async fn credentials(config: &MqttConfig) -> Result<Credentials, LostReason> {
+pub(crate) async fn credentials(config: &MqttConfig) -> Result<Credentials, LostReason> {
     let (login, tls) = (config.login.clone(), config.tls.clone());
     // A disk may be slow.
     let read = tokio::task::spawn_blocking(move || {
@@ -185,4 +185,4 @@ async fn credentials(config: &MqttConfig) -> Result<Credentials, LostReason> {
     read.await.map_err(|_| LostReason::Stopped)?
 }
 
-type Credentials = (Option<(String, String)>, Option<rustls::ClientConfig>);
+pub(crate) type Credentials = (Option<(String, String)>, Option<rustls::ClientConfig>);

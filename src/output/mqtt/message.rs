@@ -99,6 +99,18 @@ impl Message {
         }
     }
 
+    /// What somebody asked for, in JSON.
+    pub(crate) fn asked(topic: &Arc<str>, payload: impl Into<Bytes>) -> Self {
+        Self {
+            topic: Arc::clone(topic),
+            payload: payload.into(),
+            media_type: MediaType::Json,
+            delivery: Delivery::Answer { correlation: None },
+            kept: true,
+            happened: None,
+        }
+    }
+
     /// A game in PGN.
     #[must_use]
     pub fn pgn(topic: &Arc<str>, pgn: String) -> Self {

@@ -44,6 +44,8 @@ pub(crate) struct CommandTopic {
     pub(crate) board: String,
     /// Whose own topic it is.
     pub(crate) login: Option<String>,
+    /// It is none for commands: events are wanted once more.
+    pub(crate) is_resend: bool,
 }
 
 /// A name that cannot be part of a topic.
@@ -132,20 +134,28 @@ impl Prefix {
         ["", "/+"].map(|login| format!("{self}/boards/+/command{login}"))
     }
 
-    /// What a topic says that matches one of [`commands`](Self::commands); `None`: it matches none.
+    /// Where events of all boards are asked for once more.
+    pub(crate) fn resend(&self) -> String {
+        format!("{self}/boards/+/resend")
+    }
+
+    /// What a topic says that matches one of [`commands`](Self::commands), or [`resend`](Self::resend); `None`: it matches
+    /// none.
     pub(crate) fn command_topic(&self, topic: &str) -> Option<CommandTopic> {
         let levels: Vec<&str> = topic
             .strip_prefix(&format!("{self}/boards/"))?
             .split('/')
             .collect();
-        let (board, login) = match levels[..] {
-            [board, "command"] => (board, None),
-            [board, "command", login] if !login.is_empty() => (board, Some(login.to_owned())),
+        let (board, login, is_resend) = match levels[..] {
+            [board, "command"] => (board, None, false),
+            [board, "resend"] => (board, None, true),
+            [board, "command", login] if !login.is_empty() => (board, Some(login.to_owned()), false),
             _ => return None,
         };
         (!board.is_empty()).then(|| CommandTopic {
             board: board.to_owned(),
             login,
+            is_resend,
         })
     }
 
@@ -229,6 +239,18 @@ impl BoardTopics {
     #[must_use]
     pub fn events(&self) -> String {
         format!("{}/events", self.own)
+    }
+
+    /// Events that a hub has asked for once more. Not retained.
+    #[must_use]
+    pub fn resent(&self) -> String {
+        format!("{}/resent", self.own)
+    }
+
+    /// Where a hub asks for them.
+    #[must_use]
+    pub fn resend(&self) -> String {
+        format!("{}/resend", self.own)
     }
 
     /// The open incidents. Retained.

@@ -19,35 +19,35 @@ use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, Position};
 use tokio::net::TcpListener;
 
-pub(super) const TOKEN: &str = "lip_right";
+pub(crate) const TOKEN: &str = "lip_right";
 /// Lichess keeps so many games of a text and drops the others.
 const MAX_GAMES: usize = 100;
 const MAX_TEXT: usize = 512 << 10;
 
 /// A board of a round, as viewers see it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Chapter {
-    pub(super) tags: BTreeMap<String, String>,
-    pub(super) moves: Vec<String>,
+pub(crate) struct Chapter {
+    pub(crate) tags: BTreeMap<String, String>,
+    pub(crate) moves: Vec<String>,
     /// After each move, as written.
-    pub(super) clocks: Vec<Option<String>>,
+    pub(crate) clocks: Vec<Option<String>>,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Held {
+pub(crate) struct Held {
     /// Rounds by their names, each with its boards.
-    pub(super) rounds: BTreeMap<String, Vec<Chapter>>,
-    pub(super) broadcasts: Vec<String>,
-    pub(super) pushes: usize,
+    pub(crate) rounds: BTreeMap<String, Vec<Chapter>>,
+    pub(crate) broadcasts: Vec<String>,
+    pub(crate) pushes: usize,
     /// Games that were refused, and what for.
-    pub(super) refused: Vec<String>,
+    pub(crate) refused: Vec<String>,
     /// Two requests came at once.
-    pub(super) crowded: bool,
+    pub(crate) crowded: bool,
 }
 
 /// What goes wrong with the push of a number.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Trouble {
+pub(crate) enum Trouble {
     /// Too many requests.
     TooMany,
     /// It hangs up, having taken nothing.
@@ -57,15 +57,15 @@ pub(super) enum Trouble {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Lichess {
-    pub(super) address: SocketAddr,
-    pub(super) held: Arc<Mutex<Held>>,
+pub(crate) struct Lichess {
+    pub(crate) address: SocketAddr,
+    pub(crate) held: Arc<Mutex<Held>>,
     busy: Arc<AtomicUsize>,
     troubles: Arc<BTreeMap<usize, Trouble>>,
 }
 
 impl Lichess {
-    pub(super) async fn start(troubles: impl IntoIterator<Item = (usize, Trouble)>) -> Self {
+    pub(crate) async fn start(troubles: impl IntoIterator<Item = (usize, Trouble)>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let lichess = Self {
             address: listener.local_addr().expect("an address"),
@@ -85,7 +85,7 @@ impl Lichess {
         lichess
     }
 
-    pub(super) fn see<T>(&self, look: impl FnOnce(&Held) -> T) -> T {
+    pub(crate) fn see<T>(&self, look: impl FnOnce(&Held) -> T) -> T {
         look(&self.held.lock().expect("no panic"))
     }
 }
@@ -268,7 +268,7 @@ fn same(board: &Chapter, game: &Chapter) -> bool {
 }
 
 /// Reads a game; one with an illegal move is refused as a whole.
-pub(super) fn read(game: &str) -> Result<Chapter, (BTreeMap<String, String>, String)> {
+pub(crate) fn read(game: &str) -> Result<Chapter, (BTreeMap<String, String>, String)> {
     let mut reader = Reader::new(game.as_bytes());
     let read = reader.read_game(&mut Scribe).expect("text").unwrap_or_default();
     match read.error {

@@ -382,7 +382,7 @@ impl OutboxTask {
     }
 
     fn unheard(&self, reason: &str) {
-        let [topic, _] = self.config.prefix.commands();
+        let topic = self.config.asked_for().join(" and ");
         error!(
             topic,
             reason,

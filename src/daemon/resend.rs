@@ -1,0 +1,164 @@
+//! Events that a hub asks for once more: it was away, or has missed some. They come from the journal, a page at a time.
+
+use core::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use kiebitz_hardware::Timestamp;
+use serde::Deserialize;
+
+use super::patience::beside;
+use crate::config::Config;
+use crate::events::{LIVE_STREAM, time, time_text};
+use crate::journal::Journal;
+use crate::output::mqtt::{Message, Outbox, Prefix, Received, is_level_of};
+
+/// Answers those who ask for events.
+#[derive(Debug)]
+pub(super) struct Resend {
+    journal: PathBuf,
+    /// `None`: there is no broker, and so nobody asks.
+    to: Option<(Prefix, Outbox)>,
+    /// How many pages are being read.
+    reading: Arc<AtomicUsize>,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Wanted {
+    /// The events after this number.
+    After(u64),
+    /// The events from the first game on that was started since.
+    Since(#[serde(deserialize_with = "time")] Timestamp),
+}
+
+/// The most events of a page. With the longest of them it stays below what brokers take.
+const PAGE: usize = 200;
+/// So many pages are read at a time; who gets no answer asks again.
+const AT_ONCE: usize = 4;
+
+impl Resend {
+    pub(super) fn new(config: &Config, outbox: Option<Outbox>) -> Self {
+        let prefix = config.mqtt.as_ref().map(|broker| broker.prefix().clone());
+        Self {
+            journal: config.journal_file(),
+            to: prefix.zip(outbox),
+            reading: Arc::default(),
+        }
+    }
+
+    /// Sends what was asked for, once it is read. `names` are those of the boards.
+    pub(super) fn answer(&self, received: &Received, names: BTreeSet<String>) {
+        let Some((prefix, outbox)) = self.to.clone() else {
+            return;
+        };
+        let Ok(wanted) = serde_json::from_slice::<Wanted>(&received.text) else {
+            tracing::debug!(
+                board = received.board,
+                "what is asked for of {} is not understood",
+                received.board
+            );
+            return;
+        };
+        let board = names.into_iter().find(|name| is_level_of(&received.board, name));
+        let topics = board.as_deref().and_then(|board| prefix.board(board).ok());
+        let (Some(board), Some(topics)) = (board, topics) else {
+            return;
+        };
+        if self.reading.fetch_add(1, Ordering::Relaxed) >= AT_ONCE {
+            self.reading.fetch_sub(1, Ordering::Relaxed);
+            return;
+        }
+        let (journal, reading) = (self.journal.clone(), Arc::clone(&self.reading));
+        let read = beside("resend", move || {
+            match page(&journal, &board, wanted) {
+                Ok(page) => outbox.publish(vec![Message::asked(&topics.resent().into(), page)]),
+                Err(error) => tracing::warn!(board, "{board}: events cannot be sent again: {error:#}"),
+            }
+            reading.fetch_sub(1, Ordering::Relaxed);
+        });
+        if let Err(error) = read {
+            self.reading.fetch_sub(1, Ordering::Relaxed);
+            tracing::warn!("events are not sent again: {error:#}");
+        }
+    }
+}
+
+/// A page of a board's events as JSON: `{"after": n, "events": [...]}`, without any when there are none. It says `since` when it
+/// was asked for so: another hub cannot take it for the first it needs.
+fn page(journal: &Path, board: &str, wanted: Wanted) -> Result<String> {
+    let journal = Journal::open_to_read(journal).context("the journal cannot be read")?;
+    let after = match wanted {
+        Wanted::After(after) => after,
+        Wanted::Since(since) => {
+            let first = journal.first_started_since(LIVE_STREAM, board, since)?;
+            // Without a game, what there is to know begins with what comes next.
+            match first {
+                Some(first) => first.saturating_sub(1),
+                None => journal.last_seq(LIVE_STREAM, board)?,
+            }
+        }
+    };
+    let events = journal.events_after(LIVE_STREAM, board, after, PAGE)?;
+    let events: Vec<String> = events.into_iter().map(|event| event.payload).collect();
+    let since = match wanted {
+        Wanted::Since(since) => format!(",\"since\":\"{}\"", time_text(since)),
+        Wanted::After(_) => String::new(),
+    };
+    Ok(format!(
+        "{{\"after\":{after}{since},\"events\":[{}]}}",
+        events.join(",")
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::record::tests::{event, ply, started};
+    use crate::events::{Event, EventKind};
+    use crate::tracker::Variant;
+
+    #[test]
+    fn pages_begin_where_they_are_asked_for() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = directory.path().join("journal.sqlite");
+        assert!(page(&file, "b", Wanted::After(0)).is_err(), "there is no journal");
+        let live = |event: Event| Event {
+            stream: LIVE_STREAM.to_owned(),
+            board: "b".to_owned(),
+            ..event
+        };
+        let mut events = vec![live(event(1, EventKind::ClockConnected {}))];
+        events.push(live(event(
+            2,
+            started("8/8/8/8/8/8/8/8 w - - 0 1", Variant::Standard),
+        )));
+        events.extend((3..=300).map(|seq| live(event(seq, EventKind::MoveMade(ply(1, "e2e4", "e4"))))));
+        Journal::open(&file)
+            .expect("a journal")
+            .append(&events)
+            .expect("a disk");
+        let read = |wanted: &str| {
+            let wanted = serde_json::from_str(wanted).expect("understood");
+            let page = page(&file, "b", wanted).expect("a page");
+            let page: serde_json::Value = serde_json::from_str(&page).expect("JSON");
+            let events = page["events"].as_array().expect("events").clone();
+            let seq = |event: Option<&serde_json::Value>| event.and_then(|event| event["seq"].as_u64());
+            (page["after"].as_u64(), seq(events.first()), seq(events.last()))
+        };
+        assert_eq!(read(r#"{"after":0}"#), (Some(0), Some(1), Some(200)));
+        assert_eq!(read(r#"{"after":200}"#), (Some(200), Some(201), Some(300)));
+        assert_eq!(read(r#"{"after":300}"#), (Some(300), None, None));
+        assert_eq!(
+            read(r#"{"since":"2001-01-01T00:00:00Z"}"#),
+            (Some(1), Some(2), Some(201))
+        );
+        assert_eq!(
+            read(r#"{"since":"2101-01-01T00:00:00Z"}"#),
+            (Some(300), None, None)
+        );
+    }
+}

@@ -1,0 +1,151 @@
+//! Listens to a broker: for what reads what daemons publish, and for nothing that is published itself.
+
+use core::time::Duration;
+
+use bytes::Bytes;
+use rumqttc::Transport;
+use rumqttc::v5::mqttbytes::QoS;
+use rumqttc::v5::mqttbytes::v5::{ConnectProperties, Packet};
+use rumqttc::v5::{AsyncClient, Event, MqttOptions};
+use tokio::sync::mpsc;
+
+use super::client_id::{self, Client};
+use super::config::MqttConfig;
+use super::link;
+use super::lost::LostReason;
+
+/// A connection that is made again whenever it is lost.
+#[derive(Debug)]
+pub(crate) struct Subscriber {
+    heard: mpsc::Receiver<Heard>,
+    asks: mpsc::Sender<(String, String)>,
+}
+
+/// What happens on it.
+#[derive(Debug)]
+pub(crate) enum Heard {
+    /// It stands, and what is retained comes next. Something may have been missed.
+    Connected,
+    /// It is lost, and made again.
+    Lost(LostReason),
+    /// A message.
+    Message {
+        /// Its topic.
+        topic: String,
+        /// Its content.
+        payload: Bytes,
+    },
+}
+
+/// So many messages wait to be read; the broker waits as well then.
+const ROOM: usize = 1024;
+/// So many wait to be sent. More are dropped, and asked for again.
+const ASKS: usize = 1024;
+const MAX_PACKET_BYTES: u32 = 4 << 20;
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(15);
+
+impl Subscriber {
+    /// Begins to listen to these topics, in a task that ends with this. Needs a tokio runtime around it.
+    pub(crate) fn start(config: MqttConfig, topics: Vec<String>) -> Self {
+        let (sender, heard) = mpsc::channel(ROOM);
+        let (asks, asked) = mpsc::channel(ASKS);
+        tokio::spawn(listen(config, topics, sender, asked));
+        Self { heard, asks }
+    }
+
+    /// What happens next. May be dropped and called again.
+    pub(crate) async fn next(&mut self) -> Heard {
+        match self.heard.recv().await {
+            Some(heard) => heard,
+            // The task ends with this alone.
+            None => core::future::pending().await,
+        }
+    }
+
+    /// Sends a message. One for which there is no room is dropped.
+    pub(crate) fn ask(&self, topic: String, text: String) {
+        let _ = self.asks.try_send((topic, text));
+    }
+}
+
+/// Connects again and again, until nobody listens.
+async fn listen(
+    config: MqttConfig,
+    topics: Vec<String>,
+    heard: mpsc::Sender<Heard>,
+    mut asked: mpsc::Receiver<(String, String)>,
+) {
+    let mut pause = FIRST_PAUSE;
+    while !heard.is_closed() {
+        let (stood, reason) = connection(&config, &topics, &heard, &mut asked).await;
+        pause = if stood {
+            FIRST_PAUSE
+        } else {
+            (pause * 2).min(LONGEST_PAUSE)
+        };
+        if let Some(reason) = reason
+            && heard.send(Heard::Lost(reason)).await.is_err()
+        {
+            return;
+        }
+        tokio::time::sleep(pause).await;
+    }
+}
+
+/// One connection to its end: whether it stood, and why it ended; no reason: nobody listens any more.
+async fn connection(
+    config: &MqttConfig,
+    topics: &[String],
+    heard: &mpsc::Sender<Heard>,
+    asked: &mut mpsc::Receiver<(String, String)>,
+) -> (bool, Option<LostReason>) {
+    let (login, tls) = match link::credentials(config).await {
+        Ok(credentials) => credentials,
+        Err(reason) => return (false, Some(reason)),
+    };
+    let id = client_id::of(&config.prefix, "hub", Client::Process(std::process::id()));
+    let mut options = MqttOptions::new(id, &config.host, config.port);
+    options.set_keep_alive(KEEP_ALIVE);
+    let mut properties = ConnectProperties::new();
+    properties.max_packet_size = Some(MAX_PACKET_BYTES);
+    options.set_connect_properties(properties);
+    if let Some((user, password)) = login {
+        options.set_credentials(user, password);
+    }
+    if let Some(tls) = tls {
+        options.set_transport(Transport::tls_with_config(tls.into()));
+    }
+    let (client, mut events) = AsyncClient::new(options, ROOM);
+    let mut stands = false;
+    loop {
+        let event = tokio::select! {
+            event = events.poll() => event,
+            Some((topic, text)) = asked.recv(), if stands => {
+                // What does not get away is asked for again.
+                let _ = client.try_publish(topic, QoS::AtLeastOnce, false, text);
+                continue;
+            }
+        };
+        let said = match event {
+            Ok(Event::Incoming(Packet::ConnAck(_))) => {
+                stands = true;
+                let filters = topics
+                    .iter()
+                    .map(|topic| rumqttc::v5::mqttbytes::v5::Filter::new(topic, QoS::AtLeastOnce));
+                let _ = client.try_subscribe_many(filters);
+                Heard::Connected
+            }
+            Ok(Event::Incoming(Packet::Publish(publish))) => Heard::Message {
+                topic: String::from_utf8_lossy(&publish.topic).into_owned(),
+                payload: publish.payload,
+            },
+            Ok(_) => continue,
+            Err(error) => return (stands, Some(LostReason::of(error, config, stands))),
+        };
+        if heard.send(said).await.is_err() {
+            return (stands, None);
+        }
+    }
+}

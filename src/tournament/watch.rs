@@ -1,0 +1,93 @@
+//! Reads the files of pairings, and again whenever they change.
+
+use core::time::Duration;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use tokio::sync::mpsc;
+
+use super::{Doubt, ReadError, Tournament, read};
+
+/// What came of reading the files.
+pub(crate) type Read = Result<(Tournament, Vec<Doubt>), ReadError>;
+
+/// What a file is like without reading it; `None`: it is not there.
+type Stamp = Option<(SystemTime, u64)>;
+
+/// How often it is looked whether the files have changed.
+const LOOK: Duration = Duration::from_secs(2);
+/// So many doubts are logged; `kiebitz event check` shows all.
+const TOLD: usize = 5;
+
+/// Begins to read, on a thread of its own; `None`: there are no files.
+///
+/// # Errors
+///
+/// When the thread cannot be started.
+pub(crate) fn start(paths: &[PathBuf]) -> io::Result<Option<mpsc::Receiver<Read>>> {
+    if paths.is_empty() {
+        return Ok(None);
+    }
+    let (sender, receiver) = mpsc::channel(1);
+    let paths = paths.to_vec();
+    let thread = std::thread::Builder::new().name("pairings".to_owned());
+    thread.spawn(move || watch(&paths, &sender))?;
+    Ok(Some(receiver))
+}
+
+/// What the files say now; never, where there are none. May be dropped and called again.
+pub(crate) async fn next(receiver: &mut Option<mpsc::Receiver<Read>>) -> Read {
+    if let Some(receiver) = receiver
+        && let Some(read) = receiver.recv().await
+    {
+        return read;
+    }
+    core::future::pending().await
+}
+
+/// Logs what the files say. Returns the pairings that hold from now on; `None`: those before.
+pub(crate) fn told(read: Read) -> Option<Arc<Tournament>> {
+    let (tournament, doubts) = match read {
+        Ok(read) => read,
+        Err(error) => {
+            tracing::error!("pairings are not read: {error}; those before hold");
+            return None;
+        }
+    };
+    let pairings: usize = tournament.rounds.values().map(|round| round.pairings.len()).sum();
+    tracing::info!(
+        "pairings were read: {pairings} in {} rounds",
+        tournament.rounds.len()
+    );
+    for doubt in doubts.iter().take(TOLD) {
+        tracing::warn!("{doubt}");
+    }
+    if doubts.len() > TOLD {
+        let more = doubts.len() - TOLD;
+        tracing::warn!("{more} more things to look at in the pairings: `kiebitz event check` shows them");
+    }
+    Some(Arc::new(tournament))
+}
+
+/// Reads the files, and again when they have changed and are not being written any more. Ends when nobody listens.
+fn watch(paths: &[PathBuf], sender: &mpsc::Sender<Read>) {
+    let stamp = |path: &PathBuf| {
+        let known = std::fs::metadata(path).ok()?;
+        Some((known.modified().ok()?, known.len()))
+    };
+    let stamps = || -> Vec<Stamp> { paths.iter().map(stamp).collect() };
+    let (mut done, mut before) = (None, stamps());
+    while !sender.is_closed() {
+        let now = stamps();
+        if done.as_ref() != Some(&now) && now == before {
+            if sender.blocking_send(read(paths)).is_err() {
+                return;
+            }
+            done = Some(now.clone());
+        }
+        before = now;
+        std::thread::sleep(LOOK);
+    }
+}
