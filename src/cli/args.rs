@@ -53,6 +53,7 @@ pub(super) enum Command {
     Demo(DemoArguments),
     #[cfg(unix)]
     Emulate(EmulateArguments),
+    Event(EventArguments),
     Export(ExportArguments),
     Games(GamesArguments),
     #[cfg(target_os = "linux")]
@@ -220,6 +221,49 @@ pub(super) struct EmulateArguments {
     /// Boards keep power while unplugged and store moves, as serial boards do
     #[arg(long, conflicts_with = "bus", help_heading = FAULTS)]
     pub(super) own_power: bool,
+    #[command(flatten)]
+    help: Help,
+}
+
+/// Check pairing files before the round
+#[derive(Debug, Args)]
+#[command(
+    disable_help_flag = true,
+    disable_help_subcommand = true,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
+pub(super) struct EventArguments {
+    #[command(subcommand)]
+    pub(super) command: EventCommand,
+    #[command(flatten)]
+    help: Help,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum EventCommand {
+    Check(EventCheckArguments),
+}
+
+/// Say what of the pairings will be missed in the round to come
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true, after_help = after::EVENT_CHECK)]
+pub(super) struct EventCheckArguments {
+    /// Pairings and players, of any pairing program: PGN, TRF, CSV
+    #[arg(value_name = "FILE", required = true)]
+    pub(super) files: Vec<PathBuf>,
+    /// FIDE rating list as text (players_list.txt), to check ids and names against
+    #[arg(long, value_name = "FILE")]
+    pub(super) fide_list: Option<PathBuf>,
+    /// Configuration, which names the boards [default: /etc/kiebitz.toml if it exists]
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+    /// The round, also of files that name none [default: rounds with open games]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=9999))]
+    pub(super) round: Option<u32>,
+    /// Print one JSON object instead of lines for people
+    #[arg(long)]
+    pub(super) json: bool,
     #[command(flatten)]
     help: Help,
 }

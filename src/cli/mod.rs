@@ -6,6 +6,7 @@ mod args;
 mod backup;
 #[cfg(target_os = "linux")]
 mod check_config;
+mod event;
 mod export;
 mod failure;
 mod games;
@@ -58,6 +59,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Request::Demo(demo) => crate::tools::demo::run(&demo, venue(), &mut out),
         #[cfg(unix)]
         Request::Emulate(emulation) => crate::tools::emulate::run(&emulation, &mut out),
+        Request::EventCheck(request) => event::check(&request, &mut out),
         Request::Export(request) => export::run(&request, &mut out),
         Request::Games(request) => games::run(&request, &mut out),
         #[cfg(target_os = "linux")]

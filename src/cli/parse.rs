@@ -10,8 +10,9 @@ use clap::{CommandFactory, Parser};
 #[cfg(unix)]
 use super::args::EmulateArguments;
 use super::args::{
-    Arguments, BackupArguments, Command, DemoArguments, ExportArguments, GamesArguments, LawsArguments,
-    PgnArguments, ReplayArguments, ReportArguments, RulesArguments, SelectionArguments,
+    Arguments, BackupArguments, Command, DemoArguments, EventCheckArguments, EventCommand, ExportArguments,
+    GamesArguments, LawsArguments, PgnArguments, ReplayArguments, ReportArguments, RulesArguments,
+    SelectionArguments,
 };
 #[cfg(target_os = "linux")]
 use super::args::{BoardsArguments, RebuildArguments, RecordArguments};
@@ -19,8 +20,8 @@ use super::logging::Logging;
 use super::period::Period;
 use super::printer::Output;
 use super::request::{
-    BackupRequest, CaptureRequest, ExportRequest, Exported, Form, GamesForm, GamesRequest, LawsRequest,
-    PgnRequest, ReplayRequest, ReportRequest, Request, RulesFrom, Selection,
+    BackupRequest, CaptureRequest, EventCheckRequest, ExportRequest, Exported, Form, GamesForm, GamesRequest,
+    LawsRequest, PgnRequest, ReplayRequest, ReportRequest, Request, RulesFrom, Selection,
 };
 #[cfg(target_os = "linux")]
 use super::request::{RebuildRequest, SetupRequest};
@@ -52,6 +53,9 @@ pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request,
         Command::Emulate(emulate) => emulation(emulate)
             .map(Request::Emulate)
             .map_err(|error| wrong("emulate", &error)),
+        Command::Event(event) => match event.command {
+            EventCommand::Check(check) => Ok(Request::EventCheck(check.into())),
+        },
         Command::Export(export) => Ok(Request::Export(export.into())),
         Command::Games(games) => Ok(Request::Games(games.into())),
         Command::Pgn(pgn) => Ok(Request::Pgn(pgn.into())),
@@ -275,6 +279,26 @@ impl From<DemoArguments> for Demo {
             port,
             wait,
             ascii,
+        }
+    }
+}
+
+impl From<EventCheckArguments> for EventCheckRequest {
+    fn from(arguments: EventCheckArguments) -> Self {
+        let EventCheckArguments {
+            files,
+            fide_list,
+            config,
+            round,
+            json,
+            ..
+        } = arguments;
+        Self {
+            files,
+            fide_list,
+            config,
+            round,
+            json,
         }
     }
 }

@@ -28,6 +28,7 @@ pub(super) enum Request {
     Demo(Demo),
     #[cfg(unix)]
     Emulate(Emulation),
+    EventCheck(EventCheckRequest),
     Export(ExportRequest),
     Games(GamesRequest),
     Laws(LawsRequest),
@@ -56,6 +57,18 @@ pub(super) struct BackupRequest {
     pub(super) replace: bool,
     /// `None`: the usual one.
     pub(super) config: Option<PathBuf>,
+}
+
+/// Say what of the pairings will be missed.
+#[derive(Debug)]
+pub(super) struct EventCheckRequest {
+    pub(super) files: Vec<PathBuf>,
+    pub(super) fide_list: Option<PathBuf>,
+    /// `None`: the usual one.
+    pub(super) config: Option<PathBuf>,
+    /// `None`: those with open games.
+    pub(super) round: Option<u32>,
+    pub(super) json: bool,
 }
 
 /// Fill in what the journal lacks.

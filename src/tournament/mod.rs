@@ -4,10 +4,13 @@
 //! that people say.
 //!
 //! `read.rs` finds out which format a file has; `pgn.rs`, `trf.rs` and `csv.rs` read it; `merge.rs` makes one event of all
-//! of them. What is not clear is a [`Doubt`] with its place, and the rest is read.
+//! of them. What is not clear is a [`Doubt`] with its place, and the rest is read. `check.rs` says before a round what will
+//! be missed.
 
+mod check;
 mod csv;
 mod doubt;
+mod fide_list;
 mod games;
 mod merge;
 mod names;
@@ -25,7 +28,9 @@ use std::collections::BTreeMap;
 
 use crate::events::{GameResult, PlayerFacts, Players};
 
+pub use check::{Check, Finding, Totals};
 pub use doubt::{About, Doubt, ReadError, Severity, Wrong};
+pub use fide_list::{FideEntry, FideList, ListError};
 pub use read::{read, read_bytes, read_round};
 pub(crate) use table::number_in;
 pub use table::table_of;

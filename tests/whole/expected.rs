@@ -21,6 +21,8 @@ pub(crate) const TEXTS: &[Text] = &[
     text("demo.txt", &["demo", "--help"]),
     #[cfg(unix)]
     text("emulate.txt", &["emulate", "--help"]),
+    text("event.txt", &["event", "--help"]),
+    text("event-check.txt", &["event", "check", "--help"]),
     text("export.txt", &["export", "--help"]),
     text("games.txt", &["games", "--help"]),
     text("pgn.txt", &["pgn", "--help"]),

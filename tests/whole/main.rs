@@ -31,6 +31,7 @@ mod emulate;
 mod encrypted;
 #[cfg(unix)]
 mod ends;
+mod event;
 #[cfg(unix)]
 mod eventually;
 mod expected;

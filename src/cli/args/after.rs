@@ -95,6 +95,20 @@ Examples:
 
 Exit codes: 0 ended by SIGTERM; 1 something failed; 2 wrong usage; 130 ended by Ctrl-C.";
 
+pub(super) const EVENT_CHECK: &str = "\
+Several files are read as one event: players are joined by FIDE id, else by name. Each line says file,
+line and column, what is wrong and what to do. Lines that begin with `!` say what will be missed; the
+others are only to know. A board is at the table whose number its name ends in. docs/pairings.md has
+what the files must look like.
+
+Examples:
+  kiebitz event check round-5.pgn
+  kiebitz event check round-5.pgn report.trf --fide-list players_list.txt
+  kiebitz event check --round 5 pairings.csv
+  kiebitz event check --json round-5.pgn | jq -r '.findings[] | select(.severity == \"lost\") | .text'
+
+Exit codes: 0 nothing will be missed; 1 something will be; 2 wrong usage, or a file cannot be read.";
+
 pub(super) const EXPORT: &str = "\
 Each event is written exactly as it was kept and published; docs/events.md explains them. Boards follow
 each other by name, the events of a board by their number (seq), games in the order in which they are

@@ -46,9 +46,14 @@ pub(super) enum Unfit {
 pub(super) fn line(text: &str) -> Result<Line, Unfit> {
     let line = Columns::of(text);
     let number = line.field(5, 8, 0).parse().map_err(|_| Unfit::Number)?;
-    let strict = shifts(text).find(|shift| line.player_fits(*shift) && line.rest_fits(*shift));
+    let all_fits =
+        |shift: &isize| line.player_fits(*shift) && line.rest_fits(*shift) && line.rounds_fit(*shift);
+    let strict = shifts(text).find(all_fits);
     let shift = strict.or_else(|| shifts(text).find(|shift| line.player_fits(*shift)));
     let shift = shift.ok_or(Unfit::Columns)?;
+    // What stands between is not needed, and may be what has slipped.
+    let slipped = || shifts(text).find(|shift| line.is_blank(&[90, 91], *shift) && line.rounds_fit(*shift));
+    let rounds = strict.or_else(slipped);
     Ok(Line {
         number,
         title: line.field(11, 13, 0),
@@ -57,12 +62,8 @@ pub(super) fn line(text: &str) -> Result<Line, Unfit> {
         federation: line.field(54, 56, shift),
         id: line.field(58, 68, shift),
         id_column: line.first_of(58, 68, shift),
-        rounds: if strict.is_some() {
-            line.rounds(shift)
-        } else {
-            Vec::new()
-        },
-        rounds_fit: strict.is_some(),
+        rounds: rounds.map(|shift| line.rounds(shift)).unwrap_or_default(),
+        rounds_fit: rounds.is_some(),
     })
 }
 
@@ -136,28 +137,33 @@ impl Columns {
         is_one && is_there && !self.name(shift).contains(|c: char| c.is_ascii_digit())
     }
 
-    /// Whether birthday, points, place and rounds do.
+    /// Whether birthday, points and place do.
     fn rest_fits(&self, shift: isize) -> bool {
-        let ends = self.characters.len();
-        let mut rounds = (0..)
-            .map(|round| FIRST_ROUND + WIDTH * round)
-            .take_while(|from| from.saturating_add_signed(shift) <= ends);
         self.is_blank(&[80, 85, 90, 91], shift)
             && self.has_only(70, 79, shift, |c| {
                 c.is_ascii_digit() || matches!(c, '-' | '/' | '.')
             })
             && self.has_only(81, 84, shift, |c| c.is_ascii_digit() || matches!(c, '.' | ','))
             && self.has_only(86, 89, shift, |c| c.is_ascii_digit())
-            && rounds.all(|from| self.cell(from, shift).is_some())
     }
 
-    fn rounds(&self, shift: isize) -> Vec<Option<Cell>> {
+    /// Whether the rounds do.
+    fn rounds_fit(&self, shift: isize) -> bool {
+        self.round_columns(shift)
+            .all(|from| self.cell(from, shift).is_some())
+    }
+
+    /// The first columns of the rounds.
+    fn round_columns(&self, shift: isize) -> impl Iterator<Item = usize> {
         let ends = self.characters.len();
         (0..)
             .map(|round| FIRST_ROUND + WIDTH * round)
-            .take_while(|from| from.saturating_add_signed(shift) <= ends)
-            .map(|from| self.cell(from, shift).flatten())
-            .collect()
+            .take_while(move |from| from.saturating_add_signed(shift) <= ends)
+    }
+
+    fn rounds(&self, shift: isize) -> Vec<Option<Cell>> {
+        let columns = self.round_columns(shift);
+        columns.map(|from| self.cell(from, shift).flatten()).collect()
     }
 
     /// The round that begins in a column: `None`: it does not fit; `Some(None)`: it is blank.

@@ -21,22 +21,20 @@ impl Manual {
     }
 }
 
-/// One page for the program, and one for each of its commands.
+/// One page for the program, one for each of its commands, and one for each of theirs.
 fn write_pages(directory: &Path) {
     fs::create_dir_all(directory).unwrap();
-    let program = kiebitz::cli::command();
-    let commands: Vec<_> = program
-        .get_subcommands()
-        .map(|command| {
+    let mut commands = vec![kiebitz::cli::command()];
+    while let Some(command) = commands.pop() {
+        let name = command.get_name().to_owned();
+        let called = command.get_bin_name().unwrap_or(&name);
+        commands.extend(command.get_subcommands().map(|below| {
+            let called = format!("{called} {}", below.get_name());
             // Names must last; the tool ends soon.
-            let name: &'static str = format!("kiebitz-{}", command.get_name()).leak();
-            let called = format!("kiebitz {}", command.get_name());
-            command.clone().name(name).bin_name(called)
-        })
-        .collect();
-    for command in [vec![program], commands].concat() {
-        let file = directory.join(format!("{}.1", command.get_name()));
-        fs::write(file, page(command)).unwrap();
+            let name: &'static str = format!("{name}-{}", below.get_name()).leak();
+            below.clone().name(name).bin_name(called)
+        }));
+        fs::write(directory.join(format!("{name}.1")), page(command)).unwrap();
     }
 }
 

@@ -1,0 +1,137 @@
+//! `kiebitz event check`.
+
+use std::io::Write;
+
+use anyhow::{Error, Result};
+use serde_json::json;
+
+use super::failure;
+use super::request::EventCheckRequest;
+use crate::Exit;
+use crate::config::Config;
+use crate::output::wrap::wrapped;
+use crate::tournament::{self, Check, FideList, Finding, Severity, Totals};
+
+/// The widest line, in columns.
+const WIDTH: usize = 100;
+
+/// Says what of the pairings in the files will be missed.
+pub(super) fn check(request: &EventCheckRequest, out: &mut impl Write) -> Result<Exit> {
+    let (findings, totals) = match found(request) {
+        Ok(found) => found,
+        Err(error) => {
+            failure::report(&error);
+            return Ok(Exit::Usage);
+        }
+    };
+    match request.json {
+        true => print_json(&findings, totals, out)?,
+        false => print_lines(&findings, totals, out)?,
+    }
+    Ok(match lost(&findings) {
+        0 => Exit::Fine,
+        _ => Exit::Failed,
+    })
+}
+
+fn found(request: &EventCheckRequest) -> Result<(Vec<Finding>, Totals), Error> {
+    let config = Config::read_or_default(request.config.as_deref())?;
+    let boards: Vec<String> = config
+        .boards
+        .iter()
+        .map(|board| board.name.as_str().to_owned())
+        .collect();
+    let (event, doubts) = tournament::read_round(&request.files, request.round.unwrap_or(1))?;
+    let list = request
+        .fide_list
+        .as_deref()
+        .map(|list| FideList::read(list, &event))
+        .transpose()?;
+    let check = Check {
+        boards: &boards,
+        fide: list.as_ref(),
+        round: request.round,
+    };
+    Ok((check.findings(&event, doubts), Totals::of(&event)))
+}
+
+fn lost(findings: &[Finding]) -> usize {
+    findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Lost)
+        .count()
+}
+
+fn print_lines(findings: &[Finding], totals: Totals, out: &mut impl Write) -> Result<()> {
+    for finding in findings {
+        let mark = if finding.severity == Severity::Lost {
+            "!"
+        } else {
+            "-"
+        };
+        let place = finding
+            .place
+            .as_ref()
+            .map(|place| format!("{place}: "))
+            .unwrap_or_default();
+        // What a file says is one line here.
+        let text: String = finding
+            .text
+            .chars()
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect();
+        for line in wrapped(&format!("{mark} {place}{text}"), WIDTH, 0, 2) {
+            writeln!(out, "{line}")?;
+        }
+    }
+    if !findings.is_empty() {
+        writeln!(out)?;
+    }
+    let Totals {
+        rounds,
+        pairings,
+        players,
+    } = totals;
+    let verdict = match lost(findings) {
+        0 => "nothing will be missed".to_owned(),
+        lost => counted(lost, "thing to look at", "things to look at"),
+    };
+    writeln!(
+        out,
+        "{}, {}, {}; {verdict}",
+        counted(rounds, "round", "rounds"),
+        counted(pairings, "pairing", "pairings"),
+        counted(players, "player", "players"),
+    )?;
+    Ok(())
+}
+
+fn counted(number: usize, one: &str, several: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { several })
+}
+
+fn print_json(findings: &[Finding], totals: Totals, out: &mut impl Write) -> Result<()> {
+    let listed: Vec<serde_json::Value> = findings
+        .iter()
+        .map(|finding| {
+            let place = finding.place.as_ref();
+            json!({
+                "severity": finding.severity,
+                "kind": finding.about,
+                "file": place.map(|place| &place.file),
+                "line": place.map(|place| place.line),
+                "column": place.map(|place| place.column),
+                "text": finding.text,
+            })
+        })
+        .collect();
+    let object = json!({
+        "rounds": totals.rounds,
+        "pairings": totals.pairings,
+        "players": totals.players,
+        "lost": lost(findings),
+        "findings": listed,
+    });
+    writeln!(out, "{object}")?;
+    Ok(())
+}

@@ -1,0 +1,394 @@
+//! What of an event will be missed in the round to come, said before it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::doubt::{About, Severity};
+use super::{Doubt, FideEntry, FideList, Pairing, Place, Player, Round, Tournament, names, table_of};
+use crate::laws::TimeControl;
+
+/// What an event is held against.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Check<'c> {
+    /// The names of the boards; none: nothing is said of boards.
+    pub boards: &'c [String],
+    /// FIDE's list, as far as it has the players.
+    pub fide: Option<&'c FideList>,
+    /// The round that is looked at; `None`: those with games that have no result, else the last one.
+    pub round: Option<u32>,
+}
+
+/// Something that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// How much it matters.
+    pub severity: Severity,
+    /// What it is about.
+    pub about: About,
+    /// Where it shows; `None`: in no file.
+    pub place: Option<Place>,
+    /// A sentence, with the next step.
+    pub text: String,
+}
+
+/// How much there is of what.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Totals {
+    /// Rounds.
+    pub rounds: usize,
+    /// Pairings of two players, in all rounds.
+    pub pairings: usize,
+    /// Different players.
+    pub players: usize,
+}
+
+impl Finding {
+    /// Something that will be missed if nobody does anything.
+    fn lost(about: About, place: Option<&Place>, text: impl Into<String>) -> Self {
+        Self::new(Severity::Lost, about, place, text)
+    }
+
+    /// Something that is only to know.
+    fn note(about: About, place: Option<&Place>, text: impl Into<String>) -> Self {
+        Self::new(Severity::Note, about, place, text)
+    }
+
+    fn new(severity: Severity, about: About, place: Option<&Place>, text: impl Into<String>) -> Self {
+        Self {
+            severity,
+            about,
+            place: place.cloned(),
+            text: text.into(),
+        }
+    }
+}
+
+impl From<Doubt> for Finding {
+    fn from(doubt: Doubt) -> Self {
+        Self {
+            severity: doubt.severity,
+            about: doubt.about,
+            place: Some(doubt.place),
+            text: doubt.text,
+        }
+    }
+}
+
+impl Totals {
+    /// Those of an event.
+    #[must_use]
+    pub fn of(event: &Tournament) -> Self {
+        let pairings = event.rounds.values().flat_map(|round| &round.pairings);
+        Self {
+            rounds: event.rounds.len(),
+            pairings: pairings.filter(|pairing| pairing.is_played()).count(),
+            players: event.everybody().map(who).collect::<BTreeSet<_>>().len(),
+        }
+    }
+}
+
+impl Check<'_> {
+    /// What was found, with what was doubted when the files were read: what will be missed first, then what is only to
+    /// know, each in the order of the files.
+    #[must_use]
+    pub fn findings(&self, event: &Tournament, doubts: Vec<Doubt>) -> Vec<Finding> {
+        let mut found: Vec<Finding> = doubts.into_iter().map(Finding::from).collect();
+        let looked = self.rounds(event);
+        if let Some(round) = self.round.filter(|_| looked.is_empty()) {
+            let text = format!("there is no round {round} in these files: export its pairings");
+            found.push(Finding::lost(About::Round, None, text));
+        } else if event.rounds.is_empty() {
+            let text = "there are no pairings in these files, only players: export those of the round";
+            found.push(Finding::lost(About::Round, None, text));
+        }
+        for (number, round) in &looked {
+            found.extend(self::round(*number, round));
+            found.extend(time_control(*number, event.time_control(*number), round));
+            found.extend(boards(*number, round, self.boards));
+        }
+        found.extend(self.players(event, &looked));
+        let order = |finding: &Finding| {
+            let place = finding.place.as_ref();
+            let place = place.map(|place| (place.file.clone(), place.line, place.column));
+            (finding.severity, place.is_none(), place)
+        };
+        found.sort_by_key(order);
+        found
+    }
+
+    /// The rounds to come.
+    fn rounds<'e>(&self, event: &'e Tournament) -> Vec<(u32, &'e Round)> {
+        let all = || event.rounds.iter().map(|(number, round)| (*number, round));
+        if let Some(wanted) = self.round {
+            return all().filter(|(number, _)| *number == wanted).collect();
+        }
+        let is_open = |pairing: &Pairing| pairing.is_played() && pairing.result.is_none();
+        let open: Vec<(u32, &Round)> = all()
+            .filter(|(_, round)| round.pairings.iter().any(is_open))
+            .collect();
+        match open.is_empty() {
+            true => all().next_back().into_iter().collect(),
+            false => open,
+        }
+    }
+
+    /// What is missing of the players in these rounds; of all, where there are none.
+    fn players(&self, event: &Tournament, rounds: &[(u32, &Round)]) -> Vec<Finding> {
+        let mut seen = BTreeSet::new();
+        let pairings = rounds.iter().flat_map(|(_, round)| &round.pairings);
+        let mut players: Vec<&Player> = pairings
+            .flat_map(|pairing| [&pairing.white, &pairing.black])
+            .flatten()
+            .collect();
+        if players.is_empty() {
+            players = event.everybody().collect();
+        }
+        players.retain(|player| seen.insert(who(player)));
+        let without = players
+            .iter()
+            .filter(|player| player.facts.fide_id.is_none())
+            .count();
+        // Where nobody has one, that is said once.
+        let all = without == players.len() && without > 1 && self.fide.is_none();
+        if let Some(first) = players.first().filter(|_| all) {
+            let text = format!(
+                "none of the {without} players has a FIDE id, by which broadcasts know them: export the pairings with the \
+                 ids, or give the FIDE report (TRF) or a list of the players, too"
+            );
+            return vec![Finding::lost(About::NoFideId, Some(&first.place), text)];
+        }
+        players.iter().flat_map(|player| self.player(player)).collect()
+    }
+
+    fn player(&self, player: &Player) -> Vec<Finding> {
+        match (player.facts.fide_id, self.fide) {
+            (None, None) => vec![Finding::lost(
+                About::NoFideId,
+                Some(&player.place),
+                format!("{} has no FIDE id: add it in the pairing program", player.name),
+            )],
+            (None, Some(list)) => vec![without_id(player, list)],
+            (Some(id), Some(list)) => match list.player(id) {
+                Some(entry) => held_against(player, entry),
+                None => vec![unknown_id(player, id, list)],
+            },
+            (Some(_), None) => Vec::new(),
+        }
+    }
+}
+
+/// By what players are told apart.
+fn who(player: &Player) -> (Option<u32>, String) {
+    match player.facts.fide_id {
+        Some(id) => (Some(id), String::new()),
+        None => (None, names::key(&player.name)),
+    }
+}
+
+/// What the list knows of a player of whom the name alone is known.
+fn without_id(player: &Player, list: &FideList) -> Finding {
+    let found: Vec<&FideEntry> = list.named(&player.name).collect();
+    let name = &player.name;
+    let (about, text) = match found.as_slice() {
+        [] => (
+            About::UnknownName,
+            format!("{name} has no FIDE id, and the FIDE list has nobody of that name: ask the player"),
+        ),
+        [one] => (
+            About::NoFideId,
+            format!(
+                "{name} has no FIDE id; the FIDE list has one of that name: {}",
+                shown(one)
+            ),
+        ),
+        several => {
+            let several: Vec<String> = several.iter().take(LISTED).map(|entry| shown(entry)).collect();
+            let text = format!(
+                "{name} has no FIDE id; the FIDE list has several of that name: {}",
+                several.join("; ")
+            );
+            (About::NoFideId, text)
+        }
+    };
+    Finding::lost(about, Some(&player.place), text)
+}
+
+fn unknown_id(player: &Player, id: u32, list: &FideList) -> Finding {
+    let name = &player.name;
+    let text = match list.named(name).next() {
+        Some(entry) => format!(
+            "{name}: the FIDE list has no id {id}, but {}: correct it",
+            shown(entry)
+        ),
+        None => format!(
+            "{name}: the FIDE list has no id {id}, and nobody of that name: correct it, or take a newer list"
+        ),
+    };
+    Finding::lost(About::UnknownId, Some(&player.place), text)
+}
+
+/// What the list has otherwise.
+fn held_against(player: &Player, entry: &FideEntry) -> Vec<Finding> {
+    let (name, place) = (&player.name, Some(&player.place));
+    let mut found = Vec::new();
+    if names::key(name) != names::key(&entry.name) {
+        let id = entry.id;
+        found.push(match names::are_akin(name, &entry.name) {
+            true => Finding::note(
+                About::OtherName,
+                place,
+                format!("{name}: the FIDE list spells {id} as {}", entry.name),
+            ),
+            false => Finding::lost(
+                About::OtherName,
+                place,
+                format!(
+                    "{name} has the FIDE id {id}, which is that of {}: correct it",
+                    shown(entry)
+                ),
+            ),
+        });
+    }
+    let facts = &player.facts;
+    for (what, here, there) in [
+        ("title", &facts.title, &entry.title),
+        ("federation", &facts.federation, &entry.federation),
+    ] {
+        if let (Some(here), Some(there)) = (here, there)
+            && !here.eq_ignore_ascii_case(there)
+        {
+            let text = format!("{name} has the {what} {here} here, and {there} in the FIDE list");
+            found.push(Finding::note(About::OtherFacts, place, text));
+        }
+    }
+    found
+}
+
+/// An entry of the list in a sentence.
+fn shown(entry: &FideEntry) -> String {
+    let mut words = vec![format!("{}, id {}", entry.name, entry.id)];
+    words.extend(entry.federation.clone());
+    words.extend(entry.rating.map(|rating| rating.to_string()));
+    words.extend(entry.born.map(|year| format!("born in {year}")));
+    words.join(", ")
+}
+
+/// What a round's pairings lack by themselves.
+fn round(number: u32, round: &Round) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let is_untabled = |pairing: &&Pairing| pairing.is_played() && pairing.table.is_none();
+    let untabled: Vec<&Pairing> = round.pairings.iter().filter(is_untabled).collect();
+    let played = round
+        .pairings
+        .iter()
+        .filter(|pairing| pairing.is_played())
+        .count();
+    match untabled.first() {
+        Some(first) if untabled.len() == played && played > 1 => {
+            let text = format!(
+                "none of the {played} pairings of round {number} has a table, so that no board gets one: give the pairings \
+                 as PGN or CSV, too, with the number of the board"
+            );
+            found.push(Finding::lost(About::Table, Some(&first.place), text));
+        }
+        _ => found.extend(untabled.iter().map(|pairing| {
+            let text = format!(
+                "{}: this pairing of round {number} has no table, so that no board gets it: add the number",
+                named(pairing)
+            );
+            Finding::lost(About::Table, Some(&pairing.place), text)
+        })),
+    }
+    for pairing in round.pairings.iter().filter(|pairing| !pairing.is_played()) {
+        let text = format!("{} has nobody to play in round {number}", named(pairing));
+        found.push(Finding::note(About::Bye, Some(&pairing.place), text));
+    }
+    found
+}
+
+/// Whether a round's time control can be read.
+fn time_control(number: u32, control: Option<&str>, round: &Round) -> Option<Finding> {
+    let control = control?;
+    if TimeControl::from_pgn(control).is_ok() {
+        return None;
+    }
+    let error = control.parse::<TimeControl>().err()?;
+    let place = round.pairings.first().map(|pairing| &pairing.place);
+    let text = format!("round {number}: {error}; `time_control` under [event] in the configuration counts");
+    Some(Finding::note(About::TimeControl, place, text))
+}
+
+/// Boards without a pairing, and pairings without a board.
+fn boards(number: u32, round: &Round, boards: &[String]) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let mut tables: BTreeMap<u32, &str> = BTreeMap::new();
+    for board in boards {
+        let Some(table) = table_of(board) else {
+            let text = format!(
+                "the board {board} has no number at the end of its name, and so no table: name it as in board-7"
+            );
+            found.push(Finding::lost(About::NoPairing, None, text));
+            continue;
+        };
+        if let Some(other) = tables.insert(table, board) {
+            let text = format!("the boards {other} and {board} are both table {table}: rename one of them");
+            found.push(Finding::lost(About::NoPairing, None, text));
+        }
+    }
+    let paired: BTreeMap<u32, &Pairing> = round
+        .pairings
+        .iter()
+        .filter(|pairing| pairing.is_played())
+        .filter_map(|pairing| Some((pairing.table?, pairing)))
+        .collect();
+    let (Some(last_board), Some(last_table)) = (tables.keys().next_back(), paired.keys().next_back()) else {
+        return found;
+    };
+    for (table, board) in tables.iter().filter(|(table, _)| !paired.contains_key(table)) {
+        found.push(match table < last_table {
+            true => {
+                let text = format!(
+                    "{board} has no pairing in round {number}: is table {table} missing in the files?"
+                );
+                Finding::lost(About::NoPairing, None, text)
+            }
+            false => Finding::note(
+                About::NoPairing,
+                None,
+                format!("{board} is not used in round {number}: the last table is {last_table}"),
+            ),
+        });
+    }
+    let boardless = || paired.iter().filter(|(table, _)| !tables.contains_key(table));
+    for (table, pairing) in boardless().filter(|(table, _)| *table < last_board) {
+        let text = format!(
+            "{} play at table {table} in round {number}, which has no board: name one board-{table}",
+            named(pairing)
+        );
+        found.push(Finding::lost(About::NoBoard, Some(&pairing.place), text));
+    }
+    let beyond = boardless().filter(|(table, _)| *table > last_board);
+    if let Some((first, pairing)) = beyond.clone().next() {
+        let text = format!(
+            "the pairings of round {number} from table {first} on ({}) have no board: the last one is that of table \
+             {last_board}",
+            beyond.count()
+        );
+        found.push(Finding::note(About::NoBoard, Some(&pairing.place), text));
+    }
+    found
+}
+
+/// The players of a pairing, for a sentence.
+fn named(pairing: &Pairing) -> String {
+    let names = [&pairing.white, &pairing.black].into_iter().flatten();
+    let names: Vec<&str> = names.map(|player| player.name.as_str()).collect();
+    names.join(" and ")
+}
+
+/// So many of one name are listed.
+const LISTED: usize = 3;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,241 @@
+//! `kiebitz event check` over files as pairing programs and people leave them: what is told, and where.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+/// Files in a folder of their own, where the program runs.
+struct Hall {
+    folder: TempDir,
+}
+
+impl Hall {
+    fn with(files: &[(&str, &[u8])]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, bytes) in files {
+            fs::write(folder.path().join(name), bytes).unwrap();
+        }
+        // No board but those of the test.
+        fs::write(folder.path().join("none.toml"), "").unwrap();
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Exit code, stdout and stderr.
+    fn check(&self, args: &[&str]) -> (i32, String, String) {
+        let config: &[&str] = if args.contains(&"--config") {
+            &[]
+        } else {
+            &["--config", "none.toml"]
+        };
+        let output = Command::new(env!("CARGO_BIN_EXE_kiebitz"))
+            .args(["event", "check"])
+            .args(args)
+            .args(config)
+            .current_dir(self.folder.path())
+            .output()
+            .unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (
+            output.status.code().unwrap(),
+            text(output.stdout),
+            text(output.stderr),
+        )
+    }
+}
+
+/// The lines of an output as sentences: what is wrapped is joined.
+fn sentences(said: &str) -> Vec<String> {
+    said.replace("\n  ", " ")
+        .lines()
+        .filter(|line| !line.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+const GOOD: &str = "[Event \"Club Open\"]\n[Round \"1.1\"]\n[White \"Adler, Jonas\"]\n[Black \"Berg, Ina\"]\n\
+                    [WhiteFideId \"4600001\"]\n[BlackFideId \"4600002\"]\n\n*\n";
+
+#[test]
+fn round_that_lacks_nothing_is_said_to() {
+    let hall = Hall::with(&[("r.pgn", GOOD.as_bytes())]);
+    let (code, said, errors) = hall.check(&["r.pgn"]);
+    assert_eq!((code, errors.as_str()), (0, ""));
+    assert_eq!(said, "1 round, 1 pairing, 2 players; nothing will be missed\n");
+}
+
+/// Latin-1 with CR LF, ids in quotes and as dates, ratings that are none, tags without their quotes.
+#[test]
+fn messy_pgn_is_read_and_each_doubt_has_its_place() {
+    let pgn = b"[Event \"Stadtmeisterschaft M\xfcnchen\"]\r\n[Round \"5.1\"]\r\n[White \"M\xfcller, Zo\xeb\"]\r\n\
+        [Black \"Berg, Ina]\r\n[WhiteElo \"-\"]\r\n[BlackElo \"\"]\r\n[WhiteFideId \"1989-04-12\"]\r\n\
+        [BlackFideId \"'4600002'\"]\r\n\r\n*\r\n\r\n\
+        [Event \"Stadtmeisterschaft M\xfcnchen\"]\r\n[Round \"5.1\"]\r\n[White \"Cohn, Eva\"]\r\n\
+        [Black \"Dorn, Max\"]\r\n[WhiteElo \"strong\"]\r\n[WhiteFideId \"4600003\"]\r\n[BlackFideId \"4600004\"]\r\n\r\n*\r\n\r\n\
+        [Round \"5.3\"]\r\n[White \"Ernst, Pia\"]\r\n[WhiteFideId \"4600005\"]\r\n[Black \"BYE\"]\r\n";
+    let hall = Hall::with(&[("r5.pgn", pgn)]);
+    let (code, said, errors) = hall.check(&["r5.pgn"]);
+    assert_eq!((code, errors.as_str()), (1, ""));
+    let said = sentences(&said);
+    let starts = [
+        "! r5.pgn:3:9: Müller, Zoë has no FIDE id: add it",
+        "! r5.pgn:7:15: \"1989-04-12\" is a date, and no FIDE id",
+        "! r5.pgn:14:9: table 1 of round 5 is Müller, Zoë and Berg, Ina's, at r5.pgn:3:9",
+        "! r5.pgn:14:9: Cohn, Eva and Dorn, Max: this pairing of round 5 has no table",
+        "- r5.pgn:4:9: the quotation marks of this tag are not closed",
+        "- r5.pgn:16:12: \"strong\" is no rating",
+        "- r5.pgn:23:9: Ernst, Pia has nobody to play in round 5",
+        "1 round, 2 pairings, 5 players; 4 things to look at",
+    ];
+    assert_eq!(said.len(), starts.len(), "{said:#?}");
+    for (said, start) in said.iter().zip(starts) {
+        assert!(said.starts_with(start), "{said:?} is not {start:?}");
+    }
+}
+
+#[test]
+fn report_brings_what_pairings_lack() {
+    let player = |number: u32, name: &str, id: u32| {
+        format!("001 {number:>4} m FM {name:<33} 2200 GER {id:>11} 1990/01/01  0.0 {number:>4}\r\n")
+    };
+    let report = format!(
+        "012 Club Open\r\n{}{}",
+        player(1, "Müller, Zoë", 4_600_001),
+        player(2, "Berg, Ina", 4_600_002)
+    );
+    let csv = "Tisch;Weiß;Schwarz\r\n1;Zoe Mueller;Ina Berg\r\n";
+    let hall = Hall::with(&[("r.csv", csv.as_bytes()), ("e.trf", report.as_bytes())]);
+    let (code, said, _) = hall.check(&["r.csv"]);
+    assert_eq!(code, 1, "{said}");
+    assert!(
+        said.contains("! r.csv:2:3: none of the 2 players has a FIDE id"),
+        "{said}"
+    );
+    let (code, said, errors) = hall.check(&["r.csv", "e.trf", "--round", "5"]);
+    assert_eq!((code, errors.as_str()), (0, ""), "{said}");
+    assert!(said.contains("it is read as round 5"), "{said}");
+}
+
+#[test]
+fn boards_of_the_configuration_are_held_against_the_tables() {
+    let config =
+        "[[board]]\nserial = \"1\"\nname = \"board-2\"\n\n[[board]]\nserial = \"2\"\nname = \"board-3\"\n";
+    let pairings = "board,white,white_id,black,black_id\n1,A Adler,4600001,B Berg,4600002\n3,C Cohn,4600003,D Dorn,4600004\n";
+    let hall = Hall::with(&[("k.toml", config.as_bytes()), ("r.csv", pairings.as_bytes())]);
+    let (code, said, _) = hall.check(&["r.csv", "--config", "k.toml"]);
+    assert_eq!(code, 1);
+    assert!(
+        said.contains("! r.csv:2:3: A Adler and B Berg play at table 1 in round 1, which has no board"),
+        "{said}"
+    );
+    assert!(said.contains("! board-2 has no pairing in round 1"), "{said}");
+}
+
+#[test]
+fn list_of_fide_says_who_is_who() {
+    let line = |id: &str, name: &str| format!("{id:<15}{name:<61}GER M   {:<73}1990\r\n", "");
+    let list = format!(
+        "{}{}",
+        line("4600001", "Stranger, Some"),
+        line("4600002", "Berg, Ina")
+    );
+    let hall = Hall::with(&[
+        ("r.pgn", GOOD.as_bytes()),
+        ("list.txt", list.as_bytes()),
+        ("list.zip", b"PK\x03\x04"),
+    ]);
+    let (code, said, _) = hall.check(&["r.pgn", "--fide-list", "list.txt"]);
+    assert_eq!(code, 1);
+    assert!(
+        sentences(&said)[0].starts_with(
+            "! r.pgn:3:9: Adler, Jonas has the FIDE id 4600001, which is that of Stranger, Some"
+        ),
+        "{said}"
+    );
+    let (code, _, errors) = hall.check(&["r.pgn", "--fide-list", "list.zip"]);
+    assert_eq!(code, 2);
+    assert!(errors.contains("unzip list.zip"), "{errors}");
+}
+
+#[test]
+fn files_that_cannot_be_read_are_refused_with_the_place() {
+    let hall = Hall::with(&[
+        ("empty.pgn", b""),
+        ("page.html", b"\n<html></html>"),
+        ("open.csv", b"board,white,black\n1,\"Adler,Berg\n2,Cohn,Dorn\n"),
+        ("sheet.csv", b"1;Adler;Berg\n"),
+        ("book.xlsx", b"PK\x03\x04\x14"),
+        (
+            "rounds.pgn",
+            b"[White \"A\"]\n[Black \"B\"]\n\n[White \"C\"]\n[Black \"A\"]\n",
+        ),
+    ]);
+    for (file, said) in [
+        ("empty.pgn", "kiebitz: empty.pgn:1:1: the file is empty"),
+        ("page.html", "kiebitz: page.html:2:1: this is HTML or XML"),
+        (
+            "open.csv",
+            "kiebitz: open.csv:2:3: the quotation mark here is not closed",
+        ),
+        (
+            "sheet.csv",
+            "kiebitz: sheet.csv:1:1: the first line must name the columns",
+        ),
+        ("book.xlsx", "kiebitz: book.xlsx:1:1: this is a zip file"),
+        (
+            "rounds.pgn",
+            "kiebitz: rounds.pgn:5:9: \"A\" plays a second game here",
+        ),
+        ("no.pgn", "kiebitz: cannot read no.pgn: "),
+        (".", "kiebitz: .:1:1: it is a folder"),
+    ] {
+        let (code, out, errors) = hall.check(&[file]);
+        assert_eq!((code, out.as_str()), (2, ""), "{file}");
+        assert!(errors.starts_with(said), "{errors}");
+    }
+    assert!(hall.path("empty.pgn").exists());
+}
+
+#[test]
+fn json_has_the_same_with_words_for_programs() {
+    let hall = Hall::with(&[(
+        "r.csv",
+        b"round,board,white,black,white_id\n2,1,Adler Jonas,bye,4600001\n2,2,Berg Ina,Cohn Eva,12\n",
+    )]);
+    let (code, said, _) = hall.check(&["--json", "r.csv"]);
+    assert_eq!(code, 1);
+    let object: serde_json::Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(
+        (&object["rounds"], &object["pairings"], &object["players"]),
+        (&1.into(), &1.into(), &3.into())
+    );
+    let findings = object["findings"].as_array().unwrap();
+    let first = &findings[0];
+    assert_eq!(
+        (
+            first["severity"].as_str(),
+            first["kind"].as_str(),
+            first["file"].as_str()
+        ),
+        (Some("lost"), Some("no_fide_id"), Some("r.csv"))
+    );
+    assert_eq!(
+        (first["line"].as_u64(), first["column"].as_u64()),
+        (Some(3), Some(5))
+    );
+    let kinds: Vec<&str> = findings
+        .iter()
+        .filter_map(|finding| finding["kind"].as_str())
+        .collect();
+    assert_eq!(kinds, ["no_fide_id", "no_fide_id", "fide_id", "bye"]);
+    let lost = findings
+        .iter()
+        .filter(|finding| finding["severity"] == "lost")
+        .count();
+    assert_eq!(object["lost"], lost);
+}
