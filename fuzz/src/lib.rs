@@ -10,4 +10,5 @@ pub mod decoder;
 pub mod driver;
 pub mod eeprom;
 pub mod line;
+pub mod pairings;
 pub mod session;

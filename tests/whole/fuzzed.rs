@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use kiebitz::config::Config;
 use kiebitz::referee::command::CommandFile;
+use kiebitz::tournament;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-use targets::{bus, bus_line, capture, commands, configuration, decoder, eeprom, line, session};
+use targets::{bus, bus_line, capture, commands, configuration, decoder, eeprom, line, pairings, session};
 
 #[allow(unreachable_pub, reason = "it is a crate of its own in fuzz")]
 #[path = "../../fuzz/src/lib.rs"]
@@ -17,7 +18,7 @@ mod targets;
 
 type Target = (&'static str, fn(&[u8]));
 
-const TARGETS: [Target; 9] = [
+const TARGETS: [Target; 10] = [
     ("bus", bus::run),
     ("bus_line", bus_line::run),
     ("capture", capture::run),
@@ -26,6 +27,7 @@ const TARGETS: [Target; 9] = [
     ("decoder", decoder::run),
     ("eeprom", eeprom::run),
     ("line", line::run),
+    ("pairings", pairings::run),
     ("session", session::run),
 ];
 
@@ -47,6 +49,7 @@ fn seeds_are_refused_only_where_they_are_called_mistakes() {
             (|path: &Path| Config::read(path).is_ok()) as fn(&Path) -> bool,
         ),
         ("commands", |path| CommandFile::read(path).is_ok()),
+        ("pairings", |path| tournament::read(&[path.to_owned()]).is_ok()),
     ] {
         for path in seed_files(target) {
             assert_eq!(is_taken(&path), !path.ends_with("mistakes"), "{}", path.display());
@@ -72,6 +75,11 @@ proptest! {
     #[test]
     fn a_configuration_with_anything_changed_is_taken_or_refused(text in edited("configuration")) {
         configuration::run(text.as_bytes());
+    }
+
+    #[test]
+    fn pairings_with_anything_changed_are_read_or_refused(text in edited("pairings")) {
+        pairings::run(text.as_bytes());
     }
 
     #[test]
@@ -156,6 +164,15 @@ const WORDS: &[&str] = &[
     "*",
     "1/2",
     "O-O",
+    "[White \"",
+    "\"]",
+    "\n\n",
+    "001    1",
+    "0000 - U",
+    ";",
+    "\t",
+    "4600001",
+    "bye",
     "e9",
     "K",
     "k",
