@@ -70,6 +70,8 @@ pub(super) enum Command {
     Run(RunArguments),
     #[cfg(target_os = "linux")]
     Setup(SetupArguments),
+    #[cfg(target_os = "linux")]
+    Status(StatusArguments),
 }
 
 /// There is one help, the short one; what does not fit belongs in the documentation.
@@ -288,6 +290,21 @@ pub(super) struct HubArguments {
     /// Configuration file [default: /etc/kiebitz.toml]
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
+    #[command(flatten)]
+    help: Help,
+}
+
+/// Show how a running kiebitz and its boards are
+#[cfg(target_os = "linux")]
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true, after_help = after::STATUS)]
+pub(super) struct StatusArguments {
+    /// Configuration, which says where it is served [default: /etc/kiebitz.toml]
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+    /// Print it as JSON
+    #[arg(long)]
+    pub(super) json: bool,
     #[command(flatten)]
     help: Help,
 }

@@ -26,6 +26,8 @@ mod request;
 mod run;
 #[cfg(target_os = "linux")]
 mod setup;
+#[cfg(target_os = "linux")]
+mod status;
 mod stretch;
 
 use std::ffi::OsString;
@@ -76,6 +78,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Request::Run(config) => run::run(config.as_deref()),
         #[cfg(target_os = "linux")]
         Request::Setup(request) => setup::run(&request, &mut out),
+        #[cfg(target_os = "linux")]
+        Request::Status(request) => status::run(&request, &mut out),
     };
     let done = done.and_then(|exit| {
         out.flush()?;

@@ -25,6 +25,8 @@ use super::request::{
 };
 #[cfg(target_os = "linux")]
 use super::request::{RebuildRequest, SetupRequest};
+#[cfg(target_os = "linux")]
+use super::status::StatusRequest;
 use crate::config::Played;
 use crate::laws::Regulations;
 use crate::output::mqtt::{MqttConfig, Prefix};
@@ -70,6 +72,11 @@ pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request,
         Command::Report(arguments) => report(arguments)
             .map(|request| Request::Report(Box::new(request)))
             .map_err(|error| wrong("report", &error)),
+        #[cfg(target_os = "linux")]
+        Command::Status(status) => Ok(Request::Status(StatusRequest {
+            config: status.config,
+            json: status.json,
+        })),
         #[cfg(target_os = "linux")]
         Command::Hub(hub) => Ok(Request::Hub(hub.config)),
         #[cfg(target_os = "linux")]

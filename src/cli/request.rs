@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use super::logging::Logging;
 use super::period::Period;
 use super::printer::Output;
+#[cfg(target_os = "linux")]
+use super::status::StatusRequest;
 use crate::events::GameResult;
 use crate::laws::{IncidentKind, Language, Regulations};
 use crate::output::mqtt::MqttConfig;
@@ -45,6 +47,8 @@ pub(super) enum Request {
     /// The daemon, with the configuration's file if one was named.
     #[cfg(target_os = "linux")]
     Run(Option<PathBuf>),
+    #[cfg(target_os = "linux")]
+    Status(StatusRequest),
     #[cfg(target_os = "linux")]
     Setup(SetupRequest),
 }

@@ -3,11 +3,12 @@
 use kiebitz_hardware::Timestamp;
 
 use super::machine::MachineWatch;
-use crate::events::version_text;
+use crate::events::{Clock, Incident, version_text};
 use crate::hall::{Board, Hall};
+use crate::laws::Severity;
 use crate::output::mqtt::{ConnectionState, DaemonHealth, DeliveryState, LineHealth, Outbox, StorageState};
 use crate::output::reports::Reports;
-use crate::output::status::{BoardStatus, Status};
+use crate::output::status::{BoardStatus, GameStatus, Status};
 
 /// What is beside the boards.
 #[derive(Debug)]
@@ -54,7 +55,20 @@ fn board_status(board: &Board, hall: &Hall) -> BoardStatus {
         clock: board.tracker().has_clock(),
         battery: board.battery(),
         line: LineHealth::new(board.heard(), hall.counters(board.name())),
+        game: board.playing().as_ref().map(GameStatus::of),
+        times: board.tracker().clock().map(Clock::from),
+        open: board.open_incidents().filter_map(open).collect(),
     }
+}
+
+/// What calls the arbiter, in some words; the advice is in the incident.
+fn open(incident: &Incident) -> Option<String> {
+    let calls = incident.severity >= Severity::Advice;
+    let on = match incident.squares.as_slice() {
+        [] => String::new(),
+        squares => format!(" ({})", squares.join(" ")),
+    };
+    calls.then(|| format!("{}{on}", incident.kind.as_str().replace('_', " ")))
 }
 
 fn delivery(outbox: &Outbox) -> DeliveryState {

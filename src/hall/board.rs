@@ -7,10 +7,10 @@ use kiebitz_hardware::{Observation, Observed, Timestamp};
 use super::presence::Presence;
 use super::steps::Steps;
 use crate::events::incidents::Incidents;
-use crate::events::{Event, EventKind, ExplainedEvent};
+use crate::events::{Event, EventKind, ExplainedEvent, Incident};
 use crate::laws::Regulations;
 use crate::referee::command::{Announced, Answer, Command, Order, Refusal};
-use crate::referee::{Referee, Resumed, Ruling};
+use crate::referee::{Playing, Referee, Resumed, Ruling};
 use crate::tracker::Tracker;
 
 /// The pipeline of one board. Live operation and replay drive it the same way: before an observation is taken
@@ -267,6 +267,17 @@ impl Board {
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         let deadlines = [self.tracker.poll_deadline(), self.referee.poll_deadline()];
         deadlines.into_iter().flatten().min()
+    }
+
+    /// The last game, until the pieces are set up for the next one.
+    #[must_use]
+    pub fn playing(&self) -> Option<Playing> {
+        self.referee.playing()
+    }
+
+    /// What is open for the arbiter, the oldest first.
+    pub fn open_incidents(&self) -> impl Iterator<Item = &Incident> {
+        self.referee.open_incidents()
     }
 
     /// Whether no game is being played.

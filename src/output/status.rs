@@ -6,8 +6,10 @@ mod page;
 use kiebitz_hardware::Timestamp;
 use serde::Serialize;
 
-use crate::events::rfc3339;
+use crate::events::{Clock, GameResult, rfc3339};
 use crate::output::mqtt::{DaemonHealth, LineHealth};
+use crate::output::numbering::Numbering;
+use crate::referee::Playing;
 pub(crate) use metrics::{MEDIA_TYPE, metrics};
 pub(crate) use page::page;
 
@@ -45,6 +47,57 @@ pub(crate) struct BoardStatus {
     pub(crate) clock: bool,
     pub(crate) battery: Option<u8>,
     pub(crate) line: LineHealth,
+    /// The last game on it.
+    pub(crate) game: Option<GameStatus>,
+    /// What its clock shows, in milliseconds, and whose time runs.
+    pub(crate) times: Option<Clock>,
+    /// What calls the arbiter, for people.
+    pub(crate) open: Vec<String>,
+}
+
+/// Of a game, at one moment.
+#[derive(Debug, Clone, Default, Serialize)]
+pub(crate) struct GameStatus {
+    pub(crate) game: String,
+    pub(crate) round: Option<u32>,
+    pub(crate) table: Option<u32>,
+    pub(crate) white: Option<String>,
+    pub(crate) black: Option<String>,
+    /// As in "12. Nf3"; empty before the first.
+    pub(crate) last_move: String,
+    /// `None`: it goes on.
+    pub(crate) result: Option<GameResult>,
+}
+
+impl GameStatus {
+    /// Of what is played.
+    pub(crate) fn of(playing: &Playing) -> Self {
+        let players = playing.players.clone().unwrap_or_default();
+        let (ply, name) = &playing.last;
+        let last_move = match ply {
+            0 => String::new(),
+            ply => Numbering::of(&playing.start_fen).name(*ply, name),
+        };
+        Self {
+            game: playing.game.clone(),
+            round: players.round,
+            table: players.table,
+            white: players.white,
+            black: players.black,
+            last_move,
+            result: playing.ended.map(|(result, _)| result),
+        }
+    }
+
+    /// For people, as in "3.7 Adler - Berg".
+    pub(crate) fn title(&self) -> String {
+        let place = match (self.round, self.table) {
+            (Some(round), Some(table)) => format!("{round}.{table} "),
+            _ => String::new(),
+        };
+        let name = |name: &Option<String>| name.clone().unwrap_or_else(|| "?".to_owned());
+        format!("{place}{} - {}", name(&self.white), name(&self.black))
+    }
 }
 
 impl Status {
@@ -74,6 +127,9 @@ impl Status {
         }
         if broker == Some(false) {
             problems.push("the broker is not connected".to_owned());
+        }
+        for board in &boards {
+            problems.extend(board.open.iter().map(|open| format!("{}: {open}", board.board)));
         }
         let gone = boards.iter().filter(|board| !board.connected);
         problems.extend(gone.map(|board| format!("{} is not connected", board.board)));

@@ -11,6 +11,7 @@ mod ending;
 mod game;
 mod history;
 mod orders;
+mod playing;
 mod result;
 mod resume;
 mod resumed;
@@ -34,6 +35,7 @@ use crate::tracker::{
 use claims::Offered;
 use dead::Unsearched;
 use history::{History, Placed};
+pub use playing::Playing;
 pub use resumed::Resumed;
 use watch::{GameStatus, News, Watch};
 use words::index;

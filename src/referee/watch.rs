@@ -166,6 +166,11 @@ impl Watch {
         self.late.resume_game(began, playing);
     }
 
+    /// The incidents that are open, the oldest first.
+    pub(super) fn open_incidents(&self) -> impl Iterator<Item = &crate::events::Incident> {
+        self.book.all_open()
+    }
+
     /// Whether there is an incident of that number for the arbiter to decide.
     pub(super) fn can_be_decided(&self, number: u64) -> bool {
         self.book.decidable(number).is_some()

@@ -55,11 +55,23 @@ struct Seat {
     over: Vec<(u32, u32)>,
     /// The round that last got to it, and when it did.
     begun: Option<(Timestamp, u32)>,
+    /// What it was to be given and did not take.
+    refused: Option<Players>,
+}
+
+/// What a pairing is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum For {
+    /// The game that is played, or else the next one.
+    Play,
+    /// The game with that id, which is over: a name in it may still be corrected.
+    Over(String),
 }
 
 /// The last game on a board.
 #[derive(Debug)]
 struct Game {
+    id: String,
     players: Option<Players>,
     plies: u32,
     ended: Option<(GameResult, EndReason)>,
@@ -153,9 +165,8 @@ impl Seating {
             let Some(seat) = self.seats.get(&board) else {
                 continue;
             };
-            if !seat.is_free_for(round, table) {
-                continue;
-            }
+            let place = seat.place_of(round, table);
+            let Some(place) = place else { continue };
             let pairing = self
                 .tournament
                 .pairing(round, table)
@@ -163,8 +174,11 @@ impl Seating {
             let Some(wanted) = pairing.map(|pairing| pairing.players(round)) else {
                 continue;
             };
-            if seat.given.as_ref() != Some(&wanted) || !seat.has(&wanted) {
-                said.extend(set_players(&wanted).map(|command| (board.clone(), command)));
+            if seat.lacks(&wanted, &place) {
+                said.extend(set_players(&wanted, &place).map(|command| (board.clone(), command)));
+            }
+            if matches!(place, For::Over(_)) {
+                continue;
             }
             // What cannot be read, or in two ways, is told by `kiebitz event check`.
             let control = self.tournament.time_control(round);
@@ -246,10 +260,18 @@ impl Seat {
                 error: None,
                 ..
             } => return self.take_command(event.ts, *action, by, arguments),
+            EventKind::CommandTaken {
+                action: Action::SetPlayers,
+                arguments,
+                by,
+                error: Some(_),
+                ..
+            } if by == BY => self.refused = serde_json::from_value(arguments.clone()).ok(),
             EventKind::GameStarted { players, .. } => {
                 let round = players.as_ref().and_then(|players| players.round);
                 self.begun = round.map(|round| (event.ts, round)).or(self.begun);
                 self.game = Some(Game {
+                    id: event.game.clone().unwrap_or_default(),
                     players: players.clone(),
                     plies: 0,
                     ended: None,
@@ -326,20 +348,35 @@ impl Seat {
         }
     }
 
-    /// Whether the pairing of a table in a round may be given to it: not while another game is played on it, nor once the
-    /// game of that pairing is over.
-    fn is_free_for(&self, round: u32, table: u32) -> bool {
+    /// What the pairing of a table in a round may be given to it for; `None`: nothing, while another game is played on it.
+    fn place_of(&self, round: u32, table: u32) -> Option<For> {
         if self.over.contains(&(round, table)) {
-            return false;
+            let of_pairing = |game: &&Game| {
+                let players = game.players.as_ref();
+                players.is_some_and(|players| (players.round, players.table) == (Some(round), Some(table)))
+            };
+            let last = self.game.as_ref().filter(of_pairing);
+            return last.map(|game| For::Over(game.id.clone()));
         }
         let playing = self.game.as_ref().filter(|game| game.ended.is_none());
         let place = playing
             .and_then(|game| game.players.as_ref())
             .map(|players| (players.round, players.table));
-        match (playing, place) {
+        let is_free = match (playing, place) {
             // Nobody plays, or nobody knows who.
             (None, _) | (_, None | Some((None, _))) => true,
             (Some(_), Some((of_round, _))) => of_round == Some(round),
+        };
+        is_free.then_some(For::Play)
+    }
+
+    /// Whether a pairing is to be given to it.
+    fn lacks(&self, wanted: &Players, place: &For) -> bool {
+        let is_given = self.given.as_ref() == Some(wanted);
+        let is_refused = self.refused.as_ref() == Some(wanted);
+        match place {
+            For::Play => !is_given || !self.has(wanted),
+            For::Over(_) => !is_given && !is_refused,
         }
     }
 
@@ -355,10 +392,13 @@ impl Seat {
     }
 }
 
-fn set_players(players: &Players) -> Option<Command> {
-    let Value::Object(fields) = serde_json::to_value(players).ok()? else {
+fn set_players(players: &Players, place: &For) -> Option<Command> {
+    let Value::Object(mut fields) = serde_json::to_value(players).ok()? else {
         return None;
     };
+    if let For::Over(game) = place {
+        fields.insert("game".to_owned(), json!(game));
+    }
     command(
         "set_players",
         (

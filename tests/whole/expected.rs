@@ -25,6 +25,8 @@ pub(crate) const TEXTS: &[Text] = &[
     text("event-check.txt", &["event", "check", "--help"]),
     text("export.txt", &["export", "--help"]),
     text("games.txt", &["games", "--help"]),
+    #[cfg(target_os = "linux")]
+    text("hub.txt", &["hub", "--help"]),
     text("pgn.txt", &["pgn", "--help"]),
     #[cfg(target_os = "linux")]
     text("rebuild.txt", &["rebuild", "--help"]),
@@ -34,6 +36,8 @@ pub(crate) const TEXTS: &[Text] = &[
     text("run.txt", &["run", "--help"]),
     #[cfg(target_os = "linux")]
     text("setup.txt", &["setup", "--help"]),
+    #[cfg(target_os = "linux")]
+    text("status.txt", &["status", "--help"]),
     text("replay.txt", &["replay", "--help"]),
     text("report.txt", &["report", "--help"]),
     text("laws-listed.txt", &["laws"]),

@@ -184,6 +184,15 @@ Exit codes: 0 stopped on request; 1 something failed, and the log says what; 2 w
 configuration is invalid.";
 
 #[cfg(target_os = "linux")]
+pub(super) const STATUS: &str = "\
+Boards, games and clocks, what each output did last, and with \"!\" what needs a person. It asks the kiebitz
+that runs on this computer, which needs `listen` under [http] in the configuration; a browser shows the
+same there. `watch -n 1 kiebitz status` shows it all the time.
+
+Exit codes: 0 all is well; 1 something needs a person, or kiebitz does not answer; 2 wrong usage, or the
+configuration is invalid.";
+
+#[cfg(target_os = "linux")]
 pub(super) const SETUP: &str = "\
 Boards are looked for as by `kiebitz boards`, and only queried. Each gets a name, board-1 and so on, by
 its serial number. Broker and event are in the file as comments: it is yours to change. A board on a port

@@ -76,7 +76,7 @@ kiebitz.toml:3: unknown key `paht`, did you mean `path`?
     refused(
         "[mqtt]\npassword = \"secret\"\n",
         r#"
-kiebitz.toml:2: unknown key `password`; known keys: url, user, password_file, ca_file, client_certificate, client_key, prefix, public_delay, commands, home_assistant
+kiebitz.toml:2: unknown key `password`; known keys: url, user, password_file, ca_file, client_certificate, client_key, prefix, public_delay, commands, home_assistant, hub
   |
 2 | password
   | ^^^^^^^^"#,

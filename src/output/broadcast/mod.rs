@@ -52,6 +52,24 @@ pub(crate) struct Broadcast {
     changed: BTreeSet<u32>,
     /// All of them have.
     all_changed: bool,
+    /// Games as they were last written, by round and table: most of them have not changed.
+    written: BTreeMap<(u32, u32), Written>,
+}
+
+/// A game as it was written.
+#[derive(Debug)]
+struct Written {
+    stamp: Stamp,
+    pgn: Option<Arc<[u8]>>,
+    json: Option<Arc<[u8]>>,
+}
+
+/// What it was written from, beside the event's own data.
+#[derive(Debug, PartialEq, Eq)]
+struct Stamp {
+    /// The game, and how often it has changed.
+    game: Option<(String, u64)>,
+    clock: Option<(ClockPicture, Timestamp)>,
 }
 
 /// A board, with what is held of it.
@@ -88,6 +106,7 @@ impl Broadcast {
             files: Files::new(),
             changed: BTreeSet::new(),
             all_changed: true,
+            written: BTreeMap::new(),
         }
     }
 
@@ -181,12 +200,16 @@ impl Broadcast {
         if !self.all_changed && self.changed.is_empty() {
             return &self.files;
         }
+        if self.all_changed {
+            self.written.clear();
+        }
+        let mut written = core::mem::take(&mut self.written);
         let rounds = rounds::rounds(&self.tournament, self.games.values());
         let mut files = Files::new();
         for (number, slots) in &rounds {
             let folder = format!("round-{number}/");
             if self.all_changed || self.changed.contains(number) {
-                self.put_round(&folder, *number, slots, &mut files);
+                self.put_round(&folder, slots, &mut files, &mut written);
             } else {
                 let from = (Bound::Included(&*folder), Bound::Unbounded);
                 let of_round = self.files.range::<str, _>(from);
@@ -197,32 +220,43 @@ impl Broadcast {
         let summary = serde_json::to_vec(&self.summary(&rounds)).unwrap_or_default();
         files.insert("tournament.json".into(), File::new(summary, Life::Changing));
         self.files = files;
+        self.written = written;
         self.changed.clear();
         self.all_changed = false;
         &self.files
     }
 
-    fn put_round(&self, folder: &str, number: u32, slots: &[Slot<'_>], files: &mut Files) {
+    fn put_round(
+        &self,
+        folder: &str,
+        slots: &[Slot<'_>],
+        files: &mut Files,
+        written: &mut BTreeMap<(u32, u32), Written>,
+    ) {
         let over = slots.iter().all(Slot::is_over);
-        let mut games = String::new();
-        let mut put = |name: &str, content: Vec<u8>, life| {
-            files.insert(format!("{folder}{name}").into(), File::new(content, life));
+        let life = if over { Life::Finished } else { Life::Changing };
+        let mut games = Vec::new();
+        let mut put = |name: &str, content: Arc<[u8]>, life| {
+            files.insert(format!("{folder}{name}").into(), File { content, life });
         };
-        let of_round = self.tournament.rounds.get(&number);
         for (nth, slot) in (1..).zip(slots) {
-            let life = if over { Life::Finished } else { Life::Changing };
-            if let Some(text) = self.pgn(of_round, slot) {
+            let entry = written.remove(&(slot.round, slot.table));
+            let entry = self.write(slot, entry);
+            if let Some(pgn) = &entry.pgn {
                 if !games.is_empty() {
-                    games.push('\n');
+                    games.push(b'\n');
                 }
-                games.push_str(&text);
-                put(&format!("game-{nth}.pgn"), text.into_bytes(), life);
+                games.extend_from_slice(pgn);
+                put(&format!("game-{nth}.pgn"), Arc::clone(pgn), life);
             }
-            if let Some(game) = slot.game {
-                let value = tree::game(game, self.clock_of(game));
-                put(&format!("game-{nth}.json"), value.to_string().into_bytes(), life);
+            if let Some(json) = &entry.json {
+                put(&format!("game-{nth}.json"), Arc::clone(json), life);
             }
+            written.insert((slot.round, slot.table), entry);
         }
+        let of_round = slots
+            .first()
+            .and_then(|slot| self.tournament.rounds.get(&slot.round));
         let date = of_round.and_then(|round| round.date.clone());
         let played = || {
             slots
@@ -233,8 +267,32 @@ impl Broadcast {
         };
         let date = date.or_else(|| played().map(day));
         let index = tree::index(date.as_deref(), slots);
-        put("index.json", index.to_string().into_bytes(), Life::Changing);
-        put("games.pgn", games.into_bytes(), Life::Changing);
+        put(
+            "index.json",
+            index.to_string().into_bytes().into(),
+            Life::Changing,
+        );
+        put("games.pgn", games.into(), Life::Changing);
+    }
+
+    /// Writes a game, unless it stands as it was written before.
+    fn write(&self, slot: &Slot<'_>, before: Option<Written>) -> Written {
+        let clock = slot.game.and_then(|game| self.clock_of(game));
+        let stamp = Stamp {
+            game: slot
+                .game
+                .map(|game| (game.record.game.clone(), game.record.revision)),
+            clock,
+        };
+        if let Some(before) = before.filter(|before| before.stamp == stamp) {
+            return before;
+        }
+        let of_round = self.tournament.rounds.get(&slot.round);
+        let pgn = self.pgn(of_round, slot).map(|text| text.into_bytes().into());
+        let json = slot
+            .game
+            .map(|game| tree::game(game, clock).to_string().into_bytes().into());
+        Written { stamp, pgn, json }
     }
 
     /// A game as PGN; `None`: not even its start position is known, so that nobody may know of it yet.

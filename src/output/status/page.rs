@@ -4,6 +4,7 @@ use kiebitz_hardware::Timestamp;
 use maud::{DOCTYPE, Markup, html};
 
 use super::{BoardStatus, Status};
+use crate::output::clock;
 
 const STYLE: &str = "body{font:1rem/1.5 system-ui,sans-serif;margin:1rem auto;max-width:60rem;padding:0 1rem;\
 color:#1a1a1a;background:#fff}table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.3rem .6rem;\
@@ -52,7 +53,7 @@ fn boards(status: &Status) -> Markup {
         } @else {
             table {
                 thead { tr {
-                    th { "board" } th { "state" } th { "game" } th { "clock" } th { "last heard" } th { "port" }
+                    th { "board" } th { "state" } th { "game" } th { "last move" } th { "clock" } th { "last heard" } th { "port" }
                 } }
                 tbody { @for board in &status.boards { (row(board, status.as_of)) } }
             }
@@ -65,8 +66,15 @@ fn row(board: &BoardStatus, now: Timestamp) -> Markup {
         tr {
             td { (board.board) }
             @if board.connected { td { "connected" } } @else { td.bad { "not connected" } }
-            td { @if board.playing { "is played" } @else { "none" } }
-            td { @if board.clock { "answers" } @else { "none" } }
+            td { @if let Some(game) = &board.game { (game.title()) } @else { "none" } }
+            td { @if let Some(game) = &board.game {
+                (game.last_move) @if let Some(result) = game.result { " " (result.as_str()) }
+            } }
+            td { @match (&board.times, board.clock) {
+                (Some(times), true) => { (clock::shown(times.white_ms)) " / " (clock::shown(times.black_ms)) }
+                (None, true) => "answers",
+                (_, false) => "none",
+            } }
             td { @match board.line.heard {
                 Some(heard) => { (now.saturating_duration_since(heard).as_secs()) " s ago" }
                 None => { "never" }

@@ -21,6 +21,20 @@ fn board(name: &str, connected: bool) -> BoardStatus {
             messages: 12,
             damaged_bytes: 3,
         },
+        game: Some(GameStatus {
+            round: Some(3),
+            table: Some(7),
+            white: Some("<Adler>".to_owned()),
+            last_move: "12. Nf3".to_owned(),
+            ..GameStatus::default()
+        }),
+        times: Some(Clock {
+            white_ms: 61_000,
+            black_ms: 3_600_000,
+            running: None,
+            flag: None,
+        }),
+        open: Vec::new(),
     }
 }
 

@@ -94,6 +94,11 @@ impl Book {
         self.past = incidents.past().map(by_number).collect();
     }
 
+    /// What is open, the oldest first.
+    pub(super) fn all_open(&self) -> impl Iterator<Item = &Incident> {
+        self.open.values()
+    }
+
     /// The number of the last incident; 0 before the first.
     pub(super) fn last(&self) -> Number {
         self.last

@@ -210,6 +210,15 @@ fn a_correction_of_the_file_reaches_a_game_and_one_of_the_arbiter_stays() {
         .pair(tournament(&[&[(1, "Adler", "Bergmann"), (2, "Clausen", "Dorn")]]));
     assert_eq!(room.looks(), ["board-1: Adler-Bergmann 1"]);
     assert_eq!(room.looks(), [""; 0]);
+    // The arbiter has the score sheets; the spelling is that of the file.
+    room.ends("board-1", GameResult::Draw, EndReason::Kings);
+    assert_eq!(room.looks(), [""; 0]);
+    room.seating.pair(tournament(&[&[
+        (1, "Adler", "Berg-Mann"),
+        (2, "Clausen", "Dorn"),
+    ]]));
+    assert_eq!(room.looks(), ["board-1: Adler-Berg-Mann 1"]);
+    assert_eq!(room.looks(), [""; 0]);
 }
 
 /// Players who try something out before their game, and such as analyse after it.
@@ -241,8 +250,8 @@ fn the_next_round_comes_when_all_have_set_up() {
     assert_eq!(room.looks(), [""; 0], "nobody has set up");
     room.restarts();
     room.set_up = true;
-    room.looks();
-    assert_eq!(room.seating.round(), Some(2));
+    assert_eq!(room.looks(), [""; 0], "the round before is over");
+    assert_eq!(room.looks(), ["board-1: Dorn-Adler 2", "board-2: Berg-Clausen 2"]);
     room.begins("board-1", 3);
     assert_eq!(
         room.seating.seats["board-1"]

@@ -1,0 +1,227 @@
+//! `kiebitz status`: how a running kiebitz and its boards are, in a terminal.
+
+use core::time::Duration;
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+
+use crate::Exit;
+use crate::config::Config;
+
+/// What is asked of it, and how it is printed.
+#[derive(Debug)]
+pub(super) struct StatusRequest {
+    pub(super) config: Option<std::path::PathBuf>,
+    pub(super) json: bool,
+}
+
+/// A daemon that takes longer does not work.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What of the answer is shown.
+#[derive(Debug, Deserialize)]
+struct Answer {
+    ok: bool,
+    problems: Vec<String>,
+    host: String,
+    broker: Option<bool>,
+    #[serde(default)]
+    outputs: std::collections::BTreeMap<String, Output>,
+    boards: Vec<Board>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Output {
+    ok: bool,
+    #[serde(default)]
+    did: String,
+    last: Option<jiff_time::Time>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Board {
+    board: String,
+    connected: bool,
+    game: Option<Game>,
+    times: Option<Times>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Game {
+    round: Option<u32>,
+    table: Option<u32>,
+    white: Option<String>,
+    black: Option<String>,
+    last_move: String,
+    result: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Times {
+    white_ms: u64,
+    black_ms: u64,
+    running: Option<String>,
+}
+
+/// Times as JSON has them.
+mod jiff_time {
+    use serde::{Deserialize, Deserializer};
+
+    /// A time of the day, here.
+    #[derive(Debug)]
+    pub(super) struct Time(pub(super) String);
+
+    impl<'de> Deserialize<'de> for Time {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            let text = String::deserialize(deserializer)?;
+            let at: jiff::Timestamp = text.parse().map_err(serde::de::Error::custom)?;
+            let here = at.to_zoned(crate::system_time::local_zone());
+            Ok(Self(here.strftime("%H:%M:%S").to_string()))
+        }
+    }
+}
+
+/// Asks the daemon and prints what it says. The exit code says whether something needs a person.
+pub(super) fn run(request: &StatusRequest, out: &mut impl Write) -> Result<Exit> {
+    let config = Config::read_or_default(request.config.as_deref())?;
+    let Some(address) = config.http else {
+        let file =
+            Config::file(request.config.as_deref()).unwrap_or_else(|| Path::new(crate::config::USUAL_FILE));
+        bail!(
+            "the status is served nowhere: write `[http]` and `listen = \"127.0.0.1:8037\"` into {}, and start kiebitz again",
+            file.display()
+        );
+    };
+    let text = ask(&format!("http://{address}/health")).with_context(|| {
+        format!(
+            "kiebitz does not answer at http://{address}/: does it run? `systemctl status kiebitz` says so"
+        )
+    })?;
+    let answer: Answer =
+        serde_json::from_str(&text).context("the answer is not understood: is that kiebitz?")?;
+    if request.json {
+        writeln!(out, "{text}")?;
+    } else {
+        print(&answer, out)?;
+    }
+    Ok(if answer.ok { Exit::Fine } else { Exit::Failed })
+}
+
+fn ask(url: &str) -> Result<String> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        // Needed even where nothing is encrypted; one may have been chosen already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = reqwest::Client::builder().timeout(PATIENCE).no_proxy().build()?;
+        Ok(client.get(url).send().await?.text().await?)
+    })
+}
+
+fn print(answer: &Answer, out: &mut impl Write) -> Result<()> {
+    let state = if answer.ok {
+        "all is well"
+    } else {
+        "needs attention"
+    };
+    writeln!(out, "kiebitz on {}: {state}", answer.host)?;
+    for problem in &answer.problems {
+        writeln!(out, "! {problem}")?;
+    }
+    let rows: Vec<[String; 5]> = answer.boards.iter().map(Board::row).collect();
+    for row in &rows {
+        writeln!(out, "{}", in_columns(row, &rows))?;
+    }
+    if let Some(connected) = answer.broker {
+        writeln!(
+            out,
+            "broker: {}",
+            if connected { "connected" } else { "not connected" }
+        )?;
+    }
+    for (name, output) in &answer.outputs {
+        let last = match &output.last {
+            Some(at) => format!("{} at {}", output.did, at.0),
+            None => "nothing yet".to_owned(),
+        };
+        writeln!(
+            out,
+            "{name}: {}{last}",
+            if output.ok { "" } else { "needs attention; " }
+        )?;
+    }
+    Ok(())
+}
+
+impl Board {
+    fn row(&self) -> [String; 5] {
+        let game = self.game.as_ref();
+        [
+            self.board.clone(),
+            if self.connected {
+                "connected"
+            } else {
+                "not connected"
+            }
+            .to_owned(),
+            game.map(Game::title).unwrap_or_default(),
+            game.map(Game::stage).unwrap_or_default(),
+            self.times.as_ref().map(Times::shown).unwrap_or_default(),
+        ]
+    }
+}
+
+impl Game {
+    fn title(&self) -> String {
+        let place = match (self.round, self.table) {
+            (Some(round), Some(table)) => format!("{round}.{table} "),
+            _ => String::new(),
+        };
+        let name = |name: &Option<String>| name.clone().unwrap_or_else(|| "?".to_owned());
+        format!("{place}{} - {}", name(&self.white), name(&self.black))
+    }
+
+    fn stage(&self) -> String {
+        let result = self.result.as_deref().unwrap_or_default();
+        format!("{} {result}", self.last_move).trim().to_owned()
+    }
+}
+
+impl Times {
+    /// With a star at the side whose time runs.
+    fn shown(&self) -> String {
+        let side = |ms: u64, name: &str| {
+            let star = if self.running.as_deref() == Some(name) {
+                "*"
+            } else {
+                ""
+            };
+            let seconds = ms / 1000;
+            format!(
+                "{}:{:02}:{:02}{star}",
+                seconds / 3600,
+                seconds / 60 % 60,
+                seconds % 60
+            )
+        };
+        format!(
+            "{} / {}",
+            side(self.white_ms, "white"),
+            side(self.black_ms, "black")
+        )
+    }
+}
+
+fn in_columns(row: &[String; 5], rows: &[[String; 5]]) -> String {
+    let cells = row.iter().enumerate().map(|(column, cell)| {
+        let widths = rows
+            .iter()
+            .filter_map(|row| Some(row.get(column)?.chars().count()));
+        let width = widths.max().unwrap_or_default();
+        format!("{cell:<width$}")
+    });
+    cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+}
