@@ -81,6 +81,9 @@ pub enum Observation {
         /// All of it happened before this time: when the board made up its answer. That can be long before it was
         /// heard, if it was damaged and had to be repeated.
         not_after: Timestamp,
+        /// The board was asked for it before it was last away, or the line was: what has happened since comes with the
+        /// next answer.
+        from_before: bool,
     },
     /// The state of the board's battery (BATTERY_STATUS).
     Battery(BatteryStatus),

@@ -31,6 +31,8 @@ pub(super) struct MemoryWait {
     rewinds: bool,
     /// A dump has come since the port opened again.
     dumped: bool,
+    /// What a polled board has answered to what it was asked before.
+    from_before: Vec<Element>,
 }
 
 /// How long a clock had been stopped, at most, that a reading after a gap shows to be stopped.
@@ -59,6 +61,7 @@ impl MemoryWait {
             wait_until: None,
             rewinds: true,
             dumped: false,
+            from_before: Vec::new(),
         }
     }
 
@@ -100,6 +103,7 @@ impl Tracker {
             wait_until: None,
             rewinds: false,
             dumped: false,
+            from_before: Vec::new(),
         });
         wait.wait_until = None;
         wait.dumped = false;
@@ -276,6 +280,13 @@ impl Tracker {
         }
     }
 
+    /// Keeps what a polled board had to report from before the gap, until the next answer tells of the gap itself: on its
+    /// own it says nothing of it, not even that nothing was played. Returns false if no answer is awaited.
+    pub(super) fn keep_from_before(&mut self, elements: &[Element]) -> bool {
+        let wait = self.memory_wait.as_mut();
+        wait.map(|wait| wait.from_before.extend(elements)).is_some()
+    }
+
     /// Takes in what changed on a polled board since the last poll.
     pub(super) fn changes_polled(
         &mut self,
@@ -287,12 +298,14 @@ impl Tracker {
         self.clock.presses_are_recorded();
         self.polled = true;
         self.known_until = not_after;
-        if let Some(wait) = self.memory_wait.take() {
-            // The first answer after a gap holds all of it.
-            if elements.contains(&Element::PowerUp) || elements.is_empty() {
+        if let Some(mut wait) = self.memory_wait.take() {
+            // The first answer to what was asked after a gap holds all of it.
+            let mut missed = core::mem::take(&mut wait.from_before);
+            missed.extend(elements);
+            if missed.contains(&Element::PowerUp) || missed.is_empty() {
                 self.squares_changed(not_after);
             } else {
-                self.recover_gap(now, not_after, wait, elements);
+                self.recover_gap(now, not_after, wait, &missed);
             }
         } else if not_before == UNKNOWN_START {
             self.take_up_from_memory(now, not_after, elements);

@@ -206,8 +206,11 @@ impl Tracker {
                 elements,
                 not_before,
                 not_after,
+                from_before,
             } => {
-                self.changes_polled(now, elements, *not_before, *not_after);
+                if !(*from_before && self.keep_from_before(elements)) {
+                    self.changes_polled(now, elements, *not_before, *not_after);
+                }
                 false
             }
             _ => false,

@@ -56,6 +56,21 @@ pub(super) struct Owed {
     pub(super) repeated: bool,
     /// A later question has been answered: no answer is on its way any more.
     pub(super) flushed: bool,
+    /// The board has been away since, or the line: the answer says nothing of that time.
+    pub(super) from_before: bool,
+}
+
+impl Owed {
+    /// For a question that goes out now.
+    pub(super) const fn since(now: Timestamp) -> Self {
+        Self {
+            since: now,
+            heard: false,
+            repeated: false,
+            flushed: false,
+            from_before: false,
+        }
+    }
 }
 
 /// What came of an answer with changes.
@@ -70,6 +85,7 @@ pub(super) enum Reported {
         elements: Vec<Element>,
         not_before: Timestamp,
         not_after: Timestamp,
+        from_before: bool,
         dropped: usize,
     },
 }
@@ -118,6 +134,9 @@ impl BusBoard {
         self.silenced = false;
         (self.recall_due, self.recalls_asked) = (true, 0);
         self.left_at = now;
+        if let Some(owed) = &mut self.owed {
+            owed.from_before = true;
+        }
     }
 
     /// It is not known what the board last reported.
@@ -152,7 +171,7 @@ impl BusBoard {
         }
         let not_before = self.reported_until;
         self.reported_until = owed.since.saturating_sub(FIELD_AGE);
-        self.report(data, not_before, owed.since + BUS_ANSWER_TIME)
+        self.report(data, not_before, owed.since + BUS_ANSWER_TIME, owed.from_before)
     }
 
     /// The board has repeated its last report, which nobody owed.
@@ -164,10 +183,16 @@ impl BusBoard {
             return Reported::Known;
         }
         // It answered a question that was never noted, and forgot with that what it reported.
-        self.report(data, self.reported_until, self.left_at + BUS_ANSWER_TIME)
+        self.report(data, self.reported_until, self.left_at + BUS_ANSWER_TIME, true)
     }
 
-    fn report(&mut self, data: &[u8], not_before: Timestamp, not_after: Timestamp) -> Reported {
+    fn report(
+        &mut self,
+        data: &[u8],
+        not_before: Timestamp,
+        not_after: Timestamp,
+        from_before: bool,
+    ) -> Reported {
         self.last_changes = Some(data.to_vec());
         let mut dropped = 0;
         let elements: Vec<Element> = eeprom::elements(data)
@@ -179,6 +204,7 @@ impl BusBoard {
             elements,
             not_before,
             not_after,
+            from_before,
             dropped,
         }
     }
@@ -218,10 +244,9 @@ mod tests {
         let mut board = BusBoard::new();
         board.last_changes = Some(vec![0x40, 52, 0x41, 36]);
         board.owed = Some(Owed {
-            since: T,
             heard,
             repeated,
-            flushed: false,
+            ..Owed::since(T)
         });
         board
     }
@@ -267,7 +292,7 @@ mod tests {
         let pawn = [0x40, 52, 0x41, 36];
         assert!(matches!(
             recalled(Some(&[]), &pawn),
-            Reported::New { ref elements, not_before: T, not_after, dropped: 0 }
+            Reported::New { ref elements, not_before: T, not_after, from_before: true, dropped: 0 }
                 if elements.len() == 2 && not_after == T + Duration::from_secs(3) + BUS_ANSWER_TIME
         ));
         assert_eq!(recalled(Some(&pawn), &pawn), Reported::Known);
@@ -275,6 +300,28 @@ mod tests {
         assert_eq!(recalled(Some(&pawn), &[]), Reported::Known);
         // It may have told another host.
         assert_eq!(recalled(None, &pawn), Reported::Known);
+    }
+
+    /// The answer came while nobody listened: it was made before the board was away.
+    #[test]
+    fn a_repeat_of_what_was_asked_before_says_nothing_of_the_time_since() {
+        let from_before = |away: bool| {
+            let mut board = owing(true, true);
+            if away {
+                board.leave(T);
+            }
+            let reported = board.take_changes(&[]);
+            assert!(board.owed.is_none());
+            matches!(
+                reported,
+                Reported::New {
+                    from_before: true,
+                    ..
+                }
+            )
+        };
+        assert!(from_before(true));
+        assert!(!from_before(false));
     }
 
     #[test]

@@ -205,12 +205,7 @@ impl Listener {
         board.asked_since.get_or_insert(now);
         match kind {
             kind if asks_new_changes(kind) => {
-                let lost = board.owed.replace(Owed {
-                    since: now,
-                    heard: false,
-                    repeated: false,
-                    flushed: false,
-                });
+                let lost = board.owed.replace(Owed::since(now));
                 // The poller does not ask again for what was damaged.
                 if lost.is_some_and(|owed| owed.heard) {
                     board.board_wanted = true;
@@ -314,6 +309,7 @@ impl Listener {
             elements,
             not_before,
             not_after,
+            from_before,
             dropped,
         } = reported
         {
@@ -322,6 +318,7 @@ impl Listener {
                 elements,
                 not_before,
                 not_after: not_after.min(now),
+                from_before,
             };
             self.observe(now, address, changes);
             if dropped > 0 {
@@ -338,10 +335,8 @@ impl Listener {
             board.recalls = true;
         } else {
             board.owed = Some(Owed {
-                since,
                 heard: true,
-                repeated: false,
-                flushed: false,
+                ..Owed::since(since)
             });
         }
     }

@@ -138,6 +138,7 @@ fn a_press_is_not_for_a_move_whose_reply_was_pressed() {
         elements: elements("e2. e4P e7. e5p L g1. f3N R"),
         not_before: asked,
         not_after: asked + Duration::from_millis(1500),
+        from_before: false,
     });
     world.has_announced("e4 e5 Nf3");
     assert_eq!(

@@ -48,10 +48,36 @@ fn a_polled_board_reports_what_happened_since_the_last_poll() {
         elements: elements("e2. e4P R e7. e5p L"),
         not_before: asked,
         not_after: asked + Duration::from_secs(3),
+        from_before: false,
     });
     assert_eq!(world.announced.join(" "), "e4 e5");
     assert_eq!(world.tracker.clock().map(|face| face.white_ms), Some(290_000));
     world.has_announced("e4 e5");
+}
+
+/// What was asked before a gap is answered after it; only what is asked then tells of the gap.
+#[test]
+fn a_repeat_from_before_a_gap_is_not_taken_for_all_of_it() {
+    for (from_before, then) in [("", "e7. e5p"), ("e7.", "e5p"), ("e7. e5p", "")] {
+        let mut world = World::new(START);
+        world.shows("e2. e4P").wait(4000);
+        let closed = world.now;
+        let reason = "stopped".to_owned();
+        world.observe(Observation::Closed { reason });
+        world.wait(3000).observe(Observation::Opened);
+        for (text, asked, from_before) in [(from_before, closed, true), (then, world.now, false)] {
+            world.wait(30).observe(Observation::Changes {
+                elements: elements(text),
+                not_before: closed,
+                not_after: asked + Duration::from_millis(20),
+                from_before,
+            });
+        }
+        world.fields =
+            World::new("rnbqkbnrpppp.ppp............p.......P...............PPPP.PPPRNBQKBNR").fields;
+        world.dump();
+        world.has_announced("e4 Memory: e5");
+    }
 }
 
 #[test]
@@ -75,6 +101,7 @@ fn an_answer_that_came_late_covers_the_time_until_its_poll() {
             elements: elements(text),
             not_before: after(seconds).saturating_sub(Duration::from_secs(4)),
             not_after: after(seconds),
+            from_before: false,
         });
     }
     world.has_announced("e4 Nf6 Nc3 Ng8 Nb1 Nc6 Nf3 Nb8 Ng1");

@@ -51,6 +51,7 @@ fn what_stood_between_two_polls_is_not_known_to_have_rested() {
                 elements: elements(text),
                 not_before: after(seconds - 2),
                 not_after: after(seconds),
+                from_before: false,
             });
         }
         world.has_announced(announced);

@@ -38,6 +38,7 @@ impl Polled {
             elements: elements.to_vec(),
             not_before,
             not_after: self.until,
+            from_before: false,
         });
     }
 }

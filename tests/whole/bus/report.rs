@@ -89,6 +89,7 @@ fn heard(observation: &Observation, turned: bool) -> Option<String> {
             elements,
             not_before,
             not_after,
+            ..
         } => {
             let words: Vec<String> = elements.iter().map(|element| change(element, turned)).collect();
             let words = words.join(", ");

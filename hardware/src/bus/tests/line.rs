@@ -111,6 +111,7 @@ fn what_changes_is_told_with_the_time_since_when() {
                 elements,
                 not_before,
                 not_after,
+                ..
             } if !elements.is_empty() => Some((*not_after, *not_before)),
             _ => None,
         })
