@@ -91,7 +91,8 @@ pub struct Referee {
     white_side: Option<Side>,
     watch: Watch,
     rulings: Vec<Ruling>,
-    /// When a gap was read from the board's memory, if no ply that was watched since is beyond doubt.
+    /// When it was last found that something may have been played unwatched, if no ply that was watched since is beyond
+    /// doubt.
     unwatched: Option<Timestamp>,
     /// By how much the computer's clock is ahead of the times that come in here.
     ahead: Duration,
@@ -267,7 +268,13 @@ impl Referee {
                     to,
                 };
                 self.publish(now, None, event, None);
-                if by == Recovery::Memory && changes > 0 {
+                let played = match by {
+                    Recovery::Memory => changes > 0,
+                    // What was played comes as plies that are inferred, if anything was.
+                    Recovery::Inferred => false,
+                    Recovery::Undecidable => true,
+                };
+                if played {
                     self.unwatched = Some(now);
                 }
             }
@@ -379,6 +386,9 @@ impl Referee {
     /// The line goes on, or goes another way, with this ply.
     fn played(&mut self, now: Timestamp, ply: Box<Ply>, reason: CorrectionReason) {
         self.line.truncate(index(ply.number));
+        if ply.inferred {
+            self.unwatched = Some(now);
+        }
         let entry = LineEntry {
             ply,
             reported_at: now,

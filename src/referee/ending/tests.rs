@@ -301,6 +301,20 @@ fn an_end_that_nobody_watched_is_said_to_be_in_doubt() {
     let mut table = after_a_gap();
     table.plays("Nf3").shows(WHITE_WINS);
     assert_eq!(table.published(), ["1-0 kings by board?"]);
+    // Nor was it watched where a ply follows from what stands on the board alone, even if it is taken back.
+    let mut table = Table::new(Edition::Fide2023);
+    table.plays("e4 e5").recalls("Nf3").takes_back().published();
+    table.shows(WHITE_WINS);
+    assert_eq!(table.published(), [in_doubt]);
+    let mut table = Table::new(Edition::Fide2023);
+    table.plays("e4 e5").finds(Finding::Recovered {
+        by: Recovery::Undecidable,
+        changes: 0,
+        from: Timestamp::from_micros(0),
+        to: Timestamp::from_micros(1),
+    });
+    table.shows(WHITE_WINS);
+    assert_eq!(table.published(), [in_doubt]);
     // It takes no board's word.
     let mut table = after_a_gap();
     assert_eq!(
