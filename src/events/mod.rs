@@ -216,8 +216,8 @@ pub enum EventKind {
         by: DecidedBy,
         /// False until the arbiter confirms it, where the Laws require that.
         confirmed: bool,
-        /// Published only where it is false: nobody watched how the game ended, and its last plies are what the board's
-        /// memory most likely holds.
+        /// Published only where it is false: nobody watched how the game ended, and its last plies are those that the
+        /// board's memory or what stands on it makes most likely.
         #[serde(skip_serializing_if = "core::clone::Clone::clone", default = "certain")]
         end_certain: bool,
     },

@@ -226,7 +226,7 @@ pub enum Note {
         #[serde(serialize_with = "rfc3339")]
         to: Timestamp,
     },
-    /// The game ended in a gap: its last plies are what the board's memory most likely holds.
+    /// Nobody watched how the game ended: its last plies are no more than likely.
     EndNotWatched {
         /// When its end was published.
         #[serde(serialize_with = "rfc3339")]

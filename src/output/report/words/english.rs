@@ -131,7 +131,7 @@ pub(super) const WORDS: Words = Words {
     gap_memory: "Gap: {n} changes of squares were read from the board's memory.",
     gap_inferred: "Gap: what was played follows from the position on the board.",
     gap_unknown: "Gap: what was played cannot be reconstructed; moves are missing.",
-    end_not_watched: "Nobody watched how the game ended: its last moves were read from the board's memory and may have been others. Compare them with the score sheets.",
+    end_not_watched: "Nobody watched how the game ended: its last moves were read from the board's memory or inferred, and may have been others. Compare them with the score sheets.",
     board_gone: "The board was disconnected",
     board_back: "The board was connected again",
     clock_gone: "The clock was disconnected",

@@ -131,7 +131,7 @@ pub(super) const WORDS: Words = Words {
     gap_memory: "Lücke: {n} Änderungen auf den Feldern aus dem Speicher des Bretts gelesen.",
     gap_inferred: "Lücke: Was gespielt wurde, folgt aus der Stellung auf dem Brett.",
     gap_unknown: "Lücke: Was gespielt wurde, lässt sich nicht rekonstruieren; Züge fehlen.",
-    end_not_watched: "Das Ende der Partie hat niemand beobachtet: Die letzten Züge stammen aus dem Speicher des Bretts und können andere gewesen sein. Bitte mit den Partieformularen vergleichen.",
+    end_not_watched: "Das Ende der Partie hat niemand beobachtet: Die letzten Züge stammen aus dem Speicher des Bretts oder sind erschlossen und können andere gewesen sein. Bitte mit den Partieformularen vergleichen.",
     board_gone: "Verbindung zum Brett unterbrochen",
     board_back: "Brett wieder verbunden",
     clock_gone: "Verbindung zur Uhr unterbrochen",
