@@ -38,10 +38,10 @@ pub(super) fn played(elements: &[Element], before: &Dump, next: &Dump, with_cloc
     let Some(last) = home.map(|_| next_move).or(play) else {
         return pressed;
     };
-    // A piece that is drawn lands more than once.
+    // A piece that is drawn lands more than once, and one that is adjusted has not moved.
     let mut motions: Vec<Piece> = moves[..=last]
         .iter()
-        .filter(|landing| is_play(landing))
+        .filter(|landing| is_play(landing) && !is_put_back(landing, elements))
         .map(|landing| landing.piece)
         .collect();
     motions.dedup();
@@ -60,6 +60,12 @@ pub(super) fn until_set_up(elements: &[Element], before: &Dump, next: &Dump) -> 
         return elements.len();
     }
     played(elements, before, next, false)
+}
+
+/// Whether a piece was put back where it had been lifted.
+fn is_put_back(landing: &Landing, elements: &[Element]) -> bool {
+    let lifted = landing.lifted.and_then(|at| elements.get(at));
+    matches!(lifted, Some(Element::PieceChange { field, .. }) if field.index() == landing.field)
 }
 
 /// Whether the hands rest after a piece was put home. Then it may have been a move, for pieces are set up in one go. The
@@ -267,6 +273,17 @@ mod tests {
         is_play(TWO_KNIGHTS, "f3. | g1N", "c6. b8n e4. e2P");
         // A square that is emptied late belongs to the move.
         is_play(TWO_KNIGHTS, "d2. d4P | e5n c6.", "e5. b8n f3. g1N e4. e2P");
+    }
+
+    #[test]
+    fn a_piece_that_is_adjusted_is_no_move_more() {
+        // Of four quick moves no press was recorded, and between them a pawn was put right.
+        let quick = "d2. d4P d7. d5p e4. e4P h2. h3P h7. h6p";
+        is_play(
+            TWO_KNIGHTS,
+            &format!("a2. a3P | {quick}"),
+            "c6. b8n f3. g1N e4. e2P",
+        );
     }
 
     #[test]
