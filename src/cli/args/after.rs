@@ -176,18 +176,18 @@ configuration is invalid.";
 #[cfg(target_os = "linux")]
 pub(super) const HUB: &str = "\
 It listens to the broker under [mqtt], for the halls under [hub], and does what [publish] and [lichess]
-say, by the pairings under [event]. The daemons need `hub = true` under [mqtt]: the hub keeps nothing, and
-asks them for what it does not know. It may be stopped, moved and started anywhere; two at once do no
-harm. docs/halls.md has the brokers' configurations.
+say, by the pairings under [event]. The daemons need `hub = true` under [mqtt]: the hub keeps nothing,
+and asks them for what it does not know. It may be stopped, moved and started anywhere; two at once do
+no harm. docs/halls.md has the brokers' configurations.
 
 Exit codes: 0 stopped on request; 1 something failed, and the log says what; 2 wrong usage, or the
 configuration is invalid.";
 
 #[cfg(target_os = "linux")]
 pub(super) const STATUS: &str = "\
-Boards, games and clocks, what each output did last, and with \"!\" what needs a person. It asks the kiebitz
-that runs on this computer, which needs `listen` under [http] in the configuration; a browser shows the
-same there. `watch -n 1 kiebitz status` shows it all the time.
+Boards, games and clocks, what each output did last, and with \"!\" what needs a person. It asks the
+kiebitz that runs on this computer, which needs `listen` under [http] in the configuration; a browser
+shows the same there. `watch -n 1 kiebitz status` shows it all the time.
 
 Exit codes: 0 all is well; 1 something needs a person, or kiebitz does not answer; 2 wrong usage, or the
 configuration is invalid.";
