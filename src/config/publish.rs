@@ -22,7 +22,7 @@ pub struct Publish {
     /// How much later than they happened moves are seen, at most two hours; `None`: as in the topics for spectators.
     #[serde(default, deserialize_with = "delay")]
     pub delay: Option<Duration>,
-    /// The server of buckets other than Amazon's, as in "https://s3.example".
+    /// The server of buckets other than Amazon's, as in `https://s3.example`.
     pub s3_endpoint: Option<String>,
     /// The region of the bucket.
     pub s3_region: Option<String>,
