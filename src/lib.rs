@@ -15,6 +15,7 @@ mod feeds;
 pub mod hall;
 #[cfg(target_os = "linux")]
 mod hub;
+mod host_header;
 pub mod journal;
 pub mod laws;
 pub mod output;

@@ -12,6 +12,7 @@ use axum::routing::get;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::host_header::is_own_name;
 use crate::output::status::{self, Status};
 
 /// Asks the desk how things are.
@@ -60,16 +61,10 @@ async fn listen(address: SocketAddr) -> TcpListener {
     }
 }
 
-/// Somebody else's page, open on this computer, could have its name point here and read what is served: it cannot have
-/// this computer's own names.
 async fn from_here(request: Request, next: Next) -> Response {
     let host = request.headers().get(header::HOST);
     let host = host.and_then(|host| host.to_str().ok()).unwrap_or_default();
-    let name = host.rsplit_once(':').map_or(host, |(name, port)| {
-        let is_port = port.bytes().all(|byte| byte.is_ascii_digit());
-        if is_port { name } else { host }
-    });
-    if ["localhost", "127.0.0.1", "[::1]"].contains(&name) {
+    if is_own_name(host) {
         next.run(request).await
     } else {
         let words = "this is for the computer itself: ask for http://127.0.0.1/ with the port\n";
