@@ -14,8 +14,9 @@ mod exit;
 mod feeds;
 pub mod hall;
 #[cfg(target_os = "linux")]
-mod hub;
 mod host_header;
+#[cfg(target_os = "linux")]
+mod hub;
 pub mod journal;
 pub mod laws;
 pub mod output;

@@ -19,8 +19,8 @@ use super::error::{Wrong, line_of};
 use super::event::{Played, Points, from_text, move_number, rounds};
 use super::values::{Name, NoUsbId, Serial, UsbId};
 use super::{
-    ClockMessages, Config, Daemon, Ignored, Journal, KnownBy, Lichess, NamedBoard, Port, PortMode, Ports,
-    Publish, Recorder,
+    ClockMessages, Config, Daemon, Ignored, Journal, KnownBy, Lichess, LiveChess, NamedBoard, Port, PortMode,
+    Ports, Publish, Recorder,
 };
 use crate::laws::{DefaultTime, DrawnStart, Edition, Language, Mode, Regulations, Rounds, TimeControl};
 use crate::output::mqtt::Prefix;
@@ -36,6 +36,7 @@ struct Document {
     publish: Option<Publish>,
     lichess: Option<Lichess>,
     hub: HubTable,
+    livechess: Option<LiveChess>,
     journal: Journal,
     recorder: Recorder,
     ports: Ports,
@@ -219,6 +220,7 @@ pub(super) fn parse(text: &str) -> Result<Config, Wrong> {
         publish: document.publish,
         lichess: document.lichess,
         halls: document.hub.halls.into_iter().map(|hall| hall.0).collect(),
+        livechess: document.livechess,
         http: document.http.map(|table| table.listen.0.0),
         mqtt: document
             .mqtt

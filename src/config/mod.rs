@@ -7,6 +7,7 @@ mod broker;
 mod document;
 mod error;
 mod event;
+mod livechess;
 mod publish;
 mod state;
 mod values;
@@ -27,6 +28,7 @@ use crate::text_file;
 
 pub use error::{ConfigError, Mistake};
 pub(crate) use event::Played;
+pub use livechess::LiveChess;
 pub use publish::{Lichess, Publish, Target};
 pub use values::{Name, NameError, NoSerial, NoUsbId, Serial, UsbId};
 
@@ -67,6 +69,8 @@ pub struct Config {
     pub lichess: Option<Lichess>,
     /// The prefixes of the halls that `kiebitz hub` listens to; none: that of the broker.
     pub halls: Vec<Prefix>,
+    /// What programs know from LiveChess; `None`: it is not served.
+    pub livechess: Option<LiveChess>,
     /// How long events are kept.
     pub journal: Journal,
     /// The recording of all bytes.

@@ -1,4 +1,4 @@
-//! Commands from the broker: each is carried out once, and answered.
+//! Commands from the broker, each carried out once and answered, and those of programs that set up positions.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -6,19 +6,30 @@ use kiebitz_hardware::Timestamp;
 use tokio::sync::mpsc;
 
 use crate::events::{Action, Event, EventKind, LIVE_STREAM};
+use crate::feeds::Setup;
 use crate::hall::Hall;
 use crate::journal::{Journal, JournalError};
 use crate::output::mqtt::{Message, Received, is_level_of};
 use crate::referee::command::{Answer, Command};
 
-/// Takes commands from the broker.
+/// Takes commands.
 #[derive(Debug)]
 pub(super) struct Commands {
     received: Option<mpsc::Receiver<Received>>,
+    setups: mpsc::Receiver<Setup>,
     /// What was done, by board and id.
     done: HashMap<(String, String), Done>,
     /// The same, oldest first.
     order: VecDeque<(String, String)>,
+}
+
+/// Where a command comes from.
+#[derive(Debug)]
+pub(super) enum Said {
+    /// A hub wants events once more.
+    Resend(Received),
+    ToBroker(Received),
+    SetUp(Setup),
 }
 
 /// A command that was answered.
@@ -40,10 +51,11 @@ const LOOKED_BACK: u64 = 5000;
 const MAX_TEXT: usize = 64 << 10;
 
 impl Commands {
-    /// `received`: where they come from; `None`: there are none.
-    pub(super) fn new(received: Option<mpsc::Receiver<Received>>) -> Self {
+    /// `received`: where those of the broker come from; `None`: there are none. `setups`: where positions come from.
+    pub(super) fn new(received: Option<mpsc::Receiver<Received>>, setups: mpsc::Receiver<Setup>) -> Self {
         Self {
             received,
+            setups,
             done: HashMap::new(),
             order: VecDeque::new(),
         }
@@ -84,24 +96,41 @@ impl Commands {
     }
 
     /// The next one. May be dropped and called again.
-    pub(super) async fn next(&mut self) -> Received {
-        if let Some(received) = &mut self.received
-            && let Some(command) = received.recv().await
-        {
-            return command;
+    pub(super) async fn next(&mut self) -> Said {
+        let received = async {
+            match &mut self.received {
+                Some(received) => received.recv().await,
+                None => None,
+            }
+        };
+        tokio::select! {
+            Some(received) = received => {
+                if received.is_resend { Said::Resend(received) } else { Said::ToBroker(received) }
+            }
+            Some(setup) = self.setups.recv() => Said::SetUp(setup),
+            else => core::future::pending().await,
         }
-        core::future::pending().await
     }
 
-    /// Carries out a command at `now` and returns the answer, which is to be published after the events that follow.
-    pub(super) fn carry_out(&mut self, now: Timestamp, hall: &mut Hall, received: &Received) -> Message {
-        let answer = self.answer(now, hall, received);
-        let board = &*received.board;
-        match &answer.error {
-            None => tracing::info!(board, id = answer.id, "{board}: a command is carried out"),
-            Some(error) => tracing::warn!(board, id = answer.id, "{board}: a command is refused: {error}"),
+    /// Carries out a command at `now`. Returns an answer that is to be published after the events that follow.
+    pub(super) fn carry_out(&mut self, now: Timestamp, hall: &mut Hall, said: Said) -> Option<Message> {
+        match said {
+            Said::ToBroker(received) => {
+                let answer = self.answer(now, hall, &received);
+                tell(&received.board, &answer);
+                Some(received.reply.message(&answer))
+            }
+            // That is no command: the journal has the answer.
+            Said::Resend(_) => None,
+            // Nobody waits for it any more, and was told so.
+            Said::SetUp(setup) if setup.answer.is_closed() => None,
+            Said::SetUp(setup) => {
+                let answer = hall.command(now, &setup.board, &setup.command);
+                tell(&setup.board, &answer);
+                let _ = setup.answer.send(answer);
+                None
+            }
         }
-        received.reply.message(&answer)
     }
 
     fn answer(&mut self, now: Timestamp, hall: &mut Hall, received: &Received) -> Answer {
@@ -169,6 +198,13 @@ fn last_commands(journal: &Journal) -> Result<Vec<Event>, JournalError> {
     Ok(events)
 }
 
+fn tell(board: &str, answer: &Answer) {
+    match &answer.error {
+        None => tracing::info!(board, id = answer.id, "{board}: a command is carried out"),
+        Some(error) => tracing::warn!(board, id = answer.id, "{board}: a command is refused: {error}"),
+    }
+}
+
 /// The command that was sent, with who sent it.
 fn read(received: &Received) -> Result<Command, Answer> {
     if received.text.len() > MAX_TEXT {
@@ -229,7 +265,7 @@ mod tests {
             let config = Config::parse("test.toml".as_ref(), config).expect("a configuration");
             Self {
                 hall: Hall::new(LIVE_STREAM, Names::Configured(Box::new(config))),
-                commands: Commands::new(None),
+                commands: Commands::new(None, mpsc::channel(1).1),
             }
         }
 
@@ -243,7 +279,11 @@ mod tests {
                 reply: crate::output::mqtt::Reply::to("answers"),
                 is_resend: false,
             };
-            let message = self.commands.carry_out(NOW, &mut self.hall, &received);
+            let said = Said::ToBroker(received);
+            let message = self
+                .commands
+                .carry_out(NOW, &mut self.hall, said)
+                .expect("an answer");
             serde_json::from_slice(&message.payload).expect("JSON")
         }
 

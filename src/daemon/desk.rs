@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::MissedTickBehavior;
 
 use super::beginning::Prepared;
-use super::commands::Commands;
+use super::commands::{Commands, Said};
 use super::day::Day;
 use super::greeting::Greeting;
 use super::http::Question;
@@ -24,6 +24,7 @@ use super::ports::{LineChange, PortId, Ports};
 use super::post::Post;
 use super::reload::{Hangup, Reload};
 use super::resend::Resend;
+use super::sights;
 use super::situation::Situation;
 use super::storage::Storage;
 use super::tape::Tape;
@@ -175,13 +176,12 @@ impl Desk {
                 }
                 read = self.pairings.next() => self.pair(read),
                 Some((port, input)) = inputs.recv() => self.handle_input(port, input),
-                received = commands.next() => {
-                    if received.is_resend {
-                        self.resend.answer(&received, self.hall.names_of_boards());
-                    } else {
-                        let answer = commands.carry_out(self.time.now(), &mut self.hall, &received);
-                        self.answers.push(answer);
+                said = commands.next() => {
+                    if let Said::Resend(received) = &said {
+                        self.resend.answer(received, self.hall.names_of_boards());
                     }
+                    let answer = commands.carry_out(self.time.now(), &mut self.hall, said);
+                    self.answers.extend(answer);
                 }
                 () = self.time.until(due) => {}
             }
@@ -242,8 +242,10 @@ impl Desk {
             tape.look(self.time.now());
         }
         self.pairings.look(self.time.now(), &mut self.hall);
-        if let Some(feeds) = &self.feeds {
-            feeds.tick(self.time.now());
+        if let Some(feeds) = &mut self.feeds {
+            let now = self.time.now();
+            sights::show(feeds, now, self.hall.boards());
+            feeds.tick(now);
         }
         if let Some(mqtt) = &mut self.mqtt {
             let health = self.situation.health(self.storage.state());
@@ -365,8 +367,10 @@ impl Desk {
     /// Tells the broadcast what has happened.
     fn broadcast(&mut self, now: Timestamp, events: &[Event], touched: &BTreeSet<String>) {
         let Some(feeds) = &mut self.feeds else { return };
+        let boards = || touched.iter().filter_map(|name| self.hall.board(name));
+        sights::show(feeds, now, boards());
         feeds.take(now, events);
-        for board in touched.iter().filter_map(|name| self.hall.board(name)) {
+        for board in boards() {
             let view = BoardView::new(board.tracker(), None, None).later_by(board.ahead());
             feeds.take_clock(now, board.name(), ClockPicture::new(view.clock));
         }

@@ -27,6 +27,7 @@ mod ports;
 mod post;
 mod reload;
 mod resend;
+mod sights;
 mod situation;
 mod start;
 mod storage;
@@ -112,7 +113,9 @@ pub async fn run(config: Config, file: Option<PathBuf>) -> Result<()> {
     let questions = config.http.map(http::serve);
     let settings = FeedSettings::of(&config);
     let facts = EventFacts::of(&config.event);
-    let (feeds, feed_tasks) = settings.is_any().then(|| Feeds::start(settings, &facts)).unzip();
+    let (setups, set_up) = mpsc::channel(commands::WAITING);
+    let start = || Feeds::start(settings.clone(), &facts, setups);
+    let (feeds, feed_tasks) = settings.is_any().then(start).unzip();
     let mut daemon = Daemon {
         machine: MachineWatch::start(config.state_directory())?,
         questions,
@@ -120,7 +123,7 @@ pub async fn run(config: Config, file: Option<PathBuf>) -> Result<()> {
         started: wall_time(),
         outbox: courier.as_ref().map(|courier| courier.outbox().clone()),
         storage: Storage::default(),
-        commands: Commands::new(courier.as_ref().map(|_| received)),
+        commands: Commands::new(courier.as_ref().map(|_| received), set_up),
         config,
         reload,
         lock: Arc::new(lock),

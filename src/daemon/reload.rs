@@ -130,6 +130,7 @@ impl Change {
         note(old.http != new.http, "[http]");
         note(old.publish != new.publish, "[publish]");
         note(old.lichess != new.lichess, "[lichess]");
+        note(old.livechess != new.livechess, "[livechess]");
         note(old.pairings != new.pairings, "`pairings`");
         note(old.journal != new.journal, "[journal]");
         note(old.recorder != new.recorder, "[recorder]");
@@ -286,11 +287,11 @@ mod tests {
     fn what_the_daemon_stands_on_stays_until_the_next_start() {
         let change = change(
             "[daemon]\nstate_directory = \"/srv/other\"\nname = \"hall\"\nlog = \"debug\"\n[journal]\nkeep_days = 3\n\
-             [mqtt]\nurl = \"mqtt://elsewhere\"\n[http]\nlisten = \"127.0.0.1:8037\"\n[recorder]\nenabled = false\n[ports]\nusb = false\n\
+             [mqtt]\nurl = \"mqtt://elsewhere\"\n[http]\nlisten = \"127.0.0.1:8037\"\n[livechess]\nsetup = true\n[recorder]\nenabled = false\n[ports]\nusb = false\n\
              [[board]]\nserial = \"1\"\nname = \"one\"\n",
         );
         assert_eq!(change.at_once(), "what is logged");
-        assert_eq!(change.later.len(), 7, "{:?}", change.later);
+        assert_eq!(change.later.len(), 8, "{:?}", change.later);
         let mut expected = config(OLD);
         expected.daemon.log.clone_from(&change.config.daemon.log);
         assert_eq!(change.config, expected);

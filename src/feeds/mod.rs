@@ -5,6 +5,7 @@
 //! gets what is now, and holds up nobody.
 
 mod lichess;
+mod livechess;
 mod store;
 mod web;
 
@@ -17,13 +18,15 @@ use kiebitz_hardware::Timestamp;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
-use crate::config::{Config, Lichess, Publish};
+use crate::config::{Config, Lichess, LiveChess, Publish};
 use crate::events::Event;
 use crate::output::broadcast::{Broadcast, EventFacts, Files};
+use crate::output::livechess::Sight;
 use crate::output::mqtt::is_open_to_all;
 use crate::output::mqtt::payload::ClockPicture;
 use crate::output::reports::Reports;
 use crate::tournament::Tournament;
+pub(crate) use livechess::Setup;
 
 /// All files at a moment.
 type Snapshot = watch::Receiver<Arc<Files>>;
@@ -35,6 +38,8 @@ enum News {
     Clock(String, ClockPicture),
     /// A board's serial number.
     Serial(String, String),
+    /// How a board is.
+    Sight(Box<Sight>),
     /// What the journal has of a board.
     Past(String, Vec<Event>),
     /// `None`: they cannot be read, and those before hold.
@@ -45,13 +50,15 @@ enum News {
     Tick,
 }
 
-/// Tells the task what happens.
+/// Tells the tasks what happens.
 #[derive(Debug, Clone)]
 pub(crate) struct Feeds {
-    news: mpsc::UnboundedSender<(Timestamp, News)>,
+    news: Vec<mpsc::UnboundedSender<(Timestamp, Arc<News>)>>,
     reports: Reports,
     /// The last reading of each clock that was told.
     clocks: BTreeMap<String, ClockPicture>,
+    /// How each board was when that was told; `None`: nobody wants to know.
+    sights: Option<BTreeMap<String, Sight>>,
 }
 
 /// The tasks, to be waited for at the end.
@@ -65,6 +72,7 @@ pub(crate) struct FeedTasks {
 pub(crate) struct FeedSettings {
     publish: Option<Publish>,
     lichess: Option<Lichess>,
+    livechess: Option<LiveChess>,
     /// The delay of what has none of its own.
     delay: Duration,
     /// Where is noted what was created elsewhere.
@@ -85,6 +93,7 @@ impl FeedSettings {
         Self {
             publish: config.publish.clone(),
             lichess: config.lichess.clone(),
+            livechess: config.livechess.clone(),
             delay: usual.unwrap_or_default(),
             notes: config.state_directory().join("lichess.json"),
         }
@@ -104,20 +113,33 @@ impl FeedSettings {
         }
     }
 
+    /// The same where the boards are elsewhere: programs know LiveChess from beside them.
+    pub(crate) fn without_boards(self) -> Self {
+        Self {
+            livechess: None,
+            ..self
+        }
+    }
+
     /// Whether there is anything to be done.
     pub(crate) const fn is_any(&self) -> bool {
-        self.publish.is_some() || self.lichess.is_some()
+        self.publish.is_some() || self.lichess.is_some() || self.livechess.is_some()
     }
 }
 
 impl Feeds {
-    /// Starts the tasks. Must be called within a runtime.
-    pub(crate) fn start(settings: FeedSettings, facts: &EventFacts) -> (Self, FeedTasks) {
+    /// Starts the tasks. What clients set up goes to `setups`. Must be called within a runtime.
+    pub(crate) fn start(
+        settings: FeedSettings,
+        facts: &EventFacts,
+        setups: mpsc::Sender<Setup>,
+    ) -> (Self, FeedTasks) {
         // Where several parts of a program bring cryptography along, one has to be chosen; it may have been.
         let _ = rustls::crypto::ring::default_provider().install_default();
         settings.warn_of_open_secrets();
         let reports = Reports::default();
-        let (news, told) = mpsc::unbounded_channel();
+        let (follow, told) = mpsc::unbounded_channel();
+        let mut news = vec![follow];
         let mut follower = Follower {
             told,
             shows: BTreeMap::new(),
@@ -148,10 +170,17 @@ impl Feeds {
             )));
         }
         tasks.push(tokio::spawn(follower.work()));
+        let sights = settings.livechess.map(|settings| {
+            let (follow, told) = mpsc::unbounded_channel();
+            news.push(follow);
+            livechess::start(settings, facts.clone(), told, setups);
+            BTreeMap::new()
+        });
         let feeds = Self {
             news,
             reports,
             clocks: BTreeMap::new(),
+            sights,
         };
         (feeds, FeedTasks { tasks })
     }
@@ -181,6 +210,21 @@ impl Feeds {
     pub(crate) fn know(&self, now: Timestamp, board: &str, serial: Option<String>) {
         if let Some(serial) = serial {
             self.tell(now, News::Serial(board.to_owned(), serial));
+        }
+    }
+
+    /// Whether somebody wants to know how boards are.
+    pub(crate) const fn wants_sights(&self) -> bool {
+        self.sights.is_some()
+    }
+
+    /// How a board is at `now`.
+    pub(crate) fn see(&mut self, now: Timestamp, sight: Sight) {
+        let Some(sights) = &mut self.sights else { return };
+        let known = sights.get(&sight.name);
+        if known.is_none_or(|known| known.differs(&sight)) {
+            sights.insert(sight.name.clone(), sight.clone());
+            self.tell(now, News::Sight(Box::new(sight)));
         }
     }
 
@@ -215,8 +259,11 @@ impl Feeds {
     }
 
     fn tell(&self, now: Timestamp, news: News) {
-        // The task lives as long as somebody can tell it something.
-        let _ = self.news.send((now, news));
+        let news = Arc::new(news);
+        for task in &self.news {
+            // The task lives as long as somebody can tell it something.
+            let _ = task.send((now, Arc::clone(&news)));
+        }
     }
 }
 
@@ -238,7 +285,7 @@ impl FeedTasks {
 
 /// Follows what happens, and makes the files of it, once for each delay.
 struct Follower {
-    told: mpsc::UnboundedReceiver<(Timestamp, News)>,
+    told: mpsc::UnboundedReceiver<(Timestamp, Arc<News>)>,
     shows: BTreeMap<Duration, (Broadcast, watch::Sender<Arc<Files>>)>,
     facts: EventFacts,
     /// The pairings are known. Without them a round would be seen with half of its games.
@@ -259,13 +306,13 @@ impl Follower {
     async fn work(mut self) {
         while let Some((now, news)) = self.told.recv().await {
             let mut now = now;
-            self.hear(now, news);
+            self.hear(now, &news);
             if self.shows.values_mut().any(|(show, _)| show.advance(now)) {
                 // What is on its way belongs to the same move.
                 tokio::time::sleep(GATHERED).await;
                 while let Ok((at, news)) = self.told.try_recv() {
                     now = now.max(at);
-                    self.hear(at, news);
+                    self.hear(at, &news);
                 }
             }
             for (show, files) in self.shows.values_mut() {
@@ -276,10 +323,10 @@ impl Follower {
         }
     }
 
-    fn hear(&mut self, now: Timestamp, news: News) {
+    fn hear(&mut self, now: Timestamp, news: &News) {
         self.paired |= matches!(news, News::Pairings(_));
         for (show, _) in self.shows.values_mut() {
-            match &news {
+            match news {
                 News::Events(events) => events.iter().for_each(|event| show.take(now, event)),
                 News::Clock(board, clock) => show.take_clock(now, board, clock),
                 News::Serial(board, serial) => show.know(board, serial),
@@ -287,7 +334,7 @@ impl Follower {
                 News::Pairings(Some(tournament)) => show.pair(Arc::clone(tournament)),
                 News::Facts(facts) => show.rename(facts.clone()),
                 News::SetForward(by) => show.set_forward(*by),
-                News::Pairings(None) | News::Tick => {}
+                News::Pairings(None) | News::Sight(_) | News::Tick => {}
             }
         }
     }

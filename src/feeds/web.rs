@@ -35,10 +35,14 @@ const RETRY_PAUSE: Duration = Duration::from_secs(10);
 
 /// Serves the files at this address for as long as the program runs.
 pub(super) async fn serve(address: SocketAddr, files: Snapshot) {
-    let listener = listen(address).await;
+    let listener = listen(address, "[publish]").await;
     tracing::info!("http://{address}/ serves the broadcast");
-    let router = router(files);
-    let connections = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    accept(&listener, &router(files), MAX_CONNECTIONS).await;
+}
+
+/// Answers who comes, so many connections at a time. One that becomes a WebSocket is none of them any more.
+pub(super) async fn accept(listener: &TcpListener, router: &Router, connections: usize) {
+    let connections = Arc::new(Semaphore::new(connections));
     loop {
         let Ok(permit) = Arc::clone(&connections).acquire_owned().await else {
             return;
@@ -53,14 +57,15 @@ pub(super) async fn serve(address: SocketAddr, files: Snapshot) {
             }
             // Too many open files, for instance: some are closed in a moment.
             Err(error) => {
-                tracing::debug!("http://{address}/: {error}");
+                tracing::debug!("HTTP: {error}");
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         }
     }
 }
 
-async fn listen(address: SocketAddr) -> TcpListener {
+/// Takes a port, as soon as it is free.
+pub(super) async fn listen(address: SocketAddr, table: &str) -> TcpListener {
     let mut said = false;
     loop {
         match TcpListener::bind(address).await {
@@ -68,7 +73,7 @@ async fn listen(address: SocketAddr) -> TcpListener {
             Err(error) if said => tracing::debug!("cannot serve http://{address}/: {error}"),
             Err(error) => {
                 tracing::warn!(
-                    "cannot serve http://{address}/: {error}; another address can be set as `listen` under [publish]"
+                    "cannot serve http://{address}/: {error}; another address can be set as `listen` under {table}"
                 );
                 said = true;
             }
@@ -82,7 +87,8 @@ async fn answer(stream: TcpStream, router: Router) {
     let mut http = hyper::server::conn::http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
     // Who hangs up in between has what they wanted, or comes again.
-    let _ = http.serve_connection(TokioIo::new(stream), service).await;
+    let connection = http.serve_connection(TokioIo::new(stream), service);
+    let _ = connection.with_upgrades().await;
 }
 
 fn router(files: Snapshot) -> Router {

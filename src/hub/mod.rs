@@ -38,7 +38,7 @@ pub(crate) async fn run(config: Config) -> Result<()> {
     let Some(broker) = config.mqtt.clone() else {
         bail!("a hub listens to a broker: write `[mqtt]` and `url = \"mqtt://HOST\"` into the configuration");
     };
-    let settings = FeedSettings::of(&config);
+    let settings = FeedSettings::of(&config).without_boards();
     if !settings.is_any() {
         bail!(
             "a hub publishes what it hears: write `[publish]` or `[lichess]` into the configuration (docs/broadcast.md)"
@@ -48,7 +48,8 @@ pub(crate) async fn run(config: Config) -> Result<()> {
         [] => vec![broker.prefix().clone()],
         halls => halls.to_vec(),
     };
-    let (feeds, tasks) = Feeds::start(settings, &EventFacts::of(&config.event));
+    let (setups, _) = mpsc::channel(1);
+    let (feeds, tasks) = Feeds::start(settings, &EventFacts::of(&config.event), setups);
     let subscriber = Subscriber::start(broker, topics(&halls));
     let pairings = watch::start(&config.pairings)?;
     if pairings.is_none() {

@@ -4,6 +4,7 @@
 pub(crate) mod broadcast;
 mod clock;
 mod delayed;
+pub(crate) mod livechess;
 pub mod mqtt;
 pub mod notation;
 mod numbering;

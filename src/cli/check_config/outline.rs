@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use bytesize::ByteSize;
 
-use crate::config::{Config, Journal, KnownBy, NamedBoard, PortMode, Recorder};
+use crate::config::{Config, Journal, KnownBy, LiveChess, NamedBoard, PortMode, Recorder};
 use crate::laws::{Mode, Regulations};
 use crate::output::mqtt::MqttConfig;
 
@@ -27,6 +27,9 @@ pub(super) fn of(config: &Config) -> Vec<(&'static str, String)> {
             lines.push(("broker", self::broker(broker)));
             lines.push(("spectators", spectators(config)));
         }
+    }
+    if let Some(livechess) = &config.livechess {
+        lines.push(("LiveChess", self::livechess(livechess)));
     }
     let state = config.state_directory().display().to_string();
     let is_default = config.daemon.state_directory.is_none();
@@ -151,6 +154,29 @@ fn later(delay: Duration) -> String {
     }
 }
 
+/// What programs get as they know it from LiveChess.
+fn livechess(settings: &LiveChess) -> String {
+    let sites = match settings.origins.as_slice() {
+        [] => "no web page".to_owned(),
+        sites => sites.join(", "),
+    };
+    let setup = if settings.setup {
+        "; they may begin games"
+    } else {
+        ""
+    };
+    let open = if settings.is_open() {
+        "; WITHOUT DELAY for all who reach that address"
+    } else {
+        ""
+    };
+    let text = format!(
+        "boards for programs and {sites} on {}{setup}{open}",
+        settings.listen
+    );
+    marked(text, *settings == LiveChess::default())
+}
+
 fn journal(journal: Journal) -> String {
     let days = journal.keep_days;
     let kept = format!(
@@ -211,6 +237,8 @@ mod tests {
             url = "mqtts://club:secret@broker.example"
             public_delay = "15 min"
             commands = true
+            [livechess]
+            setup = true
             [journal]
             keep_days = 1
             [recorder]
@@ -239,6 +267,7 @@ mod tests {
              ports: none is looked for; /dev/ttyS0 (a row in bus mode); 1 never opened\n\
              broker: broker.example:8883, encrypted, as user club; topics under kiebitz; arbiters may command\n\
              spectators: get everything 15 min later; board-1: get everything 1 min 30 s later\n\
+             LiveChess: boards for programs and https://lichess.org, https://www.chess.com on 127.0.0.1:1982; they may begin games\n\
              state: /srv/k\n\
              journal: games are kept for 1 day\n\
              recordings: off: a restart goes on from the journal alone"

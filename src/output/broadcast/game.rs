@@ -7,16 +7,16 @@ use crate::events::{Event, EventKind};
 
 /// A game with what its record does not have.
 #[derive(Debug)]
-pub(super) struct Shown {
-    pub(super) record: GameRecord,
+pub(in crate::output) struct Shown {
+    pub(in crate::output) record: GameRecord,
     /// The board's serial number.
-    pub(super) serial: Option<String>,
+    pub(in crate::output) serial: Option<String>,
     /// When its first move was made.
-    pub(super) first_move: Option<Timestamp>,
+    pub(in crate::output) first_move: Option<Timestamp>,
 }
 
 impl Shown {
-    pub(super) fn begin(event: &Event, serial: Option<String>) -> Option<Self> {
+    pub(in crate::output) fn begin(event: &Event, serial: Option<String>) -> Option<Self> {
         Some(Self {
             record: GameRecord::from_started(event)?,
             serial,
@@ -24,7 +24,7 @@ impl Shown {
         })
     }
 
-    pub(super) fn apply(&mut self, event: &Event) {
+    pub(in crate::output) fn apply(&mut self, event: &Event) {
         self.record.apply(event);
         if let EventKind::MoveMade(played) = &event.kind
             && played.ply == 1
@@ -34,7 +34,7 @@ impl Shown {
     }
 
     /// Its round and its table, as far as they are known.
-    pub(super) fn place(&self) -> (Option<u32>, Option<u32>) {
+    pub(in crate::output) fn place(&self) -> (Option<u32>, Option<u32>) {
         let players = self.record.players.as_ref();
         let (round, table) = players
             .map(|players| (players.round, players.table))

@@ -5,9 +5,9 @@
 //! replay. Nothing gets in before its time is [due](super::delayed).
 
 mod files;
-mod game;
-mod rounds;
-mod tree;
+pub(super) mod game;
+pub(super) mod rounds;
+pub(super) mod tree;
 
 use core::fmt::Write;
 use core::ops::Bound;
@@ -20,6 +20,7 @@ use kiebitz_hardware::Timestamp;
 use super::clock::ClockPicture;
 use super::delayed::{Delayed, Due};
 use super::pgn;
+use crate::events::record::GameRecord;
 use crate::events::{Event, EventKind, GameResult};
 use crate::laws::{DrawnStart, Regulations, TimeControl};
 use crate::tournament::{Round, Tournament};
@@ -204,7 +205,7 @@ impl Broadcast {
             self.written.clear();
         }
         let mut written = core::mem::take(&mut self.written);
-        let rounds = rounds::rounds(&self.tournament, self.games.values());
+        let rounds = self.rounds();
         let mut files = Files::new();
         for (number, slots) in &rounds {
             let folder = format!("round-{number}/");
@@ -224,6 +225,27 @@ impl Broadcast {
         self.changed.clear();
         self.all_changed = false;
         &self.files
+    }
+
+    /// All rounds, each in the order of its tables.
+    pub(super) fn rounds(&self) -> BTreeMap<u32, Vec<Slot<'_>>> {
+        rounds::rounds(&self.tournament, self.games.values())
+    }
+
+    /// The game on a board, or the last one.
+    pub(super) fn current(&self, board: &str) -> Option<&GameRecord> {
+        let id = self.boards.get(board)?.game.as_ref()?;
+        self.games.get(id).map(|game| &game.record)
+    }
+
+    /// What is known of the event by its pairings.
+    pub(super) fn tournament(&self) -> &Tournament {
+        &self.tournament
+    }
+
+    /// Where it takes place.
+    pub(super) fn site(&self) -> Option<&str> {
+        self.facts.site.as_deref().or(self.tournament.site.as_deref())
     }
 
     fn put_round(
@@ -301,7 +323,7 @@ impl Broadcast {
         let known = pgn::OfRound {
             id: &id,
             event: self.name(),
-            site: self.facts.site.as_deref().or(self.tournament.site.as_deref()),
+            site: self.site(),
             clock: slot.game.and_then(|game| self.clock_of(game)),
         };
         if let Some(game) = slot.game {
@@ -350,7 +372,8 @@ impl Broadcast {
         id
     }
 
-    fn name(&self) -> Option<&str> {
+    /// Its name.
+    pub(super) fn name(&self) -> Option<&str> {
         self.facts.name.as_deref().or(self.tournament.name.as_deref())
     }
 
@@ -362,7 +385,7 @@ impl Broadcast {
     }
 
     /// What the clock of a game shows, and when it did for those who see it with the delay.
-    fn clock_of(&self, game: &Shown) -> Option<(ClockPicture, Timestamp)> {
+    pub(super) fn clock_of(&self, game: &Shown) -> Option<(ClockPicture, Timestamp)> {
         let board = self.boards.get(&game.record.board)?;
         let clock = board
             .clock
@@ -395,7 +418,7 @@ impl Broadcast {
         TournamentFile {
             id: name,
             name,
-            location: self.facts.site.as_deref().or(self.tournament.site.as_deref()),
+            location: self.site(),
             country: self.tournament.federation.as_deref(),
             website: None,
             rules: "STANDARD",
@@ -424,7 +447,7 @@ fn day(at: Timestamp) -> String {
 }
 
 /// No event has more. A file that says otherwise is wrong, and should not fill the disk.
-const MAX_ROUNDS: u32 = 999;
+pub(super) const MAX_ROUNDS: u32 = 999;
 
 #[cfg(test)]
 mod tests;

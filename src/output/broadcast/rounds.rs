@@ -8,22 +8,22 @@ use crate::tournament::{Pairing, Tournament, table_of};
 
 /// One game of a round, at its table: paired, played, or both.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Slot<'s> {
-    pub(super) round: u32,
-    pub(super) table: u32,
-    pub(super) pairing: Option<&'s Pairing>,
-    pub(super) game: Option<&'s Shown>,
+pub(in crate::output) struct Slot<'s> {
+    pub(in crate::output) round: u32,
+    pub(in crate::output) table: u32,
+    pub(in crate::output) pairing: Option<&'s Pairing>,
+    pub(in crate::output) game: Option<&'s Shown>,
 }
 
 impl Slot<'_> {
     /// Who plays: as the game has it, which an arbiter may have corrected, else as they are paired.
-    pub(super) fn players(&self) -> Option<Players> {
+    pub(in crate::output) fn players(&self) -> Option<Players> {
         let of_game = self.game.and_then(|game| game.record.players.clone());
         of_game.or_else(|| self.pairing.map(|pairing| pairing.players(self.round)))
     }
 
     /// The result: of the game, else of the pairing, as where somebody did not come.
-    pub(super) fn result(&self) -> GameResult {
+    pub(in crate::output) fn result(&self) -> GameResult {
         let of_game = self.game.map(|game| game.record.result);
         of_game
             .or_else(|| self.pairing.and_then(|pairing| pairing.result))
@@ -31,12 +31,12 @@ impl Slot<'_> {
     }
 
     /// Whether it is being played.
-    pub(super) fn is_live(&self) -> bool {
+    pub(in crate::output) fn is_live(&self) -> bool {
         self.game.is_some_and(|game| game.record.ended.is_none())
     }
 
     /// Whether nothing is expected of it any more.
-    pub(super) fn is_over(&self) -> bool {
+    pub(in crate::output) fn is_over(&self) -> bool {
         let played = self.game.is_some_and(|game| game.record.ended.is_some());
         played || (self.game.is_none() && self.result() != GameResult::Unknown)
     }
@@ -47,7 +47,7 @@ impl Slot<'_> {
 /// A game belongs to the pairing whose round and table it has. Where it was begun anew, the last one counts. Without any
 /// pairings, as in a club that has no file of them, all boards are tables of a round: the one that the game has by the
 /// times at which rounds begin, else the first.
-pub(super) fn rounds<'s>(
+pub(in crate::output) fn rounds<'s>(
     tournament: &'s Tournament,
     games: impl IntoIterator<Item = &'s Shown>,
 ) -> BTreeMap<u32, Vec<Slot<'s>>> {

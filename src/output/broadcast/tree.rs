@@ -14,32 +14,32 @@ use crate::tracker::Variant;
 
 /// `tournament.json`.
 #[derive(Debug, Serialize)]
-pub(super) struct TournamentFile<'t> {
-    pub(super) id: &'t str,
-    pub(super) name: &'t str,
-    pub(super) location: Option<&'t str>,
-    pub(super) country: Option<&'t str>,
-    pub(super) website: Option<&'t str>,
-    pub(super) rules: &'static str,
+pub(in crate::output) struct TournamentFile<'t> {
+    pub(in crate::output) id: &'t str,
+    pub(in crate::output) name: &'t str,
+    pub(in crate::output) location: Option<&'t str>,
+    pub(in crate::output) country: Option<&'t str>,
+    pub(in crate::output) website: Option<&'t str>,
+    pub(in crate::output) rules: &'static str,
     /// The number of the start position.
-    pub(super) chess960: String,
-    pub(super) timecontrol: Option<&'t str>,
-    pub(super) rounds: Vec<RoundSummary>,
+    pub(in crate::output) chess960: String,
+    pub(in crate::output) timecontrol: Option<&'t str>,
+    pub(in crate::output) rounds: Vec<RoundSummary>,
     /// The boards' serial numbers in the order of the tables.
-    pub(super) eboards: Vec<String>,
+    pub(in crate::output) eboards: Vec<String>,
 }
 
 /// A round in `tournament.json`.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
-pub(super) struct RoundSummary {
+pub(in crate::output) struct RoundSummary {
     /// Number of games.
-    pub(super) count: usize,
+    pub(in crate::output) count: usize,
     /// Number of games that are being played.
-    pub(super) live: usize,
+    pub(in crate::output) live: usize,
 }
 
 /// `round-N/index.json`.
-pub(super) fn index(date: Option<&str>, slots: &[Slot<'_>]) -> Value {
+pub(in crate::output) fn index(date: Option<&str>, slots: &[Slot<'_>]) -> Value {
     let pairings: Vec<Value> = slots.iter().map(pairing).collect();
     json!({ "date": date, "pairings": pairings })
 }
@@ -55,7 +55,7 @@ fn pairing(slot: &Slot<'_>) -> Value {
     })
 }
 
-fn player(players: Option<&Players>, color: Color) -> Value {
+pub(in crate::output) fn player(players: Option<&Players>, color: Color) -> Value {
     let name = players
         .and_then(|players| players.name(color))
         .unwrap_or_default();
@@ -82,7 +82,7 @@ fn player(players: Option<&Players>, color: Color) -> Value {
 }
 
 /// `round-N/game-M.json`. `ahead` is how much later than they were read those who read this see the clocks.
-pub(super) fn game(shown: &Shown, clock: Option<(ClockPicture, Timestamp)>) -> Value {
+pub(in crate::output) fn game(shown: &Shown, clock: Option<(ClockPicture, Timestamp)>) -> Value {
     let record = &shown.record;
     let moves: Vec<String> = pgn::regular_moves(record).iter().map(played).collect();
     let number = match record.variant {
@@ -118,7 +118,7 @@ fn played(entry: &crate::events::record::MoveRecord) -> String {
     text
 }
 
-fn clock_of(clock: ClockPicture, since: Timestamp) -> Option<Value> {
+pub(in crate::output) fn clock_of(clock: ClockPicture, since: Timestamp) -> Option<Value> {
     let (white, black) = (clock.white_ms?, clock.black_ms?);
     Some(json!({
         "white": white / 1000,
@@ -128,12 +128,15 @@ fn clock_of(clock: ClockPicture, since: Timestamp) -> Option<Value> {
     }))
 }
 
-fn millis(at: Timestamp) -> i64 {
+pub(in crate::output) fn millis(at: Timestamp) -> i64 {
     at.as_micros() / 1000
 }
 
 /// The word for a result; `None`: there is none yet, or no word for it.
-pub(super) const fn result_word(result: GameResult, reason: Option<EndReason>) -> Option<&'static str> {
+pub(in crate::output) const fn result_word(
+    result: GameResult,
+    reason: Option<EndReason>,
+) -> Option<&'static str> {
     match (result, reason) {
         (GameResult::WhiteWins, Some(EndReason::Default)) => Some("WHITEFORFAIT"),
         (GameResult::BlackWins, Some(EndReason::Default)) => Some("BLACKFORFAIT"),
@@ -148,10 +151,10 @@ pub(super) const fn result_word(result: GameResult, reason: Option<EndReason>) -
 }
 
 /// The number of the usual start position among those of Chess960.
-pub(super) const USUAL_START: u16 = 518;
+pub(in crate::output) const USUAL_START: u16 = 518;
 
 /// The number, 0 to 959, of a Chess960 start position, as players of it number them; `None`: it is none.
-pub(super) fn number_of_start(fen: &str) -> Option<u16> {
+pub(in crate::output) fn number_of_start(fen: &str) -> Option<u16> {
     let rank: Vec<char> = fen.split('/').next()?.to_ascii_lowercase().chars().collect();
     if rank.len() != 8 {
         return None;

@@ -1,0 +1,292 @@
+//! What clients ask for over their connections.
+
+use kiebitz_hardware::Timestamp;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use thiserror::Error;
+
+use super::anchor::{Anchor, Circumstances, Plan, Position};
+use super::feed::Feed;
+use super::{LiveChess, Session, frame};
+use crate::referee::command::{Answer, Command};
+
+/// A client may subscribe to so many boards.
+const MAX_FEEDS: usize = 512;
+/// Who gives the commands that follow from what clients set up.
+const BY: &str = "livechess";
+
+/// A command that follows from a call, whose answer is to be [taken in](LiveChess::answered).
+#[derive(Debug)]
+pub(crate) struct Asked {
+    /// The board's name.
+    pub(crate) board: String,
+    /// What is to be done.
+    pub(crate) command: Command,
+    session: Session,
+    id: Value,
+    feed: Value,
+    anchor: Anchor,
+}
+
+/// A call as it is sent.
+#[derive(Deserialize)]
+struct Call {
+    #[serde(default)]
+    id: Value,
+    call: String,
+    #[serde(default)]
+    param: Value,
+}
+
+/// What is called is a method of a feed.
+#[derive(Deserialize)]
+struct Method {
+    id: Value,
+    method: String,
+    #[serde(default)]
+    param: Value,
+}
+
+#[derive(Deserialize)]
+struct Subscribe {
+    feed: String,
+    id: Value,
+    #[serde(default)]
+    param: Value,
+}
+
+/// Why a call fails; the words are for people at the client.
+#[derive(Debug, Error)]
+enum Wrong {
+    #[error("this is no call: {0}")]
+    NoCall(String),
+    #[error("there is no call {0:?}; there are eboards, sources, subscribe, unsubscribe and call")]
+    UnknownCall(String),
+    #[error("there is no feed {0:?}; there is eboardevent")]
+    UnknownFeed(String),
+    #[error("no such board: {0}")]
+    NoBoard(String),
+    #[error("no such feed: {0}")]
+    NoFeed(Value),
+    #[error("there is no method {0:?}; there are setup and flip")]
+    UnknownMethod(String),
+    #[error("{call}: {reason}")]
+    Param { call: String, reason: String },
+    #[error("{0:?} is no position")]
+    NoPosition(String),
+    #[error(
+        "this position is not in the game on the board, and kiebitz is not set to begin another one: `setup = true` under [livechess] allows that"
+    )]
+    Watching,
+    #[error("a connection has at most {MAX_FEEDS} feeds")]
+    TooMany,
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// What a call leads to.
+enum Outcome {
+    Answer(Value),
+    Ask(Box<Asked>),
+}
+
+impl LiveChess {
+    /// Takes in what a client sends. Returns a command where that is what it wants.
+    pub(crate) fn hear(&mut self, now: Timestamp, session: Session, text: &str) -> Option<Box<Asked>> {
+        let value: Result<Value, _> = serde_json::from_str(text);
+        let value = value.unwrap_or_default();
+        let id = value.get("id").cloned().unwrap_or_default();
+        let outcome = match Call::deserialize(&value) {
+            Ok(call) => self.call(now, session, call),
+            Err(error) => Err(Wrong::NoCall(error.to_string())),
+        };
+        let answer = match outcome {
+            Ok(Outcome::Ask(asked)) => return Some(asked),
+            Ok(Outcome::Answer(answer)) => Ok(answer),
+            Err(wrong) => Err(wrong),
+        };
+        self.say(now, session, &id, answer);
+        None
+    }
+
+    fn say(&mut self, now: Timestamp, session: Session, id: &Value, answer: Result<Value, Wrong>) {
+        let frame = match answer {
+            Ok(answer) => frame("call", id, &answer, now),
+            Err(wrong) => {
+                let param = json!({ "message": wrong.to_string(), "stacktrace": "" });
+                frame("error", id, &param, now)
+            }
+        };
+        self.frames.push((session, frame));
+    }
+
+    fn call(&mut self, now: Timestamp, session: Session, call: Call) -> Result<Outcome, Wrong> {
+        let Call { id, call, param } = call;
+        let answer = match &*call {
+            "eboards" => self.eboards(),
+            "sources" => self.sources(),
+            "subscribe" => self.subscribe(session, read(&call, param)?)?,
+            "unsubscribe" => self.unsubscribe(session, param)?,
+            "call" => return self.method(now, (session, id), read(&call, param)?),
+            _ => return Err(Wrong::UnknownCall(call)),
+        };
+        Ok(Outcome::Answer(answer))
+    }
+
+    /// The ports with boards on them. Of what else clients expect here nothing is known.
+    fn sources(&self) -> Value {
+        let boards = self.eboards();
+        let ports = boards.as_array().into_iter().flatten();
+        let ports = ports.map(|board| &board["source"]);
+        let ports = ports.filter(|port| !port.is_null());
+        ports.map(|port| json!({ "device": port })).collect()
+    }
+
+    fn subscribe(&mut self, session: Session, subscribe: Subscribe) -> Result<Value, Wrong> {
+        let Subscribe { feed, id, param } = subscribe;
+        if feed != "eboardevent" {
+            return Err(Wrong::UnknownFeed(feed));
+        }
+        let serial = param.get("serialnr").and_then(Value::as_str);
+        let serial = serial.ok_or_else(|| Wrong::Param {
+            call: "subscribe".to_owned(),
+            reason: "\"serialnr\" is missing, or is no text".to_owned(),
+        })?;
+        if self.named(serial).is_none() {
+            return Err(Wrong::NoBoard(serial.to_owned()));
+        }
+        let feeds = self.sessions.entry(session).or_default();
+        // Whoever uses a number again means the new one.
+        feeds.retain(|feed| feed.id != id);
+        if feeds.len() >= MAX_FEEDS {
+            return Err(Wrong::TooMany);
+        }
+        feeds.push(Feed::new(id, serial.to_owned()));
+        Ok(Value::Null)
+    }
+
+    fn unsubscribe(&mut self, session: Session, id: Value) -> Result<Value, Wrong> {
+        let feeds = self.sessions.entry(session).or_default();
+        let before = feeds.len();
+        feeds.retain(|feed| feed.id != id);
+        if feeds.len() == before {
+            return Err(Wrong::NoFeed(id));
+        }
+        Ok(Value::Null)
+    }
+
+    fn method(
+        &mut self,
+        now: Timestamp,
+        (session, id): (Session, Value),
+        method: Method,
+    ) -> Result<Outcome, Wrong> {
+        let feeds = self.sessions.get(&session).into_iter().flatten();
+        let feed = feeds.into_iter().find(|feed| feed.id == method.id);
+        let feed = feed.ok_or_else(|| Wrong::NoFeed(method.id.clone()))?;
+        let board = self.named(&feed.serial);
+        let board = board.ok_or_else(|| Wrong::NoBoard(feed.serial.clone()))?;
+        let name = board.sight.name.clone();
+        match &*method.method {
+            "setup" => self.set_up(now, (session, id), &method, name),
+            "flip" => {
+                let flip = method.param.get("flip").and_then(Value::as_bool);
+                let flip = flip.ok_or_else(|| Wrong::Param {
+                    call: "flip".to_owned(),
+                    reason: "\"flip\" is missing, or is neither true nor false".to_owned(),
+                })?;
+                if let Some(seen) = self.boards.get_mut(&name) {
+                    seen.flipped = flip;
+                }
+                self.changed.insert(name);
+                Ok(Outcome::Answer(Value::Null))
+            }
+            _ => Err(Wrong::UnknownMethod(method.method)),
+        }
+    }
+
+    fn set_up(
+        &mut self,
+        now: Timestamp,
+        (session, id): (Session, Value),
+        method: &Method,
+        name: String,
+    ) -> Result<Outcome, Wrong> {
+        // One client says `setup` where it means flip: it must not begin a game by that.
+        let fen = method.param.get("fen").and_then(Value::as_str);
+        let fen = fen.ok_or_else(|| Wrong::Param {
+            call: "setup".to_owned(),
+            reason: "\"fen\" is missing, or is no text".to_owned(),
+        })?;
+        let position = Position::read(fen).ok_or_else(|| Wrong::NoPosition(fen.to_owned()))?;
+        let board = self.boards.get(&name);
+        let board = board.ok_or_else(|| Wrong::NoBoard(name.clone()))?;
+        let plan = Plan::make(
+            position,
+            fen,
+            Circumstances {
+                current: self.show.current(&name),
+                shown: &board.sight.placement,
+                before: self
+                    .feed(session, &method.id)
+                    .and_then(|feed| feed.anchor.as_ref()),
+                may_set_up: self.may_set_up,
+            },
+        );
+        let (order, anchor) = match plan.ok_or(Wrong::Watching)? {
+            Plan::Count(anchor) => {
+                self.count_from(session, &method.id, anchor);
+                return Ok(Outcome::Answer(Value::Null));
+            }
+            Plan::Begin(anchor) => ("new_game", anchor),
+            Plan::TakeBack(anchor) => ("set_position", anchor),
+        };
+        self.commands = self.commands.wrapping_add(1);
+        let number = format!("livechess {}.{}", now.as_micros(), self.commands);
+        let text = json!({ "id": number, "do": order, "by": BY, "fen": fen }).to_string();
+        let command = Command::parse(&text).map_err(|error| Wrong::Refused(error.to_string()))?;
+        Ok(Outcome::Ask(Box::new(Asked {
+            board: name,
+            command,
+            session,
+            id,
+            feed: method.id.clone(),
+            anchor,
+        })))
+    }
+
+    /// Takes in the answer to a command that followed from a call; `None`: there was none in time.
+    pub(crate) fn answered(&mut self, now: Timestamp, asked: Asked, answer: Option<Answer>) {
+        let said = match answer {
+            Some(Answer { error: None, .. }) => {
+                self.count_from(asked.session, &asked.feed, asked.anchor);
+                Ok(Value::Null)
+            }
+            Some(Answer {
+                error: Some(error), ..
+            }) => Err(Wrong::Refused(error)),
+            None => Err(Wrong::Refused("kiebitz does not answer".to_owned())),
+        };
+        self.say(now, asked.session, &asked.id, said);
+    }
+
+    fn count_from(&mut self, session: Session, feed: &Value, anchor: Anchor) {
+        let feeds = self.sessions.get_mut(&session).into_iter().flatten();
+        for feed in feeds.filter(|known| known.id == *feed) {
+            feed.anchor = Some(anchor.clone());
+            let name = self.serials.get(&feed.serial).unwrap_or(&feed.serial);
+            self.changed.insert(name.clone());
+        }
+    }
+
+    fn feed(&self, session: Session, id: &Value) -> Option<&Feed> {
+        self.sessions.get(&session)?.iter().find(|feed| feed.id == *id)
+    }
+}
+
+fn read<T: for<'de> Deserialize<'de>>(call: &str, param: Value) -> Result<T, Wrong> {
+    T::deserialize(param).map_err(|error| Wrong::Param {
+        call: call.to_owned(),
+        reason: error.to_string(),
+    })
+}
