@@ -48,6 +48,8 @@ mod hands;
 mod hub;
 mod late;
 mod licences;
+#[cfg(target_os = "linux")]
+mod livechess;
 mod mosquitto;
 mod mqtt;
 mod mqtt_world;

@@ -1,0 +1,291 @@
+//! The boards as programs know them from LiveChess: emulated boards, the built program, and clients that know no other.
+
+mod client;
+
+use core::time::Duration;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::mosquitto::free_port;
+use crate::spectators::Program;
+use client::Client;
+
+const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+const MATE: &str = "e4 e5 Qh5 Nc6 Bc4 Nf6 Qxf7#";
+const OPERA: &str = "e4 e5 Nf3 d6 d4 Bg4 dxe5 Bxf3 Qxf3 dxe5 Bc4 Nf6 Qb3 Qe7 Nc3 c6 Bg5 b5 Nxb5 cxb5 Bxb5+ \
+                     Nbd7 O-O-O Rd8 Rxd7 Rxd7 Rd1 Qe6 Bxd7+ Nxd7 Qb8+ Nxb8 Rd8#";
+
+/// A board that is played on, and the program that watches it.
+struct Hall {
+    directory: tempfile::TempDir,
+    port: u16,
+    _programs: [Program; 2],
+}
+
+impl Hall {
+    fn open(settings: &str) -> Self {
+        let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+        let (path, port) = (directory.path(), free_port());
+        let link = path.join("links/board-1");
+        let config = format!(
+            "[daemon]\nname = \"hall\"\nstate_directory = {:?}\n[event]\nname = \"Kiebitz Open\"\nsite = \"Bremen\"\n\
+             pairings = [{:?}]\n[livechess]\nlisten = \"127.0.0.1:{port}\"\n{settings}[ports]\nusb = false\n\
+             [[port]]\npath = {link:?}\nmode = \"single\"\n[[board]]\nport = {link:?}\nname = \"board-1\"\n",
+            path.join("state"),
+            path.join("round.csv"),
+        );
+        let pairings = "round,board,white,white_fide_id,black\n1,1,\"Adler, Jonas\",4611111,\"Berg, Ines\"\n";
+        let game = |moves: &str| format!("[White \"a\"]\n[Black \"b\"]\n\n{moves} *\n\n");
+        write(path, "kiebitz.toml", &config);
+        write(path, "round.csv", pairings);
+        write(path, "game.pgn", &(game(MATE) + &game(OPERA)));
+        let emulate = [
+            "emulate", "--hands", "blitz", "--speed", "2", "--pgn", "game.pgn", "--links", "links",
+        ];
+        let boards = Program::start(path, &emulate);
+        let daemon = Program::start(path, &["run", "--config", "kiebitz.toml"]);
+        Self {
+            port,
+            _programs: [boards, daemon],
+            directory,
+        }
+    }
+
+    fn log(&self) -> String {
+        std::fs::read_to_string(self.directory.path().join("log")).unwrap_or_default()
+    }
+
+    /// The status and the content of what is answered to a GET request.
+    async fn get(&self, path: &str, headers: &str) -> Option<(u16, String)> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await.ok()?;
+        let request = format!("GET /api/v1.0{path} HTTP/1.1\r\nConnection: close\r\n{headers}\r\n");
+        stream.write_all(request.as_bytes()).await.ok()?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.ok()?;
+        let (head, content) = answer.split_once("\r\n\r\n")?;
+        let status = head.split(' ').nth(1)?.parse().ok()?;
+        Some((status, content.to_owned()))
+    }
+
+    /// The JSON at a path; null where there is none.
+    async fn look(&self, path: &str) -> Value {
+        let answer = self.get(path, "Host: localhost:1982\r\n").await;
+        let found = answer.filter(|(status, _)| *status == 200);
+        found.map_or(Value::Null, |(_, text)| {
+            serde_json::from_str(&text).expect("JSON")
+        })
+    }
+
+    /// Waits for something that can be looked up.
+    async fn until(&self, path: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+        let waiting = async {
+            loop {
+                let found = self.look(path).await;
+                if wanted(&found) {
+                    return found;
+                }
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        };
+        let waited = tokio::time::timeout(Duration::from_secs(120), waiting).await;
+        waited.unwrap_or_else(|_| panic!("not in time: {path}\n{}", self.log()))
+    }
+
+    async fn board(&self) -> String {
+        let there = |boards: &Value| boards[0]["state"] == "ACTIVE";
+        let boards = self.until("/eboards", there).await;
+        boards[0]["serialnr"].as_str().expect("a text").to_owned()
+    }
+}
+
+fn write(folder: &Path, name: &str, text: &str) {
+    std::fs::write(folder.join(name), text).expect("a file");
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    let fields = value.as_object().expect("an object");
+    let mut keys: Vec<&str> = fields.keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    keys
+}
+
+fn moves(text: &str) -> Vec<&str> {
+    text.split_whitespace().collect()
+}
+
+#[tokio::test]
+async fn a_client_sees_two_whole_games_over_a_reconnect_and_a_flip() {
+    let hall = Hall::open("");
+    let serial = hall.board().await;
+    let mut client = Client::connect(hall.port, Some("https://lichess.org")).await;
+    let boards = client.calls("eboards", Value::Null).await;
+    let listed = [
+        "battery", "board", "clock", "comment", "flipped", "serialnr", "source", "state",
+    ];
+    assert_eq!(keys(&boards[0]), listed);
+    assert_eq!(
+        (&boards[0]["serialnr"], &boards[0]["source"]),
+        (&json!(serial), &"board-1".into())
+    );
+    client.subscribe(&serial).await;
+    let first = client.event().await;
+    assert_eq!(keys(&first), ["board", "clock", "flipped", "serialnr"]);
+    client.set_up(START).await;
+    client.until(&hall, |seen| seen.san.len() >= 2).await;
+    assert_eq!(client.seen.start, START);
+
+    // The connection is lost, with moves played meanwhile.
+    let plies = client.seen.san.len();
+    drop(client);
+    let played = |game: &Value| {
+        game["moves"]
+            .as_array()
+            .is_some_and(|moves| moves.len() > plies + 1)
+    };
+    let tournaments = hall.look("/tournaments").await;
+    let event = tournaments[0]["uuid"].as_str().expect("a text");
+    let round = hall.look(&format!("/round/{event}/0")).await;
+    let path = format!("/game/{}", round["pairings"][0]["uuid"].as_str().expect("a text"));
+    hall.until(&path, played).await;
+    let mut client = Client::connect(hall.port, None).await;
+    client.subscribe(&serial).await;
+    client.event().await;
+    client.set_up(START).await;
+    client.event().await;
+    assert!(client.seen.san.len() > plies, "{:?}", client.seen);
+    let all = moves(MATE);
+    client.until(&hall, |seen| seen.san == all && seen.matches).await;
+
+    // Read from the other side, the second game is the same.
+    client.flip(true).await;
+    client.until(&hall, |seen| seen.flipped).await;
+    assert!(client.seen.board.starts_with("RN1K1BNR/"), "{:?}", client.seen);
+    assert_eq!(hall.look("/eboards").await[0]["flipped"], true);
+    client.until(&hall, |seen| seen.san == ["e4", "e5", "Nf3"]).await;
+    client.flip(false).await;
+    let all = moves(OPERA);
+    client.until(&hall, |seen| seen.san == all && seen.matches).await;
+    assert!(!client.seen.flipped && client.seen.start == START);
+    client.calls("unsubscribe", json!(4)).await;
+    let quiet = tokio::time::timeout(Duration::from_secs(3), client.event()).await;
+    assert!(quiet.is_err(), "{quiet:?}");
+}
+
+#[tokio::test]
+async fn the_event_is_looked_up_key_by_key() {
+    let hall = Hall::open("");
+    let serial = hall.board().await;
+    let paired = |listed: &Value| listed[0]["rounds"] == 1;
+    let listed = hall.until("/tournaments", paired).await;
+    assert_eq!(keys(&listed[0]), ["description", "rounds", "uuid"]);
+    let id = listed[0]["uuid"].as_str().expect("a text");
+    let event = hall.look(&format!("/tournament/{id}")).await;
+    let expected = json!({ "uuid": id, "name": "Kiebitz Open", "description": "Kiebitz Open", "location": "Bremen",
+        "country": null, "rounds": 1, "eboards": [serial] });
+    assert_eq!(event, expected);
+    let path = format!("/round/{id}/0");
+    let round = hall
+        .until(&path, |round| round["pairings"][0]["live"] == true)
+        .await;
+    let player = |first: &str, last: &str, fide_id: Option<u32>| {
+        json!({ "fname": first, "mname": null, "lname": last, "title": null, "federation": null, "gender": null,
+            "fideid": fide_id })
+    };
+    let game_id = round["pairings"][0]["uuid"].as_str().expect("a text");
+    let expected = json!({ "nr": 1, "uuid": game_id, "white": player("Jonas", "Adler", Some(4_611_111)),
+        "black": player("Ines", "Berg", None), "live": true, "result": null });
+    assert_eq!(round["pairings"], json!([expected]));
+    assert_eq!(keys(&round), ["date", "nr", "pairings"]);
+    let path = format!("/game/{game_id}");
+    let game = hall.until(&path, |game| game["result"] == "WHITEWIN").await;
+    assert_eq!(keys(&game), ["chess960", "clock", "comment", "moves", "result"]);
+    let played = game["moves"].as_array().expect("moves").iter();
+    let sans: Vec<&str> = played
+        .map(|entry| entry.as_str().expect("a text").split(' ').next().expect("SAN"))
+        .collect();
+    assert_eq!(sans, moves(MATE));
+    assert_eq!(keys(&game["clock"]), ["black", "run", "time", "white"]);
+    for path in ["/round/x/0", "/game/x", "/tournament/x", "/nothing"] {
+        let (status, text) = hall.get(path, "Host: 127.0.0.1\r\n").await.expect("an answer");
+        assert_eq!(status, 404, "{path}");
+        assert!(serde_json::from_str::<Value>(&text).expect("JSON")["message"].is_string());
+    }
+    let round = format!("/round/{id}/1");
+    assert_eq!(hall.look(&round).await, Value::Null);
+}
+
+#[tokio::test]
+async fn pages_of_others_see_nothing() {
+    let hall = Hall::open("");
+    let serial = hall.board().await;
+    for headers in [
+        "Host: evil.example\r\n",
+        "Host: localhost\r\nOrigin: https://evil.example\r\n",
+        "Host: localhost\r\nOrigin: null\r\n",
+    ] {
+        let (status, text) = hall.get("/eboards", headers).await.expect("an answer");
+        assert_eq!(status, 403);
+        assert!(!text.contains(&serial));
+    }
+    let of_lichess = "Host: localhost\r\nOrigin: https://lichess.org\r\n";
+    assert_eq!(hall.get("/eboards", of_lichess).await.expect("an answer").0, 200);
+    let refused = Client::try_connect(hall.port, Some("https://evil.example")).await;
+    assert!(refused.is_none());
+
+    // What is no call is answered, and what is too long is hung up on.
+    let mut client = Client::connect(hall.port, None).await;
+    let error = client.fails(
+        "subscribe",
+        json!({ "feed": "eboardevent", "id": 5, "param": { "serialnr": "99999" } }),
+    );
+    assert_eq!(error.await, "no such board: 99999");
+    client.say("no JSON").await;
+    assert_eq!(client.frame().await.expect("an answer")["response"], "error");
+    client.say(&" ".repeat(20_000)).await;
+    assert!(client.frame().await.is_none());
+    // Each client is one too many at some time.
+    let mut clients = Vec::new();
+    while let Some(client) = Client::try_connect(hall.port, None).await {
+        clients.push(client);
+        assert!(clients.len() < 100);
+    }
+    assert!(clients.len() >= 31, "{}", clients.len());
+}
+
+/// At home the page decides what is played; in a hall it does not.
+#[tokio::test]
+async fn a_position_begins_a_game_where_that_is_allowed() {
+    const ENDGAME: &str = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
+    let set_up = json!({ "id": 4, "method": "setup", "param": { "fen": ENDGAME } });
+    for (settings, allowed) in [("", false), ("setup = true\n", true)] {
+        let hall = Hall::open(settings);
+        let serial = hall.board().await;
+        let mut client = Client::connect(hall.port, Some("https://lichess.org")).await;
+        client.subscribe(&serial).await;
+        client.set_up(START).await;
+        client.until(&hall, |seen| seen.san.len() >= 3).await;
+        let flip = json!({ "id": 4, "method": "setup", "param": { "flip": true } });
+        assert!(client.fails("call", flip).await.contains("fen"));
+        if !allowed {
+            assert!(
+                client
+                    .fails("call", set_up.clone())
+                    .await
+                    .contains("setup = true")
+            );
+            let all = moves(MATE);
+            client.until(&hall, |seen| seen.san == all).await;
+            continue;
+        }
+        client.calls("call", set_up.clone()).await;
+        client
+            .until(&hall, |seen| {
+                seen.start == ENDGAME && seen.san.is_empty() && !seen.matches
+            })
+            .await;
+        assert!(hall.log().contains("a command is carried out"), "{}", hall.log());
+    }
+}

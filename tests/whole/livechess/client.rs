@@ -1,0 +1,165 @@
+//! A client of LiveChess, as such clients are written.
+
+use core::time::Duration;
+use std::collections::VecDeque;
+
+use futures_util::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+
+use super::Hall;
+
+/// A connection, and what it has been told of the board that it has subscribed to.
+pub(super) struct Client {
+    socket: WebSocketStream<TcpStream>,
+    last: u64,
+    events: VecDeque<Value>,
+    pub(super) seen: Seen,
+}
+
+/// A board, as far as it was told.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    pub(super) board: String,
+    pub(super) flipped: bool,
+    pub(super) start: String,
+    pub(super) san: Vec<String>,
+    pub(super) matches: bool,
+}
+
+impl Client {
+    pub(super) async fn connect(port: u16, origin: Option<&str>) -> Self {
+        Self::try_connect(port, origin).await.expect("a connection")
+    }
+
+    pub(super) async fn try_connect(port: u16, origin: Option<&str>) -> Option<Self> {
+        let address = format!("ws://localhost:{port}/api/v1.0");
+        let mut request = address.into_client_request().expect("a request");
+        if let Some(origin) = origin {
+            let origin = origin.parse().expect("a header");
+            request.headers_mut().insert("Origin", origin);
+        }
+        let stream = TcpStream::connect(("127.0.0.1", port))
+            .await
+            .expect("a connection");
+        let (socket, _) = tokio_tungstenite::client_async(request, stream).await.ok()?;
+        Some(Self {
+            socket,
+            last: 0,
+            events: VecDeque::new(),
+            seen: Seen::default(),
+        })
+    }
+
+    pub(super) async fn say(&mut self, text: &str) {
+        self.socket.send(Message::text(text)).await.expect("it is sent");
+    }
+
+    /// The next frame; `None`: there is no more.
+    pub(super) async fn frame(&mut self) -> Option<Value> {
+        while let Some(Ok(message)) = self.socket.next().await {
+            if let Message::Text(text) = message {
+                return Some(serde_json::from_str(&text).expect("JSON"));
+            }
+        }
+        None
+    }
+
+    /// The answer to a call.
+    async fn ask(&mut self, call: &str, param: Value) -> Value {
+        self.last += 1;
+        let (id, sent) = (
+            json!(self.last),
+            json!({ "id": self.last, "call": call, "param": param }),
+        );
+        self.say(&sent.to_string()).await;
+        loop {
+            let frame = self.frame().await.expect("an answer");
+            assert!(
+                frame["time"]
+                    .as_u64()
+                    .is_some_and(|time| time > 1_700_000_000_000)
+            );
+            if frame["response"] == "feed" {
+                self.events.push_back(frame);
+            } else {
+                assert_eq!(frame["id"], id);
+                return frame;
+            }
+        }
+    }
+
+    pub(super) async fn calls(&mut self, call: &str, param: Value) -> Value {
+        let answer = self.ask(call, param).await;
+        assert_eq!(answer["response"], "call", "{answer}");
+        answer["param"].clone()
+    }
+
+    /// What is said about a call that fails.
+    pub(super) async fn fails(&mut self, call: &str, param: Value) -> String {
+        let answer = self.ask(call, param).await;
+        assert_eq!(answer["response"], "error", "{answer}");
+        assert!(answer["param"]["stacktrace"].is_string());
+        answer["param"]["message"].as_str().expect("a text").to_owned()
+    }
+
+    pub(super) async fn subscribe(&mut self, serial: &str) {
+        let param = json!({ "feed": "eboardevent", "id": 4, "param": { "serialnr": serial } });
+        assert_eq!(self.calls("subscribe", param).await, Value::Null);
+    }
+
+    pub(super) async fn set_up(&mut self, fen: &str) {
+        let param = json!({ "id": 4, "method": "setup", "param": { "fen": fen } });
+        assert_eq!(self.calls("call", param).await, Value::Null);
+    }
+
+    pub(super) async fn flip(&mut self, flip: bool) {
+        let param = json!({ "id": 4, "method": "flip", "param": { "flip": flip } });
+        assert_eq!(self.calls("call", param).await, Value::Null);
+    }
+
+    /// The next event of the feed, which says nothing that was said before.
+    pub(super) async fn event(&mut self) -> Value {
+        let frame = match self.events.pop_front() {
+            Some(frame) => frame,
+            None => self.frame().await.expect("an event"),
+        };
+        assert_eq!((&frame["response"], &frame["id"]), (&"feed".into(), &4.into()));
+        let event = frame["param"].clone();
+        assert!(event["serialnr"].is_string());
+        let text = |key: &str| event[key].as_str().map(str::to_owned);
+        if let Some(board) = text("board") {
+            assert_ne!(board, self.seen.board, "{event}");
+            self.seen.board = board;
+        }
+        if let Some(san) = event["san"].as_array() {
+            let san: Vec<String> = san
+                .iter()
+                .map(|san| san.as_str().expect("a text").to_owned())
+                .collect();
+            let start = text("start").expect("where it begins");
+            assert!(
+                (&start, &san) != (&self.seen.start, &self.seen.san),
+                "said twice: {event}"
+            );
+            (self.seen.start, self.seen.san) = (start, san);
+        }
+        self.seen.flipped = event["flipped"].as_bool().unwrap_or(self.seen.flipped);
+        self.seen.matches = event["match"].as_bool().unwrap_or(self.seen.matches);
+        event
+    }
+
+    /// Follows the feed until the board is so.
+    pub(super) async fn until(&mut self, hall: &Hall, wanted: impl Fn(&Seen) -> bool) {
+        let waiting = async {
+            while !wanted(&self.seen) {
+                self.event().await;
+            }
+        };
+        let waited = tokio::time::timeout(Duration::from_secs(180), waiting).await;
+        assert!(waited.is_ok(), "not in time: {:?}\n{}", self.seen, hall.log());
+    }
+}
