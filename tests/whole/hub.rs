@@ -4,13 +4,11 @@ use core::time::Duration;
 use std::fmt::Write;
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::Value;
 
 use crate::broadcast::{lichess, played};
-use crate::encrypted::{make_ca, sign};
-use crate::mosquitto::{Mosquitto, free_port};
+use crate::mosquitto::Mosquitto;
 use crate::spectators::Program;
 
 /// Boards of each hall.
@@ -155,95 +153,4 @@ async fn two_halls_are_one_event_whatever_is_killed() {
     for program in [hub, other].into_iter().chain(daemons) {
         program.stop();
     }
-}
-
-/// What docs/halls.md has for a file, with the paths and ports of the test.
-fn of_document(beginning: &str, exchanged: &[(&str, &str)]) -> String {
-    let document = include_str!("../../docs/halls.md");
-    let blocks = document.split("```").skip(1).step_by(2);
-    let mut found = blocks.filter_map(|block| block.split_once('\n').map(|(_, text)| text));
-    let block = found.find(|text| text.starts_with(beginning)).expect("a block");
-    exchanged.iter().fold(block.to_owned(), |text, (from, to)| {
-        assert!(text.contains(from), "{from} in {text}");
-        text.replace(from, to)
-    })
-}
-
-/// The brokers as docs/halls.md configures them: a hall that is bridged to the centre, over TLS and with a login of its own.
-#[tokio::test]
-async fn the_brokers_of_the_document_bring_a_hall_to_the_hub() {
-    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
-    let folder = directory.path();
-    let at = |name: &str| folder.join(name).display().to_string();
-    make_ca(folder, "ca");
-    sign(folder, "broker", "ca", "subjectAltName=DNS:localhost\n");
-    std::fs::write(folder.join("centre.acl"), of_document("user north\n", &[])).expect("an access list");
-    for (nth, login) in ["north", "south", "hub"].into_iter().enumerate() {
-        let mut made = Command::new("mosquitto_passwd");
-        made.args(if nth == 0 { &["-b", "-c"][..] } else { &["-b"] });
-        let made = made.arg(at("passwd")).args([login, "secret"]).output();
-        assert!(made.expect("mosquitto_passwd is installed").status.success());
-    }
-    let encrypted = free_port();
-    let encrypted_port = format!("listener {encrypted}");
-    let _centre = Mosquitto::configured(|port| {
-        let paths = [
-            ("listener 8883", &*encrypted_port),
-            ("/etc/mosquitto/ca.pem", &at("ca.pem")),
-            ("/etc/mosquitto/broker.pem", &at("broker.pem")),
-            ("/etc/mosquitto/broker.key", &at("broker.key")),
-            ("/etc/mosquitto/passwd", &at("passwd")),
-            ("/etc/mosquitto/centre.acl", &at("centre.acl")),
-        ];
-        format!(
-            "{}\nlistener {port} 127.0.0.1\n",
-            of_document("listener 8883\n", &paths)
-        )
-    })
-    .await;
-    let address = format!("localhost:{encrypted}");
-    let hall = Mosquitto::configured(|port| {
-        let paths = [
-            ("broker.example:8883", &*address),
-            ("/etc/mosquitto/ca.pem", &at("ca.pem")),
-            ("SECRET", "secret"),
-        ];
-        format!(
-            "listener {port} 127.0.0.1\nallow_anonymous true\n{}",
-            of_document("connection north\n", &paths)
-        )
-    })
-    .await;
-
-    let pairings = "round,board,white,black\n1,1,\"White 1\",\"Black 1\"\n1,2,\"White 2\",\"Black 2\"\n";
-    std::fs::write(folder.join("round.csv"), pairings).expect("pairings");
-    let config = daemon(folder, "north", hall.address(), 1);
-    let text = std::fs::read_to_string(folder.join(&config)).expect("a configuration");
-    let text = text.replace("prefix = \"north/kiebitz\"\n", "");
-    std::fs::write(folder.join(&config), text).expect("a configuration");
-    let hub = format!(
-        "[event]\npairings = [{:?}]\n[mqtt]\nurl = \"mqtts://{address}\"\nca_file = {:?}\nuser = \"hub\"\npassword_file = {:?}\n\
-         [publish]\nto = {:?}\n[hub]\nhalls = [\"north/kiebitz\", \"south/kiebitz\"]\n[daemon]\nstate_directory = {:?}\n",
-        folder.join("round.csv"),
-        folder.join("ca.pem"),
-        folder.join("hub-password"),
-        folder.join("live"),
-        folder.join("state-hub"),
-    );
-    std::fs::write(folder.join("hub.toml"), hub).expect("a configuration");
-    std::fs::write(folder.join("hub-password"), "secret\n").expect("a password");
-    let _daemon = Program::start(folder, &["run", "--config", &config]);
-    let boards = BOARDS.to_string();
-    let args = [
-        "emulate", "--boards", &boards, "--hands", "blitz", "--speed", "8", "--links", "north",
-    ];
-    let _players = Program::start(folder, &args);
-    // It comes late, and asks over the bridge for what was before.
-    tokio::time::sleep(Duration::from_secs(20)).await;
-    let _hub = Program::start(folder, &["hub", "--config", "hub.toml"]);
-    let has_begun = || {
-        let pgn = file(folder, "round-1/game-1.pgn");
-        pgn.contains("\n1. ") && plies(folder).iter().take(BOARDS).all(|plies| *plies >= 6)
-    };
-    until("games, from their first moves", folder, has_begun).await;
 }
