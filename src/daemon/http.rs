@@ -9,9 +9,9 @@ use axum::http::{StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::feeds;
 use crate::host_header::is_own_name;
 use crate::output::status::{self, Status};
 
@@ -22,14 +22,12 @@ pub(super) type Question = oneshot::Sender<Status>;
 const WAITING: usize = 16;
 /// The desk answers within that, or it does not work.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Pause before a port that is taken is tried again.
-const RETRY_PAUSE: Duration = Duration::from_secs(10);
 
 /// Serves at this address, in a task of its own, and returns where the questions come.
 pub(super) fn serve(address: SocketAddr) -> mpsc::Receiver<Question> {
     let (questions, asked) = mpsc::channel(WAITING);
     tokio::spawn(async move {
-        let listener = listen(address).await;
+        let listener = feeds::listen(address, "[http]").await;
         tracing::info!("http://{address}/ shows how kiebitz and its boards are");
         let router = Router::new()
             .route("/", get(page))
@@ -42,23 +40,6 @@ pub(super) fn serve(address: SocketAddr) -> mpsc::Receiver<Question> {
         }
     });
     asked
-}
-
-async fn listen(address: SocketAddr) -> TcpListener {
-    let mut said = false;
-    loop {
-        match TcpListener::bind(address).await {
-            Ok(listener) => return listener,
-            Err(error) if said => tracing::debug!("cannot serve http://{address}/: {error}"),
-            Err(error) => {
-                tracing::warn!(
-                    "cannot serve http://{address}/: {error}; another port can be set as `listen` under [http]"
-                );
-                said = true;
-            }
-        }
-        tokio::time::sleep(RETRY_PAUSE).await;
-    }
 }
 
 async fn from_here(request: Request, next: Next) -> Response {

@@ -27,6 +27,7 @@ use crate::output::mqtt::payload::ClockPicture;
 use crate::output::reports::Reports;
 use crate::tournament::Tournament;
 pub(crate) use livechess::Setup;
+pub(crate) use web::listen;
 
 /// All files at a moment.
 type Snapshot = watch::Receiver<Arc<Files>>;

@@ -64,8 +64,8 @@ pub(super) async fn accept(listener: &TcpListener, router: &Router, connections:
     }
 }
 
-/// Takes a port, as soon as it is free.
-pub(super) async fn listen(address: SocketAddr, table: &str) -> TcpListener {
+/// Takes a port, as soon as it is free. `table` is where the configuration names it.
+pub(crate) async fn listen(address: SocketAddr, table: &str) -> TcpListener {
     let mut said = false;
     loop {
         match TcpListener::bind(address).await {
