@@ -59,7 +59,8 @@ fn to_the_end(work: impl Future<Output = Result<()>>) -> Result<Exit> {
 /// What a new user may want to know: that there is no configuration, or no broker in it, what that means, and the next
 /// step. `None`: there is a broker. `file` is the one that was read.
 fn bearings(config: &Config, file: Option<&Path>) -> Option<String> {
-    if config.mqtt.is_some() || config.publish.is_some() || config.lichess.is_some() {
+    let is_broadcast = config.publish.is_some() || config.lichess.is_some() || !config.webhooks.is_empty();
+    if config.mqtt.is_some() || is_broadcast {
         return None;
     }
     let nothing = "nothing is published, and games are in the journal alone (`kiebitz games`)";

@@ -20,7 +20,7 @@ use super::event::{Played, Points, from_text, move_number, rounds};
 use super::values::{Name, NoUsbId, Serial, UsbId};
 use super::{
     ClockMessages, Config, Daemon, Ignored, Journal, KnownBy, Lichess, LiveChess, NamedBoard, Port, PortMode,
-    Ports, Publish, Recorder,
+    Ports, Publish, Recorder, Webhook,
 };
 use crate::laws::{DefaultTime, DrawnStart, Edition, Language, Mode, Regulations, Rounds, TimeControl};
 use crate::output::mqtt::Prefix;
@@ -35,6 +35,7 @@ struct Document {
     http: Option<HttpTable>,
     publish: Option<Publish>,
     lichess: Option<Lichess>,
+    webhook: Vec<Spanned<Webhook>>,
     hub: HubTable,
     livechess: Option<LiveChess>,
     journal: Journal,
@@ -219,6 +220,7 @@ pub(super) fn parse(text: &str) -> Result<Config, Wrong> {
         pairings,
         publish: document.publish,
         lichess: document.lichess,
+        webhooks: webhooks(text, document.webhook)?,
         halls: document.hub.halls.into_iter().map(|hall| hall.0).collect(),
         livechess: document.livechess,
         http: document.http.map(|table| table.listen.0.0),
@@ -235,6 +237,22 @@ pub(super) fn parse(text: &str) -> Result<Config, Wrong> {
         clock_messages: document.clock_messages,
         of_boards: of_boards(text)?,
     })
+}
+
+fn webhooks(text: &str, tables: Vec<Spanned<Webhook>>) -> Result<Vec<Webhook>, Wrong> {
+    let mut names = Lines::new(text);
+    let mut webhooks = Vec::new();
+    for table in tables {
+        let (span, webhook) = (table.span(), table.into_inner());
+        names.once(span, webhook.name.clone(), |line| {
+            format!(
+                "the name {:?} is already given in line {line}",
+                webhook.name.as_str()
+            )
+        })?;
+        webhooks.push(webhook);
+    }
+    Ok(webhooks)
 }
 
 /// What the text says of boards and of what is played on them.
@@ -375,6 +393,14 @@ fn table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::E
 
 pub(super) fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Name>, D::Error> {
     Text::deserialize(deserializer).map(|name| Some(name.0))
+}
+
+pub(super) fn required_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Name, D::Error> {
+    Text::deserialize(deserializer).map(|name| name.0)
+}
+
+pub(super) fn delay<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    Text::<Delay>::deserialize(deserializer).map(|delay| Some(delay.0.0))
 }
 
 pub(super) fn path<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PathBuf>, D::Error> {

@@ -11,6 +11,7 @@ mod livechess;
 mod publish;
 mod state;
 mod values;
+mod webhook;
 
 use core::time::Duration;
 use std::net::SocketAddr;
@@ -31,6 +32,7 @@ pub(crate) use event::Played;
 pub use livechess::LiveChess;
 pub use publish::{Lichess, Publish, Target};
 pub use values::{Name, NameError, NoSerial, NoUsbId, Serial, UsbId};
+pub use webhook::{Sent, Webhook};
 
 /// What the daemon is to do.
 ///
@@ -67,6 +69,8 @@ pub struct Config {
     pub publish: Option<Publish>,
     /// Broadcasting on Lichess; `None`: not.
     pub lichess: Option<Lichess>,
+    /// Addresses that are told what happens. No two have the same name.
+    pub webhooks: Vec<Webhook>,
     /// The prefixes of the halls that `kiebitz hub` listens to; none: that of the broker.
     pub halls: Vec<Prefix>,
     /// What programs know from LiveChess; `None`: it is not served.

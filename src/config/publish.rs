@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer};
 
-use super::document::{Absolute, Delay, Text};
+use super::document::{Absolute, Text, delay};
 
 /// Where the files of the broadcast go.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -133,10 +133,6 @@ fn one_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Target>
         .iter()
         .map(|text| text.parse().map_err(serde::de::Error::custom));
     read.collect()
-}
-
-fn delay<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
-    Text::<Delay>::deserialize(deserializer).map(|delay| Some(delay.0.0))
 }
 
 fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SocketAddr>, D::Error> {

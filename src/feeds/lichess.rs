@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use client::{Client, Failure, Pushed};
 
-use super::Snapshot;
+use super::{Snapshot, closed, rounds};
 use crate::config::Lichess;
 use crate::output::broadcast::Files;
 use crate::output::reports::Reports;
@@ -251,23 +251,10 @@ impl Relay {
     }
 }
 
-/// Waits until nothing changes any more. What changes until then is looked at later.
-async fn closed(files: &mut Snapshot) {
-    while files.changed().await.is_ok() {}
-}
-
 /// Which broadcast was created for which event.
 fn noted(file: &Path) -> BTreeMap<String, String> {
     let text = std::fs::read(file).unwrap_or_default();
     serde_json::from_slice(&text).unwrap_or_default()
-}
-
-/// The games of all rounds.
-fn rounds(files: &Files) -> impl Iterator<Item = (u32, Arc<[u8]>)> {
-    files.iter().filter_map(|(path, file)| {
-        let number = path.strip_prefix("round-")?.strip_suffix("/games.pgn")?;
-        Some((number.parse().ok()?, Arc::clone(&file.content)))
-    })
 }
 
 /// The number in the name of a round, as in "Round 3".

@@ -4,10 +4,12 @@
 //! from. A place gets all files as they are at a moment, and finds out itself what has changed for it: one that was away
 //! gets what is now, and holds up nobody.
 
+mod answers;
 mod lichess;
 mod livechess;
 mod store;
 mod web;
+mod webhook;
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -18,7 +20,7 @@ use kiebitz_hardware::Timestamp;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
-use crate::config::{Config, Lichess, LiveChess, Publish};
+use crate::config::{Config, Lichess, LiveChess, Publish, Sent, Webhook};
 use crate::events::Event;
 use crate::output::broadcast::{Broadcast, EventFacts, Files};
 use crate::output::livechess::Sight;
@@ -73,10 +75,11 @@ pub(crate) struct FeedTasks {
 pub(crate) struct FeedSettings {
     publish: Option<Publish>,
     lichess: Option<Lichess>,
+    webhooks: Vec<Webhook>,
     livechess: Option<LiveChess>,
     /// The delay of what has none of its own.
     delay: Duration,
-    /// Where is noted what was created elsewhere.
+    /// The folder in which is noted what others have.
     notes: PathBuf,
 }
 
@@ -96,7 +99,8 @@ impl FeedSettings {
             lichess: config.lichess.clone(),
             livechess: config.livechess.clone(),
             delay: usual.unwrap_or_default(),
-            notes: config.state_directory().join("lichess.json"),
+            webhooks: config.webhooks.clone(),
+            notes: config.state_directory().to_path_buf(),
         }
     }
 
@@ -106,7 +110,12 @@ impl FeedSettings {
             .lichess
             .iter()
             .filter_map(|lichess| lichess.token_file.as_deref());
-        for file in of_publish.chain(of_lichess).filter(|file| is_open_to_all(file)) {
+        let of_webhooks = self
+            .webhooks
+            .iter()
+            .filter_map(|webhook| webhook.token_file.as_deref());
+        let all = of_publish.chain(of_lichess).chain(of_webhooks);
+        for file in all.filter(|file| is_open_to_all(file)) {
             let file = file.display();
             tracing::warn!(
                 "everyone on this computer may read {file}, and a secret is in it: chmod 640 {file}"
@@ -124,7 +133,10 @@ impl FeedSettings {
 
     /// Whether there is anything to be done.
     pub(crate) const fn is_any(&self) -> bool {
-        self.publish.is_some() || self.lichess.is_some() || self.livechess.is_some()
+        self.publish.is_some()
+            || self.lichess.is_some()
+            || self.livechess.is_some()
+            || !self.webhooks.is_empty()
     }
 }
 
@@ -164,11 +176,32 @@ impl Feeds {
             let name = facts.name.clone();
             tasks.push(tokio::spawn(lichess::follow(
                 lichess,
-                settings.notes,
+                settings.notes.join("lichess.json"),
                 name,
                 files,
                 reports.clone(),
             )));
+        }
+        for webhook in settings.webhooks {
+            let delay = webhook.delay.unwrap_or(settings.delay);
+            tasks.push(match webhook.send {
+                Sent::Pgn => {
+                    let files = follower.show(delay);
+                    tokio::spawn(webhook::follow_rounds(webhook, files, reports.clone()))
+                }
+                Sent::Events => {
+                    let (follow, told) = mpsc::unbounded_channel();
+                    news.push(follow);
+                    let notes = settings.notes.join(format!("webhook-{}.json", webhook.name));
+                    tokio::spawn(webhook::follow_events(
+                        webhook,
+                        delay,
+                        notes,
+                        told,
+                        reports.clone(),
+                    ))
+                }
+            });
         }
         tasks.push(tokio::spawn(follower.work()));
         let sights = settings.livechess.map(|settings| {
@@ -282,6 +315,19 @@ impl FeedTasks {
             );
         }
     }
+}
+
+/// Waits until nothing changes any more. What changes until then is looked at later.
+async fn closed(files: &mut Snapshot) {
+    while files.changed().await.is_ok() {}
+}
+
+/// The games of all rounds.
+fn rounds(files: &Files) -> impl Iterator<Item = (u32, Arc<[u8]>)> {
+    files.iter().filter_map(|(path, file)| {
+        let number = path.strip_prefix("round-")?.strip_suffix("/games.pgn")?;
+        Some((number.parse().ok()?, Arc::clone(&file.content)))
+    })
 }
 
 /// Follows what happens, and makes the files of it, once for each delay.

@@ -41,7 +41,7 @@ pub(crate) async fn run(config: Config) -> Result<()> {
     let settings = FeedSettings::of(&config).without_boards();
     if !settings.is_any() {
         bail!(
-            "a hub publishes what it hears: write `[publish]` or `[lichess]` into the configuration (docs/broadcast.md)"
+            "a hub publishes what it hears: write `[publish]`, `[lichess]` or `[[webhook]]` into the configuration (docs/broadcast.md)"
         );
     }
     let halls = match config.halls.as_slice() {

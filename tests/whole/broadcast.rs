@@ -1,6 +1,7 @@
 //! A round from the pairing file to the world: emulated boards, the built program, and those who get what it broadcasts.
 
 pub(crate) mod lichess;
+mod webhook;
 
 use core::time::Duration;
 use std::collections::BTreeMap;

@@ -11,6 +11,7 @@ use thiserror::Error;
 
 use super::LONGEST_PAUSE;
 use crate::config::Lichess;
+use crate::feeds::answers::{shortened, silence};
 
 /// Asks one server.
 pub(super) struct Client {
@@ -65,7 +66,7 @@ pub(super) enum Failure {
         text: String,
     },
     /// No answer.
-    #[error("it does not answer: {0}")]
+    #[error("{0}")]
     Silent(String),
 }
 
@@ -91,8 +92,6 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const CREDENTIAL: &str = "lichess-token";
 /// What the token must allow.
 const SCOPE: &str = "study:write";
-/// So much of an answer is shown, in characters.
-const SHOWN: usize = 200;
 
 impl Client {
     pub(super) fn new(settings: Lichess) -> Self {
@@ -296,18 +295,8 @@ async fn json(answer: Response) -> Result<Value, Failure> {
     })
 }
 
-/// The innermost reason is the one that says something.
 fn silent(error: &reqwest::Error) -> Failure {
-    let mut reason: &dyn core::error::Error = error;
-    while let Some(source) = reason.source() {
-        reason = source;
-    }
-    let words = if error.is_timeout() {
-        "it takes too long".to_owned()
-    } else {
-        reason.to_string()
-    };
-    Failure::Silent(words)
+    Failure::Silent(silence(error))
 }
 
 fn id(answer: &Value, of: &str) -> Result<String, Failure> {
@@ -316,10 +305,4 @@ fn id(answer: &Value, of: &str) -> Result<String, Failure> {
         status: StatusCode::OK,
         text: shortened(&answer.to_string()),
     })
-}
-
-/// What a server says goes into a log: on one line, and not for pages.
-fn shortened(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    line.chars().filter(|c| !c.is_control()).take(SHOWN).collect()
 }

@@ -1,0 +1,90 @@
+use serde_json::Value;
+
+use super::*;
+use crate::events::EventKind;
+use crate::events::record::tests::{event as of_kind, ply};
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_micros(second * 1_000_000)
+}
+
+fn event(board: &str, seq: u64, second: i64) -> Event {
+    Event {
+        board: board.to_owned(),
+        ts: at(second),
+        ..of_kind(seq, EventKind::MoveMade(ply(1, "e2e4", "e4")))
+    }
+}
+
+/// What is posted next, as boards and numbers, all of which is taken.
+fn post(queue: &mut Queue) -> Vec<(String, u64)> {
+    let (body, count) = queue.next();
+    queue.taken(count);
+    let events: Vec<Value> = serde_json::from_slice(&body).expect("JSON");
+    let named = |event: &Value| {
+        (
+            event["board"].as_str().expect("a board").to_owned(),
+            event["seq"].as_u64().expect("a number"),
+        )
+    };
+    events.iter().map(named).collect()
+}
+
+fn named(events: &[(&str, u64)]) -> Vec<(String, u64)> {
+    events
+        .iter()
+        .map(|(board, seq)| ((*board).to_owned(), *seq))
+        .collect()
+}
+
+#[test]
+fn after_a_restart_the_rest_is_posted_and_then_what_is_new() {
+    let had = BTreeMap::from([("a".to_owned(), 7)]);
+    let mut queue = Queue::new(Duration::ZERO, had);
+    // The journal came late.
+    queue.hear(at(20), &News::Events(vec![event("a", 10, 20)]));
+    let past = (5..=10).map(|seq| event("a", seq, 10)).collect();
+    queue.hear(at(21), &News::Past("a".to_owned(), past));
+    queue.hear(at(21), &News::Past("b".to_owned(), vec![event("b", 1, 3)]));
+    assert_eq!(
+        post(&mut queue),
+        named(&[("a", 10), ("b", 1), ("a", 8), ("a", 9)])
+    );
+    assert!(!queue.is_any());
+    assert_eq!(
+        queue.noted,
+        BTreeMap::from([("a".to_owned(), 10), ("b".to_owned(), 1)])
+    );
+}
+
+#[test]
+fn nothing_is_posted_before_its_time() {
+    let mut queue = Queue::new(Duration::from_secs(60), BTreeMap::new());
+    let past = vec![event("a", 1, 0), event("a", 2, 50)];
+    queue.hear(at(100), &News::Past("a".to_owned(), past));
+    queue.hear(at(100), &News::Past("b".to_owned(), vec![event("b", 1, 30)]));
+    assert_eq!(post(&mut queue), named(&[("a", 1), ("b", 1)]));
+    queue.hear(at(109), &News::Tick);
+    assert!(!queue.is_any());
+    queue.hear(at(109), &News::SetForward(Duration::from_secs(5)));
+    queue.hear(at(114), &News::Tick);
+    assert!(!queue.is_any());
+    queue.hear(at(115), &News::Tick);
+    assert_eq!(post(&mut queue), named(&[("a", 2)]));
+}
+
+#[test]
+fn what_there_is_no_room_for_is_left_to_the_next_start() {
+    let mut queue = Queue::new(Duration::ZERO, BTreeMap::new());
+    let last = WAITING as u64 + 3;
+    queue.hear(at(1), &News::Events(vec![event("b", 1, 1)]));
+    queue.hear(
+        at(1),
+        &News::Events((1..last).map(|seq| event("a", seq, 1)).collect()),
+    );
+    assert_eq!(queue.due.len(), WAITING);
+    while queue.is_any() {
+        post(&mut queue);
+    }
+    assert_eq!(queue.noted, BTreeMap::new(), "both boards lack events");
+}

@@ -1,0 +1,81 @@
+//! Posts each round as PGN, whole, whenever something in it has changed.
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Address, Refused};
+use crate::config::Webhook;
+use crate::feeds::{Snapshot, closed, rounds};
+use crate::output::broadcast::{File, Files};
+use crate::output::reports::Reports;
+use crate::system_time::wall_time;
+
+/// Between two posts: who moves in a second moves for all.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Follows the files until nothing changes any more.
+pub(in crate::feeds) async fn follow(settings: Webhook, mut files: Snapshot, reports: Reports) {
+    let mut poster = Poster {
+        address: Address::new(settings),
+        sent: BTreeMap::new(),
+        reports,
+    };
+    poster.reports.expect(&poster.address.output());
+    loop {
+        let now = Arc::clone(&files.borrow_and_update());
+        let wait = poster.bring(&now).await.err();
+        let ended = match &wait {
+            Some(refused) => {
+                let wait = poster.address.wait(refused);
+                tokio::select! {
+                    () = tokio::time::sleep(wait) => false,
+                    () = closed(&mut files) => true,
+                }
+            }
+            None => files.changed().await.is_err(),
+        };
+        if ended {
+            if wait.is_some() {
+                let last = Arc::clone(&files.borrow());
+                let _ = poster.bring(&last).await;
+            }
+            return;
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+struct Poster {
+    address: Address,
+    /// What of each round was taken.
+    sent: BTreeMap<u32, Arc<[u8]>>,
+    reports: Reports,
+}
+
+impl Poster {
+    /// Posts what is not there yet.
+    async fn bring(&mut self, files: &Files) -> Result<(), Refused> {
+        let output = self.address.output();
+        for (round, content) in rounds(files) {
+            if content.is_empty() || self.sent.get(&round) == Some(&content) {
+                continue;
+            }
+            let posted = self
+                .address
+                .post(Some(round), File::media_type("games.pgn"), content.to_vec())
+                .await;
+            if let Err(refused) = posted {
+                if self.reports.problems(&output, vec![refused.problem.clone()]) {
+                    tracing::warn!("{output}: {}; it is tried again", refused.problem);
+                }
+                return Err(refused);
+            }
+            if self.reports.done(&output, wall_time(), format!("round {round}")) {
+                tracing::info!("{output} takes games again");
+            }
+            self.sent.insert(round, content);
+        }
+        Ok(())
+    }
+}
