@@ -232,6 +232,75 @@ async fn a_round_is_on_lichess_on_disk_and_on_the_web_without_a_click() {
     });
 }
 
+/// Four boards of a Chess960 round; on the third a knight makes a move that no knight can make, and nobody objects.
+#[tokio::test]
+async fn a_chess960_round_with_an_illegal_move_that_stands_is_right_on_lichess() {
+    const START: &str = "bbqrkrnn/pppppppp/8/8/8/8/PPPPPPPP/BBQRKRNN w KQkq - 0 1";
+    const GAMES: [&str; 4] = [
+        "1. Nf3 Nf6 2. Ng3 Ng6 3. O-O e6 4. e3 d5 5. d4 Nd7 1/2-1/2",
+        "1. e4 e5 2. Ng3 Ng6 3. Nf3 Nf6 4. d3 d6 5. O-O h6 6. h3 c6 1-0",
+        "1. Nf3 Nf6 2. Ng3 Ng6 3. e3 e6 4. Nf3f5 d5 5. d4 Nd7 6. h3 h6 1-0",
+        "1. d4 d5 2. Nf3 Nf6 3. Ng3 Ng6 4. e3 e6 5. O-O O-O 6. a3 a6 0-1",
+    ];
+    let lichess = Lichess::start([(4, Trouble::Forgets)]).await;
+    let hall = Hall::open(GAMES.len(), &lichess, "start = \"bbqrkrnn\"");
+    let (mut pairings, mut pgn) = ("round,board,white,black\n".to_owned(), String::new());
+    for (table, moves) in (1..).zip(GAMES) {
+        let _ = writeln!(pairings, "5,{table},White {table},Black {table}");
+        let _ = write!(
+            pgn,
+            "[White \"a\"]\n[Black \"b\"]\n[Variant \"Chess960\"]\n[SetUp \"1\"]\n[FEN \"{START}\"]\n\n{moves}\n\n"
+        );
+    }
+    std::fs::write(hall.path().join("round.csv"), pairings).expect("pairings");
+    std::fs::write(hall.path().join("game.pgn"), pgn).expect("games");
+    let daemon = hall.daemon();
+    let emulate = [
+        "emulate", "--boards", "4", "--hands", "calm", "--pgn", "game.pgn", "--links", "links", "--speed",
+        "8",
+    ];
+    let _boards = Program::start(hall.path(), &emulate);
+    let is_over = async || {
+        lichess.see(|held| {
+            let boards = held.rounds.get("Round 5");
+            boards.is_some_and(|boards| boards.iter().all(|board| board.tags["Result"] != "*"))
+        })
+    };
+    until("all results", 180, &hall, is_over).await;
+    let games = hall.played();
+    lichess.see(|held| {
+        assert!(!held.crowded && held.refused.is_empty(), "{:?}", held.refused);
+        assert!(held.premature.is_empty(), "{:?}", held.premature);
+        let boards = &held.rounds["Round 5"];
+        assert_eq!(boards.len(), GAMES.len());
+        for (table, (chapter, acted)) in (1..).zip(boards.iter().zip(GAMES)) {
+            let tag = |name: &str| chapter.tags[name].as_str();
+            assert_eq!(
+                (tag("White"), tag("Variant")),
+                (&*format!("White {table}"), "Chess960")
+            );
+            assert_eq!(
+                tag("Result"),
+                acted.rsplit(' ').next().expect("a result"),
+                "{table}"
+            );
+            let legal = acted.split(" 4. Nf3f5").next().expect("moves");
+            let legal: Vec<&str> = legal
+                .split(' ')
+                .filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic() || c == 'O'))
+                .collect();
+            assert_eq!(chapter.moves, legal, "{table}");
+            assert_eq!(chapter.clocks, games[tag("Round")].clocks, "{table}");
+            assert!(
+                chapter.clocks.iter().all(Option::is_some),
+                "{table}: {:?}",
+                chapter.clocks
+            );
+        }
+    });
+    daemon.stop();
+}
+
 /// Sixty boards of all kinds of hands, and a Lichess that has its days.
 #[tokio::test]
 async fn sixty_boards_are_right_on_a_lichess_that_has_its_days() {

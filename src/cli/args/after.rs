@@ -82,7 +82,8 @@ a terminal, one block of text is printed per move. Ctrl-C ends the demo.";
 pub(super) const EMULATE: &str = "\
 The boards are virtual: any program that reads boards can open the ports printed at the start. They speak
 the protocol of DGT-compatible boards, with the timing of scan, line and clock. A higher speed shortens
-the time that players think, not the movements of their hands, so that nothing impossible is seen.
+the time that players think, not the movements of their hands, so that nothing impossible is seen. An
+illegal move in the PGN is made, and stands, if it is written from where to where, as in Ng1g3.
 
 While it runs, you can type faults: unplug, plug, garbage, silent, heard, dead, alive, clock-lost, clock,
 each with the number of a board or `all`; `help` explains them. Ctrl-C ends it and removes the links. To

@@ -106,13 +106,18 @@ impl Visitor for Scribe {
             position,
             script,
         } = draft;
-        match san.san.to_move(position) {
-            Ok(m) => {
+        let legal = san.san.to_move(position).ok().map(|m| {
+            let mut after = position.clone();
+            after.play_unchecked(m);
+            (m, after)
+        });
+        match legal.or_else(|| plies::illegal(position, &san.san)) {
+            Some((m, after)) => {
                 script.plies.push(plies::ply(position, m));
-                position.play_unchecked(m);
+                *position = after;
                 ControlFlow::Continue(())
             }
-            Err(_) => {
+            None => {
                 let number = position.fullmoves();
                 let dots = position.turn().fold_wb(".", "...");
                 ControlFlow::Break(Err(anyhow::anyhow!(
@@ -154,6 +159,8 @@ fn position(fen: &str) -> Result<Chess> {
 
 #[cfg(test)]
 mod tests {
+    use shakmaty::Square;
+
     use super::*;
 
     #[test]
@@ -186,6 +193,22 @@ mod tests {
             Some(kiebitz_protocol::Piece::BlackBishop)
         );
         assert_eq!(games[0].script.ending, Ending::Draw);
+    }
+
+    #[test]
+    fn an_illegal_move_that_says_from_where_is_made_and_stands() {
+        let pgn = "1. e4 e5 2. Ng1g3 Nb8c6 3. Ng3f5 *\n";
+        let games = read(pgn.as_bytes()).unwrap();
+        let plies = &games[0].script.plies;
+        assert_eq!(plies.len(), 5);
+        assert_eq!(
+            (plies[2].from, plies[2].to),
+            (plies::field(Square::G1), plies::field(Square::G3))
+        );
+        for refused in ["2. Ng3", "2. Nf1g3", "2. Ng8f6", "2. Ng1e2 Ke8e7 3. Bf1e2"] {
+            let pgn = format!("1. e4 e5 {refused} *\n");
+            assert!(read(pgn.as_bytes()).is_err(), "{refused}");
+        }
     }
 
     #[test]

@@ -2,7 +2,11 @@
 
 use kiebitz_hardware::emulator::hand::{self, Ply};
 use kiebitz_protocol::{Color as WireColor, Dump, Field, Piece as WirePiece, PieceKind};
-use shakmaty::{Board, CastlingSide, Chess, Color, Move, Piece, Position, Role, Square};
+use shakmaty::san::San;
+use shakmaty::{
+    Board, CastlingMode, CastlingSide, Chess, Color, EnPassantMode, Move, Piece, Position, PositionError,
+    Role, Square,
+};
 
 /// What the move `m` in `position` does to the pieces.
 #[must_use]
@@ -39,6 +43,51 @@ pub fn ply(position: &Chess, m: Move) -> Ply {
         // Standard chess has no drops.
         Move::Put { to, .. } => quiet(to, to),
     }
+}
+
+/// A move that the Laws do not allow, written from where to where as in `Ng1g3`, and the position in which it stands.
+/// `None`: the piece is not there, one of the mover's own stands in the way, or nobody could play on.
+#[must_use]
+pub fn illegal(position: &Chess, san: &San) -> Option<(Move, Chess)> {
+    let San::Normal {
+        role,
+        file: Some(file),
+        rank: Some(rank),
+        to,
+        promotion,
+        ..
+    } = *san
+    else {
+        return None;
+    };
+    let (from, turn) = (Square::from_coords(file, rank), position.turn());
+    let there = position.board().piece_at(to);
+    if position.board().piece_at(from) != Some(role.of(turn))
+        || there.is_some_and(|piece| piece.color == turn)
+    {
+        return None;
+    }
+    let mut setup = position.to_setup(EnPassantMode::Always);
+    setup.board.discard_piece_at(from);
+    setup.board.set_piece_at(to, promotion.unwrap_or(role).of(turn));
+    setup.turn = !turn;
+    setup.ep_square = None;
+    if turn.is_black() {
+        setup.fullmoves = setup.fullmoves.saturating_add(1);
+    }
+    let mode = CastlingMode::detect(&setup);
+    let after = setup
+        .position::<Chess>(mode)
+        .or_else(PositionError::ignore_invalid_castling_rights)
+        .or_else(PositionError::ignore_impossible_check);
+    let m = Move::Normal {
+        role,
+        from,
+        capture: there.map(|piece| piece.role),
+        to,
+        promotion,
+    };
+    Some((m, after.ok()?))
 }
 
 /// A placement as the fields of a board with the connector on White's left.
@@ -104,7 +153,7 @@ mod tests {
             "4k3/8/8/8/3pP3/8/1p6/R1B1K2R b KQ e3 0 1",
         ] {
             let setup: shakmaty::fen::Fen = fen.parse().unwrap();
-            let position: Chess = setup.into_position(shakmaty::CastlingMode::Standard).unwrap();
+            let position: Chess = setup.into_position(CastlingMode::Standard).unwrap();
             for m in position.legal_moves() {
                 let mut standing = dump(position.board());
                 let ply = ply(&position, m);

@@ -43,6 +43,8 @@ pub(crate) struct Held {
     pub(crate) refused: Vec<String>,
     /// Two requests came at once.
     pub(crate) crowded: bool,
+    /// Games that were there before anybody could know their start position, as that of another one.
+    pub(crate) premature: Vec<String>,
 }
 
 /// What goes wrong with the push of a number.
@@ -216,6 +218,18 @@ impl Lichess {
                 format!("[{game}")
             };
             let read = read(&game);
+            let tags = read
+                .as_ref()
+                .map_or_else(|(tags, _)| tags, |chapter| &chapter.tags);
+            let is_chess960 = tags.get("Variant").is_some_and(|variant| variant == "Chess960");
+            let is_known = boards
+                .iter()
+                .find(|board| board.tags.get("GameId") == tags.get("GameId"));
+            if is_known.is_some_and(|board| board.tags.get("FEN") != tags.get("FEN"))
+                || is_chess960 != tags.contains_key("FEN")
+            {
+                held.premature.push(format!("{tags:?}"));
+            }
             let (chapter, error) = match read {
                 Ok(chapter) => (chapter, None),
                 Err((tags, error)) => (
