@@ -39,6 +39,8 @@ pub fn public_pgn(record: &GameRecord) -> String {
 /// What is known of a game of a round beside its record.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OfRound<'b> {
+    /// The round and the table.
+    pub(crate) place: (u32, u32),
     /// What the game is called from before its first move until long after its last.
     pub(crate) id: &'b str,
     /// The event's name, where the game does not have it.
@@ -71,6 +73,7 @@ pub(crate) fn broadcast_pgn(record: &GameRecord, known: OfRound<'_>) -> String {
     let heading = Heading {
         event: of_game.event.or(known.event),
         site: of_game.site.or(known.site),
+        place: (Some(known.place.0), Some(known.place.1)),
         id: Some(known.id),
         clock: known
             .clock
@@ -86,7 +89,7 @@ pub(crate) fn unplayed_pgn(game: Unplayed<'_>, known: OfRound<'_>) -> String {
         event: known.event,
         site: known.site,
         date: game.date.map(str::to_owned),
-        round: None,
+        place: (Some(known.place.0), Some(known.place.1)),
         players: Some(game.players),
         result: game.result,
         reason: (game.result != GameResult::Unknown).then_some(EndReason::Default),

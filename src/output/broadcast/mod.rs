@@ -321,6 +321,7 @@ impl Broadcast {
     fn pgn(&self, of_round: Option<&Round>, slot: &Slot<'_>) -> Option<String> {
         let id = self.id_of(slot);
         let known = pgn::OfRound {
+            place: (slot.round, slot.table),
             id: &id,
             event: self.name(),
             site: self.site(),

@@ -1,6 +1,9 @@
 //! The rounds of an event: its pairings, each with the game that is played for it.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use kiebitz_hardware::Timestamp;
 
 use super::game::Shown;
 use crate::events::{EndReason, GameResult, Players};
@@ -45,8 +48,8 @@ impl Slot<'_> {
 /// All rounds, each in the order of its tables.
 ///
 /// A game belongs to the pairing whose round and table it has. Where it was begun anew, the last one counts. Without any
-/// pairings, as in a club that has no file of them, all boards are tables of a round: the one that the game has by the
-/// times at which rounds begin, else the first.
+/// pairings, as in a club that has no file of them, all boards are [tables](free_tables) of a round: the one that the game
+/// has by the times at which rounds begin, else the first.
 pub(in crate::output) fn rounds<'s>(
     tournament: &'s Tournament,
     games: impl IntoIterator<Item = &'s Shown>,
@@ -64,17 +67,18 @@ pub(in crate::output) fn rounds<'s>(
             }
         }
     }
-    let is_free = tournament.rounds.is_empty();
+    let games: Vec<&Shown> = games.into_iter().collect();
+    let free = tournament.rounds.is_empty().then(|| free_tables(&games));
     for game in games {
-        let place = match game.place() {
-            (Some(round), Some(table)) => (round, table),
-            (round, None) if is_free => {
-                let Some(table) = table_of(&game.record.board) else {
+        let place = match (game.place(), &free) {
+            ((Some(round), Some(table)), _) => (round, table),
+            ((round, table), Some(free)) => {
+                let Some(table) = table.or_else(|| free.get(&*game.record.board).copied()) else {
                     continue;
                 };
                 (round.unwrap_or(1), table)
             }
-            _ => continue,
+            ((_, _), None) => continue,
         };
         let slot = slots.entry(place).or_insert(Slot {
             round: place.0,
@@ -91,6 +95,31 @@ pub(in crate::output) fn rounds<'s>(
         rounds.entry(round).or_default().push(slot);
     }
     rounds
+}
+
+/// The tables of boards that nobody is paired on: the numbers at the end of their names. Boards without one, or with one
+/// that another board has, come after those, in the order in which they were first played on.
+fn free_tables<'s>(games: &[&'s Shown]) -> BTreeMap<&'s str, u32> {
+    let mut boards: BTreeMap<&str, Timestamp> = BTreeMap::new();
+    for game in games {
+        let first = boards.entry(&game.record.board).or_insert(game.record.started);
+        *first = game.record.started.min(*first);
+    }
+    let mut tables: BTreeMap<u32, &str> = BTreeMap::new();
+    let mut others = Vec::new();
+    for (board, first) in boards {
+        match table_of(board).map(|table| tables.entry(table)) {
+            Some(Entry::Vacant(entry)) => {
+                entry.insert(board);
+            }
+            Some(Entry::Occupied(_)) | None => others.push((first, board)),
+        }
+    }
+    others.sort_unstable();
+    let last = tables.keys().next_back().copied().unwrap_or_default();
+    let numbered = tables.into_iter().map(|(table, board)| (board, table));
+    let others = (last + 1..).zip(others).map(|(table, (_, board))| (board, table));
+    numbered.chain(others).collect()
 }
 
 /// Whether a game takes the place of another one of the same pairing: the later one does, unless it was broken off before

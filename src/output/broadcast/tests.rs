@@ -303,11 +303,47 @@ fn without_pairings_every_board_is_a_table() {
     let mut broadcast = broadcast(0);
     broadcast.pair(Arc::default());
     let unnamed = |board| event(board, 1, started(START, Variant::Standard));
-    take(&mut broadcast, &[unnamed(12), unnamed(7)]);
-    broadcast.advance(at(1));
+    // One is called by its port, and one in another hall by a number that is taken.
+    let called = |name: &str, second| Event {
+        board: name.to_owned(),
+        game: Some(name.to_owned()),
+        ..event(0, second, started(START, Variant::Standard))
+    };
+    let events = [
+        called("south/board-7", 3),
+        called("ttyACM0", 2),
+        unnamed(12),
+        unnamed(7),
+    ];
+    take(&mut broadcast, &events);
+    broadcast.advance(at(3));
     let games = text(&mut broadcast, "round-1/games.pgn");
-    let boards: Vec<&str> = games.lines().filter(|line| line.starts_with("[Board ")).collect();
-    assert_eq!(boards, ["[Board \"7\"]", "[Board \"12\"]"]);
+    let tags = |name: &str| {
+        let lines = games.lines().filter(|line| line.starts_with(name));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        tags("[Round "),
+        [
+            "[Round \"1.7\"]",
+            "[Round \"1.12\"]",
+            "[Round \"1.13\"]",
+            "[Round \"1.14\"]"
+        ]
+    );
+    assert_eq!(
+        tags("[Board "),
+        [
+            "[Board \"7\"]",
+            "[Board \"12\"]",
+            "[Board \"13\"]",
+            "[Board \"14\"]"
+        ]
+    );
+    assert_eq!(
+        broadcast.rounds()[&1][2].game.map(|game| &*game.record.board),
+        Some("ttyACM0")
+    );
 }
 
 /// A game that has no place among the pairings is nobody's: players who try something out before the round.

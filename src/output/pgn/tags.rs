@@ -20,7 +20,8 @@ pub(super) struct Heading<'h> {
     pub(super) site: Option<&'h str>,
     /// As in "2026-11-23".
     pub(super) date: Option<String>,
-    pub(super) round: Option<u32>,
+    /// Its round and its table.
+    pub(super) place: (Option<u32>, Option<u32>),
     pub(super) players: Option<&'h Players>,
     pub(super) result: GameResult,
     pub(super) reason: Option<EndReason>,
@@ -41,12 +42,16 @@ impl<'h> Heading<'h> {
     /// Of a game that was started; `has_start`: readers take its start position.
     pub(super) fn of(record: &'h GameRecord, has_start: bool) -> Self {
         let started = time_text(record.started);
+        let players = record.players.as_ref();
+        let (round, table) = players
+            .map(|players| (players.round, players.table))
+            .unwrap_or_default();
         Self {
             event: record.event.as_deref(),
             site: record.site.as_deref(),
             date: started.split('T').next().map(str::to_owned),
-            round: record.round,
-            players: record.players.as_ref(),
+            place: (round.or(record.round), table),
+            players,
             result: record.result,
             reason: record.reason,
             board: Some(&record.board),
@@ -78,9 +83,8 @@ impl<'h> Heading<'h> {
     /// The Seven Tag Roster, which every game has, and the board.
     fn roster(&self) -> Vec<(&'static str, String)> {
         let known = |value: Option<&str>| value.unwrap_or(UNKNOWN).to_owned();
-        let place = self.players.map(|players| (players.round, players.table));
-        let (round, table) = place.unwrap_or_default();
-        let round = match (round.or(self.round), table) {
+        let (round, table) = self.place;
+        let round = match (round, table) {
             (Some(round), Some(table)) => format!("{round}.{table}"),
             (Some(round), None) => round.to_string(),
             (None, _) => UNKNOWN.to_owned(),
