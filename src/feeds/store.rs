@@ -17,6 +17,7 @@ use object_store::{
     Attribute, Attributes, ClientOptions, ObjectStore, ObjectStoreExt, PutOptions, RetryConfig,
 };
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use tokio::task::JoinSet;
 
 use super::Snapshot;
 use crate::config::{Publish, Target};
@@ -38,6 +39,11 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// A server that takes longer for a file is not there.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// So many files are on their way to a bucket at a time: each of its answers takes a while, and a hundred games have
+/// two hundred files.
+const TO_A_BUCKET: usize = 16;
+/// Between two visits to a server, which may want to be paid for each file.
+const SERVER_PAUSE: Duration = Duration::from_secs(1);
 
 impl Place {
     pub(super) const fn new(target: Target, settings: Publish) -> Self {
@@ -81,6 +87,9 @@ impl Place {
             if files.changed().await.is_err() {
                 return;
             }
+            if !matches!(self.target, Target::Folder(_)) {
+                tokio::time::sleep(SERVER_PAUSE).await;
+            }
         }
     }
 
@@ -90,24 +99,14 @@ impl Place {
             Some(store) => store,
             None => store.insert(self.open()?),
         };
-        let mut count = 0;
-        // A round's list names its games: those come first.
-        let mut due: Vec<(&Arc<str>, &File)> = files
+        let due = files
             .iter()
             .filter(|(path, file)| self.put.get(*path) != Some(file))
-            .collect();
-        due.sort_by_key(|(path, _)| (is_list(path), (*path).clone()));
-        for (path, file) in due {
-            let content = bytes::Bytes::copy_from_slice(&file.content);
-            let to = Path::from(&**path);
-            let put = store.put_opts(&to, content.into(), self.options(path, file));
-            let put = tokio::time::timeout(PATIENCE, put)
-                .await
-                .context("it does not answer")?;
-            put.with_context(|| format!("cannot put {path}"))?;
-            self.put.insert(Arc::clone(path), file.clone());
-            count += 1;
-        }
+            .map(|(path, file)| (Arc::clone(path), file.clone()));
+        // A round's list names its games: those come first.
+        let (lists, games): (Vec<_>, Vec<_>) = due.partition(|(path, _)| is_list(path));
+        let mut count = self.put_all(store, games).await?;
+        count += self.put_all(store, lists).await?;
         let gone: Vec<Arc<str>> = self
             .put
             .keys()
@@ -126,6 +125,36 @@ impl Place {
             count += 1;
         }
         Ok(count)
+    }
+
+    /// Puts these files there, in any order. Returns how many they are.
+    async fn put_all(&mut self, store: &Arc<dyn ObjectStore>, due: Vec<(Arc<str>, File)>) -> Result<usize> {
+        let at_once = match self.target {
+            Target::Bucket { .. } => TO_A_BUCKET,
+            Target::Folder(_) | Target::WebDav(_) => 1,
+        };
+        let (mut count, mut due, mut failed) = (0, due.into_iter(), None);
+        let mut running = JoinSet::new();
+        loop {
+            while failed.is_none()
+                && running.len() < at_once
+                && let Some((path, file)) = due.next()
+            {
+                let options = self.options(&path, &file);
+                running.spawn(put(Arc::clone(store), path, file, options));
+            }
+            match running.join_next().await {
+                None => break,
+                Some(Ok(Ok((path, file)))) => {
+                    self.put.insert(path, file);
+                    count += 1;
+                }
+                // What else is on its way may be taken.
+                Some(Ok(Err(error))) => failed = failed.or(Some(error)),
+                Some(Err(error)) => failed = failed.or(Some(error.into())),
+            }
+        }
+        failed.map_or(Ok(count), Err)
     }
 
     /// What a server tells those who ask for a file. A folder tells nothing.
@@ -186,6 +215,22 @@ impl Place {
             }
         })
     }
+}
+
+/// Puts a file there, and returns it.
+async fn put(
+    store: Arc<dyn ObjectStore>,
+    path: Arc<str>,
+    file: File,
+    options: PutOptions,
+) -> Result<(Arc<str>, File)> {
+    let content = bytes::Bytes::copy_from_slice(&file.content);
+    let to = Path::from(&*path);
+    let put = tokio::time::timeout(PATIENCE, store.put_opts(&to, content.into(), options));
+    put.await
+        .context("it does not answer")?
+        .with_context(|| format!("cannot put {path}"))?;
+    Ok((path, file))
 }
 
 /// Whether a file says what there is, so that it must not be there before that.

@@ -1,5 +1,6 @@
 //! A round from the pairing file to the world: emulated boards, the built program, and those who get what it broadcasts.
 
+mod bucket;
 pub(crate) mod lichess;
 mod webhook;
 
@@ -14,6 +15,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::mosquitto::free_port;
+use crate::readers::pgn_extract_plays;
 use crate::spectators::Program;
 use lichess::{Chapter, Lichess, TOKEN, Trouble};
 
@@ -362,5 +364,6 @@ async fn sixty_boards_are_right_on_a_lichess_that_has_its_days() {
         }
         assert_eq!(boards[6].tags["White"], "White 7, Wilma");
     });
+    pgn_extract_plays(&hall.on_disk("round-1/games.pgn"));
     drop(daemon);
 }

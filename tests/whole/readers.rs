@@ -39,7 +39,11 @@ fn number_of(games: &str) -> usize {
 
 #[test]
 fn pgn_extract_plays_every_game() {
-    let games = games();
+    pgn_extract_plays(&games());
+}
+
+/// pgn-extract plays all games of a text without a complaint.
+pub(crate) fn pgn_extract_plays(games: &str) {
     let mut child = Command::new(program())
         .arg("-r")
         .stdin(Stdio::piped())
@@ -52,7 +56,7 @@ fn pgn_extract_plays_every_game() {
     drop(stdin);
     let output = child.wait_with_output().expect("it ends");
     let said = String::from_utf8_lossy(&output.stderr);
-    let number = number_of(&games);
+    let number = number_of(games);
     assert!(
         said.contains(&format!("{number} games matched out of {number}.")),
         "{said}"

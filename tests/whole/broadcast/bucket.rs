@@ -1,0 +1,118 @@
+//! A bucket of a real S3-compatible server, which is locked at first and then away for a while.
+
+use std::net::SocketAddr;
+use std::path::Path;
+
+use hyper::server::conn::http1;
+use hyper_util::rt::TokioIo;
+use object_store::aws::AmazonS3Builder;
+use object_store::{Attribute, ObjectStoreExt};
+use s3s::auth::SimpleAuth;
+use s3s::service::S3ServiceBuilder;
+use s3s_fs::FileSystem;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+use super::lichess::Lichess;
+use super::{Hall, until};
+
+const KEY: (&str, &str) = ("kiebitz", "open-sesame");
+
+/// Serves the buckets in a folder.
+async fn serve(folder: &Path, at: SocketAddr) -> (SocketAddr, JoinHandle<()>) {
+    let mut builder = S3ServiceBuilder::new(FileSystem::new(folder).expect("a folder"));
+    builder.set_auth(SimpleAuth::from_single(KEY.0, KEY.1));
+    let service = builder.build();
+    let listener = TcpListener::bind(at).await.expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let task = tokio::spawn(async move {
+        let mut connections = tokio::task::JoinSet::new();
+        while let Ok((stream, _)) = listener.accept().await {
+            let serving = http1::Builder::new().serve_connection(TokioIo::new(stream), service.clone());
+            connections.spawn(serving);
+        }
+    });
+    (address, task)
+}
+
+#[tokio::test]
+async fn a_bucket_gets_the_round_as_soon_as_it_takes_it() {
+    let lichess = Lichess::start([]).await;
+    let hall = Hall::open(1, &lichess, "");
+    let folder = hall.path().join("buckets");
+    std::fs::create_dir_all(folder.join("chess")).expect("a bucket");
+    let (address, server) = serve(&folder, ([127, 0, 0, 1], 0).into()).await;
+    let config = std::fs::read_to_string(hall.path().join("kiebitz.toml")).expect("a configuration");
+    let key_file = hall.path().join("key");
+    let to = format!(
+        "[publish]\ns3_endpoint = \"http://{address}\"\ns3_region = \"eu-central-1\"\ns3_key_file = {key_file:?}\n\
+         to = [\"s3://chess/2026/open\", "
+    );
+    let config = config
+        .replace("[publish]\nto = ", &to)
+        .replace("/live\"\n", "/live\"]\n");
+    std::fs::write(hall.path().join("kiebitz.toml"), config).expect("a configuration");
+    std::fs::write(&key_file, format!("{}\nwrong\n", KEY.0)).expect("a key");
+    let pairings = "board,round,white,black\n1,3,Adler,Berg\n2,3,Clausen,Dorn\n";
+    std::fs::write(hall.path().join("round.csv"), pairings).expect("pairings");
+    let daemon = hall.daemon();
+    until("the wrong key is said", 20, &hall, async || {
+        hall.log()
+            .contains("s3://chess/2026/open does not get what happens")
+    })
+    .await;
+    assert!(
+        hall.on_disk("round-3/games.pgn").contains("Adler"),
+        "others are not held up"
+    );
+    std::fs::write(&key_file, format!("{}\n{}\n", KEY.0, KEY.1)).expect("a key");
+    let there =
+        |path: &str| std::fs::read_to_string(folder.join("chess/2026/open").join(path)).unwrap_or_default();
+    until("the files", 60, &hall, async || {
+        there("tournament.json").contains("rounds") && there("round-3/games.pgn").contains("Clausen")
+    })
+    .await;
+    assert_eq!(there("round-3/games.pgn"), hall.on_disk("round-3/games.pgn"));
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let store = AmazonS3Builder::new()
+        .with_bucket_name("chess")
+        .with_endpoint(format!("http://{address}"))
+        .with_allow_http(true)
+        .with_access_key_id(KEY.0)
+        .with_secret_access_key(KEY.1)
+        .build()
+        .expect("a client");
+    let games = store
+        .get(&"2026/open/round-3/games.pgn".into())
+        .await
+        .expect("an object");
+    let told = |attribute| {
+        games
+            .attributes
+            .get(&attribute)
+            .map(|value| value.as_ref().to_owned())
+    };
+    assert_eq!(
+        told(Attribute::ContentType).as_deref(),
+        Some("application/vnd.chess-pgn; charset=utf-8")
+    );
+    assert_eq!(
+        told(Attribute::CacheControl).as_deref(),
+        Some("public, max-age=3")
+    );
+
+    server.abort();
+    assert!(server.await.is_err(), "it was stopped");
+    std::fs::write(hall.path().join("round.csv"), pairings.replace("Dorn", "Duda")).expect("pairings");
+    until("the correction on the disk", 20, &hall, async || {
+        hall.on_disk("round-3/games.pgn").contains("Duda")
+    })
+    .await;
+    assert!(there("round-3/games.pgn").contains("Dorn"));
+    let (_, _server) = serve(&folder, address).await;
+    until("the correction in the bucket", 90, &hall, async || {
+        there("round-3/games.pgn").contains("Duda")
+    })
+    .await;
+    daemon.stop();
+}
