@@ -329,26 +329,25 @@ async fn a_broker_that_wants_a_client_certificate_gets_it() {
     club.online().await;
 }
 
-/// A file with the users of the broker.
-fn users(directory: &Path) -> PathBuf {
-    let file = directory.join("users");
-    let made = Command::new("mosquitto_passwd")
-        .args(["-b", "-c"])
-        .arg(&file)
-        .args(["club", PASSWORD])
-        .output();
-    assert!(
-        made.expect("mosquitto_passwd comes with mosquitto")
-            .status
-            .success()
-    );
-    file
+/// Makes a file with users of a broker, all with the same password.
+pub(crate) fn make_users(file: &Path, users: &[&str], password: &str) {
+    fs::write(file, "").expect("a file");
+    for user in users {
+        let made = Command::new("mosquitto_passwd")
+            .arg("-b")
+            .arg(file)
+            .args([user, password])
+            .output();
+        let made = made.expect("mosquitto_passwd comes with mosquitto");
+        assert!(made.status.success());
+    }
 }
 
 #[tokio::test]
 async fn the_password_comes_from_a_file_or_from_systemd_and_is_in_no_log() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let users = users(directory.path());
+    let users = directory.path().join("users");
+    make_users(&users, &["club"], PASSWORD);
     let club = Club::open(&format!(
         "allow_anonymous false\npassword_file {}",
         users.display()

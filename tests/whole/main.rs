@@ -43,6 +43,7 @@ mod first_minutes;
 #[cfg(unix)]
 mod fuzzed;
 mod games;
+mod halls;
 mod hands;
 #[cfg(target_os = "linux")]
 mod hub;
