@@ -235,7 +235,9 @@ async fn put(
 
 /// Whether a file says what there is, so that it must not be there before that.
 fn is_list(path: &str) -> bool {
-    path.ends_with("index.json") || path.ends_with("tournament.json")
+    ["index.json", "tournament.json", "wall.json"]
+        .iter()
+        .any(|list| path.ends_with(list))
 }
 
 /// A user and a secret, in a line each.

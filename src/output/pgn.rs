@@ -209,6 +209,13 @@ fn first_turn(start_fen: &str) -> (u32, Color) {
     })
 }
 
+/// The number that a ply, counted from 1, has in a score sheet.
+pub(crate) fn move_number(start_fen: &str, ply: u32) -> u32 {
+    let (first, turn) = first_turn(start_fen);
+    let before = ply.saturating_sub(1).saturating_add(u32::from(turn.is_black()));
+    first.saturating_add(before / 2)
+}
+
 /// The result as PGN can say it: it has no word for a game that both lose, or that one loses and the other draws.
 pub(crate) const fn result(result: GameResult) -> &'static str {
     match result {
@@ -273,7 +280,8 @@ impl Lines {
 /// The longest line of the export format, in characters.
 const WIDTH: usize = 79;
 const UNKNOWN: &str = "?";
-const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+/// The usual start position.
+pub(crate) const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
 #[cfg(test)]
 mod tests;

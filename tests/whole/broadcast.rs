@@ -204,12 +204,15 @@ async fn a_round_is_on_lichess_on_disk_and_on_the_web_without_a_click() {
         .collect();
     names.sort();
     let expected = [
+        "board-1.json",
+        "board-2.json",
         "game-1.json",
         "game-1.pgn",
         "game-2.json",
         "game-2.pgn",
         "games.pgn",
         "index.json",
+        "wall.json",
     ];
     assert_eq!(names, expected, "and nothing half written");
     lichess.see(|held| {

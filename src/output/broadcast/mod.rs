@@ -4,10 +4,12 @@
 //! It is a projection of the events of all boards and of the event's pairings, the same in the daemon, in the hub and in a
 //! replay. Nothing gets in before its time is [due](super::delayed).
 
+mod contents;
 mod files;
 pub(super) mod game;
 pub(super) mod rounds;
 pub(super) mod tree;
+mod wall;
 
 use core::fmt::Write;
 use core::ops::Bound;
@@ -27,7 +29,6 @@ use crate::tournament::{Round, Tournament};
 pub(crate) use files::{File, Files, Life};
 use game::Shown;
 use rounds::Slot;
-use tree::{RoundSummary, TournamentFile};
 
 /// What is known of the event beside its pairings, by the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -63,6 +64,9 @@ struct Written {
     stamp: Stamp,
     pgn: Option<Arc<[u8]>>,
     json: Option<Arc<[u8]>>,
+    /// As the page has it, and its moves.
+    card: String,
+    moves: Option<Arc<[u8]>>,
 }
 
 /// What it was written from, beside the event's own data.
@@ -210,7 +214,7 @@ impl Broadcast {
         for (number, slots) in &rounds {
             let folder = format!("round-{number}/");
             if self.all_changed || self.changed.contains(number) {
-                self.put_round(&folder, slots, &mut files, &mut written);
+                self.put_round(*number, &folder, slots, &mut files, &mut written);
             } else {
                 let from = (Bound::Included(&*folder), Bound::Unbounded);
                 let of_round = self.files.range::<str, _>(from);
@@ -220,6 +224,8 @@ impl Broadcast {
         }
         let summary = serde_json::to_vec(&self.summary(&rounds)).unwrap_or_default();
         files.insert("tournament.json".into(), File::new(summary, Life::Changing));
+        let contents = serde_json::to_vec(&self.contents(&rounds)).unwrap_or_default();
+        files.insert("wall.json".into(), File::new(contents, Life::Changing));
         self.files = files;
         self.written = written;
         self.changed.clear();
@@ -250,6 +256,7 @@ impl Broadcast {
 
     fn put_round(
         &self,
+        number: u32,
         folder: &str,
         slots: &[Slot<'_>],
         files: &mut Files,
@@ -274,27 +281,38 @@ impl Broadcast {
             if let Some(json) = &entry.json {
                 put(&format!("game-{nth}.json"), Arc::clone(json), life);
             }
+            if let Some(moves) = &entry.moves {
+                put(&format!("board-{nth}.json"), Arc::clone(moves), life);
+            }
             written.insert((slot.round, slot.table), entry);
         }
-        let of_round = slots
-            .first()
-            .and_then(|slot| self.tournament.rounds.get(&slot.round));
-        let date = of_round.and_then(|round| round.date.clone());
-        let played = || {
-            slots
-                .iter()
-                .filter_map(|slot| slot.game)
-                .map(|game| game.record.started)
-                .min()
-        };
-        let date = date.or_else(|| played().map(day));
+        let cards = slots
+            .iter()
+            .filter_map(|slot| written.get(&(slot.round, slot.table)));
+        let cards: Vec<&str> = cards.map(|entry| entry.card.as_str()).collect();
+        let date = self.date(number, slots);
         let index = tree::index(date.as_deref(), slots);
-        put(
-            "index.json",
-            index.to_string().into_bytes().into(),
-            Life::Changing,
-        );
+        let head = wall::Head {
+            round: number,
+            date,
+            time_control: self.time_control(number),
+            matches: wall::matches(slots),
+        };
+        let index = index.to_string().into_bytes();
+        put("index.json", index.into(), Life::Changing);
+        put("wall.json", wall::round(&head, &cards).into(), Life::Changing);
         put("games.pgn", games.into(), Life::Changing);
+    }
+
+    /// The day of a round: as paired, else when its first game began.
+    fn date(&self, round: u32, slots: &[Slot<'_>]) -> Option<String> {
+        let paired = self.tournament.rounds.get(&round);
+        let paired = paired.and_then(|round| round.date.clone());
+        let begun = || {
+            let games = slots.iter().filter_map(|slot| slot.game);
+            games.map(|game| game.record.started).min()
+        };
+        paired.or_else(|| begun().map(day))
     }
 
     /// Writes a game, unless it stands as it was written before.
@@ -314,7 +332,15 @@ impl Broadcast {
         let json = slot
             .game
             .map(|game| tree::game(game, clock).to_string().into_bytes().into());
-        Written { stamp, pgn, json }
+        let drawn = self.unplayed_start();
+        let start = pgn.is_some().then(|| drawn.as_deref().unwrap_or(pgn::STANDARD));
+        Written {
+            stamp,
+            card: wall::card(slot, start, clock),
+            moves: slot.game.map(|game| wall::moves(&game.record).into()),
+            pgn,
+            json,
+        }
     }
 
     /// A game as PGN; `None`: not even its start position is known, so that nobody may know of it yet.
@@ -330,11 +356,10 @@ impl Broadcast {
         if let Some(game) = slot.game {
             return Some(pgn::broadcast_pgn(&game.record, known));
         }
-        let start_fen = match &self.facts.start {
-            Some(DrawnStart::Chess960(None)) => return None,
-            Some(DrawnStart::Chess960(Some(placement))) => Some(format!("{placement} w KQkq - 0 1")),
-            Some(DrawnStart::Standard) | None => None,
-        };
+        if self.facts.start == Some(DrawnStart::Chess960(None)) {
+            return None;
+        }
+        let start_fen = self.unplayed_start();
         let players = slot.players()?;
         let control = self.time_control(slot.round);
         Some(pgn::unplayed_pgn(
@@ -350,6 +375,16 @@ impl Broadcast {
             },
             known,
         ))
+    }
+
+    /// The start position that was drawn for all games; `None`: the usual one, or nobody knows.
+    fn unplayed_start(&self) -> Option<String> {
+        match &self.facts.start {
+            Some(DrawnStart::Chess960(placement)) => placement
+                .as_ref()
+                .map(|placement| format!("{placement} w KQkq - 0 1")),
+            Some(DrawnStart::Standard) | None => None,
+        }
     }
 
     /// What a game is called: by its place, which stays when a name is corrected.
@@ -392,48 +427,6 @@ impl Broadcast {
             .clock
             .filter(|_| board.game.as_ref() == Some(&game.record.game))?;
         Some((clock, clock.as_of? + self.delay))
-    }
-
-    fn summary(&self, rounds: &BTreeMap<u32, Vec<Slot<'_>>>) -> TournamentFile<'_> {
-        let of_round = |slots: &Vec<Slot<'_>>| RoundSummary {
-            count: slots.len(),
-            live: slots.iter().filter(|slot| slot.is_live()).count(),
-        };
-        let last = rounds
-            .keys()
-            .next_back()
-            .copied()
-            .unwrap_or_default()
-            .min(MAX_ROUNDS);
-        let summaries = (1..=last).map(|number| rounds.get(&number).map(of_round).unwrap_or_default());
-        let begun = rounds
-            .values()
-            .rev()
-            .find(|slots| slots.iter().any(|slot| slot.game.is_some()));
-        let eboards = begun.into_iter().flatten();
-        let number = match &self.facts.start {
-            Some(DrawnStart::Chess960(Some(placement))) => tree::number_of_start(placement),
-            _ => None,
-        };
-        let name = self.name().unwrap_or_default();
-        TournamentFile {
-            id: name,
-            name,
-            location: self.site(),
-            country: self.tournament.federation.as_deref(),
-            website: None,
-            rules: "STANDARD",
-            chess960: number.unwrap_or(tree::USUAL_START).to_string(),
-            timecontrol: self
-                .tournament
-                .time_control
-                .as_deref()
-                .or(self.facts.time_control.as_deref()),
-            rounds: summaries.collect(),
-            eboards: eboards
-                .map(|slot| slot.game.and_then(|game| game.serial.clone()).unwrap_or_default())
-                .collect(),
-        }
     }
 }
 

@@ -1,3 +1,5 @@
+mod wall;
+
 use serde_json::Value;
 
 use shakmaty::Color;

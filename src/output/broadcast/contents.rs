@@ -1,0 +1,76 @@
+//! What there is: the lists of all rounds.
+
+use std::collections::BTreeMap;
+
+use super::rounds::Slot;
+use super::tree::{self, RoundSummary, TournamentFile};
+use super::{Broadcast, MAX_ROUNDS, wall};
+use crate::laws::DrawnStart;
+
+impl Broadcast {
+    /// `wall.json`.
+    pub(super) fn contents(&self, rounds: &BTreeMap<u32, Vec<Slot<'_>>>) -> wall::Contents<'_> {
+        let line = |(&round, slots): (&u32, &Vec<Slot<'_>>)| {
+            let paired = self.tournament.rounds.get(&round);
+            wall::RoundLine {
+                round,
+                date: paired.and_then(|round| round.date.as_deref()),
+                games: slots.len(),
+                live: slots.iter().filter(|slot| slot.is_live()).count(),
+                over: slots.iter().all(Slot::is_over),
+            }
+        };
+        wall::Contents {
+            event: wall::About {
+                name: self.name(),
+                site: self.site(),
+                delay_ms: u64::try_from(self.delay.as_millis()).unwrap_or(u64::MAX),
+            },
+            rounds: rounds.iter().map(line).collect(),
+            current: wall::current(rounds.iter().map(|(round, slots)| (*round, slots.as_slice()))),
+        }
+    }
+
+    /// `tournament.json`.
+    pub(super) fn summary(&self, rounds: &BTreeMap<u32, Vec<Slot<'_>>>) -> TournamentFile<'_> {
+        let of_round = |slots: &Vec<Slot<'_>>| RoundSummary {
+            count: slots.len(),
+            live: slots.iter().filter(|slot| slot.is_live()).count(),
+        };
+        let last = rounds
+            .keys()
+            .next_back()
+            .copied()
+            .unwrap_or_default()
+            .min(MAX_ROUNDS);
+        let summaries = (1..=last).map(|number| rounds.get(&number).map(of_round).unwrap_or_default());
+        let begun = rounds
+            .values()
+            .rev()
+            .find(|slots| slots.iter().any(|slot| slot.game.is_some()));
+        let eboards = begun.into_iter().flatten();
+        let number = match &self.facts.start {
+            Some(DrawnStart::Chess960(Some(placement))) => tree::number_of_start(placement),
+            _ => None,
+        };
+        let name = self.name().unwrap_or_default();
+        TournamentFile {
+            id: name,
+            name,
+            location: self.site(),
+            country: self.tournament.federation.as_deref(),
+            website: None,
+            rules: "STANDARD",
+            chess960: number.unwrap_or(tree::USUAL_START).to_string(),
+            timecontrol: self
+                .tournament
+                .time_control
+                .as_deref()
+                .or(self.facts.time_control.as_deref()),
+            rounds: summaries.collect(),
+            eboards: eboards
+                .map(|slot| slot.game.and_then(|game| game.serial.clone()).unwrap_or_default())
+                .collect(),
+        }
+    }
+}
