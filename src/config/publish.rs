@@ -19,6 +19,9 @@ pub struct Publish {
     /// Where they are served over HTTP; `None`: nowhere.
     #[serde(default, deserialize_with = "address")]
     pub listen: Option<SocketAddr>,
+    /// Whether the page that shows the games is among the files.
+    #[serde(default = "yes")]
+    pub page: bool,
     /// How much later than they happened moves are seen, at most two hours; `None`: as in the topics for spectators.
     #[serde(default, deserialize_with = "delay")]
     pub delay: Option<Duration>,
@@ -157,6 +160,10 @@ fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::E
     is_id
         .then(|| Some(id.to_owned()))
         .ok_or_else(|| serde::de::Error::custom(wrong))
+}
+
+const fn yes() -> bool {
+    true
 }
 
 fn lichess() -> String {

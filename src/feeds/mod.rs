@@ -8,6 +8,7 @@ mod answers;
 mod lichess;
 mod livechess;
 mod store;
+mod stream;
 mod web;
 mod webhook;
 
@@ -22,7 +23,7 @@ use tokio::task::JoinHandle;
 
 use crate::config::{Config, Lichess, LiveChess, Publish, Sent, Webhook};
 use crate::events::Event;
-use crate::output::broadcast::{Broadcast, EventFacts, Files};
+use crate::output::broadcast::{Broadcast, EventFacts, Files, page};
 use crate::output::livechess::Sight;
 use crate::output::mqtt::is_open_to_all;
 use crate::output::mqtt::payload::ClockPicture;
@@ -161,7 +162,11 @@ impl Feeds {
         };
         let mut tasks = Vec::new();
         if let Some(publish) = settings.publish {
-            let files = follower.show(publish.delay.unwrap_or(settings.delay));
+            let delay = publish.delay.unwrap_or(settings.delay);
+            if publish.page {
+                follower.bring_page(delay);
+            }
+            let files = follower.show(delay);
             for target in &publish.to {
                 let place = store::Place::new(target.clone(), publish.clone());
                 tasks.push(tokio::spawn(place.follow(files.clone(), reports.clone())));
@@ -342,12 +347,22 @@ struct Follower {
 impl Follower {
     /// The files that are seen with that delay.
     fn show(&mut self, delay: Duration) -> Snapshot {
+        self.shown(delay).1.subscribe()
+    }
+
+    /// The page is among them, from the beginning: who comes early waits there.
+    fn bring_page(&mut self, delay: Duration) {
+        let (show, files) = self.shown(delay);
+        show.bring_page();
+        files.send_replace(Arc::new(page::files()));
+    }
+
+    fn shown(&mut self, delay: Duration) -> &mut (Broadcast, watch::Sender<Arc<Files>>) {
         let facts = &self.facts;
-        let (_, sender) = self.shows.entry(delay).or_insert_with(|| {
+        self.shows.entry(delay).or_insert_with(|| {
             let (sender, _) = watch::channel(Arc::default());
             (Broadcast::new(delay, facts.clone()), sender)
-        });
-        sender.subscribe()
+        })
     }
 
     async fn work(mut self) {

@@ -7,22 +7,25 @@ use core::hash::{Hash, Hasher};
 use core::time::Duration;
 use std::collections::hash_map::DefaultHasher;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Router;
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
+use hyper::body::Incoming;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use maud::{DOCTYPE, html};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tower_http::compression::CompressionLayer;
 
-use super::Snapshot;
-use crate::output::broadcast::{File, Files};
+use super::{Snapshot, stream};
+use crate::output::broadcast::{File, Files, page};
 
 /// So many connections are open at a time; others wait. Who has more viewers puts a proxy or a bucket in front.
 const MAX_CONNECTIONS: usize = 256;
@@ -30,6 +33,8 @@ const MAX_CONNECTIONS: usize = 256;
 const PATIENCE: Duration = Duration::from_secs(15);
 /// A connection does not last longer, however slowly it reads.
 const LONGEST: Duration = Duration::from_secs(120);
+/// The same for one on which a page is told what changes. A browser comes again, and misses nothing.
+const LONGEST_STAY: Duration = Duration::from_secs(3600);
 /// Pause before a port that is taken is tried again.
 const RETRY_PAUSE: Duration = Duration::from_secs(10);
 
@@ -40,7 +45,38 @@ pub(super) async fn serve(address: SocketAddr, files: Snapshot) {
     accept(&listener, &router(files), MAX_CONNECTIONS).await;
 }
 
-/// Answers who comes, so many connections at a time. One that becomes a WebSocket is none of them any more.
+/// A connection, as those see it who answer on it.
+#[derive(Debug, Clone)]
+pub(super) struct Connection(Arc<Held>);
+
+#[derive(Debug)]
+struct Held {
+    /// It counts among those that may be open.
+    permit: Mutex<Option<OwnedSemaphorePermit>>,
+    stays: AtomicBool,
+}
+
+impl Connection {
+    pub(super) fn new(permit: Option<OwnedSemaphorePermit>) -> Self {
+        Self(Arc::new(Held {
+            permit: Mutex::new(permit),
+            stays: AtomicBool::new(false),
+        }))
+    }
+
+    /// It may last, and others may come meanwhile: whoever says so counts such connections.
+    pub(super) fn stay(&self) {
+        self.0.stays.store(true, Ordering::Relaxed);
+        let mut permit = self.0.permit.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(permit.take());
+    }
+
+    fn stays(&self) -> bool {
+        self.0.stays.load(Ordering::Relaxed)
+    }
+}
+
+/// Answers who comes, so many connections at a time. One that becomes a WebSocket or a stream is none of them any more.
 pub(super) async fn accept(listener: &TcpListener, router: &Router, connections: usize) {
     let connections = Arc::new(Semaphore::new(connections));
     loop {
@@ -50,9 +86,14 @@ pub(super) async fn accept(listener: &TcpListener, router: &Router, connections:
         match listener.accept().await {
             Ok((stream, _)) => {
                 let router = router.clone();
+                let connection = Connection::new(Some(permit));
                 tokio::spawn(async move {
-                    let _ = tokio::time::timeout(LONGEST, answer(stream, router)).await;
-                    drop(permit);
+                    let answering = answer(stream, router, connection.clone());
+                    tokio::pin!(answering);
+                    let answered = tokio::time::timeout(LONGEST, &mut answering).await;
+                    if answered.is_err() && connection.stays() {
+                        let _ = tokio::time::timeout(LONGEST_STAY, answering).await;
+                    }
                 });
             }
             // Too many open files, for instance: some are closed in a moment.
@@ -82,8 +123,12 @@ pub(crate) async fn listen(address: SocketAddr, table: &str) -> TcpListener {
     }
 }
 
-async fn answer(stream: TcpStream, router: Router) {
-    let service = TowerToHyperService::new(router);
+async fn answer(stream: TcpStream, router: Router, connection: Connection) {
+    let router = TowerToHyperService::new(router);
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(connection.clone());
+        router.call(request)
+    });
     let mut http = hyper::server::conn::http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
     // Who hangs up in between has what they wanted, or comes again.
@@ -92,8 +137,10 @@ async fn answer(stream: TcpStream, router: Router) {
 }
 
 fn router(files: Snapshot) -> Router {
+    let live = stream::follow(files.clone());
     Router::new()
         .route("/", get(contents))
+        .route("/stream", get(stream::open).with_state(live))
         .route("/meta/{id}", get(meta))
         .route("/get/{id}/{*path}", get(under_id))
         .route("/{*path}", get(file))
@@ -124,7 +171,14 @@ async fn under_id(
 }
 
 async fn file(State(files): State<Snapshot>, Path(path): Path<String>, headers: HeaderMap) -> Response {
-    of(&files, &path, &headers)
+    let mut response = of(&files, &path, &headers);
+    if path == stream::LIST {
+        // Where files alone are served nobody has to ask for a stream to find out that there is none.
+        response
+            .headers_mut()
+            .insert(stream::HEADER, HeaderValue::from_static("stream"));
+    }
+    response
 }
 
 fn of(files: &Snapshot, path: &str, headers: &HeaderMap) -> Response {
@@ -153,6 +207,16 @@ fn of(files: &Snapshot, path: &str, headers: &HeaderMap) -> Response {
     if let Ok(tag) = HeaderValue::from_str(&tag) {
         response.headers_mut().insert(header::ETAG, tag);
     }
+    if path == page::INDEX {
+        for (name, value) in [
+            (header::CONTENT_SECURITY_POLICY, page::CONTENT_SECURITY_POLICY),
+            (header::REFERRER_POLICY, "no-referrer"),
+        ] {
+            response
+                .headers_mut()
+                .insert(name, HeaderValue::from_static(value));
+        }
+    }
     response
 }
 
@@ -179,8 +243,11 @@ fn with_headers(media_type: &'static str, cache: &'static str, mut response: Res
     response
 }
 
-/// What there is, for somebody who opens the address in a browser.
-async fn contents(State(files): State<Snapshot>) -> Response {
+/// The page for somebody who opens the address in a browser, or what there is.
+async fn contents(State(files): State<Snapshot>, headers: HeaderMap) -> Response {
+    if files.borrow().contains_key(page::INDEX) {
+        return of(&files, page::INDEX, &headers);
+    }
     let files: Arc<Files> = Arc::clone(&files.borrow());
     let games = files.keys().filter(|path| path.ends_with("games.pgn"));
     let page = html! {
@@ -229,7 +296,7 @@ mod tests {
             let router = router(snapshot);
             loop {
                 let (stream, _) = listener.accept().await.expect("a caller");
-                tokio::spawn(answer(stream, router.clone()));
+                tokio::spawn(answer(stream, router.clone(), Connection::new(None)));
                 let _ = &sender;
             }
         });

@@ -20,6 +20,8 @@ pub(crate) enum Life {
     Changing,
     /// Its game is over, and so is its round.
     Finished,
+    /// It changes with the program.
+    Program,
 }
 
 impl File {
@@ -36,6 +38,8 @@ impl File {
             Some((_, "json")) => "application/json",
             Some((_, "pgn")) => "application/vnd.chess-pgn; charset=utf-8",
             Some((_, "html")) => "text/html; charset=utf-8",
+            Some((_, "css")) => "text/css; charset=utf-8",
+            Some((_, "js")) => "text/javascript; charset=utf-8",
             _ => "application/octet-stream",
         }
     }
@@ -49,6 +53,7 @@ impl Life {
             Self::Changing => "public, max-age=3",
             // What an arbiter corrects in the evening is to be seen the next day.
             Self::Finished => "public, max-age=43200, immutable",
+            Self::Program => "public, max-age=300",
         }
     }
 }

@@ -7,6 +7,7 @@
 mod contents;
 mod files;
 pub(super) mod game;
+pub(crate) mod page;
 pub(super) mod rounds;
 pub(super) mod tree;
 mod wall;
@@ -50,6 +51,8 @@ pub(crate) struct Broadcast {
     /// All games, by their ids.
     games: BTreeMap<String, Shown>,
     files: Files,
+    /// Those of the page that shows them; none: there is no page.
+    page: Files,
     /// Rounds in which something has changed since the files were made.
     changed: BTreeSet<u32>,
     /// All of them have.
@@ -109,10 +112,17 @@ impl Broadcast {
             boards: BTreeMap::new(),
             games: BTreeMap::new(),
             files: Files::new(),
+            page: Files::new(),
             changed: BTreeSet::new(),
             all_changed: true,
             written: BTreeMap::new(),
         }
+    }
+
+    /// The page that shows the files is among them.
+    pub(crate) fn bring_page(&mut self) {
+        self.page = page::files();
+        self.all_changed = true;
     }
 
     /// These are the pairings from now on.
@@ -210,7 +220,7 @@ impl Broadcast {
         }
         let mut written = core::mem::take(&mut self.written);
         let rounds = self.rounds();
-        let mut files = Files::new();
+        let mut files = self.page.clone();
         for (number, slots) in &rounds {
             let folder = format!("round-{number}/");
             if self.all_changed || self.changed.contains(number) {

@@ -1,0 +1,173 @@
+// A game as one of many: a board, who plays, what the clocks show.
+
+import { Chessground } from "./chessground/chessground.min.js";
+import * as clock from "./clock.js";
+import { button, isCalm, make, mark, say } from "./dom.js";
+import { address, isPinned, pin } from "./options.js";
+import { move, result, score, words } from "./words.js";
+
+const SIDES = ["white", "black"];
+export const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
+
+/** What a board is told of a move, for its two squares. */
+export function squares(uci) {
+  return uci ? [uci.slice(0, 2), uci.slice(2, 4)] : undefined;
+}
+
+/** A board that nobody can move on. */
+export function board(element, placement, uci) {
+  return Chessground(element, {
+    fen: placement,
+    lastMove: squares(uci),
+    viewOnly: true,
+    coordinates: false,
+    disableContextMenu: false,
+    drawable: { enabled: false, visible: false },
+    animation: { enabled: !isCalm(), duration: 180 },
+  });
+}
+
+/** The line of a player: title, name, score and clock; below, smaller, rating, federation and team. */
+export class Side {
+  constructor(side) {
+    this.side = side;
+    this.title = make("abbr", "title");
+    this.name = make("span", "name");
+    this.more = make("span", "more");
+    this.score = make("span", "score");
+    this.clock = make("span", "clock");
+    const who = make("span", "who", {}, this.title, this.name);
+    this.element = make("span", `side ${side}`, {}, make("span", "lines", {}, who, this.more), this.score, this.clock);
+  }
+
+  update(game) {
+    const player = game[this.side];
+    say(this.title, player.title ?? "");
+    say(this.name, player.name ?? words.nobody);
+    say(this.more, [player.rating, player.federation, player.team].filter(Boolean).join(" · "));
+    say(this.score, score(game.result, this.side));
+  }
+
+  /** Shows the clock; returns whether tenths are seen. */
+  draw(shown) {
+    const runs = shown?.running === this.side;
+    say(this.clock, clock.text(clock.left(shown, this.side), runs));
+    this.element.classList.toggle("runs", runs);
+    return clock.hurries(shown, this.side);
+  }
+}
+
+/** A name for an announcement: without the rest after the comma. */
+function short(player) {
+  return player.name?.split(",")[0] ?? words.nobody;
+}
+
+/** A move with its number, as in "23. Nf3" or "23... Nf6". */
+export function numbered(last) {
+  return last ? `${last.number}.${last.color === "white" ? "" : ".."} ${move(last.san)}` : "";
+}
+
+/** What a screen reader says of a game. */
+export function spoken(game) {
+  const times = SIDES.map((side) => clock.text(clock.left(game.clock, side)));
+  const ended = [result(game.result), words.reasons[game.reason]].filter(Boolean).join(", ");
+  const parts = [
+    `${words.board} ${game.table}`,
+    `${short(game.white)}–${short(game.black)}`,
+    numbered(game.last),
+    times.every(Boolean) ? times.join(" – ") : "",
+    ended,
+  ];
+  return parts.filter(Boolean).join(", ");
+}
+
+// Boards that nobody sees are not drawn.
+const seen = new IntersectionObserver(
+  (entries) => {
+    for (const { target, isIntersecting } of entries) target.card.see(isIntersecting);
+  },
+  { rootMargin: "200px" },
+);
+
+export class Card {
+  constructor(pinned) {
+    this.game = null;
+    this.isSeen = false;
+    this.sides = { white: new Side("white"), black: new Side("black") };
+    this.board = make("span", "board");
+    this.unknown = make("span", "unknown", { hidden: "" }, words.hidden);
+    const frame = make("span", "frame", {}, this.board, this.unknown);
+    this.table = make("span", "table");
+    this.last = make("span", "last");
+    this.ended = make("span", "ended");
+    const foot = make("span", "foot", {}, this.table, this.last, this.ended);
+    // What is seen is said in one sentence, by the link that lies over it.
+    const face = make("div", "face", { "aria-hidden": "true" });
+    face.append(this.sides.black.element, frame, this.sides.white.element, foot);
+    this.link = make("a", "open");
+    this.pin = button("pin", "", "☆", () => {
+      pin(this.game.table);
+      this.drawPin();
+      pinned();
+    });
+    this.element = make("li", "card", {}, face, this.link, this.pin);
+    this.element.card = this;
+    seen.observe(this.element);
+  }
+
+  /** Shows a game; touches what has changed alone. */
+  update(game, round) {
+    const isOther = this.game?.table !== game.table;
+    this.game = game;
+    for (const side of SIDES) this.sides[side].update(game);
+    mark(this.link, "href", address(round, game.table));
+    mark(this.link, "aria-label", spoken(game));
+    say(this.table, String(game.table));
+    say(this.last, numbered(game.last));
+    say(this.ended, [result(game.result), words.reasons[game.reason]].filter(Boolean).join(" "));
+    this.element.classList.toggle("live", game.live);
+    this.element.classList.toggle("over", game.result !== "*");
+    if (isOther) this.drawPin();
+    this.draw();
+    this.drawBoard();
+  }
+
+  see(isSeen) {
+    this.isSeen = isSeen;
+    if (!isSeen || !this.game) return;
+    this.drawBoard();
+    this.draw();
+  }
+
+  drawBoard() {
+    const { placement, last } = this.game;
+    this.unknown.hidden = placement !== null;
+    const shown = `${placement} ${last?.uci}`;
+    if (!this.isSeen || placement === null || shown === this.shown) return;
+    this.shown = shown;
+    if (this.ground) this.ground.set({ fen: placement, lastMove: squares(last?.uci) });
+    else this.ground = board(this.board, placement, last?.uci);
+  }
+
+  drawPin() {
+    const pinned = isPinned(this.game.table);
+    mark(this.pin, "aria-pressed", String(pinned));
+    mark(this.pin, "aria-label", `${words.pin} ${this.game.table}`);
+    this.pin.title = `${words.pin} ${this.game.table}`;
+    say(this.pin, pinned ? "★" : "☆");
+  }
+
+  /** Shows the clocks; returns whether tenths are seen. */
+  draw() {
+    if (!this.isSeen || !this.game) return false;
+    const hurries = SIDES.map((side) => this.sides[side].draw(this.game.clock));
+    return hurries.includes(true);
+  }
+
+  /** It is not shown any more. */
+  remove() {
+    seen.unobserve(this.element);
+    this.ground?.destroy();
+    this.element.remove();
+  }
+}

@@ -1,0 +1,210 @@
+// Where the games come from: files, and a stream that says what has changed in them, where there is one.
+
+import { compare } from "./clock.js";
+
+const POLL = 3000;
+/** Who hears nothing for this long has no connection. The stream says something every 15 s. */
+const SILENCE = 40000;
+const MISSED_POLLS = 12000;
+/** After this the stream is tried again, where it was refused. */
+const REFUSED = 60000;
+
+export class Source {
+  /** `shown` is called with what has changed: {list: true} or {round, games} (numbers from 0; null: all of them). */
+  constructor(shown) {
+    this.shown = shown;
+    this.list = null;
+    this.rounds = new Map();
+    this.wanted = null;
+    this.heardAt = Date.now();
+    this.failedSince = null;
+    this.texts = new Map();
+    this.version = null;
+    this.stream = null;
+    this.waiting = null;
+    this.timer = 0;
+  }
+
+  start() {
+    addEventListener("online", () => this.again());
+    addEventListener("offline", () => this.failed());
+    document.addEventListener("visibilitychange", () => {
+      if (!document.hidden && !this.stream) this.again();
+    });
+    setInterval(() => this.watch(), 1000);
+    return this.again();
+  }
+
+  /** Since when nothing has come, in milliseconds since 1970; null while all is well. */
+  stale() {
+    const limit = this.stream ? SILENCE : MISSED_POLLS;
+    const silent = !document.hidden && Date.now() - this.heardAt > limit;
+    const failing = this.failedSince !== null && Date.now() - this.failedSince > 1500;
+    return silent || failing ? this.heardAt : null;
+  }
+
+  /** This round is to be had. */
+  async want(round) {
+    this.wanted = round;
+    if (!this.rounds.has(round)) await this.attempt(() => this.readRound(round));
+  }
+
+  /** The moves of a game; null: nobody may know them, or they are not there yet. */
+  async moves(round, number) {
+    const text = await this.read(`round-${round}/board-${number}.json`);
+    return text === null ? null : JSON.parse(text);
+  }
+
+  heard() {
+    this.heardAt = Date.now();
+    this.failedSince = null;
+  }
+
+  failed() {
+    this.failedSince ??= Date.now();
+  }
+
+  watch() {
+    // A line that died without a word is opened anew.
+    if (this.stream && !document.hidden && Date.now() - this.heardAt > SILENCE) {
+      this.failed();
+      this.close();
+      this.later(0);
+    }
+  }
+
+  later(pause) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.again(), pause);
+  }
+
+  /** Reads all that is shown, and goes on as the server allows. */
+  async again() {
+    clearTimeout(this.timer);
+    if (this.stream?.readyState === EventSource.OPEN) return;
+    const hidden = document.hidden && this.list;
+    const done = hidden || (await this.attempt(() => this.readAll()));
+    if (done && this.streams && !this.stream && Date.now() > (this.refused ?? 0)) this.open();
+    if (!this.stream) this.later(POLL);
+  }
+
+  async attempt(work) {
+    try {
+      await work();
+      this.heard();
+      return true;
+    } catch (error) {
+      const isUsual = error instanceof TypeError || ["TimeoutError", "Missing"].includes(error.name);
+      if (!isUsual) console.error(error);
+      this.failed();
+      return false;
+    }
+  }
+
+  async readAll() {
+    await this.readList();
+    if (this.wanted !== null) await this.readRound(this.wanted);
+  }
+
+  async readList() {
+    const text = await this.read("wall.json");
+    if (text === null) throw Object.assign(new Error("no list"), { name: "Missing" });
+    if (this.isNew("wall.json", text)) this.setList(JSON.parse(text));
+  }
+
+  async readRound(round) {
+    const path = `round-${round}/wall.json`;
+    const text = await this.read(path);
+    if (text === null || !this.isNew(path, text)) return;
+    const { head, games } = JSON.parse(text);
+    this.rounds.set(round, { head, games });
+    this.shown({ round, games: null });
+  }
+
+  isNew(path, text) {
+    const isNew = this.texts.get(path) !== text;
+    this.texts.set(path, text);
+    return isNew;
+  }
+
+  setList(list) {
+    this.list = list;
+    this.shown({ list: true });
+  }
+
+  /** A file's text; null: there is none. */
+  async read(path) {
+    const sent = Date.now();
+    // With a stream its messages say which version there is; no cache on the way has an older one under that name.
+    const name = this.stream && this.version ? `${path}?${this.version}` : path;
+    const response = await fetch(name, { cache: "no-cache", signal: AbortSignal.timeout(10000) });
+    compare(response.headers.get("date"), sent, Date.now(), response.headers.get("age"));
+    if (path === "wall.json") this.streams = response.headers.get("kiebitz-stream");
+    if (response.status === 404) return null;
+    if (!response.ok) throw new TypeError(`${path}: ${response.status}`);
+    return response.text();
+  }
+
+  open() {
+    const stream = new EventSource(this.streams);
+    this.stream = stream;
+    stream.onopen = () => this.heard();
+    stream.onerror = () => {
+      this.failed();
+      if (stream.readyState !== EventSource.CLOSED) return;
+      // Refused: there are too many viewers, or something between here and there does not pass it on.
+      this.close();
+      this.refused = Date.now() + REFUSED;
+      this.later(1000);
+    };
+    stream.addEventListener("here", () => this.heard());
+    stream.addEventListener("anew", (event) => this.hear(event, () => this.anew(event)));
+    stream.addEventListener("list", (event) => this.hear(event, () => this.setList(JSON.parse(event.data))));
+    stream.addEventListener("round", (event) => this.hear(event, () => this.change(JSON.parse(event.data))));
+  }
+
+  close() {
+    this.stream?.close();
+    this.stream = null;
+    this.waiting = null;
+  }
+
+  /** Takes messages in their order; those that come while files are read wait for these. */
+  hear(event, act) {
+    this.heard();
+    this.version = event.lastEventId;
+    // A file that was read before says nothing any more about whether one is new.
+    this.texts.clear();
+    if (this.waiting) this.waiting.push(act);
+    else act();
+  }
+
+  async anew() {
+    this.waiting = [];
+    const [stream, wanted] = [this.stream, this.wanted];
+    this.rounds = new Map([...this.rounds].filter(([round]) => round === wanted));
+    const done = await this.attempt(() => this.readAll());
+    if (this.stream !== stream) return;
+    const waiting = this.waiting ?? [];
+    this.waiting = null;
+    for (const act of waiting) act();
+    // What was missed has to be had.
+    if (!done) {
+      this.close();
+      this.later(POLL);
+    }
+  }
+
+  change({ round, head, games, anew }) {
+    const known = this.rounds.get(round);
+    if (!known) return;
+    if (anew) {
+      if (round === this.wanted) this.attempt(() => this.readRound(round));
+      else this.rounds.delete(round);
+      return;
+    }
+    if (head) known.head = head;
+    for (const [number, game] of games) known.games[number - 1] = game;
+    this.shown({ round, games: games.map(([number]) => number - 1) });
+  }
+}
