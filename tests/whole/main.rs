@@ -78,5 +78,7 @@ mod state;
 mod status;
 #[cfg(unix)]
 mod stops;
+#[cfg(target_os = "linux")]
+mod wall;
 #[cfg(unix)]
 mod watcher;

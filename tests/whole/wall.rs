@@ -1,0 +1,160 @@
+//! The wall in a real browser: twelve emulated boards, the built program, and a page that is watched while the daemon is
+//! killed, the network fails and moves go on.
+
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::broadcast::played;
+use crate::mosquitto::free_port;
+use crate::spectators::Program;
+
+const BOARDS: usize = 12;
+/// Where the scripts are.
+const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/whole/wall");
+/// Nobody may be called so, and somebody will be.
+const HOSTILE: &str = "<img src=x onerror=alert(1)>";
+
+/// A hall, and who looks after it.
+struct Hall {
+    directory: tempfile::TempDir,
+    daemon: Option<Program>,
+    players: Option<Program>,
+}
+
+impl Hall {
+    fn open(port: u16) -> Self {
+        let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+        let path = directory.path();
+        let mut config = format!(
+            "[daemon]\nname = \"hall\"\nstate_directory = {:?}\n[event]\nname = \"Kiebitz Open\"\npairings = [{:?}]\n\
+             [publish]\nto = {:?}\nlisten = \"127.0.0.1:{port}\"\n[ports]\nusb = false\n",
+            path.join("state"),
+            path.join("round.csv"),
+            path.join("live"),
+        );
+        let mut pairings =
+            "round,board,white,white_title,white_rating,white_federation,white_team,black,black_team\n"
+                .to_owned();
+        for board in 1..=BOARDS {
+            let link = path.join(format!("links/board-{board}"));
+            let _ = write!(
+                config,
+                "[[port]]\npath = {link:?}\nmode = \"single\"\n[[board]]\nport = {link:?}\nname = \"board-{board}\"\n"
+            );
+            let white = if board == 5 {
+                HOSTILE.to_owned()
+            } else {
+                format!("White {board}, W.")
+            };
+            let teams = if board % 2 == 1 {
+                ["SK Nord", "SV Süd"]
+            } else {
+                ["SV Süd", "SK Nord"]
+            };
+            let _ = writeln!(
+                pairings,
+                "1,{board},\"{white}\",GM,2600,GER,{},\"Black {board}, B.\",{}",
+                teams[0], teams[1]
+            );
+        }
+        std::fs::write(path.join("kiebitz.toml"), config).expect("a configuration");
+        std::fs::write(path.join("round.csv"), pairings).expect("pairings");
+        Self {
+            directory,
+            daemon: None,
+            players: None,
+        }
+    }
+
+    fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Does what the browser's script asks for.
+    fn answer(&mut self, asked: &str) -> Value {
+        match asked {
+            "play" => {
+                let boards = BOARDS.to_string();
+                let emulate = [
+                    "emulate", "--boards", &*boards, "--hands", "mixed", "--speed", "4", "--links", "links",
+                ];
+                self.players = Some(Program::start(self.path(), &emulate));
+                Value::Null
+            }
+            "start" => {
+                self.daemon = Some(Program::start(self.path(), &["run", "--config", "kiebitz.toml"]));
+                Value::Null
+            }
+            "kill" => {
+                self.daemon = None;
+                Value::Null
+            }
+            "leave" => {
+                self.players = None;
+                Value::Null
+            }
+            "truth" => {
+                let games = played(self.path(), "kiebitz.toml");
+                let games = games
+                    .into_iter()
+                    .map(|(round, game)| (round, json!({ "moves": game.moves, "clocks": game.clocks })));
+                Value::Object(games.collect())
+            }
+            other => panic!("the script asks for {other:?}"),
+        }
+    }
+}
+
+/// The scripts with what they use, as the lock file has it: installed once for all tests.
+fn scripts() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("wall");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let lock = std::fs::read(Path::new(SCRIPTS).join("package-lock.json")).expect("a lock file");
+    let is_there = std::fs::read(folder.join("installed")).is_ok_and(|installed| installed == lock);
+    for file in std::fs::read_dir(SCRIPTS).expect("scripts") {
+        let file = file.expect("a file");
+        std::fs::copy(file.path(), folder.join(file.file_name())).expect("a copy");
+    }
+    if !is_there {
+        let installed = Command::new("npm")
+            .args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"])
+            .current_dir(&folder)
+            .stdin(Stdio::null())
+            .output()
+            .expect("npm: install it, or let tests/run do so");
+        let errors = String::from_utf8_lossy(&installed.stderr);
+        assert!(installed.status.success(), "{errors}");
+        std::fs::write(folder.join("installed"), lock).expect("a note");
+    }
+    folder
+}
+
+/// The script drives the browser, asks for what it needs, and gives up by itself.
+#[test]
+fn a_round_of_twelve_boards_is_watched_on_the_wall() {
+    let port = free_port();
+    let mut hall = Hall::open(port);
+    let mut script = Command::new("node")
+        .args(["watch.mjs", &port.to_string()])
+        .arg(hall.path().join("live"))
+        .arg(hall.path().join("profile"))
+        .current_dir(scripts())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("node: install it, or let tests/run do so");
+    let mut answers = script.stdin.take().expect("a pipe");
+    let asks = BufReader::new(script.stdout.take().expect("a pipe"));
+    for asked in asks.lines() {
+        let answer = hall.answer(&asked.expect("a line"));
+        // It may have given up.
+        let _ = writeln!(answers, "{answer}");
+    }
+    let status = script.wait().expect("it ends");
+    let log = std::fs::read_to_string(hall.path().join("log")).unwrap_or_default();
+    assert!(status.success(), "what the script says is above\n{log}");
+}

@@ -1,0 +1,208 @@
+// Watches a round on the wall, in chromium. Asks the test for what is to happen in the hall: a line each, and a line of JSON
+// as the answer.
+
+import assert from "node:assert/strict";
+import readline from "node:readline";
+import { line } from "./line.mjs";
+import { Viewer, browser, until } from "./viewer.mjs";
+import { serve } from "./static.mjs";
+
+const [port, folder, profile] = process.argv.slice(2);
+const BOARDS = 12;
+const HALL = `http://127.0.0.1:${port}/`;
+
+const answers = readline.createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+
+async function ask(what) {
+  process.stdout.write(`${what}\n`);
+  return JSON.parse((await answers.next()).value);
+}
+
+/** What the wall says of all games, and what the server's file says. */
+async function wallAgrees(viewer) {
+  const { games } = await (await fetch(`${HALL}round-1/wall.json`)).json();
+  const cards = await viewer.cards();
+  assert.equal(cards.length, BOARDS);
+  for (const [at, card] of cards.entries()) {
+    const { last, white, clock } = games[at];
+    assert.equal(card.white, white.name, "a name is a text");
+    const there = last ? `${last.number}.${last.color === "white" ? "" : ".."} ${last.san}` : "";
+    if (card.last !== there) return false;
+    if (!clock?.white_ms) continue;
+    const passed = clock.running === "white" ? Date.now() - clock.as_of : 0;
+    const off = Math.abs(card.whiteSeconds * 1000 - Math.max(0, clock.white_ms - passed));
+    if (off > 2500) return false;
+  }
+  return true;
+}
+
+async function wallIsLive(viewer) {
+  await until("all boards have moved", 40, async () => (await viewer.cards()).every(({ last }) => last));
+  await until("wall and files agree", 20, () => wallAgrees(viewer));
+  // Between two moves a clock runs by itself.
+  const fell = async () => {
+    const before = await viewer.running();
+    await viewer.page.waitForTimeout(1600);
+    const after = await viewer.running();
+    return Object.keys(before).some((key) => {
+      const gone = before[key].seconds - after[key]?.seconds;
+      return before[key].last === after[key]?.last && gone >= 0.9 && gone <= 3.1;
+    });
+  };
+  await until("a clock that runs", 20, fell);
+  const names = await viewer.page.locator(".card .open").evaluateAll((all) => all.map((one) => one.ariaLabel));
+  assert.match(names[6], /^Board 7, White 7–Black 7, \d+\.(\.\.)? \S+, \d+:\d\d/);
+  assert.equal(await viewer.page.locator(".match").count(), 1, "two teams");
+}
+
+async function largeBoardIsSteppedThrough(viewer) {
+  const { page } = viewer;
+  await page.locator(".card .open").nth(2).click();
+  await until("six plies", 30, async () => (await viewer.moves()).length >= 6);
+  const { moves, start } = await (await fetch(`${HALL}round-1/board-3.json`)).json();
+  const shows = (placement) => until(`${placement} is shown`, 5, async () => (await viewer.placement()) === placement);
+  await page.keyboard.press("Home");
+  await shows(start.split(" ")[0]);
+  for (const [key, ply] of [["ArrowRight", 1], ["ArrowRight", 2], ["ArrowRight", 3], ["ArrowLeft", 2]]) {
+    await page.keyboard.press(key);
+    await shows(moves[ply - 1].placement);
+  }
+  const said = await page.locator(".spoken").textContent();
+  assert.ok(said.startsWith(`1... ${moves[1].san}`), said);
+  assert.equal(await page.locator(".behind").isVisible(), true, "it does not follow");
+  await page.keyboard.press("End");
+  assert.equal(await page.locator(".behind").isVisible(), false, "it follows");
+  assert.ok((await page.locator(".curve polyline.white").getAttribute("points")).length > 10, "a curve");
+  const pgn = await page.locator(".links a", { hasText: "PGN" }).getAttribute("href");
+  assert.ok((await (await fetch(HALL + pgn)).text()).includes('[Round "1.3"]'));
+}
+
+/** The page goes on by itself, whatever happens to the daemon or the network. */
+async function troubleIsOvercome(viewer, wire) {
+  const { page } = viewer;
+  const state = page.locator("#state");
+  const isStale = async () => /No connection/.test(await state.textContent());
+  const isWell = async () => (await state.textContent()) === "";
+  const plies = async () => (await viewer.moves()).length;
+
+  viewer.forgive(true);
+  await ask("kill");
+  await until("the page says that it is stale", 15, isStale);
+  const before = await plies();
+  await ask("start");
+  await until("it goes on", 30, async () => (await isWell()) && (await plies()) > before);
+
+  await page.context().setOffline(true);
+  wire.cut();
+  await until("the page says that it is offline", 15, isStale);
+  const offline = await plies();
+  await page.context().setOffline(false);
+  await until("it is back", 30, async () => (await isWell()) && (await plies()) > offline);
+  viewer.forgive(false);
+  await page.keyboard.press("Escape");
+  await until("wall and files agree again", 20, () => wallAgrees(viewer));
+}
+
+/** Other ways to look at it, in both languages, wide and narrow. */
+async function looks(context) {
+  for (const [path, width, dark, has] of [
+    ["?lang=de", 320, false, "Alle Mannschaften"],
+    ["?lang=de#/round/1/board/3", 320, true, "Link zu diesem Brett"],
+    ["#/round/1/board/3", 1280, false, "Link to this board"],
+    ["", 3840, true, "All teams"],
+    ["?embed", 390, false, ""],
+  ]) {
+    const viewer = await Viewer.open(context, HALL + path, width, dark);
+    await until(path, 15, async () => (await viewer.page.locator(".board piece").count()) > 0);
+    assert.ok((await viewer.page.locator("body").textContent()).includes(has), has);
+    assert.equal(await viewer.isTooWide(), false, `${path} at ${width}`);
+    assert.deepEqual(await viewer.barriers(), [], `${path} at ${width}`);
+    assert.equal(await viewer.page.locator(".tools").count(), path === "?embed" ? 0 : 1);
+    await viewer.close();
+  }
+  const overlay = await Viewer.open(context, `${HALL}?overlay&boards=2,3`, 1280, false);
+  await until("two boards", 10, async () => (await overlay.cards()).length === 2);
+  const ground = await overlay.page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  assert.equal(ground, "rgba(0, 0, 0, 0)");
+  await overlay.close();
+  const projector = await Viewer.open(context, `${HALL}#/wall?projector&per=5&every=1`, 1280, false);
+  const turned = projector.page.locator(".turning");
+  for (const shown of ["Page 2 / 3", "Page 3 / 3", "Page 1 / 3"]) {
+    await until(shown, 10, async () => (await turned.textContent()) === shown);
+  }
+  await projector.close();
+}
+
+/** The viewer's choices, which stay when the page is loaded again. */
+async function filtersHold(viewer) {
+  const { page } = viewer;
+  await page.locator(".pin").nth(3).click();
+  await page.locator("[data-control=show]").selectOption("pinned");
+  const tables = async () => (await viewer.cards()).map(({ table }) => table);
+  await until("the pinned board", 5, async () => (await tables()).join() === "4");
+  await page.reload();
+  await until("it is still pinned", 10, async () => (await tables()).join() === "4");
+  await page.locator("[data-control=show]").selectOption("all");
+  await page.locator("[data-control=team]").selectOption("SK Nord");
+  await until("all boards of a team", 5, async () => (await tables()).length === BOARDS);
+}
+
+/** Every game is on the page as the journal has it. */
+async function everyGameIsRight(viewer) {
+  const seconds = (clock) => clock && clock.split(":").reduce((sum, part) => sum * 60 + Number(part), 0);
+  for (let board = 1; board <= BOARDS; board += 1) {
+    const right = async () => {
+      const truth = (await ask("truth"))[`1.${board}`];
+      const shown = await viewer.moves();
+      const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+      const [moves, clocks] = [shown.map(({ san }) => san), shown.map(({ left }) => seconds(left))];
+      return moves.length > 3 && same(moves, truth.moves) && same(clocks, truth.clocks.map(seconds));
+    };
+    await viewer.go(`#/round/1/board/${board}`);
+    await until(`game ${board} is right`, 20, right);
+  }
+}
+
+/** The same from files alone, as in a bucket. */
+async function filesAreEnough(context) {
+  const server = await serve(folder);
+  const viewer = await Viewer.open(context, server.address, 1280, false);
+  await until("all boards", 10, async () => (await viewer.cards()).filter(({ last }) => last).length === BOARDS);
+  const polled = server.asked.length;
+  await until("it asks again", 10, () => server.asked.length >= polled + 4);
+  assert.ok(server.unchanged > 0, "what has not changed is not sent again");
+  assert.ok(!server.asked.some((path) => path.startsWith("/stream")), "nobody asks for a stream");
+  await viewer.close();
+  await server.close();
+}
+
+const LONGEST = 170_000;
+setTimeout(() => {
+  console.error("not in time");
+  process.exit(1);
+}, LONGEST);
+
+const context = await browser(profile);
+try {
+  await ask("start");
+  await until("the page is served", 20, async () => (await fetch(`${HALL}wall.json`)).ok);
+  const wire = await line(port);
+  const viewer = await Viewer.open(context, wire.address, 1280, false);
+  await until("all boards are there before the first move", 10, async () => (await viewer.cards()).length === BOARDS);
+  await ask("play");
+  await wallIsLive(viewer);
+  await largeBoardIsSteppedThrough(viewer);
+  await troubleIsOvercome(viewer, wire);
+  await looks(context);
+  await filtersHold(viewer);
+  await filesAreEnough(context);
+  await ask("leave");
+  await everyGameIsRight(viewer);
+  await viewer.close();
+} catch (error) {
+  console.error(error);
+  process.exitCode = 1;
+} finally {
+  await context.close();
+  process.exit();
+}
