@@ -7,7 +7,7 @@ use core::convert::Infallible;
 use core::fmt::Write;
 use core::hash::{BuildHasher, Hasher};
 use core::time::Duration;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use axum::Extension;
@@ -74,6 +74,9 @@ struct Round<'r> {
     games: Vec<&'r RawValue>,
 }
 
+/// What a game has, by the names of it.
+type Fields<'f> = BTreeMap<&'f str, &'f RawValue>;
+
 /// What is new in a round.
 #[derive(Serialize)]
 struct News<'n> {
@@ -81,8 +84,8 @@ struct News<'n> {
     /// Without games: it has to be read anew.
     #[serde(skip_serializing_if = "Option::is_none")]
     head: Option<&'n RawValue>,
-    /// Games that changed, by their numbers from 1.
-    games: Vec<(usize, &'n RawValue)>,
+    /// What changed in games, by their numbers from 1.
+    games: Vec<(usize, Fields<'n>)>,
     /// Whether it has other games than before, and has to be read anew.
     anew: bool,
 }
@@ -254,7 +257,7 @@ fn news(round: u32, before: Option<&[u8]>, now: &[u8]) -> Option<String> {
                 .zip(&now.games)
                 .zip(&before.games)
                 .filter(|((_, now), before)| now.get() != before.get())
-                .map(|((number, game), _)| (number, *game))
+                .filter_map(|((number, now), before)| Some((number, changed(before, now)?)))
                 .collect(),
             anew: false,
         },
@@ -266,6 +269,14 @@ fn news(round: u32, before: Option<&[u8]>, now: &[u8]) -> Option<String> {
         },
     };
     serde_json::to_string(&news).ok()
+}
+
+/// What a game has otherwise than before. Who plays stays mostly, and is most of it.
+fn changed<'n>(before: &RawValue, now: &'n RawValue) -> Option<Fields<'n>> {
+    let before: Fields<'_> = serde_json::from_str(before.get()).ok()?;
+    let mut fields: Fields<'n> = serde_json::from_str(now.get()).ok()?;
+    fields.retain(|name, now| before.get(name).is_none_or(|before| before.get() != now.get()));
+    Some(fields)
 }
 
 #[cfg(test)]
@@ -280,14 +291,20 @@ mod tests {
 
     #[test]
     fn only_what_changed_is_told() {
-        let (one, other) = (files(&["1", "{\"a\":2}"]), files(&["1", "{\"a\":3}"]));
+        let unchanged = "{\"a\":1}";
+        let one = files(&[unchanged, "{\"a\":2,\"b\":{\"c\":1}}"]);
+        let other = files(&[unchanged, "{\"a\":3,\"b\":{\"c\":1}}"]);
         assert_eq!(
             messages(&one, &other),
             ["event: round\ndata: {\"round\":3,\"games\":[[2,{\"a\":3}]],\"anew\":false}"]
         );
         assert!(messages(&one, &one).is_empty());
         let anew = "event: round\ndata: {\"round\":3,\"games\":[],\"anew\":true}";
-        assert_eq!(messages(&one, &files(&["1"])), [anew], "another number of games");
+        assert_eq!(
+            messages(&one, &files(&[unchanged])),
+            [anew],
+            "another number of games"
+        );
         assert_eq!(messages(&Files::new(), &one), [anew]);
     }
 

@@ -14,8 +14,8 @@ export function squares(uci) {
   return uci ? [uci.slice(0, 2), uci.slice(2, 4)] : undefined;
 }
 
-/** A board that nobody can move on. */
-export function board(element, placement, uci) {
+/** A board that nobody can move on; whether its pieces are seen to move. */
+export function board(element, placement, uci, moves) {
   return Chessground(element, {
     fen: placement,
     lastMove: squares(uci),
@@ -23,7 +23,7 @@ export function board(element, placement, uci) {
     coordinates: false,
     disableContextMenu: false,
     drawable: { enabled: false, visible: false },
-    animation: { enabled: !isCalm(), duration: 180 },
+    animation: { enabled: moves && !isCalm(), duration: 180 },
   });
 }
 
@@ -92,6 +92,8 @@ const seen = new IntersectionObserver(
 export class Card {
   constructor(pinned) {
     this.game = null;
+    /** Its pieces are seen to move. Of many boards that would be too much for a phone. */
+    this.moves = false;
     this.isSeen = false;
     this.sides = { white: new Side("white"), black: new Side("black") };
     this.board = make("span", "board");
@@ -146,7 +148,7 @@ export class Card {
     if (!this.isSeen || placement === null || shown === this.shown) return;
     this.shown = shown;
     if (this.ground) this.ground.set({ fen: placement, lastMove: squares(last?.uci) });
-    else this.ground = board(this.board, placement, last?.uci);
+    else this.ground = board(this.board, placement, last?.uci, this.moves);
   }
 
   drawPin() {

@@ -76,8 +76,11 @@ export class Large {
 
   async fetch() {
     const { round, number } = this;
+    const turn = (this.turns = (this.turns ?? 0) + 1);
     const read = this.game.last ? await this.read(round, number).catch(() => null) : null;
-    if (!read || round !== this.round || number !== this.number) return;
+    const isLate = turn < (this.arrived ?? 0);
+    if (!read || isLate || round !== this.round || number !== this.number) return;
+    this.arrived = turn;
     const [, color, , , , count] = read.start.split(" ");
     this.start = read.start.split(" ")[0];
     this.first = { color: color === "b" ? "black" : "white", number: Number(count) || 1 };
@@ -183,7 +186,7 @@ export class Large {
     if (placement === null || shown === this.shown) return;
     this.shown = shown;
     if (this.ground) this.ground.set({ fen: placement, lastMove: squares(uci) });
-    else this.ground = board(this.board, placement, uci);
+    else this.ground = board(this.board, placement, uci, true);
     this.ground.set({ orientation: this.orientation });
   }
 

@@ -11,6 +11,8 @@ import { duration, fill, language, points, words } from "./words.js";
 /** A projector shows a page of boards for so long, unless it is told otherwise. */
 const TURNED = 12000;
 const PER_PAGE = 12;
+/** Of so many boards at most pieces are seen to move. */
+const FEW = 16;
 
 const head = document.getElementById("head");
 const state = document.getElementById("state");
@@ -18,7 +20,7 @@ const main = document.getElementById("main");
 
 const source = new Source(changed);
 const grid = make("ul", "wall");
-const matches = make("section", "matches", { "aria-label": words.matches });
+const matches = make("section", "matches", { "aria-label": words.matches, tabindex: "0" });
 const empty = make("p", "empty");
 const turning = make("p", "turning");
 const cards = new Map();
@@ -109,6 +111,7 @@ function drawWall(known, round) {
     let card = cards.get(game.table);
     if (!card) {
       card = new Card(() => filter() === "pinned" && draw());
+      card.moves = games.length <= FEW;
       cards.set(game.table, card);
     }
     if (grid.children[at] !== card.element) grid.insertBefore(card.element, grid.children[at] ?? null);

@@ -22,6 +22,8 @@ export class Source {
     this.version = null;
     this.stream = null;
     this.waiting = null;
+    /** What is told of a round while its file is on its way. */
+    this.reading = new Map();
     this.timer = 0;
   }
 
@@ -97,6 +99,11 @@ export class Source {
       const isUsual = error instanceof TypeError || ["TimeoutError", "Missing"].includes(error.name);
       if (!isUsual) console.error(error);
       this.failed();
+      // What was missed has to be had: all is read once more.
+      if (this.stream) {
+        this.close();
+        this.later(POLL);
+      }
       return false;
     }
   }
@@ -114,11 +121,17 @@ export class Source {
 
   async readRound(round) {
     const path = `round-${round}/wall.json`;
-    const text = await this.read(path);
-    if (text === null || !this.isNew(path, text)) return;
-    const { head, games } = JSON.parse(text);
-    this.rounds.set(round, { head, games });
-    this.shown({ round, games: null });
+    const missed = [];
+    this.reading.set(round, missed);
+    const text = await this.read(path).finally(() => {
+      if (this.reading.get(round) === missed) this.reading.delete(round);
+    });
+    if (text !== null && this.isNew(path, text)) {
+      const { head, games } = JSON.parse(text);
+      this.rounds.set(round, { head, games });
+      this.shown({ round, games: null });
+    }
+    for (const news of missed) this.change(news);
   }
 
   isNew(path, text) {
@@ -183,20 +196,20 @@ export class Source {
     this.waiting = [];
     const [stream, wanted] = [this.stream, this.wanted];
     this.rounds = new Map([...this.rounds].filter(([round]) => round === wanted));
-    const done = await this.attempt(() => this.readAll());
+    await this.attempt(() => this.readAll());
     if (this.stream !== stream) return;
     const waiting = this.waiting ?? [];
     this.waiting = null;
     for (const act of waiting) act();
-    // What was missed has to be had.
-    if (!done) {
-      this.close();
-      this.later(POLL);
-    }
   }
 
-  change({ round, head, games, anew }) {
+  change(news) {
+    const { round, head, games, anew } = news;
     const known = this.rounds.get(round);
+    if (this.reading.has(round)) {
+      this.reading.get(round).push(news);
+      return;
+    }
     if (!known) return;
     if (anew) {
       if (round === this.wanted) this.attempt(() => this.readRound(round));
@@ -204,7 +217,7 @@ export class Source {
       return;
     }
     if (head) known.head = head;
-    for (const [number, game] of games) known.games[number - 1] = game;
+    for (const [number, fields] of games) known.games[number - 1] = { ...known.games[number - 1], ...fields };
     this.shown({ round, games: games.map(([number]) => number - 1) });
   }
 }
