@@ -2,6 +2,8 @@
 // as the answer.
 
 import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
 import readline from "node:readline";
 import { line } from "./line.mjs";
 import { Viewer, browser, until } from "./viewer.mjs";
@@ -163,6 +165,30 @@ async function everyGameIsRight(viewer) {
   }
 }
 
+/** Every address can be read and nothing else, and says nothing that is for the arbiter or the operator. */
+async function nothingPrivateIsServed() {
+  const files = fs.readdirSync(folder, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
+  const paths = files.map((file) => path.relative(folder, path.join(file.parentPath ?? file.path, file.name)));
+  assert.ok(paths.length > 40, String(paths));
+  const about = JSON.stringify(path.dirname(folder)).slice(1, -1);
+  for (const file of ["", "stream", "meta/1", "get/1/wall.json", ...paths]) {
+    for (const method of ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"]) {
+      assert.equal((await fetch(HALL + file, { method })).status, 405, `${method} ${file}`);
+    }
+    if (file === "stream") continue;
+    const answer = await fetch(HALL + file);
+    const text = await answer.text();
+    assert.equal(answer.status, 200, file);
+    for (const secret of [about, "/dev/", "incident", "advice", "sensor", "arbiter", "stream\":"]) {
+      const isProgram = /\.(js|css|html)$|^$/.test(file);
+      assert.ok(isProgram ? !text.includes(about) : !text.includes(secret), `${secret} in ${file}`);
+    }
+  }
+  const { headers } = await fetch(HALL);
+  assert.match(headers.get("content-security-policy"), /^default-src 'none'; script-src 'self';.*frame-ancestors \*$/);
+  assert.equal(headers.get("referrer-policy"), "no-referrer");
+}
+
 /** The same from files alone, as in a bucket. */
 async function filesAreEnough(context) {
   const server = await serve(folder);
@@ -195,6 +221,7 @@ try {
   await troubleIsOvercome(viewer, wire);
   await looks(context);
   await filtersHold(viewer);
+  await nothingPrivateIsServed();
   await filesAreEnough(context);
   await ask("leave");
   await everyGameIsRight(viewer);
