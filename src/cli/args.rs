@@ -14,6 +14,8 @@ use clap::{ArgAction, Args, Parser, Subcommand};
 #[cfg(target_os = "linux")]
 use crate::config::PortMode;
 use crate::events::GameResult;
+#[cfg(target_os = "linux")]
+use crate::feeds::Role;
 use crate::laws::{Edition, IncidentKind, Language, Mode, TimeControl};
 use crate::output::mqtt::Prefix;
 use crate::system_time::Speed;
@@ -72,6 +74,8 @@ pub(super) enum Command {
     Setup(SetupArguments),
     #[cfg(target_os = "linux")]
     Status(StatusArguments),
+    #[cfg(target_os = "linux")]
+    User(UserArguments),
 }
 
 /// There is one help, the short one; what does not fit belongs in the documentation.
@@ -97,6 +101,29 @@ pub(super) struct BackupArguments {
     pub(super) config: Option<PathBuf>,
     #[command(flatten)]
     help: Help,
+}
+
+/// Write the line with which somebody may log in at the arbiters' desk
+#[cfg(target_os = "linux")]
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true, after_help = after::USER)]
+pub(super) struct UserArguments {
+    /// The name, without blanks
+    #[arg(value_name = "NAME")]
+    pub(super) name: String,
+    /// What they may do: viewer, arbiter, operator
+    #[arg(long, value_name = "ROLE", default_value = "arbiter", value_parser = role)]
+    pub(super) role: Role,
+    #[command(flatten)]
+    help: Help,
+}
+
+#[cfg(target_os = "linux")]
+fn role(word: &str) -> Result<Role, String> {
+    let known = Role::ALL.iter().find(|role| role.as_str() == word);
+    known
+        .copied()
+        .ok_or_else(|| "there are viewer, arbiter and operator".to_owned())
 }
 
 /// List ports and boards, and say what to do if something is wrong

@@ -29,6 +29,8 @@ mod setup;
 #[cfg(target_os = "linux")]
 mod status;
 mod stretch;
+#[cfg(target_os = "linux")]
+mod user;
 
 use std::ffi::OsString;
 use std::io::{BufWriter, Write};
@@ -80,6 +82,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Request::Setup(request) => setup::run(&request, &mut out),
         #[cfg(target_os = "linux")]
         Request::Status(request) => status::run(&request, &mut out),
+        #[cfg(target_os = "linux")]
+        Request::User(request) => user::run(&request, &mut out),
     };
     let done = done.and_then(|exit| {
         out.flush()?;

@@ -27,6 +27,8 @@ use super::request::{
 use super::request::{RebuildRequest, SetupRequest};
 #[cfg(target_os = "linux")]
 use super::status::StatusRequest;
+#[cfg(target_os = "linux")]
+use super::user::UserRequest;
 use crate::config::Played;
 use crate::laws::Regulations;
 use crate::output::mqtt::{MqttConfig, Prefix};
@@ -72,6 +74,11 @@ pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request,
         Command::Report(arguments) => report(arguments)
             .map(|request| Request::Report(Box::new(request)))
             .map_err(|error| wrong("report", &error)),
+        #[cfg(target_os = "linux")]
+        Command::User(user) => Ok(Request::User(UserRequest {
+            name: user.name,
+            role: user.role,
+        })),
         #[cfg(target_os = "linux")]
         Command::Status(status) => Ok(Request::Status(StatusRequest {
             config: status.config,

@@ -7,6 +7,8 @@ use super::period::Period;
 use super::printer::Output;
 #[cfg(target_os = "linux")]
 use super::status::StatusRequest;
+#[cfg(target_os = "linux")]
+use super::user::UserRequest;
 use crate::events::GameResult;
 use crate::laws::{IncidentKind, Language, Regulations};
 use crate::output::mqtt::MqttConfig;
@@ -51,6 +53,8 @@ pub(super) enum Request {
     Status(StatusRequest),
     #[cfg(target_os = "linux")]
     Setup(SetupRequest),
+    #[cfg(target_os = "linux")]
+    User(UserRequest),
 }
 
 /// Copy the journal.

@@ -19,8 +19,8 @@ use super::error::{Wrong, line_of};
 use super::event::{Played, Points, from_text, move_number, rounds};
 use super::values::{Name, NoUsbId, Serial, UsbId};
 use super::{
-    ClockMessages, Config, Daemon, Ignored, Journal, KnownBy, Lichess, LiveChess, NamedBoard, Port, PortMode,
-    Ports, Publish, Recorder, Webhook,
+    ClockMessages, Config, Daemon, Desk, Ignored, Journal, KnownBy, Lichess, LiveChess, NamedBoard, Port,
+    PortMode, Ports, Publish, Recorder, Webhook,
 };
 use crate::laws::{DefaultTime, DrawnStart, Edition, Language, Mode, Regulations, Rounds, TimeControl};
 use crate::output::mqtt::Prefix;
@@ -38,6 +38,7 @@ struct Document {
     webhook: Vec<Spanned<Webhook>>,
     hub: HubTable,
     livechess: Option<LiveChess>,
+    desk: Option<Desk>,
     journal: Journal,
     recorder: Recorder,
     ports: Ports,
@@ -223,6 +224,7 @@ pub(super) fn parse(text: &str) -> Result<Config, Wrong> {
         webhooks: webhooks(text, document.webhook)?,
         halls: document.hub.halls.into_iter().map(|hall| hall.0).collect(),
         livechess: document.livechess,
+        desk: document.desk,
         http: document.http.map(|table| table.listen.0.0),
         mqtt: document
             .mqtt

@@ -4,6 +4,7 @@
 //! the file's name, the line, and its text.
 
 mod broker;
+mod desk;
 mod document;
 mod error;
 mod event;
@@ -27,6 +28,7 @@ use crate::laws::Regulations;
 use crate::output::mqtt::{MqttConfig, Prefix, host_name, is_open_to_all};
 use crate::text_file;
 
+pub use desk::Desk;
 pub use error::{ConfigError, Mistake};
 pub(crate) use event::Played;
 pub use livechess::LiveChess;
@@ -75,6 +77,8 @@ pub struct Config {
     pub halls: Vec<Prefix>,
     /// What programs know from LiveChess; `None`: it is not served.
     pub livechess: Option<LiveChess>,
+    /// Where arbiters work; `None`: it is not served.
+    pub desk: Option<Desk>,
     /// How long events are kept.
     pub journal: Journal,
     /// The recording of all bytes.

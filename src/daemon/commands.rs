@@ -125,7 +125,7 @@ impl Commands {
             // Nobody waits for it any more, and was told so.
             Said::SetUp(setup) if setup.answer.is_closed() => None,
             Said::SetUp(setup) => {
-                let answer = hall.command(now, &setup.board, &setup.command);
+                let answer = self.once(now, hall, setup.board.clone(), setup.command);
                 tell(&setup.board, &answer);
                 let _ = setup.answer.send(answer);
                 None
@@ -141,6 +141,11 @@ impl Commands {
         let names = hall.names_of_boards();
         let board = names.into_iter().find(|name| is_level_of(&received.board, name));
         let board = board.unwrap_or_else(|| received.board.clone());
+        self.once(now, hall, board, command)
+    }
+
+    /// Carries out a command, unless that was done before.
+    fn once(&mut self, now: Timestamp, hall: &mut Hall, board: String, command: Command) -> Answer {
         let key = (board, command.id.clone());
         if let Some(done) = self.done.get(&key) {
             return done.again(&command);

@@ -4,9 +4,9 @@ use kiebitz_hardware::Timestamp;
 
 use crate::feeds::Feeds;
 use crate::hall::Board;
-use crate::output::livechess::Sight;
 use crate::output::mqtt::BoardView;
 use crate::output::mqtt::payload::ClockPicture;
+use crate::output::sight::Sight;
 
 /// Shows them to who wants to see them.
 pub(super) fn show<'b>(feeds: &mut Feeds, now: Timestamp, boards: impl Iterator<Item = &'b Board>) {
@@ -26,6 +26,7 @@ fn sight(board: &Board) -> Sight {
         forgotten: board.is_forgotten(),
         battery: board.battery(),
         placement: view.placement.clone(),
+        expected: view.expected.map(|(expected, _)| expected.clone()),
         clock: ClockPicture::new(view.clock.filter(|_| connected)),
     }
 }

@@ -13,23 +13,11 @@ use kiebitz_hardware::Timestamp;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
-use super::News;
+use super::{News, Setup};
 use crate::config;
 use crate::output::broadcast::EventFacts;
 use crate::output::livechess::{Asked, LiveChess, Session};
-use crate::referee::command::{Answer, Command};
 use crate::system_time::wall_time;
-
-/// A command that follows from what somebody has set up.
-#[derive(Debug)]
-pub(crate) struct Setup {
-    /// The board's name.
-    pub(crate) board: String,
-    /// What is to be done.
-    pub(crate) command: Command,
-    /// Nobody waits for the answer any more where this is closed: then nothing is to be done.
-    pub(crate) answer: oneshot::Sender<Answer>,
-}
 
 /// What a connection wants.
 #[derive(Debug)]

@@ -5,6 +5,7 @@
 //! gets what is now, and holds up nobody.
 
 mod answers;
+mod desk;
 mod lichess;
 mod livechess;
 mod store;
@@ -18,18 +19,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use kiebitz_hardware::Timestamp;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
-use crate::config::{Config, Lichess, LiveChess, Publish, Sent, Webhook};
+use crate::config::{self, Config, Lichess, LiveChess, Publish, Sent, Webhook};
 use crate::events::Event;
 use crate::output::broadcast::{Broadcast, EventFacts, Files, page};
-use crate::output::livechess::Sight;
 use crate::output::mqtt::is_open_to_all;
 use crate::output::mqtt::payload::ClockPicture;
 use crate::output::reports::Reports;
+use crate::output::sight::Sight;
+use crate::referee::command::{Answer, Command};
 use crate::tournament::Tournament;
-pub(crate) use livechess::Setup;
+pub(crate) use desk::users::{Role, line as user_line};
 pub(crate) use web::listen;
 
 /// All files at a moment.
@@ -78,10 +80,22 @@ pub(crate) struct FeedSettings {
     lichess: Option<Lichess>,
     webhooks: Vec<Webhook>,
     livechess: Option<LiveChess>,
+    desk: Option<config::Desk>,
     /// The delay of what has none of its own.
     delay: Duration,
     /// The folder in which is noted what others have.
     notes: PathBuf,
+}
+
+/// A command from the hall.
+#[derive(Debug)]
+pub(crate) struct Setup {
+    /// The board's name.
+    pub(crate) board: String,
+    /// What is to be done.
+    pub(crate) command: Command,
+    /// Nobody waits for the answer any more where this is closed: then nothing is to be done.
+    pub(crate) answer: oneshot::Sender<Answer>,
 }
 
 /// What happens within this time is published together.
@@ -99,6 +113,7 @@ impl FeedSettings {
             publish: config.publish.clone(),
             lichess: config.lichess.clone(),
             livechess: config.livechess.clone(),
+            desk: config.desk.clone(),
             delay: usual.unwrap_or_default(),
             webhooks: config.webhooks.clone(),
             notes: config.state_directory().to_path_buf(),
@@ -115,7 +130,8 @@ impl FeedSettings {
             .webhooks
             .iter()
             .filter_map(|webhook| webhook.token_file.as_deref());
-        let all = of_publish.chain(of_lichess).chain(of_webhooks);
+        let of_desk = self.desk.iter().map(|desk| desk.users_file.as_path());
+        let all = of_publish.chain(of_lichess).chain(of_webhooks).chain(of_desk);
         for file in all.filter(|file| is_open_to_all(file)) {
             let file = file.display();
             tracing::warn!(
@@ -128,6 +144,7 @@ impl FeedSettings {
     pub(crate) fn without_boards(self) -> Self {
         Self {
             livechess: None,
+            desk: None,
             ..self
         }
     }
@@ -137,6 +154,7 @@ impl FeedSettings {
         self.publish.is_some()
             || self.lichess.is_some()
             || self.livechess.is_some()
+            || self.desk.is_some()
             || !self.webhooks.is_empty()
     }
 }
@@ -209,17 +227,22 @@ impl Feeds {
             });
         }
         tasks.push(tokio::spawn(follower.work()));
-        let sights = settings.livechess.map(|settings| {
+        let wants_sights = settings.livechess.is_some() || settings.desk.is_some();
+        if let Some(desk) = settings.desk {
+            let (follow, told) = mpsc::unbounded_channel();
+            news.push(follow);
+            desk::start(desk, told, setups.clone());
+        }
+        if let Some(settings) = settings.livechess {
             let (follow, told) = mpsc::unbounded_channel();
             news.push(follow);
             livechess::start(settings, facts.clone(), told, setups);
-            BTreeMap::new()
-        });
+        }
         let feeds = Self {
             news,
             reports,
             clocks: BTreeMap::new(),
-            sights,
+            sights: wants_sights.then(BTreeMap::new),
         };
         (feeds, FeedTasks { tasks })
     }

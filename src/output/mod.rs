@@ -4,6 +4,7 @@
 pub(crate) mod broadcast;
 mod clock;
 mod delayed;
+pub(crate) mod desk;
 pub(crate) mod livechess;
 pub mod mqtt;
 pub mod notation;
@@ -12,6 +13,7 @@ pub mod pgn;
 pub mod report;
 pub mod reports;
 pub mod sheet;
+pub(crate) mod sight;
 pub(crate) mod status;
 pub mod terminal;
 pub(crate) mod wrap;

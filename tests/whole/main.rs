@@ -23,6 +23,7 @@ mod clocks;
 mod commands;
 #[cfg(feature = "demo-broker")]
 mod demo_broker;
+mod desk;
 #[cfg(target_os = "linux")]
 mod doctor;
 #[cfg(unix)]

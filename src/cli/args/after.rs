@@ -242,3 +242,15 @@ Examples:
   kiebitz report --notation fr -o game.html 2026-11-21-board-3-2
 
 Exit codes: 0 success, even if a capture was cut off; 1 something failed; 2 wrong usage.";
+
+#[cfg(target_os = "linux")]
+pub(super) const USER: &str = "\
+It asks for the password, or reads it from a pipe, and prints a line for `users_file` under [desk]. A
+viewer looks on; an arbiter decides what happens in games; an operator looks after tables and rounds, too.
+docs/desk.md explains the desk.
+
+Examples:
+  kiebitz user meier | sudo tee -a /etc/kiebitz/desk-users
+  kiebitz user --role viewer hall <password.txt
+
+Exit codes: 0 success; 1 something failed; 2 wrong usage.";

@@ -1,32 +1,11 @@
 //! A board as clients see it.
 
 use serde_json::{Value, json};
-use shakmaty::Board;
 
 use crate::output::broadcast::tree;
 use crate::output::clock::ClockPicture;
+use crate::output::sight::Sight;
 use crate::tournament::table_of;
-
-/// How a board is at a moment.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Sight {
-    /// Its name.
-    pub(crate) name: String,
-    /// Its serial number, the long one where it has one.
-    pub(crate) serial: Option<String>,
-    /// Where it is, or was, plugged in.
-    pub(crate) port: String,
-    /// It answers.
-    pub(crate) connected: bool,
-    /// The arbiter does not want to see it any more.
-    pub(crate) forgotten: bool,
-    /// Charge of its own battery in percent.
-    pub(crate) battery: Option<u8>,
-    /// What the sensors show.
-    pub(crate) placement: Board,
-    /// What the clock shows; nothing while the board is not there.
-    pub(crate) clock: ClockPicture,
-}
 
 /// A board with what clients have changed of its view.
 #[derive(Debug)]
@@ -36,21 +15,6 @@ pub(super) struct Seen {
     pub(super) serial: String,
     /// It is read from the other side.
     pub(super) flipped: bool,
-}
-
-impl Sight {
-    /// Whether a client that was told of this has to be told of another one.
-    pub(crate) fn differs(&self, other: &Self) -> bool {
-        let same_but_clock = Self {
-            clock: self.clock,
-            ..other.clone()
-        };
-        *self != same_but_clock || self.clock.differs(&other.clock)
-    }
-
-    pub(super) const fn is_there(&self) -> bool {
-        self.connected && !self.forgotten
-    }
 }
 
 impl Seen {

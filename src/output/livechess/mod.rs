@@ -20,10 +20,10 @@ use serde_json::{Value, json};
 
 use super::broadcast::{Broadcast, EventFacts};
 use super::clock::ClockPicture;
+use super::sight::Sight;
 use crate::events::Event;
 use crate::tournament::Tournament;
 use board::Seen;
-pub(crate) use board::Sight;
 pub(crate) use call::Asked;
 use feed::Feed;
 

@@ -81,6 +81,7 @@ fn sight(name: &str, serial: &str, placement: &str, clock: ClockPicture) -> Sigh
         port: "/dev/ttyUSB0".to_owned(),
         connected: true,
         forgotten: false,
+        expected: None,
         battery: None,
         placement: Board::from_ascii_board_fen(placement.as_bytes()).expect("a placement"),
         clock,
@@ -154,6 +155,7 @@ fn boards_are_listed_with_those_that_are_there_first() {
     // Two boards with one number: the one that is there has it.
     let twin = sight("board-2", "27182", SICILIAN, ClockPicture::default());
     hall.see(Sight {
+        expected: None,
         battery: Some(80),
         ..twin
     });

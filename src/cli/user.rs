@@ -1,0 +1,57 @@
+//! `kiebitz user`.
+
+use std::io::{self, BufRead, Write};
+
+use anyhow::{Context, Result, bail};
+use rustix::termios::{LocalModes, OptionalActions};
+
+use crate::Exit;
+use crate::feeds::{Role, user_line};
+
+/// Somebody who is to log in at the desk.
+#[derive(Debug)]
+pub(super) struct UserRequest {
+    pub(super) name: String,
+    pub(super) role: Role,
+}
+
+/// Asks for a password and prints the line of the users' file.
+pub(super) fn run(request: &UserRequest, out: &mut impl Write) -> Result<Exit> {
+    let password = password(&request.name)?;
+    writeln!(out, "{}", user_line(&request.name, request.role, &password)?)?;
+    Ok(Exit::Fine)
+}
+
+/// The password from the terminal, which does not show it, or the first line of what is piped in.
+fn password(name: &str) -> Result<String> {
+    let stdin = io::stdin();
+    let Ok(usual) = rustix::termios::tcgetattr(&stdin) else {
+        return line();
+    };
+    let mut hidden = usual.clone();
+    hidden.local_modes.remove(LocalModes::ECHO);
+    rustix::termios::tcsetattr(&stdin, OptionalActions::Flush, &hidden)?;
+    let asked = ask(&format!("Password for {name}: ")).and_then(|one| Ok((one, ask("The same again: ")?)));
+    rustix::termios::tcsetattr(&stdin, OptionalActions::Flush, &usual)?;
+    let (one, other) = asked?;
+    if one != other {
+        bail!("the two are not the same");
+    }
+    Ok(one)
+}
+
+fn ask(question: &str) -> Result<String> {
+    let mut terminal = crate::shown::stderr();
+    write!(terminal, "{question}")?;
+    terminal.flush()?;
+    let answer = line();
+    writeln!(terminal)?;
+    answer
+}
+
+fn line() -> Result<String> {
+    let mut text = String::new();
+    let read = io::stdin().lock().read_line(&mut text);
+    read.context("cannot read the password")?;
+    Ok(text.trim_end_matches(['\n', '\r']).to_owned())
+}

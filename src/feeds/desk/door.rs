@@ -1,0 +1,324 @@
+//! Who may come in, and by which path.
+
+use core::convert::Infallible;
+use core::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Context;
+use axum::body::{Body, Bytes};
+use axum::extract::{DefaultBodyLimit, Path, Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Extension, Json, Router};
+use futures_util::stream;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+
+use super::sessions::{Guest, Sessions};
+use super::users::{self, Role};
+use super::{Page, WAITING};
+use crate::config::Desk;
+use crate::feeds::Setup;
+use crate::feeds::web::{self, Connection};
+use crate::output::broadcast::{File, page as wall};
+use crate::output::desk::page;
+use crate::referee::command::{Answer, Command};
+use crate::system_time::wall_time;
+
+/// So many requests are answered at a time, and so many pages may stay: those of one event's arbiters.
+const MAX_CONNECTIONS: usize = 64;
+const MAX_PAGES: usize = 64;
+/// What a page sends is a command: one with the moves of the longest game has 10,000 bytes.
+const MAX_BODY: usize = 64 << 10;
+/// The daemon answers within that, or it does not work.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Who is told nothing for this long is told that: a page cannot see otherwise that its line is dead.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// The cookie with the session's secret.
+const COOKIE: &str = "kiebitz-desk";
+/// What changes something has this header: pages of other sites cannot send it.
+const OWN: HeaderName = HeaderName::from_static("kiebitz-desk");
+
+/// What all requests share.
+#[derive(Debug)]
+struct Door {
+    settings: Desk,
+    sessions: Mutex<Sessions>,
+    pages: mpsc::Sender<Page>,
+    setups: mpsc::Sender<Setup>,
+    places: Arc<Semaphore>,
+}
+
+type Shared = State<Arc<Door>>;
+
+/// Serves for as long as the program runs.
+pub(super) async fn serve(settings: Desk, pages: mpsc::Sender<Page>, setups: mpsc::Sender<Setup>) {
+    let address = settings.listen;
+    let listener = web::listen(address, "[desk]").await;
+    tracing::info!("http://{address}/ is the desk for arbiters");
+    let router = router(Door {
+        settings,
+        sessions: Mutex::default(),
+        pages,
+        setups,
+        places: Arc::new(Semaphore::new(MAX_PAGES)),
+    });
+    web::accept(&listener, &router, MAX_CONNECTIONS).await;
+}
+
+fn router(door: Door) -> Router {
+    Router::new()
+        .route("/", get(async || asset(page::INDEX)))
+        .route(
+            "/desk/{file}",
+            get(async |Path(file): Path<String>| asset(&format!("desk/{file}"))),
+        )
+        .route(
+            "/page/{*file}",
+            get(async |Path(file): Path<String>| asset(&format!("page/{file}"))),
+        )
+        .route("/session", get(who).post(log_in).delete(log_out))
+        .route("/stream", get(look_on))
+        .route("/command", axum::routing::post(command))
+        .fallback(async || StatusCode::NOT_FOUND)
+        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .with_state(Arc::new(door))
+        .layer(middleware::from_fn(guard))
+}
+
+/// Nothing is done for a page of another site, nothing is kept, and nothing else may be shown with it.
+async fn guard(request: Request, next: Next) -> Response {
+    let changes = !matches!(*request.method(), Method::GET | Method::HEAD);
+    if changes && !request.headers().contains_key(OWN) {
+        return refused(StatusCode::FORBIDDEN, "the header Kiebitz-Desk is missing");
+    }
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CACHE_CONTROL, "no-store"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CONTENT_SECURITY_POLICY, page::CONTENT_SECURITY_POLICY),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+fn refused(status: StatusCode, why: &str) -> Response {
+    (status, Json(json!({ "error": why }))).into_response()
+}
+
+/// A file of the page. They have nothing in them that is private.
+fn asset(path: &str) -> Response {
+    let own = page::files().remove(path);
+    let Some(file) = own.or_else(|| wall::files().remove(path)) else {
+        return StatusCode::NOT_FOUND.into_response();
+    };
+    let media_type = HeaderValue::from_static(File::media_type(path));
+    let content = Bytes::copy_from_slice(&file.content);
+    ([(header::CONTENT_TYPE, media_type)], content).into_response()
+}
+
+impl Door {
+    fn sessions<T>(&self, look: impl FnOnce(&mut Sessions) -> T) -> T {
+        look(&mut self.sessions.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Who asks; `None`: nobody who is logged in.
+    fn guest(&self, headers: &HeaderMap) -> Option<Guest> {
+        let secret = secret(headers)?;
+        self.sessions(|all| all.guest(wall_time(), secret))
+    }
+}
+
+fn nobody() -> Response {
+    refused(StatusCode::UNAUTHORIZED, "log in first")
+}
+
+/// The session's secret.
+fn secret(headers: &HeaderMap) -> Option<&str> {
+    let cookies = headers.get_all(header::COOKIE).iter();
+    let cookies = cookies.filter_map(|cookie| cookie.to_str().ok());
+    let mut pairs = cookies.flat_map(|cookie| cookie.split(';'));
+    pairs.find_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='))
+}
+
+fn known(guest: &Guest) -> Json<Value> {
+    Json(json!({ "user": guest.name, "role": guest.role }))
+}
+
+async fn who(State(door): Shared, headers: HeaderMap) -> Response {
+    door.guest(&headers)
+        .map_or_else(nobody, |guest| known(&guest).into_response())
+}
+
+#[derive(Deserialize)]
+struct Login {
+    user: String,
+    password: String,
+}
+
+async fn log_in(State(door): Shared, headers: HeaderMap, Json(login): Json<Login>) -> Response {
+    let now = wall_time();
+    if let Err(wait) = door.sessions(|all| all.may_try(now, &login.user)) {
+        let why = "too many wrong passwords were tried; wait a minute";
+        let mut response = refused(StatusCode::TOO_MANY_REQUESTS, why);
+        response
+            .headers_mut()
+            .insert(header::RETRY_AFTER, wait.as_secs().into());
+        return response;
+    }
+    let file = door.settings.users_file.clone();
+    let name = login.user.clone();
+    // It takes a while, on purpose.
+    let asked = tokio::task::spawn_blocking(move || users::role_of(&file, &login.user, &login.password));
+    let role = match asked.await.context("interrupted").and_then(|role| role) {
+        Ok(Some(role)) => role,
+        Ok(None) => {
+            tracing::warn!("[desk]: a wrong name or password was tried");
+            return refused(StatusCode::UNAUTHORIZED, "this name or this password is wrong");
+        }
+        Err(error) => {
+            tracing::warn!("[desk]: nobody can log in: {error:#}");
+            return refused(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "nobody can log in; the log says why",
+            );
+        }
+    };
+    let mut random = [0; 32];
+    if let Err(error) = getrandom::fill(&mut random) {
+        tracing::warn!("[desk]: nobody can log in: {error}");
+        return refused(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "nobody can log in; the log says why",
+        );
+    }
+    let secret: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    // Behind a proxy with encryption the cookie must not go without.
+    let is_encrypted = headers
+        .get("x-forwarded-proto")
+        .is_some_and(|protocol| protocol == "https");
+    let secure = if is_encrypted { "; Secure" } else { "" };
+    let cookie = format!("{COOKIE}={secret}; Path=/; HttpOnly; SameSite=Strict{secure}");
+    let guest = Guest { name, role };
+    tracing::info!("[desk]: {} has logged in as {role}", guest.name);
+    let answer = known(&guest);
+    door.sessions(|all| all.begin(wall_time(), secret, guest));
+    ([(header::SET_COOKIE, cookie)], answer).into_response()
+}
+
+async fn log_out(State(door): Shared, headers: HeaderMap) -> Response {
+    if let Some(secret) = secret(&headers) {
+        door.sessions(|all| all.end(secret));
+    }
+    let gone = format!("{COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
+    (StatusCode::NO_CONTENT, [(header::SET_COOKIE, gone)]).into_response()
+}
+
+/// A page that looks on.
+struct Viewer {
+    door: Arc<Door>,
+    secret: String,
+    told: mpsc::Receiver<Bytes>,
+    _place: OwnedSemaphorePermit,
+}
+
+async fn look_on(
+    State(door): Shared,
+    Extension(connection): Extension<Connection>,
+    headers: HeaderMap,
+) -> Response {
+    if door.guest(&headers).is_none() {
+        return nobody();
+    }
+    let Ok(place) = Arc::clone(&door.places).try_acquire_owned() else {
+        return refused(StatusCode::SERVICE_UNAVAILABLE, "too many pages are open");
+    };
+    let (page, told) = mpsc::channel(WAITING);
+    if door.pages.send(page).await.is_err() {
+        return refused(StatusCode::SERVICE_UNAVAILABLE, "kiebitz ends");
+    }
+    connection.stay();
+    let viewer = Viewer {
+        secret: secret(&headers).unwrap_or_default().to_owned(),
+        door,
+        told,
+        _place: place,
+    };
+    let headers = [
+        (header::CONTENT_TYPE, "text/event-stream"),
+        // nginx would gather messages before it hands them on.
+        (HeaderName::from_static("x-accel-buffering"), "no"),
+    ];
+    (headers, Body::from_stream(stream::unfold(viewer, Viewer::wait))).into_response()
+}
+
+impl Viewer {
+    async fn wait(mut self) -> Option<(Result<Bytes, Infallible>, Self)> {
+        match tokio::time::timeout(KEEP_ALIVE, self.told.recv()).await {
+            Ok(Some(message)) => Some((Ok(message), self)),
+            Ok(None) => None,
+            Err(_) => {
+                // Who has logged out sees nothing more. To look on is to be there.
+                let is_known = self.door.sessions(|all| all.guest(wall_time(), &self.secret));
+                is_known.map(|_| (Ok(Bytes::from_static(b"event: here\ndata: {}\n\n")), self))
+            }
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Asked {
+    board: String,
+    command: Map<String, Value>,
+}
+
+async fn command(State(door): Shared, headers: HeaderMap, Json(asked): Json<Asked>) -> Response {
+    let Some(guest) = door.guest(&headers) else {
+        return nobody();
+    };
+    let id = asked.command.get("id").and_then(Value::as_str).map(str::to_owned);
+    let read = Command::parse(&Value::Object(asked.command).to_string());
+    let command = match read {
+        Ok(command) => Command {
+            by: guest.name.clone(),
+            ..command
+        },
+        Err(error) => {
+            return Json(Answer {
+                id,
+                ok: false,
+                note: None,
+                error: Some(error.to_string()),
+            })
+            .into_response();
+        }
+    };
+    if !guest.role.may(command.action) {
+        let Guest { name, role } = &guest;
+        let why = match role {
+            Role::Viewer => format!("{name} may only look on"),
+            Role::Arbiter | Role::Operator => format!("{} is for operators", command.action),
+        };
+        return refused(StatusCode::FORBIDDEN, &why);
+    }
+    let (sender, answer) = oneshot::channel();
+    let setup = Setup {
+        board: asked.board,
+        command,
+        answer: sender,
+    };
+    let carried_out = async {
+        door.setups.send(setup).await.ok()?;
+        answer.await.ok()
+    };
+    match tokio::time::timeout(PATIENCE, carried_out).await {
+        Ok(Some(answer)) => Json(answer).into_response(),
+        Ok(None) | Err(_) => refused(StatusCode::SERVICE_UNAVAILABLE, "kiebitz does not answer"),
+    }
+}

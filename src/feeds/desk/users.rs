@@ -1,0 +1,190 @@
+//! Who may log in at the desk: a file with a line for each, `NAME ROLE HASH`.
+
+use core::fmt;
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, bail};
+use argon2::Argon2;
+use argon2::password_hash::phc::PasswordHash;
+use argon2::password_hash::{PasswordHasher, PasswordVerifier};
+
+use crate::events::Action;
+use crate::vocabulary::vocabulary;
+
+vocabulary! {
+    "role"
+    /// What somebody may do at the desk.
+    pub(crate) enum Role {
+        /// Looks on.
+        Viewer = "viewer",
+        /// Decides what happens in games.
+        Arbiter = "arbiter",
+        /// Looks after boards and rounds as well.
+        Operator = "operator",
+    }
+}
+
+impl Role {
+    /// Whether somebody with this role may give that command.
+    pub(crate) const fn may(self, action: Action) -> bool {
+        match action {
+            Action::SetTable | Action::StartRound | Action::Forget | Action::Identify => {
+                matches!(self, Self::Operator)
+            }
+            Action::SetPlayers
+            | Action::SetTimeControl
+            | Action::SetResult
+            | Action::SetPosition
+            | Action::CorrectMoves
+            | Action::CloseIncident
+            | Action::Annotate
+            | Action::NewGame
+            | Action::EndGame
+            | Action::SyncClockSides
+            | Action::Claim
+            | Action::DecideClaim => !matches!(self, Self::Viewer),
+        }
+    }
+}
+
+/// A password that nobody has: whoever is not known waits as long as who is.
+const NOBODY: &str =
+    "$argon2id$v=19$m=19456,t=2,p=1$c29tZSBvdGhlciBzYWx0$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+/// The role of somebody with that password; `None`: there is nobody of that name, or it is another password.
+///
+/// # Errors
+///
+/// When the file cannot be read, or is none with users.
+pub(super) fn role_of(file: &Path, name: &str, password: &str) -> Result<Option<Role>> {
+    let text = crate::text_file::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let mut found = None;
+    for (number, line) in (1..).zip(text.lines()) {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let user: User<'_> = User::read(line).with_context(|| format!("{}:{number}", file.display()))?;
+        if user.name == name {
+            found = Some(user);
+        }
+    }
+    let hash = found.as_ref().map_or(NOBODY, |user| user.hash);
+    let hash = PasswordHash::new(hash).map_err(|error| anyhow!("{}: {error}", file.display()))?;
+    let is_right = Argon2::default()
+        .verify_password(password.as_bytes(), &hash)
+        .is_ok();
+    Ok(found.filter(|_| is_right).map(|user| user.role))
+}
+
+/// The line for somebody.
+///
+/// # Errors
+///
+/// When the name or the password cannot be taken.
+pub(crate) fn line(name: &str, role: Role, password: &str) -> Result<String> {
+    if name.is_empty()
+        || name.starts_with('#')
+        || name.contains(|c: char| c.is_whitespace() || c.is_control())
+    {
+        bail!("a name has no blanks and does not begin with #");
+    }
+    if password.chars().count() < SHORTEST {
+        bail!("a password has at least {SHORTEST} characters");
+    }
+    let hash = Argon2::default()
+        .hash_password(password.as_bytes())
+        .map_err(|error| anyhow!("cannot make a hash of the password: {error}"))?;
+    Ok(format!("{name} {role} {hash}"))
+}
+
+/// In characters: whoever can reach the desk can try.
+const SHORTEST: usize = 8;
+
+/// A line.
+struct User<'l> {
+    name: &'l str,
+    role: Role,
+    hash: &'l str,
+}
+
+impl<'l> User<'l> {
+    fn read(line: &'l str) -> Result<Self> {
+        let mut parts = line.split_whitespace();
+        let (Some(name), Some(role), Some(hash), None) =
+            (parts.next(), parts.next(), parts.next(), parts.next())
+        else {
+            bail!("a line has a name, a role and a hash: `kiebitz user` writes them");
+        };
+        let known = Role::ALL.iter().find(|known| known.as_str() == role);
+        let role = *known
+            .with_context(|| format!("there is no role {role:?}; there are viewer, arbiter, operator"))?;
+        Ok(Self { name, role, hash })
+    }
+}
+
+impl fmt::Debug for User<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("User")
+            .field("name", &self.name)
+            .field("role", &self.role)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_lets_somebody_in_with_their_password_alone() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = directory.path().join("users");
+        let lines = [
+            line("meier", Role::Arbiter, "rook-on-a1").expect("a line"),
+            line("hall", Role::Viewer, "look at it").expect("a line"),
+        ];
+        std::fs::write(&file, format!("# arbiters\n\n{}\r\n", lines.join("\n"))).expect("a file");
+        let role = |name, password| role_of(&file, name, password).expect("users");
+        assert_eq!(role("meier", "rook-on-a1"), Some(Role::Arbiter));
+        assert_eq!(role("hall", "look at it"), Some(Role::Viewer));
+        assert_eq!(role("meier", "look at it"), None);
+        assert_eq!(role("Meier", "rook-on-a1"), None);
+        assert_eq!(role("", ""), None);
+        assert_ne!(
+            lines[0],
+            line("meier", Role::Arbiter, "rook-on-a1").expect("a line"),
+            "salted"
+        );
+    }
+
+    #[test]
+    fn what_is_no_file_of_users_is_said_with_the_line() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = directory.path().join("users");
+        for (text, said) in [
+            ("meier arbiter", "users:1: a line has a name"),
+            ("\nmeier chief $argon2id$", "users:2: there is no role \"chief\""),
+            ("meier arbiter secret", "users: "),
+        ] {
+            std::fs::write(&file, text).expect("a file");
+            let error = format!("{:#}", role_of(&file, "meier", "secret").expect_err("no users"));
+            assert!(error.contains(said), "{error}");
+        }
+        assert!(role_of(&directory.path().join("none"), "meier", "secret").is_err());
+        for (name, password) in [
+            ("", "long enough"),
+            ("a b", "long enough"),
+            ("#a", "long enough"),
+            ("a", "short"),
+        ] {
+            assert!(line(name, Role::Viewer, password).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn nobody_is_as_slow_as_somebody() {
+        let hash = PasswordHash::new(NOBODY).expect("a hash");
+        assert!(Argon2::default().verify_password(b"any", &hash).is_err());
+    }
+}

@@ -1,0 +1,207 @@
+//! All boards as the arbiter sees them at the desk: without delay, and with everything that is known of them. Nothing of
+//! it is for spectators.
+
+pub(crate) mod page;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kiebitz_hardware::Timestamp;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use shakmaty::{Board, Square};
+
+use super::clock::ClockPicture;
+use super::sight::Sight;
+use crate::events::incidents::Incidents;
+use crate::events::record::{GameRecord, Games};
+use crate::events::{Event, EventKind, Incident, rfc3339_option};
+use crate::tournament::table_of;
+
+/// All boards.
+#[derive(Debug, Default)]
+pub(crate) struct Desk {
+    boards: BTreeMap<String, Seat>,
+    changed: BTreeSet<String>,
+}
+
+/// What has changed, as JSON.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// Of a board: its name, and what is otherwise than before.
+    Board(String),
+    /// A board is not to be seen any more: its name.
+    Gone(String),
+}
+
+/// A board.
+#[derive(Debug, Default)]
+struct Seat {
+    /// How it is; `None`: it was not there since the program was started.
+    sight: Option<Sight>,
+    games: Games,
+    incidents: Incidents,
+    /// When each incident was opened.
+    opened: BTreeMap<u64, Timestamp>,
+    /// What was told of it last.
+    told: Map<String, Value>,
+}
+
+/// What is told of a board.
+#[derive(Debug, Serialize)]
+struct Picture<'p> {
+    board: &'p str,
+    table: Option<u32>,
+    connected: bool,
+    port: Option<&'p str>,
+    serial: Option<&'p str>,
+    battery: Option<u8>,
+    /// What the sensors show, as the first field of a FEN; `None`: nobody knows.
+    placement: Option<String>,
+    /// What the game expects; `None` before a start position was set up.
+    game_placement: Option<String>,
+    /// The squares on which the two differ.
+    differs: Vec<String>,
+    clock: Option<ClockPicture>,
+    game: Option<&'p GameRecord>,
+    /// The open incidents, the oldest first.
+    incidents: Vec<Opened<'p>>,
+    /// Those of the game that are over.
+    past: Vec<Opened<'p>>,
+    offences: Offences,
+}
+
+/// How many offences of Article 7.5 each player has completed.
+#[derive(Debug, Serialize)]
+struct Offences {
+    white: u32,
+    black: u32,
+}
+
+/// An incident, with when it was opened.
+#[derive(Debug, Serialize)]
+struct Opened<'i> {
+    #[serde(flatten)]
+    incident: &'i Incident,
+    #[serde(serialize_with = "rfc3339_option")]
+    since: Option<Timestamp>,
+}
+
+impl Desk {
+    /// Takes in an event.
+    pub(crate) fn take(&mut self, event: &Event) {
+        let seat = self.boards.entry(event.board.clone()).or_default();
+        let mut is_news = seat.games.apply(event);
+        if let EventKind::IncidentOpened(incident) = &event.kind {
+            seat.opened.insert(incident.incident, event.ts);
+        }
+        if matches!(event.kind, EventKind::GameStarted { .. }) {
+            let open: BTreeSet<u64> = seat.incidents.open().map(|incident| incident.incident).collect();
+            seat.opened.retain(|number, _| open.contains(number));
+        }
+        is_news |= seat.incidents.apply(event);
+        // What an arbiter decides of an incident that is over changes no list of open ones.
+        is_news |= matches!(event.kind, EventKind::IncidentClosed { .. });
+        if is_news {
+            self.changed.insert(event.board.clone());
+        }
+    }
+
+    /// Goes on with what the journal has of a board.
+    pub(crate) fn resume(&mut self, events: &[Event]) {
+        events.iter().for_each(|event| self.take(event));
+    }
+
+    /// A board is so.
+    pub(crate) fn see(&mut self, sight: Sight) {
+        let name = sight.name.clone();
+        self.boards.entry(name.clone()).or_default().sight = Some(sight);
+        self.changed.insert(name);
+    }
+
+    /// All boards that are to be seen, as JSON.
+    pub(crate) fn all(&self) -> String {
+        let boards = self.boards.iter().filter(|(_, seat)| !seat.is_gone());
+        let boards: Vec<Map<String, Value>> = boards.map(|(name, seat)| seat.picture(name)).collect();
+        serde_json::json!({ "boards": boards }).to_string()
+    }
+
+    /// What has changed since this was asked last.
+    pub(crate) fn poll_changes(&mut self) -> Vec<Change> {
+        let names = core::mem::take(&mut self.changed);
+        let changes = names.into_iter().filter_map(|name| {
+            let seat = self.boards.get_mut(&name)?;
+            if seat.is_gone() {
+                seat.told.clear();
+                let gone = serde_json::json!({ "board": name });
+                return Some(Change::Gone(gone.to_string()));
+            }
+            let picture = seat.picture(&name);
+            let mut news = picture.clone();
+            news.retain(|field, value| seat.told.get(field) != Some(value));
+            seat.told = picture;
+            if news.is_empty() {
+                return None;
+            }
+            news.insert("board".to_owned(), name.into());
+            Some(Change::Board(Value::Object(news).to_string()))
+        });
+        changes.collect()
+    }
+}
+
+impl Seat {
+    fn is_gone(&self) -> bool {
+        self.sight.as_ref().is_some_and(|sight| sight.forgotten)
+    }
+
+    fn picture(&self, name: &str) -> Map<String, Value> {
+        let game = self.games.current();
+        let players = game.and_then(|game| game.players.as_ref());
+        let sight = self.sight.as_ref();
+        let connected = sight.is_some_and(Sight::is_there);
+        let expected = sight.and_then(|sight| sight.expected.as_ref());
+        let opened = |incident| Opened {
+            incident,
+            since: self.opened.get(&incident.incident).copied(),
+        };
+        let offences = self.incidents.offences();
+        let picture = Picture {
+            board: name,
+            table: players
+                .and_then(|players| players.table)
+                .or_else(|| table_of(name)),
+            connected,
+            port: sight.map(|sight| &*sight.port),
+            serial: sight.and_then(|sight| sight.serial.as_deref()),
+            battery: sight.and_then(|sight| sight.battery).filter(|_| connected),
+            placement: sight.map(|sight| sight.placement.board_fen().to_string()),
+            game_placement: expected.map(|board| board.board_fen().to_string()),
+            differs: sight
+                .zip(expected)
+                .map(|(sight, expected)| differing(&sight.placement, expected))
+                .unwrap_or_default(),
+            clock: sight.map(|sight| sight.clock),
+            game,
+            incidents: self.incidents.open().map(opened).collect(),
+            past: self.incidents.past().map(opened).collect(),
+            offences: Offences {
+                white: offences.white,
+                black: offences.black,
+            },
+        };
+        match serde_json::to_value(&picture) {
+            Ok(Value::Object(fields)) => fields,
+            _ => Map::new(),
+        }
+    }
+}
+
+/// The squares that have other contents on one board than on another.
+fn differing(one: &Board, other: &Board) -> Vec<String> {
+    let squares = Square::ALL.into_iter();
+    let other_there = squares.filter(|square| one.piece_at(*square) != other.piece_at(*square));
+    other_there.map(|square| square.to_string()).collect()
+}
+
+#[cfg(test)]
+mod tests;

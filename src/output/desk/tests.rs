@@ -1,0 +1,114 @@
+use shakmaty::Color;
+
+use super::*;
+use crate::events::record::tests::{event, ply, started};
+use crate::events::{ClosedBy, IncidentEnd};
+use crate::tracker::Variant;
+
+const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+
+fn sight(forgotten: bool) -> Sight {
+    let mut moved = Board::default();
+    moved.discard_piece_at(Square::E2);
+    Sight {
+        name: "b".to_owned(),
+        serial: Some("42".to_owned()),
+        port: "/dev/ttyACM0".to_owned(),
+        connected: true,
+        forgotten,
+        battery: Some(80),
+        placement: moved,
+        expected: Some(Board::default()),
+        clock: ClockPicture::default(),
+    }
+}
+
+fn incident(number: u64) -> Incident {
+    let text = include_str!("../../events/tests/every.jsonl");
+    let mut lines = text.lines().filter(|line| line.contains("\"incident.opened\""));
+    let line = lines
+        .find(|line| line.contains("\"kind\":\"illegal_move\""))
+        .expect("an incident");
+    let event: Event = serde_json::from_str(line).expect("an event");
+    match event.kind {
+        EventKind::IncidentOpened(incident) => Incident {
+            incident: number,
+            color: Some(Color::Black),
+            ..*incident
+        },
+        _ => panic!("it was opened"),
+    }
+}
+
+/// What has changed of the board.
+fn change(desk: &mut Desk) -> Value {
+    match &desk.poll_changes()[..] {
+        [Change::Board(text)] => serde_json::from_str(text).expect("JSON"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn only_what_changed_is_told() {
+    let mut desk = Desk::default();
+    desk.see(sight(false));
+    let first = change(&mut desk);
+    assert_eq!(first["differs"], serde_json::json!(["e2"]));
+    assert_eq!((&first["battery"], &first["game"]), (&80.into(), &Value::Null));
+    desk.see(sight(false));
+    assert!(desk.poll_changes().is_empty(), "it is as it was");
+    desk.take(&event(1, started(START, Variant::Standard)));
+    desk.take(&event(2, EventKind::MoveMade(ply(1, "e2e4", "e4"))));
+    let news = change(&mut desk);
+    assert_eq!(news["game"]["moves"][0]["san"], "e4");
+    assert_eq!(news["board"], "b");
+    assert_eq!(news.as_object().map(Map::len), Some(2), "{news}");
+    let all: Value = serde_json::from_str(&desk.all()).expect("JSON");
+    assert_eq!(all["boards"][0]["game"], news["game"]);
+    assert_eq!(all["boards"][0]["differs"], first["differs"]);
+}
+
+#[test]
+fn incidents_are_open_and_then_past_with_when_they_were_opened() {
+    let mut desk = Desk::default();
+    desk.take(&event(1, started(START, Variant::Standard)));
+    desk.take(&event(2, EventKind::IncidentOpened(Box::new(incident(7)))));
+    let news = change(&mut desk);
+    assert_eq!(news["incidents"][0]["incident"], 7);
+    assert!(news["incidents"][0]["since"].is_string(), "{news}");
+    assert_eq!(news["offences"]["black"], 1);
+    let closed = |counts| EventKind::IncidentClosed {
+        incident: 7,
+        kind: incident(7).kind,
+        by: ClosedBy::Arbiter,
+        reason: IncidentEnd::Decided,
+        counts,
+        decision: None,
+    };
+    desk.take(&event(3, closed(None)));
+    let news = change(&mut desk);
+    assert_eq!(
+        (&news["incidents"], &news["past"][0]["incident"]),
+        (&serde_json::json!([]), &7.into())
+    );
+    // It is decided once more.
+    desk.take(&event(4, closed(Some(false))));
+    assert_eq!(change(&mut desk)["offences"]["black"], 0);
+    desk.take(&event(5, started(START, Variant::Standard)));
+    assert_eq!(change(&mut desk)["past"], serde_json::json!([]));
+}
+
+#[test]
+fn a_board_that_is_forgotten_is_gone_and_may_come_again() {
+    let mut desk = Desk::default();
+    desk.see(sight(false));
+    change(&mut desk);
+    desk.see(sight(true));
+    assert_eq!(
+        desk.poll_changes(),
+        [Change::Gone("{\"board\":\"b\"}".to_owned())]
+    );
+    assert_eq!(desk.all(), "{\"boards\":[]}");
+    desk.see(sight(false));
+    assert_eq!(change(&mut desk)["serial"], "42", "everything is told again");
+}

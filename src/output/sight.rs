@@ -1,0 +1,43 @@
+//! How a board is at a moment, for those in the hall.
+
+use shakmaty::Board;
+
+use super::clock::ClockPicture;
+
+/// How a board is at a moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Sight {
+    /// Its name.
+    pub(crate) name: String,
+    /// Its serial number, the long one where it has one.
+    pub(crate) serial: Option<String>,
+    /// Where it is, or was, plugged in.
+    pub(crate) port: String,
+    /// It answers.
+    pub(crate) connected: bool,
+    /// The arbiter does not want to see it any more.
+    pub(crate) forgotten: bool,
+    /// Charge of its own battery in percent.
+    pub(crate) battery: Option<u8>,
+    /// What the sensors show.
+    pub(crate) placement: Board,
+    /// The pieces after the last move that was published; `None` before a start position was set up.
+    pub(crate) expected: Option<Board>,
+    /// What the clock shows; nothing while the board is not there.
+    pub(crate) clock: ClockPicture,
+}
+
+impl Sight {
+    /// Whether somebody who was told of this has to be told of another one.
+    pub(crate) fn differs(&self, other: &Self) -> bool {
+        let same_but_clock = Self {
+            clock: self.clock,
+            ..other.clone()
+        };
+        *self != same_but_clock || self.clock.differs(&other.clock)
+    }
+
+    pub(crate) const fn is_there(&self) -> bool {
+        self.connected && !self.forgotten
+    }
+}

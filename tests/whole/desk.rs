@@ -1,0 +1,257 @@
+//! The arbiters' desk over HTTP: who gets in, what they see, and what they may do about an illegal move.
+
+use core::time::Duration;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use reqwest::header::{COOKIE, SET_COOKIE};
+use reqwest::{Client, RequestBuilder, Response, StatusCode};
+use serde_json::{Value, json};
+
+use crate::mosquitto::free_port;
+use crate::spectators::Program;
+
+/// On the third move a knight goes where no knight can go, and the clock is pressed.
+const ILLEGAL: &str = "[White \"a\"]\n[Black \"b\"]\n\n1. e4 e5 2. Bc4 Nc6 3. Ng1g3 *\n";
+
+/// The line that `kiebitz user` writes.
+fn user(name: &str, role: &str, password: &str) -> String {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_kiebitz"))
+        .args(["user", "--role", role, name])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("kiebitz runs");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    writeln!(stdin, "{password}").expect("it listens");
+    drop(stdin);
+    let output = child.wait_with_output().expect("it ends");
+    assert!(output.status.success());
+    let line = String::from_utf8(output.stdout).expect("text");
+    assert!(!line.contains(password), "{line}");
+    line
+}
+
+/// Somebody at a browser.
+struct Guest {
+    http: Client,
+    port: u16,
+    cookie: String,
+}
+
+impl Guest {
+    fn new(port: u16) -> Self {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        Self {
+            http: Client::new(),
+            port,
+            cookie: String::new(),
+        }
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}/{path}", self.port)
+    }
+
+    fn get(&self, path: &str) -> RequestBuilder {
+        self.http.get(self.url(path)).header(COOKIE, &self.cookie)
+    }
+
+    fn post(&self, path: &str, body: &Value) -> RequestBuilder {
+        let request = self.http.post(self.url(path)).header(COOKIE, &self.cookie);
+        let request = request.header("content-type", "application/json");
+        request.header("kiebitz-desk", "1").body(body.to_string())
+    }
+
+    async fn log_in(&mut self, user: &str, password: &str) -> StatusCode {
+        let login = json!({"user": user, "password": password});
+        let response = sent(self.post("session", &login)).await;
+        if let Some(cookie) = response.headers().get(SET_COOKIE) {
+            let cookie = cookie.to_str().expect("text");
+            assert!(cookie.contains("HttpOnly; SameSite=Strict"), "{cookie}");
+            self.cookie = cookie.split(';').next().expect("a pair").to_owned();
+        }
+        response.status()
+    }
+
+    async fn command(&self, command: Value) -> (StatusCode, Value) {
+        let asked = json!({"board": "board-1", "command": command});
+        let response = sent(self.post("command", &asked)).await;
+        let status = response.status();
+        let text = response.text().await.expect("an answer");
+        (status, serde_json::from_str(&text).unwrap_or(Value::Null))
+    }
+}
+
+async fn sent(request: RequestBuilder) -> Response {
+    request.send().await.expect("an answer")
+}
+
+/// What a page knows of the board, by the stream.
+struct Stream {
+    response: Response,
+    text: String,
+    known: serde_json::Map<String, Value>,
+}
+
+impl Stream {
+    async fn open(guest: &Guest) -> Self {
+        let response = sent(guest.get("stream")).await;
+        assert_eq!(response.status(), 200);
+        Self {
+            response,
+            text: String::new(),
+            known: serde_json::Map::new(),
+        }
+    }
+
+    /// Waits until what is known of the board is so.
+    async fn until(&mut self, what: &str, wanted: impl Fn(&serde_json::Map<String, Value>) -> bool) {
+        let waiting = async {
+            while !wanted(&self.known) {
+                let chunk = self.response.chunk().await.expect("a stream").expect("more");
+                self.text.push_str(core::str::from_utf8(&chunk).expect("UTF-8"));
+                while let Some((message, rest)) = self.text.split_once("\n\n") {
+                    let (event, data) = message.split_once("\ndata: ").expect("an event");
+                    let data: Value = serde_json::from_str(data).expect("JSON");
+                    let news = match event {
+                        "event: all" => data["boards"][0].clone(),
+                        "event: board" => data,
+                        _ => Value::Null,
+                    };
+                    self.known.extend(news.as_object().cloned().unwrap_or_default());
+                    self.text = rest.to_owned();
+                }
+            }
+        };
+        let waited = tokio::time::timeout(Duration::from_secs(60), waiting).await;
+        assert!(waited.is_ok(), "not in time: {what}: {:?}", self.known);
+    }
+}
+
+fn open_illegal_move(known: &serde_json::Map<String, Value>) -> Option<&Value> {
+    let open = known.get("incidents")?.as_array()?;
+    open.iter().find(|incident| incident["kind"] == "illegal_move")
+}
+
+fn configure(folder: &Path, port: u16) {
+    let link = folder.join("links/board-1");
+    let config = format!(
+        "[daemon]\nstate_directory = {:?}\n[desk]\nlisten = \"127.0.0.1:{port}\"\nusers_file = {:?}\n[ports]\nusb = false\n\
+         [[port]]\npath = {link:?}\nmode = \"single\"\n[[board]]\nport = {link:?}\nname = \"board-1\"\n",
+        folder.join("state"),
+        folder.join("users"),
+    );
+    std::fs::write(folder.join("kiebitz.toml"), config).expect("a configuration");
+    let users = [
+        user("meier", "arbiter", "rook-on-a1"),
+        user("hall", "viewer", "look-at-it"),
+    ];
+    std::fs::write(folder.join("users"), users.concat()).expect("users");
+    std::fs::write(folder.join("game.pgn"), ILLEGAL).expect("a game");
+}
+
+#[tokio::test]
+async fn an_arbiter_decides_an_illegal_move_at_the_desk() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let (folder, port) = (directory.path(), free_port());
+    configure(folder, port);
+    let daemon = Program::start(folder, &["run", "--config", "kiebitz.toml"]);
+    let mut arbiter = Guest::new(port);
+    let there = async {
+        while arbiter.get("").send().await.is_err() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let there = tokio::time::timeout(Duration::from_secs(20), there).await;
+    assert!(there.is_ok(), "the desk is served");
+
+    let page = sent(arbiter.get("")).await;
+    let policy = page.headers().get("content-security-policy").expect("a policy");
+    let policy = policy.to_str().expect("text");
+    assert!(
+        policy.contains("frame-ancestors 'none'") && !policy.contains("unsafe"),
+        "{policy}"
+    );
+    for path in ["stream", "session"] {
+        assert_eq!(sent(arbiter.get(path)).await.status(), 401, "{path}");
+    }
+    assert_eq!(arbiter.command(json!({})).await.0, 401);
+    let foreign = arbiter.http.post(arbiter.url("session")).body("{}");
+    assert_eq!(sent(foreign).await.status(), 403, "a page of another site");
+    assert_eq!(arbiter.log_in("meier", "rook-on-a2").await, 401);
+    assert_eq!(arbiter.log_in("meyer", "rook-on-a1").await, 401);
+    assert_eq!(arbiter.log_in("meier", "rook-on-a1").await, 200);
+
+    let emulate = ["emulate", "--pgn", "game.pgn", "--speed", "8", "--links", "links"];
+    let players = Program::start(folder, &emulate);
+    let mut stream = Stream::open(&arbiter).await;
+    stream
+        .until("the illegal move", |known| {
+            open_illegal_move(known).is_some_and(|incident| incident["case"] == "illegal_move.completed")
+        })
+        .await;
+    let incident = open_illegal_move(&stream.known).expect("it is open").clone();
+    assert!(
+        incident["since"].is_string() && incident["advice"].is_string(),
+        "{incident}"
+    );
+    assert_eq!(stream.known["offences"]["white"], 1);
+
+    let mut viewer = Guest::new(port);
+    assert_eq!(viewer.log_in("hall", "look-at-it").await, 200);
+    let decided = json!({"id": "1", "do": "close_incident", "incident": incident["incident"],
+        "decision": "two minutes for Black", "counts": true});
+    assert_eq!(viewer.command(decided.clone()).await.0, 403);
+    let table = arbiter
+        .command(json!({"id": "0", "do": "set_table", "table": 7}))
+        .await;
+    assert_eq!(table.0, 403, "that is for operators: {}", table.1);
+    let answer = arbiter.command(decided.clone()).await;
+    assert_eq!(
+        (answer.0.as_u16(), &answer.1["ok"]),
+        (200, &json!(true)),
+        "{}",
+        answer.1
+    );
+    assert_eq!(arbiter.command(decided).await, answer, "it is carried out once");
+    stream
+        .until("the decision", |known| {
+            open_illegal_move(known).is_none()
+                && known["past"].as_array().is_some_and(|past| !past.is_empty())
+        })
+        .await;
+    let wrong = arbiter.command(json!({"id": "2", "do": "wave"})).await;
+    assert_eq!((wrong.0.as_u16(), &wrong.1["ok"]), (200, &json!(false)));
+    assert!(
+        wrong.1["error"]
+            .as_str()
+            .is_some_and(|error| error.contains("wave"))
+    );
+
+    let log_out = arbiter.http.delete(arbiter.url("session"));
+    let log_out = log_out
+        .header(COOKIE, &arbiter.cookie)
+        .header("kiebitz-desk", "1");
+    assert_eq!(sent(log_out).await.status(), 204);
+    assert_eq!(sent(arbiter.get("session")).await.status(), 401);
+    for _ in 0..5 {
+        arbiter.log_in("meier", "guessing").await;
+    }
+    assert_eq!(arbiter.log_in("meier", "rook-on-a1").await, 429);
+    drop(players);
+    daemon.stop();
+    let exported = Command::new(env!("CARGO_BIN_EXE_kiebitz"))
+        .args(["export", "--config", "kiebitz.toml"])
+        .current_dir(folder)
+        .output()
+        .expect("kiebitz runs");
+    let exported = String::from_utf8(exported.stdout).expect("UTF-8");
+    let taken: Vec<&str> = exported
+        .lines()
+        .filter(|line| line.contains("command.taken"))
+        .collect();
+    assert_eq!(taken.len(), 1, "{taken:?}");
+    assert!(taken[0].contains("\"by\":\"meier\""), "{taken:?}");
+}
