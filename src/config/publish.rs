@@ -112,6 +112,20 @@ impl core::fmt::Display for Target {
 }
 
 impl Publish {
+    /// Serves the files at an address, and puts them nowhere.
+    pub(crate) const fn serving(address: SocketAddr) -> Self {
+        Self {
+            to: Vec::new(),
+            listen: Some(address),
+            page: true,
+            delay: None,
+            s3_endpoint: None,
+            s3_region: None,
+            s3_key_file: None,
+            webdav_login_file: None,
+        }
+    }
+
     /// The files with secrets that the table names.
     pub(crate) fn secrets(&self) -> impl Iterator<Item = &Path> {
         [&self.s3_key_file, &self.webdav_login_file]

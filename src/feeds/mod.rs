@@ -120,6 +120,14 @@ impl FeedSettings {
         }
     }
 
+    /// Serves the broadcast at that address, without a delay, and nothing else.
+    pub(crate) fn serving(address: std::net::SocketAddr) -> Self {
+        Self {
+            publish: Some(Publish::serving(address)),
+            ..Self::default()
+        }
+    }
+
     fn warn_of_open_secrets(&self) {
         let of_publish = self.publish.iter().flat_map(Publish::secrets);
         let of_lichess = self

@@ -7,6 +7,7 @@
 
 mod broker;
 mod stage;
+mod wall;
 
 use std::io::{self, Write};
 
@@ -22,6 +23,7 @@ use crate::replay::publish::Connection;
 use crate::system_time::{Pace, Speed};
 use broker::Broker;
 use stage::{Paper, Stage};
+use wall::Wall;
 
 /// How the demonstration is given.
 #[derive(Debug, Clone)]
@@ -131,6 +133,7 @@ async fn give(
     out: &mut impl Write,
 ) -> Result<Exit> {
     let colors = matches!(venue, Venue::Screen { colors: true });
+    let mut wall = Wall::start();
     let mut stage = Stage::new(
         Pen {
             colors,
@@ -138,13 +141,14 @@ async fn give(
         },
         demo.speed,
         broker,
+        wall.address(),
     );
     match venue {
         Venue::Screen { .. } => {
             let mut screen = crate::output::terminal::Screen::enter(io::stdout())?;
             for act in ACTS {
                 stage.begin(&act);
-                play(&act, demo.speed, connection, |scene| {
+                play(&act, demo.speed, connection, &mut wall, |scene| {
                     stage.update(scene);
                     screen.show(&stage.frame())
                 })
@@ -156,7 +160,7 @@ async fn give(
             for act in ACTS {
                 stage.begin(&act);
                 paper.begin_act(&stage)?;
-                play(&act, demo.speed, connection, |scene| {
+                play(&act, demo.speed, connection, &mut wall, |scene| {
                     stage.update(scene);
                     paper.print(&stage)
                 })
@@ -179,6 +183,7 @@ async fn play(
     act: &Act,
     speed: Speed,
     connection: Option<&Connection>,
+    wall: &mut Wall,
     mut show: impl FnMut(&stage::Step<'_>) -> io::Result<()>,
 ) -> Result<()> {
     let mut replay = Replay::new(act.capture, act.stream)?;
@@ -197,6 +202,7 @@ async fn play(
             None => Vec::new(),
         };
         if let Some(board) = replay.boards().next() {
+            wall.show(act.stream, &said, board);
             show(&stage::Step {
                 board,
                 said: &said,

@@ -1,8 +1,10 @@
 //! The wall in a real browser: twelve emulated boards, the built program, and a page that is watched while the daemon is
 //! killed, the network fails and moves go on.
 
+use core::time::Duration;
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Write as _};
+use std::io::{BufRead, BufReader, Read, Write as _};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -157,4 +159,45 @@ fn a_round_of_twelve_boards_is_watched_on_the_wall() {
     let status = script.wait().expect("it ends");
     let log = std::fs::read_to_string(hall.path().join("log")).unwrap_or_default();
     assert!(status.success(), "what the script says is above\n{log}");
+}
+
+/// What is served at a path of an address, as in `http://127.0.0.1:8080/`.
+fn served(address: &str, path: &str) -> Option<String> {
+    let host = address.trim_start_matches("http://").trim_end_matches('/');
+    let mut stream = TcpStream::connect(host).ok()?;
+    write!(
+        stream,
+        "GET /{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+    )
+    .ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    let (_, content) = answer.split_once("\r\n\r\n")?;
+    Some(content.to_owned())
+}
+
+#[test]
+fn the_demo_is_on_the_wall() {
+    let mut demo = Command::new(env!("CARGO_BIN_EXE_kiebitz"))
+        .args(["demo", "--speed", "max", "--wait"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("kiebitz runs");
+    let mut lines = BufReader::new(demo.stdout.take().expect("stdout")).lines();
+    let mut said = lines.by_ref().map_while(Result::ok);
+    let named = said.find_map(|line| Some(line.split_once("In a browser: ")?.1.to_owned()));
+    let address = named.expect("an address");
+    // When this is printed all recordings were shown.
+    said.find(|line| line.contains("until Ctrl-C")).expect("it waits");
+    let shown = (0..100).find_map(|_| {
+        std::thread::sleep(Duration::from_millis(100));
+        let round: Value = serde_json::from_str(&served(&address, "round-1/wall.json")?).ok()?;
+        Some(round["games"][0].clone()).filter(|game| game["last"]["san"] == "hxg6")
+    });
+    assert!(served(&address, "").expect("a page").contains("page/main.js"));
+    demo.kill().expect("it runs");
+    demo.wait().expect("it ends");
+    let shown = shown.expect("the last recording to its end");
+    assert_eq!((&shown["table"], &shown["live"]), (&1.into(), &true.into()));
 }

@@ -24,6 +24,8 @@ pub(super) struct Stage {
     speed: Speed,
     caption: &'static str,
     port: Option<u16>,
+    /// Where the wall is.
+    wall: Option<String>,
     placement: shakmaty::Board,
     differs: Bitboard,
     clock: Option<ClockFace>,
@@ -63,13 +65,14 @@ const REMARK_WIDTH: usize = 78;
 const PAYLOAD_WIDTH: usize = 74;
 
 impl Stage {
-    pub(super) fn new(pen: Pen, speed: Speed, broker: &Broker) -> Self {
+    pub(super) fn new(pen: Pen, speed: Speed, broker: &Broker, wall: Option<String>) -> Self {
         Self {
             pen,
             asked: speed,
             speed,
             caption: "",
             port: broker.port(),
+            wall,
             placement: shakmaty::Board::empty(),
             differs: Bitboard::EMPTY,
             clock: None,
@@ -164,6 +167,14 @@ impl Stage {
 
     /// How to see what is published.
     fn subscribe(&self) -> Vec<String> {
+        let browser = self
+            .wall
+            .iter()
+            .map(|address| format!(" In a browser: {address}"));
+        browser.chain(self.listen()).collect()
+    }
+
+    fn listen(&self) -> Vec<String> {
         match self.port {
             Some(port) => vec![
                 " Everything is published over MQTT. To see it, run this in another window:".to_owned(),
@@ -198,6 +209,9 @@ impl Stage {
         }
         if let Some(outcome) = &self.outcome {
             writeln!(out, "The first game: {outcome}")?;
+        }
+        if let (Some(address), true) = (&self.wall, wait) {
+            writeln!(out, "\nThe board stays on {address} until Ctrl-C.")?;
         }
         writeln!(out, "\nTo replay a recording from your own board:")?;
         writeln!(out, "  kiebitz replay FILE.pcapng")?;
