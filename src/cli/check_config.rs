@@ -1,5 +1,6 @@
 //! `kiebitz check-config`.
 
+mod broadcast;
 mod doubts;
 mod outline;
 

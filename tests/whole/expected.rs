@@ -38,6 +38,8 @@ pub(crate) const TEXTS: &[Text] = &[
     text("setup.txt", &["setup", "--help"]),
     #[cfg(target_os = "linux")]
     text("status.txt", &["status", "--help"]),
+    #[cfg(target_os = "linux")]
+    text("user.txt", &["user", "--help"]),
     text("replay.txt", &["replay", "--help"]),
     text("report.txt", &["report", "--help"]),
     text("laws-listed.txt", &["laws"]),

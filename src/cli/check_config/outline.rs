@@ -4,6 +4,7 @@ use core::time::Duration;
 
 use bytesize::ByteSize;
 
+use super::broadcast;
 use crate::config::{Config, Journal, KnownBy, LiveChess, NamedBoard, PortMode, Recorder};
 use crate::laws::{Mode, Regulations};
 use crate::output::mqtt::MqttConfig;
@@ -13,21 +14,24 @@ const DEFAULT: &str = " (default)";
 
 /// Lines in two columns.
 pub(super) fn of(config: &Config) -> Vec<(&'static str, String)> {
+    let broadcast = broadcast::lines(config);
     let mut lines = vec![
         ("event", event(config)),
         ("boards", boards(config)),
         ("ports", ports(config)),
     ];
     match &config.mqtt {
-        None => lines.push((
+        None if broadcast.is_empty() => lines.push((
             "broker",
             "none: nothing is published, games are in the journal".to_owned(),
         )),
+        None => lines.push(("broker", "none: nothing goes out over MQTT".to_owned())),
         Some(broker) => {
             lines.push(("broker", self::broker(broker)));
             lines.push(("spectators", spectators(config)));
         }
     }
+    lines.extend(broadcast);
     if let Some(livechess) = &config.livechess {
         lines.push(("LiveChess", self::livechess(livechess)));
     }
@@ -237,6 +241,22 @@ mod tests {
             url = "mqtts://club:secret@broker.example"
             public_delay = "15 min"
             commands = true
+            [publish]
+            to = ["/srv/live", "s3://chess/2026"]
+            listen = "0.0.0.0:8080"
+            [lichess]
+            broadcast = "QYiOYnl1"
+            delay = "0 s"
+            [[webhook]]
+            name = "club"
+            url = "https://club.example/secret"
+            [[webhook]]
+            name = "bell"
+            url = "https://bell.example/secret"
+            send = "events"
+            delay = "90 s"
+            [desk]
+            users_file = "/etc/kiebitz/desk-users"
             [livechess]
             setup = true
             [journal]
@@ -267,6 +287,10 @@ mod tests {
              ports: none is looked for; /dev/ttyS0 (a row in bus mode); 1 never opened\n\
              broker: broker.example:8883, encrypted, as user club; topics under kiebitz; arbiters may command\n\
              spectators: get everything 15 min later; board-1: get everything 1 min 30 s later\n\
+             broadcast: /srv/live, s3://chess/2026, http://0.0.0.0:8080/, 15 min later\n\
+             Lichess: broadcast QYiOYnl1, at once\n\
+             webhooks: club (rounds, 15 min later), bell (all events, 1 min 30 s later)\n\
+             desk: http://127.0.0.1:8038/ for those in /etc/kiebitz/desk-users\n\
              LiveChess: boards for programs and https://lichess.org, https://www.chess.com on 127.0.0.1:1982; they may begin games\n\
              state: /srv/k\n\
              journal: games are kept for 1 day\n\

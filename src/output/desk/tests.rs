@@ -1,6 +1,7 @@
 use shakmaty::Color;
 
 use super::*;
+use crate::events::incidents::set_counts;
 use crate::events::record::tests::{event, ply, started};
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::tracker::Variant;
@@ -31,11 +32,11 @@ fn incident(number: u64) -> Incident {
         .expect("an incident");
     let event: Event = serde_json::from_str(line).expect("an event");
     match event.kind {
-        EventKind::IncidentOpened(incident) => Incident {
-            incident: number,
-            color: Some(Color::Black),
-            ..*incident
-        },
+        EventKind::IncidentOpened(mut incident) => {
+            (incident.incident, incident.color) = (number, Some(Color::Black));
+            set_counts(&mut incident, true);
+            *incident
+        }
         _ => panic!("it was opened"),
     }
 }

@@ -48,7 +48,7 @@ fn after_a_restart_the_rest_is_posted_and_then_what_is_new() {
     queue.hear(at(21), &News::Past("b".to_owned(), vec![event("b", 1, 3)]));
     assert_eq!(
         post(&mut queue),
-        named(&[("a", 10), ("b", 1), ("a", 8), ("a", 9)])
+        named(&[("a", 10), ("a", 8), ("a", 9), ("b", 1)])
     );
     assert!(!queue.is_any());
     assert_eq!(

@@ -1,0 +1,75 @@
+//! Where the broadcast goes, told to people.
+
+use core::time::Duration;
+
+use crate::config::{Config, Desk, Lichess, Publish, Sent, Webhook};
+use crate::output::mqtt::MqttConfig;
+
+/// What is told of each place, if anything is configured.
+pub(super) fn lines(config: &Config) -> Vec<(&'static str, String)> {
+    let usual = config
+        .mqtt
+        .as_ref()
+        .map(MqttConfig::public_delay)
+        .unwrap_or_default();
+    let lines = [
+        config
+            .publish
+            .as_ref()
+            .map(|settings| ("broadcast", publish(settings, usual))),
+        config
+            .lichess
+            .as_ref()
+            .map(|settings| ("Lichess", lichess(settings, usual))),
+        Some(("webhooks", webhooks(&config.webhooks, usual))).filter(|_| !config.webhooks.is_empty()),
+        config.desk.as_ref().map(|settings| ("desk", desk(settings))),
+    ];
+    lines.into_iter().flatten().collect()
+}
+
+/// As in ", 15 min later".
+fn later(delay: Duration) -> String {
+    match (delay.as_secs() / 60, delay.as_secs() % 60) {
+        (0, 0) => ", at once".to_owned(),
+        (0, seconds) => format!(", {seconds} s later"),
+        (minutes, 0) => format!(", {minutes} min later"),
+        (minutes, seconds) => format!(", {minutes} min {seconds} s later"),
+    }
+}
+
+fn publish(settings: &Publish, usual: Duration) -> String {
+    let to = settings.to.iter().map(ToString::to_string);
+    let served = settings.listen.map(|address| format!("http://{address}/"));
+    let places: Vec<String> = to.chain(served).collect();
+    if places.is_empty() {
+        return "nowhere: neither `to` nor `listen` is written".to_owned();
+    }
+    places.join(", ") + &later(settings.delay.unwrap_or(usual))
+}
+
+fn lichess(settings: &Lichess, usual: Duration) -> String {
+    let broadcast = settings.broadcast.as_ref();
+    let broadcast = broadcast.map_or_else(
+        || "a broadcast is created".to_owned(),
+        |id| format!("broadcast {id}"),
+    );
+    broadcast + &later(settings.delay.unwrap_or(usual))
+}
+
+/// Without the addresses, which may be secrets.
+fn webhooks(webhooks: &[Webhook], usual: Duration) -> String {
+    let told = webhooks.iter().map(|webhook| {
+        let sent = match webhook.send {
+            Sent::Pgn => "rounds",
+            Sent::Events => "all events",
+        };
+        let later = later(webhook.delay.unwrap_or(usual));
+        format!("{} ({sent}{later})", webhook.name)
+    });
+    told.collect::<Vec<_>>().join(", ")
+}
+
+fn desk(settings: &Desk) -> String {
+    let users = settings.users_file.display();
+    format!("http://{}/ for those in {users}", settings.listen)
+}
