@@ -1,0 +1,151 @@
+// What the boards show, as it happens, and the commands that go back.
+
+import { HEADERS, ask, current } from "./session.js";
+import { words } from "./words.js";
+
+/** Who hears nothing for this long has no connection. The stream says something every 15 s. */
+const SILENCE = 40000;
+/** So long after an answer failed to come the same command is sent again. */
+const AGAIN = [500, 1500, 3000, 5000, 8000];
+const PAUSE = 3000;
+
+/** Times are numbers inside the page. */
+function read(picture) {
+  const { clock } = picture;
+  if (clock) clock.as_of = clock.as_of === null ? null : Date.parse(clock.as_of);
+  picture.incidents ??= [];
+  picture.past ??= [];
+  picture.offences ??= { white: 0, black: 0 };
+  return picture;
+}
+
+export class Source {
+  /** `shown` is called with the name of a board that changed, null for all; `left` when the session is over. */
+  constructor(shown, left) {
+    this.shown = shown;
+    this.left = left;
+    this.boards = new Map();
+    this.isReady = false;
+    this.heardAt = Date.now();
+    this.isFailing = false;
+    this.stream = null;
+    this.timers = [];
+    this.online = () => this.again();
+    this.offline = () => this.fail();
+  }
+
+  start() {
+    addEventListener("online", this.online);
+    addEventListener("offline", this.offline);
+    this.timers = [setInterval(() => this.watch(), 1000)];
+    this.open();
+  }
+
+  stop() {
+    removeEventListener("online", this.online);
+    removeEventListener("offline", this.offline);
+    for (const timer of this.timers) clearInterval(timer);
+    clearTimeout(this.later);
+    this.close();
+  }
+
+  /** Since when nothing has come, in milliseconds since 1970; null while all is well. */
+  stale() {
+    return this.isFailing || Date.now() - this.heardAt > SILENCE ? this.heardAt : null;
+  }
+
+  heard() {
+    this.heardAt = Date.now();
+    this.isFailing = false;
+  }
+
+  fail() {
+    this.isFailing = true;
+  }
+
+  watch() {
+    // A line that died without a word is opened anew.
+    if (this.stream && Date.now() - Math.max(this.heardAt, this.opened) > SILENCE) {
+      this.fail();
+      this.again();
+    }
+  }
+
+  again() {
+    clearTimeout(this.later);
+    this.close();
+    this.open();
+  }
+
+  close() {
+    this.stream?.close();
+    this.stream = null;
+  }
+
+  open() {
+    const stream = new EventSource("/stream");
+    this.stream = stream;
+    // A line that is opened gets its time before it is taken for dead.
+    this.opened = Date.now();
+    const hear = (name, act) =>
+      stream.addEventListener(name, (event) => {
+        if (this.stream !== stream) return;
+        this.heard();
+        act(JSON.parse(event.data || "{}"));
+      });
+    hear("all", ({ boards }) => {
+      this.boards = new Map(boards.map((picture) => [picture.board, read(picture)]));
+      this.isReady = true;
+      this.shown(null);
+    });
+    hear("board", (picture) => {
+      const isNew = !this.boards.has(picture.board);
+      this.boards.set(picture.board, read(picture));
+      this.shown(isNew ? null : picture.board);
+    });
+    hear("gone", ({ board }) => {
+      this.boards.delete(board);
+      this.shown(null);
+    });
+    hear("here", () => {});
+    stream.onerror = () => {
+      if (this.stream !== stream) return;
+      this.fail();
+      if (stream.readyState === EventSource.CLOSED) this.refused();
+    };
+  }
+
+  /** The stream was refused: the session may be over, or the server busy. */
+  async refused() {
+    this.close();
+    const session = await current().catch(() => undefined);
+    if (session === null) {
+      this.left();
+      return;
+    }
+    clearTimeout(this.later);
+    this.later = setTimeout(() => this.again(), PAUSE);
+  }
+
+  /** Gives a command; returns its answer: {ok, note, error}. */
+  async command(board, command) {
+    const id = crypto.randomUUID?.() ?? [...crypto.getRandomValues(new Uint32Array(4))].map((one) => one.toString(16)).join("-");
+    const body = JSON.stringify({ board, command: { id, ...command } });
+    const headers = { ...HEADERS, "Content-Type": "application/json" };
+    for (const pause of [...AGAIN, null]) {
+      try {
+        const answer = await ask("/command", { method: "POST", headers, body });
+        if (answer.status === 401) this.left();
+        // A server that is being started again has not taken it; the same id does nothing twice.
+        if (answer.status < 500 || pause === null) {
+          const told = await answer.json().catch(() => ({}));
+          return answer.ok ? told : { ok: false, note: null, error: told.error ?? `${answer.status}` };
+        }
+      } catch {
+        if (pause === null) break;
+      }
+      await new Promise((done) => setTimeout(done, pause));
+    }
+    return { ok: false, note: null, error: words.noAnswer };
+  }
+}

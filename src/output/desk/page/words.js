@@ -1,0 +1,84 @@
+// The words of the desk, in the language of the browser, and how things are called.
+
+import { fill, language, move, result } from "/page/words.js";
+import { text } from "/page/clock.js";
+import { ENGLISH } from "./english.js";
+import { GERMAN } from "./german.js";
+import { owner } from "./position.js";
+
+export { fill, language, move, result };
+
+export const words = language === "de" ? GERMAN : ENGLISH;
+
+/** Where it is: "Table 37", or the board's name. */
+export function place(picture) {
+  return picture.table ? `${words.table} ${picture.table}` : picture.board;
+}
+
+/** How long ago something began: "40 s", "2 min", "1 h 5 min". */
+export function ago(since, now) {
+  const seconds = Math.max(0, Math.floor((now - since) / 1000));
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 1) return `${seconds} ${words.units.s}`;
+  if (minutes < 60) return `${minutes} ${words.units.min}`;
+  const hours = Math.floor(minutes / 60);
+  return hours > 9 ? `${hours} ${words.units.h}` : `${hours} ${words.units.h} ${minutes % 60} ${words.units.min}`;
+}
+
+/** A time of day. */
+export function time(at, precise = false) {
+  const date = new Date(at);
+  const shown = date.toLocaleTimeString(language, { hour12: false });
+  return precise ? `${shown}.${String(date.getMilliseconds()).padStart(3, "0")}` : shown;
+}
+
+/** A ply with its number, as in "23. Nf3" or "23... Nf6". */
+export function numbered(game, ply) {
+  const played = game.moves[ply - 1];
+  if (!played) return words.past.start;
+  return `${numberOf(game, ply)} ${played.san ? move(played.san) : played.uci ?? "–"}`;
+}
+
+/** The number before a ply, as in "23." or "23...". */
+export function numberOf(game, ply) {
+  const [, turn, , , , count] = game.start_fen.split(" ");
+  const at = ply - 1 + (turn === "b" ? 1 : 0);
+  return `${(Number(count) || 1) + Math.floor(at / 2)}.${at % 2 ? ".." : ""}`;
+}
+
+/** "White Pieces: king e1, ..." is read to those who do not see the diagram. */
+export function piece(letter) {
+  return fill(words.piece, { color: words.colors[owner(letter)], piece: words.pieces[letter.toLowerCase()] });
+}
+
+/** A clock, as people read it. */
+export function shownTime(ms) {
+  return ms === null || ms === undefined ? "–" : text(ms);
+}
+
+/** Who plays: "Adams, A. – Baker, B."; empty where nobody knows. */
+export function names(game) {
+  const players = game?.players;
+  if (!players) return "";
+  return `${players.white ?? words.nobody} – ${players.black ?? words.nobody}`;
+}
+
+/** The first sentence of a text: up to a full stop that does not belong to a number or an abbreviation. */
+export function firstSentence(advice) {
+  const end = /^.*?[^\s.\d][.:!?](?=\s+\p{Lu}|$)/su.exec(advice);
+  return end ? end[0].replace(/:$/, ".") : advice;
+}
+
+/** "FIDE 2023" for "fide-2023". */
+export function edition(name) {
+  return name?.startsWith("fide-") ? `FIDE ${name.slice(5)}` : name ?? "";
+}
+
+/** How an incident came to its end. */
+export function closing(incident) {
+  const { past } = words;
+  const counts = incident.counts === true ? past.counts : incident.counts === false ? past.countsNot : "";
+  const how = past.closings[incident.reason] ?? past.over;
+  const by = incident.by && (past.closers[incident.by] ?? incident.by);
+  return [incident.decision, how, by, counts].filter(Boolean).join(", ");
+}
