@@ -65,8 +65,8 @@ export function names(game) {
 
 /** The first sentence of a text: up to a full stop that does not belong to a number or an abbreviation. */
 export function firstSentence(advice) {
-  const end = /^.*?[^\s.\d][.:!?](?=\s+\p{Lu}|$)/su.exec(advice);
-  return end ? end[0].replace(/:$/, ".") : advice;
+  const end = /^.*?[^\s.\d][.!?](?=\s+\p{Lu}|$)/su.exec(advice);
+  return end ? end[0] : advice;
 }
 
 /** "FIDE 2023" for "fide-2023". */

@@ -1,0 +1,144 @@
+// Alarms: what is new is raised once, by sound and by the browser, as this person wants it.
+
+import { button, make, say } from "/page/dom.js";
+import { fill, place, words } from "./words.js";
+
+const NAME = "kiebitz-desk-alarms";
+const RAISED = "kiebitz-desk-raised";
+const KEPT = 500;
+/** What may become more than a hint. */
+const KINDS = [
+  "illegal_move", "promotion_not_replaced", "clock_pressed_without_move", "illegal_position", "flag_fall", "two_flags",
+  "draw_claimed", "two_minute_claim", "early_draw", "displaced_pieces", "promotion_exchanged", "wrong_start_position",
+  "board_rotated", "colors_reversed", "continued_after_end", "record_uncertain", "clock_stopped", "clock_inconsistent",
+  "late_start", "time_trouble", "board_disconnected", "clock_disconnected", "sensor_fault",
+];
+
+function recall(name, otherwise) {
+  try {
+    return JSON.parse(localStorage.getItem(name)) ?? otherwise;
+  } catch {
+    return otherwise;
+  }
+}
+
+function keep(name, value) {
+  try {
+    localStorage.setItem(name, JSON.stringify(value));
+  } catch {
+    // It holds as long as the page is open.
+  }
+}
+
+export class Alarms {
+  /** `live` is said by a screen reader; `open` gets a line that somebody follows. */
+  constructor(live, open) {
+    this.live = live;
+    this.open = open;
+    this.raised = new Set(recall(RAISED, []));
+    this.muted = new Set(recall(NAME, { muted: [] }).muted);
+    this.isLoud = false;
+    this.sound = button("sound", words.alarms.soundOn, words.alarms.off, () => this.setLoud(!this.isLoud));
+    this.sound.setAttribute("aria-pressed", "false");
+    this.dialog = this.build();
+    this.settings = button("", words.alarms.title, words.alarms.title, () => this.dialog.showModal());
+  }
+
+  build() {
+    const dialog = make("dialog", "settings", { "aria-labelledby": "alarms" });
+    const kinds = make("ul", "choices");
+    for (const kind of KINDS) {
+      const box = make("input", "", { type: "checkbox" });
+      box.checked = !this.muted.has(kind);
+      box.addEventListener("change", () => {
+        if (box.checked) this.muted.delete(kind);
+        else this.muted.add(kind);
+        keep(NAME, { muted: [...this.muted] });
+      });
+      kinds.append(make("li", "", {}, make("label", "", {}, box, " ", words.kinds[kind])));
+    }
+    this.permission = make("p", "", {});
+    this.allow = button("", words.alarms.allow, words.alarms.allow, () => this.askPermission());
+    const test = button("", words.alarms.test, words.alarms.test, () => {
+      this.setLoud(true);
+    });
+    const close = button("main", words.alarms.close, words.alarms.close, () => dialog.close());
+    dialog.append(
+      make("h2", "", { id: "alarms" }, words.alarms.title),
+      make("p", "buttons", {}, test, this.allow),
+      this.permission,
+      make("h3", "", {}, words.alarms.which),
+      kinds,
+      make("p", "quiet", {}, words.alarms.kept),
+      close,
+    );
+    this.showPermission();
+    return dialog;
+  }
+
+  showPermission() {
+    const state = globalThis.Notification?.permission ?? "denied";
+    this.allow.hidden = state !== "default";
+    say(this.permission, state === "granted" ? words.alarms.allowed : state === "denied" ? words.alarms.denied : "");
+  }
+
+  async askPermission() {
+    await Notification.requestPermission().catch(() => {});
+    this.showPermission();
+  }
+
+  setLoud(isLoud) {
+    this.isLoud = isLoud;
+    this.sound.setAttribute("aria-pressed", String(isLoud));
+    say(this.sound, isLoud ? words.alarms.on : words.alarms.off);
+    const label = isLoud ? words.alarms.soundOff : words.alarms.soundOn;
+    this.sound.setAttribute("aria-label", label);
+    this.sound.title = label;
+    if (isLoud) this.ring("advice");
+  }
+
+  /** Two short tones; three and higher for a violation. */
+  ring(severity) {
+    this.audio ??= new AudioContext();
+    this.audio.resume();
+    const tones = severity === "violation" ? [880, 1175, 880] : [660, 880];
+    tones.forEach((frequency, at) => {
+      const start = this.audio.currentTime + at * 0.18;
+      const tone = this.audio.createOscillator();
+      const volume = this.audio.createGain();
+      tone.frequency.value = frequency;
+      volume.gain.setValueAtTime(0, start);
+      volume.gain.linearRampToValueAtTime(0.25, start + 0.02);
+      volume.gain.linearRampToValueAtTime(0, start + 0.16);
+      tone.connect(volume).connect(this.audio.destination);
+      tone.start(start);
+      tone.stop(start + 0.17);
+    });
+  }
+
+  /** Raises what is new among these lines; what is over may be raised again when it begins anew. */
+  update(lines) {
+    const grave = lines.filter(({ severity }) => severity !== "hint");
+    const fresh = grave.filter(({ key }) => !this.raised.has(key));
+    const now = new Set(grave.map(({ key }) => key));
+    // An incident's number comes once; a board may go more than once.
+    for (const key of this.raised) if (/ board_disconnected /.test(key) && !now.has(key)) this.raised.delete(key);
+    if (!fresh.length) return;
+    for (const { key } of fresh) this.raised.add(key);
+    keep(RAISED, [...this.raised].slice(-KEPT));
+    const wanted = fresh.filter(({ kind }) => !this.muted.has(kind));
+    if (!wanted.length) return;
+    const texts = wanted.map((line) => fill(words.alarms.raised, { place: place(line), what: words.kinds[line.kind] ?? line.kind }));
+    say(this.live, texts.slice(0, 3).join(". "));
+    if (this.isLoud) this.ring(wanted.some(({ severity }) => severity === "violation") ? "violation" : "advice");
+    if (globalThis.Notification?.permission === "granted") {
+      wanted.slice(0, 3).forEach((line, at) => {
+        const note = new Notification(texts[at], { body: line.text, tag: line.key, lang: document.documentElement.lang });
+        note.addEventListener("click", () => {
+          globalThis.focus();
+          this.open(line);
+        });
+      });
+    }
+  }
+}

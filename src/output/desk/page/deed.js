@@ -1,0 +1,135 @@
+// A button that gives a command: asks once more where that is wise, and shows the answer beside it.
+
+import { button, make, say } from "/page/dom.js";
+import { fill, words } from "./words.js";
+
+/** Who presses twice without reading has not said yes. */
+const HASTE = 300;
+
+/** A field with its name, and with what helps to fill it in. */
+export function field(label, input, help = "") {
+  const parts = [make("span", "", {}, label), input];
+  if (help) {
+    const id = `help-${(field.count = (field.count ?? 0) + 1)}`;
+    input.setAttribute("aria-describedby", id);
+    parts.push(make("small", "", { id }, help));
+  }
+  return make("label", "field", {}, ...parts);
+}
+
+/** A choice by buttons of a radio group: [value, text] each; `value()` says which. */
+export function radios(label, choices, chosen) {
+  const name = `radio-${(radios.count = (radios.count ?? 0) + 1)}`;
+  const inputs = choices.map(([value]) => {
+    const input = make("input", "", { type: "radio", name, value });
+    input.checked = value === chosen;
+    return input;
+  });
+  const labels = choices.map(([, text], at) => make("label", "", {}, inputs[at], " ", text));
+  const element = make("fieldset", "radios", {}, make("legend", "", {}, label), ...labels);
+  return { element, value: () => inputs.find((input) => input.checked)?.value ?? null };
+}
+
+/** A group of fields and deeds that is folded away. */
+export function fold(label, ...inside) {
+  return make("details", "fold", { name: "deeds" }, make("summary", "", {}, label), make("div", "folded", {}, ...inside));
+}
+
+export class Deed {
+  /**
+   * `desk` gives the commands. Of `about`: `label`; `tone` (a class); `command` returns what is to be sent, null where
+   * something is missing; `ask` returns the question to be answered first, if any; `undo` returns the command that makes
+   * it undone, asked before it is sent; `done` is called after it was.
+   */
+  constructor(desk, about) {
+    Object.assign(this, { desk, about });
+    this.button = button(about.tone ?? "", about.label, about.label, () => this.start());
+    this.question = make("span", "question", { hidden: "" });
+    this.answer = make("p", "answer", { hidden: "" });
+    this.element = make("div", "deed", {}, this.button, this.question, this.answer);
+  }
+
+  label(text) {
+    say(this.button, text);
+  }
+
+  show(isShown) {
+    // What was answered stays until it was read.
+    this.button.hidden = !isShown;
+    this.element.hidden = !isShown && this.answer.hidden;
+  }
+
+  start() {
+    const command = this.about.command();
+    if (!command) return;
+    const question = this.about.ask?.();
+    if (!question) {
+      this.send(command);
+      return;
+    }
+    const asked = Date.now();
+    const yes = button("main", words.deeds.yes, words.deeds.yes, () => {
+      if (Date.now() - asked < HASTE) return;
+      this.stop();
+      this.send(command);
+    });
+    const no = button("", words.deeds.no, words.deeds.no, () => {
+      this.stop();
+      this.button.focus();
+    });
+    this.question.replaceChildren(make("span", "", {}, question), yes, no);
+    this.question.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape") return;
+      event.stopPropagation();
+      no.click();
+    });
+    this.question.hidden = false;
+    this.button.hidden = true;
+    yes.focus();
+  }
+
+  stop() {
+    this.question.hidden = true;
+    this.question.replaceChildren();
+    this.button.hidden = false;
+  }
+
+  async send(command) {
+    const undo = this.about.undo?.() ?? null;
+    this.button.disabled = true;
+    this.tell(words.deeds.sending, "");
+    const answer = await this.desk.send(command);
+    this.button.disabled = false;
+    const job = { label: this.about.label, answer, undo: answer.ok ? undo : null, at: Date.now() };
+    this.tell(told(answer), answer.ok ? "good" : "bad", job.undo && undoing(this.desk, job));
+    this.desk.did(job);
+    if (answer.ok) this.about.done?.();
+    // Who pressed the button has not lost their place.
+    if (document.activeElement === document.body) this.button.focus();
+  }
+
+  tell(text, how, undo = null) {
+    this.answer.className = `answer ${how}`;
+    this.answer.hidden = false;
+    this.element.hidden = false;
+    this.answer.replaceChildren(text, ...(undo ? [" ", undo] : []));
+  }
+}
+
+/** An answer in words. */
+export function told({ ok, note, error }) {
+  if (!ok) return fill(words.deeds.failed, { error: error ?? "" });
+  return note ? fill(words.deeds.doneNote, { note }) : words.deeds.done;
+}
+
+/** The button that makes a command undone. */
+export function undoing(desk, job) {
+  const element = button("undo", words.deeds.undo, words.deeds.undo, async () => {
+    element.disabled = true;
+    const answer = await desk.send(job.undo);
+    element.replaceWith(answer.ok ? words.deeds.undone : told(answer));
+    if (answer.ok) job.undo = null;
+    desk.did({ label: `${words.deeds.undo}: ${job.label}`, answer, undo: null, at: Date.now() });
+  });
+  return element;
+}

@@ -1,0 +1,124 @@
+// The diagram of the opened board, with both players and their clocks.
+
+import { Chessground } from "/page/chessground/chessground.min.js";
+import * as clock from "/page/clock.js";
+import { button, isCalm, make, say } from "/page/dom.js";
+import { owner, pieces } from "./position.js";
+import { fill, words } from "./words.js";
+
+const SIDES = ["white", "black"];
+/** For whom does not see the diagram: the pieces of a side, kings first. */
+const ORDER = "kqrbnp";
+
+function list(on, side) {
+  const own = [...on].filter(([, letter]) => owner(letter) === side);
+  own.sort(([, one], [, other]) => ORDER.indexOf(one.toLowerCase()) - ORDER.indexOf(other.toLowerCase()));
+  return own.map(([square, letter]) => `${words.pieces[letter.toLowerCase()]} ${square}`).join(", ") || words.views.none;
+}
+
+export class Diagram {
+  constructor() {
+    this.orientation = "white";
+    this.sides = {};
+    for (const side of SIDES) {
+      const [name, shown] = [make("span", "name"), make("span", "clock")];
+      const element = make("div", `side ${side}`, {}, make("span", "color"), name, shown);
+      this.sides[side] = { name, clock: shown, element };
+    }
+    this.frame = make("div", "frame", { "aria-hidden": "true" });
+    this.caption = make("p", "caption");
+    this.spoken = make("p", "spoken");
+    const flip = button("flip", words.views.flip, "⇅", () => this.flip());
+    this.stage = make("div", "stage", {}, this.sides.black.element, this.frame, this.sides.white.element);
+    this.under = make("div", "under", {}, this.caption, flip);
+    this.element = make("div", "diagram", {}, this.stage, this.under, this.spoken);
+  }
+
+  /** The players and their clocks, of this picture. */
+  update(picture) {
+    this.picture = picture;
+    for (const side of SIDES) say(this.sides[side].name, picture.game?.players?.[side] ?? words[side]);
+    this.pass();
+  }
+
+  /** Draws the clocks; returns whether tenths are seen. */
+  pass() {
+    const { clock: shown, game, connected } = this.picture ?? {};
+    let hurry = false;
+    for (const side of SIDES) {
+      const left = shown ? clock.left(shown, side) : null;
+      const runs = shown?.running === side && connected && game?.ended === null;
+      say(this.sides[side].clock, left === null ? "" : clock.text(left, runs));
+      this.sides[side].element.classList.toggle("runs", Boolean(runs));
+      this.sides[side].element.classList.toggle("fallen", left === 0);
+      hurry = hurry || (runs && clock.hurries(shown, side));
+    }
+    return hurry;
+  }
+
+  /** Shows a position: the squares of `marks` have a class each; `text` says what it is. */
+  show(fen, { marks = new Map(), last = null, text = "" }) {
+    this.edited = null;
+    this.set(fen, marks, last);
+    say(this.caption, text);
+    const on = pieces(fen);
+    say(this.spoken, fill(words.views.spoken, { text, white: list(on, "white"), black: list(on, "black") }));
+  }
+
+  /** Lets pieces be moved from here on; `moved` gets both squares. */
+  edit(fen, moved, text) {
+    this.edited = moved;
+    this.set(fen, new Map(), null);
+    say(this.caption, text);
+  }
+
+  set(fen, marks, last) {
+    const isEdited = Boolean(this.edited);
+    const key = `${fen.split(" ")[0]} ${[...marks].join()} ${last} ${isEdited}`;
+    if (key === this.shown && !isEdited) return;
+    this.shown = key;
+    const config = {
+      fen: fen.split(" ")[0],
+      lastMove: last ? [last.slice(0, 2), last.slice(2, 4)] : [],
+      highlight: { custom: marks, lastMove: true },
+      orientation: this.orientation,
+      turnColor: undefined,
+    };
+    if (!this.ground || this.isEdited !== isEdited) this.make(isEdited);
+    this.ground.set(config);
+  }
+
+  make(isEdited) {
+    this.ground?.destroy();
+    this.isEdited = isEdited;
+    const board = make("div", "board");
+    this.frame.replaceChildren(board);
+    this.frame.classList.toggle("edited", isEdited);
+    this.ground = Chessground(board, {
+      viewOnly: !isEdited,
+      coordinates: true,
+      autoCastle: false,
+      disableContextMenu: isEdited,
+      drawable: { enabled: false, visible: false },
+      animation: { enabled: !isCalm(), duration: 150 },
+      premovable: { enabled: false },
+      movable: {
+        free: true,
+        color: "both",
+        rookCastle: false,
+        events: { after: (from, to) => this.edited?.(from, to) },
+      },
+    });
+  }
+
+  /** It is on the page now, or has another size. */
+  fit() {
+    this.ground?.redrawAll();
+  }
+
+  flip() {
+    this.orientation = this.orientation === "white" ? "black" : "white";
+    this.stage.classList.toggle("turned", this.orientation === "black");
+    this.ground?.set({ orientation: this.orientation });
+  }
+}

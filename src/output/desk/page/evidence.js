@@ -1,0 +1,144 @@
+// One incident: what it is, what it rests on, what is advised.
+
+import { button, make, say } from "/page/dom.js";
+import { difference, moments } from "./position.js";
+import { sign } from "./list.js";
+import { ago, closing, edition, fill, piece, shownTime, time, words } from "./words.js";
+import { now } from "/page/clock.js";
+
+/** What a moment showed, in words. */
+export function told({ square, piece: set, was }) {
+  if (set) return fill(words.moments.set, { square, piece: piece(set) });
+  return was ? fill(words.moments.lifted, { square, piece: piece(was) }) : fill(words.moments.emptied, { square });
+}
+
+/** A line of two times to be set, large enough to be read while a clock is set. */
+function times(label, white, black) {
+  const one = (side, text) => make("span", "to-set", {}, make("small", "", {}, words[side]), make("b", "", {}, text));
+  return make("div", "set", {}, make("p", "", {}, label), make("p", "both", {}, one("white", white), one("black", black)));
+}
+
+export class Evidence {
+  /** `show` gets the number of a moment that is to be seen. */
+  constructor(show) {
+    this.show = show;
+    this.sign = make("span", "at");
+    this.kind = make("h3", "", { tabindex: "-1" });
+    this.word = make("span", "word");
+    this.since = make("span", "since");
+    this.over = make("p", "over", { hidden: "" });
+    this.advice = make("p", "advice");
+    this.article = make("p", "article");
+    this.count = make("p", "count");
+    this.times = make("div", "times-to-set");
+    this.facts = make("p", "facts");
+    this.list = make("ol", "moments", { "aria-label": words.moments.title });
+    this.list.addEventListener("click", (event) => {
+      const at = event.target.closest("[data-at]")?.dataset.at;
+      if (at) show(Number(at));
+    });
+    const keys = make(
+      "div",
+      "keys",
+      {},
+      button("", words.moments.back, "←", () => show(this.at === null ? this.moments.length - 1 : this.at - 1)),
+      button("", words.moments.on, "→", () => show((this.at ?? -1) + 1)),
+    );
+    this.trace = make("details", "trace", { open: "" }, make("summary", "", {}, words.moments.title), this.list, keys);
+    this.deeds = make("div", "deeds");
+    const head = make("div", "case-head", {}, this.sign, make("div", "", {}, this.kind, make("p", "small", {}, this.word, this.since)));
+    this.element = make("section", "case", {}, head, this.over, this.advice, this.times, this.article, this.count);
+    this.element.append(this.deeds, this.facts, this.trace);
+    this.at = null;
+    this.moments = [];
+  }
+
+  /** Shows an incident; `isOver`: it is among those that are past. */
+  update(incident, picture, isOver) {
+    const isOther = this.incident?.incident !== incident.incident;
+    this.incident = incident;
+    const { severity, kind, color, article, evidence } = incident;
+    const { values = {} } = evidence;
+    const key = JSON.stringify([incident, isOver, picture.offences]);
+    if (key === this.shown) return;
+    this.shown = key;
+    this.element.className = `case ${isOver ? "past" : severity}`;
+    this.sign.replaceChildren(sign(severity));
+    say(this.kind, `${words.kinds[kind] ?? kind}${color ? ` · ${words[color]}` : ""}`);
+    say(this.word, words.severity[severity]);
+    this.over.hidden = !isOver;
+    say(this.over, isOver ? fill(words.opened.settledAlready, { how: closing(incident) }) : "");
+    say(this.advice, incident.advice);
+    say(this.article, article ? fill(words.opened.article, { article, edition: edition(incident.edition) }) : words.opened.noArticle);
+    this.drawCount(incident, picture.offences, values);
+    this.drawTimes(values);
+    const facts = [
+      incident.squares.length && fill(words.opened.squares, { squares: incident.squares.join(", ") }),
+      fill(words.opened.from, { from: time(evidence.from, true), to: time(evidence.to, true) }),
+      evidence.clock &&
+        fill(words.opened.showed, { white: shownTime(evidence.clock.white_ms), black: shownTime(evidence.clock.black_ms) }),
+    ];
+    say(this.facts, facts.filter(Boolean).join(" · "));
+    this.drawMoments(incident, picture.game);
+    if (isOther) this.point(null);
+    this.pass();
+  }
+
+  drawCount({ color }, offences, { offence, loses_at: loses }) {
+    const name = words[color] ?? "";
+    let text = "";
+    if (offence && color) text = fill(loses ? words.opened.offenceOf : words.opened.offence, { n: offence, loses, color: name });
+    const counted = offences.white || offences.black || offence ? fill(words.opened.counted, offences) : "";
+    say(this.count, [text, counted].filter(Boolean).join(" "));
+  }
+
+  drawTimes(values) {
+    const rows = [];
+    if (values.exact_white) rows.push(times(words.opened.timesBefore, values.exact_white, values.exact_black));
+    if (values.keep_white) rows.push(times(words.opened.timesNow, values.keep_white, values.keep_black));
+    if (rows.length) rows.unshift(make("h4", "", {}, words.opened.times));
+    if (rows.length && values.included === "yes") rows.push(make("p", "small", {}, words.opened.included));
+    this.times.replaceChildren(...rows);
+  }
+
+  drawMoments(incident, game) {
+    this.moments = moments(incident, game);
+    this.trace.hidden = this.moments.length === 0;
+    this.list.replaceChildren(
+      ...this.moments.map((moment, at) => {
+        const when = make("span", "times", {}, time(moment.at, true));
+        return make("li", "", {}, make("button", "moment", { type: "button", "data-at": at }, when, told(moment)));
+      }),
+    );
+    this.point(this.at);
+  }
+
+  /** Marks the moment that the diagram shows; null: none. */
+  point(at) {
+    this.at = at;
+    for (const one of this.list.querySelectorAll("button")) {
+      const isNow = Number(one.dataset.at) === at;
+      one.classList.toggle("now", isNow);
+      if (isNow) {
+        one.setAttribute("aria-current", "true");
+        this.list.scrollTop = one.parentElement.offsetTop - this.list.clientHeight / 2;
+      } else one.removeAttribute("aria-current");
+    }
+  }
+
+  pass() {
+    if (this.incident) say(this.since, ` ${fill(words.since, { time: ago(Date.parse(this.incident.since ?? this.incident.evidence.from), now()) })}`);
+  }
+
+  /** The squares that are to be marked. */
+  marks() {
+    return new Map(this.incident.squares.map((square) => [square, "concerned"]));
+  }
+}
+
+/** The squares on which board and game differ, with their mark. */
+export function differing(picture) {
+  const { placement: shown, game_placement: expected, differs } = picture;
+  const squares = differs ?? (expected ? difference(shown, expected) : []);
+  return new Map(squares.map((square) => [square, "differs"]));
+}

@@ -1,0 +1,128 @@
+// What needs a person: of all boards, the gravest first, then the oldest.
+
+import { fill, firstSentence, numbered, result, words } from "./words.js";
+
+const RANK = { violation: 0, advice: 1, hint: 2 };
+/** A move that is unsure for so long is worth a look; the last one has more time, because a reply may still settle it. */
+const UNSURE = 60000;
+const UNSURE_LAST = 180000;
+const KEPT = 500;
+
+/** Whether a game is on. */
+export function isPlaying(picture) {
+  return picture.game !== null && picture.game.ended === null;
+}
+
+/** The plies that are in doubt: worked out, or unsettled where others are settled. */
+export function doubtful(picture) {
+  const { moves = [] } = picture.game ?? {};
+  const last = moves.at(-1)?.ply;
+  return moves.filter((one) => one.inferred || (one.settled === null && one.ply !== last));
+}
+
+/** The plies of a list in words, at most three. */
+function some(game, plies) {
+  const shown = plies.slice(0, 3).map(({ ply }) => numbered(game, ply));
+  return plies.length > 3 ? `${shown.join(", ")}, …` : shown.join(", ");
+}
+
+/** What was seen and checked in this browser, and when things were first noticed. */
+export class Memory {
+  constructor() {
+    this.first = new Map();
+    this.seen = new Set(this.recall("desk-seen"));
+    this.checked = new Set(this.recall("desk-checked"));
+  }
+
+  recall(name) {
+    try {
+      return JSON.parse(localStorage.getItem(`kiebitz-${name}`) ?? "[]");
+    } catch {
+      return [];
+    }
+  }
+
+  keep(name, set) {
+    try {
+      localStorage.setItem(`kiebitz-${name}`, JSON.stringify([...set].slice(-KEPT)));
+    } catch {
+      // It holds as long as the page is open.
+    }
+  }
+
+  see(key) {
+    if (this.seen.has(key)) return;
+    this.seen.add(key);
+    this.keep("desk-seen", this.seen);
+  }
+
+  check(key) {
+    this.checked.add(key);
+    this.keep("desk-checked", this.checked);
+  }
+
+  /** When something was noticed first. */
+  since(key, now) {
+    if (!this.first.has(key)) this.first.set(key, now);
+    return this.first.get(key);
+  }
+}
+
+function line(picture, of) {
+  const { board, table } = picture;
+  return { board, table, incident: null, color: null, ...of };
+}
+
+function ofBoard(picture, memory, now) {
+  const { board, game, incidents } = picture;
+  const found = incidents
+    .filter(({ severity }) => severity in RANK)
+    .map((incident) =>
+      line(picture, {
+        // What gets graver is new once more.
+        key: `${board} ${incident.incident} ${incident.severity}`,
+        kind: incident.kind,
+        severity: incident.severity,
+        since: Date.parse(incident.since ?? incident.evidence.from),
+        text: firstSentence(incident.advice),
+        color: incident.color,
+        incident: incident.incident,
+      }),
+    );
+  const derived = (kind, severity, about, text, wait = 0) => {
+    const key = `${board} ${kind} ${about}`;
+    const since = memory.since(key, now);
+    if (memory.checked.has(key) || now - since < wait) return;
+    found.push(line(picture, { key, kind, severity, since, text, mayCheck: severity === "hint" }));
+  };
+  if (!game) return found;
+  const isGone = !picture.connected && isPlaying(picture);
+  if (isGone && !incidents.some(({ kind }) => kind === "board_disconnected")) {
+    derived("board_disconnected", "advice", game.game, words.lines.gone);
+  }
+  const inferred = game.moves.filter((one) => one.inferred && one.settled !== "arbiter");
+  if (inferred.length) {
+    const plies = inferred.map(({ ply, uci }) => `${ply}${uci}`).join();
+    derived("doubtful", "hint", `${game.game} ${plies}`, fill(words.lines.inferred, { moves: some(game, inferred) }));
+  }
+  if (isPlaying(picture)) {
+    const unsure = game.moves.filter((one) => one.settled === null && !one.inferred);
+    const isLast = unsure.length === 1 && unsure[0].ply === game.moves.length;
+    if (unsure.length) {
+      const about = `${game.game} unsettled ${unsure[0].ply}${unsure[0].uci}`;
+      const wait = isLast ? UNSURE_LAST : UNSURE;
+      derived("doubtful", "hint", about, fill(words.lines.unsettled, { moves: some(game, unsure) }), wait);
+    }
+  }
+  if (game.result !== "*" && !game.confirmed) {
+    const values = { result: result(game.result), reason: words.reasons[game.reason] ?? game.reason ?? "" };
+    derived("unconfirmed", "hint", `${game.game} ${game.result}`, fill(words.lines.unconfirmed, values));
+  }
+  return found;
+}
+
+/** All lines in their order. */
+export function lines(boards, memory, now) {
+  const all = [...boards].flatMap((picture) => ofBoard(picture, memory, now));
+  return all.sort((one, other) => RANK[one.severity] - RANK[other.severity] || one.since - other.since);
+}

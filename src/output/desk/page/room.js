@@ -1,0 +1,144 @@
+// The room: every table and its health.
+
+import * as clock from "/page/clock.js";
+import { make, mark, say } from "/page/dom.js";
+import { doubtful, isPlaying } from "./lines.js";
+import { address } from "./list.js";
+import { fill, names, numbered, place, result, words } from "./words.js";
+
+const SIDES = ["white", "black"];
+const LOW_BATTERY = 20;
+
+/** What is not in order with a board: [how bad, in words] each. */
+export function health(picture) {
+  const wrong = [];
+  const { battery, incidents, connected } = picture;
+  const open = incidents.filter(({ severity }) => severity === "violation" || severity === "advice").length;
+  if (!connected) wrong.push(["bad", words.health.gone]);
+  if (open) wrong.push(["bad", fill(words.health.open, { n: open })]);
+  if (doubtful(picture).length) wrong.push(["doubt", words.health.doubtful]);
+  if (connected && isPlaying(picture) && !hasClock(picture)) wrong.push(["warn", words.health.noClock]);
+  if (battery !== null && battery <= LOW_BATTERY) wrong.push(["warn", fill(words.health.battery, { percent: battery })]);
+  if (connected && isPlaying(picture) && picture.differs?.length) {
+    wrong.push(["warn", fill(words.health.differs, { n: picture.differs.length })]);
+  }
+  return wrong;
+}
+
+function hasClock({ clock: shown }) {
+  return Boolean(shown) && (shown.white_ms !== null || shown.black_ms !== null);
+}
+
+/** The last move of a game, or how it ended. */
+function state(picture) {
+  const { game } = picture;
+  if (!game) return words.noGame;
+  const ended = result(game.result) || (game.ended && (words.reasons[game.reason] ?? game.reason));
+  const last = game.moves.length ? numbered(game, game.moves.length) : "";
+  return [ended, last].filter(Boolean).join(" · ");
+}
+
+class Table {
+  constructor() {
+    this.place = make("span", "table");
+    this.names = {};
+    this.clocks = {};
+    const players = SIDES.map((side) => {
+      this.names[side] = make("span", "name");
+      this.clocks[side] = make("span", "clock");
+      return make("span", `side ${side}`, {}, make("span", "color"), this.names[side], this.clocks[side]);
+    });
+    this.last = make("span", "last");
+    this.health = make("span", "health");
+    const face = make("span", "face", { "aria-hidden": "true" }, this.place, make("span", "players", {}, ...players));
+    face.append(make("span", "foot", {}, this.last, this.health));
+    this.link = make("a", "seat", {}, face);
+    this.element = make("li", "", {}, this.link);
+  }
+
+  /** Touches only what has changed. */
+  update(picture, chosen) {
+    this.picture = picture;
+    const { game, table, board } = picture;
+    mark(this.link, "href", address(board));
+    mark(this.link, "aria-current", chosen ? "true" : null);
+    say(this.place, table ? String(table) : board);
+    this.place.classList.toggle("long", !table);
+    for (const side of SIDES) say(this.names[side], game?.players?.[side] ?? words.nobody);
+    say(this.last, state(picture));
+    const wrong = health(picture);
+    const key = JSON.stringify(wrong);
+    if (key !== this.shown) {
+      this.shown = key;
+      this.health.replaceChildren(...wrong.map(([how, what]) => make("span", `chip ${how}`, {}, what)));
+    }
+    const worst = wrong[0]?.[0] ?? "fine";
+    if (this.element.className !== worst) this.element.className = worst;
+    this.element.classList.toggle("over", !isPlaying(picture));
+    const said = wrong.map(([, what]) => what).join(", ") || words.health.fine;
+    mark(this.link, "aria-label", [place(picture), names(game), state(picture), said].filter(Boolean).join(". "));
+    this.pass();
+  }
+
+  /** Shows the clocks; returns whether tenths are seen. */
+  pass() {
+    const { clock: shown, game } = this.picture;
+    let hurry = false;
+    for (const side of SIDES) {
+      const runs = shown?.running === side && this.picture.connected && game?.ended === null;
+      const left = shown ? clock.left(shown, side) : null;
+      say(this.clocks[side], left === null ? "" : clock.text(left, runs));
+      this.clocks[side].classList.toggle("runs", runs);
+      this.clocks[side].classList.toggle("fallen", left === 0);
+      hurry = hurry || (runs && clock.hurries(shown, side));
+    }
+    return hurry;
+  }
+}
+
+/** Tables by their numbers, then boards by their names. */
+function order(one, other) {
+  const [first, second] = [one.table ?? Infinity, other.table ?? Infinity];
+  return first === second ? one.board.localeCompare(other.board, undefined, { numeric: true }) : first - second;
+}
+
+export class Room {
+  constructor() {
+    this.tables = new Map();
+    this.title = make("h2", "", { id: "room" }, words.room);
+    this.list = make("ul", "tables", { "aria-labelledby": "room" });
+    this.element = make("section", "room", { "aria-labelledby": "room" }, this.title, this.list);
+  }
+
+  /** Shows all boards; one of them may be opened. */
+  update(boards, chosen) {
+    for (const [board, table] of this.tables) {
+      if (boards.has(board)) continue;
+      table.element.remove();
+      this.tables.delete(board);
+    }
+    [...boards.values()].sort(order).forEach((picture, at) => {
+      if (!this.tables.has(picture.board)) this.tables.set(picture.board, new Table());
+      const table = this.tables.get(picture.board);
+      table.update(picture, picture.board === chosen);
+      if (this.list.children[at] !== table.element) this.list.insertBefore(table.element, this.list.children[at] ?? null);
+    });
+  }
+
+  /** Shows one board that has changed. */
+  change(picture, chosen) {
+    this.tables.get(picture.board)?.update(picture, picture.board === chosen);
+  }
+
+  /** Draws the clocks; returns whether tenths are seen. */
+  pass() {
+    let hurry = false;
+    for (const table of this.tables.values()) hurry = table.pass() || hurry;
+    return hurry;
+  }
+
+  focus(board) {
+    this.tables.get(board)?.link.focus();
+  }
+}
+
