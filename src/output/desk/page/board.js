@@ -1,0 +1,257 @@
+// One board, opened: the diagram, what happened, and what can be done.
+
+import { button, make, mark, say } from "/page/dom.js";
+import { Correct } from "./correct.js";
+import { told } from "./deed.js";
+import { Diagram } from "./diagram.js";
+import { Evidence, differing, told as toldMoment } from "./evidence.js";
+import { entering } from "./game.js";
+import { judging } from "./judge.js";
+import { isPlaying } from "./lines.js";
+import { address, sign } from "./list.js";
+import { Moves } from "./moves.js";
+import { Past } from "./past.js";
+import { after } from "./position.js";
+import { health } from "./room.js";
+import { may } from "./session.js";
+import { fill, names, numbered, place, time, words } from "./words.js";
+
+const RANK = ["violation", "advice", "hint", "info"];
+
+export class Board {
+  /** `say` is read aloud; `back` leads to the list. */
+  constructor(session, source, { say: announce, back }) {
+    Object.assign(this, { session, source, back });
+    this.desk = {
+      picture: null,
+      may: (command) => may(session, command),
+      say: announce,
+      send: (command) => source.command(this.desk.picture.board, command),
+      did: (job) => {
+        this.past.add(job);
+        announce(`${job.label}. ${told(job.answer)}`);
+      },
+    };
+    this.build();
+  }
+
+  build() {
+    this.title = make("h2", "", { tabindex: "-1" });
+    this.names = make("p", "names");
+    this.health = make("p", "health");
+    const back = button("back", words.opened.back, "←", () => this.back());
+    this.head = make("div", "opened-head", {}, back, make("div", "", {}, this.title, this.names), this.health);
+    this.others = make("nav", "others", { "aria-label": words.opened.several });
+    this.diagram = new Diagram();
+    this.views = {};
+    const views = make("div", "views", { role: "group", "aria-label": words.views.label });
+    for (const name of ["now", "game", "before"]) {
+      this.views[name] = button("", words.views[name], words.views[name], () => this.view(name));
+      views.append(this.views[name]);
+    }
+    this.stage = make("div", "stage-of", {}, views, this.diagram.element);
+    this.case = make("div", "case-of");
+    this.rest = make("div", "rest-of");
+    this.element = make("section", "opened", {}, this.head, this.others, this.case, this.stage, this.rest);
+    this.element.setAttribute("aria-label", words.board);
+  }
+
+  /** Opens a board, and an incident there; without one the gravest that is open. */
+  open(picture, number) {
+    this.board = picture.board;
+    this.number = number;
+    this.desk.picture = picture;
+    this.evidence = null;
+    this.judge = null;
+    this.past = new Past(this.desk);
+    this.moves = new Moves((ply) => this.view("ply", ply));
+    this.correct = new Correct(this.desk, this.diagram, () => this.show());
+    this.enter = entering(this.desk, () => this.shownPly(), () => this.startCorrection());
+    this.case.replaceChildren();
+    this.rest.replaceChildren(this.correct.element, this.enter.element, this.moves.element, this.past.element);
+    this.mode = "now";
+    this.at = null;
+    this.followed = true;
+    this.update(picture);
+  }
+
+  /** Another incident of the same board. */
+  choose(number) {
+    if (this.number === number) return;
+    this.number = number;
+    this.mode = "now";
+    this.update(this.desk.picture);
+  }
+
+  /** The incident that is looked at. */
+  incident() {
+    const { incidents, past } = this.desk.picture;
+    const all = [...incidents, ...past];
+    if (this.number !== null) return all.find(({ incident }) => incident === this.number) ?? this.evidence?.incident ?? null;
+    // One that was looked at stays when it is over.
+    if (this.evidence) return all.find(({ incident }) => incident === this.evidence.incident.incident) ?? this.evidence.incident;
+    const grave = incidents.filter(({ severity }) => severity !== "info");
+    return grave.sort((one, other) => RANK.indexOf(one.severity) - RANK.indexOf(other.severity))[0] ?? null;
+  }
+
+  update(picture) {
+    this.desk.picture = picture;
+    const { game } = picture;
+    const title = picture.table ? `${place(picture)} · ${picture.board}` : picture.board;
+    say(this.title, title);
+    say(this.names, names(game));
+    const wrong = health(picture);
+    const key = JSON.stringify(wrong);
+    if (key !== this.wrong) {
+      this.wrong = key;
+      this.health.replaceChildren(...wrong.map(([how, what]) => make("span", `chip ${how}`, {}, what)));
+    }
+    this.drawOthers();
+    this.drawCase();
+    this.diagram.update(picture);
+    this.moves.update(game);
+    this.correct.update(game);
+    this.past.update(picture);
+    this.show();
+    this.enter.update(picture);
+  }
+
+  drawOthers() {
+    const { incidents } = this.desk.picture;
+    const open = incidents.filter(({ severity }) => severity !== "info");
+    const current = this.incident()?.incident;
+    const some = open.length > 1 || (open.length === 1 && open[0].incident !== current) ? open : [];
+    const key = JSON.stringify([some.map(({ incident, severity }) => [incident, severity]), current]);
+    this.others.hidden = some.length === 0;
+    if (key === this.otherKey) return;
+    this.otherKey = key;
+    this.others.replaceChildren(
+      ...some.map((one) => {
+        const link = make("a", one.severity, { href: address(this.board, one.incident) }, sign(one.severity), words.kinds[one.kind] ?? one.kind);
+        mark(link, "aria-current", one.incident === current ? "true" : null);
+        return link;
+      }),
+    );
+  }
+
+  drawCase() {
+    const incident = this.incident();
+    if (!incident) return;
+    const isOver = !this.desk.picture.incidents.some((one) => one.incident === incident.incident);
+    if (this.evidence?.incident?.incident !== incident.incident) {
+      this.evidence = new Evidence((at) => this.view("moment", at));
+      this.judge = judging(this.desk, incident);
+      this.evidence.deeds.append(this.judge.element);
+      this.case.replaceChildren(this.evidence.element);
+    }
+    this.evidence.update(incident, this.desk.picture, isOver);
+    this.judge.update(isOver);
+  }
+
+  /** Shows something else on the diagram. */
+  view(mode, at = null) {
+    if (this.correct.isOn) return;
+    const count = this.desk.picture.game?.moves.length ?? 0;
+    this.mode = mode;
+    if (mode === "ply") this.at = Math.max(0, Math.min(at, count));
+    if (mode === "moment") this.at = Math.max(0, Math.min(at, this.evidence.moments.length - 1));
+    this.show();
+    this.enter.update(this.desk.picture);
+  }
+
+  /** The ply that the diagram shows, or the last one. */
+  shownPly() {
+    return this.mode === "ply" ? this.at : this.desk.picture.game?.moves.length ?? 0;
+  }
+
+  show() {
+    if (this.correct.isOn) return;
+    const { picture } = this.desk;
+    const incident = this.evidence?.incident;
+    if (this.mode === "before" && !incident) this.mode = "now";
+    if (this.mode === "game" && !picture.game_placement) this.mode = "now";
+    if (this.mode === "moment" && !this.evidence?.moments.length) this.mode = "now";
+    this.views.before.hidden = !incident?.evidence.fen;
+    this.views.game.hidden = !picture.game_placement;
+    for (const [name, one] of Object.entries(this.views)) mark(one, "aria-pressed", String(name === this.mode));
+    const marks = incident ? this.evidence.marks() : new Map();
+    const shows = { now: () => this.showNow(marks), game: () => this.showGame(), before: () => this.showBefore(marks) };
+    shows.ply = () => this.showPly();
+    shows.moment = () => this.showMoment();
+    shows[this.mode]();
+    this.moves.point(this.mode === "ply" ? this.at : null);
+    this.evidence?.point(this.mode === "moment" ? this.at : null);
+  }
+
+  showNow(marks) {
+    const { picture } = this.desk;
+    const differs = isPlaying(picture) ? differing(picture) : new Map();
+    const squares = [...differs.keys()];
+    const all = new Map([...differs, ...marks]);
+    for (const square of squares) if (marks.has(square)) all.set(square, "concerned differs");
+    const text = squares.length ? fill(words.views.differs, { squares: squares.join(", ") }) : words.views.same;
+    this.diagram.show(picture.placement, { marks: all, text: picture.game_placement && isPlaying(picture) ? text : words.views.now });
+  }
+
+  showGame() {
+    const { picture } = this.desk;
+    const squares = [...differing(picture).keys()];
+    const text = squares.length ? fill(words.views.differs, { squares: squares.join(", ") }) : words.views.same;
+    const last = picture.game?.moves.at(-1)?.uci;
+    this.diagram.show(picture.game_placement, { marks: differing(picture), last, text });
+  }
+
+  showBefore(marks) {
+    const { fen } = this.evidence.incident.evidence;
+    const turn = fen.split(" ")[1] === "b" ? "black" : "white";
+    this.diagram.show(fen, { marks, text: fill(words.views.beforeText, { color: words[turn] }) });
+  }
+
+  showPly() {
+    const { game } = this.desk.picture;
+    const ply = Math.min(this.at, game?.moves.length ?? 0);
+    if (!game) return;
+    const text = ply ? fill(words.views.plyText, { move: numbered(game, ply) }) : words.views.startText;
+    this.diagram.show(after(game, ply), { last: game.moves[ply - 1]?.uci, text });
+  }
+
+  showMoment() {
+    const moment = this.evidence.moments[Math.min(this.at, this.evidence.moments.length - 1)];
+    const marks = new Map([[moment.square, "concerned"]]);
+    const what = toldMoment(moment);
+    this.diagram.show(moment.placement, { marks, text: fill(words.views.momentText, { at: time(moment.at, true), what }) });
+  }
+
+  startCorrection() {
+    const { game } = this.desk.picture;
+    const shown = this.shownPly();
+    this.correct.start(game, Math.max(1, Math.min(shown, game.moves.length + 1)));
+    return null;
+  }
+
+  /** Takes a key; returns whether it meant something. */
+  press(name) {
+    const isMoment = this.mode === "moment" || (this.mode !== "ply" && this.evidence?.moments.length > 0);
+    const step = (by) => {
+      if (!isMoment) this.view("ply", this.shownPly() + by);
+      else if (this.mode === "moment") this.view("moment", this.at + by);
+      else this.view("moment", by > 0 ? 0 : Infinity);
+    };
+    const acts = {
+      ArrowLeft: () => step(-1),
+      ArrowRight: () => step(1),
+      Home: () => this.view(isMoment ? "moment" : "ply", 0),
+      End: () => this.view("now"),
+      f: () => this.diagram.flip(),
+      Escape: () => (this.correct.isOn ? this.correct.stop() : this.back()),
+    };
+    acts[name]?.();
+    return name in acts;
+  }
+
+  /** Draws what changes with time; returns whether tenths are seen. */
+  pass() {
+    this.evidence?.pass();
+    return this.diagram.pass();
+  }
+}

@@ -1,0 +1,273 @@
+// What is entered about a game, a board and a round.
+
+import { make, mark } from "/page/dom.js";
+import { asItWas } from "./correct.js";
+import { Deed, field, fold, radios } from "./deed.js";
+import { isPlaying } from "./lines.js";
+import { after, standing } from "./position.js";
+import { fill, numbered, result, words } from "./words.js";
+
+const WINS = ["resignation", "flag", "checkmate", "illegal_moves", "default", "conduct", "arbiter"];
+const DRAWS = ["agreement", "stalemate", "dead_position", "claim", "quickplay", "fivefold", "seventy_five_moves", "flag", "illegal_moves", "arbiter"];
+const REASONS = {
+  "1-0": WINS,
+  "0-1": WINS,
+  "1/2-1/2": DRAWS,
+  "0-0": ["default", "conduct", "arbiter"],
+  "1/2-0": ["conduct", "arbiter"],
+  "0-1/2": ["conduct", "arbiter"],
+};
+
+function select(choices) {
+  return make("select", "", {}, ...choices.map(([value, text]) => make("option", "", { value }, text)));
+}
+
+function input(attributes = {}) {
+  return make("input", "", { autocomplete: "off", ...attributes });
+}
+
+/** A result of the game that is shown. */
+function results(desk) {
+  const chosen = select(Object.entries(words.results));
+  const reason = select([]);
+  const fillReasons = () => reason.replaceChildren(...REASONS[chosen.value].map((one) => make("option", "", { value: one }, words.reasons[one])));
+  chosen.addEventListener("change", fillReasons);
+  fillReasons();
+  const game = () => (desk.picture.game ? { game: desk.picture.game.game } : {});
+  /** What gives the game back the result that it has. */
+  const asNow = () => {
+    const now = desk.picture.game;
+    if (!now?.ended) return { do: "set_result", result: "*", ...game() };
+    if (now.result === "*") return null;
+    return { do: "set_result", result: now.result, ...(now.confirmed ? { reason: now.reason } : {}), ...game() };
+  };
+  const enter = new Deed(desk, {
+    label: words.deeds.resultGo,
+    tone: "main",
+    command: () => ({ do: "set_result", result: chosen.value, reason: reason.value, ...game() }),
+    ask: () => fill(words.deeds.resultAsk, { result: `${words.results[chosen.value]}, ${words.reasons[reason.value]}` }),
+    undo: asNow,
+  });
+  const confirm = new Deed(desk, {
+    label: "",
+    tone: "main",
+    command: () => ({ do: "set_result", result: desk.picture.game.result, ...game() }),
+  });
+  const goOn = new Deed(desk, {
+    label: words.deeds.goOn,
+    command: () => ({ do: "set_result", result: "*", ...game() }),
+    ask: () => fill(words.deeds.goOnAsk, { result: result(desk.picture.game.result) || words.reasons[desk.picture.game.reason] }),
+    undo: asNow,
+  });
+  const why = select(["adjourned", "void", "arbiter"].map((one) => [one, words.reasons[one]]));
+  const end = new Deed(desk, {
+    label: words.deeds.end,
+    command: () => ({ do: "end_game", reason: why.value }),
+    ask: () => words.deeds.endAsk,
+    undo: () => ({ do: "set_result", result: "*", ...game() }),
+  });
+  const without = make("div", "deeds", {}, field(words.deeds.reason, why), end.element);
+  const form = make("div", "pair", {}, field(words.deeds.result, chosen), field(words.deeds.reason, reason));
+  const element = fold(words.deeds.result, confirm.element, form, enter.element, goOn.element, without);
+  return {
+    element,
+    update(picture) {
+      const { game: now } = picture;
+      const isShown = now && now.result !== "*" && !now.confirmed;
+      confirm.show(Boolean(isShown));
+      if (isShown) confirm.about.label = fill(words.deeds.confirm, { result: result(now.result) });
+      confirm.label(confirm.about.label);
+      goOn.show(Boolean(now?.ended));
+      without.hidden = !isPlaying(picture);
+    },
+  };
+}
+
+/** Moves and the position. `shown()` is the ply that the diagram shows; `correct` begins a correction. */
+function positions(desk, shown, correct) {
+  const correcting = new Deed(desk, { label: words.deeds.correct, command: () => correct() });
+  const last = () => desk.picture.game.moves.length;
+  const takeBack = new Deed(desk, {
+    label: words.deeds.takeBack,
+    command: () => ({ do: "set_position", fen: after(desk.picture.game, last() - 1) }),
+    ask: () => fill(words.deeds.takeBackAsk, { move: numbered(desk.picture.game, last()) }),
+    undo: () => asItWas(desk.picture.game, last()),
+  });
+  const fromHere = new Deed(desk, {
+    label: words.deeds.fromHere,
+    command: () => ({ do: "set_position", fen: after(desk.picture.game, shown()) }),
+    ask: () => fill(words.deeds.fromHereAsk, { move: numbered(desk.picture.game, shown()) }),
+    undo: () => asItWas(desk.picture.game, shown() + 1),
+  });
+  const back = () => ({ do: "set_position", fen: desk.picture.game?.fen ?? "" });
+  const turn = radios(words.deeds.stands, [["white", words.white], ["black", words.black]], "white");
+  const stands = new Deed(desk, {
+    label: words.deeds.stands,
+    command: () => ({ do: "set_position", fen: standing(desk.picture.placement, desk.picture.game?.fen ?? "", turn.value()) }),
+    ask: () => fill(words.deeds.standsAsk, { color: words[turn.value()] }),
+    undo: () => (desk.picture.game ? back() : null),
+  });
+  const fen = input({ spellcheck: "false", required: "" });
+  const set = new Deed(desk, {
+    label: words.deeds.fenGo,
+    command: () => (fen.value.trim() ? { do: "set_position", fen: fen.value.trim() } : null),
+    ask: () => words.deeds.fenAsk,
+    undo: () => (desk.picture.game ? back() : null),
+  });
+  const element = fold(words.deeds.position, correcting.element, takeBack.element, fromHere.element);
+  element.lastElementChild.append(turn.element, stands.element, field(words.deeds.fen, fen), set.element);
+  return {
+    element,
+    update({ game }) {
+      correcting.show(Boolean(game));
+      takeBack.show(Boolean(game?.moves.length));
+      fromHere.show(Boolean(game) && shown() < game.moves.length);
+    },
+  };
+}
+
+function claims(desk) {
+  const kind = select(Object.entries(words.claims));
+  const color = select([["white", words.white], ["black", words.black]]);
+  const intended = input({ spellcheck: "false", autocapitalize: "none" });
+  const claim = new Deed(desk, {
+    label: words.deeds.claimGo,
+    tone: "main",
+    command() {
+      const written = intended.value.trim();
+      return { do: "claim", kind: kind.value, color: color.value, ...(written ? { intended: written } : {}) };
+    },
+  });
+  const fields = [field(words.deeds.claimKind, kind), field(words.deeds.claimant, color)];
+  fields.push(field(words.deeds.intended, intended, words.deeds.intendedHelp));
+  const element = fold(words.deeds.claim, ...fields, claim.element);
+  return { element, update: (picture) => (element.hidden = !isPlaying(picture)) };
+}
+
+function notes(desk) {
+  const text = make("textarea", "", { rows: "2" });
+  const note = new Deed(desk, {
+    label: words.deeds.noteGo,
+    tone: "main",
+    command() {
+      const game = desk.picture.game ? { game: desk.picture.game.game } : {};
+      return text.value.trim() ? { do: "annotate", text: text.value.trim(), ...game } : null;
+    },
+    done: () => (text.value = ""),
+  });
+  const element = fold(words.deeds.note, field(words.deeds.noteText, text), note.element);
+  return { element, update: ({ game }) => (element.hidden = !game) };
+}
+
+function clocks(desk) {
+  const begin = new Deed(desk, {
+    label: words.deeds.newGame,
+    command: () => ({ do: "new_game" }),
+    ask: () => (isPlaying(desk.picture) ? words.deeds.newAsk : words.deeds.newPlain),
+  });
+  const control = input();
+  const setControl = new Deed(desk, {
+    label: words.deeds.timeControlGo,
+    command: () => (control.value.trim() ? { do: "set_time_control", time_control: control.value.trim() } : null),
+    undo() {
+      const { game } = desk.picture;
+      const before = game?.time_control_typed ?? game?.time_control;
+      return before ? { do: "set_time_control", time_control: before } : null;
+    },
+  });
+  const side = radios(words.deeds.clockSide, [["left", words.deeds.left], ["right", words.deeds.right]], "left");
+  const setSide = new Deed(desk, {
+    label: words.deeds.clockSideGo,
+    command: () => ({ do: "sync_clock_sides", white: side.value() }),
+    undo() {
+      const before = desk.picture.game?.white_side;
+      return before ? { do: "sync_clock_sides", white: before } : null;
+    },
+  });
+  const identify = new Deed(desk, { label: words.deeds.identify, command: () => ({ do: "identify" }) });
+  const about = field(words.deeds.timeControl, control, words.deeds.timeControlHelp);
+  const element = fold(words.deeds.game, begin.element, about, setControl.element, side.element, setSide.element, identify.element);
+  return {
+    element,
+    update(picture) {
+      mark(control, "placeholder", picture.game?.time_control_typed ?? picture.game?.time_control ?? "");
+      identify.show(picture.connected && !isPlaying(picture));
+    },
+  };
+}
+
+/** What an operator alone may do: names, tables, rounds, boards. */
+function operating(desk) {
+  const [white, black] = [input(), input()];
+  const named = () => desk.picture.game?.players ?? {};
+  const asNow = () => {
+    const { white: one = null, black: other = null, white_player: first, black_player: second } = named();
+    return { do: "set_players", white: one, black: other, ...(first && { white_player: first }), ...(second && { black_player: second }) };
+  };
+  const names = new Deed(desk, {
+    label: words.deeds.names,
+    command: () => ({ do: "set_players", white: white.value.trim() || null, black: black.value.trim() || null }),
+    undo: asNow,
+  });
+  const swap = new Deed(desk, {
+    label: words.deeds.swap,
+    ask: () => words.deeds.swapAsk,
+    command() {
+      const { white: one = null, black: other = null, white_player: first, black_player: second } = named();
+      return { do: "set_players", white: other, black: one, ...(second && { white_player: second }), ...(first && { black_player: first }) };
+    },
+    undo: asNow,
+  });
+  const table = input({ type: "number", min: "1", max: "9999", inputmode: "numeric" });
+  const setTable = new Deed(desk, {
+    label: words.deeds.tableGo,
+    command: () => (table.value ? { do: "set_table", table: Number(table.value) } : null),
+    undo: () => (desk.picture.table ? { do: "set_table", table: desk.picture.table } : null),
+  });
+  const round = input({ type: "number", min: "1", max: "999", inputmode: "numeric" });
+  const number = () => Number(round.value) || null;
+  const start = new Deed(desk, {
+    label: words.deeds.roundGo,
+    command: () => ({ do: "start_round", ...(number() ? { round: number() } : {}) }),
+    ask: () => (number() ? fill(words.deeds.roundAllAsk, { round: number() }) : words.deeds.roundAsk),
+  });
+  const forget = new Deed(desk, { label: words.deeds.forget, ask: () => words.deeds.forgetAsk, command: () => ({ do: "forget" }) });
+  const who = make("div", "pair", {}, field(words.white, white), field(words.black, black));
+  const players = fold(words.deeds.players, who, names.element, swap.element, field(words.table, table), setTable.element);
+  const rest = fold(words.deeds.round, field(words.deeds.roundNumber, round, words.deeds.roundHelp), start.element, forget.element);
+  // What was there when the board was opened can be changed; what is being typed stays.
+  let about = null;
+  return {
+    elements: [players, rest],
+    update(picture) {
+      const known = JSON.stringify([picture.board, named().white, named().black, picture.table]);
+      if (known !== about && !players.contains(document.activeElement)) {
+        about = known;
+        white.value = named().white ?? "";
+        black.value = named().black ?? "";
+        table.value = picture.table ?? "";
+      }
+      swap.show(Boolean(named().white || named().black));
+      forget.show(!picture.connected && !isPlaying(picture));
+    },
+  };
+}
+
+/** All that can be entered about a board, as far as this person may. */
+export function entering(desk, shown, correct) {
+  const element = make("section", "entries");
+  if (!desk.may("set_result")) return { element, update: () => {} };
+  const parts = [results(desk), positions(desk, shown, correct), claims(desk), notes(desk), clocks(desk)];
+  element.append(...parts.map((part) => part.element));
+  if (desk.may("set_players")) {
+    const operator = operating(desk);
+    element.append(...operator.elements);
+    parts.push(operator);
+  }
+  return {
+    element,
+    update(picture) {
+      for (const part of parts) part.update(picture);
+    },
+  };
+}

@@ -1,0 +1,93 @@
+// What is decided about an incident.
+
+import { make } from "/page/dom.js";
+import { asItWas } from "./correct.js";
+import { Deed, field, fold, radios } from "./deed.js";
+import { after } from "./position.js";
+import { words } from "./words.js";
+
+const CLAIMS = ["draw_claimed", "two_minute_claim"];
+/** Of these there is nothing to go back to. */
+const NO_POSITION = ["board_disconnected", "clock_disconnected", "sensor_fault", "late_start", "time_trouble", "colors_reversed"];
+
+/** The buttons of one incident of the opened board. `desk.picture` is how the board is now. */
+export function judging(desk, incident) {
+  const { kind, incident: number, evidence, severity } = incident;
+  const element = make("div", "deeds");
+  if (!desk.may("close_incident")) return { element, update: () => {} };
+  const restore = new Deed(desk, {
+    label: words.deeds.restore,
+    command: () => ({ do: "set_position", fen: evidence.fen }),
+    ask: () => words.deeds.restoreAsk,
+    undo: () => undoRestore(desk.picture.game, evidence.fen),
+  });
+  const isClaim = CLAIMS.includes(kind);
+  const claims = [];
+  if (isClaim) {
+    const ruling = (name, ask) =>
+      new Deed(desk, { label: words.deeds[name], ask, command: () => ({ do: "decide_claim", ruling: name, incident: number }) });
+    claims.push(ruling("accept", () => words.deeds.acceptAsk), ruling("reject", () => words.deeds.rejectAsk));
+    if (kind === "two_minute_claim") claims.push(ruling("postpone"));
+  }
+  const settle = settling(desk, incident);
+  const dismissal = make("input", "", { value: words.deeds.dismissed });
+  const dismiss = new Deed(desk, {
+    label: words.deeds.dismiss,
+    ask: () => words.deeds.dismissAsk,
+    command: () => ({ do: "close_incident", incident: number, decision: dismissal.value.trim() || words.deeds.dismissed, counts: false }),
+  });
+  const dismissing = fold(words.deeds.dismiss, field(words.deeds.decision, dismissal), dismiss.element);
+  const canRestore = evidence.fen && !NO_POSITION.includes(kind) && !isClaim && severity !== "info";
+  if (canRestore) element.append(restore.element);
+  element.append(...claims.map((claim) => claim.element), settle.element, dismissing);
+  return {
+    element,
+    /** `isOver`: it is among those that are past. */
+    update(isOver) {
+      restore.show(!isOver);
+      for (const claim of claims) claim.show(!isOver);
+      dismissing.hidden = isOver;
+      settle.update(isOver);
+    },
+  };
+}
+
+function settling(desk, { incident: number, severity, kind }) {
+  const decision = make("textarea", "", { rows: "2" });
+  const isOffence = severity === "violation" || kind === "illegal_move";
+  const choices = [["true", words.deeds.countsYes], ["false", words.deeds.countsNo], ["", words.deeds.countsOpen]];
+  const counts = radios(words.deeds.counts, choices, "");
+  const deed = new Deed(desk, {
+    label: words.deeds.settleGo,
+    tone: "main",
+    command() {
+      const text = decision.value.trim();
+      if (!text) {
+        decision.focus();
+        return null;
+      }
+      const chosen = isOffence ? counts.value() : "";
+      return { do: "close_incident", incident: number, decision: text, ...(chosen ? { counts: chosen === "true" } : {}) };
+    },
+  });
+  const about = field(words.deeds.decision, decision, words.deeds.decisionHelp);
+  const element = fold(words.deeds.settle, about, ...(isOffence ? [counts.element] : []), deed.element);
+  const title = element.querySelector("summary");
+  return {
+    element,
+    update(isOver) {
+      const label = isOver ? words.deeds.decide : words.deeds.settle;
+      if (title.textContent !== label) title.textContent = label;
+    },
+  };
+}
+
+/** Moves that a restored position withdraws can be entered again, where they were legal. */
+function undoRestore(game, fen) {
+  if (!game) return null;
+  for (let ply = game.moves.length; ply >= 0; ply -= 1) {
+    if (after(game, ply) === fen) return ply < game.moves.length ? asItWas(game, ply + 1) : null;
+  }
+  return { do: "set_position", fen: game.fen };
+}
+

@@ -1,0 +1,209 @@
+// The desk: who is there, what needs a person, the room, and one board opened.
+
+import * as clock from "/page/clock.js";
+import { button, make, say } from "/page/dom.js";
+import { Alarms } from "./alarm.js";
+import { Board } from "./board.js";
+import { Memory, isPlaying, lines } from "./lines.js";
+import { List, address } from "./list.js";
+import { Room } from "./room.js";
+import { current, form, logOut } from "./session.js";
+import { Source } from "./source.js";
+import { fill, language, time, words } from "./words.js";
+
+const [head, state, alarm, said, main] = ["head", "state", "alarm", "said", "main"].map((id) => document.getElementById(id));
+/** Lines that wait for their time to come are looked for so often. */
+const LOOK = 5000;
+
+/** What the address names: a board, and an incident there. */
+function asked() {
+  const [, board, number] = /^#\/board\/([^/]+)(?:\/incident\/(\d+))?$/.exec(location.hash) ?? [];
+  return { board: board === undefined ? null : decodeURIComponent(board), number: number === undefined ? null : Number(number) };
+}
+
+class Desk {
+  constructor(session) {
+    this.session = session;
+    this.source = new Source((board) => this.changed(board), () => leave(words.login.over));
+    this.memory = new Memory();
+    this.list = new List(this.memory, {
+      see: (line) => this.see(line.key),
+      check: (line) => {
+        this.memory.check(line.key);
+        this.drawList();
+        this.list.title.focus();
+      },
+    });
+    this.room = new Room();
+    this.board = new Board(session, this.source, { say: (text) => say(said, text), back: () => (location.hash = "#/") });
+    this.alarms = new Alarms(alarm, (line) => (location.hash = address(line.board, line.incident)));
+    this.opened = null;
+    this.lost = make("p", "quiet", { hidden: "" }, words.opened.lost);
+    this.keys = make("p", "quiet keys-help", {}, words.keys);
+    this.waiting = make("p", "quiet", {}, words.waiting);
+    this.summary = make("p", "facts");
+    this.element = make("div", "desk");
+  }
+
+  start() {
+    const { user, role } = this.session;
+    const out = button("", words.leave, words.leave, async () => {
+      await logOut().catch(() => {});
+      leave();
+    });
+    const who = make("span", "who", {}, `${user} · ${words.roles[role] ?? role}`);
+    const tools = make("div", "tools", {}, this.alarms.sound, this.alarms.settings, who, out);
+    head.replaceChildren(make("div", "", {}, make("h1", "", {}, words.title), this.summary), tools);
+    this.element.append(this.list.element, make("div", "side-of", {}, this.lost, this.board.element, this.room.element));
+    main.replaceChildren(this.waiting, this.element, this.keys, this.alarms.dialog);
+    this.element.hidden = true;
+    this.source.start();
+    this.timer = setInterval(() => this.drawList(), LOOK);
+    this.pass = () => this.passing();
+    clock.follow(this.pass);
+    clock.tick();
+  }
+
+  stop() {
+    this.source.stop();
+    clearInterval(this.timer);
+    this.isOver = true;
+    say(state, "");
+    document.body.classList.remove("stale", "one");
+  }
+
+  /** A board has changed; null: which there are. */
+  changed(board) {
+    this.waiting.hidden = true;
+    this.element.hidden = false;
+    const { boards } = this.source;
+    if (board === null) this.room.update(boards, this.opened);
+    else this.room.change(boards.get(board), this.opened);
+    if (board === null || board === this.opened) this.drawBoard();
+    this.drawList();
+  }
+
+  drawBoard() {
+    const { board, number } = asked();
+    const picture = this.source.boards.get(board);
+    const isOther = board !== this.opened;
+    this.opened = board;
+    document.body.classList.toggle("one", board !== null);
+    this.lost.hidden = board === null || Boolean(picture);
+    this.board.element.hidden = !picture;
+    if (!picture) return;
+    if (isOther || this.board.board !== board) this.board.open(picture, number);
+    else {
+      this.board.choose(number);
+      this.board.update(picture);
+    }
+  }
+
+  drawList() {
+    if (!this.source.isReady || this.isOver) return;
+    const { boards } = this.source;
+    const all = lines(boards.values(), this.memory, clock.now());
+    const { board, number } = asked();
+    const shown = this.board.evidence?.incident?.incident ?? number;
+    this.list.update(all, (line) => line.board === board && (line.incident === null || line.incident === shown));
+    this.alarms.update(all);
+    const grave = all.filter(({ severity }) => severity !== "hint").length;
+    document.title = `${grave ? `(${grave}) ` : ""}${words.title}`;
+    const playing = [...boards.values()].filter(isPlaying).length;
+    say(this.summary, fill(words.summary, { boards: boards.size, playing }));
+  }
+
+  see(key) {
+    this.memory.see(key);
+    this.drawList();
+  }
+
+  /** Another place of the page. */
+  go() {
+    if (!this.source.isReady) return;
+    const before = this.opened;
+    this.drawBoard();
+    this.room.update(this.source.boards, this.opened);
+    this.drawList();
+    if (this.opened !== null && this.opened !== before) {
+      scrollTo(0, 0);
+      this.board.diagram.fit();
+      this.board.title.focus({ preventScroll: true });
+    } else if (this.opened === null && before !== null) this.list.focus(before);
+    // What is opened has been seen.
+    const { number } = asked();
+    for (const { line } of this.list.rows.values()) {
+      if (line.board === this.opened && (line.incident === number || number === null)) this.memory.see(line.key);
+    }
+    this.drawList();
+  }
+
+  /** Draws what changes with time; returns whether tenths are seen. */
+  passing() {
+    if (this.isOver) return false;
+    const since = this.source.stale();
+    say(state, since ? fill(words.stale, { time: time(since) }) : "");
+    document.body.classList.toggle("stale", Boolean(since));
+    this.list.pass();
+    const hurries = this.room.pass();
+    return (this.opened !== null && this.board.pass()) || hurries;
+  }
+
+  /** Takes a key; returns whether it meant something. */
+  press(name) {
+    const isStep = { j: 1, k: -1 }[name];
+    if (isStep) {
+      this.list.step(isStep);
+      return true;
+    }
+    if (this.opened !== null && this.source.boards.has(this.opened)) {
+      // Up and down stay with the list where the focus is there.
+      if (this.board.press(name)) return true;
+    }
+    const by = { ArrowDown: 1, ArrowUp: -1 }[name];
+    const isInList = this.list.element.contains(document.activeElement) || document.activeElement === document.body;
+    if (!by || !isInList || (this.opened !== null && document.activeElement === document.body)) return false;
+    this.list.step(by);
+    return true;
+  }
+}
+
+let desk = null;
+
+function enter(session) {
+  desk = new Desk(session);
+  desk.start();
+  desk.list.title.focus({ preventScroll: true });
+}
+
+/** The session is over: the form, with what is to be said. */
+function leave(reason = "") {
+  desk?.stop();
+  desk = null;
+  head.replaceChildren();
+  document.title = words.title;
+  const login = form(enter, reason);
+  main.replaceChildren(login.element);
+  login.focus();
+}
+
+async function start() {
+  document.documentElement.lang = language;
+  document.title = words.title;
+  say(state, "");
+  const session = await current().catch(() => undefined);
+  if (session === undefined) {
+    say(state, words.login.silent);
+    setTimeout(start, 3000);
+  } else if (session) enter(session);
+  else leave();
+}
+
+addEventListener("hashchange", () => desk?.go());
+addEventListener("keydown", (event) => {
+  const isTyped = event.target.closest?.("input, select, textarea, dialog");
+  const isPlain = !event.altKey && !event.ctrlKey && !event.metaKey;
+  if (desk && isPlain && !isTyped && desk.press(event.key)) event.preventDefault();
+});
+document.addEventListener("visibilitychange", () => clock.tick());
+start();

@@ -1,0 +1,73 @@
+// What was decided and entered about the game of the opened board.
+
+import { make } from "/page/dom.js";
+import { told, undoing } from "./deed.js";
+import { address } from "./list.js";
+import { closing, fill, numbered, result, time, words } from "./words.js";
+
+/** What the picture has of it: {at, text, href} each, the oldest first. */
+function known({ board, game, past }) {
+  const found = past.map((incident) => ({
+    at: incident.until ?? incident.closed ?? incident.evidence.to,
+    text: fill(words.past.incident, { kind: words.kinds[incident.kind] ?? incident.kind, how: closing(incident) }),
+    href: address(board, incident.incident),
+  }));
+  for (const { at, by, text } of game?.notes ?? []) found.push({ at, by, text: fill(words.past.note, { text }) });
+  found.sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
+  for (const { ply, fen } of game?.positions ?? []) {
+    found.push({ text: fill(words.past.position, { move: numbered(game, ply) }), more: fen });
+  }
+  const entered = (game?.moves ?? []).filter(({ settled }) => settled === "arbiter");
+  if (entered.length) {
+    const moves = entered.map(({ ply }) => numbered(game, ply)).join(", ");
+    found.push({ text: fill(words.past.entered, { moves }) });
+  }
+  if (game?.ended) {
+    const by = words.past.by[game.by] ?? game.by ?? "";
+    const reason = words.reasons[game.reason] ?? game.reason ?? "";
+    const text = fill(words.past.result, { result: result(game.result) || "*", reason, by });
+    found.push({ at: game.ended, text: `${text}, ${game.confirmed ? words.past.confirmed : words.past.notConfirmed}` });
+  }
+  return found;
+}
+
+export class Past {
+  constructor(desk) {
+    this.desk = desk;
+    this.jobs = [];
+    this.empty = make("p", "quiet", {}, words.past.none);
+    this.list = make("ol", "versions");
+    this.here = make("ol", "versions");
+    this.hereTitle = make("h4", "", { hidden: "" }, words.past.here);
+    this.element = make("section", "versions-of", {}, make("h3", "", {}, words.past.title));
+    this.element.append(this.empty, this.list, this.hereTitle, this.here);
+  }
+
+  update(picture) {
+    const found = known(picture);
+    const key = JSON.stringify(found);
+    if (key === this.shown) return;
+    this.shown = key;
+    this.list.replaceChildren(
+      ...found.map(({ at, by, text, href, more }) => {
+        const when = make("span", "times", {}, [at && time(at), by].filter(Boolean).join(" · "));
+        const what = href ? make("a", "", { href }, text) : make("span", "", {}, text);
+        return make("li", "", {}, when, what, ...(more ? [make("code", "", {}, more)] : []));
+      }),
+    );
+    this.drawEmpty();
+  }
+
+  /** Something was done from this desk. */
+  add(job) {
+    const undo = job.undo ? [" ", undoing(this.desk, job)] : [];
+    const when = make("span", "times", {}, time(job.at));
+    this.here.append(make("li", "", {}, when, make("span", "", {}, `${job.label}. ${told(job.answer)}`, ...undo)));
+    this.hereTitle.hidden = false;
+    this.drawEmpty();
+  }
+
+  drawEmpty() {
+    this.empty.hidden = this.list.children.length + this.here.children.length > 0;
+  }
+}
