@@ -16,12 +16,63 @@ macro_rules! assets {
 }
 
 /// Everything that the page is made of beside its index, by its path.
-const ASSETS: [(&str, &[u8]); 0] = assets![];
+const ASSETS: [(&str, &[u8]); 21] = assets![
+    "alarm.js",
+    "board.js",
+    "correct.js",
+    "deed.js",
+    "desk.css",
+    "diagram.js",
+    "english.js",
+    "evidence.js",
+    "game.js",
+    "german.js",
+    "judge.js",
+    "lines.js",
+    "list.js",
+    "main.js",
+    "moves.js",
+    "past.js",
+    "position.js",
+    "room.js",
+    "session.js",
+    "source.js",
+    "words.js",
+];
 
 /// All files of the page.
 pub(crate) fn files() -> Files {
-    ASSETS
-        .into_iter()
-        .map(|(path, content)| (path.into(), File::new(content, Life::Program)))
+    let index = (INDEX, include_bytes!("page/index.html").as_slice());
+    let all = ASSETS.into_iter().chain([index]);
+    all.map(|(path, content)| (path.into(), File::new(content, Life::Program)))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::broadcast::page as wall;
+
+    #[test]
+    fn the_page_asks_for_nothing_that_is_not_there() {
+        let (own, shared) = (files(), wall::files());
+        for (path, file) in &own {
+            let text = String::from_utf8(file.content.to_vec()).expect("text");
+            // A namespace looks like an address.
+            let text = text.replace("http://www.w3.org/2000/svg", "");
+            assert!(!text.contains("http://"), "{path} names a host");
+            assert!(!text.contains("https://"), "{path} names a host");
+            assert!(!text.contains("innerHTML"), "{path}: names are text");
+            assert!(!text.contains("style=\""), "{path}: style is in the style sheet");
+            for quoted in text.split('"').skip(1).step_by(2) {
+                let is_file = [".js", ".css"].iter().any(|end| quoted.ends_with(end));
+                let asked = match quoted.strip_prefix("./") {
+                    Some(beside) => format!("desk/{beside}"),
+                    None => quoted.trim_start_matches('/').to_owned(),
+                };
+                let there = own.contains_key(&*asked) || shared.contains_key(&*asked);
+                assert!(!is_file || there, "{path} asks for {quoted}");
+            }
+        }
+    }
 }

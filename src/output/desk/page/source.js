@@ -9,14 +9,11 @@ const SILENCE = 40000;
 const AGAIN = [500, 1500, 3000, 5000, 8000];
 const PAUSE = 3000;
 
-/** Times are numbers inside the page. */
-function read(picture) {
-  const { clock } = picture;
+/** A board with what is new of it. Times are numbers inside the page. */
+function read(news, known = {}) {
+  const { clock } = news;
   if (clock) clock.as_of = clock.as_of === null ? null : Date.parse(clock.as_of);
-  picture.incidents ??= [];
-  picture.past ??= [];
-  picture.offences ??= { white: 0, black: 0 };
-  return picture;
+  return { ...known, ...news };
 }
 
 export class Source {
@@ -100,7 +97,7 @@ export class Source {
     });
     hear("board", (picture) => {
       const isNew = !this.boards.has(picture.board);
-      this.boards.set(picture.board, read(picture));
+      this.boards.set(picture.board, read(picture, this.boards.get(picture.board)));
       this.shown(isNew ? null : picture.board);
     });
     hear("gone", ({ board }) => {
