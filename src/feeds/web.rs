@@ -348,4 +348,28 @@ mod tests {
             );
         }
     }
+
+    /// Who is told what changes does not keep others from reading.
+    #[tokio::test]
+    async fn a_stream_is_none_of_the_connections() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let file = File::new("{}", Life::Changing);
+        let (_sender, snapshot) = watch::channel(Arc::new(Files::from([("wall.json".into(), file)])));
+        tokio::spawn(async move { accept(&listener, &router(snapshot), 1).await });
+        let mut stream = TcpStream::connect(address).await.expect("a server");
+        let request = b"GET /stream HTTP/1.1\r\nHost: pi.example\r\n\r\n";
+        stream.write_all(request).await.expect("it listens");
+        let mut begun = Vec::new();
+        while !begun.ends_with(b"\n\n\r\n") {
+            begun.push(stream.read_u8().await.expect("it answers"));
+        }
+        let begun = String::from_utf8_lossy(&begun);
+        assert!(
+            begun.contains("content-type: text/event-stream") && begun.contains("event: anew"),
+            "{begun}"
+        );
+        let answer = ask(address, "GET /wall.json HTTP/1.1").await;
+        assert!(answer.contains("kiebitz-stream: stream"), "{answer}");
+    }
 }
