@@ -15,7 +15,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::mosquitto::free_port;
-use crate::readers::pgn_extract_plays;
+use crate::readers::{pages_play, pgn_extract_plays};
 use crate::spectators::Program;
 use lichess::{Chapter, Lichess, TOKEN, Trouble};
 
@@ -367,6 +367,16 @@ async fn sixty_boards_are_right_on_a_lichess_that_has_its_days() {
         }
         assert_eq!(boards[6].tags["White"], "White 7, Wilma");
     });
-    pgn_extract_plays(&hall.on_disk("round-1/games.pgn"));
+    let games = hall.on_disk("round-1/games.pgn");
+    pgn_extract_plays(&games);
+    let plies = lichess.see(|held| {
+        let boards = held.rounds["Round 1"].iter();
+        boards.map(|chapter| chapter.moves.len()).collect::<Vec<_>>()
+    });
+    let read = pages_play(&games);
+    assert_eq!(
+        (&read["chessops"], &read["chessjs"]),
+        (&plies.clone().into(), &plies.into())
+    );
     drop(daemon);
 }

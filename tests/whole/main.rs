@@ -58,6 +58,7 @@ mod mqtt_world;
 #[cfg(unix)]
 mod noise;
 #[cfg(unix)]
+mod npm;
 mod outage;
 mod readers;
 mod report;

@@ -1,7 +1,7 @@
 //! Programs that read PGN, on the games of all captures.
 //!
-//! chess.js and chessops come from npm and python-chess from PyPI, where tests do not go: what the strictest of them
-//! demands is checked on every PGN in src/output/pgn/tests.
+//! python-chess comes from PyPI, where tests do not go: what the strictest of them demands is checked on every PGN in
+//! src/output/pgn/tests.
 
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -9,8 +9,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use pgn_reader::{RawTag, Reader, SanPlus, Visitor};
+use serde_json::Value;
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, Position};
+
+use crate::npm::scripts;
 
 /// All games of all captures in one file, as `kiebitz replay --pgn` prints them.
 fn games() -> String {
@@ -75,6 +78,36 @@ fn program() -> PathBuf {
         .map(|directory| directory.join("pgn-extract"))
         .find(|program| program.is_file())
         .expect("this test needs the package pgn-extract, which is not installed: run tests/run")
+}
+
+#[test]
+fn chess_js_and_chessops_play_every_game() {
+    let games = games();
+    let plies = pages_play(&games);
+    assert_eq!(
+        plies["chessops"].as_array().map(Vec::len),
+        Some(number_of(&games))
+    );
+    let chess960 = games.matches("[Variant \"Chess960\"]").count();
+    let known = number_of(&games) - chess960;
+    assert_eq!(plies["chessjs"].as_array().map(Vec::len), Some(known));
+}
+
+/// What programs that run in web pages have played of all games of a text: plies, game by game.
+pub(crate) fn pages_play(games: &str) -> Value {
+    let mut child = Command::new("node")
+        .arg("read.mjs")
+        .current_dir(scripts())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("node: install it, or let tests/run do so");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin.write_all(games.as_bytes()).expect("it reads all games");
+    drop(stdin);
+    let output = child.wait_with_output().expect("it ends");
+    assert!(output.status.success(), "what could not be played is above");
+    serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
 #[test]

@@ -5,18 +5,17 @@ use core::time::Duration;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write as _};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
 use crate::broadcast::played;
 use crate::mosquitto::free_port;
+use crate::npm::scripts;
 use crate::spectators::Program;
 
 const BOARDS: usize = 12;
-/// Where the scripts are.
-const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/whole/wall");
 /// Nobody may be called so, and somebody will be.
 const HOSTILE: &str = "<img src=x onerror=alert(1)>";
 
@@ -109,30 +108,6 @@ impl Hall {
             other => panic!("the script asks for {other:?}"),
         }
     }
-}
-
-/// The scripts with what they use, as the lock file has it: installed once for all tests.
-fn scripts() -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("wall");
-    std::fs::create_dir_all(&folder).expect("a folder");
-    let lock = std::fs::read(Path::new(SCRIPTS).join("package-lock.json")).expect("a lock file");
-    let is_there = std::fs::read(folder.join("installed")).is_ok_and(|installed| installed == lock);
-    for file in std::fs::read_dir(SCRIPTS).expect("scripts") {
-        let file = file.expect("a file");
-        std::fs::copy(file.path(), folder.join(file.file_name())).expect("a copy");
-    }
-    if !is_there {
-        let installed = Command::new("npm")
-            .args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"])
-            .current_dir(&folder)
-            .stdin(Stdio::null())
-            .output()
-            .expect("npm: install it, or let tests/run do so");
-        let errors = String::from_utf8_lossy(&installed.stderr);
-        assert!(installed.status.success(), "{errors}");
-        std::fs::write(folder.join("installed"), lock).expect("a note");
-    }
-    folder
 }
 
 /// The script drives the browser, asks for what it needs, and gives up by itself.
