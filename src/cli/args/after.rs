@@ -246,8 +246,8 @@ Exit codes: 0 success, even if a capture was cut off; 1 something failed; 2 wron
 #[cfg(target_os = "linux")]
 pub(super) const USER: &str = "\
 It asks for the password, or reads it from a pipe, and prints a line for `users_file` under [desk]. A
-viewer looks on; an arbiter decides what happens in games; an operator looks after tables and rounds, too.
-docs/desk.md explains the desk.
+viewer looks on; an arbiter decides what happens in games; an operator looks after tables and rounds as
+well. docs/desk.md explains the desk.
 
 Examples:
   kiebitz user meier | sudo tee -a /etc/kiebitz/desk-users
