@@ -38,8 +38,7 @@ export class Alarms {
     this.raised = new Set(recall(RAISED, []));
     this.muted = new Set(recall(NAME, { muted: [] }).muted);
     this.isLoud = false;
-    this.sound = button("sound", words.alarms.soundOn, words.alarms.off, () => this.setLoud(!this.isLoud));
-    this.sound.setAttribute("aria-pressed", "false");
+    this.sound = button("sound", words.alarms.off, words.alarms.off, () => this.setLoud(!this.isLoud));
     this.dialog = this.build();
     this.settings = button("", words.alarms.title, words.alarms.title, () => this.dialog.showModal());
   }
@@ -89,11 +88,7 @@ export class Alarms {
 
   setLoud(isLoud) {
     this.isLoud = isLoud;
-    this.sound.setAttribute("aria-pressed", String(isLoud));
     say(this.sound, isLoud ? words.alarms.on : words.alarms.off);
-    const label = isLoud ? words.alarms.soundOff : words.alarms.soundOn;
-    this.sound.setAttribute("aria-label", label);
-    this.sound.title = label;
     if (isLoud) this.ring("advice");
   }
 

@@ -26,6 +26,7 @@ export class Board {
       picture: null,
       may: (command) => may(session, command),
       say: announce,
+      view: (mode) => this.view(mode),
       send: (command) => source.command(this.desk.picture.board, command),
       did: (job) => {
         this.past.add(job);
@@ -49,7 +50,8 @@ export class Board {
       this.views[name] = button("", words.views[name], words.views[name], () => this.view(name));
       views.append(this.views[name]);
     }
-    this.stage = make("div", "stage-of", {}, views, this.diagram.element);
+    this.beside = make("div", "");
+    this.stage = make("div", "stage-of", {}, views, this.diagram.element, this.beside);
     this.case = make("div", "case-of");
     this.rest = make("div", "rest-of");
     this.element = make("section", "opened", {}, this.head, this.others, this.case, this.stage, this.rest);
@@ -68,6 +70,7 @@ export class Board {
     this.correct = new Correct(this.desk, this.diagram, () => this.show());
     this.enter = entering(this.desk, () => this.shownPly(), () => this.startCorrection());
     this.case.replaceChildren();
+    this.beside.replaceChildren();
     this.rest.replaceChildren(this.correct.element, this.enter.element, this.moves.element, this.past.element);
     this.mode = "now";
     this.at = null;
@@ -143,6 +146,7 @@ export class Board {
       this.judge = judging(this.desk, incident);
       this.evidence.deeds.append(this.judge.element);
       this.case.replaceChildren(this.evidence.element);
+      this.beside.replaceChildren(this.evidence.beside);
     }
     this.evidence.update(incident, this.desk.picture, isOver);
     this.judge.update(isOver);

@@ -48,10 +48,10 @@ export class Diagram {
     for (const side of SIDES) {
       const left = shown ? clock.left(shown, side) : null;
       const runs = shown?.running === side && connected && game?.ended === null;
-      say(this.sides[side].clock, left === null ? "" : clock.text(left, runs));
+      say(this.sides[side].clock, left === null ? "" : clock.text(left, runs && left > 0));
       this.sides[side].element.classList.toggle("runs", Boolean(runs));
       this.sides[side].element.classList.toggle("fallen", left === 0);
-      hurry = hurry || (runs && clock.hurries(shown, side));
+      hurry = hurry || (runs && left > 0 && clock.hurries(shown, side));
     }
     return hurry;
   }
@@ -97,6 +97,7 @@ export class Diagram {
     this.ground = Chessground(board, {
       viewOnly: !isEdited,
       coordinates: true,
+      ranksPosition: "left",
       autoCastle: false,
       disableContextMenu: isEdited,
       drawable: { enabled: false, visible: false },

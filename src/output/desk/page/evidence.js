@@ -48,7 +48,9 @@ export class Evidence {
     this.deeds = make("div", "deeds");
     const head = make("div", "case-head", {}, this.sign, make("div", "", {}, this.kind, make("p", "small", {}, this.word, this.since)));
     this.element = make("section", "case", {}, head, this.over, this.advice, this.times, this.article, this.count);
-    this.element.append(this.deeds, this.facts, this.trace);
+    this.element.append(this.deeds);
+    /** What belongs beside the diagram. */
+    this.beside = make("div", "beside", {}, this.facts, this.trace);
     this.at = null;
     this.moments = [];
   }

@@ -4,21 +4,27 @@ import { make } from "/page/dom.js";
 import { asItWas } from "./correct.js";
 import { Deed, field, fold, radios } from "./deed.js";
 import { after } from "./position.js";
-import { words } from "./words.js";
+import { fill, words } from "./words.js";
 
 const CLAIMS = ["draw_claimed", "two_minute_claim"];
-/** Of these there is nothing to go back to. */
-const NO_POSITION = ["board_disconnected", "clock_disconnected", "sensor_fault", "late_start", "time_trouble", "colors_reversed"];
+/** Of these there is a position to go back to. */
+const RESTORED = [
+  "illegal_move", "promotion_not_replaced", "illegal_position", "displaced_pieces", "promotion_exchanged",
+  "piece_touched_not_moved", "castling_rook_first", "two_hands_suspected", "record_uncertain", "continued_after_end",
+];
 
 /** The buttons of one incident of the opened board. `desk.picture` is how the board is now. */
 export function judging(desk, incident) {
-  const { kind, incident: number, evidence, severity } = incident;
+  const { kind, incident: number, evidence } = incident;
   const element = make("div", "deeds");
   if (!desk.may("close_incident")) return { element, update: () => {} };
   const restore = new Deed(desk, {
     label: words.deeds.restore,
     command: () => ({ do: "set_position", fen: evidence.fen }),
-    ask: () => words.deeds.restoreAsk,
+    ask() {
+      desk.view("before");
+      return words.deeds.restoreAsk;
+    },
     undo: () => undoRestore(desk.picture.game, evidence.fen),
   });
   const isClaim = CLAIMS.includes(kind);
@@ -37,19 +43,32 @@ export function judging(desk, incident) {
     command: () => ({ do: "close_incident", incident: number, decision: dismissal.value.trim() || words.deeds.dismissed, counts: false }),
   });
   const dismissing = fold(words.deeds.dismiss, field(words.deeds.decision, dismissal), dismiss.element);
-  const canRestore = evidence.fen && !NO_POSITION.includes(kind) && !isClaim && severity !== "info";
-  if (canRestore) element.append(restore.element);
+  if (evidence.fen && RESTORED.includes(kind)) element.append(restore.element);
+  const flag = kind === "flag_fall" && incident.color ? onTime(desk, incident.color) : null;
+  if (flag) element.append(flag.element);
   element.append(...claims.map((claim) => claim.element), settle.element, dismissing);
   return {
     element,
     /** `isOver`: it is among those that are past. */
     update(isOver) {
       restore.show(!isOver);
+      flag?.show(!isOver);
       for (const claim of claims) claim.show(!isOver);
       dismissing.hidden = isOver;
       settle.update(isOver);
     },
   };
+}
+
+/** The result, where the arbiter finds that a flag has fallen. */
+function onTime(desk, color) {
+  const result = color === "white" ? "0-1" : "1-0";
+  return new Deed(desk, {
+    label: fill(words.deeds.onTime, { result: words.results[result] }),
+    command: () => ({ do: "set_result", result, reason: "flag", game: desk.picture.game?.game }),
+    ask: () => fill(words.deeds.resultAsk, { result: `${words.results[result]}, ${words.reasons.flag}` }),
+    undo: () => ({ do: "set_result", result: "*", game: desk.picture.game?.game }),
+  });
 }
 
 function settling(desk, { incident: number, severity, kind }) {

@@ -104,8 +104,11 @@ class Desk {
     const { boards } = this.source;
     const all = lines(boards.values(), this.memory, clock.now());
     const { board, number } = asked();
-    const shown = this.board.evidence?.incident?.incident ?? number;
-    this.list.update(all, (line) => line.board === board && (line.incident === null || line.incident === shown));
+    const shown = board === null ? null : this.board.evidence?.incident?.incident ?? number;
+    const isOpened = (line) => line.board === board && (line.incident === null || line.incident === shown);
+    // What is opened has been seen.
+    for (const line of all.filter(isOpened)) this.memory.see(line.key);
+    this.list.update(all, isOpened);
     this.alarms.update(all);
     const grave = all.filter(({ severity }) => severity !== "hint").length;
     document.title = `${grave ? `(${grave}) ` : ""}${words.title}`;
@@ -130,12 +133,6 @@ class Desk {
       this.board.diagram.fit();
       this.board.title.focus({ preventScroll: true });
     } else if (this.opened === null && before !== null) this.list.focus(before);
-    // What is opened has been seen.
-    const { number } = asked();
-    for (const { line } of this.list.rows.values()) {
-      if (line.board === this.opened && (line.incident === number || number === null)) this.memory.see(line.key);
-    }
-    this.drawList();
   }
 
   /** Draws what changes with time; returns whether tenths are seen. */

@@ -52,8 +52,9 @@ class Table {
     this.health = make("span", "health");
     const face = make("span", "face", { "aria-hidden": "true" }, this.place, make("span", "players", {}, ...players));
     face.append(make("span", "foot", {}, this.last, this.health));
-    this.link = make("a", "seat", {}, face);
-    this.element = make("li", "", {}, this.link);
+    // What is seen is said in one sentence, by the link that lies over it.
+    this.link = make("a", "open");
+    this.element = make("li", "", {}, make("div", "seat", {}, face, this.link));
   }
 
   /** Touches only what has changed. */
@@ -87,10 +88,10 @@ class Table {
     for (const side of SIDES) {
       const runs = shown?.running === side && this.picture.connected && game?.ended === null;
       const left = shown ? clock.left(shown, side) : null;
-      say(this.clocks[side], left === null ? "" : clock.text(left, runs));
+      say(this.clocks[side], left === null ? "" : clock.text(left, runs && left > 0));
       this.clocks[side].classList.toggle("runs", runs);
       this.clocks[side].classList.toggle("fallen", left === 0);
-      hurry = hurry || (runs && clock.hurries(shown, side));
+      hurry = hurry || (runs && left > 0 && clock.hurries(shown, side));
     }
     return hurry;
   }
