@@ -178,7 +178,8 @@ export class Board {
     this.views.before.hidden = !incident?.evidence.fen;
     this.views.game.hidden = !picture.game_placement;
     for (const [name, one] of Object.entries(this.views)) mark(one, "aria-pressed", String(name === this.mode));
-    const marks = incident ? this.evidence.marks() : new Map();
+    const isOpen = picture.incidents.some((one) => one.incident === incident?.incident);
+    const marks = incident && (isOpen || this.mode === "before") ? this.evidence.marks() : new Map();
     const shows = { now: () => this.showNow(marks), game: () => this.showGame(), before: () => this.showBefore(marks) };
     shows.ply = () => this.showPly();
     shows.moment = () => this.showMoment();

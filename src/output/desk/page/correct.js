@@ -13,10 +13,20 @@ export function tail(game, from) {
   return moves.includes(null) ? null : moves;
 }
 
-/** The command that gives a game the moves again that it has now, from a ply on. */
-export function asItWas(game, from) {
+/**
+ * What gives a game the moves again that it has now, from a ply on, after `sent` others were entered there. Moves that
+ * were played since are kept: where they do not follow from the old ones, the server says so.
+ */
+export function asItWas(desk, from, sent = 0) {
+  const { game } = desk.picture;
   const moves = tail(game, from);
-  return moves && { do: "correct_moves", moves, from, game: game.game };
+  return (
+    moves &&
+    (() => {
+      const since = tail(desk.picture.game, from + sent) ?? [];
+      return { do: "correct_moves", moves: [...moves, ...since], from, game: game.game };
+    })
+  );
 }
 
 export class Correct {
@@ -37,7 +47,7 @@ export class Correct {
       tone: "main",
       command: () => this.command(),
       ask: () => fill(words.correct.ask, { move: this.name(this.at) }),
-      undo: () => asItWas(this.game, this.at),
+      undo: (command) => asItWas(desk, this.at, command.moves.length),
       done: () => this.stop(),
     });
     const back = button("", words.correct.back, words.correct.back, () => this.back());

@@ -39,7 +39,7 @@ export class Deed {
   /**
    * `desk` gives the commands. Of `about`: `label`; `tone` (a class); `command` returns what is to be sent, null where
    * something is missing; `ask` returns the question to be answered first, if any; `undo` returns the command that makes
-   * it undone, asked before it is sent; `done` is called after it was.
+   * it undone, or what returns that when it comes to it, and is asked before it is sent; `done` is called after it was.
    */
   constructor(desk, about) {
     Object.assign(this, { desk, about });
@@ -95,7 +95,7 @@ export class Deed {
   }
 
   async send(command) {
-    const undo = this.about.undo?.() ?? null;
+    const undo = this.about.undo?.(command) ?? null;
     this.button.disabled = true;
     this.tell(words.deeds.sending, "");
     const answer = await this.desk.send(command);
@@ -126,7 +126,7 @@ export function told({ ok, note, error }) {
 export function undoing(desk, job) {
   const element = button("undo", words.deeds.undo, words.deeds.undo, async () => {
     element.disabled = true;
-    const answer = await desk.send(job.undo);
+    const answer = await desk.send(typeof job.undo === "function" ? job.undo() : job.undo);
     element.replaceWith(answer.ok ? words.deeds.undone : told(answer));
     if (answer.ok) job.undo = null;
     desk.did({ label: `${words.deeds.undo}: ${job.label}`, answer, undo: null, at: Date.now() });

@@ -91,13 +91,13 @@ function positions(desk, shown, correct) {
     label: words.deeds.takeBack,
     command: () => ({ do: "set_position", fen: after(desk.picture.game, last() - 1) }),
     ask: () => fill(words.deeds.takeBackAsk, { move: numbered(desk.picture.game, last()) }),
-    undo: () => asItWas(desk.picture.game, last()),
+    undo: () => asItWas(desk, last()),
   });
   const fromHere = new Deed(desk, {
     label: words.deeds.fromHere,
     command: () => ({ do: "set_position", fen: after(desk.picture.game, shown()) }),
     ask: () => fill(words.deeds.fromHereAsk, { move: numbered(desk.picture.game, shown()) }),
-    undo: () => asItWas(desk.picture.game, shown() + 1),
+    undo: () => asItWas(desk, shown() + 1),
   });
   const back = () => ({ do: "set_position", fen: desk.picture.game?.fen ?? "" });
   const turn = radios(words.deeds.stands, [["white", words.white], ["black", words.black]], "white");

@@ -25,7 +25,7 @@ export function judging(desk, incident) {
       desk.view("before");
       return words.deeds.restoreAsk;
     },
-    undo: () => undoRestore(desk.picture.game, evidence.fen),
+    undo: () => undoRestore(desk, evidence.fen),
   });
   const isClaim = CLAIMS.includes(kind);
   const claims = [];
@@ -102,10 +102,11 @@ function settling(desk, { incident: number, severity, kind }) {
 }
 
 /** Moves that a restored position withdraws can be entered again, where they were legal. */
-function undoRestore(game, fen) {
+function undoRestore(desk, fen) {
+  const { game } = desk.picture;
   if (!game) return null;
   for (let ply = game.moves.length; ply >= 0; ply -= 1) {
-    if (after(game, ply) === fen) return ply < game.moves.length ? asItWas(game, ply + 1) : null;
+    if (after(game, ply) === fen) return ply < game.moves.length ? asItWas(desk, ply + 1) : null;
   }
   return { do: "set_position", fen: game.fen };
 }

@@ -80,5 +80,6 @@ export function closing(incident) {
   const counts = incident.counts === true ? past.counts : incident.counts === false ? past.countsNot : "";
   const how = past.closings[incident.reason] ?? past.over;
   const by = incident.by && (past.closers[incident.by] ?? incident.by);
-  return [incident.decision, how, by, counts].filter(Boolean).join(", ");
+  const facts = [how, by, counts].filter(Boolean).join(", ");
+  return incident.decision ? `${incident.decision} (${facts})` : facts;
 }

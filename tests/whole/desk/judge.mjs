@@ -1,0 +1,275 @@
+// An arbiter at the desk, in chromium: an illegal move is found, judged, corrected by dragging, undone and closed, while a
+// second arbiter looks on.
+//
+//   node judge.mjs ADDRESS USER PASSWORD [PROFILE]
+//
+// The desk at ADDRESS has, sooner or later, an open illegal move, in a game of two moves and more. It uses what is
+// beside the wall's scripts: viewer.mjs, playwright-core and axe-core.
+
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { Viewer, browser, until } from "./viewer.mjs";
+
+const [address, user, password, profile = fs.mkdtempSync(path.join(os.tmpdir(), "desk-"))] = process.argv.slice(2);
+const LONGEST = 240_000;
+const ILLEGAL = ".needs li.violation .line";
+
+/** Somebody at the desk. */
+class Arbiter {
+  /** `width` of the window; `search` is the rest of the address. */
+  static async sit(context, search, width, dark) {
+    const arbiter = new Arbiter();
+    arbiter.viewer = await Viewer.open(context, address + search, width, dark);
+    arbiter.page = arbiter.viewer.page;
+    return arbiter;
+  }
+
+  async logIn(name, secret) {
+    await this.page.locator("[name=user]").fill(name);
+    await this.page.locator("[name=password]").fill(secret);
+    await this.page.locator(".login button").click();
+  }
+
+  text(selector) {
+    return this.page.locator(selector).first().textContent();
+  }
+
+  /** The moves as they are written on the page. */
+  moves() {
+    const read = (all) => all.map((move) => move.querySelector("b").firstChild.textContent);
+    return this.page.locator(".opened .move").evaluateAll(read);
+  }
+
+  /** Presses a button of a part that is folded, and says yes. */
+  async press(part, label) {
+    const fold = this.page.locator(".fold", { has: this.page.locator("summary", { hasText: part }) });
+    if ((await fold.getAttribute("open")) === null) await fold.locator("summary").click();
+    await this.sure(fold.getByRole("button", { name: label, exact: true }));
+  }
+
+  /** Presses a button; where it asks, the answer is yes. */
+  async sure(button) {
+    await button.click();
+    const yes = this.page.locator(".question:not([hidden]) .main");
+    if (!(await yes.isVisible())) return;
+    // Nobody says yes before having read.
+    await this.page.waitForTimeout(400);
+    await yes.click();
+  }
+
+  /** Waits for an answer that was good. */
+  async answered() {
+    await until("an answer", 20, async () => (await this.page.locator(".deed .answer.good").count()) > 0);
+  }
+
+  /** Moves a piece on the diagram, by hand. */
+  async drag(from, to) {
+    const box = await this.page.locator(".frame.edited cg-board").boundingBox();
+    const turned = await this.page.locator(".stage.turned").count();
+    const at = (square) => {
+      let [file, rank] = [square.charCodeAt(0) - 97, Number(square[1]) - 1];
+      if (turned) [file, rank] = [7 - file, 7 - rank];
+      return [box.x + ((file + 0.5) * box.width) / 8, box.y + ((7 - rank + 0.5) * box.height) / 8];
+    };
+    await this.page.mouse.move(...at(from));
+    await this.page.mouse.down();
+    await this.page.mouse.move(...at(to), { steps: 6 });
+    await this.page.mouse.up();
+  }
+
+  async looksWell(what) {
+    assert.equal(await this.viewer.isTooWide(), false, `${what} is too wide`);
+    assert.deepEqual(await this.viewer.barriers(), [], what);
+  }
+}
+
+/** Nobody comes in with the wrong password; the right one opens the desk. */
+async function comesIn(arbiter) {
+  const { page, viewer } = arbiter;
+  await until("the form", 15, () => page.locator(".login").isVisible());
+  await arbiter.looksWell("the form");
+  await arbiter.logIn(user, `${password} not`);
+  await until("it says no", 10, async () => /wrong/.test(await arbiter.text(".login .answer")));
+  assert.equal(await page.locator(".seat").count(), 0, "nothing is shown");
+  await arbiter.logIn(user, password);
+  await until("the room", 15, async () => (await page.locator(".seat").count()) > 0);
+  // Up to here the browser has said that it was refused.
+  viewer.forgive(false);
+}
+
+/** Goes to the illegal move with the keys alone. */
+async function findsIllegalMove(arbiter) {
+  const { page } = arbiter;
+  await until("an illegal move", 90, () => page.locator(ILLEGAL).first().isVisible());
+  const line = page.locator(ILLEGAL, { hasText: "Illegal move" }).first();
+  const href = await line.getAttribute("href");
+  await page.locator("#needed").focus();
+  for (let pressed = 0; pressed < 20; pressed += 1) {
+    await page.keyboard.press("j");
+    if ((await page.evaluate(() => document.activeElement.getAttribute("href"))) === href) break;
+  }
+  await page.keyboard.press("Enter");
+  await until("it is opened", 10, () => page.locator(".case.violation h3", { hasText: "Illegal move" }).isVisible());
+  return href;
+}
+
+/** What the arbiter needs to judge it. */
+async function seesEvidence(arbiter) {
+  const { page } = arbiter;
+  assert.match(await arbiter.text(".case .article"), /Art\. .*\d.*\(FIDE \d{4}\)/);
+  assert.ok((await arbiter.text(".case .advice")).length > 40, "the advice");
+  const caption = () => arbiter.text(".diagram .caption");
+  await page.locator(".views button").last().click();
+  assert.match(await caption(), /Position to go by, (White|Black) to move/);
+  const before = await page.locator(".diagram .spoken").textContent();
+  await page.locator(".views button").first().click();
+  assert.notEqual(await page.locator(".diagram .spoken").textContent(), before, "before and after");
+  assert.ok((await page.locator("cg-board square.concerned").count()) > 0, "its squares are marked");
+  const moments = await page.locator(".moments button").count();
+  assert.ok(moments > 0, "what the squares showed");
+  await page.locator(".opened h2").focus();
+  await page.keyboard.press("ArrowRight");
+  await until("the first moment", 5, () => page.locator(".moments li:first-child .now").isVisible());
+  const first = await caption();
+  if (moments > 1) {
+    await page.keyboard.press("ArrowRight");
+    await until("the next", 5, async () => (await caption()) !== first);
+  }
+}
+
+/** Takes the illegal move back and settles it with a decision. */
+async function judges(arbiter, second) {
+  const { page } = arbiter;
+  await arbiter.sure(page.getByRole("button", { name: "This position stands again" }));
+  await arbiter.answered();
+  await page.locator(".case .fold", { hasText: /Settle|Decide again/ }).first().locator("summary").click();
+  await page.locator(".case textarea").fill("Two minutes for the opponent.");
+  await page.locator(".case").getByLabel("yes", { exact: true }).check();
+  await page.getByRole("button", { name: "Settle it" }).click();
+  await until("it is over", 20, () => page.locator(".case .over").isVisible());
+  await until("with the decision", 20, async () => (await arbiter.text(".case .over")).includes("Two minutes"));
+  await until("it is off the other list", 20, async () => {
+    const lines = await second.page.locator(`${ILLEGAL}`).evaluateAll((all) => all.map((one) => one.getAttribute("href")));
+    const opened = await page.evaluate(() => location.hash);
+    return !lines.includes(opened);
+  });
+}
+
+/** The last move was another one: it is dragged, the second arbiter sees it, and it is undone. */
+async function correctsByDragging(arbiter, second) {
+  const { page } = arbiter;
+  const before = await arbiter.moves();
+  // Nobody moves on while the arbiter stands at the board.
+  assert.ok(before.length >= 1, "there are moves");
+  await second.page.evaluate((hash) => {
+    location.hash = hash;
+  }, await page.evaluate(() => location.hash.replace(/\/incident.*/, "")));
+  await until("the second arbiter looks on", 15, async () => (await second.moves()).join() === before.join());
+  await page.locator(".opened .move").first().click();
+  await arbiter.press("Position", "Correct moves");
+  await until("the diagram is free", 10, () => page.locator(".frame.edited piece").first().isVisible());
+  // From the first move on, which becomes d3; the later ones go, because they may not fit.
+  await page.locator(".correct select").selectOption("1");
+  await arbiter.drag("d2", "d3");
+  await until("it is entered", 5, async () => (await arbiter.text(".correct .entered")).includes("d2d3"));
+  const keep = page.locator(".correct .keep input");
+  if (await keep.isVisible()) await keep.uncheck();
+  await arbiter.looksWell("a correction");
+  await arbiter.sure(page.getByRole("button", { name: "Enter these moves" }));
+  const isD3 = async (one) => (await one.moves())[0] === "d3";
+  await until("the move is another", 20, () => isD3(arbiter));
+  await until("for the second arbiter too", 20, () => isD3(second));
+  await page.locator(".versions-of .undo").last().click();
+  const isUndone = async (one) => (await one.moves()).slice(0, before.length).join() === before.join();
+  await until("it is undone", 20, () => isUndone(arbiter));
+  await until("for both", 20, () => isUndone(second));
+}
+
+/** A result, and the game goes on all the same; a note that both see. */
+async function entersAndUndoes(arbiter, second) {
+  const { page } = arbiter;
+  await arbiter.press("Result", "Enter the result");
+  await until("it has ended", 20, async () => /Result 1–0/.test(await second.text(".versions-of")));
+  await arbiter.press("Result", "The game goes on");
+  await until("it goes on", 20, async () => !/Result 1–0/.test(await second.text(".versions-of .versions")));
+  const note = page.locator(".entries .fold", { has: page.locator("summary", { hasText: /^Note$/ }) });
+  await note.locator("summary").click();
+  await note.locator("textarea").fill("<b>Both</b> were told.");
+  await note.getByRole("button", { name: "Keep the note" }).click();
+  await until("both see the note", 20, async () => (await second.text(".versions-of")).includes("<b>Both</b> were told."));
+  await until("it is said aloud", 10, async () => (await arbiter.text("#said")).startsWith("Keep the note. Done"));
+}
+
+/** The same in German, on a phone, in the dark; and when the network is gone, the page says so. */
+async function looksElsewhere(context) {
+  for (const [search, width, dark, words] of [
+    ["?lang=de", 320, true, "Zu tun"],
+    ["?lang=de", 390, false, "Turniersaal"],
+    ["?lang=en", 1280, true, "Needs a person"],
+  ]) {
+    const arbiter = await Arbiter.sit(context, search, width, dark);
+    const { page } = arbiter;
+    await until(search, 15, async () => (await page.locator(".seat").count()) > 0);
+    assert.ok((await arbiter.text("body")).includes(words), words);
+    await arbiter.looksWell(`${search} at ${width}`);
+    await page.locator(".seat .open").first().click();
+    await until("a board", 10, () => page.locator(".opened piece").first().isVisible());
+    await arbiter.looksWell(`a board, ${search} at ${width}`);
+    await page.keyboard.press("Escape");
+    await until("the list again", 5, () => page.locator(".needs h2").isVisible());
+    await arbiter.viewer.close();
+  }
+}
+
+async function saysWhenStale(arbiter) {
+  const { page, viewer } = arbiter;
+  viewer.forgive(true);
+  await page.context().setOffline(true);
+  await page.evaluate(() => dispatchEvent(new Event("offline")));
+  await until("it says that it is stale", 15, async () => /Not up to date since \d/.test(await arbiter.text("#state")));
+  await page.context().setOffline(false);
+  await until("it is back", 30, async () => (await arbiter.text("#state")) === "");
+  viewer.forgive(false);
+}
+
+async function leaves(arbiter) {
+  const { page, viewer } = arbiter;
+  await page.keyboard.press("Escape");
+  viewer.forgive(true);
+  await page.getByRole("button", { name: "Log out" }).click();
+  await until("the form", 10, () => page.locator(".login").isVisible());
+  assert.equal(await page.locator(".seat").count(), 0, "nothing is left");
+}
+
+setTimeout(() => {
+  console.error("not in time");
+  process.exit(1);
+}, LONGEST);
+
+const context = await browser(profile);
+try {
+  const arbiter = await Arbiter.sit(context, "", 1280, false);
+  arbiter.viewer.forgive(true);
+  await comesIn(arbiter);
+  const second = await Arbiter.sit(context, "", 1280, true);
+  await until("the second arbiter has the same list", 90, () => second.page.locator(ILLEGAL).first().isVisible());
+  await findsIllegalMove(arbiter);
+  await arbiter.looksWell("an illegal move");
+  await seesEvidence(arbiter);
+  await judges(arbiter, second);
+  await correctsByDragging(arbiter, second);
+  await entersAndUndoes(arbiter, second);
+  await looksElsewhere(context);
+  await saysWhenStale(arbiter);
+  await second.viewer.close();
+  await leaves(arbiter);
+  await arbiter.viewer.close();
+} catch (error) {
+  console.error(error);
+  process.exitCode = 1;
+} finally {
+  await context.close();
+  process.exit();
+}
