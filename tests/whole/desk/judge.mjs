@@ -4,12 +4,13 @@
 //   node judge.mjs ADDRESS USER PASSWORD [PROFILE]
 //
 // The desk at ADDRESS has, sooner or later, an open illegal move, in a game of two moves and more. It uses what is
-// beside the wall's scripts: viewer.mjs, playwright-core and axe-core.
+// among the wall's scripts: line.mjs, viewer.mjs, playwright-core and axe-core.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { line } from "./line.mjs";
 import { Viewer, browser, until } from "./viewer.mjs";
 
 const [address, user, password, profile = fs.mkdtempSync(path.join(os.tmpdir(), "desk-"))] = process.argv.slice(2);
@@ -18,10 +19,10 @@ const ILLEGAL = ".needs li.violation .line";
 
 /** Somebody at the desk. */
 class Arbiter {
-  /** `width` of the window; `search` is the rest of the address. */
-  static async sit(context, search, width, dark) {
+  /** `width` of the window; `search` is the rest of the address `at` which the desk is. */
+  static async sit(context, search, width, dark, at = address) {
     const arbiter = new Arbiter();
-    arbiter.viewer = await Viewer.open(context, address + search, width, dark);
+    arbiter.viewer = await Viewer.open(context, at + search, width, dark);
     arbiter.page = arbiter.viewer.page;
     return arbiter;
   }
@@ -223,15 +224,21 @@ async function looksElsewhere(context) {
   }
 }
 
-async function saysWhenStale(arbiter) {
-  const { page, viewer } = arbiter;
+/** A line that is cut is noticed, and goes on by itself. */
+async function saysWhenStale(context) {
+  const wire = await line(new URL(address).port);
+  const { viewer, page } = await Arbiter.sit(context, "", 390, false, wire.address);
+  const state = page.locator("#state");
+  await until("the room", 15, async () => (await page.locator(".seat").count()) > 0);
   viewer.forgive(true);
-  await page.context().setOffline(true);
-  await page.evaluate(() => dispatchEvent(new Event("offline")));
-  await until("it says that it is stale", 15, async () => /Not up to date since \d/.test(await arbiter.text("#state")));
-  await page.context().setOffline(false);
-  await until("it is back", 30, async () => (await arbiter.text("#state")) === "");
+  await context.setOffline(true);
+  wire.cut();
+  await until("it says that it is stale", 15, async () => /Not up to date since \d/.test(await state.textContent()));
+  await context.setOffline(false);
+  await until("it is back", 30, async () => (await state.textContent()) === "");
   viewer.forgive(false);
+  await viewer.close();
+  wire.close();
 }
 
 async function leaves(arbiter) {
@@ -262,7 +269,8 @@ try {
   await correctsByDragging(arbiter, second);
   await entersAndUndoes(arbiter, second);
   await looksElsewhere(context);
-  await saysWhenStale(arbiter);
+  for (const one of [arbiter, second]) one.viewer.forgive(true);
+  await saysWhenStale(context);
   await second.viewer.close();
   await leaves(arbiter);
   await arbiter.viewer.close();

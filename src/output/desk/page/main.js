@@ -57,6 +57,7 @@ class Desk {
     this.element.append(this.list.element, make("div", "side-of", {}, this.lost, this.board.element, this.room.element));
     main.replaceChildren(this.waiting, this.element, this.keys, this.alarms.dialog);
     this.element.hidden = true;
+    this.source.troubled = () => this.drawState();
     this.source.start();
     this.timer = setInterval(() => this.drawList(), LOOK);
     this.pass = () => this.passing();
@@ -135,12 +136,16 @@ class Desk {
     } else if (this.opened === null && before !== null) this.list.focus(before);
   }
 
-  /** Draws what changes with time; returns whether tenths are seen. */
-  passing() {
-    if (this.isOver) return false;
+  drawState() {
     const since = this.source.stale();
     say(state, since ? fill(words.stale, { time: time(since) }) : "");
     document.body.classList.toggle("stale", Boolean(since));
+  }
+
+  /** Draws what changes with time; returns whether tenths are seen. */
+  passing() {
+    if (this.isOver) return false;
+    this.drawState();
     this.list.pass();
     const hurries = this.room.pass();
     return (this.opened !== null && this.board.pass()) || hurries;

@@ -26,6 +26,8 @@ export class Source {
     this.heardAt = Date.now();
     this.isFailing = false;
     this.stream = null;
+    /** Is called when the connection has failed. */
+    this.troubled = null;
     this.timers = [];
     this.online = () => this.again();
     this.offline = () => this.fail();
@@ -58,6 +60,7 @@ export class Source {
 
   fail() {
     this.isFailing = true;
+    this.troubled?.();
   }
 
   watch() {
