@@ -54,7 +54,7 @@ export class Correct {
     const cancel = button("", words.correct.cancel, words.correct.cancel, () => this.stop());
     this.element = make("section", "correct", { hidden: "" }, this.title, make("p", "quiet", {}, words.correct.how));
     this.element.append(
-      field(words.deeds.correct, this.from),
+      field(words.correct.begin, this.from),
       this.pieces,
       this.entries,
       field(words.correct.typed, this.typed, words.correct.typedHelp),

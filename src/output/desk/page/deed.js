@@ -125,11 +125,13 @@ export function told({ ok, note, error }) {
 /** The button that makes a command undone. */
 export function undoing(desk, job) {
   const element = button("undo", words.deeds.undo, words.deeds.undo, async () => {
-    element.disabled = true;
+    // It stands beside the button and among what was done: one of them is enough.
+    for (const one of job.buttons) one.disabled = true;
     const answer = await desk.send(typeof job.undo === "function" ? job.undo() : job.undo);
-    element.replaceWith(answer.ok ? words.deeds.undone : told(answer));
-    if (answer.ok) job.undo = null;
+    for (const one of job.buttons) one.replaceWith(answer.ok ? words.deeds.undone : told(answer));
+    job.undo = null;
     desk.did({ label: `${words.deeds.undo}: ${job.label}`, answer, undo: null, at: Date.now() });
   });
+  job.buttons = [...(job.buttons ?? []), element];
   return element;
 }

@@ -100,7 +100,7 @@ function positions(desk, shown, correct) {
     undo: () => asItWas(desk, shown() + 1),
   });
   const back = () => ({ do: "set_position", fen: desk.picture.game?.fen ?? "" });
-  const turn = radios(words.deeds.stands, [["white", words.white], ["black", words.black]], "white");
+  const turn = radios(words.deeds.toMove, [["white", words.white], ["black", words.black]], "white");
   const stands = new Deed(desk, {
     label: words.deeds.stands,
     command: () => ({ do: "set_position", fen: standing(desk.picture.placement, desk.picture.game?.fen ?? "", turn.value()) }),

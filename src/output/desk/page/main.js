@@ -14,11 +14,21 @@ import { fill, language, time, words } from "./words.js";
 const [head, state, alarm, said, main] = ["head", "state", "alarm", "said", "main"].map((id) => document.getElementById(id));
 /** Lines that wait for their time to come are looked for so often. */
 const LOOK = 5000;
+/** Of many boards that change at once, the list is drawn once. */
+const SOON = 150;
 
 /** What the address names: a board, and an incident there. */
 function asked() {
   const [, board, number] = /^#\/board\/([^/]+)(?:\/incident\/(\d+))?$/.exec(location.hash) ?? [];
-  return { board: board === undefined ? null : decodeURIComponent(board), number: number === undefined ? null : Number(number) };
+  return { board: board === undefined ? null : decoded(board), number: number === undefined ? null : Number(number) };
+}
+
+function decoded(name) {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
 }
 
 class Desk {
@@ -42,6 +52,8 @@ class Desk {
     this.keys = make("p", "quiet keys-help", {}, words.keys);
     this.waiting = make("p", "quiet", {}, words.waiting);
     this.summary = make("p", "facts");
+    // Where a board takes all the room, this says what else there is.
+    this.others = make("a", "others-to-do", { href: "#/" });
     this.element = make("div", "desk");
   }
 
@@ -51,9 +63,10 @@ class Desk {
       await logOut().catch(() => {});
       leave();
     });
-    const who = make("span", "who", {}, `${user} · ${words.roles[role] ?? role}`);
-    const tools = make("div", "tools", {}, this.alarms.sound, this.alarms.settings, who, out);
-    head.replaceChildren(make("div", "", {}, make("h1", "", {}, words.title), this.summary), tools);
+    const who = make("p", "facts", {}, `${user} · ${words.roles[role] ?? role}`);
+    const tools = make("div", "tools", {}, this.alarms.sound, this.alarms.settings, out);
+    const about = make("div", "about", {}, this.summary, who);
+    head.replaceChildren(make("div", "", {}, make("h1", "", {}, words.title), about), this.others, tools);
     this.element.append(this.list.element, make("div", "side-of", {}, this.lost, this.board.element, this.room.element));
     main.replaceChildren(this.waiting, this.element, this.keys, this.alarms.dialog);
     this.element.hidden = true;
@@ -81,7 +94,8 @@ class Desk {
     if (board === null) this.room.update(boards, this.opened);
     else this.room.change(boards.get(board), this.opened);
     if (board === null || board === this.opened) this.drawBoard();
-    this.drawList();
+    if (board === null) this.drawList();
+    else this.soon ??= setTimeout(() => this.drawList(), SOON);
   }
 
   drawBoard() {
@@ -101,6 +115,8 @@ class Desk {
   }
 
   drawList() {
+    clearTimeout(this.soon);
+    this.soon = null;
     if (!this.source.isReady || this.isOver) return;
     const { boards } = this.source;
     const all = lines(boards.values(), this.memory, clock.now());
@@ -111,8 +127,12 @@ class Desk {
     for (const line of all.filter(isOpened)) this.memory.see(line.key);
     this.list.update(all, isOpened);
     this.alarms.update(all);
-    const grave = all.filter(({ severity }) => severity !== "hint").length;
-    document.title = `${grave ? `(${grave}) ` : ""}${words.title}`;
+    const grave = all.filter(({ severity }) => severity !== "hint");
+    document.title = `${grave.length ? `(${grave.length}) ` : ""}${words.title}`;
+    const fresh = grave.filter(({ key }) => !this.memory.seen.has(key)).length;
+    say(this.others, fill(fresh ? words.othersNew : words.others, { n: grave.length, fresh }));
+    this.others.classList.toggle("fresh", fresh > 0);
+    this.others.hidden = grave.length === 0;
     const playing = [...boards.values()].filter(isPlaying).length;
     say(this.summary, fill(words.summary, { boards: boards.size, playing }));
   }
