@@ -14,7 +14,7 @@ use super::clock::ClockPicture;
 use super::sight::Sight;
 use crate::events::incidents::Incidents;
 use crate::events::record::{GameRecord, Games};
-use crate::events::{Event, EventKind, Incident, rfc3339_option};
+use crate::events::{ClosedBy, Event, EventKind, Incident, IncidentEnd, rfc3339_option};
 use crate::tournament::table_of;
 
 /// All boards.
@@ -42,6 +42,8 @@ struct Seat {
     incidents: Incidents,
     /// When each incident was opened.
     opened: BTreeMap<u64, Timestamp>,
+    /// How each that is over ended.
+    ended: BTreeMap<u64, Ended>,
     /// What was told of it last.
     told: Map<String, Value>,
 }
@@ -66,7 +68,7 @@ struct Picture<'p> {
     /// The open incidents, the oldest first.
     incidents: Vec<Opened<'p>>,
     /// Those of the game that are over.
-    past: Vec<Opened<'p>>,
+    past: Vec<Past<'p>>,
     offences: Offences,
 }
 
@@ -86,21 +88,33 @@ struct Opened<'i> {
     since: Option<Timestamp>,
 }
 
+/// An incident that is over.
+#[derive(Debug, Serialize)]
+struct Past<'i> {
+    #[serde(flatten)]
+    opened: Opened<'i>,
+    #[serde(flatten)]
+    ended: Option<&'i Ended>,
+}
+
+/// How an incident ended, or was decided last.
+#[derive(Debug, Serialize)]
+struct Ended {
+    #[serde(serialize_with = "rfc3339_option")]
+    closed: Option<Timestamp>,
+    by: ClosedBy,
+    reason: IncidentEnd,
+    counts: Option<bool>,
+    decision: Option<String>,
+}
+
 impl Desk {
     /// Takes in an event.
     pub(crate) fn take(&mut self, event: &Event) {
         let seat = self.boards.entry(event.board.clone()).or_default();
         let mut is_news = seat.games.apply(event);
-        if let EventKind::IncidentOpened(incident) = &event.kind {
-            seat.opened.insert(incident.incident, event.ts);
-        }
-        if matches!(event.kind, EventKind::GameStarted { .. }) {
-            let open: BTreeSet<u64> = seat.incidents.open().map(|incident| incident.incident).collect();
-            seat.opened.retain(|number, _| open.contains(number));
-        }
         is_news |= seat.incidents.apply(event);
-        // What an arbiter decides of an incident that is over changes no list of open ones.
-        is_news |= matches!(event.kind, EventKind::IncidentClosed { .. });
+        is_news |= seat.note(event);
         if is_news {
             self.changed.insert(event.board.clone());
         }
@@ -150,6 +164,41 @@ impl Desk {
 }
 
 impl Seat {
+    /// Notes when incidents began and how they ended. Returns whether that is news.
+    fn note(&mut self, event: &Event) -> bool {
+        match &event.kind {
+            EventKind::IncidentOpened(incident) => {
+                self.opened.insert(incident.incident, event.ts);
+                true
+            }
+            EventKind::IncidentClosed {
+                incident,
+                by,
+                reason,
+                counts,
+                decision,
+                ..
+            } => {
+                let ended = Ended {
+                    closed: Some(event.ts),
+                    by: *by,
+                    reason: *reason,
+                    counts: *counts,
+                    decision: decision.clone(),
+                };
+                self.ended.insert(*incident, ended);
+                true
+            }
+            EventKind::GameStarted { .. } => {
+                let open: BTreeSet<u64> = self.incidents.open().map(|incident| incident.incident).collect();
+                self.opened.retain(|number, _| open.contains(number));
+                self.ended.clear();
+                true
+            }
+            _ => false,
+        }
+    }
+
     fn is_gone(&self) -> bool {
         self.sight.as_ref().is_some_and(|sight| sight.forgotten)
     }
@@ -183,7 +232,14 @@ impl Seat {
             clock: sight.map(|sight| sight.clock),
             game,
             incidents: self.incidents.open().map(opened).collect(),
-            past: self.incidents.past().map(opened).collect(),
+            past: self
+                .incidents
+                .past()
+                .map(|incident| Past {
+                    opened: opened(incident),
+                    ended: self.ended.get(&incident.incident),
+                })
+                .collect(),
             offences: Offences {
                 white: offences.white,
                 black: offences.black,

@@ -1,6 +1,7 @@
 //! The arbiters' desk over HTTP: who gets in, what they see, and what they may do about an illegal move.
 
 use core::time::Duration;
+use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -10,10 +11,16 @@ use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
 
 use crate::mosquitto::free_port;
+use crate::npm::scripts;
 use crate::spectators::Program;
 
 /// On the third move a knight goes where no knight can go, and the clock is pressed.
 const ILLEGAL: &str = "[White \"a\"]\n[Black \"b\"]\n\n1. e4 e5 2. Bc4 Nc6 3. Ng1g3 *\n";
+const OTHER: &str = "[White \"c\"]\n[Black \"d\"]\n\n1. d4 d5 2. c4 e6 3. Nc3 Nf6 4. Bg5 Be7 5. e3 O-O 6. Nf3 h6 7. Bh4 b6 *\n";
+
+const EMULATE: [&str; 9] = [
+    "emulate", "--boards", "2", "--pgn", "game.pgn", "--speed", "4", "--links", "links",
+];
 
 /// The line that `kiebitz user` writes.
 fn user(name: &str, role: &str, password: &str) -> String {
@@ -116,8 +123,8 @@ impl Stream {
                     let (event, data) = message.split_once("\ndata: ").expect("an event");
                     let data: Value = serde_json::from_str(data).expect("JSON");
                     let news = match event {
-                        "event: all" => data["boards"][0].clone(),
-                        "event: board" => data,
+                        "event: all" => of_board(data["boards"].as_array()),
+                        "event: board" => of_board(Some(&vec![data])),
                         _ => Value::Null,
                     };
                     self.known.extend(news.as_object().cloned().unwrap_or_default());
@@ -130,26 +137,40 @@ impl Stream {
     }
 }
 
+/// What is said of the first board.
+fn of_board(boards: Option<&Vec<Value>>) -> Value {
+    let mut boards = boards.into_iter().flatten();
+    boards
+        .find(|board| board["board"] == "board-1")
+        .cloned()
+        .unwrap_or_default()
+}
+
 fn open_illegal_move(known: &serde_json::Map<String, Value>) -> Option<&Value> {
     let open = known.get("incidents")?.as_array()?;
     open.iter().find(|incident| incident["kind"] == "illegal_move")
 }
 
 fn configure(folder: &Path, port: u16) {
-    let link = folder.join("links/board-1");
-    let config = format!(
-        "[daemon]\nstate_directory = {:?}\n[desk]\nlisten = \"127.0.0.1:{port}\"\nusers_file = {:?}\n[ports]\nusb = false\n\
-         [[port]]\npath = {link:?}\nmode = \"single\"\n[[board]]\nport = {link:?}\nname = \"board-1\"\n",
+    let mut config = format!(
+        "[daemon]\nstate_directory = {:?}\n[desk]\nlisten = \"127.0.0.1:{port}\"\nusers_file = {:?}\n[ports]\nusb = false\n",
         folder.join("state"),
         folder.join("users"),
     );
+    for board in 1..=2 {
+        let link = folder.join(format!("links/board-{board}"));
+        let _ = write!(
+            config,
+            "[[port]]\npath = {link:?}\nmode = \"single\"\n[[board]]\nport = {link:?}\nname = \"board-{board}\"\n"
+        );
+    }
     std::fs::write(folder.join("kiebitz.toml"), config).expect("a configuration");
     let users = [
         user("meier", "arbiter", "rook-on-a1"),
         user("hall", "viewer", "look-at-it"),
     ];
     std::fs::write(folder.join("users"), users.concat()).expect("users");
-    std::fs::write(folder.join("game.pgn"), ILLEGAL).expect("a game");
+    std::fs::write(folder.join("game.pgn"), format!("{ILLEGAL}\n{OTHER}")).expect("games");
 }
 
 #[tokio::test]
@@ -184,8 +205,7 @@ async fn an_arbiter_decides_an_illegal_move_at_the_desk() {
     assert_eq!(arbiter.log_in("meyer", "rook-on-a1").await, 401);
     assert_eq!(arbiter.log_in("meier", "rook-on-a1").await, 200);
 
-    let emulate = ["emulate", "--pgn", "game.pgn", "--speed", "8", "--links", "links"];
-    let players = Program::start(folder, &emulate);
+    let players = Program::start(folder, &EMULATE);
     let mut stream = Stream::open(&arbiter).await;
     stream
         .until("the illegal move", |known| {
@@ -254,4 +274,31 @@ async fn an_arbiter_decides_an_illegal_move_at_the_desk() {
         .collect();
     assert_eq!(taken.len(), 1, "{taken:?}");
     assert!(taken[0].contains("\"by\":\"meier\""), "{taken:?}");
+}
+
+/// The same in a browser, with a second arbiter who looks on.
+#[test]
+fn two_arbiters_judge_an_illegal_move_in_a_browser() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let (folder, port) = (directory.path(), free_port());
+    configure(folder, port);
+    let daemon = Program::start(folder, &["run", "--config", "kiebitz.toml"]);
+    // They think fast, and rest for long after the game: the arbiters stand at the board meanwhile.
+    let emulate = [
+        "emulate", "--boards", "2", "--hands", "blitz", "--pgn", "game.pgn", "--speed", "0.25", "--links",
+        "links",
+    ];
+    let players = Program::start(folder, &emulate);
+    let judged = Command::new("node")
+        .args(["judge.mjs", &format!("http://127.0.0.1:{port}/")])
+        .args(["meier", "rook-on-a1"])
+        .arg(folder.join("profile"))
+        .current_dir(scripts())
+        .stdin(Stdio::null())
+        .status()
+        .expect("node: install it, or let tests/run do so");
+    let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
+    assert!(judged.success(), "what the script says is above\n{log}");
+    drop(players);
+    daemon.stop();
 }

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 /// Where scripts are, and the lock file of what they use.
-const FOLDERS: [&str; 3] = ["npm", "readers", "wall"];
+const FOLDERS: [&str; 4] = ["npm", "readers", "wall", "desk"];
 
 /// The folder with all scripts, in which all that they use is installed, as the lock file has it.
 pub(crate) fn scripts() -> &'static Path {

@@ -3,7 +3,6 @@ use shakmaty::Color;
 use super::*;
 use crate::events::incidents::set_counts;
 use crate::events::record::tests::{event, ply, started};
-use crate::events::{ClosedBy, IncidentEnd};
 use crate::tracker::Variant;
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
@@ -84,13 +83,17 @@ fn incidents_are_open_and_then_past_with_when_they_were_opened() {
         by: ClosedBy::Arbiter,
         reason: IncidentEnd::Decided,
         counts,
-        decision: None,
+        decision: Some("two minutes".to_owned()),
     };
     desk.take(&event(3, closed(None)));
     let news = change(&mut desk);
     assert_eq!(
         (&news["incidents"], &news["past"][0]["incident"]),
         (&serde_json::json!([]), &7.into())
+    );
+    assert_eq!(
+        (&news["past"][0]["decision"], &news["past"][0]["by"]),
+        (&"two minutes".into(), &"arbiter".into())
     );
     // It is decided once more.
     desk.take(&event(4, closed(Some(false))));
