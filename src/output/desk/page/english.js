@@ -192,6 +192,7 @@ export const ENGLISH = {
     takeBackAsk: "Take back {move}?",
     fromHere: "Go on from here",
     fromHereAsk: "Go on after {move}? Later moves are withdrawn.",
+    nextGame: "for the next game, not the one that is over",
     toMove: "To move",
     stands: "What stands is right",
     standsAsk: "Go on from what stands on the board, {color} to move?",

@@ -26,6 +26,18 @@ function input(attributes = {}) {
   return make("input", "", { autocomplete: "off", ...attributes });
 }
 
+/** Where a game is over: whether the next one is meant. */
+function nextGame(desk, checked) {
+  const box = make("input", "", { type: "checkbox" });
+  box.checked = checked;
+  const element = make("label", "keep", { hidden: "" }, box, " ", words.deeds.nextGame);
+  return {
+    element,
+    show: (isShown) => (element.hidden = !isShown || !desk.picture.game?.ended),
+    isMeant: () => !element.hidden && box.checked,
+  };
+}
+
 /** A result of the game that is shown. */
 function results(desk) {
   const chosen = select(Object.entries(words.results));
@@ -34,6 +46,11 @@ function results(desk) {
   chosen.addEventListener("change", fillReasons);
   fillReasons();
   const game = () => (desk.picture.game ? { game: desk.picture.game.game } : {});
+  // Who did not come ends a game that was not begun.
+  const next = nextGame(desk, false);
+  const showNext = () => next.show(reason.value === "default");
+  chosen.addEventListener("change", showNext);
+  reason.addEventListener("change", showNext);
   /** What gives the game back the result that it has. */
   const asNow = () => {
     const now = desk.picture.game;
@@ -44,9 +61,9 @@ function results(desk) {
   const enter = new Deed(desk, {
     label: words.deeds.resultGo,
     tone: "main",
-    command: () => ({ do: "set_result", result: chosen.value, reason: reason.value, ...game() }),
+    command: () => ({ do: "set_result", result: chosen.value, reason: reason.value, ...(next.isMeant() ? {} : game()) }),
     ask: () => fill(words.deeds.resultAsk, { result: `${words.results[chosen.value]}, ${words.reasons[reason.value]}` }),
-    undo: asNow,
+    undo: () => (next.isMeant() ? null : asNow()),
   });
   const confirm = new Deed(desk, {
     label: "",
@@ -68,7 +85,7 @@ function results(desk) {
   });
   const without = make("div", "deeds", {}, field(words.deeds.reason, why), end.element);
   const form = make("div", "pair", {}, field(words.deeds.result, chosen), field(words.deeds.reason, reason));
-  const element = fold(words.deeds.result, confirm.element, form, enter.element, goOn.element, without);
+  const element = fold(words.deeds.result, confirm.element, form, next.element, enter.element, goOn.element, without);
   return {
     element,
     update(picture) {
@@ -78,6 +95,7 @@ function results(desk) {
       if (isShown) confirm.about.label = fill(words.deeds.confirm, { result: result(now.result) });
       confirm.label(confirm.about.label);
       goOn.show(Boolean(now?.ended));
+      showNext();
       without.hidden = !isPlaying(picture);
     },
   };
@@ -200,21 +218,40 @@ function clocks(desk) {
 function operating(desk) {
   const [white, black] = [input(), input()];
   const named = () => desk.picture.game?.players ?? {};
+  const thisGame = () => (desk.picture.game ? { game: desk.picture.game.game } : {});
   const asNow = () => {
     const { white: one = null, black: other = null, white_player: first, black_player: second } = named();
-    return { do: "set_players", white: one, black: other, ...(first && { white_player: first }), ...(second && { black_player: second }) };
+    return {
+      do: "set_players",
+      white: one,
+      black: other,
+      ...(first && { white_player: first }),
+      ...(second && { black_player: second }),
+      ...thisGame(),
+    };
   };
+  const next = nextGame(desk, true);
   const names = new Deed(desk, {
     label: words.deeds.names,
-    command: () => ({ do: "set_players", white: white.value.trim() || null, black: black.value.trim() || null }),
-    undo: asNow,
+    command() {
+      const entered = { white: white.value.trim() || null, black: black.value.trim() || null };
+      return { do: "set_players", ...entered, ...(next.isMeant() ? {} : thisGame()) };
+    },
+    undo: () => (next.isMeant() ? null : asNow()),
   });
   const swap = new Deed(desk, {
     label: words.deeds.swap,
     ask: () => words.deeds.swapAsk,
     command() {
       const { white: one = null, black: other = null, white_player: first, black_player: second } = named();
-      return { do: "set_players", white: other, black: one, ...(second && { white_player: second }), ...(first && { black_player: first }) };
+      return {
+        do: "set_players",
+        white: other,
+        black: one,
+        ...(second && { white_player: second }),
+        ...(first && { black_player: first }),
+        ...thisGame(),
+      };
     },
     undo: asNow,
   });
@@ -233,7 +270,7 @@ function operating(desk) {
   });
   const forget = new Deed(desk, { label: words.deeds.forget, ask: () => words.deeds.forgetAsk, command: () => ({ do: "forget" }) });
   const who = make("div", "pair", {}, field(words.white, white), field(words.black, black));
-  const players = fold(words.deeds.players, who, names.element, swap.element, field(words.table, table), setTable.element);
+  const players = fold(words.deeds.players, who, next.element, names.element, swap.element, field(words.table, table), setTable.element);
   const rest = fold(words.deeds.round, field(words.deeds.roundNumber, round, words.deeds.roundHelp), start.element, forget.element);
   // What was there when the board was opened can be changed; what is being typed stays.
   let about = null;
@@ -247,6 +284,7 @@ function operating(desk) {
         black.value = named().black ?? "";
         table.value = picture.table ?? "";
       }
+      next.show(true);
       swap.show(Boolean(named().white || named().black));
       forget.show(!picture.connected && !isPlaying(picture));
     },

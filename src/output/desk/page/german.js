@@ -192,6 +192,7 @@ export const GERMAN = {
     takeBackAsk: "{move} zurücknehmen?",
     fromHere: "Von hier weiterspielen",
     fromHereAsk: "Nach {move} weiterspielen? Spätere Züge werden gestrichen.",
+    nextGame: "für die nächste Partie, nicht für die beendete",
     toMove: "Am Zug",
     stands: "Was auf dem Brett steht, gilt",
     standsAsk: "Mit der Stellung auf dem Brett weiterspielen, {color} am Zug?",
