@@ -23,7 +23,8 @@ export function asItWas(desk, from, sent = 0) {
   return (
     moves &&
     (() => {
-      const since = tail(desk.picture.game, from + sent) ?? [];
+      const now = desk.picture.game;
+      const since = (now?.game === game.game && tail(now, from + sent)) || [];
       return { do: "correct_moves", moves: [...moves, ...since], from, game: game.game };
     })
   );
