@@ -28,9 +28,7 @@ impl Role {
     /// Whether somebody with this role may give that command.
     pub(crate) const fn may(self, action: Action) -> bool {
         match action {
-            Action::SetTable | Action::StartRound | Action::Forget | Action::Identify => {
-                matches!(self, Self::Operator)
-            }
+            Action::SetTable | Action::StartRound | Action::Forget => matches!(self, Self::Operator),
             Action::SetPlayers
             | Action::SetTimeControl
             | Action::SetResult
@@ -40,6 +38,7 @@ impl Role {
             | Action::Annotate
             | Action::NewGame
             | Action::EndGame
+            | Action::Identify
             | Action::SyncClockSides
             | Action::Claim
             | Action::DecideClaim => !matches!(self, Self::Viewer),

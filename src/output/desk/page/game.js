@@ -214,8 +214,8 @@ function clocks(desk) {
   };
 }
 
-/** What an operator alone may do: names, tables, rounds, boards. */
-function operating(desk) {
+/** Who plays where; tables, rounds and boards are for operators. */
+function seating(desk) {
   const [white, black] = [input(), input()];
   const named = () => desk.picture.game?.players ?? {};
   const thisGame = () => (desk.picture.game ? { game: desk.picture.game.game } : {});
@@ -270,12 +270,13 @@ function operating(desk) {
   });
   const forget = new Deed(desk, { label: words.deeds.forget, ask: () => words.deeds.forgetAsk, command: () => ({ do: "forget" }) });
   const who = make("div", "pair", {}, field(words.white, white), field(words.black, black));
-  const players = fold(words.deeds.players, who, next.element, names.element, swap.element, field(words.table, table), setTable.element);
+  const moving = desk.may("set_table") ? [field(words.table, table), setTable.element] : [];
+  const players = fold(words.deeds.players, who, next.element, names.element, swap.element, ...moving);
   const rest = fold(words.deeds.round, field(words.deeds.roundNumber, round, words.deeds.roundHelp), start.element, forget.element);
   // What was there when the board was opened can be changed; what is being typed stays.
   let about = null;
   return {
-    elements: [players, rest],
+    elements: desk.may("start_round") ? [players, rest] : [players],
     update(picture) {
       const known = JSON.stringify([picture.board, named().white, named().black, picture.table]);
       if (known !== about && !players.contains(document.activeElement)) {
@@ -297,11 +298,9 @@ export function entering(desk, shown, correct) {
   if (!desk.may("set_result")) return { element, update: () => {} };
   const parts = [results(desk), positions(desk, shown, correct), claims(desk), notes(desk), clocks(desk)];
   element.append(...parts.map((part) => part.element));
-  if (desk.may("set_players")) {
-    const operator = operating(desk);
-    element.append(...operator.elements);
-    parts.push(operator);
-  }
+  const seats = seating(desk);
+  element.append(...seats.elements);
+  parts.push(seats);
   return {
     element,
     update(picture) {

@@ -8,6 +8,8 @@ import { fill, names, numbered, place, result, words } from "./words.js";
 
 const SIDES = ["white", "black"];
 const LOW_BATTERY = 20;
+/** So long a hand may have a piece in it, in milliseconds. */
+const MOVE = 10000;
 
 /** What is not in order with a board: [how bad, in words] each. */
 export function health(picture) {
@@ -19,10 +21,15 @@ export function health(picture) {
   if (doubtful(picture).length) wrong.push(["doubt", words.health.doubtful]);
   if (connected && isPlaying(picture) && !hasClock(picture)) wrong.push(["warn", words.health.noClock]);
   if (battery !== null && battery <= LOW_BATTERY) wrong.push(["warn", fill(words.health.battery, { percent: battery })]);
-  if (connected && isPlaying(picture) && picture.differs?.length) {
+  if (connected && isPlaying(picture) && lasts(picture)) {
     wrong.push(["warn", fill(words.health.differs, { n: picture.differs.length })]);
   }
   return wrong;
+}
+
+/** Whether something else than expected stands there for longer than a move takes. */
+function lasts({ differsSince }) {
+  return differsSince !== null && Date.now() - differsSince > MOVE;
 }
 
 function hasClock({ clock: shown }) {
@@ -59,7 +66,7 @@ class Table {
 
   /** Touches only what has changed. */
   update(picture, chosen) {
-    this.picture = picture;
+    Object.assign(this, { picture, chosen, late: lasts(picture) });
     const { game, table, board } = picture;
     mark(this.link, "href", address(board));
     mark(this.link, "aria-current", chosen ? "true" : null);
@@ -78,11 +85,12 @@ class Table {
     this.element.classList.toggle("over", !isPlaying(picture));
     const said = wrong.map(([, what]) => what).join(", ") || words.health.fine;
     mark(this.link, "aria-label", [place(picture), names(game), state(picture), said].filter(Boolean).join(". "));
-    this.pass();
+    return this.pass();
   }
 
   /** Shows the clocks; returns whether tenths are seen. */
   pass() {
+    if (lasts(this.picture) !== this.late) return this.update(this.picture, this.chosen);
     const { clock: shown, game } = this.picture;
     let hurry = false;
     for (const side of SIDES) {

@@ -6,7 +6,7 @@ import { fill, words } from "./words.js";
 
 export const HEADERS = { "Kiebitz-Desk": "1" };
 /** What only an operator may do. */
-const OPERATORS = ["set_players", "set_table", "start_round", "forget"];
+const OPERATORS = ["set_table", "start_round", "forget"];
 
 /** Asks the server; its clock is compared with ours on the way. */
 export async function ask(address, options = {}) {

@@ -13,7 +13,10 @@ const PAUSE = 3000;
 function read(news, known = {}) {
   const { clock } = news;
   if (clock) clock.as_of = clock.as_of === null ? null : Date.parse(clock.as_of);
-  return { ...known, ...news };
+  const picture = { ...known, ...news };
+  const differed = known.differs?.length ? known.differsSince : Date.now();
+  picture.differsSince = picture.differs.length ? differed : null;
+  return picture;
 }
 
 export class Source {
