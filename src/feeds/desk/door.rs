@@ -31,6 +31,8 @@ use crate::system_time::wall_time;
 /// So many requests are answered at a time, and so many pages may stay: those of one event's arbiters.
 const MAX_CONNECTIONS: usize = 64;
 const MAX_PAGES: usize = 64;
+/// So many passwords are looked at at a time: each takes 19 MiB.
+const PASSWORDS_AT_ONCE: usize = 2;
 /// What a page sends is a command: one with the moves of the longest game has 10,000 bytes.
 const MAX_BODY: usize = 64 << 10;
 /// The daemon answers within that, or it does not work.
@@ -50,6 +52,8 @@ struct Door {
     pages: mpsc::Sender<Page>,
     setups: mpsc::Sender<Setup>,
     places: Arc<Semaphore>,
+    /// Whose turn it is to have a password looked at.
+    turns: Arc<Semaphore>,
 }
 
 type Shared = State<Arc<Door>>;
@@ -65,6 +69,7 @@ pub(super) async fn serve(settings: Desk, pages: mpsc::Sender<Page>, setups: mps
         pages,
         setups,
         places: Arc::new(Semaphore::new(MAX_PAGES)),
+        turns: Arc::new(Semaphore::new(PASSWORDS_AT_ONCE)),
     });
     web::accept(&listener, &router, MAX_CONNECTIONS).await;
 }
@@ -172,10 +177,14 @@ async fn log_in(State(door): Shared, headers: HeaderMap, Json(login): Json<Login
             .insert(header::RETRY_AFTER, wait.as_secs().into());
         return response;
     }
+    let turn = Arc::clone(&door.turns).acquire_owned().await;
     let file = door.settings.users_file.clone();
     let name = login.user.clone();
-    // It takes a while, on purpose.
-    let asked = tokio::task::spawn_blocking(move || users::role_of(&file, &login.user, &login.password));
+    // It takes a while, on purpose, and goes on when nobody waits for it any more.
+    let asked = tokio::task::spawn_blocking(move || {
+        let _turn = turn;
+        users::role_of(&file, &login.user, &login.password)
+    });
     let role = match asked.await.context("interrupted").and_then(|role| role) {
         Ok(Some(role)) => role,
         Ok(None) => {
