@@ -61,10 +61,10 @@ async fn a_bucket_gets_the_round_as_soon_as_it_takes_it() {
             .contains("s3://chess/2026/open does not get what happens")
     })
     .await;
-    assert!(
-        hall.on_disk("round-3/games.pgn").contains("Adler"),
-        "others are not held up"
-    );
+    until("others are not held up", 20, &hall, async || {
+        hall.on_disk("round-3/games.pgn").contains("Adler")
+    })
+    .await;
     std::fs::write(&key_file, format!("{}\n{}\n", KEY.0, KEY.1)).expect("a key");
     let there =
         |path: &str| std::fs::read_to_string(folder.join("chess/2026/open").join(path)).unwrap_or_default();
@@ -72,7 +72,10 @@ async fn a_bucket_gets_the_round_as_soon_as_it_takes_it() {
         there("tournament.json").contains("rounds") && there("round-3/games.pgn").contains("Clausen")
     })
     .await;
-    assert_eq!(there("round-3/games.pgn"), hall.on_disk("round-3/games.pgn"));
+    until("the same as on the disk", 20, &hall, async || {
+        there("round-3/games.pgn") == hall.on_disk("round-3/games.pgn")
+    })
+    .await;
     let _ = rustls::crypto::ring::default_provider().install_default();
     let store = AmazonS3Builder::new()
         .with_bucket_name("chess")
