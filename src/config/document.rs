@@ -19,8 +19,8 @@ use super::error::{Wrong, line_of};
 use super::event::{Played, Points, from_text, move_number, rounds};
 use super::values::{Name, NoUsbId, Serial, UsbId};
 use super::{
-    ClockMessages, Config, Daemon, Desk, Ignored, Journal, KnownBy, Lichess, LiveChess, NamedBoard, Port,
-    PortMode, Ports, Publish, Recorder, Webhook,
+    Alarm, AlarmTo, ClockMessages, Config, Daemon, Desk, Ignored, Journal, KnownBy, Lichess, LiveChess,
+    NamedBoard, Port, PortMode, Ports, Publish, Recorder, Webhook,
 };
 use crate::laws::{DefaultTime, DrawnStart, Edition, Language, Mode, Regulations, Rounds, TimeControl};
 use crate::output::mqtt::Prefix;
@@ -36,6 +36,7 @@ struct Document {
     publish: Option<Publish>,
     lichess: Option<Lichess>,
     webhook: Vec<Spanned<Webhook>>,
+    alarm: Vec<Spanned<Alarm>>,
     hub: HubTable,
     livechess: Option<LiveChess>,
     desk: Option<Desk>,
@@ -221,7 +222,8 @@ pub(super) fn parse(text: &str) -> Result<Config, Wrong> {
         pairings,
         publish: document.publish,
         lichess: document.lichess,
-        webhooks: webhooks(text, document.webhook)?,
+        webhooks: named(text, document.webhook, |webhook| &webhook.name)?,
+        alarms: alarms(text, document.alarm, document.mqtt.is_some())?,
         halls: document.hub.halls.into_iter().map(|hall| hall.0).collect(),
         livechess: document.livechess,
         desk: document.desk,
@@ -241,20 +243,31 @@ pub(super) fn parse(text: &str) -> Result<Config, Wrong> {
     })
 }
 
-fn webhooks(text: &str, tables: Vec<Spanned<Webhook>>) -> Result<Vec<Webhook>, Wrong> {
+/// Tables of which no two have the same name.
+fn named<T>(text: &str, tables: Vec<Spanned<T>>, name: impl Fn(&T) -> &Name) -> Result<Vec<T>, Wrong> {
     let mut names = Lines::new(text);
-    let mut webhooks = Vec::new();
+    let mut all = Vec::new();
     for table in tables {
-        let (span, webhook) = (table.span(), table.into_inner());
-        names.once(span, webhook.name.clone(), |line| {
+        let (span, table) = (table.span(), table.into_inner());
+        names.once(span, name(&table).clone(), |line| {
             format!(
                 "the name {:?} is already given in line {line}",
-                webhook.name.as_str()
+                name(&table).as_str()
             )
         })?;
-        webhooks.push(webhook);
+        all.push(table);
     }
-    Ok(webhooks)
+    Ok(all)
+}
+
+/// The alarms. A lamp needs a broker.
+fn alarms(text: &str, tables: Vec<Spanned<Alarm>>, has_broker: bool) -> Result<Vec<Alarm>, Wrong> {
+    let dark = |table: &&Spanned<Alarm>| matches!(table.as_ref().to, AlarmTo::Lamp { .. });
+    if let Some(lamp) = tables.iter().find(dark).filter(|_| !has_broker) {
+        let why = "a lamp is told by the broker of `[mqtt]`, and there is no such table";
+        return Err(Wrong::new(lamp.span(), why));
+    }
+    named(text, tables, |alarm| &alarm.name)
 }
 
 /// What the text says of boards and of what is played on them.

@@ -3,6 +3,7 @@
 //! systemd/kiebitz.toml is the example: it explains each key and shows its default. A file with a mistake is refused with
 //! the file's name, the line, and its text.
 
+mod alarm;
 mod broker;
 mod desk;
 mod document;
@@ -28,6 +29,7 @@ use crate::laws::Regulations;
 use crate::output::mqtt::{MqttConfig, Prefix, host_name, is_open_to_all};
 use crate::text_file;
 
+pub use alarm::{Alarm, AlarmKind, AlarmTo};
 pub use desk::Desk;
 pub use error::{ConfigError, Mistake};
 pub(crate) use event::Played;
@@ -73,6 +75,8 @@ pub struct Config {
     pub lichess: Option<Lichess>,
     /// Addresses that are told what happens. No two have the same name.
     pub webhooks: Vec<Webhook>,
+    /// Who is told when a person is needed. No two have the same name.
+    pub alarms: Vec<Alarm>,
     /// The prefixes of the halls that `kiebitz hub` listens to; none: that of the broker.
     pub halls: Vec<Prefix>,
     /// What programs know from LiveChess; `None`: it is not served.

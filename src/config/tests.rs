@@ -172,7 +172,7 @@ fn each_block_of_the_example_can_be_used() {
         .into_iter()
         .filter(|block| block.first().is_some_and(|line| line.starts_with("#[")))
         .collect();
-    assert_eq!(outside.len(), 10);
+    assert_eq!(outside.len(), 11);
     for block in &outside {
         assert_ne!(parsed(&uncommented(block)), Config::default());
     }

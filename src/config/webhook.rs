@@ -43,16 +43,24 @@ pub enum Sent {
 
 fn url<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let text = String::deserialize(deserializer)?;
-    let url = Url::parse(&text.replace("{round}", "1")).ok();
-    let url = url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-    let wrong = match url {
-        Some(url) if url.username().is_empty() && url.password().is_none() => return Ok(text),
-        Some(_) => {
-            "a login does not belong into the address: write a token into a file, and name that in `token_file`"
-        }
-        None => "this must be an address as in \"https://club.example/chess\"",
-    };
-    Err(serde::de::Error::custom(wrong))
+    without_login(&text).map_err(serde::de::Error::custom)
+}
+
+/// An address of a web server that has no login in it.
+pub(super) fn without_login(text: &str) -> Result<String, &'static str> {
+    match url_of(&text.replace("{round}", "1")) {
+        Some(url) if url.username().is_empty() && url.password().is_none() => Ok(text.to_owned()),
+        Some(_) => Err(
+            "a login does not belong into the address: write a token into a file, and name that in `token_file`",
+        ),
+        None => Err("this must be an address as in \"https://club.example/chess\""),
+    }
+}
+
+/// An address of a web server.
+pub(super) fn url_of(text: &str) -> Option<Url> {
+    let url = Url::parse(text).ok();
+    url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }
 
 #[cfg(test)]

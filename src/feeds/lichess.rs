@@ -9,12 +9,12 @@ mod client;
 use core::fmt;
 use core::time::Duration;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use client::{Client, Failure, Pushed};
 
-use super::{Snapshot, closed, rounds};
+use super::{Snapshot, closed, notes, rounds};
 use crate::config::Lichess;
 use crate::output::broadcast::Files;
 use crate::output::reports::Reports;
@@ -229,7 +229,7 @@ impl Relay {
 
     async fn own_tour(&self) -> Result<String, Failure> {
         let name = self.name.as_deref().unwrap_or("kiebitz");
-        let noted = noted(&self.state);
+        let noted: BTreeMap<String, String> = notes::read(&self.state);
         if let Some(tour) = noted.get(name) {
             return Ok(tour.clone());
         }
@@ -240,8 +240,7 @@ impl Relay {
         );
         let mut noted = noted;
         noted.insert(name.to_owned(), tour.clone());
-        let text = serde_json::to_vec_pretty(&noted).unwrap_or_default();
-        if let Err(error) = std::fs::write(&self.state, text) {
+        if let Err(error) = notes::write(&self.state, &noted) {
             tracing::warn!(
                 "{} cannot be written: {error}; write broadcast = \"{tour}\" under [lichess], or the next start creates another one",
                 self.state.display()
@@ -249,12 +248,6 @@ impl Relay {
         }
         Ok(tour)
     }
-}
-
-/// Which broadcast was created for which event.
-fn noted(file: &Path) -> BTreeMap<String, String> {
-    let text = std::fs::read(file).unwrap_or_default();
-    serde_json::from_slice(&text).unwrap_or_default()
 }
 
 /// The number in the name of a round, as in "Round 3".

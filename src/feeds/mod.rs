@@ -4,10 +4,13 @@
 //! from. A place gets all files as they are at a moment, and finds out itself what has changed for it: one that was away
 //! gets what is now, and holds up nobody.
 
+mod address;
+mod alarm;
 mod answers;
 mod desk;
 mod lichess;
 mod livechess;
+mod notes;
 mod store;
 mod stream;
 mod web;
@@ -24,9 +27,10 @@ use tokio::task::JoinHandle;
 
 use crate::config::{self, Config, Lichess, LiveChess, Publish, Sent, Webhook};
 use crate::events::Event;
+use crate::laws::Language;
 use crate::output::broadcast::{Broadcast, EventFacts, Files, page};
-use crate::output::mqtt::is_open_to_all;
 use crate::output::mqtt::payload::ClockPicture;
+use crate::output::mqtt::{MqttConfig, is_open_to_all};
 use crate::output::reports::Reports;
 use crate::output::sight::Sight;
 use crate::referee::command::{Answer, Command};
@@ -79,6 +83,11 @@ pub(crate) struct FeedSettings {
     publish: Option<Publish>,
     lichess: Option<Lichess>,
     webhooks: Vec<Webhook>,
+    alarms: Vec<config::Alarm>,
+    /// What alarms by the broker go to.
+    broker: Option<MqttConfig>,
+    /// Of what people are told.
+    language: Language,
     livechess: Option<LiveChess>,
     desk: Option<config::Desk>,
     /// The delay of what has none of its own.
@@ -105,10 +114,7 @@ const MAX_FINISH: Duration = Duration::from_secs(5);
 
 impl FeedSettings {
     pub(crate) fn of(config: &Config) -> Self {
-        let usual = config
-            .mqtt
-            .as_ref()
-            .map(crate::output::mqtt::MqttConfig::public_delay);
+        let usual = config.mqtt.as_ref().map(MqttConfig::public_delay);
         Self {
             publish: config.publish.clone(),
             lichess: config.lichess.clone(),
@@ -116,6 +122,9 @@ impl FeedSettings {
             desk: config.desk.clone(),
             delay: usual.unwrap_or_default(),
             webhooks: config.webhooks.clone(),
+            alarms: config.alarms.clone(),
+            broker: config.mqtt.clone(),
+            language: config.event.language,
             notes: config.state_directory().to_path_buf(),
         }
     }
@@ -139,7 +148,9 @@ impl FeedSettings {
             .iter()
             .filter_map(|webhook| webhook.token_file.as_deref());
         let of_desk = self.desk.iter().map(|desk| desk.users_file.as_path());
-        let all = of_publish.chain(of_lichess).chain(of_webhooks).chain(of_desk);
+        let of_alarms = self.alarms.iter().filter_map(|alarm| alarm.to.token_file());
+        let of_others = of_webhooks.chain(of_alarms);
+        let all = of_publish.chain(of_lichess).chain(of_others).chain(of_desk);
         for file in all.filter(|file| is_open_to_all(file)) {
             let file = file.display();
             tracing::warn!(
@@ -164,6 +175,7 @@ impl FeedSettings {
             || self.livechess.is_some()
             || self.desk.is_some()
             || !self.webhooks.is_empty()
+            || !self.alarms.is_empty()
     }
 }
 
@@ -233,6 +245,17 @@ impl Feeds {
                     ))
                 }
             });
+        }
+        for alarm in settings.alarms {
+            let (follow, told) = mpsc::unbounded_channel();
+            news.push(follow);
+            let around = alarm::Around {
+                language: settings.language,
+                notes: settings.notes.clone(),
+                broker: settings.broker.clone(),
+                reports: reports.clone(),
+            };
+            tasks.push(tokio::spawn(alarm::follow(alarm, around, told)));
         }
         tasks.push(tokio::spawn(follower.work()));
         let wants_sights = settings.livechess.is_some() || settings.desk.is_some();

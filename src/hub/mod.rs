@@ -41,7 +41,7 @@ pub(crate) async fn run(config: Config) -> Result<()> {
     let settings = FeedSettings::of(&config).without_boards();
     if !settings.is_any() {
         bail!(
-            "a hub publishes what it hears: write `[publish]`, `[lichess]` or `[[webhook]]` into the configuration (docs/broadcast.md)"
+            "a hub publishes what it hears: write `[publish]`, `[lichess]`, `[[webhook]]` or `[[alarm]]` into the configuration (docs/broadcast.md)"
         );
     }
     let halls = match config.halls.as_slice() {
@@ -50,7 +50,7 @@ pub(crate) async fn run(config: Config) -> Result<()> {
     };
     let (setups, _) = mpsc::channel(1);
     let (feeds, tasks) = Feeds::start(settings, &EventFacts::of(&config.event), setups);
-    let subscriber = Subscriber::start(broker, topics(&halls));
+    let subscriber = Subscriber::start(broker, "hub", topics(&halls));
     let pairings = watch::start(&config.pairings)?;
     if pairings.is_none() {
         feeds.pair(wall_time(), Default::default());

@@ -1,5 +1,6 @@
 //! A round from the pairing file to the world: emulated boards, the built program, and those who get what it broadcasts.
 
+mod alarm;
 mod bucket;
 pub(crate) mod lichess;
 mod webhook;

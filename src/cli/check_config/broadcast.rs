@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use crate::config::{Config, Desk, Lichess, Publish, Sent, Webhook};
+use crate::config::{Alarm, AlarmTo, Config, Desk, Lichess, Publish, Sent, Webhook};
 use crate::output::mqtt::MqttConfig;
 
 /// What is told of each place, if anything is configured.
@@ -23,6 +23,7 @@ pub(super) fn lines(config: &Config) -> Vec<(&'static str, String)> {
             .map(|settings| ("Lichess", lichess(settings, usual))),
         Some(("webhooks", webhooks(&config.webhooks, usual))).filter(|_| !config.webhooks.is_empty()),
         config.desk.as_ref().map(|settings| ("desk", desk(settings))),
+        Some(("alarms", alarms(&config.alarms))).filter(|_| !config.alarms.is_empty()),
     ];
     lines.into_iter().flatten().collect()
 }
@@ -65,6 +66,23 @@ fn webhooks(webhooks: &[Webhook], usual: Duration) -> String {
         };
         let later = later(webhook.delay.unwrap_or(usual));
         format!("{} ({sent}{later})", webhook.name)
+    });
+    told.collect::<Vec<_>>().join(", ")
+}
+
+fn alarms(alarms: &[Alarm]) -> String {
+    let told = alarms.iter().map(|alarm| {
+        let way = match &alarm.to {
+            AlarmTo::Ntfy { .. } => "ntfy",
+            AlarmTo::Webhook { .. } => "webhook",
+            AlarmTo::Lamp { .. } => "lamp",
+        };
+        let kinds = match alarm.kinds.len() {
+            0 => "everything".to_owned(),
+            1 => alarm.kinds.iter().map(ToString::to_string).collect(),
+            several => format!("{several} kinds"),
+        };
+        format!("{} ({way}, {kinds})", alarm.name)
     });
     told.collect::<Vec<_>>().join(", ")
 }

@@ -255,6 +255,15 @@ mod tests {
             url = "https://bell.example/secret"
             send = "events"
             delay = "90 s"
+            [[alarm]]
+            name = "phone"
+            send = "ntfy"
+            url = "https://ntfy.sh/secret"
+            kinds = ["flag_fall"]
+            [[alarm]]
+            name = "lamp"
+            send = "mqtt"
+            topic = "lamp/{table}"
             [desk]
             users_file = "/etc/kiebitz/desk-users"
             [livechess]
@@ -291,6 +300,7 @@ mod tests {
              Lichess: broadcast QYiOYnl1, at once\n\
              webhooks: club (rounds, 15 min later), bell (all events, 1 min 30 s later)\n\
              desk: http://127.0.0.1:8038/ for those in /etc/kiebitz/desk-users\n\
+             alarms: phone (ntfy, flag_fall), lamp (lamp, everything)\n\
              LiveChess: boards for programs and https://lichess.org, https://www.chess.com on 127.0.0.1:1982; they may begin games\n\
              state: /srv/k\n\
              journal: games are kept for 1 day\n\

@@ -12,10 +12,10 @@ use kiebitz_hardware::Timestamp;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::Address;
+use super::{Address, address};
 use crate::config::Webhook;
 use crate::events::Event;
-use crate::feeds::News;
+use crate::feeds::{News, notes as noted};
 use crate::output::reports::Reports;
 use crate::system_time::wall_time;
 
@@ -36,13 +36,13 @@ pub(in crate::feeds) async fn follow(
     reports: Reports,
 ) {
     let mut poster = Poster {
-        queue: Queue::new(delay, noted(&notes)),
-        address: Address::new(settings),
+        queue: Queue::new(delay, noted::read(&notes)),
+        address: address(&settings),
         notes,
         noted: Instant::now(),
         reports,
     };
-    poster.reports.expect(&poster.address.output());
+    poster.reports.expect(poster.address.output());
     let mut waits_until = None;
     loop {
         tokio::select! {
@@ -86,7 +86,7 @@ struct Poster {
 impl Poster {
     /// Posts the events that are due next. Returns how long to wait if they are not taken.
     async fn post(&mut self) -> Option<Duration> {
-        let output = self.address.output();
+        let output = self.address.output().to_owned();
         let (body, count) = self.queue.next();
         match self.address.post(None, "application/json", body).await {
             Ok(()) => {
@@ -111,22 +111,13 @@ impl Poster {
 
     fn note(&mut self) {
         self.noted = Instant::now();
-        let text = serde_json::to_vec(&self.queue.noted).unwrap_or_default();
-        let draft = self.notes.with_extension("new");
-        let written = std::fs::write(&draft, text).and_then(|()| std::fs::rename(&draft, &self.notes));
-        if let Err(error) = written {
+        if let Err(error) = noted::write(&self.notes, &self.queue.noted) {
             let notes = self.notes.display();
             tracing::warn!(
                 "{notes} cannot be written: {error}; after the next start events are posted again"
             );
         }
     }
-}
-
-/// How far the address had the events, by board.
-fn noted(file: &PathBuf) -> BTreeMap<String, u64> {
-    let text = std::fs::read(file).unwrap_or_default();
-    serde_json::from_slice(&text).unwrap_or_default()
 }
 
 /// Events on their way.

@@ -4,7 +4,7 @@ use core::time::Duration;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Address, Refused};
+use super::{Address, Refused, address};
 use crate::config::Webhook;
 use crate::feeds::{Snapshot, closed, rounds};
 use crate::output::broadcast::{File, Files};
@@ -17,11 +17,11 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Follows the files until nothing changes any more.
 pub(in crate::feeds) async fn follow(settings: Webhook, mut files: Snapshot, reports: Reports) {
     let mut poster = Poster {
-        address: Address::new(settings),
+        address: address(&settings),
         sent: BTreeMap::new(),
         reports,
     };
-    poster.reports.expect(&poster.address.output());
+    poster.reports.expect(poster.address.output());
     loop {
         let now = Arc::clone(&files.borrow_and_update());
         let wait = poster.bring(&now).await.err();
@@ -56,7 +56,7 @@ struct Poster {
 impl Poster {
     /// Posts what is not there yet.
     async fn bring(&mut self, files: &Files) -> Result<(), Refused> {
-        let output = self.address.output();
+        let output = self.address.output().to_owned();
         for (round, content) in rounds(files) {
             if content.is_empty() || self.sent.get(&round) == Some(&content) {
                 continue;

@@ -1,4 +1,4 @@
-//! Listens to a broker: for what reads what daemons publish, and for nothing that is published itself.
+//! Listens to a broker and sends it single messages: for what is not published as the daemon publishes.
 
 use core::time::Duration;
 
@@ -47,11 +47,13 @@ const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 
 impl Subscriber {
-    /// Begins to listen to these topics, in a task that ends with this. Needs a tokio runtime around it.
-    pub(crate) fn start(config: MqttConfig, topics: Vec<String>) -> Self {
+    /// Begins to listen to these topics, in a task that ends with this. `name` tells it from others of this program.
+    /// Needs a tokio runtime around it.
+    pub(crate) fn start(config: MqttConfig, name: &str, topics: Vec<String>) -> Self {
         let (sender, heard) = mpsc::channel(ROOM);
         let (asks, asked) = mpsc::channel(ASKS);
-        tokio::spawn(listen(config, topics, sender, asked));
+        let id = client_id::of(&config.prefix, name, Client::Process(std::process::id()));
+        tokio::spawn(listen(config, id, topics, sender, asked));
         Self { heard, asks }
     }
 
@@ -73,13 +75,14 @@ impl Subscriber {
 /// Connects again and again, until nobody listens.
 async fn listen(
     config: MqttConfig,
+    id: String,
     topics: Vec<String>,
     heard: mpsc::Sender<Heard>,
     mut asked: mpsc::Receiver<(String, String)>,
 ) {
     let mut pause = FIRST_PAUSE;
     while !heard.is_closed() {
-        let (stood, reason) = connection(&config, &topics, &heard, &mut asked).await;
+        let (stood, reason) = connection(&config, &id, &topics, &heard, &mut asked).await;
         pause = if stood {
             FIRST_PAUSE
         } else {
@@ -97,6 +100,7 @@ async fn listen(
 /// One connection to its end: whether it stood, and why it ended; no reason: nobody listens any more.
 async fn connection(
     config: &MqttConfig,
+    id: &str,
     topics: &[String],
     heard: &mpsc::Sender<Heard>,
     asked: &mut mpsc::Receiver<(String, String)>,
@@ -105,7 +109,6 @@ async fn connection(
         Ok(credentials) => credentials,
         Err(reason) => return (false, Some(reason)),
     };
-    let id = client_id::of(&config.prefix, "hub", Client::Process(std::process::id()));
     let mut options = MqttOptions::new(id, &config.host, config.port);
     options.set_keep_alive(KEEP_ALIVE);
     let mut properties = ConnectProperties::new();
@@ -134,7 +137,9 @@ async fn connection(
                 let filters = topics
                     .iter()
                     .map(|topic| rumqttc::v5::mqttbytes::v5::Filter::new(topic, QoS::AtLeastOnce));
-                let _ = client.try_subscribe_many(filters);
+                if !topics.is_empty() {
+                    let _ = client.try_subscribe_many(filters);
+                }
                 Heard::Connected
             }
             Ok(Event::Incoming(Packet::Publish(publish))) => Heard::Message {

@@ -1,0 +1,177 @@
+use super::*;
+use crate::events::record::tests::{event, started};
+use crate::events::{ClosedBy, IncidentEnd};
+use crate::tracker::Variant;
+
+const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+
+/// So many seconds after the first event.
+fn at(seconds: u64) -> Timestamp {
+    Timestamp::from_micros(1_789_000_000_000_000) + Duration::from_secs(seconds)
+}
+
+fn none() -> Alarms {
+    Alarms::new(Language::English, &[], BTreeMap::new())
+}
+
+fn incident(number: u64, severity: Severity) -> Incident {
+    let text = include_str!("../../events/tests/every.jsonl");
+    let mut lines = text.lines().filter(|line| line.contains("\"incident.opened\""));
+    let line = lines
+        .find(|line| line.contains("\"kind\":\"illegal_move\""))
+        .expect("an incident");
+    let event: Event = serde_json::from_str(line).expect("an event");
+    match event.kind {
+        EventKind::IncidentOpened(mut incident) => {
+            (incident.incident, incident.severity) = (number, severity);
+            *incident
+        }
+        _ => panic!("it was opened"),
+    }
+}
+
+fn opened(seq: u64, number: u64, severity: Severity) -> Event {
+    event(
+        seq,
+        EventKind::IncidentOpened(Box::new(incident(number, severity))),
+    )
+}
+
+fn closed(seq: u64, incident: u64) -> Event {
+    event(
+        seq,
+        EventKind::IncidentClosed {
+            incident,
+            kind: IncidentKind::IllegalMove,
+            by: ClosedBy::Arbiter,
+            reason: IncidentEnd::Decided,
+            counts: None,
+            decision: None,
+        },
+    )
+}
+
+/// What is told at a moment, which is noted.
+fn told(alarms: &mut Alarms, now: Timestamp) -> Vec<String> {
+    let changes = alarms.changes(now);
+    let text = |change: &Change| {
+        let sign = if matches!(change, Change::Raised(..)) {
+            '+'
+        } else {
+            '-'
+        };
+        format!("{sign}{}", change.alarm().0)
+    };
+    let texts = changes.iter().map(text).collect();
+    changes.into_iter().for_each(|change| alarms.note(change));
+    texts
+}
+
+#[test]
+fn an_incident_is_raised_once_and_cleared_once() {
+    let mut alarms = none();
+    alarms.take(&event(1, started(START, Variant::Standard)));
+    alarms.take(&opened(2, 7, Severity::Advice));
+    alarms.take(&opened(3, 8, Severity::Hint));
+    alarms.take(&opened(4, 9, Severity::Violation));
+    let changes = alarms.changes(at(1));
+    let (key, alarm) = changes[0].alarm();
+    assert_eq!((&**key, &*alarm.title), ("b 9", "Board b: Illegal move"));
+    assert!(!alarm.text.is_empty() && alarm.since == at(0) + Duration::from_micros(4));
+    assert_eq!(
+        told(&mut alarms, at(1)),
+        ["+b 9", "+b 7"],
+        "the gravest first, and no hints"
+    );
+    assert!(told(&mut alarms, at(2)).is_empty());
+    // A hint that becomes more is one.
+    let graver = incident(8, Severity::Advice);
+    alarms.take(&event(5, EventKind::IncidentUpdated(Box::new(graver))));
+    alarms.take(&closed(6, 9));
+    assert_eq!(told(&mut alarms, at(3)), ["-b 9", "+b 8"]);
+    assert_eq!(alarms.told().len(), 2);
+}
+
+#[test]
+fn what_was_told_before_a_restart_is_not_told_again() {
+    let mut before = none();
+    before.take(&opened(1, 1, Severity::Advice));
+    before.take(&opened(2, 2, Severity::Advice));
+    assert_eq!(told(&mut before, at(1)).len(), 2);
+    let noted = serde_json::to_string(before.told()).expect("JSON");
+    let noted = serde_json::from_str(&noted).expect("what was noted");
+    let mut after = Alarms::new(Language::English, &[], noted);
+    assert!(
+        told(&mut after, at(5)).is_empty(),
+        "nothing is known of the board yet"
+    );
+    let journal = [
+        opened(1, 1, Severity::Advice),
+        opened(2, 2, Severity::Advice),
+        closed(3, 2),
+        opened(4, 3, Severity::Violation),
+    ];
+    after.resume("b", &journal);
+    assert_eq!(told(&mut after, at(6)), ["-b 2", "+b 3"]);
+    // Yesterday's are no news for somebody who was never told.
+    let mut new = none();
+    new.resume("b", &journal);
+    assert!(told(&mut new, at(24 * 3600)).is_empty());
+    new.take(&event(5, started(START, Variant::Standard)));
+    assert!(told(&mut new, at(24 * 3600 + 1)).is_empty());
+}
+
+#[test]
+fn only_what_is_chosen_is_told() {
+    let kinds = [AlarmKind::Draw, AlarmKind::Output];
+    let mut alarms = Alarms::new(Language::German, &kinds, BTreeMap::new());
+    alarms.take(&event(1, started(START, Variant::Standard)));
+    alarms.take(&opened(2, 1, Severity::Violation));
+    alarms.take(&event(
+        3,
+        EventKind::GameEnded {
+            result: GameResult::Draw,
+            reason: EndReason::Fivefold,
+            by: DecidedBy::Laws,
+            confirmed: true,
+            end_certain: true,
+        },
+    ));
+    let changes = alarms.changes(at(1));
+    let [Change::Raised(key, alarm)] = &changes[..] else {
+        panic!("{changes:?}")
+    };
+    assert_eq!(
+        (&**key, &*alarm.title),
+        ("b draw g", "Brett b: Remis nach den Regeln")
+    );
+    assert_eq!(told(&mut alarms, at(1)), ["+b draw g"]);
+    assert_eq!(
+        told(&mut alarms, at(0) + DRAWN + Duration::from_secs(1)),
+        ["-b draw g"]
+    );
+}
+
+#[test]
+fn an_output_that_fails_for_long_is_an_alarm() {
+    let mut alarms = none();
+    let fares = |ok: bool| {
+        let problems = vec!["it says 500".to_owned()];
+        let report = OutputReport {
+            ok,
+            problems: if ok { Vec::new() } else { problems },
+            ..OutputReport::default()
+        };
+        BTreeMap::from([("Lichess".to_owned(), report)])
+    };
+    alarms.look(at(0), &fares(false));
+    assert!(told(&mut alarms, at(59)).is_empty(), "it may help itself");
+    alarms.look(at(60), &fares(false));
+    let changes = alarms.changes(at(60));
+    assert_eq!(changes[0].alarm().1.text, "it says 500");
+    assert_eq!(told(&mut alarms, at(60)), ["+output Lichess"]);
+    alarms.look(at(61), &fares(true));
+    assert_eq!(told(&mut alarms, at(61)), ["-output Lichess"]);
+    alarms.look(at(62), &fares(false));
+    assert!(told(&mut alarms, at(100)).is_empty(), "it begins anew");
+}

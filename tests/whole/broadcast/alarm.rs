@@ -1,0 +1,215 @@
+//! A phone, a program and a lamp that are told when somebody is needed: over troubles, a kill and a board that goes.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::routing::post;
+use serde_json::Value;
+use tokio::net::TcpListener;
+
+use super::lichess::Lichess;
+use super::{Hall, until};
+use crate::mosquitto::Mosquitto;
+use crate::mqtt_world::{Listener, topic};
+use crate::spectators::Program;
+
+/// In move 3 a knight goes where no knight can go, and the clock is pressed; they play on.
+const GAME: &str = "1. e4 e5 2. Nc3 Nc6 3. Nc3b4 d6 4. h3 h6 5. a3 a6 6. d3 Be7 7. f3 f6 8. g3 g6 9. Be2 Bd7";
+/// They go to and fro until the test is over.
+const ON: usize = 60;
+
+#[derive(Default)]
+struct Held {
+    posts: usize,
+    phone: Vec<Value>,
+    program: Vec<Value>,
+    strangers: usize,
+}
+
+#[derive(Clone)]
+struct Others {
+    address: SocketAddr,
+    held: Arc<Mutex<Held>>,
+}
+
+impl Others {
+    async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let others = Self {
+            address: listener.local_addr().expect("an address"),
+            held: Arc::default(),
+        };
+        let phone = async |State(others): State<Self>, headers: HeaderMap, text: String| {
+            others.take(&headers, &text, |held| &mut held.phone)
+        };
+        let program = async |State(others): State<Self>, headers: HeaderMap, text: String| {
+            others.take(&headers, &text, |held| &mut held.program)
+        };
+        let router = Router::new()
+            .route("/", post(phone))
+            .route("/alarm", post(program))
+            .with_state(others.clone());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        others
+    }
+
+    fn take(
+        &self,
+        headers: &HeaderMap,
+        text: &str,
+        to: impl FnOnce(&mut Held) -> &mut Vec<Value>,
+    ) -> StatusCode {
+        let mut held = self.held.lock().expect("no panic");
+        held.posts += 1;
+        if held.posts == 1 {
+            return StatusCode::BAD_GATEWAY;
+        }
+        let is_known = headers
+            .get("authorization")
+            .is_some_and(|value| value == "Bearer sesame");
+        held.strangers += usize::from(!is_known);
+        to(&mut held).push(serde_json::from_str(text).expect("JSON"));
+        StatusCode::OK
+    }
+
+    fn see<T>(&self, look: impl FnOnce(&Held) -> T) -> T {
+        look(&self.held.lock().expect("no panic"))
+    }
+
+    /// How often the program was told that of an alarm of that kind.
+    fn times(&self, kind: &str, state: &str) -> usize {
+        self.see(|held| {
+            let told = held.program.iter();
+            told.filter(|told| told["kind"] == kind && told["state"] == state)
+                .count()
+        })
+    }
+}
+
+/// What the lamp was told, in order.
+fn lamp(listener: &Listener) -> Vec<String> {
+    let heard = listener.heard();
+    let told = heard.iter().filter(|publish| topic(publish) == "lamp/1");
+    told.map(|publish| String::from_utf8_lossy(&publish.payload).into_owned())
+        .collect()
+}
+
+#[tokio::test]
+async fn alarms_reach_a_phone_a_program_and_a_lamp_once() {
+    let others = Others::start().await;
+    let broker = Mosquitto::start().await;
+    let listener = Listener::start("lamp", broker.address()).await;
+    let lichess = Lichess::start([]).await;
+    let hall = Hall::open(1, &lichess, "");
+    let token_file = hall.path().join("alarm-token");
+    std::fs::write(&token_file, "sesame\n").expect("a token");
+    let mut config = std::fs::read_to_string(hall.path().join("kiebitz.toml")).expect("a configuration");
+    let (address, broker) = (others.address, broker.address());
+    config.push_str(&format!(
+        "[mqtt]\nurl = \"mqtt://{broker}\"\ncommands = true\n\
+         [[alarm]]\nname = \"phone\"\nsend = \"ntfy\"\nurl = \"http://{address}/arbiters\"\ntoken_file = {token_file:?}\n\
+         kinds = [\"illegal_move\"]\n\
+         [[alarm]]\nname = \"program\"\nsend = \"webhook\"\nurl = \"http://{address}/alarm\"\ntoken_file = {token_file:?}\n\
+         [[alarm]]\nname = \"lamp\"\nsend = \"mqtt\"\ntopic = \"kiebitz/lamp/{{table}}\"\n"
+    ));
+    std::fs::write(hall.path().join("kiebitz.toml"), config).expect("a configuration");
+    std::fs::write(
+        hall.path().join("round.csv"),
+        "board,round,white,black\n1,2,Adler,Berg\n",
+    )
+    .expect("pairings");
+    let on = (0..ON).map(|nth| {
+        let (white, black) = if nth % 2 == 0 {
+            ("Kf2", "Kf7")
+        } else {
+            ("Kg2", "Kg7")
+        };
+        format!(" {}. {white} {black}", 10 + nth)
+    });
+    let pgn = format!(
+        "[White \"a\"]\n[Black \"b\"]\n\n{GAME}{} *\n",
+        on.collect::<String>()
+    );
+    std::fs::write(hall.path().join("game.pgn"), pgn).expect("a game");
+    let daemon = hall.daemon();
+    let emulate = [
+        "emulate", "--boards", "1", "--hands", "calm", "--pgn", "game.pgn", "--links", "links", "--speed",
+        "4",
+    ];
+    let board = Program::start(hall.path(), &emulate);
+    until("the illegal move is told", 60, &hall, async || {
+        let is_on = lamp(&listener).last().is_some_and(|to| to == "ON");
+        is_on && others.times("illegal_move", "raised") == 1 && others.see(|held| held.phone.len() == 1)
+    })
+    .await;
+    let incident = others.see(|held| {
+        let told = held.program.iter().find(|told| told["kind"] == "illegal_move");
+        told.expect("it was raised")["incident"].clone()
+    });
+    let decision = format!(
+        "{{\"id\":\"1\",\"do\":\"close_incident\",\"incident\":{incident},\"decision\":\"they play on\"}}"
+    );
+    listener.send("kiebitz/boards/board-1/command", &decision, false, None);
+    until("the illegal move is over", 60, &hall, async || {
+        others.see(|held| held.phone.len() >= 2) && others.times("illegal_move", "cleared") == 1
+    })
+    .await;
+    others.see(|held| {
+        let told = |nth: usize, field: &str| held.phone[nth][field].to_string();
+        assert_eq!(
+            (told(0, "topic"), told(0, "title"), told(0, "priority")),
+            (
+                "\"arbiters\"".to_owned(),
+                "\"Table 1: Illegal move\"".to_owned(),
+                "5".to_owned()
+            )
+        );
+        assert_eq!(
+            (told(1, "message"), told(1, "priority")),
+            ("\"Over.\"".to_owned(), "2".to_owned())
+        );
+        let raised = held.program.iter().find(|told| told["kind"] == "illegal_move");
+        let raised = raised.expect("it was raised");
+        assert_eq!((&raised["white"], &raised["table"]), (&"Adler".into(), &1.into()));
+    });
+    drop(board);
+    until("the board is missed", 60, &hall, async || {
+        others.times("board_disconnected", "raised") == 1
+            && lamp(&listener).last().is_some_and(|to| to == "ON")
+    })
+    .await;
+    let before = lamp(&listener).len();
+    drop(daemon);
+    let daemon = hall.daemon();
+    until("the lamp is told again", 60, &hall, async || {
+        lamp(&listener).get(before).is_some_and(|to| to == "ON")
+    })
+    .await;
+    let board = Program::start(hall.path(), &emulate);
+    until("the board is back", 60, &hall, async || {
+        others.times("board_disconnected", "cleared") == 1
+            && lamp(&listener).last().is_some_and(|to| to == "OFF")
+    })
+    .await;
+    for kind in ["illegal_move", "board_disconnected"] {
+        assert_eq!(
+            (others.times(kind, "raised"), others.times(kind, "cleared")),
+            (1, 1),
+            "{kind}"
+        );
+    }
+    others.see(|held| {
+        assert_eq!(
+            held.phone.len(),
+            2,
+            "it wants illegal moves alone: {:?}",
+            held.phone
+        );
+        assert_eq!(held.strangers, 0, "the token was sent each time");
+    });
+    drop(board);
+    daemon.stop();
+}
