@@ -1,22 +1,62 @@
 //! The table `[desk]`: where arbiters work.
 
+use core::str::FromStr;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use axum::http::HeaderName;
 use serde::{Deserialize, Deserializer};
 
 use super::document::{Absolute, Text};
 
 /// The arbiters' page.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "Table")]
 pub struct Desk {
     /// Where it is served.
-    #[serde(default = "usual", deserialize_with = "address")]
     pub listen: SocketAddr,
     /// The file with those who may log in, a line each; `kiebitz user` writes them.
-    #[serde(deserialize_with = "users_file")]
     pub users_file: PathBuf,
+    /// The header in which a proxy says who has logged in there; `None`: the desk asks for passwords itself.
+    pub user_header: Option<String>,
+}
+
+/// The table as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    #[serde(default = "usual", deserialize_with = "address")]
+    listen: SocketAddr,
+    #[serde(deserialize_with = "users_file")]
+    users_file: PathBuf,
+    user_header: Option<String>,
+}
+
+impl TryFrom<Table> for Desk {
+    type Error = &'static str;
+
+    fn try_from(table: Table) -> Result<Self, Self::Error> {
+        let Table {
+            listen,
+            users_file,
+            user_header,
+        } = table;
+        if let Some(header) = &user_header {
+            if HeaderName::from_str(header).is_err() {
+                return Err("`user_header` must be the name of a header, as in \"Remote-User\"");
+            }
+            if !listen.ip().is_loopback() {
+                return Err(
+                    "whoever reaches the desk past the proxy could say any name in `user_header`: with it, `listen` must be an address of this computer",
+                );
+            }
+        }
+        Ok(Self {
+            listen,
+            users_file,
+            user_header,
+        })
+    }
 }
 
 impl Desk {
@@ -56,6 +96,20 @@ mod tests {
         let desk = read("users_file = \"/u\"\nlisten = \"0.0.0.0:8038\"").expect("a desk");
         assert!(desk.is_open());
         for wrong in ["", "users_file = \"u\"", "users_file = \"/u\"\nlisten = \"8038\""] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_proxy_is_beside_the_desk() {
+        let read = |text: &str| toml::from_str::<Desk>(&format!("users_file = \"/u\"\n{text}"));
+        let desk = read("user_header = \"Remote-User\"").expect("a desk");
+        assert_eq!(desk.user_header.as_deref(), Some("Remote-User"));
+        for wrong in [
+            "user_header = \"\"",
+            "user_header = \"Remote User\"",
+            "user_header = \"Remote-User\"\nlisten = \"0.0.0.0:8038\"",
+        ] {
             assert!(read(wrong).is_err(), "{wrong}");
         }
     }

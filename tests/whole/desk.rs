@@ -91,6 +91,17 @@ impl Guest {
     }
 }
 
+/// Waits until the desk is there.
+async fn served(guest: &Guest) {
+    let there = async {
+        while guest.get("").send().await.is_err() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let there = tokio::time::timeout(Duration::from_secs(20), there).await;
+    assert!(there.is_ok(), "the desk is served");
+}
+
 async fn sent(request: RequestBuilder) -> Response {
     request.send().await.expect("an answer")
 }
@@ -180,13 +191,7 @@ async fn an_arbiter_decides_an_illegal_move_at_the_desk() {
     configure(folder, port);
     let daemon = Program::start(folder, &["run", "--config", "kiebitz.toml"]);
     let mut arbiter = Guest::new(port);
-    let there = async {
-        while arbiter.get("").send().await.is_err() {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    };
-    let there = tokio::time::timeout(Duration::from_secs(20), there).await;
-    assert!(there.is_ok(), "the desk is served");
+    served(&arbiter).await;
 
     let page = sent(arbiter.get("")).await;
     let policy = page.headers().get("content-security-policy").expect("a policy");
@@ -274,6 +279,55 @@ async fn an_arbiter_decides_an_illegal_move_at_the_desk() {
         .collect();
     assert_eq!(taken.len(), 1, "{taken:?}");
     assert!(taken[0].contains("\"by\":\"meier\""), "{taken:?}");
+}
+
+/// A proxy asks for the password, and says who it is. The file says what they may do.
+#[tokio::test]
+async fn a_proxy_lets_people_in() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let (folder, port) = (directory.path(), free_port());
+    configure(folder, port);
+    let config = std::fs::read_to_string(folder.join("kiebitz.toml")).expect("a configuration");
+    let config = config.replace("[ports]\n", "user_header = \"Remote-User\"\n[ports]\n");
+    std::fs::write(folder.join("kiebitz.toml"), config).expect("a configuration");
+    let users = [
+        user("meier", "arbiter", "rook-on-a1"),
+        "wirth viewer -\n".to_owned(),
+    ];
+    std::fs::write(folder.join("users"), users.concat()).expect("users");
+    let daemon = Program::start(folder, &["run", "--config", "kiebitz.toml"]);
+    let mut guest = Guest::new(port);
+    served(&guest).await;
+    let session = |guest: &Guest, name: &str| guest.get("session").header("remote-user", name.to_owned());
+    assert_eq!(
+        guest.log_in("meier", "rook-on-a1").await,
+        403,
+        "the proxy asks for passwords"
+    );
+    assert_eq!(sent(guest.get("session")).await.status(), 401, "nobody is named");
+    assert_eq!(sent(session(&guest, "adler")).await.status(), 403, "a stranger");
+    let two = session(&guest, "meier").header("remote-user", "wirth");
+    assert_eq!(sent(two).await.status(), 401, "two are nobody");
+    let welcome = sent(session(&guest, "wirth")).await;
+    let cookie = welcome.headers()[SET_COOKIE].to_str().expect("text");
+    guest.cookie = cookie.split(';').next().expect("a pair").to_owned();
+    let text = welcome.text().await.expect("an answer");
+    assert!(text.contains("wirth") && text.contains("viewer"), "{text}");
+    let stream = |guest: &Guest, name: &str| guest.get("stream").header("remote-user", name.to_owned());
+    assert_eq!(sent(stream(&guest, "wirth")).await.status(), 200);
+    assert_eq!(
+        sent(stream(&guest, "meier")).await.status(),
+        401,
+        "it is another's session"
+    );
+    assert_eq!(
+        sent(guest.get("stream")).await.status(),
+        401,
+        "the proxy names nobody any more"
+    );
+    let known = sent(session(&guest, "meier")).await;
+    assert!(known.text().await.expect("an answer").contains("arbiter"));
+    daemon.stop();
 }
 
 /// The same in a browser, with a second arbiter who looks on.

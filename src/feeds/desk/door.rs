@@ -136,8 +136,65 @@ impl Door {
     /// Who asks; `None`: nobody who is logged in.
     fn guest(&self, headers: &HeaderMap) -> Option<Guest> {
         let secret = secret(headers)?;
-        self.sessions(|all| all.guest(wall_time(), secret))
+        let guest = self.sessions(|all| all.guest(wall_time(), secret))?;
+        // Somebody else may have logged in at the proxy since.
+        let is_same = match self.named(headers) {
+            Named::Here => true,
+            Named::Nobody => false,
+            Named::ByProxy(name) => name == guest.name,
+        };
+        is_same.then_some(guest)
     }
+
+    /// Whom a proxy has let in.
+    fn named<'h>(&self, headers: &'h HeaderMap) -> Named<'h> {
+        let Some(header) = &self.settings.user_header else {
+            return Named::Here;
+        };
+        let mut names = headers.get_all(header.as_str()).iter();
+        // Two would be one of the proxy's and one of somebody else's.
+        match (names.next().map(HeaderValue::to_str), names.next()) {
+            (Some(Ok(name)), None) if !name.is_empty() => Named::ByProxy(name),
+            _ => Named::Nobody,
+        }
+    }
+
+    /// Logs somebody in.
+    fn welcome(&self, headers: &HeaderMap, guest: Guest) -> Response {
+        let mut random = [0; 32];
+        if let Err(error) = getrandom::fill(&mut random) {
+            return nobody_can(&error.into());
+        }
+        let secret: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+        // Behind a proxy with encryption the cookie must not go without.
+        let is_encrypted = headers
+            .get("x-forwarded-proto")
+            .is_some_and(|protocol| protocol == "https");
+        let secure = if is_encrypted { "; Secure" } else { "" };
+        let cookie = format!("{COOKIE}={secret}; Path=/; HttpOnly; SameSite=Strict{secure}");
+        tracing::info!("[desk]: {} has logged in as {}", guest.name, guest.role);
+        let answer = known(&guest);
+        self.sessions(|all| all.begin(wall_time(), secret, guest));
+        ([(header::SET_COOKIE, cookie)], answer).into_response()
+    }
+}
+
+/// Who asks, as far as a proxy says it.
+enum Named<'h> {
+    /// There is no proxy that lets people in.
+    Here,
+    /// The proxy has let in somebody of that name.
+    ByProxy(&'h str),
+    /// The proxy does not say who it is.
+    Nobody,
+}
+
+fn nobody_can(error: &anyhow::Error) -> Response {
+    tracing::warn!("[desk]: nobody can log in: {error:#}");
+    refused(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "nobody can log in; the log says why",
+    )
 }
 
 fn nobody() -> Response {
@@ -157,8 +214,23 @@ fn known(guest: &Guest) -> Json<Value> {
 }
 
 async fn who(State(door): Shared, headers: HeaderMap) -> Response {
-    door.guest(&headers)
-        .map_or_else(nobody, |guest| known(&guest).into_response())
+    if let Some(guest) = door.guest(&headers) {
+        return known(&guest).into_response();
+    }
+    let Named::ByProxy(name) = door.named(&headers) else {
+        return nobody();
+    };
+    let (file, name) = (door.settings.users_file.clone(), name.to_owned());
+    let asked = tokio::task::spawn_blocking(move || Ok((users::role_of_known(&file, &name)?, name)));
+    match asked.await.context("interrupted").and_then(|found| found) {
+        Ok((Some(role), name)) => door.welcome(&headers, Guest { name, role }),
+        Ok((None, name)) => {
+            let users = door.settings.users_file.display();
+            tracing::warn!("[desk]: the proxy has let in {name:?}, who is not in {users}");
+            refused(StatusCode::FORBIDDEN, "you are not among those who may work here")
+        }
+        Err(error) => nobody_can(&error),
+    }
 }
 
 #[derive(Deserialize)]
@@ -168,6 +240,9 @@ struct Login {
 }
 
 async fn log_in(State(door): Shared, headers: HeaderMap, Json(login): Json<Login>) -> Response {
+    if door.settings.user_header.is_some() {
+        return refused(StatusCode::FORBIDDEN, "log in at the proxy in front of this page");
+    }
     let now = wall_time();
     if let Err(wait) = door.sessions(|all| all.may_try(now, &login.user)) {
         let why = "too many wrong passwords were tried; wait a minute";
@@ -191,34 +266,9 @@ async fn log_in(State(door): Shared, headers: HeaderMap, Json(login): Json<Login
             tracing::warn!("[desk]: a wrong name or password was tried");
             return refused(StatusCode::UNAUTHORIZED, "this name or this password is wrong");
         }
-        Err(error) => {
-            tracing::warn!("[desk]: nobody can log in: {error:#}");
-            return refused(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "nobody can log in; the log says why",
-            );
-        }
+        Err(error) => return nobody_can(&error),
     };
-    let mut random = [0; 32];
-    if let Err(error) = getrandom::fill(&mut random) {
-        tracing::warn!("[desk]: nobody can log in: {error}");
-        return refused(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "nobody can log in; the log says why",
-        );
-    }
-    let secret: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-    // Behind a proxy with encryption the cookie must not go without.
-    let is_encrypted = headers
-        .get("x-forwarded-proto")
-        .is_some_and(|protocol| protocol == "https");
-    let secure = if is_encrypted { "; Secure" } else { "" };
-    let cookie = format!("{COOKIE}={secret}; Path=/; HttpOnly; SameSite=Strict{secure}");
-    let guest = Guest { name, role };
-    tracing::info!("[desk]: {} has logged in as {role}", guest.name);
-    let answer = known(&guest);
-    door.sessions(|all| all.begin(wall_time(), secret, guest));
-    ([(header::SET_COOKIE, cookie)], answer).into_response()
+    door.welcome(&headers, Guest { name, role })
 }
 
 async fn log_out(State(door): Shared, headers: HeaderMap) -> Response {

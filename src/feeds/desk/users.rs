@@ -50,12 +50,36 @@ impl Role {
 const NOBODY: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$c29tZSBvdGhlciBzYWx0$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
+/// In place of a hash: a proxy asks for the password.
+const BY_PROXY: &str = "-";
+
 /// The role of somebody with that password; `None`: there is nobody of that name, or it is another password.
 ///
 /// # Errors
 ///
 /// When the file cannot be read, or is none with users.
 pub(super) fn role_of(file: &Path, name: &str, password: &str) -> Result<Option<Role>> {
+    let found = find(file, name)?;
+    let hash = found.as_ref().map(|(_, hash)| &**hash);
+    let hash = hash.filter(|hash| *hash != BY_PROXY).unwrap_or(NOBODY);
+    let hash = PasswordHash::new(hash).map_err(|error| anyhow!("{}: {error}", file.display()))?;
+    let is_right = Argon2::default()
+        .verify_password(password.as_bytes(), &hash)
+        .is_ok();
+    Ok(found.filter(|_| is_right).map(|(role, _)| role))
+}
+
+/// The role of somebody whom a proxy has let in; `None`: there is nobody of that name.
+///
+/// # Errors
+///
+/// When the file cannot be read, or is none with users.
+pub(super) fn role_of_known(file: &Path, name: &str) -> Result<Option<Role>> {
+    Ok(find(file, name)?.map(|(role, _)| role))
+}
+
+/// Somebody's role and hash.
+fn find(file: &Path, name: &str) -> Result<Option<(Role, String)>> {
     let text = crate::text_file::read(file).with_context(|| format!("cannot read {}", file.display()))?;
     let mut found = None;
     for (number, line) in (1..).zip(text.lines()) {
@@ -65,15 +89,10 @@ pub(super) fn role_of(file: &Path, name: &str, password: &str) -> Result<Option<
         }
         let user: User<'_> = User::read(line).with_context(|| format!("{}:{number}", file.display()))?;
         if user.name == name {
-            found = Some(user);
+            found = Some((user.role, user.hash.to_owned()));
         }
     }
-    let hash = found.as_ref().map_or(NOBODY, |user| user.hash);
-    let hash = PasswordHash::new(hash).map_err(|error| anyhow!("{}: {error}", file.display()))?;
-    let is_right = Argon2::default()
-        .verify_password(password.as_bytes(), &hash)
-        .is_ok();
-    Ok(found.filter(|_| is_right).map(|user| user.role))
+    Ok(found)
 }
 
 /// The line for somebody.

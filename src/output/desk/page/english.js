@@ -13,6 +13,7 @@ export const ENGLISH = {
     failed: "The server refused ({status}).",
     silent: "The server does not answer. Try again.",
     over: "The session is over. Log in again.",
+    stranger: "You are not among those who may work here. An operator can add you.",
   },
   roles: { viewer: "looks on", arbiter: "arbiter", operator: "operator" },
   leave: "Log out",

@@ -13,6 +13,7 @@ export const GERMAN = {
     failed: "Der Server hat abgelehnt ({status}).",
     silent: "Der Server antwortet nicht. Bitte noch einmal versuchen.",
     over: "Die Sitzung ist beendet. Bitte neu anmelden.",
+    stranger: "Sie gehören nicht zu denen, die hier arbeiten dürfen. Die Technik kann Sie eintragen.",
   },
   roles: { viewer: "nur Ansicht", arbiter: "Schiedsrichter", operator: "Technik" },
   leave: "Abmelden",

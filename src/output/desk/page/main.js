@@ -217,7 +217,8 @@ async function start() {
   if (session === undefined) {
     say(state, words.login.silent);
     setTimeout(start, 3000);
-  } else if (session) enter(session);
+  } else if (session?.refused) say(state, words.login.stranger);
+  else if (session) enter(session);
   else leave();
 }
 
