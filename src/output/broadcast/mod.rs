@@ -305,7 +305,7 @@ impl Broadcast {
         let head = wall::Head {
             round: number,
             date,
-            time_control: self.time_control(number),
+            time_control: self.time_control(number).map(for_people),
             matches: wall::matches(slots),
         };
         let index = index.to_string().into_bytes();
@@ -423,6 +423,7 @@ impl Broadcast {
         self.facts.name.as_deref().or(self.tournament.name.as_deref())
     }
 
+    /// As PGN has it.
     fn time_control(&self, round: u32) -> Option<String> {
         let own = self.tournament.time_control(round);
         let read = own.and_then(|text| text.parse::<TimeControl>().ok());
@@ -452,6 +453,11 @@ fn day(at: Timestamp) -> String {
 
 /// No event has more. A file that says otherwise is wrong, and should not fill the disk.
 pub(super) const MAX_ROUNDS: u32 = 999;
+
+/// A time control of a PGN, as people write it: "90+30" for "5400+30".
+fn for_people(pgn: String) -> String {
+    TimeControl::from_pgn(&pgn).map_or(pgn, |control| control.to_string())
+}
 
 #[cfg(test)]
 mod tests;

@@ -30,7 +30,7 @@ fn a_round_is_one_file_with_all_that_is_seen_of_its_games() {
     let round = json(&mut broadcast, "round-3/wall.json");
     assert_eq!(
         round["head"],
-        json!({"round": 3, "date": "2026-09-10", "time_control": "5400+30", "matches": []})
+        json!({"round": 3, "date": "2026-09-10", "time_control": "90+30", "matches": []})
     );
     let placement = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
     assert_eq!(
