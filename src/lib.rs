@@ -18,6 +18,7 @@ mod host_header;
 #[cfg(target_os = "linux")]
 mod hub;
 pub mod journal;
+mod kept;
 pub mod laws;
 pub mod output;
 #[cfg(target_os = "linux")]

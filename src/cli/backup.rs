@@ -5,11 +5,11 @@ use std::io::Write;
 use anyhow::{Result, bail};
 use bytesize::ByteSize;
 
-use super::kept::KeptGames;
 use super::replay;
 use super::request::BackupRequest;
 use crate::Exit;
 use crate::journal::BackupError;
+use crate::kept::KeptGames;
 
 /// Copies the journal to a file and says what is in it.
 pub(super) fn run(request: &BackupRequest, out: &mut impl Write) -> Result<Exit> {

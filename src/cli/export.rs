@@ -5,12 +5,12 @@ use std::io::{BufWriter, Write};
 
 use anyhow::{Context, Result};
 
-use super::kept::KeptGames;
 use super::request::{ExportRequest, Exported};
 use super::{failure, replay};
 use crate::Exit;
 use crate::events::LIVE_STREAM;
 use crate::journal::JournaledEvent;
+use crate::kept::KeptGames;
 use crate::system_time;
 
 /// Writes events of the journal as they were kept. If a game cannot be had, the others are written all the same.

@@ -1,20 +1,15 @@
 //! `kiebitz games`.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 
 use anyhow::Result;
 use jiff::tz::TimeZone;
 use kiebitz_hardware::Timestamp;
-use serde::Serialize;
 
-use super::kept::{KeptGame, KeptGames};
 use super::request::{GamesForm, GamesRequest};
 use super::{failure, replay};
 use crate::Exit;
-use crate::events::record::GameRecord;
-use crate::events::{EndReason, Event, EventKind, GameResult, rfc3339, rfc3339_option};
-use crate::laws::Severity;
+use crate::kept::{KeptGames, Listed};
 use crate::system_time;
 
 /// Lists the games of the journal that are asked for.
@@ -51,95 +46,40 @@ pub(super) fn run(request: &GamesRequest, out: &mut impl Write) -> Result<Exit> 
     Ok(Exit::Fine)
 }
 
-/// A game in the list.
-#[derive(Debug, Serialize)]
-pub(super) struct Listed {
-    game: String,
-    board: String,
-    #[serde(serialize_with = "rfc3339")]
-    started: Timestamp,
-    #[serde(serialize_with = "rfc3339_option")]
-    ended: Option<Timestamp>,
-    white: Option<String>,
-    black: Option<String>,
-    result: GameResult,
-    reason: Option<EndReason>,
-    confirmed: bool,
-    /// Half-moves.
-    plies: usize,
-    violations: usize,
-    advice: usize,
-    hints: usize,
-}
-
-impl Listed {
-    fn of(game: &KeptGame, events: &[Event]) -> Option<Self> {
-        let record = GameRecord::of(events)?;
-        let mut severities = BTreeMap::new();
-        for event in events {
-            if let EventKind::IncidentOpened(known) | EventKind::IncidentUpdated(known) = &event.kind {
-                severities.insert(known.incident, known.severity);
-            }
-        }
-        let count = |severity| severities.values().filter(|known| **known == severity).count();
-        let players = record.players.unwrap_or_default();
-        Some(Self {
-            game: record.game,
-            board: game.board.clone(),
-            started: record.started,
-            ended: record.ended,
-            white: players.white,
-            black: players.black,
-            result: record.result,
-            reason: record.reason,
-            confirmed: record.confirmed,
-            plies: record.moves.len(),
-            violations: count(Severity::Violation),
-            advice: count(Severity::Advice),
-            hints: count(Severity::Hint),
-        })
-    }
-
-    fn players(&self) -> String {
-        let name = |name: Option<&String>| -> String {
-            let name = name.map_or("?", String::as_str);
-            name.chars().filter(|c| !c.is_control()).collect()
-        };
-        format!("{} - {}", name(self.white.as_ref()), name(self.black.as_ref()))
-    }
-
-    fn outcome(&self) -> String {
-        match self.reason {
-            None => "not finished".to_owned(),
-            Some(reason) => format!("{} {}", self.result, reason.as_str().replace('_', " ")),
-        }
-    }
-
-    fn findings(&self) -> String {
-        let counted = [
-            (self.violations, "violation", "violations"),
-            (self.advice, "advice", "advice"),
-            (self.hints, "hint", "hints"),
-        ];
-        let counted = counted.iter().filter(|(number, ..)| *number > 0);
-        let counted =
-            counted.map(|(number, one, more)| format!("{number} {}", if *number == 1 { one } else { more }));
-        counted.collect::<Vec<_>>().join(", ")
-    }
-}
-
 impl GamesRequest {
     fn wants(&self, game: &Listed) -> bool {
-        let plays = |player: &String| {
-            let names = [&game.white, &game.black];
-            let mut names = names.into_iter().flatten();
-            names.any(|name| name.to_lowercase().contains(&player.to_lowercase()))
-        };
-        self.player.as_ref().is_none_or(plays)
+        self.player.as_ref().is_none_or(|player| game.is_of(player))
             && self.result.is_none_or(|result| result == game.result)
             && (!self.unfinished || game.reason.is_none())
             && (!self.violations || game.violations > 0)
     }
+}
+
+fn players(game: &Listed) -> String {
+    let name = |name: Option<&String>| -> String {
+        let name = name.map_or("?", String::as_str);
+        name.chars().filter(|c| !c.is_control()).collect()
+    };
+    format!("{} - {}", name(game.white.as_ref()), name(game.black.as_ref()))
+}
+
+fn outcome(game: &Listed) -> String {
+    match game.reason {
+        None => "not finished".to_owned(),
+        Some(reason) => format!("{} {}", game.result, reason.as_str().replace('_', " ")),
+    }
+}
+
+fn findings(game: &Listed) -> String {
+    let counted = [
+        (game.violations, "violation", "violations"),
+        (game.advice, "advice", "advice"),
+        (game.hints, "hint", "hints"),
+    ];
+    let counted = counted.iter().filter(|(number, ..)| *number > 0);
+    let counted =
+        counted.map(|(number, one, more)| format!("{number} {}", if *number == 1 { one } else { more }));
+    counted.collect::<Vec<_>>().join(", ")
 }
 
 /// A line for each game, in columns.
@@ -151,10 +91,10 @@ fn lines(games: &[Listed], zone: &TimeZone, out: &mut impl Write) -> Result<()> 
         [
             game.game.clone(),
             format!("{}-{ended}", time(game.started, zone, "%Y-%m-%d %H:%M")),
-            game.players(),
-            game.outcome(),
+            players(game),
+            outcome(game),
             format!("{} moves", game.plies.div_ceil(2)),
-            game.findings(),
+            findings(game),
         ]
     });
     let rows: Vec<[String; 6]> = rows.collect();

@@ -10,7 +10,6 @@ mod event;
 mod export;
 mod failure;
 mod games;
-mod kept;
 mod laws;
 mod logging;
 mod parse;
@@ -28,7 +27,6 @@ mod run;
 mod setup;
 #[cfg(target_os = "linux")]
 mod status;
-mod stretch;
 #[cfg(target_os = "linux")]
 mod user;
 

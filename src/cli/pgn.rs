@@ -4,11 +4,10 @@ use std::io::Write;
 
 use anyhow::{Context, Result};
 
-use super::kept::KeptGames;
 use super::request::PgnRequest;
 use super::{failure, replay};
 use crate::Exit;
-use crate::events::record::GameRecord;
+use crate::kept::KeptGames;
 use crate::output::pgn::pgn;
 
 /// Writes games of the journal as PGN. If one cannot be had, the others are written all the same.
@@ -39,7 +38,5 @@ pub(super) fn run(request: &PgnRequest, out: &mut impl Write) -> Result<Exit> {
 }
 
 fn game(kept: &KeptGames, id: &str) -> Result<String> {
-    let events = kept.events(&kept.find(id)?)?;
-    let record = GameRecord::of(&events).with_context(|| format!("{id} has no beginning in the journal"))?;
-    Ok(pgn(&record))
+    Ok(pgn(&kept.record(&kept.find(id)?)?))
 }

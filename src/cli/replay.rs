@@ -8,15 +8,14 @@ use anyhow::{Context, Result, bail};
 use kiebitz_hardware::Timestamp;
 
 use super::failure;
-use super::kept::KeptGames;
 use super::printer::Printer;
 use super::request::{CaptureRequest, ReplayRequest, RulesFrom};
-use super::stretch::{Chain, Recorded, Stretch};
 use crate::Exit;
 use crate::config::{Config, ConfigError};
 use crate::events::ExplainedEvent;
 use crate::exit::Stop;
 use crate::hall::Names;
+use crate::kept::{Chain, KeptGames, Recorded, Stretch};
 use crate::laws::Regulations;
 use crate::output::mqtt::MqttConfig;
 use crate::referee::command::{Answer, CommandFile};
@@ -318,6 +317,6 @@ impl<'c> Running<'c> {
         if let Some(error) = self.broken {
             return Err(error.context(format!("cannot replay {} to its end", path.display())));
         }
-        self.stretch.as_ref().map_or(Ok(()), Stretch::check)
+        Ok(self.stretch.as_ref().map_or(Ok(()), Stretch::check)?)
     }
 }

@@ -7,13 +7,13 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use super::failure;
-use super::kept::KeptGames;
 use super::replay;
 use super::request::{Form, ReportRequest, RulesFrom};
 use crate::Exit;
 use crate::config::Config;
 use crate::events::Event;
 use crate::hall::Names;
+use crate::kept::KeptGames;
 use crate::output::notation::Letters;
 use crate::output::report::{Frames, Manner, Report, Source, html, text};
 use crate::referee::command::CommandFile;

@@ -4,6 +4,7 @@
 //! comes again and begins with everything.
 
 mod door;
+mod review;
 mod sessions;
 pub(super) mod users;
 
@@ -14,7 +15,7 @@ use kiebitz_hardware::Timestamp;
 use tokio::sync::mpsc;
 
 use super::{News, Setup};
-use crate::config;
+use crate::config::{self, Config};
 use crate::output::desk::{Change, Desk};
 
 /// Where a page is told what happens.
@@ -25,9 +26,10 @@ const ASKS: usize = 16;
 /// So much may wait for a page: what all boards of a large hall do at once.
 const WAITING: usize = 512;
 
-/// Starts the tasks. Must be called within a runtime.
+/// Starts the tasks; `config` says where the games are. Must be called within a runtime.
 pub(super) fn start(
     settings: config::Desk,
+    config: Config,
     told: mpsc::UnboundedReceiver<(Timestamp, Arc<News>)>,
     setups: mpsc::Sender<Setup>,
 ) {
@@ -44,7 +46,7 @@ pub(super) fn start(
     };
     // They work as long as the program runs, and there is nothing to finish.
     tokio::spawn(host.work(told, opened));
-    tokio::spawn(door::serve(settings, pages, setups));
+    tokio::spawn(door::serve(settings, config, pages, setups));
 }
 
 /// Has what is shown.

@@ -78,7 +78,7 @@ pub(crate) struct FeedTasks {
 }
 
 /// What is to be done, by the configuration.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct FeedSettings {
     publish: Option<Publish>,
     lichess: Option<Lichess>,
@@ -89,7 +89,8 @@ pub(crate) struct FeedSettings {
     /// Of what people are told.
     language: Language,
     livechess: Option<LiveChess>,
-    desk: Option<config::Desk>,
+    /// Where arbiters work, with the configuration that says where the games are.
+    desk: Option<(config::Desk, Box<Config>)>,
     /// The delay of what has none of its own.
     delay: Duration,
     /// The folder in which is noted what others have.
@@ -119,7 +120,7 @@ impl FeedSettings {
             publish: config.publish.clone(),
             lichess: config.lichess.clone(),
             livechess: config.livechess.clone(),
-            desk: config.desk.clone(),
+            desk: config.desk.clone().map(|desk| (desk, Box::new(config.clone()))),
             delay: usual.unwrap_or_default(),
             webhooks: config.webhooks.clone(),
             alarms: config.alarms.clone(),
@@ -147,7 +148,7 @@ impl FeedSettings {
             .webhooks
             .iter()
             .filter_map(|webhook| webhook.token_file.as_deref());
-        let of_desk = self.desk.iter().map(|desk| desk.users_file.as_path());
+        let of_desk = self.desk.iter().map(|(desk, _)| desk.users_file.as_path());
         let of_alarms = self.alarms.iter().filter_map(|alarm| alarm.to.token_file());
         let of_others = of_webhooks.chain(of_alarms);
         let all = of_publish.chain(of_lichess).chain(of_others).chain(of_desk);
@@ -259,10 +260,10 @@ impl Feeds {
         }
         tasks.push(tokio::spawn(follower.work()));
         let wants_sights = settings.livechess.is_some() || settings.desk.is_some();
-        if let Some(desk) = settings.desk {
+        if let Some((desk, config)) = settings.desk {
             let (follow, told) = mpsc::unbounded_channel();
             news.push(follow);
-            desk::start(desk, told, setups.clone());
+            desk::start(desk, *config, told, setups.clone());
         }
         if let Some(settings) = settings.livechess {
             let (follow, told) = mpsc::unbounded_channel();

@@ -1,5 +1,7 @@
 //! The arbiters' desk over HTTP: who gets in, what they see, and what they may do about an illegal move.
 
+mod review;
+
 use core::time::Duration;
 use std::fmt::Write as _;
 use std::io::Write as _;

@@ -242,7 +242,7 @@ fn journal_that_is_not_there_is_named_and_not_made() {
 }
 
 /// The demo's game, recorded by the daemon after another game on the same port and day.
-fn recorded(name: &str) -> Kept {
+pub(crate) fn recorded(name: &str) -> Kept {
     let kept = Kept::three(name);
     let recording = kept.directory.join("state/recordings/2026-08-05-ttyACM0.pcapng");
     std::fs::copy(DEMO, recording).expect("copied");

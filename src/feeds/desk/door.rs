@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context;
 use axum::body::{Body, Bytes};
-use axum::extract::{DefaultBodyLimit, Path, Request, State};
+use axum::extract::{DefaultBodyLimit, FromRequestParts, Path, Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
@@ -17,10 +18,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
+use super::review::{self, Reading};
 use super::sessions::{Guest, Sessions};
 use super::users::{self, Role};
 use super::{Page, WAITING};
-use crate::config::Desk;
+use crate::config::{Config, Desk};
 use crate::feeds::Setup;
 use crate::feeds::web::{self, Connection};
 use crate::output::broadcast::{File, page as wall};
@@ -46,7 +48,7 @@ const OWN: HeaderName = HeaderName::from_static("kiebitz-desk");
 
 /// What all requests share.
 #[derive(Debug)]
-struct Door {
+pub(super) struct Door {
     settings: Desk,
     sessions: Mutex<Sessions>,
     pages: mpsc::Sender<Page>,
@@ -54,12 +56,19 @@ struct Door {
     places: Arc<Semaphore>,
     /// Whose turn it is to have a password looked at.
     turns: Arc<Semaphore>,
+    /// Where past games are read.
+    pub(super) reading: Reading,
 }
 
 type Shared = State<Arc<Door>>;
 
 /// Serves for as long as the program runs.
-pub(super) async fn serve(settings: Desk, pages: mpsc::Sender<Page>, setups: mpsc::Sender<Setup>) {
+pub(super) async fn serve(
+    settings: Desk,
+    config: Config,
+    pages: mpsc::Sender<Page>,
+    setups: mpsc::Sender<Setup>,
+) {
     let address = settings.listen;
     let listener = web::listen(address, "[desk]").await;
     tracing::info!("http://{address}/ is the desk for arbiters");
@@ -70,6 +79,7 @@ pub(super) async fn serve(settings: Desk, pages: mpsc::Sender<Page>, setups: mps
         setups,
         places: Arc::new(Semaphore::new(MAX_PAGES)),
         turns: Arc::new(Semaphore::new(PASSWORDS_AT_ONCE)),
+        reading: Reading::of(config),
     });
     web::accept(&listener, &router, MAX_CONNECTIONS).await;
 }
@@ -88,6 +98,7 @@ fn router(door: Door) -> Router {
         .route("/session", get(who).post(log_in).delete(log_out))
         .route("/stream", get(look_on))
         .route("/command", axum::routing::post(command))
+        .merge(review::routes())
         .fallback(async || StatusCode::NOT_FOUND)
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .with_state(Arc::new(door))
@@ -108,12 +119,13 @@ async fn guard(request: Request, next: Next) -> Response {
         (header::REFERRER_POLICY, "no-referrer"),
         (header::CONTENT_SECURITY_POLICY, page::CONTENT_SECURITY_POLICY),
     ] {
-        headers.insert(name, HeaderValue::from_static(value));
+        // A report has a policy of its own.
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
     response
 }
 
-fn refused(status: StatusCode, why: &str) -> Response {
+pub(super) fn refused(status: StatusCode, why: &str) -> Response {
     (status, Json(json!({ "error": why }))).into_response()
 }
 
@@ -195,6 +207,15 @@ fn nobody_can(error: &anyhow::Error) -> Response {
         StatusCode::SERVICE_UNAVAILABLE,
         "nobody can log in; the log says why",
     )
+}
+
+/// Whoever asks for what only those get who are logged in, whatever their role.
+impl FromRequestParts<Arc<Door>> for Guest {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, door: &Arc<Door>) -> Result<Self, Response> {
+        door.guest(&parts.headers).ok_or_else(nobody)
+    }
 }
 
 fn nobody() -> Response {

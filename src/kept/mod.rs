@@ -1,17 +1,26 @@
-//! Games in the journal, for the commands that take a game's id. They read it beside a daemon that writes it.
+//! Games in the journal, and what was recorded of them, for those who look at one by its id. They read it beside the daemon
+//! that writes it.
+
+#[cfg(target_os = "linux")]
+mod capture;
+mod listed;
+mod stretch;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use kiebitz_hardware::Timestamp;
 
 use crate::config::Config;
+use crate::events::record::GameRecord;
 use crate::events::{Event, EventKind, LIVE_STREAM};
 use crate::journal::{GameEntry, Journal, JournaledEvent};
+pub(crate) use listed::Listed;
+pub(crate) use stretch::{Chain, Recorded, Stretch, Unrecorded};
 
 /// The games that the journal of a configuration keeps.
 #[derive(Debug)]
-pub(super) struct KeptGames {
+pub(crate) struct KeptGames {
     journal: Journal,
     file: PathBuf,
     recordings: PathBuf,
@@ -19,18 +28,18 @@ pub(super) struct KeptGames {
 
 /// One of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct KeptGame {
-    pub(super) board: String,
-    pub(super) entry: GameEntry,
+pub(crate) struct KeptGame {
+    pub(crate) board: String,
+    pub(crate) entry: GameEntry,
     /// The id of the board's game before it.
     before: Option<String>,
 }
 
 /// Where a board was plugged in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Connections {
-    pub(super) since: Timestamp,
-    pub(super) ports: Vec<String>,
+pub(crate) struct Connections {
+    pub(crate) since: Timestamp,
+    pub(crate) ports: Vec<String>,
 }
 
 /// At most this many games are named if the one asked for does not exist.
@@ -38,7 +47,7 @@ const NAMED: usize = 5;
 
 impl KeptGames {
     /// Opens the journal to read it; none is made where there is none.
-    pub(super) fn open(config: &Config) -> Result<Self> {
+    pub(crate) fn open(config: &Config) -> Result<Self> {
         let config = config.for_reading();
         let file = config.journal_file();
         // One that cannot be looked for may be there: opening it says what is wrong.
@@ -58,22 +67,22 @@ impl KeptGames {
     }
 
     /// The journal itself.
-    pub(super) fn journal(&self) -> &Journal {
+    pub(crate) fn journal(&self) -> &Journal {
         &self.journal
     }
 
     /// The journal's file.
-    pub(super) fn file(&self) -> &Path {
+    pub(crate) fn file(&self) -> &Path {
         &self.file
     }
 
     /// Where the recordings of its games are.
-    pub(super) fn recordings(&self) -> &Path {
+    pub(crate) fn recordings(&self) -> &Path {
         &self.recordings
     }
 
     /// All games, in the order in which they were started.
-    pub(super) fn all(&self) -> Result<Vec<KeptGame>> {
+    pub(crate) fn all(&self) -> Result<Vec<KeptGame>> {
         let mut all = Vec::new();
         for (board, _) in self.journal.boards(LIVE_STREAM)? {
             let mut before = None;
@@ -93,12 +102,19 @@ impl KeptGames {
         Ok(all)
     }
 
-    /// The game with that id.
-    pub(super) fn find(&self, id: &str) -> Result<KeptGame> {
+    /// The game with that id; `None`: there is none.
+    pub(crate) fn get(&self, id: &str) -> Result<Option<KeptGame>> {
         let mut all = self.all()?;
-        if let Some(at) = all.iter().rposition(|game| game.entry.game == id) {
-            return Ok(all.swap_remove(at));
+        let at = all.iter().rposition(|game| game.entry.game == id);
+        Ok(at.map(|at| all.swap_remove(at)))
+    }
+
+    /// The game with that id.
+    pub(crate) fn find(&self, id: &str) -> Result<KeptGame> {
+        if let Some(game) = self.get(id)? {
+            return Ok(game);
         }
+        let all = self.all()?;
         let last = all.iter().rev().take(NAMED).map(|game| game.entry.game.as_str());
         let last: Vec<&str> = last.collect();
         let hint = match last.as_slice() {
@@ -115,7 +131,7 @@ impl KeptGames {
     }
 
     /// When the board's games before and after a game were started.
-    pub(super) fn neighbours(&self, game: &KeptGame) -> Result<(Option<Timestamp>, Option<Timestamp>)> {
+    pub(crate) fn neighbours(&self, game: &KeptGame) -> Result<(Option<Timestamp>, Option<Timestamp>)> {
         let games = self.journal.games(LIVE_STREAM, &game.board)?;
         let started = |game: &GameEntry| game.started;
         let before = games
@@ -132,7 +148,7 @@ impl KeptGames {
     }
 
     /// The ports on which the board was during a game that went on until `end`, and since when it was on the first.
-    pub(super) fn connections(&self, game: &KeptGame, end: Timestamp) -> Result<Option<Connections>> {
+    pub(crate) fn connections(&self, game: &KeptGame, end: Timestamp) -> Result<Option<Connections>> {
         let connected = |at: Timestamp| self.journal.connected_before(LIVE_STREAM, &game.board, at);
         let Some(first) = connected(game.entry.started)? else {
             return Ok(None);
@@ -157,19 +173,25 @@ impl KeptGames {
     }
 
     /// The events of a game.
-    pub(super) fn events(&self, game: &KeptGame) -> Result<Vec<Event>> {
+    pub(crate) fn events(&self, game: &KeptGame) -> Result<Vec<Event>> {
         Ok(self.journal.game(LIVE_STREAM, &game.board, &game.entry.game)?)
     }
 
+    /// A game as it is after its last event.
+    pub(crate) fn record(&self, game: &KeptGame) -> Result<GameRecord> {
+        GameRecord::of(&self.events(game)?)
+            .with_context(|| format!("{} has no beginning in the journal", game.entry.game))
+    }
+
     /// The events of a game as they were kept.
-    pub(super) fn journaled(&self, game: &KeptGame) -> Result<Vec<JournaledEvent>> {
+    pub(crate) fn journaled(&self, game: &KeptGame) -> Result<Vec<JournaledEvent>> {
         Ok(self
             .journal
             .game_events(LIVE_STREAM, &game.board, &game.entry.game)?)
     }
 
     /// The decoded events of a game with those of its board and clock before and during it.
-    pub(super) fn events_with_board(&self, game: &KeptGame) -> Result<Vec<Event>> {
+    pub(crate) fn events_with_board(&self, game: &KeptGame) -> Result<Vec<Event>> {
         let before = game.before.as_deref();
         Ok(self
             .journal

@@ -6,26 +6,56 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Take};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::CaptureReader;
 use kiebitz_hardware::recorder::recorded_days;
 
-use super::kept::{KeptGame, KeptGames};
+use super::{KeptGame, KeptGames};
 use crate::events::{EventKind, ExplainedEvent};
 use crate::system_time;
 
 /// The recording of a game in the journal.
 #[derive(Debug)]
-pub(super) struct Recorded {
+pub(crate) struct Recorded {
     /// The files, in their order: those of the days of the game, and before them those since the board was connected.
     files: Vec<PathBuf>,
-    pub(super) stretch: Stretch,
+    /// Since when the board was connected.
+    pub(super) connected: Timestamp,
+    pub(crate) stretch: Stretch,
+}
+
+/// Why there is no recording of a game.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unrecorded {
+    #[error("the journal does not say on which port {game} was played")]
+    NoPort { game: String },
+    #[error(
+        "the board was moved from one port to another during {game} ({ports}): replay their recordings in {folder} one by one"
+    )]
+    Moved {
+        game: String,
+        ports: String,
+        folder: String,
+    },
+    #[error(
+        "there is no {file} in {folder}, so {game} cannot be replayed: recording was off, or the file was removed to \
+         keep to the budget"
+    )]
+    Gone {
+        game: String,
+        file: String,
+        folder: String,
+    },
+    #[error(
+        "the recording does not show that {game} began on {board}: was the board named otherwise then, or are bytes missing?"
+    )]
+    NotShown { game: String, board: String },
 }
 
 /// Which part of a recording is a game.
 #[derive(Debug, Clone)]
-pub(super) struct Stretch {
+pub(crate) struct Stretch {
     board: String,
     /// Its id in the journal.
     game: String,
@@ -48,7 +78,7 @@ const RUN_UP: Duration = Duration::from_secs(5);
 
 impl Recorded {
     /// What there is of a game.
-    pub(super) fn of(kept: &KeptGames, game: &KeptGame) -> Result<Self> {
+    pub(crate) fn of(kept: &KeptGames, game: &KeptGame) -> Result<Self> {
         let id = &game.entry.game;
         let (after, next) = kept.neighbours(game)?;
         let events = kept.events(game)?;
@@ -60,30 +90,32 @@ impl Recorded {
             .map_or(Timestamp::from_micros(i64::MAX), |ended| ended + AFTERMATH);
         let connected = kept
             .connections(game, end)?
-            .with_context(|| format!("the journal does not say on which port {id} was played"))?;
+            .ok_or_else(|| Unrecorded::NoPort { game: id.clone() })?;
+        let folder = kept.recordings();
         if connected.ports.len() > 1 {
-            bail!(
-                "the board was moved from one port to another during {id} ({}): replay their recordings in {} one by one",
-                connected.ports.join(", "),
-                kept.recordings().display()
-            );
+            return Err(Unrecorded::Moved {
+                game: id.clone(),
+                ports: connected.ports.join(", "),
+                folder: folder.display().to_string(),
+            }
+            .into());
         }
         let port = connected.ports.first().map(String::as_str).unwrap_or_default();
-        let folder = kept.recordings();
         let zone = system_time::local_zone();
         for day in recorded_days(folder, port, game.entry.started, end, &zone) {
             if day.files.is_empty() {
-                bail!(
-                    "there is no {} in {}, so {id} cannot be replayed: recording was off, or the file was removed to \
-                     keep to the budget",
-                    day.name,
-                    folder.display()
-                );
+                return Err(Unrecorded::Gone {
+                    game: id.clone(),
+                    file: day.name,
+                    folder: folder.display().to_string(),
+                }
+                .into());
             }
         }
         let days = recorded_days(folder, port, connected.since, end, &zone);
         Ok(Self {
             files: days.into_iter().flat_map(|day| day.files).collect(),
+            connected: connected.since,
             stretch: Stretch {
                 board: game.board.clone(),
                 game: id.clone(),
@@ -97,7 +129,7 @@ impl Recorded {
     }
 
     /// Its bytes, file after file.
-    pub(super) fn open(&self) -> Result<BufReader<Chain>> {
+    pub(crate) fn open(&self) -> Result<BufReader<Chain>> {
         let files = self.files.iter().map(|path| {
             let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
             let whole = whole_length(path)?;
@@ -120,13 +152,13 @@ fn whole_length(path: &Path) -> Result<u64> {
 
 /// Files that are read one after the other.
 #[derive(Debug)]
-pub(super) struct Chain {
+pub(crate) struct Chain {
     files: VecDeque<Take<File>>,
 }
 
 impl Chain {
     /// One file, to its end.
-    pub(super) fn one(file: File) -> Self {
+    pub(crate) fn one(file: File) -> Self {
         Self {
             files: VecDeque::from([file.take(u64::MAX)]),
         }
@@ -148,22 +180,22 @@ impl Read for Chain {
 
 impl Stretch {
     /// Whether a step at that time is played at the speed asked for, and not passed over.
-    pub(super) fn shows(&self, at: Timestamp) -> bool {
+    pub(crate) fn shows(&self, at: Timestamp) -> bool {
         at + RUN_UP >= self.started
     }
 
     /// Whether that is the name of its board.
-    pub(super) fn is_of(&self, board: &str) -> bool {
+    pub(crate) fn is_of(&self, board: &str) -> bool {
         self.board == board
     }
 
     /// Whether what is recorded from that time on is of no interest.
-    pub(super) fn is_over(&self, at: Timestamp) -> bool {
+    pub(crate) fn is_over(&self, at: Timestamp) -> bool {
         at > self.until
     }
 
     /// The events that are the game's, under its id in the journal, and those of its board that belong to no game.
-    pub(super) fn select(&mut self, mut said: Vec<ExplainedEvent>) -> Vec<ExplainedEvent> {
+    pub(crate) fn select(&mut self, mut said: Vec<ExplainedEvent>) -> Vec<ExplainedEvent> {
         said.retain_mut(|said| {
             let event = &mut said.event;
             if event.board != self.board {
@@ -199,13 +231,12 @@ impl Stretch {
     }
 
     /// Refuses a recording in which the game was not found.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<(), Unrecorded> {
         if self.replayed_as.is_none() {
-            bail!(
-                "the recording does not show that {} began on {}: was the board named otherwise then, or are bytes missing?",
-                self.game,
-                self.board
-            );
+            return Err(Unrecorded::NotShown {
+                game: self.game.clone(),
+                board: self.board.clone(),
+            });
         }
         Ok(())
     }

@@ -1,0 +1,73 @@
+//! Why somebody does not get what they ask of a past game.
+
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use kiebitz_hardware::capture::CaptureError;
+use serde_json::json;
+
+use crate::kept::Unrecorded;
+
+/// Why a request is not answered.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    /// There is no such game.
+    NoGame,
+    /// The journal has only the end of it.
+    NoBeginning,
+    /// What is looked for makes no sense.
+    Nonsense(&'static str),
+    /// There is no recording of the game.
+    Unrecorded(Unrecorded),
+    /// The recording cannot be read.
+    Damaged(anyhow::Error),
+    /// Anything else; the log has it.
+    Failed(anyhow::Error),
+}
+
+impl From<anyhow::Error> for Refusal {
+    fn from(error: anyhow::Error) -> Self {
+        match error.downcast::<Unrecorded>() {
+            Ok(unrecorded) => Self::Unrecorded(unrecorded),
+            Err(error) if error.chain().any(|cause| cause.is::<CaptureError>()) => Self::Damaged(error),
+            Err(error) => Self::Failed(error),
+        }
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let (status, why, error) = match self {
+            Self::NoGame => (
+                StatusCode::NOT_FOUND,
+                "no_game",
+                "there is no such game in the journal".to_owned(),
+            ),
+            Self::NoBeginning => (
+                StatusCode::NOT_FOUND,
+                "no_beginning",
+                "the game has no beginning in the journal".to_owned(),
+            ),
+            Self::Nonsense(what) => (StatusCode::BAD_REQUEST, "nonsense", what.to_owned()),
+            Self::Unrecorded(why) => {
+                let code = match why {
+                    Unrecorded::NoPort { .. } => "no_port",
+                    Unrecorded::Moved { .. } => "moved",
+                    Unrecorded::Gone { .. } => "gone",
+                    Unrecorded::NotShown { .. } => "not_shown",
+                };
+                (StatusCode::NOT_FOUND, code, why.to_string())
+            }
+            Self::Damaged(error) => (StatusCode::NOT_FOUND, "damaged", format!("{error:#}")),
+            Self::Failed(error) => {
+                tracing::warn!("[desk]: a past game cannot be shown: {error:#}");
+                (StatusCode::SERVICE_UNAVAILABLE, "failed", format!("{error:#}"))
+            }
+        };
+        refused(status, why, &error)
+    }
+}
+
+fn refused(status: StatusCode, why: &str, error: &str) -> Response {
+    (status, Json(json!({ "error": error, "why": why }))).into_response()
+}

@@ -1,0 +1,129 @@
+//! The games that somebody looks for.
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use kiebitz_hardware::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{Refusal, Wanted};
+use crate::events::GameResult;
+use crate::kept::{KeptGame, KeptGames, Listed};
+use crate::system_time::local_zone;
+
+/// What is looked for; nothing: all games.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Search {
+    /// Words that are all in the players' names, the board's name or the game's id.
+    text: String,
+    /// The day on which it began, here.
+    date: String,
+    /// The round's number.
+    round: String,
+    /// Only games with something to look at.
+    notice: Option<Notice>,
+    /// Only games that come after this one in the list.
+    after: Option<String>,
+}
+
+/// What there may be to look at.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Notice {
+    /// There was something to act on.
+    Incidents,
+    /// Its result is not known, or not confirmed.
+    Result,
+}
+
+/// Some of the games that were found, the newest first.
+#[derive(Debug, Serialize)]
+pub(super) struct Found {
+    games: Vec<Listed>,
+    /// The game after which to look further; `None`: these are all.
+    more: Option<String>,
+}
+
+/// So many games are listed at a time.
+const PAGE: usize = 100;
+/// So many games are looked into at a time: each takes a millisecond or so.
+const LOOKED_INTO: usize = 500;
+
+impl Search {
+    /// Looks for games, the newest first.
+    pub(super) fn of(&self, kept: &KeptGames, wanted: &Wanted) -> Result<Found, Refusal> {
+        let words = self.words();
+        let date = match self.date.trim() {
+            "" => None,
+            date => Some(
+                date.parse()
+                    .map_err(|_| Refusal::Nonsense("a date is like 2026-11-21"))?,
+            ),
+        };
+        let round: Option<u32> = match self.round.trim() {
+            "" => None,
+            round => Some(
+                round
+                    .parse()
+                    .map_err(|_| Refusal::Nonsense("a round has a number"))?,
+            ),
+        };
+        let zone = local_zone();
+        let mut found = Found {
+            games: Vec::new(),
+            more: None,
+        };
+        let mut looked_into = 0;
+        for game in self.rest(kept.all()?) {
+            if date.is_some_and(|date| day(game.entry.started, &zone) != Some(date)) {
+                continue;
+            }
+            let id = game.entry.game.clone();
+            looked_into += 1;
+            let listed = Listed::of(&game, &kept.events(&game)?);
+            found.games.extend(listed.filter(|listed| {
+                round.is_none_or(|round| listed.round == Some(round))
+                    && words.iter().all(|word| has(listed, word))
+                    && self.notice.is_none_or(|notice| notice.is_due(listed))
+            }));
+            if found.games.len() >= PAGE || looked_into >= LOOKED_INTO || !wanted.is_wanted() {
+                found.more = Some(id);
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    fn words(&self) -> Vec<String> {
+        self.text.split_whitespace().map(str::to_lowercase).collect()
+    }
+
+    /// The games in which to look, the newest first.
+    fn rest(&self, mut all: Vec<KeptGame>) -> impl Iterator<Item = KeptGame> {
+        let known = self.after.as_ref();
+        let end = known.and_then(|after| all.iter().position(|game| game.entry.game == *after));
+        all.truncate(end.unwrap_or(all.len()));
+        all.into_iter().rev()
+    }
+}
+
+impl Notice {
+    const fn is_due(self, game: &Listed) -> bool {
+        match self {
+            Self::Incidents => game.violations + game.advice > 0,
+            Self::Result => matches!(game.result, GameResult::Unknown) || !game.confirmed,
+        }
+    }
+}
+
+/// Whether a word is in what people know a game by.
+fn has(game: &Listed, word: &str) -> bool {
+    let known = [Some(&game.game), Some(&game.board)];
+    let mut known = known.into_iter().flatten();
+    game.is_of(word) || known.any(|known| known.to_lowercase().contains(word))
+}
+
+fn day(at: Timestamp, zone: &TimeZone) -> Option<Date> {
+    let at = jiff::Timestamp::from_microsecond(at.as_micros()).ok()?;
+    Some(at.to_zoned(zone.clone()).date())
+}
