@@ -5,6 +5,8 @@
 mod capture;
 mod listed;
 mod stretch;
+#[cfg(target_os = "linux")]
+mod watched;
 
 use std::path::{Path, PathBuf};
 

@@ -106,6 +106,7 @@ pub(super) fn routes() -> Router<Arc<Door>> {
         .route("/games/{id}/pgn", get(game_pgn))
         .route("/games/{id}/report", get(report))
         .route("/games/{id}/capture", get(capture))
+        .route("/games/{id}/explain", get(explain))
 }
 
 async fn games(
@@ -210,6 +211,13 @@ async fn capture(State(door): Shared, _guest: Guest, Path(id): Path<String>) -> 
     });
     let capture = read.await?;
     Ok(download(&name, "pcapng", "application/x-pcapng", capture))
+}
+
+async fn explain(State(door): Shared, _guest: Guest, Path(id): Path<String>) -> Result<Response, Refusal> {
+    let read = door.reading.read_game(id, |kept, game, config, wanted| {
+        Ok(kept.watched(game, config, || wanted.is_wanted())?)
+    });
+    Ok(Json(read.await?).into_response())
 }
 
 /// A file to be kept under a game's name.

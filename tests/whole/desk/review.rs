@@ -145,7 +145,7 @@ async fn past_games_are_what_the_commands_of_the_program_say() {
 }
 
 #[tokio::test]
-async fn capture_of_a_game_is_that_of_its_recording() {
+async fn capture_and_explanation_of_a_game_are_those_of_its_recording() {
     let desk = Reviewed::start("explained").await;
     let viewer = desk.viewer().await;
     let game = viewer.json(&format!("games/{MATE}")).await;
@@ -172,13 +172,41 @@ async fn capture_of_a_game_is_that_of_its_recording() {
         }
     }
     assert_eq!(replayed, played);
+
+    let explained = viewer.json(&format!("games/{MATE}/explain")).await;
+    assert_eq!(sans(&explained["readings"]), played);
+    let moments = explained["moments"].as_array().expect("a list");
+    let changes = |ply: u64| -> Vec<&Value> {
+        let of_ply = moments.iter().filter(|moment| moment["ply"] == ply);
+        of_ply
+            .flat_map(|moment| moment["changes"].as_array().expect("a list"))
+            .collect()
+    };
+    let first = game["record"]["moves"][0]["uci"].as_str().expect("a move");
+    let (from, to) = first.split_at(2);
+    assert!(
+        changes(1).contains(&&json!({"square": from, "piece": null})),
+        "{:?}",
+        changes(1)
+    );
+    assert!(
+        changes(1).contains(&&json!({"square": to, "piece": "P"})),
+        "{:?}",
+        changes(1)
+    );
+    assert!(moments.iter().any(|moment| moment["clock"]["running"] == "black"));
+    let first = &explained["readings"][0];
+    assert!(
+        first["grounds"].is_string() && first["others"].is_array(),
+        "{first}"
+    );
 }
 
 #[tokio::test]
 async fn what_cannot_be_had_of_a_past_game_is_refused_with_the_reason() {
     let desk = Reviewed::start("refused").await;
     let stranger = Guest::new(desk.port);
-    let paths = ["", "/pgn", "/report", "/capture"].map(|of| format!("games/{MATE}{of}"));
+    let paths = ["", "/pgn", "/report", "/capture", "/explain"].map(|of| format!("games/{MATE}{of}"));
     for path in paths.iter().map(String::as_str).chain(["games"]) {
         assert_eq!(stranger.refused(path).await.0, 401, "{path}");
     }
@@ -187,6 +215,7 @@ async fn what_cannot_be_had_of_a_past_game_is_refused_with_the_reason() {
         "games/2026-08-05-board-1-7",
         "games/..%2Fjournal.sqlite/pgn",
         "games/%00/capture",
+        "games/x/explain",
         "games/x/report",
     ] {
         assert_eq!(viewer.refused(path).await, (404, "no_game".to_owned()), "{path}");
@@ -199,12 +228,12 @@ async fn what_cannot_be_had_of_a_past_game_is_refused_with_the_reason() {
         .directory
         .join("state/recordings/2026-08-05-ttyACM0.pcapng");
     std::fs::write(&recording, "no capture at all, but long enough to look like one").expect("written");
-    for what in ["capture"] {
+    for what in ["capture", "explain"] {
         let path = format!("games/{MATE}/{what}");
         assert_eq!(viewer.refused(&path).await, (404, "damaged".to_owned()), "{path}");
     }
     std::fs::remove_file(&recording).expect("removed");
-    for what in ["capture"] {
+    for what in ["capture", "explain"] {
         let path = format!("games/{MATE}/{what}");
         assert_eq!(viewer.refused(&path).await, (404, "gone".to_owned()), "{path}");
     }

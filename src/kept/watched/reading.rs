@@ -1,0 +1,163 @@
+//! A ply as it was read: what it rests on, and what else it could have been.
+
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+use serde::Serialize;
+use shakmaty::Square;
+
+use crate::events::{EventKind, ExplainedEvent, SquareChange, rfc3339};
+use crate::tracker::{Caution, Grounds, Ply, Rival, SensorChange};
+
+/// A ply as it was published.
+#[derive(Debug, Serialize)]
+pub(super) struct Reading {
+    ply: u32,
+    san: Option<String>,
+    uci: Option<String>,
+    /// It was taken back or corrected later.
+    withdrawn: bool,
+    inferred: bool,
+    /// When it was published.
+    #[serde(serialize_with = "rfc3339")]
+    at: Timestamp,
+    /// When the mover's piece left its square.
+    #[serde(serialize_with = "rfc3339")]
+    lifted_at: Timestamp,
+    /// Since when the board showed it.
+    #[serde(serialize_with = "rfc3339")]
+    stood_at: Timestamp,
+    /// What decided it; `None`: an arbiter did.
+    grounds: Option<Decided>,
+    /// Of one that stood for long enough: what it could still have been.
+    caution: Option<Doubt>,
+    /// For how long it had stood at least, where that decided it.
+    stood_ms: Option<u64>,
+    /// The changes of squares since the ply before.
+    changes: Vec<SquareChange>,
+    /// The squares that differed from it when it was published.
+    differs: Vec<String>,
+    /// What else was weighed.
+    others: Vec<Other>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Decided {
+    Press,
+    Reply,
+    Stood,
+    OnlyLine,
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Doubt {
+    NothingFollows,
+    MayGoOn,
+    MayBeDrawn,
+    MayCastle,
+}
+
+/// A reading that was not published.
+#[derive(Debug, Serialize)]
+struct Other {
+    /// Its last ply.
+    ply: u32,
+    /// That ply in SAN or UCI; `None`: nothing was played yet.
+    name: Option<String>,
+    /// On how many squares it differed from the board.
+    differs: usize,
+    /// How many plies it would have withdrawn.
+    withdraws: usize,
+    stood_ms: u64,
+}
+
+/// Takes in an event of the game: a ply that is published, or withdrawn.
+pub(super) fn take(readings: &mut Vec<Reading>, said: &ExplainedEvent) {
+    let (from, published) = match &said.event.kind {
+        EventKind::MoveMade(played) | EventKind::MoveAmended { played, .. } => {
+            (played.ply, said.ply.as_deref())
+        }
+        EventKind::MoveRetracted { ply, .. } => (*ply, None),
+        _ => return,
+    };
+    for old in readings.iter_mut().filter(|old| old.ply >= from) {
+        old.withdrawn = true;
+    }
+    readings.extend(published.map(|ply| Reading::of(ply, said.event.ts)));
+}
+
+/// When each ply that stands began: with the first square that was touched for it.
+pub(super) fn begins(readings: &[Reading]) -> Vec<(u32, Timestamp)> {
+    let mut begins: Vec<(u32, Timestamp)> = Vec::new();
+    for reading in readings.iter().filter(|reading| !reading.withdrawn) {
+        let touched = reading.changes.first().map(|change| change.at);
+        let begun = touched.map_or(reading.lifted_at, |touched| touched.min(reading.lifted_at));
+        let before = begins.last().map(|(_, before)| *before);
+        begins.push((reading.ply, before.map_or(begun, |before| begun.max(before))));
+    }
+    begins
+}
+
+impl Reading {
+    fn of(ply: &Ply, at: Timestamp) -> Self {
+        let evidence = &ply.evidence;
+        let (grounds, caution, stood) = match evidence.grounds {
+            None => (None, None, None),
+            Some(Grounds::Press) => (Some(Decided::Press), None, None),
+            Some(Grounds::Reply) => (Some(Decided::Reply), None, None),
+            Some(Grounds::OnlyLine) => (Some(Decided::OnlyLine), None, None),
+            Some(Grounds::Stood(stood, caution)) => (Some(Decided::Stood), Some(doubt(caution)), Some(stood)),
+        };
+        Self {
+            ply: ply.number,
+            san: ply.san.clone(),
+            uci: ply.uci.as_ref().map(ToString::to_string),
+            withdrawn: false,
+            inferred: ply.inferred,
+            at,
+            lifted_at: ply.lifted_at,
+            stood_at: ply.stood_at,
+            grounds,
+            caution,
+            stood_ms: stood.map(millis),
+            changes: evidence.changes.iter().map(change).collect(),
+            differs: evidence.differs.iter().map(Square::to_string).collect(),
+            others: evidence.others.iter().map(Other::of).collect(),
+        }
+    }
+}
+
+impl Other {
+    fn of(rival: &Rival) -> Self {
+        Self {
+            ply: rival.ply,
+            name: rival.name.clone(),
+            differs: rival.differs,
+            withdraws: rival.withdraws,
+            stood_ms: millis(rival.stood),
+        }
+    }
+}
+
+const fn doubt(caution: Caution) -> Doubt {
+    match caution {
+        Caution::NothingFollows => Doubt::NothingFollows,
+        Caution::MayGoOn => Doubt::MayGoOn,
+        Caution::MayBeDrawn => Doubt::MayBeDrawn,
+        Caution::MayCastle => Doubt::MayCastle,
+    }
+}
+
+fn change(change: &SensorChange) -> SquareChange {
+    SquareChange {
+        at: change.at,
+        square: change.square.to_string(),
+        piece: change.after.map(|piece| piece.char().to_string()),
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,20 @@
+use super::*;
+
+fn board(fen: &str) -> Board {
+    Board::from_ascii_board_fen(fen.as_bytes()).expect("a placement")
+}
+
+#[test]
+fn what_changes_is_told_square_by_square() {
+    let (before, after) = (board("8/8/8/8/8/8/4P3/8"), board("8/8/8/8/4P3/8/8/8"));
+    let change = |square: &str, piece| Change {
+        square: square.to_owned(),
+        piece,
+    };
+    assert_eq!(
+        changes(Some(&before), &after),
+        [change("e2", None), change("e4", Some('P'))]
+    );
+    assert_eq!(changes(Some(&after), &after), []);
+    assert_eq!(changes(None, &after), [], "nothing was known before");
+}
