@@ -16,8 +16,9 @@ macro_rules! assets {
 }
 
 /// Everything that the page is made of beside its index, by its path.
-const ASSETS: [(&str, &[u8]); 21] = assets![
+const ASSETS: [(&str, &[u8]); 28] = assets![
     "alarm.js",
+    "archive.js",
     "board.js",
     "correct.js",
     "deed.js",
@@ -25,8 +26,11 @@ const ASSETS: [(&str, &[u8]); 21] = assets![
     "diagram.js",
     "english.js",
     "evidence.js",
+    "explain.js",
     "game.js",
+    "games.js",
     "german.js",
+    "incidents.js",
     "judge.js",
     "lines.js",
     "list.js",
@@ -34,9 +38,12 @@ const ASSETS: [(&str, &[u8]); 21] = assets![
     "moves.js",
     "past.js",
     "position.js",
+    "review.js",
     "room.js",
+    "sensors.js",
     "session.js",
     "source.js",
+    "versions.js",
     "words.js",
 ];
 

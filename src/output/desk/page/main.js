@@ -3,6 +3,7 @@
 import * as clock from "/page/clock.js";
 import { button, make, say } from "/page/dom.js";
 import { Alarms } from "./alarm.js";
+import { Archive } from "./archive.js";
 import { Board } from "./board.js";
 import { Memory, isPlaying, lines } from "./lines.js";
 import { List, address } from "./list.js";
@@ -45,6 +46,7 @@ class Desk {
       },
     });
     this.room = new Room();
+    this.archive = new Archive((text) => say(said, text), () => leave(words.login.over));
     this.board = new Board(session, this.source, { say: (text) => say(said, text), back: () => (location.hash = "#/") });
     this.alarms = new Alarms(alarm, (line) => (location.hash = address(line.board, line.incident)));
     this.opened = null;
@@ -54,6 +56,7 @@ class Desk {
     this.summary = make("p", "facts");
     // Where a board takes all the room, this says what else there is.
     this.others = make("a", "others-to-do", { href: "#/" });
+    this.past = make("a", "to-past");
     this.element = make("div", "desk");
   }
 
@@ -64,12 +67,13 @@ class Desk {
       leave();
     });
     const who = make("p", "facts", {}, `${user} · ${words.roles[role] ?? role}`);
-    const tools = make("div", "tools", {}, this.alarms.sound, this.alarms.settings, out);
+    const tools = make("div", "tools", {}, this.past, this.alarms.sound, this.alarms.settings, out);
     const about = make("div", "about", {}, this.summary, who);
     head.replaceChildren(make("div", "", {}, make("h1", "", {}, words.title), about), this.others, tools);
     this.element.append(this.list.element, make("div", "side-of", {}, this.lost, this.board.element, this.room.element));
-    main.replaceChildren(this.waiting, this.element, this.keys, this.alarms.dialog);
+    main.replaceChildren(this.waiting, this.element, this.archive.element, this.keys, this.alarms.dialog);
     this.element.hidden = true;
+    this.look();
     this.source.troubled = () => this.drawState();
     this.source.start();
     this.timer = setInterval(() => this.drawList(), LOOK);
@@ -80,16 +84,17 @@ class Desk {
 
   stop() {
     this.source.stop();
+    this.archive.review.close();
     clearInterval(this.timer);
     this.isOver = true;
     say(state, "");
-    document.body.classList.remove("stale", "one");
+    document.body.classList.remove("stale", "one", "past");
   }
 
   /** A board has changed; null: which there are. */
   changed(board) {
     this.waiting.hidden = true;
-    this.element.hidden = false;
+    this.element.hidden = this.archive.isOn;
     const { boards } = this.source;
     if (board === null) this.room.update(boards, this.opened);
     else this.room.change(boards.get(board), this.opened);
@@ -142,8 +147,22 @@ class Desk {
     this.drawList();
   }
 
+  /** Shows past games where the address names them; returns whether it does. */
+  look() {
+    const isPast = this.archive.go();
+    document.body.classList.toggle("past", isPast);
+    this.element.hidden = isPast || !this.source.isReady;
+    this.waiting.hidden = isPast || this.source.isReady;
+    say(this.keys, isPast ? words.review.keys : words.keys);
+    say(this.past, isPast ? words.review.toDesk : words.review.title);
+    this.past.href = isPast ? "#/" : "#/games";
+    return isPast;
+  }
+
   /** Another place of the page. */
   go() {
+    const wasPast = this.archive.isOn;
+    const isPast = this.look();
     if (!this.source.isReady) return;
     const before = this.opened;
     this.drawBoard();
@@ -153,7 +172,8 @@ class Desk {
       scrollTo(0, 0);
       this.board.diagram.fit();
       this.board.title.focus({ preventScroll: true });
-    } else if (this.opened === null && before !== null) this.list.focus(before);
+    } else if (this.opened === null && before !== null && !isPast) this.list.focus(before);
+    else if (wasPast && !isPast && this.opened === null) this.list.title.focus({ preventScroll: true });
   }
 
   drawState() {
@@ -173,6 +193,7 @@ class Desk {
 
   /** Takes a key; returns whether it meant something. */
   press(name) {
+    if (this.archive.isOn) return this.archive.press(name);
     const isStep = { j: 1, k: -1 }[name];
     if (isStep) {
       this.list.step(isStep);
@@ -195,7 +216,7 @@ let desk = null;
 function enter(session) {
   desk = new Desk(session);
   desk.start();
-  desk.list.title.focus({ preventScroll: true });
+  if (!desk.archive.isOn) desk.list.title.focus({ preventScroll: true });
 }
 
 /** The session is over: the form, with what is to be said. */

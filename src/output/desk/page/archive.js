@@ -1,0 +1,80 @@
+// Past games: the list of them, or one opened.
+
+import { make } from "/page/dom.js";
+import { Games } from "./games.js";
+import { Review } from "./review.js";
+import { ask } from "./session.js";
+import { words } from "./words.js";
+
+/** A recording of a long day takes a while to be played back. */
+const PATIENCE = 120000;
+
+/** What the address names of past games: `game` is null for the list; null: it names nothing of them. */
+export function place() {
+  if (/^#\/games\/?$/.test(location.hash)) return { game: null };
+  const [, game] = /^#\/game\/([^/]+)$/.exec(location.hash) ?? [];
+  if (game === undefined) return null;
+  try {
+    return { game: decodeURIComponent(game) };
+  } catch {
+    return { game };
+  }
+}
+
+export class Archive {
+  /** `say` is read aloud; `left` is called when the session is over. */
+  constructor(say, left) {
+    this.left = left;
+    const look = (address, asked) => this.look(address, asked);
+    this.games = new Games(look);
+    this.review = new Review(look, say);
+    this.element = make("div", "archive", { hidden: "" }, this.games.element, this.review.element);
+    this.isOn = false;
+  }
+
+  /** Asks the server; returns {ok, answer}, or null where nobody waits for it any more: `asked` was aborted. */
+  async look(address, asked) {
+    let isLate = false;
+    const late = setTimeout(() => {
+      isLate = true;
+      asked.abort();
+    }, PATIENCE);
+    try {
+      const response = await ask(address, { signal: asked.signal });
+      if (response.status === 401) this.left();
+      const answer = await response.json().catch(() => ({}));
+      return { ok: response.ok, answer };
+    } catch {
+      const isOver = asked.signal.aborted && !isLate;
+      return isOver ? null : { ok: false, answer: { why: "silent", error: words.login.silent } };
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  /** Shows what the address names. Returns whether that is something of past games. */
+  go() {
+    const named = place();
+    const before = this.isOn ? this.review.id : undefined;
+    this.isOn = named !== null;
+    this.element.hidden = !this.isOn;
+    this.games.element.hidden = named?.game !== null;
+    this.review.element.hidden = !named?.game;
+    if (!this.isOn) {
+      this.review.close();
+      return false;
+    }
+    if (named.game === null) {
+      this.review.close();
+      this.games.open(before ?? null);
+    } else if (named.game !== this.review.id) this.review.open(named.game);
+    return true;
+  }
+
+  /** Takes a key; returns whether it meant something. */
+  press(name) {
+    if (this.review.id !== null) return this.review.press(name);
+    if (name === "Escape") location.hash = "#/";
+    return name === "Escape" || this.games.press(name);
+  }
+}

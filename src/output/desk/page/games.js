@@ -1,0 +1,152 @@
+// The list of past games, the newest first, to be searched.
+
+import { button, make, mark, say } from "/page/dom.js";
+import { field } from "./deed.js";
+import { fill, language, result, time, words } from "./words.js";
+
+/** Who types goes on typing. */
+const PAUSE = 250;
+
+/** The address of a past game on the page, or, with `of`, of what the server has of it. */
+export function gameAddress(game, of = null) {
+  const id = encodeURIComponent(game);
+  return of === null ? `#/game/${id}` : `/games/${id}${of && `/${of}`}`;
+}
+
+function day(at) {
+  return new Date(at).toLocaleDateString(language, { weekday: "long", day: "numeric", month: "long", year: "numeric" });
+}
+
+/** How a game ended, in words. */
+export function outcome({ result: how, reason, confirmed }) {
+  if (!reason) return words.review.playing;
+  const text = [result(how), words.reasons[reason] ?? reason].filter(Boolean).join(" · ");
+  return how !== "*" && !confirmed ? `${text} (${words.past.notConfirmed})` : text;
+}
+
+/** What there is to be seen about a game: [class, words]. */
+function notices({ violations, advice, hints, result: how, confirmed, reason }) {
+  const counted = [
+    ["bad", violations, words.review.violations],
+    ["warn", advice, words.review.advice],
+    ["", hints, words.review.hints],
+  ];
+  const found = counted.filter(([, n]) => n > 0).map(([tone, n, text]) => [tone, fill(text, { n })]);
+  if (reason && (how === "*" || !confirmed)) found.push(["doubt", words.review.resultOpen]);
+  return found;
+}
+
+function row(game) {
+  const { game: id, board, table, round, white, black, started, plies } = game;
+  const players = `${white ?? words.nobody} – ${black ?? words.nobody}`;
+  const where = [round && fill(words.review.round, { round }), table && `${words.table} ${table}`, board].filter(Boolean).join(" · ");
+  const chips = notices(game).map(([tone, text]) => make("span", `chip ${tone}`, {}, text));
+  const link = make(
+    "a",
+    "past-game",
+    { href: gameAddress(id), "data-game": id },
+    make("span", "times", {}, time(started).slice(0, 5)),
+    make("b", "players-of", {}, players),
+    make("span", "outcome", {}, outcome(game)),
+    make("span", "where", {}, where),
+    make("span", "where", {}, fill(words.review.moves, { n: Math.ceil(plies / 2) })),
+    make("span", "health", {}, ...chips),
+  );
+  return make("li", "", {}, link);
+}
+
+export class Games {
+  /** `look` asks the server. */
+  constructor(look) {
+    this.look = look;
+    const plain = { autocomplete: "off" };
+    this.text = make("input", "", { ...plain, type: "search", name: "text", spellcheck: "false" });
+    this.date = make("input", "", { ...plain, type: "date", name: "date" });
+    this.round = make("input", "", { ...plain, type: "number", name: "round", min: "1", max: "999", inputmode: "numeric" });
+    const choices = Object.entries(words.review.notices).map(([value, text]) => make("option", "", { value }, text));
+    this.notice = make("select", "", { name: "notice" }, ...choices);
+    const fields = [this.text, this.date, this.round, this.notice];
+    const named = fields.map((one) => field(words.review.fields[one.name], one));
+    this.form = make("form", "search", { role: "search", "aria-label": words.review.search }, ...named);
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.start();
+    });
+    this.form.addEventListener("input", () => {
+      clearTimeout(this.soon);
+      this.soon = setTimeout(() => this.start(), PAUSE);
+    });
+    this.title = make("h2", "", { tabindex: "-1", id: "games" }, words.review.title);
+    this.count = make("p", "quiet", { role: "status" });
+    this.list = make("div", "days");
+    this.more = button("", words.review.older, words.review.older, () => this.goOn());
+    this.more.hidden = true;
+    this.element = make("section", "games", { "aria-labelledby": "games" }, this.title, this.form, this.count, this.list, this.more);
+  }
+
+  /** Shows the list as it is now; `from` is the game that was looked at. */
+  async open(from) {
+    this.title.focus({ preventScroll: true });
+    await this.start();
+    const link = [...this.list.querySelectorAll("a")].find((one) => one.dataset.game === from);
+    link?.focus();
+  }
+
+  async start() {
+    clearTimeout(this.soon);
+    this.shown = 0;
+    this.day = null;
+    await this.fetch(null);
+  }
+
+  async goOn() {
+    const last = this.list.querySelectorAll("a").length;
+    await this.fetch(this.after);
+    this.list.querySelectorAll("a")[last]?.focus();
+  }
+
+  async fetch(after) {
+    this.asked?.abort();
+    const asked = (this.asked = new AbortController());
+    const query = new URLSearchParams();
+    for (const one of [this.text, this.date, this.round, this.notice]) if (one.value) query.set(one.name, one.value);
+    if (after) query.set("after", after);
+    mark(this.list, "aria-busy", "true");
+    const told = await this.look(`/games?${query}`, asked);
+    if (!told || asked !== this.asked) return;
+    mark(this.list, "aria-busy", null);
+    if (!after) this.list.replaceChildren();
+    if (!told.ok) {
+      this.more.hidden = true;
+      say(this.count, fill(words.review.failed, { error: told.answer.error ?? "" }));
+      return;
+    }
+    const { games, more } = told.answer;
+    for (const game of games) this.add(game);
+    this.shown += games.length;
+    this.after = more;
+    this.more.hidden = !more;
+    const counted = this.shown === 1 ? words.review.one : fill(words.review.count, { n: this.shown });
+    say(this.count, more ? fill(words.review.countMore, { n: this.shown }) : this.shown ? counted : words.review.none);
+  }
+
+  add(game) {
+    const heading = day(game.started);
+    if (this.day !== heading) {
+      this.day = heading;
+      this.games = make("ol", "past-games", { "aria-label": heading });
+      this.list.append(make("h3", "", {}, heading), this.games);
+    }
+    this.games.append(row(game));
+  }
+
+  /** Takes a key; returns whether it meant something. */
+  press(name) {
+    const by = { ArrowDown: 1, ArrowUp: -1, j: 1, k: -1 }[name];
+    const links = [...this.list.querySelectorAll("a")];
+    if (!by || !links.length) return false;
+    const at = links.indexOf(document.activeElement);
+    links[at < 0 ? 0 : Math.max(0, Math.min(links.length - 1, at + by))].focus();
+    return true;
+  }
+}

@@ -1,0 +1,79 @@
+// What was corrected, taken back and entered in a past game: when, and by whom.
+
+import { make } from "/page/dom.js";
+import { closing, fill, move, numberOf, result, shownTime, time, words } from "./words.js";
+
+/** A ply that was withdrawn, or took the place of one. */
+function name(game, { ply, san, uci }) {
+  return `${numberOf(game, ply)} ${san ? move(san) : uci ?? "–"}`;
+}
+
+function correction(game, { ts, withdrawn, played, reason }) {
+  const why = words.review.corrections[reason] ?? reason;
+  const gone = withdrawn.map((one) => name(game, one)).join(" ");
+  const values = { gone, played: played ? name(game, played) : "", why };
+  const text = fill(played ? (gone ? words.review.replaced : words.review.added) : words.review.withdrawn, values);
+  return { at: ts, by: null, text };
+}
+
+/** What somebody filled in, as far as people read it. */
+function details(given, action) {
+  if (action === "set_players") {
+    const { white, black } = given ?? {};
+    return `${white ?? words.nobody} – ${black ?? words.nobody}`;
+  }
+  const all = Object.entries(given ?? {}).filter(([field]) => !["game", "incident"].includes(field));
+  const shown = all.map(([field, value]) => {
+    if (field === "color" || field === "white") return words[value] ?? words.deeds[value] ?? value;
+    if (field === "kind") return words.claims[value] ?? value;
+    if (field === "counts") return value ? words.past.counts : words.past.countsNot;
+    if (field === "result") return result(value) || "*";
+    if (field === "reason") return words.reasons[value] ?? value;
+    if (Array.isArray(value)) return value.join(" ");
+    return ["string", "number"].includes(typeof value) ? String(value) : "";
+  });
+  return shown.filter(Boolean).join(", ");
+}
+
+function amendment({ what, ts, by, action, arguments: given, error, note }) {
+  // What the game became by a command is what the command asked for.
+  if (what !== "command") return null;
+  const text = [words.review.actions[action] ?? action, details(given, action)].filter(Boolean).join(": ");
+  const answer = error ? fill(words.deeds.failed, { error }) : note ?? "";
+  return { at: ts, by, text: answer ? `${text} (${answer})` : text };
+}
+
+function note({ what, ts, by, changes, reason, by_ms: ms }) {
+  const text = words.review.notes[what === "gap" ? `gap_${by}` : what] ?? what;
+  return { at: ts, by: null, text: fill(text, { n: changes, reason, time: shownTime(Math.abs(ms ?? 0)) }) };
+}
+
+/** All of it, the oldest first. */
+function known({ record, corrections, amendments, notes, incidents, decided_by: decidedBy }) {
+  const found = corrections.map((one) => correction(record, one));
+  found.push(...amendments.map(amendment).filter(Boolean), ...notes.map(note));
+  for (const { kind, closed } of incidents) {
+    for (const one of closed.filter(({ by }) => by === "arbiter")) {
+      const how = closing(one);
+      found.push({ at: one.ts, by: null, text: fill(words.past.incident, { kind: words.kinds[kind] ?? kind, how }) });
+    }
+  }
+  if (record.ended) {
+    const reason = words.reasons[record.reason] ?? record.reason ?? "";
+    const by = words.past.by[record.by] ?? record.by ?? "";
+    const text = fill(words.past.result, { result: result(record.result) || "*", reason, by });
+    found.push({ at: record.ended, by: decidedBy, text: `${text}, ${record.confirmed ? words.past.confirmed : words.past.notConfirmed}` });
+  }
+  return found.sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
+}
+
+export class Versions {
+  constructor(told) {
+    const rows = known(told).map(({ at, by, text }) => {
+      const when = make("span", "times", {}, [time(at), by].filter(Boolean).join(" · "));
+      return make("li", "", {}, when, make("span", "", {}, text));
+    });
+    const list = rows.length ? make("ol", "versions", {}, ...rows) : make("p", "quiet", {}, words.past.none);
+    this.element = make("section", "part versions-of", {}, make("h3", "", {}, words.review.versions), list);
+  }
+}
