@@ -4,7 +4,7 @@ mod review;
 
 use core::time::Duration;
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::io::{BufRead, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -338,21 +338,28 @@ fn two_arbiters_judge_an_illegal_move_in_a_browser() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let (folder, port) = (directory.path(), free_port());
     configure(folder, port);
-    let daemon = Program::start(folder, &["run", "--config", "kiebitz.toml"]);
+    let mut daemon = Program::start(folder, &["run", "--config", "kiebitz.toml"]);
     // They think fast, and rest for long after the game: the arbiters stand at the board meanwhile.
     let emulate = [
         "emulate", "--boards", "2", "--hands", "blitz", "--pgn", "game.pgn", "--speed", "0.25", "--links",
         "links",
     ];
     let players = Program::start(folder, &emulate);
-    let judged = Command::new("node")
+    let mut script = Command::new("node")
         .args(["judge.mjs", &format!("http://127.0.0.1:{port}/")])
         .args(["meier", "rook-on-a1"])
         .arg(folder.join("profile"))
         .current_dir(scripts())
         .stdin(Stdio::null())
-        .status()
+        .stdout(Stdio::piped())
+        .spawn()
         .expect("node: install it, or let tests/run do so");
+    for said in BufReader::new(script.stdout.take().expect("a pipe")).lines() {
+        assert_eq!(said.expect("text"), "restart");
+        drop(daemon);
+        daemon = Program::start(folder, &["run", "--config", "kiebitz.toml"]);
+    }
+    let judged = script.wait().expect("it ends");
     let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
     assert!(judged.success(), "what the script says is above\n{log}");
     drop(players);

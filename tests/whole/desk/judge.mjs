@@ -3,8 +3,9 @@
 //
 //   node judge.mjs ADDRESS USER PASSWORD [PROFILE]
 //
-// The desk at ADDRESS has, sooner or later, an open illegal move, in a game of two moves and more. It uses what is
-// among the wall's scripts: line.mjs, viewer.mjs, playwright-core and axe-core.
+// Whoever runs it kills kiebitz and starts it again when it prints "restart". The desk at ADDRESS has, sooner or later, an
+// open illegal move, in a game of two moves and more. It uses what is among the wall's scripts: line.mjs, viewer.mjs,
+// playwright-core and axe-core.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -241,6 +242,23 @@ async function saysWhenStale(context) {
   wire.close();
 }
 
+/** kiebitz is killed and started again: who was there logs in again, and nothing that was decided is lost. */
+async function outlivesRestart(arbiter, second) {
+  const { page } = arbiter;
+  await page.evaluate(() => {
+    location.hash = location.hash.replace(/\/incident.*/, "");
+  });
+  const before = await arbiter.moves();
+  console.log("restart");
+  for (const one of [arbiter, second]) await until("the form", 60, () => one.page.locator(".login").isVisible());
+  assert.match(await arbiter.text(".login .answer"), /session is over/);
+  await arbiter.logIn(user, password);
+  await until("the game again", 20, async () => (await arbiter.moves()).slice(0, before.length).join() === before.join());
+  await until("the note again", 20, async () => (await arbiter.text(".versions-of")).includes("<b>Both</b> were told."));
+  await second.page.reload();
+  await until("for both", 20, async () => (await second.moves()).slice(0, before.length).join() === before.join());
+}
+
 async function leaves(arbiter) {
   const { page, viewer } = arbiter;
   await page.keyboard.press("Escape");
@@ -271,6 +289,7 @@ try {
   await looksElsewhere(context);
   for (const one of [arbiter, second]) one.viewer.forgive(true);
   await saysWhenStale(context);
+  await outlivesRestart(arbiter, second);
   await second.viewer.close();
   await leaves(arbiter);
   await arbiter.viewer.close();
