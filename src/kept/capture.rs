@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::{CaptureReader, CaptureWriter, Content, Interface};
 
-use super::Recorded;
+use super::{Recorded, Unrecorded};
 
 impl Recorded {
     /// The capture that gives the game when it is replayed: all of the port from when it was opened before the game, because
@@ -34,7 +34,10 @@ impl Recorded {
             };
             writer.write(&packet)?;
             if writer.get_ref().len() > most {
-                bail!("it has more than {} MiB", most >> 20);
+                return Err(Unrecorded::TooLarge {
+                    mebibytes: most >> 20,
+                }
+                .into());
             }
             check(&is_wanted)?;
         }

@@ -51,6 +51,8 @@ pub(crate) enum Unrecorded {
         "the recording does not show that {game} began on {board}: was the board named otherwise then, or are bytes missing?"
     )]
     NotShown { game: String, board: String },
+    #[error("its recording has more than {mebibytes} MiB: take it from the recordings on kiebitz's computer")]
+    TooLarge { mebibytes: usize },
 }
 
 /// Which part of a recording is a game.

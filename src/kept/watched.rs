@@ -20,15 +20,13 @@ use reading::Reading;
 /// A game as it was watched.
 #[derive(Debug, Serialize)]
 pub(crate) struct Watched {
-    /// What the sensors showed before the first moment, as the first field of a FEN; `None`: nothing was known.
+    /// What the sensors showed before the first change, as the first field of a FEN; `None`: nobody knows.
     placement: Option<String>,
     moments: Vec<Moment>,
     /// The plies as they were published, in that order, with those that were withdrawn.
     readings: Vec<Reading>,
     /// There were more moments than are kept.
     cut: bool,
-    /// Why the recording cannot be read any further.
-    broken: Option<String>,
 }
 
 /// What was reported at one time.
@@ -77,32 +75,26 @@ impl KeptGames {
         is_wanted: impl Fn() -> bool,
     ) -> Result<Watched> {
         let recorded = Recorded::of(self, game)?;
-        let names = self.names(game, config)?;
+        let names = self.names(game, config);
         let commands = self.commands(game, recorded.connected)?;
         let replay = Replay::new(recorded.open()?, LIVE_STREAM)?;
         let mut replay = replay.named(names).with_commands(&commands);
         let mut watching = Watching::new(recorded.stretch);
         while let Some(at) = replay.next_at().filter(|at| !watching.is_over(*at)) {
             super::capture::check(&is_wanted)?;
-            match replay.step() {
-                Ok(said) => watching.take(at, said, replay.hall().board(&game.board)),
-                Err(error) => {
-                    watching.watched.broken = Some(format!("{error:#}"));
-                    break;
-                }
-            }
+            let said = replay.step()?;
+            watching.take(at, said, replay.hall().board(&game.board));
         }
         watching.end()
     }
 
     /// What boards were called and what was played on them when a game began, as far as the journal has it; else by `config`.
-    fn names(&self, game: &KeptGame, config: &Config) -> Result<Names> {
-        let runs = self.journal.all_runs()?;
+    fn names(&self, game: &KeptGame, config: &Config) -> Names {
+        // What the table says of them may be damaged: that alone is no reason to show nothing.
+        let runs = self.journal.all_runs().unwrap_or_default();
         let then = runs.iter().rfind(|run| run.began <= game.entry.started);
         let then = then.and_then(|run| Config::parse("journal".as_ref(), &run.config).ok());
-        Ok(Names::RecordedAs(Box::new(
-            then.unwrap_or_else(|| config.clone()),
-        )))
+        Names::RecordedAs(Box::new(then.unwrap_or_else(|| config.clone())))
     }
 
     /// What people entered at the game's board from `since` on.
@@ -141,7 +133,6 @@ impl Watching {
                 moments: Vec::new(),
                 readings: Vec::new(),
                 cut: false,
-                broken: None,
             },
         }
     }
@@ -167,7 +158,7 @@ impl Watching {
             return;
         }
         let watched = &mut self.watched;
-        if watched.moments.is_empty() && watched.placement.is_none() {
+        if watched.placement.is_none() {
             watched.placement = before.map(|before| before.board_fen().to_string());
         }
         let line = said.iter().find_map(|said| line_news(&said.event.kind));
@@ -186,10 +177,7 @@ impl Watching {
     }
 
     fn end(mut self) -> Result<Watched> {
-        // What broke off may not have come to the game.
-        if self.watched.broken.is_none() {
-            self.stretch.check()?;
-        }
+        self.stretch.check()?;
         let begins = reading::begins(&self.watched.readings);
         for moment in &mut self.watched.moments {
             let begun = begins.iter().rfind(|(_, begun)| *begun <= moment.at);

@@ -161,3 +161,65 @@ fn change(change: &SensorChange) -> SquareChange {
 fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::CorrectionReason;
+    use crate::events::record::tests::event;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_micros(second * 1_000_000)
+    }
+
+    /// A ply for which a square was touched before its piece was lifted, or not.
+    fn reading(ply: u32, touched: Option<i64>, lifted: i64) -> Reading {
+        let change = |second| SquareChange {
+            at: at(second),
+            square: "e2".to_owned(),
+            piece: None,
+        };
+        Reading {
+            ply,
+            san: None,
+            uci: None,
+            withdrawn: false,
+            inferred: false,
+            at: at(lifted + 2),
+            lifted_at: at(lifted),
+            stood_at: at(lifted + 1),
+            grounds: None,
+            caution: None,
+            stood_ms: None,
+            changes: touched.map(change).into_iter().collect(),
+            differs: Vec::new(),
+            others: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_ply_begins_with_the_first_square_touched_for_it() {
+        let mut readings = vec![
+            reading(1, Some(10), 12),
+            reading(2, None, 20),
+            // What was found out later does not begin before what came before it.
+            reading(3, Some(15), 16),
+        ];
+        assert_eq!(begins(&readings), [(1, at(10)), (2, at(20)), (3, at(20))]);
+        readings[1].withdrawn = true;
+        assert_eq!(begins(&readings), [(1, at(10)), (3, at(15))]);
+    }
+
+    #[test]
+    fn what_is_taken_back_is_kept_as_withdrawn() {
+        let mut readings = vec![reading(1, None, 1), reading(2, None, 2), reading(3, None, 3)];
+        let reason = CorrectionReason::Takeback;
+        let said = ExplainedEvent {
+            event: event(9, EventKind::MoveRetracted { ply: 2, reason }),
+            ply: None,
+        };
+        take(&mut readings, &said);
+        let withdrawn: Vec<bool> = readings.iter().map(|reading| reading.withdrawn).collect();
+        assert_eq!(withdrawn, [false, true, true]);
+    }
+}

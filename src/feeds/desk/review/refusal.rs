@@ -55,6 +55,7 @@ impl IntoResponse for Refusal {
                     Unrecorded::Moved { .. } => "moved",
                     Unrecorded::Gone { .. } => "gone",
                     Unrecorded::NotShown { .. } => "not_shown",
+                    Unrecorded::TooLarge { .. } => "too_large",
                 };
                 (StatusCode::NOT_FOUND, code, why.to_string())
             }

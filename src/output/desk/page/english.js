@@ -368,7 +368,6 @@ export const ENGLISH = {
     sensorsBefore: "Before the first move",
     noMoments: "Nothing was reported.",
     cut: "There was more than can be shown here.",
-    broken: "The recording can only be read up to here: {error}",
     many: "{n} squares at once",
     clock: "Clock: White {white}, Black {black}, {runs}",
     clockNone: "no reading of the clock",

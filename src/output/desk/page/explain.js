@@ -54,7 +54,8 @@ export class Explanation {
     this.state = make("p", "quiet", {}, words.review.reading);
     this.sentence = make("p", "");
     this.margin = make("p", "ahead");
-    this.table = make("div", "weighed");
+    const region = { role: "region", "aria-label": words.review.why.weighed, tabindex: "0" };
+    this.table = make("div", "weighed", region);
     this.changes = make("p", "small");
     this.element = make("section", "part explained", {}, this.heading, this.state, this.sentence, this.margin, this.table, this.changes);
     this.readings = new Map();

@@ -368,7 +368,6 @@ export const GERMAN = {
     sensorsBefore: "Vor dem ersten Zug",
     noMoments: "Es wurde nichts gemeldet.",
     cut: "Es war mehr, als hier gezeigt werden kann.",
-    broken: "Die Aufzeichnung ist nur bis hierher lesbar: {error}",
     many: "{n} Felder auf einmal",
     clock: "Uhr: Weiß {white}, Schwarz {black}, {runs}",
     clockNone: "keine Anzeige der Uhr",

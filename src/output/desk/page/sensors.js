@@ -63,8 +63,7 @@ export class Sensors {
   /** Takes in what the recording gives; where there is none, `why`. */
   watch(watched, why) {
     this.moments = watched ? follow(watched) : [];
-    const cut = watched?.cut ? words.review.cut : watched?.broken ? fill(words.review.broken, { error: watched.broken }) : "";
-    this.why = why ?? cut;
+    this.why = why ?? (watched?.cut ? words.review.cut : "");
     this.isWatched = Boolean(watched);
     this.shown = undefined;
   }

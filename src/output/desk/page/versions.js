@@ -3,15 +3,20 @@
 import { make } from "/page/dom.js";
 import { closing, fill, move, numberOf, result, shownTime, time, words } from "./words.js";
 
-/** A ply that was withdrawn, or took the place of one. */
-function name(game, { ply, san, uci }) {
-  return `${numberOf(game, ply)} ${san ? move(san) : uci ?? "–"}`;
+/** Plies that follow one another: "3... a6 4. Ba4 Nf6". */
+function line(game, plies) {
+  const named = plies.map(({ ply, san, uci }, at) => {
+    const number = numberOf(game, ply);
+    const text = san ? move(san) : uci ?? "–";
+    return at > 0 && number.endsWith("..") ? text : `${number} ${text}`;
+  });
+  return named.join(" ");
 }
 
 function correction(game, { ts, withdrawn, played, reason }) {
   const why = words.review.corrections[reason] ?? reason;
-  const gone = withdrawn.map((one) => name(game, one)).join(" ");
-  const values = { gone, played: played ? name(game, played) : "", why };
+  const gone = line(game, withdrawn);
+  const values = { gone, played: played ? line(game, [played]) : "", why };
   const text = fill(played ? (gone ? words.review.replaced : words.review.added) : words.review.withdrawn, values);
   return { at: ts, by: null, text };
 }
@@ -22,7 +27,7 @@ function details(given, action) {
     const { white, black } = given ?? {};
     return `${white ?? words.nobody} – ${black ?? words.nobody}`;
   }
-  const all = Object.entries(given ?? {}).filter(([field]) => !["game", "incident"].includes(field));
+  const all = Object.entries(given ?? {}).filter(([field]) => !["game", "incident", "from"].includes(field));
   const shown = all.map(([field, value]) => {
     if (field === "color" || field === "white") return words[value] ?? words.deeds[value] ?? value;
     if (field === "kind") return words.claims[value] ?? value;
