@@ -1,7 +1,7 @@
 //! Past games at the desk: what it gives of them is what the commands of the program give.
 
 use std::io::Write as _;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use kiebitz::replay::Replay;
 use serde_json::Value;
@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::{Guest, json, sent, user};
 use crate::games::{GAP, Kept, MATE, recorded};
 use crate::mosquitto::free_port;
+use crate::npm::scripts;
 use crate::spectators::Program;
 use core::time::Duration;
 
@@ -227,15 +228,43 @@ async fn what_cannot_be_had_of_a_past_game_is_refused_with_the_reason() {
         .kept
         .directory
         .join("state/recordings/2026-08-05-ttyACM0.pcapng");
-    std::fs::write(&recording, "no capture at all, but long enough to look like one").expect("written");
-    for what in ["capture", "explain"] {
-        let path = format!("games/{MATE}/{what}");
-        assert_eq!(viewer.refused(&path).await, (404, "damaged".to_owned()), "{path}");
+    let whole = std::fs::read(&recording).expect("a recording");
+    let mut holed = whole.clone();
+    holed[whole.len() / 2..][..64].fill(0xff);
+    for damaged in [
+        b"no capture at all, but long enough to look like one".to_vec(),
+        holed,
+    ] {
+        std::fs::write(&recording, damaged).expect("written");
+        for what in ["capture", "explain"] {
+            let path = format!("games/{MATE}/{what}");
+            assert_eq!(viewer.refused(&path).await, (404, "damaged".to_owned()), "{path}");
+        }
     }
+    // What a power failure leaves is read up to there.
+    std::fs::write(&recording, &whole[..whole.len() - 7]).expect("written");
+    let path = format!("games/{MATE}/explain");
+    assert_eq!(sent(viewer.get(&path)).await.status(), 200);
     std::fs::remove_file(&recording).expect("removed");
     for what in ["capture", "explain"] {
         let path = format!("games/{MATE}/{what}");
         assert_eq!(viewer.refused(&path).await, (404, "gone".to_owned()), "{path}");
     }
     assert_eq!(sent(viewer.get(&format!("games/{MATE}/pgn"))).await.status(), 200);
+}
+
+/// Somebody who may only look on goes through a game in a browser.
+#[tokio::test]
+async fn a_past_game_is_looked_through_in_a_browser() {
+    let desk = Reviewed::start("browser").await;
+    let looked = Command::new("node")
+        .args(["review.mjs", &format!("http://127.0.0.1:{}/", desk.port)])
+        .args(["hall", "look-at-it", "Adams"])
+        .arg(desk.kept.directory.join("profile"))
+        .current_dir(scripts())
+        .stdin(Stdio::null())
+        .status()
+        .expect("node: install it, or let tests/run do so");
+    let log = std::fs::read_to_string(desk.kept.directory.join("log")).unwrap_or_default();
+    assert!(looked.success(), "what the script says is above\n{log}");
 }

@@ -1,0 +1,153 @@
+// Somebody looks through a past game at the desk, in chromium: finds it, steps through it by moves and by what the sensors
+// said, sees what a move rests on, and takes the report, the PGN and the recording along.
+//
+//   node review.mjs ADDRESS USER PASSWORD PLAYER [PROFILE]
+//
+// The desk at ADDRESS has one past game of PLAYER, with a recording. It uses what is among the wall's scripts.
+
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { Viewer, browser, until } from "./viewer.mjs";
+
+const [address, user, password, player, profile = fs.mkdtempSync(path.join(os.tmpdir(), "desk-"))] = process.argv.slice(2);
+const LONGEST = 120_000;
+
+/** One window: its page, and what is to be seen on it. */
+class Reader {
+  static async sit(context, width, dark, search = "") {
+    const reader = new Reader();
+    reader.viewer = await Viewer.open(context, `${address}${search}#/games`, width, dark);
+    reader.page = reader.viewer.page;
+    return reader;
+  }
+
+  text(selector) {
+    return this.page.locator(selector).first().textContent();
+  }
+
+  async looksWell(what) {
+    assert.equal(await this.viewer.isTooWide(), false, `${what} is too wide`);
+    assert.deepEqual(await this.viewer.barriers(), [], what);
+  }
+}
+
+async function comesIn({ page, viewer }) {
+  viewer.forgive(true);
+  await until("the form", 15, () => page.locator(".login").isVisible());
+  await page.locator("[name=user]").fill(user);
+  await page.locator("[name=password]").fill(password);
+  await page.locator(".login button").click();
+  await until("the list", 15, async () => (await page.locator(".past-game").count()) > 0);
+  viewer.forgive(false);
+}
+
+/** Finds the game by the player's name, and opens it with the keys. */
+async function finds(reader) {
+  const { page } = reader;
+  const all = await page.locator(".past-game").count();
+  await page.locator("[name=text]").fill("nobody of that name");
+  await until("none is found", 10, async () => (await page.locator(".past-game").count()) === 0);
+  assert.match(await reader.text(".games [role=status]"), /No such games/);
+  await page.locator("[name=text]").fill(player);
+  await until("it is found", 10, async () => (await page.locator(".past-game").count()) === 1);
+  assert.ok(all > 1, "of several");
+  await reader.looksWell("the list");
+  await page.locator("#games").focus();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await until("it is opened", 10, async () => (await page.locator(".reviewed .move").count()) > 0);
+  assert.match(await reader.text(".reviewed h2"), new RegExp(player));
+}
+
+/** Steps through the moves; what is shown is read aloud. */
+async function steps(reader) {
+  const { page } = reader;
+  const caption = () => reader.text(".reviewed .diagram .caption");
+  const spoken = () => reader.text("#said");
+  const moves = await page.locator(".reviewed .move").count();
+  assert.match(await caption(), /Start position/);
+  await page.keyboard.press("ArrowRight");
+  await until("the first move", 5, async () => /After 1\. /.test(await caption()));
+  assert.match(await spoken(), /After 1\. .* left/);
+  await page.keyboard.press("End");
+  const number = Math.ceil(moves / 2);
+  await until("the last move", 5, async () => new RegExp(`After ${number}\\.`).test(await caption()));
+  await page.keyboard.press("Home");
+  await until("the start", 5, async () => /Start position/.test(await caption()));
+}
+
+/** What the first move rests on, and what the sensors said. */
+async function explains(reader) {
+  const { page } = reader;
+  await page.keyboard.press("ArrowRight");
+  const weighed = page.locator(".weighed tbody tr");
+  await until("what was weighed", 60, async () => (await weighed.count()) > 0);
+  assert.match(await weighed.first().textContent(), /published/);
+  assert.equal(await weighed.first().locator("svg").count(), 1, "as a picture");
+  assert.ok((await page.locator("cg-board square.spoke").count()) >= 2, "its squares are framed");
+  assert.ok((await reader.text(".explained .ahead")).length > 10, "the margin");
+  const said = page.locator(".sensors .moment");
+  assert.ok((await said.count()) >= 2, "lifted and set");
+  assert.match(await said.first().textContent(), /lifted/);
+  const before = await reader.text(".reviewed .diagram .spoken");
+  await page.keyboard.press("j");
+  await until("the first moment", 5, () => page.locator(".sensors li:first-child .moment.now").isVisible());
+  assert.notEqual(await reader.text(".reviewed .diagram .spoken"), before, "the piece is in the hand");
+  await page.keyboard.press("k");
+  await until("the moment before", 5, async () => /Before the first move/.test(await reader.text(".sensors .small")));
+  await page.keyboard.press("ArrowRight");
+  await reader.looksWell("the game");
+}
+
+/** The report opens as a page of its own; PGN and recording are kept under the game's name. */
+async function takes({ page }, context) {
+  for (const [label, ending] of [["PGN", "pgn"], ["Recording (pcapng)", "pcapng"]]) {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: label }).click()]);
+    assert.match(download.suggestedFilename(), new RegExp(`^\\d{4}-.*\\.${ending}$`));
+    assert.ok(fs.statSync(await download.path()).size > 100, label);
+  }
+  const [report] = await Promise.all([context.waitForEvent("page"), page.getByRole("link", { name: "Report to print" }).click()]);
+  await report.waitForLoadState();
+  assert.match(await report.locator("body").textContent(), new RegExp(player));
+  const ground = await report.evaluate(() => [...document.styleSheets].reduce((rules, sheet) => rules + sheet.cssRules.length, 0));
+  assert.ok(ground > 10, "with its style");
+  await report.close();
+}
+
+setTimeout(() => {
+  console.error("it takes too long");
+  process.exit(1);
+}, LONGEST);
+const context = await browser(profile);
+try {
+  const reader = await Reader.sit(context, 1280, false);
+  await comesIn(reader);
+  await finds(reader);
+  await steps(reader);
+  await explains(reader);
+  await takes(reader, context);
+  for (const [width, dark, search] of [[320, true, "?lang=de"], [390, false, ""], [2560, true, ""]]) {
+    const other = await Reader.sit(context, width, dark, search);
+    await until("the list", 15, async () => (await other.page.locator(".past-game").count()) > 0);
+    await other.looksWell(`the list at ${width}`);
+    await other.viewer.go(await reader.page.evaluate(() => location.hash));
+    await until("the moves", 15, async () => (await other.page.locator(".reviewed .move").count()) > 0);
+    await other.page.locator(".reviewed .move").first().click();
+    await until("what was weighed", 60, async () => (await other.page.locator(".weighed tbody tr").count()) > 0);
+    await other.looksWell(`the game at ${width}`);
+    await other.viewer.close();
+  }
+  await reader.page.keyboard.press("Escape");
+  await until("the list again", 10, async () => (await reader.page.locator(".past-game").count()) > 0);
+  await reader.page.keyboard.press("Escape");
+  await until("the desk", 10, () => reader.page.locator(".needs").isVisible());
+  await reader.viewer.close();
+} catch (error) {
+  console.error(error);
+  process.exitCode = 1;
+} finally {
+  await context.close();
+  process.exit();
+}
