@@ -68,3 +68,61 @@ pub(super) fn check(is_wanted: impl Fn() -> bool) -> Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::config::Config;
+    use crate::events::{Event, EventKind, LIVE_STREAM};
+    use crate::journal::Journal;
+    use crate::kept::KeptGames;
+    use crate::replay::Replay;
+
+    const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tools/demo/game.pcapng");
+
+    /// The demo's game as a daemon keeps it in that folder.
+    fn recorded(folder: &Path) -> Recorded {
+        std::fs::create_dir_all(folder.join("recordings")).expect("a folder");
+        std::fs::copy(DEMO, folder.join("recordings/2026-08-05-ttyACM0.pcapng")).expect("a copy");
+        let mut journal = Journal::open(&folder.join("journal.sqlite")).expect("a journal");
+        let mut replay = Replay::open(DEMO.as_ref(), LIVE_STREAM).expect("a capture");
+        while replay.next_at().is_some() {
+            let said = replay.step().expect("whole");
+            let mut events: Vec<Event> = said.into_iter().map(|said| said.event).collect();
+            for event in &mut events {
+                if let EventKind::BoardConnected { port, .. } = &mut event.kind {
+                    *port = "ttyACM0".to_owned();
+                }
+            }
+            journal.append(&events).expect("kept");
+        }
+        let text = format!("[daemon]\nstate_directory = {folder:?}\n");
+        let config = Config::parse("kiebitz.toml".as_ref(), &text).expect("a configuration");
+        let kept = KeptGames::open(&config).expect("a journal");
+        let game = kept.all().expect("games").pop().expect("a game");
+        Recorded::of(&kept, &game).expect("a recording")
+    }
+
+    #[test]
+    fn a_game_has_its_part_of_the_recording_and_no_more_than_there_is_room_for() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let recorded = recorded(directory.path());
+        let capture = recorded.capture(usize::MAX, || true).expect("a capture");
+        let mut reader = CaptureReader::new(&*capture).expect("a capture");
+        let first = reader.next_packet().expect("whole").expect("a packet");
+        assert!(matches!(first.content, Content::Opened), "{first:?}");
+        let mut last = first.at;
+        while let Some(packet) = reader.next_packet().expect("whole") {
+            assert!(!recorded.stretch.is_over(packet.at));
+            last = packet.at;
+        }
+        assert!(last > recorded.connected);
+
+        let refused = recorded.capture(1 << 10, || true).expect_err("too large");
+        let refused = refused.downcast::<Unrecorded>().expect("a reason");
+        assert!(matches!(refused, Unrecorded::TooLarge { .. }), "{refused}");
+        assert!(recorded.capture(usize::MAX, || false).is_err(), "nobody waits");
+    }
+}
