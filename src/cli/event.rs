@@ -3,14 +3,13 @@
 use std::io::Write;
 
 use anyhow::{Error, Result};
-use serde_json::json;
 
 use super::failure;
 use super::request::EventCheckRequest;
 use crate::Exit;
 use crate::config::Config;
 use crate::output::wrap::wrapped;
-use crate::tournament::{self, Check, FideList, Finding, Severity, Totals};
+use crate::tournament::{self, Check, FideList, Finding, Severity, Totals, lost};
 
 /// The widest line, in columns.
 const WIDTH: usize = 100;
@@ -53,13 +52,6 @@ fn found(request: &EventCheckRequest) -> Result<(Vec<Finding>, Totals), Error> {
         round: request.round,
     };
     Ok((check.findings(&event, doubts), Totals::of(&event)))
-}
-
-fn lost(findings: &[Finding]) -> usize {
-    findings
-        .iter()
-        .filter(|finding| finding.severity == Severity::Lost)
-        .count()
 }
 
 fn print_lines(findings: &[Finding], totals: Totals, out: &mut impl Write) -> Result<()> {
@@ -111,27 +103,6 @@ fn counted(number: usize, one: &str, several: &str) -> String {
 }
 
 fn print_json(findings: &[Finding], totals: Totals, out: &mut impl Write) -> Result<()> {
-    let listed: Vec<serde_json::Value> = findings
-        .iter()
-        .map(|finding| {
-            let place = finding.place.as_ref();
-            json!({
-                "severity": finding.severity,
-                "kind": finding.about,
-                "file": place.map(|place| &place.file),
-                "line": place.map(|place| place.line),
-                "column": place.map(|place| place.column),
-                "text": finding.text,
-            })
-        })
-        .collect();
-    let object = json!({
-        "rounds": totals.rounds,
-        "pairings": totals.pairings,
-        "players": totals.players,
-        "lost": lost(findings),
-        "findings": listed,
-    });
-    writeln!(out, "{object}")?;
+    writeln!(out, "{}", tournament::report(findings, totals))?;
     Ok(())
 }

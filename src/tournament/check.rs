@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::doubt::{About, Severity};
 use super::{Doubt, FideEntry, FideList, Pairing, Place, Player, Round, Tournament, names, table_of};
@@ -385,6 +386,39 @@ fn named(pairing: &Pairing) -> String {
     let names = [&pairing.white, &pairing.black].into_iter().flatten();
     let names: Vec<&str> = names.map(|player| player.name.as_str()).collect();
     names.join(" and ")
+}
+
+/// How many of the findings will be missed.
+pub(crate) fn lost(findings: &[Finding]) -> usize {
+    let lost = findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Lost);
+    lost.count()
+}
+
+/// What was found, as one JSON object.
+pub(crate) fn report(findings: &[Finding], totals: Totals) -> Value {
+    let listed: Vec<Value> = findings
+        .iter()
+        .map(|finding| {
+            let place = finding.place.as_ref();
+            json!({
+                "severity": finding.severity,
+                "kind": finding.about,
+                "file": place.map(|place| &place.file),
+                "line": place.map(|place| place.line),
+                "column": place.map(|place| place.column),
+                "text": finding.text,
+            })
+        })
+        .collect();
+    json!({
+        "rounds": totals.rounds,
+        "pairings": totals.pairings,
+        "players": totals.players,
+        "lost": lost(findings),
+        "findings": listed,
+    })
 }
 
 /// So many of one name are listed.

@@ -29,6 +29,7 @@ use std::collections::BTreeMap;
 use crate::events::{GameResult, PlayerFacts, Players};
 
 pub use check::{Check, Finding, Totals};
+pub(crate) use check::{lost, report};
 pub use doubt::{About, Doubt, ReadError, Severity, Wrong};
 pub use fide_list::{FideEntry, FideList, ListError};
 pub use read::{read, read_bytes, read_round};
