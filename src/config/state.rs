@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::Config;
+use crate::tournament::files::PairingFiles;
 
 /// What the process was started with that says where its files are.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +28,7 @@ const STATE_HOME: &str = ".local/state";
 const JOURNAL: &str = "journal.sqlite";
 const NUMBERS: &str = "numbers";
 const RECORDINGS: &str = "recordings";
+const PAIRINGS: &str = "pairings";
 
 impl Config {
     /// Where the daemon's files are: as configured, else where systemd says (`$STATE_DIRECTORY`), else for an ordinary
@@ -62,6 +64,13 @@ impl Config {
         let state = self.state_directory();
         let name = state.to_string_lossy().replace('/', "-");
         Some(directory.join(format!("{OWN}{name}.{NUMBERS}")))
+    }
+
+    /// Where pairings are read from. Where there is a desk, files may be dropped in: those are in "pairings" in the state
+    /// directory.
+    pub(crate) fn pairing_files(&self) -> PairingFiles {
+        let folder = self.desk.is_some().then(|| self.state_directory().join(PAIRINGS));
+        PairingFiles::new(self.pairings.clone(), folder)
     }
 
     /// The directory of the recordings: as configured, else "recordings" in the state directory.

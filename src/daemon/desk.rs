@@ -15,7 +15,6 @@ use super::beginning::Prepared;
 use super::commands::{Commands, Said};
 use super::day::Day;
 use super::greeting::Greeting;
-use super::http::Question;
 use super::log;
 use super::lookout::Lookout;
 use super::mqtt::Mqtt;
@@ -37,6 +36,7 @@ use crate::hall::{Hall, LineId};
 use crate::journal::{Journal, NumbersFile};
 use crate::output::mqtt::payload::ClockPicture;
 use crate::output::mqtt::{BoardView, Message, MqttConfig};
+use crate::output::status::Question;
 use crate::port::{PortInput, PortOrder};
 use crate::system_time::{LiveTime, Step};
 use crate::tournament::watch::Read;
@@ -244,7 +244,9 @@ impl Desk {
         self.pairings.look(self.time.now(), &mut self.hall);
         if let Some(feeds) = &mut self.feeds {
             let now = self.time.now();
-            sights::show(feeds, now, self.hall.boards());
+            let names = self.hall.names_of_boards();
+            sights::show(feeds, now, &mut self.hall, &self.pairings, &names);
+            feeds.seat(now, self.pairings.round());
             feeds.tick(now);
         }
         if let Some(mqtt) = &mut self.mqtt {
@@ -367,8 +369,8 @@ impl Desk {
     /// Tells the broadcast what has happened.
     fn broadcast(&mut self, now: Timestamp, events: &[Event], touched: &BTreeSet<String>) {
         let Some(feeds) = &mut self.feeds else { return };
+        sights::show(feeds, now, &mut self.hall, &self.pairings, touched);
         let boards = || touched.iter().filter_map(|name| self.hall.board(name));
-        sights::show(feeds, now, boards());
         feeds.take(now, events);
         for board in boards() {
             let view = BoardView::new(board.tracker(), None, None).later_by(board.ahead());

@@ -13,19 +13,15 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::feeds;
 use crate::host_header::is_own_name;
-use crate::output::status::{self, Status};
-
-/// Asks the desk how things are.
-pub(super) type Question = oneshot::Sender<Status>;
+use crate::output::status::{self, Question, Status};
 
 /// So many questions may wait.
-const WAITING: usize = 16;
+pub(super) const WAITING: usize = 16;
 /// The desk answers within that, or it does not work.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Serves at this address, in a task of its own, and returns where the questions come.
-pub(super) fn serve(address: SocketAddr) -> mpsc::Receiver<Question> {
-    let (questions, asked) = mpsc::channel(WAITING);
+/// Serves at this address, in a task of its own, which asks its `questions`.
+pub(super) fn serve(address: SocketAddr, questions: mpsc::Sender<Question>) {
     tokio::spawn(async move {
         let listener = feeds::listen(address, "[http]").await;
         tracing::info!("http://{address}/ shows how kiebitz and its boards are");
@@ -39,7 +35,6 @@ pub(super) fn serve(address: SocketAddr) -> mpsc::Receiver<Question> {
             tracing::error!("http://{address}/ has ended: {error}");
         }
     });
-    asked
 }
 
 async fn from_here(request: Request, next: Next) -> Response {

@@ -48,17 +48,17 @@ use tokio::sync::mpsc;
 use crate::config::Config;
 use crate::events::LIVE_STREAM;
 use crate::exit::Stop;
-use crate::feeds::{FeedSettings, Feeds};
+use crate::feeds::{FeedSettings, Feeds, ToHall};
 use crate::journal::Journal;
 use crate::output::broadcast::EventFacts;
 use crate::output::mqtt::{Courier, MqttConfig, Outbox};
+use crate::output::status::Question;
 use crate::system_time::{self, LiveTime, wall_time};
 use beginning::{PendingLock, Preparation, Prepared};
 use commands::Commands;
 use day::Day;
 use desk::{Desk, Ended, Late};
 use greeting::Greeting;
-use http::Question;
 use keeper::{Keeper, KeeperThread, OUTPUT, Work};
 use lock::StateLock;
 use lookout::Lookout;
@@ -110,15 +110,22 @@ pub async fn run(config: Config, file: Option<PathBuf>) -> Result<()> {
         Courier::start(broker, Some(backlog::of(&config)), sender)
     };
     let courier = config.mqtt.clone().map(start).transpose()?;
-    let questions = config.http.map(http::serve);
+    let (ask, questions) = mpsc::channel(http::WAITING);
+    if let Some(address) = config.http {
+        http::serve(address, ask.clone());
+    }
     let settings = FeedSettings::of(&config);
     let facts = EventFacts::of(&config.event);
     let (setups, set_up) = mpsc::channel(commands::WAITING);
-    let start = || Feeds::start(settings.clone(), &facts, setups);
+    let to_hall = ToHall {
+        setups,
+        questions: ask,
+    };
+    let start = || Feeds::start(settings.clone(), &facts, to_hall);
     let (feeds, feed_tasks) = settings.is_any().then(start).unzip();
     let mut daemon = Daemon {
         machine: MachineWatch::start(config.state_directory())?,
-        questions,
+        questions: Some(questions),
         feeds,
         started: wall_time(),
         outbox: courier.as_ref().map(|courier| courier.outbox().clone()),

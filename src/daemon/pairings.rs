@@ -29,7 +29,7 @@ impl Pairings {
     pub(super) fn start(config: &Config) -> Result<Self> {
         Ok(Self {
             config: config.clone(),
-            read: watch::start(&config.pairings).context("cannot read pairings")?,
+            read: watch::start(config.pairing_files()).context("cannot read pairings")?,
             seating: Seating::default(),
         })
     }
@@ -77,6 +77,16 @@ impl Pairings {
         let tournament = watch::told(read)?;
         self.seating.pair(Arc::clone(&tournament));
         Some(tournament)
+    }
+
+    /// The round that boards get pairings of; `None`: there is none.
+    pub(super) const fn round(&self) -> Option<u32> {
+        self.seating.round()
+    }
+
+    /// The table at which a board stands; `None`: it has no number.
+    pub(super) fn table(&self, board: &str) -> Option<u32> {
+        self.seating.table_of(board).or_else(|| self.config.table(board))
     }
 
     /// Takes in the next event of a board.

@@ -2,31 +2,52 @@
 
 use kiebitz_hardware::Timestamp;
 
+use super::pairings::Pairings;
 use crate::feeds::Feeds;
-use crate::hall::Board;
+use crate::hall::{Board, Hall};
 use crate::output::mqtt::BoardView;
 use crate::output::mqtt::payload::ClockPicture;
-use crate::output::sight::Sight;
+use crate::output::sight::{Levers, Sight};
+use crate::tracker::Seen;
 
-/// Shows them to who wants to see them.
-pub(super) fn show<'b>(feeds: &mut Feeds, now: Timestamp, boards: impl Iterator<Item = &'b Board>) {
-    if feeds.wants_sights() {
-        boards.for_each(|board| feeds.see(now, sight(board)));
+/// Shows those of these names to who wants to see them.
+pub(super) fn show<'n>(
+    feeds: &mut Feeds,
+    now: Timestamp,
+    hall: &mut Hall,
+    pairings: &Pairings,
+    names: impl IntoIterator<Item = &'n String>,
+) {
+    if !feeds.wants_sights() {
+        return;
+    }
+    for name in names {
+        let seen = hall.take_seen(name);
+        if let Some(board) = hall.board(name) {
+            feeds.see(now, sight(board, pairings.table(name), seen));
+        }
     }
 }
 
-fn sight(board: &Board) -> Sight {
-    let view = BoardView::new(board.tracker(), None, None).later_by(board.ahead());
+fn sight(board: &Board, table: Option<u32>, seen: Seen) -> Sight {
+    let tracker = board.tracker();
+    let view = BoardView::new(tracker, None, None).later_by(board.ahead());
     let connected = board.is_connected();
     Sight {
         name: board.name().to_owned(),
         serial: board.serial().map(str::to_owned),
         port: board.port().to_owned(),
+        table,
         connected,
         forgotten: board.is_forgotten(),
         battery: board.battery(),
         placement: view.placement.clone(),
         expected: view.expected.map(|(expected, _)| expected.clone()),
         clock: ClockPicture::new(view.clock.filter(|_| connected)),
+        levers: Levers {
+            up: tracker.lever_up().filter(|_| connected),
+            white: tracker.white_side(),
+        },
+        seen,
     }
 }

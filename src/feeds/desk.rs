@@ -4,6 +4,7 @@
 //! comes again and begins with everything.
 
 mod door;
+mod pairings;
 mod review;
 mod sessions;
 pub(super) mod users;
@@ -14,7 +15,7 @@ use axum::body::Bytes;
 use kiebitz_hardware::Timestamp;
 use tokio::sync::mpsc;
 
-use super::{News, Setup};
+use super::{News, ToHall};
 use crate::config::{self, Config};
 use crate::output::desk::{Change, Desk};
 
@@ -31,7 +32,7 @@ pub(super) fn start(
     settings: config::Desk,
     config: Config,
     told: mpsc::UnboundedReceiver<(Timestamp, Arc<News>)>,
-    setups: mpsc::Sender<Setup>,
+    hall: ToHall,
 ) {
     if settings.is_open() {
         tracing::info!(
@@ -46,7 +47,7 @@ pub(super) fn start(
     };
     // They work as long as the program runs, and there is nothing to finish.
     tokio::spawn(host.work(told, opened));
-    tokio::spawn(door::serve(settings, config, pages, setups));
+    tokio::spawn(door::serve(settings, config, pages, hall));
 }
 
 /// Has what is shown.
@@ -74,7 +75,8 @@ impl Host {
                 }
                 Some(page) = opened.recv() => {
                     let all = message("all", &self.desk.all());
-                    if page.try_send(all).is_ok() {
+                    let pairings = message("pairings", &self.desk.pairings());
+                    if page.try_send(all).is_ok() && page.try_send(pairings).is_ok() {
                         self.pages.push(page);
                     }
                 }
@@ -88,10 +90,12 @@ impl Host {
             News::Events(events) => events.iter().for_each(|event| self.desk.take(event)),
             News::Past(_, events) => self.desk.resume(events),
             News::Sight(sight) => self.desk.see((**sight).clone()),
+            News::Pairings(Some(tournament)) => self.desk.pair(Arc::clone(tournament)),
+            News::Round(round) => self.desk.seat(*round),
             // The clock is part of what is seen of a board, and nothing is held.
             News::Clock(..)
             | News::Serial(..)
-            | News::Pairings(_)
+            | News::Pairings(None)
             | News::Facts(_)
             | News::SetForward(_)
             | News::Tick => {}
@@ -103,6 +107,7 @@ impl Host {
             let message = match change {
                 Change::Board(news) => message("board", &news),
                 Change::Gone(board) => message("gone", &board),
+                Change::Pairings(pairings) => message("pairings", &pairings),
             };
             self.pages.retain(|page| page.try_send(message.clone()).is_ok());
         }

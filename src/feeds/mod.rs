@@ -33,6 +33,7 @@ use crate::output::mqtt::payload::ClockPicture;
 use crate::output::mqtt::{MqttConfig, is_open_to_all};
 use crate::output::reports::Reports;
 use crate::output::sight::Sight;
+use crate::output::status::Question;
 use crate::referee::command::{Answer, Command};
 use crate::tournament::Tournament;
 pub(crate) use desk::users::{Role, line as user_line};
@@ -54,6 +55,8 @@ enum News {
     Past(String, Vec<Event>),
     /// `None`: they cannot be read, and those before hold.
     Pairings(Option<Arc<Tournament>>),
+    /// The round that boards get pairings of.
+    Round(Option<u32>),
     Facts(EventFacts),
     SetForward(Duration),
     /// Time passes.
@@ -67,6 +70,8 @@ pub(crate) struct Feeds {
     reports: Reports,
     /// The last reading of each clock that was told.
     clocks: BTreeMap<String, ClockPicture>,
+    /// The round that was told.
+    round: Option<u32>,
     /// How each board was when that was told; `None`: nobody wants to know.
     sights: Option<BTreeMap<String, Sight>>,
 }
@@ -95,6 +100,25 @@ pub(crate) struct FeedSettings {
     delay: Duration,
     /// The folder in which is noted what others have.
     notes: PathBuf,
+}
+
+/// Where people in the hall are listened to.
+#[derive(Debug, Clone)]
+pub(crate) struct ToHall {
+    /// For their commands.
+    pub(crate) setups: mpsc::Sender<Setup>,
+    /// For what they ask.
+    pub(crate) questions: mpsc::Sender<Question>,
+}
+
+impl ToHall {
+    /// Nobody listens.
+    pub(crate) fn nobody() -> Self {
+        Self {
+            setups: mpsc::channel(1).0,
+            questions: mpsc::channel(1).0,
+        }
+    }
 }
 
 /// A command from the hall.
@@ -126,7 +150,7 @@ impl FeedSettings {
             alarms: config.alarms.clone(),
             broker: config.mqtt.clone(),
             language: config.event.language,
-            notes: config.state_directory().to_path_buf(),
+            notes: config.state_directory(),
         }
     }
 
@@ -181,12 +205,8 @@ impl FeedSettings {
 }
 
 impl Feeds {
-    /// Starts the tasks. What clients set up goes to `setups`. Must be called within a runtime.
-    pub(crate) fn start(
-        settings: FeedSettings,
-        facts: &EventFacts,
-        setups: mpsc::Sender<Setup>,
-    ) -> (Self, FeedTasks) {
+    /// Starts the tasks. What clients set up and ask goes to the hall. Must be called within a runtime.
+    pub(crate) fn start(settings: FeedSettings, facts: &EventFacts, hall: ToHall) -> (Self, FeedTasks) {
         // Where several parts of a program bring cryptography along, one has to be chosen; it may have been.
         let _ = rustls::crypto::ring::default_provider().install_default();
         settings.warn_of_open_secrets();
@@ -263,17 +283,18 @@ impl Feeds {
         if let Some((desk, config)) = settings.desk {
             let (follow, told) = mpsc::unbounded_channel();
             news.push(follow);
-            desk::start(desk, *config, told, setups.clone());
+            desk::start(desk, *config, told, hall.clone());
         }
         if let Some(settings) = settings.livechess {
             let (follow, told) = mpsc::unbounded_channel();
             news.push(follow);
-            livechess::start(settings, facts.clone(), told, setups);
+            livechess::start(settings, facts.clone(), told, hall.setups);
         }
         let feeds = Self {
             news,
             reports,
             clocks: BTreeMap::new(),
+            round: None,
             sights: wants_sights.then(BTreeMap::new),
         };
         (feeds, FeedTasks { tasks })
@@ -335,6 +356,14 @@ impl Feeds {
     /// The same where they could be read; else those before hold.
     pub(crate) fn pair_if(&self, now: Timestamp, tournament: Option<Arc<Tournament>>) {
         self.tell(now, News::Pairings(tournament));
+    }
+
+    /// Boards get pairings of this round from now on.
+    pub(crate) fn seat(&mut self, now: Timestamp, round: Option<u32>) {
+        if self.round != round {
+            self.round = round;
+            self.tell(now, News::Round(round));
+        }
     }
 
     /// The event is called otherwise from now on.
@@ -451,7 +480,7 @@ impl Follower {
                 News::Pairings(Some(tournament)) => show.pair(Arc::clone(tournament)),
                 News::Facts(facts) => show.rename(facts.clone()),
                 News::SetForward(by) => show.set_forward(*by),
-                News::Pairings(None) | News::Sight(_) | News::Tick => {}
+                News::Pairings(None) | News::Round(_) | News::Sight(_) | News::Tick => {}
             }
         }
     }

@@ -11,7 +11,7 @@ use crate::events::{Event, EventKind, ExplainedEvent, Incident};
 use crate::laws::Regulations;
 use crate::referee::command::{Announced, Answer, Command, Order, Refusal};
 use crate::referee::{Playing, Referee, Resumed, Ruling};
-use crate::tracker::Tracker;
+use crate::tracker::{Seen, Tracker};
 
 /// The pipeline of one board. Live operation and replay drive it the same way: before an observation is taken
 /// in, every deadline up to its time fires, with the deadline as its time.
@@ -31,6 +31,8 @@ pub struct Board {
     forgotten: bool,
     /// Rulings made before the board counted as connected. They are published when it does.
     early: Vec<Ruling>,
+    /// What squares did since that was asked last.
+    seen: Seen,
     /// The steps of the computer's clock, which the board's own time does not have.
     steps: Steps,
 }
@@ -51,6 +53,7 @@ impl Board {
             heard: None,
             forgotten: false,
             early: Vec::new(),
+            seen: Seen::default(),
             steps: Steps::default(),
         }
     }
@@ -212,8 +215,13 @@ impl Board {
             self.heard = Some(observed.at);
         }
         let presence = self.presence.observe(&observed.observation);
+        let is_report = matches!(observed.observation, Observation::Field { .. });
+        let before = is_report.then(|| self.tracker.placement().clone());
         // The first dump may show which way round the board stands.
         self.tracker.observe(observed);
+        if let Some(before) = before {
+            self.seen.note(&before, self.tracker.placement());
+        }
         if let Some(event) = presence {
             self.forgotten &= !self.presence.is_connected();
             let event = self.oriented(event);
@@ -303,6 +311,12 @@ impl Board {
     #[must_use]
     pub fn ahead(&self) -> Duration {
         self.steps.ahead()
+    }
+
+    /// Takes what squares did since the last call, however quickly: of a picture that is shown now and then a piece that was
+    /// lifted and put back is not seen to have been away.
+    pub(crate) fn take_seen(&mut self) -> Seen {
+        core::mem::take(&mut self.seen)
     }
 
     /// Takes the events since the last call, in order.

@@ -24,6 +24,7 @@ use kiebitz_protocol::Counters;
 
 use crate::events::ExplainedEvent;
 use crate::referee::command::{Answer, Command, Order, Refusal};
+use crate::tracker::Seen;
 use agenda::{Agenda, Who};
 pub use board::Board;
 use line::HallLine;
@@ -175,6 +176,14 @@ impl Hall {
     #[must_use]
     pub fn board(&self, name: &str) -> Option<&Board> {
         self.boards.get(name)
+    }
+
+    /// Takes what the squares of a board did since the last call.
+    pub(crate) fn take_seen(&mut self, name: &str) -> Seen {
+        self.boards
+            .get_mut(name)
+            .map(Board::take_seen)
+            .unwrap_or_default()
     }
 
     /// Adds a board before it is plugged in: the journal knows it.

@@ -16,11 +16,12 @@ use tokio::sync::mpsc;
 use crate::config::Config;
 use crate::events::Event;
 use crate::exit::Stop;
-use crate::feeds::{FeedSettings, Feeds};
+use crate::feeds::{FeedSettings, Feeds, ToHall};
 use crate::output::broadcast::EventFacts;
 use crate::output::mqtt::payload::ClockPicture;
 use crate::output::mqtt::{Heard, Prefix, Subscriber};
 use crate::system_time::wall_time;
+use crate::tournament::files::PairingFiles;
 use crate::tournament::watch::{self, Read};
 use hearing::{Hearing, Page};
 
@@ -48,10 +49,9 @@ pub(crate) async fn run(config: Config) -> Result<()> {
         [] => vec![broker.prefix().clone()],
         halls => halls.to_vec(),
     };
-    let (setups, _) = mpsc::channel(1);
-    let (feeds, tasks) = Feeds::start(settings, &EventFacts::of(&config.event), setups);
+    let (feeds, tasks) = Feeds::start(settings, &EventFacts::of(&config.event), ToHall::nobody());
     let subscriber = Subscriber::start(broker, "hub", topics(&halls));
-    let pairings = watch::start(&config.pairings)?;
+    let pairings = watch::start(PairingFiles::new(config.pairings.clone(), None))?;
     if pairings.is_none() {
         feeds.pair(wall_time(), Default::default());
     }

@@ -2,26 +2,31 @@
 //! it is for spectators.
 
 pub(crate) mod page;
+mod paired;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use kiebitz_hardware::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use shakmaty::{Board, Square};
+use shakmaty::{Bitboard, Board, Square};
 
 use super::clock::ClockPicture;
-use super::sight::Sight;
+use super::sight::{Levers, Sight};
 use crate::events::incidents::Incidents;
 use crate::events::record::{GameRecord, Games};
 use crate::events::{ClosedBy, Event, EventKind, Incident, IncidentEnd, rfc3339_option};
-use crate::tournament::table_of;
+use crate::tournament::{Tournament, table_of};
+use crate::tracker::{Seen, Side};
+use paired::Paired;
 
 /// All boards.
 #[derive(Debug, Default)]
 pub(crate) struct Desk {
     boards: BTreeMap<String, Seat>,
     changed: BTreeSet<String>,
+    paired: Paired,
 }
 
 /// What has changed, as JSON.
@@ -31,6 +36,8 @@ pub(crate) enum Change {
     Board(String),
     /// A board is not to be seen any more: its name.
     Gone(String),
+    /// The round's pairings.
+    Pairings(String),
 }
 
 /// A board.
@@ -44,6 +51,8 @@ struct Seat {
     opened: BTreeMap<u64, Timestamp>,
     /// How each that is over ended.
     ended: BTreeMap<u64, Ended>,
+    /// What its squares did since something was told.
+    seen: Seen,
     /// What was told of it last.
     told: Map<String, Value>,
 }
@@ -52,7 +61,10 @@ struct Seat {
 #[derive(Debug, Serialize)]
 struct Picture<'p> {
     board: &'p str,
+    /// Of its game, else that at which it stands.
     table: Option<u32>,
+    /// The table that it stands at, and whose pairings it gets.
+    stands_at: Option<u32>,
     connected: bool,
     port: Option<&'p str>,
     serial: Option<&'p str>,
@@ -64,6 +76,10 @@ struct Picture<'p> {
     /// The squares on which the two differ.
     differs: Vec<String>,
     clock: Option<ClockPicture>,
+    /// The side on which the clock's lever is up, seen from its front; `None`: there is no clock.
+    lever: Option<Side>,
+    /// White's side of it; `None`: nobody knows.
+    white_side: Option<Side>,
     game: Option<&'p GameRecord>,
     /// The open incidents, the oldest first.
     incidents: Vec<Opened<'p>>,
@@ -128,8 +144,25 @@ impl Desk {
     /// A board is so.
     pub(crate) fn see(&mut self, sight: Sight) {
         let name = sight.name.clone();
-        self.boards.entry(name.clone()).or_default().sight = Some(sight);
+        let seat = self.boards.entry(name.clone()).or_default();
+        seat.seen.add(sight.seen);
+        seat.sight = Some(sight);
         self.changed.insert(name);
+    }
+
+    /// These are the pairings from now on.
+    pub(crate) fn pair(&mut self, tournament: Arc<Tournament>) {
+        self.paired.tournament = tournament;
+    }
+
+    /// Boards get pairings of this round from now on.
+    pub(crate) fn seat(&mut self, round: Option<u32>) {
+        self.paired.round = round;
+    }
+
+    /// The round's pairings, as JSON.
+    pub(crate) fn pairings(&self) -> String {
+        self.paired.picture()
     }
 
     /// All boards that are to be seen, as JSON.
@@ -150,16 +183,20 @@ impl Desk {
                 return Some(Change::Gone(gone.to_string()));
             }
             let picture = seat.picture(&name);
+            let seen = core::mem::take(&mut seat.seen);
             let mut news = picture.clone();
             news.retain(|field, value| seat.told.get(field) != Some(value));
             seat.told = picture;
+            news.extend(squares_of(seen));
             if news.is_empty() {
                 return None;
             }
             news.insert("board".to_owned(), name.into());
             Some(Change::Board(Value::Object(news).to_string()))
         });
-        changes.collect()
+        let changes: Vec<Change> = changes.collect();
+        let pairings = self.paired.poll_change().map(Change::Pairings);
+        changes.into_iter().chain(pairings).collect()
     }
 }
 
@@ -209,6 +246,8 @@ impl Seat {
         let sight = self.sight.as_ref();
         let connected = sight.is_some_and(Sight::is_there);
         let expected = sight.and_then(|sight| sight.expected.as_ref());
+        let levers = sight.map_or_else(Levers::default, |sight| sight.levers);
+        let stands_at = sight.and_then(|sight| sight.table);
         let opened = |incident| Opened {
             incident,
             since: self.opened.get(&incident.incident).copied(),
@@ -218,7 +257,9 @@ impl Seat {
             board: name,
             table: players
                 .and_then(|players| players.table)
+                .or(stands_at)
                 .or_else(|| table_of(name)),
+            stands_at,
             connected,
             port: sight.map(|sight| &*sight.port),
             serial: sight.and_then(|sight| sight.serial.as_deref()),
@@ -230,6 +271,8 @@ impl Seat {
                 .map(|(sight, expected)| differing(&sight.placement, expected))
                 .unwrap_or_default(),
             clock: sight.map(|sight| sight.clock),
+            lever: levers.up,
+            white_side: levers.white,
             game,
             incidents: self.incidents.open().map(opened).collect(),
             past: self
@@ -250,6 +293,16 @@ impl Seat {
             _ => Map::new(),
         }
     }
+}
+
+/// What squares did, as fields of what is told; none where they did nothing.
+fn squares_of(seen: Seen) -> Map<String, Value> {
+    let named =
+        |squares: Bitboard| -> Value { squares.into_iter().map(|square| square.to_string()).collect() };
+    let both = [("emptied", seen.emptied), ("filled", seen.filled)];
+    let some = both.into_iter().filter(|(_, squares)| squares.any());
+    some.map(|(field, squares)| (field.to_owned(), named(squares)))
+        .collect()
 }
 
 /// The squares that have other contents on one board than on another.

@@ -3,6 +3,7 @@
 use shakmaty::Board;
 
 use super::clock::ClockPicture;
+use crate::tracker::{Seen, Side};
 
 /// How a board is at a moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub(crate) struct Sight {
     pub(crate) serial: Option<String>,
     /// Where it is, or was, plugged in.
     pub(crate) port: String,
+    /// The table that it stands at; `None`: it has no number.
+    pub(crate) table: Option<u32>,
     /// It answers.
     pub(crate) connected: bool,
     /// The arbiter does not want to see it any more.
@@ -25,6 +28,19 @@ pub(crate) struct Sight {
     pub(crate) expected: Option<Board>,
     /// What the clock shows; nothing while the board is not there.
     pub(crate) clock: ClockPicture,
+    /// How its clock stands.
+    pub(crate) levers: Levers,
+    /// What its squares did since the last sight.
+    pub(crate) seen: Seen,
+}
+
+/// How a clock stands, seen from its front.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Levers {
+    /// The side on which the lever is up; `None`: there is no clock.
+    pub(crate) up: Option<Side>,
+    /// White's side; `None`: nobody knows.
+    pub(crate) white: Option<Side>,
 }
 
 impl Sight {
@@ -32,9 +48,10 @@ impl Sight {
     pub(crate) fn differs(&self, other: &Self) -> bool {
         let same_but_clock = Self {
             clock: self.clock,
+            seen: self.seen,
             ..other.clone()
         };
-        *self != same_but_clock || self.clock.differs(&other.clock)
+        !other.seen.is_nothing() || *self != same_but_clock || self.clock.differs(&other.clock)
     }
 
     pub(crate) const fn is_there(&self) -> bool {

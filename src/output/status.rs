@@ -5,6 +5,7 @@ mod page;
 
 use kiebitz_hardware::Timestamp;
 use serde::Serialize;
+use tokio::sync::oneshot;
 
 use crate::events::{Clock, GameResult, rfc3339};
 use crate::output::mqtt::{DaemonHealth, LineHealth};
@@ -12,6 +13,9 @@ use crate::output::numbering::Numbering;
 use crate::referee::Playing;
 pub(crate) use metrics::{MEDIA_TYPE, metrics};
 pub(crate) use page::page;
+
+/// Asks the daemon how things are.
+pub(crate) type Question = oneshot::Sender<Status>;
 
 /// Of the daemon, at one moment.
 #[derive(Debug, Clone, Serialize)]

@@ -27,14 +27,7 @@ pub fn read(paths: &[PathBuf]) -> Result<(Tournament, Vec<Doubt>), ReadError> {
 ///
 /// As [`read`].
 pub fn read_round(paths: &[PathBuf], round: u32) -> Result<(Tournament, Vec<Doubt>), ReadError> {
-    let files: Result<Vec<Source>, ReadError> = paths
-        .iter()
-        .map(|path| {
-            let name = path.display().to_string();
-            let bytes = bytes(path).map_err(|error| error.at(&name))?;
-            source(&name, &bytes, round)
-        })
-        .collect();
+    let files: Result<Vec<Source>, ReadError> = paths.iter().map(|path| file(path, round)).collect();
     Ok(merge::merge(files?))
 }
 
@@ -46,6 +39,23 @@ pub fn read_round(paths: &[PathBuf], round: u32) -> Result<(Tournament, Vec<Doub
 pub fn read_bytes(name: &str, bytes: &[u8]) -> Result<(Tournament, Vec<Doubt>), ReadError> {
     let file = source(name, bytes, 1)?;
     Ok(merge::merge(vec![file]))
+}
+
+/// Reads what is to become a file of that name, with those that are there after it.
+///
+/// # Errors
+///
+/// As [`read`].
+pub(crate) fn read_with(
+    name: &str,
+    bytes: &[u8],
+    paths: &[PathBuf],
+) -> Result<(Tournament, Vec<Doubt>), ReadError> {
+    let mut files = vec![source(name, bytes, 1)?];
+    for path in paths {
+        files.push(file(path, 1)?);
+    }
+    Ok(merge::merge(files))
 }
 
 /// What one file says.
@@ -62,6 +72,12 @@ pub(super) enum Format {
     Pgn,
     Trf,
     Csv,
+}
+
+fn file(path: &Path, round: u32) -> Result<Source, ReadError> {
+    let name = path.display().to_string();
+    let bytes = bytes(path).map_err(|error| error.at(&name))?;
+    source(&name, &bytes, round)
 }
 
 fn source(name: &str, bytes: &[u8], round: u32) -> Result<Source, ReadError> {

@@ -120,6 +120,13 @@ impl Seating {
             .collect()
     }
 
+    /// The table of a board; `None`: it has none.
+    #[must_use]
+    pub fn table_of(&self, board: &str) -> Option<u32> {
+        let seat = self.seats.get(board)?;
+        seat.moved.map(|(_, table)| table).or(seat.table)
+    }
+
     /// Takes in the next event of a board.
     pub fn apply(&mut self, event: &Event) {
         let seat = self.seats.entry(event.board.clone()).or_default();

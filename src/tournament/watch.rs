@@ -8,13 +8,14 @@ use std::time::SystemTime;
 
 use tokio::sync::mpsc;
 
+use super::files::PairingFiles;
 use super::{Doubt, ReadError, Tournament, read};
 
 /// What came of reading the files.
 pub(crate) type Read = Result<(Tournament, Vec<Doubt>), ReadError>;
 
-/// What a file is like without reading it; `None`: it is not there.
-type Stamp = Option<(SystemTime, u64)>;
+/// A file and what it is like without reading it; `None`: it is not there.
+type Stamp = (PathBuf, Option<(SystemTime, u64)>);
 
 /// How often it is looked whether the files have changed.
 const LOOK: Duration = Duration::from_secs(2);
@@ -26,14 +27,13 @@ const TOLD: usize = 5;
 /// # Errors
 ///
 /// When the thread cannot be started.
-pub(crate) fn start(paths: &[PathBuf]) -> io::Result<Option<mpsc::Receiver<Read>>> {
-    if paths.is_empty() {
+pub(crate) fn start(files: PairingFiles) -> io::Result<Option<mpsc::Receiver<Read>>> {
+    if files.are_none() {
         return Ok(None);
     }
     let (sender, receiver) = mpsc::channel(1);
-    let paths = paths.to_vec();
     let thread = std::thread::Builder::new().name("pairings".to_owned());
-    thread.spawn(move || watch(&paths, &sender))?;
+    thread.spawn(move || watch(&files, &sender))?;
     Ok(Some(receiver))
 }
 
@@ -56,6 +56,9 @@ pub(crate) fn told(read: Read) -> Option<Arc<Tournament>> {
             return None;
         }
     };
+    if tournament == Tournament::default() {
+        return Some(Arc::default());
+    }
     let pairings: usize = tournament.rounds.values().map(|round| round.pairings.len()).sum();
     tracing::info!(
         "pairings were read: {pairings} in {} rounds",
@@ -72,17 +75,19 @@ pub(crate) fn told(read: Read) -> Option<Arc<Tournament>> {
 }
 
 /// Reads the files, and again when they have changed and are not being written any more. Ends when nobody listens.
-fn watch(paths: &[PathBuf], sender: &mpsc::Sender<Read>) {
-    let stamp = |path: &PathBuf| {
-        let known = std::fs::metadata(path).ok()?;
-        Some((known.modified().ok()?, known.len()))
+fn watch(files: &PairingFiles, sender: &mpsc::Sender<Read>) {
+    let stamp = |path: PathBuf| {
+        let known = std::fs::metadata(&path).ok();
+        let known = known.and_then(|known| Some((known.modified().ok()?, known.len())));
+        (path, known)
     };
-    let stamps = || -> Vec<Stamp> { paths.iter().map(stamp).collect() };
+    let stamps = || -> Vec<Stamp> { files.all().into_iter().map(stamp).collect() };
     let (mut done, mut before) = (None, stamps());
     while !sender.is_closed() {
         let now = stamps();
         if done.as_ref() != Some(&now) && now == before {
-            if sender.blocking_send(read(paths)).is_err() {
+            let paths: Vec<PathBuf> = now.iter().map(|(path, _)| path.clone()).collect();
+            if sender.blocking_send(read(&paths)).is_err() {
                 return;
             }
             done = Some(now.clone());

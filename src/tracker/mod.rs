@@ -28,6 +28,7 @@ mod reading;
 mod resume;
 mod rewind;
 mod search;
+mod seen;
 mod sensors;
 mod signals;
 mod start;
@@ -55,6 +56,7 @@ use motion::Habits;
 use playback::Playback;
 use reading::Reading;
 use rewind::Checkpoint;
+pub use seen::Seen;
 pub use sensors::SensorChange;
 use sensors::Sensors;
 pub(crate) use sensors::difference;
@@ -380,6 +382,12 @@ impl Tracker {
     #[must_use]
     pub fn white_side(&self) -> Option<Side> {
         self.clock.white_side()
+    }
+
+    /// The side on which the clock's lever is up: the one that was not pressed last. `None` without a clock.
+    #[must_use]
+    pub fn lever_up(&self) -> Option<Side> {
+        self.clock.turn()
     }
 
     /// What the clock shows at the time of what is being announced; the board's memory records it for presses alone.

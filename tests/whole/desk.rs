@@ -1,6 +1,7 @@
 //! The arbiters' desk over HTTP: who gets in, what they see, and what they may do about an illegal move.
 
 mod review;
+mod setup;
 
 use core::time::Duration;
 use std::fmt::Write as _;
@@ -73,6 +74,17 @@ impl Guest {
         request.header("kiebitz-desk", "1").body(body.to_string())
     }
 
+    /// Waits until the desk is served.
+    async fn wait(&self) {
+        let there = async {
+            while self.get("").send().await.is_err() {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        let there = tokio::time::timeout(Duration::from_secs(20), there).await;
+        assert!(there.is_ok(), "the desk is served");
+    }
+
     async fn log_in(&mut self, user: &str, password: &str) -> StatusCode {
         let login = json!({"user": user, "password": password});
         let response = sent(self.post("session", &login)).await;
@@ -91,17 +103,6 @@ impl Guest {
         let text = response.text().await.expect("an answer");
         (status, serde_json::from_str(&text).unwrap_or(Value::Null))
     }
-}
-
-/// Waits until the desk is there.
-async fn served(guest: &Guest) {
-    let there = async {
-        while guest.get("").send().await.is_err() {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    };
-    let there = tokio::time::timeout(Duration::from_secs(20), there).await;
-    assert!(there.is_ok(), "the desk is served");
 }
 
 async fn sent(request: RequestBuilder) -> Response {
@@ -138,6 +139,7 @@ impl Stream {
                     let news = match event {
                         "event: all" => of_board(data["boards"].as_array()),
                         "event: board" => of_board(Some(&vec![data])),
+                        "event: pairings" => json!({ "pairings": data }),
                         _ => Value::Null,
                     };
                     self.known.extend(news.as_object().cloned().unwrap_or_default());
@@ -193,7 +195,7 @@ async fn an_arbiter_decides_an_illegal_move_at_the_desk() {
     configure(folder, port);
     let daemon = Program::start(folder, &["run", "--config", "kiebitz.toml"]);
     let mut arbiter = Guest::new(port);
-    served(&arbiter).await;
+    arbiter.wait().await;
 
     let page = sent(arbiter.get("")).await;
     let policy = page.headers().get("content-security-policy").expect("a policy");
@@ -299,7 +301,7 @@ async fn a_proxy_lets_people_in() {
     std::fs::write(folder.join("users"), users.concat()).expect("users");
     let daemon = Program::start(folder, &["run", "--config", "kiebitz.toml"]);
     let mut guest = Guest::new(port);
-    served(&guest).await;
+    guest.wait().await;
     let session = |guest: &Guest, name: &str| guest.get("session").header("remote-user", name.to_owned());
     assert_eq!(
         guest.log_in("meier", "rook-on-a1").await,

@@ -16,19 +16,21 @@ use axum::{Extension, Json, Router};
 use futures_util::stream;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::sync::{self, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
+use super::pairings::{self, Refused};
 use super::review::{self, Reading};
 use super::sessions::{Guest, Sessions};
 use super::users::{self, Role};
 use super::{Page, WAITING};
 use crate::config::{Config, Desk};
-use crate::feeds::Setup;
 use crate::feeds::web::{self, Connection};
+use crate::feeds::{Setup, ToHall};
 use crate::output::broadcast::{File, page as wall};
 use crate::output::desk::page;
 use crate::referee::command::{Answer, Command};
 use crate::system_time::wall_time;
+use crate::tournament::files::PairingFiles;
 
 /// So many requests are answered at a time, and so many pages may stay: those of one event's arbiters.
 const MAX_CONNECTIONS: usize = 64;
@@ -41,6 +43,8 @@ const MAX_BODY: usize = 64 << 10;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Who is told nothing for this long is told that: a page cannot see otherwise that its line is dead.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// What is said to who has not logged in.
+pub(super) const NOBODY: &str = "log in first";
 /// The cookie with the session's secret.
 const COOKIE: &str = "kiebitz-desk";
 /// What changes something has this header: pages of other sites cannot send it.
@@ -52,7 +56,9 @@ pub(super) struct Door {
     settings: Desk,
     sessions: Mutex<Sessions>,
     pages: mpsc::Sender<Page>,
-    setups: mpsc::Sender<Setup>,
+    hall: ToHall,
+    /// One at a time changes something there.
+    pub(super) pairings: Arc<sync::Mutex<PairingFiles>>,
     places: Arc<Semaphore>,
     /// Whose turn it is to have a password looked at.
     turns: Arc<Semaphore>,
@@ -60,15 +66,10 @@ pub(super) struct Door {
     pub(super) reading: Reading,
 }
 
-type Shared = State<Arc<Door>>;
+pub(super) type Shared = State<Arc<Door>>;
 
 /// Serves for as long as the program runs.
-pub(super) async fn serve(
-    settings: Desk,
-    config: Config,
-    pages: mpsc::Sender<Page>,
-    setups: mpsc::Sender<Setup>,
-) {
+pub(super) async fn serve(settings: Desk, config: Config, pages: mpsc::Sender<Page>, hall: ToHall) {
     let address = settings.listen;
     let listener = web::listen(address, "[desk]").await;
     tracing::info!("http://{address}/ is the desk for arbiters");
@@ -76,7 +77,8 @@ pub(super) async fn serve(
         settings,
         sessions: Mutex::default(),
         pages,
-        setups,
+        hall,
+        pairings: Arc::new(sync::Mutex::new(config.pairing_files())),
         places: Arc::new(Semaphore::new(MAX_PAGES)),
         turns: Arc::new(Semaphore::new(PASSWORDS_AT_ONCE)),
         reading: Reading::of(config),
@@ -99,6 +101,14 @@ fn router(door: Door) -> Router {
         .route("/stream", get(look_on))
         .route("/command", axum::routing::post(command))
         .merge(review::routes())
+        .route("/pairings", get(pairings::list))
+        .route(
+            "/pairings/{name}",
+            get(pairings::file)
+                .put(pairings::drop_in)
+                .delete(pairings::remove),
+        )
+        .route("/status", get(status))
         .fallback(async || StatusCode::NOT_FOUND)
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .with_state(Arc::new(door))
@@ -146,7 +156,7 @@ impl Door {
     }
 
     /// Who asks; `None`: nobody who is logged in.
-    fn guest(&self, headers: &HeaderMap) -> Option<Guest> {
+    pub(super) fn guest(&self, headers: &HeaderMap) -> Option<Guest> {
         let secret = secret(headers)?;
         let guest = self.sessions(|all| all.guest(wall_time(), secret))?;
         // Somebody else may have logged in at the proxy since.
@@ -219,7 +229,7 @@ impl FromRequestParts<Arc<Door>> for Guest {
 }
 
 fn nobody() -> Response {
-    refused(StatusCode::UNAUTHORIZED, "log in first")
+    refused(StatusCode::UNAUTHORIZED, NOBODY)
 }
 
 /// The session's secret.
@@ -394,11 +404,28 @@ async fn command(State(door): Shared, headers: HeaderMap, Json(asked): Json<Aske
         answer: sender,
     };
     let carried_out = async {
-        door.setups.send(setup).await.ok()?;
+        door.hall.setups.send(setup).await.ok()?;
         answer.await.ok()
     };
     match tokio::time::timeout(PATIENCE, carried_out).await {
         Ok(Some(answer)) => Json(answer).into_response(),
         Ok(None) | Err(_) => refused(StatusCode::SERVICE_UNAVAILABLE, "kiebitz does not answer"),
+    }
+}
+
+/// How everything is, as the daemon's status says it: for operators.
+async fn status(State(door): Shared, headers: HeaderMap) -> Result<Response, Refused> {
+    pairings::operator(&door, &headers)?;
+    let (question, answer) = oneshot::channel();
+    let asked = async {
+        door.hall.questions.send(question).await.ok()?;
+        answer.await.ok()
+    };
+    match tokio::time::timeout(PATIENCE, asked).await {
+        Ok(Some(status)) => Ok(Json(status).into_response()),
+        Ok(None) | Err(_) => Err(Refused::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "kiebitz does not answer",
+        )),
     }
 }

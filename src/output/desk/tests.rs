@@ -3,7 +3,8 @@ use shakmaty::Color;
 use super::*;
 use crate::events::incidents::set_counts;
 use crate::events::record::tests::{event, ply, started};
-use crate::tracker::Variant;
+use crate::output::sight::Levers;
+use crate::tracker::{Seen, Side, Variant};
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
@@ -20,6 +21,9 @@ fn sight(forgotten: bool) -> Sight {
         placement: moved,
         expected: Some(Board::default()),
         clock: ClockPicture::default(),
+        table: Some(4),
+        levers: Levers::default(),
+        seen: Seen::default(),
     }
 }
 
@@ -42,7 +46,9 @@ fn incident(number: u64) -> Incident {
 
 /// What has changed of the board.
 fn change(desk: &mut Desk) -> Value {
-    match &desk.poll_changes()[..] {
+    let mut changes = desk.poll_changes();
+    changes.retain(|change| !matches!(change, Change::Pairings(_)));
+    match &changes[..] {
         [Change::Board(text)] => serde_json::from_str(text).expect("JSON"),
         other => panic!("{other:?}"),
     }
@@ -115,4 +121,47 @@ fn a_board_that_is_forgotten_is_gone_and_may_come_again() {
     assert_eq!(desk.all(), "{\"boards\":[]}");
     desk.see(sight(false));
     assert_eq!(change(&mut desk)["serial"], "42", "everything is told again");
+}
+
+#[test]
+fn what_squares_did_is_told_once_however_quickly() {
+    let mut desk = Desk::default();
+    desk.see(sight(false));
+    let first = change(&mut desk);
+    assert_eq!((&first["stands_at"], &first["table"]), (&4.into(), &4.into()));
+    assert_eq!((&first["lever"], first.get("emptied")), (&Value::Null, None));
+    let seen = Seen {
+        emptied: Square::A1.into(),
+        filled: Bitboard::EMPTY,
+    };
+    let put_back = Seen {
+        emptied: Bitboard::EMPTY,
+        filled: Square::A1.into(),
+    };
+    let same = |seen| Sight { seen, ..sight(false) };
+    desk.see(same(seen));
+    desk.see(same(put_back));
+    let told = serde_json::json!({"board": "b", "emptied": ["a1"], "filled": ["a1"]});
+    assert_eq!(
+        change(&mut desk),
+        told,
+        "both, although nothing else is otherwise"
+    );
+    assert!(desk.poll_changes().is_empty());
+    desk.see(same(seen));
+    assert_eq!(
+        change(&mut desk)["emptied"],
+        serde_json::json!(["a1"]),
+        "once more"
+    );
+    let pressed = Levers {
+        up: Some(Side::Left),
+        white: Some(Side::Right),
+    };
+    desk.see(Sight {
+        levers: pressed,
+        ..sight(false)
+    });
+    let told = serde_json::json!({"board": "b", "lever": "left", "white_side": "right"});
+    assert_eq!(change(&mut desk), told);
 }

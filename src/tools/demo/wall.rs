@@ -3,13 +3,12 @@
 #[cfg(target_os = "linux")]
 use {
     crate::events::Event,
-    crate::feeds::{FeedSettings, Feeds},
+    crate::feeds::{FeedSettings, Feeds, ToHall},
     crate::output::broadcast::EventFacts,
     crate::output::mqtt::payload::ClockPicture,
     crate::system_time::wall_time,
     std::net::{Ipv4Addr, SocketAddr, TcpListener},
     std::sync::Arc,
-    tokio::sync::mpsc,
 };
 
 use crate::events::ExplainedEvent;
@@ -35,9 +34,7 @@ impl Wall {
             name: Some("kiebitz demo".to_owned()),
             ..EventFacts::default()
         };
-        // Nobody sets up anything.
-        let (setups, _) = mpsc::channel(1);
-        let (feeds, _) = Feeds::start(settings, &facts, setups);
+        let (feeds, _) = Feeds::start(settings, &facts, ToHall::nobody());
         feeds.pair(wall_time(), Arc::default());
         let address = address.map(|address| format!("http://{address}/"));
         Self { feeds, address }

@@ -1,0 +1,185 @@
+//! Files of pairings that are dropped in at the desk, for operators alone: looked at first, then kept. The task that reads
+//! pairings sees them in their folder.
+
+use std::io;
+use std::sync::Arc;
+
+use anyhow::Error;
+use axum::Json;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::door::{Door, NOBODY, Shared, refused};
+use super::sessions::Guest;
+use super::users::Role;
+use crate::tournament::files::{FileName, NoFileName, PairingFiles};
+use crate::tournament::{self, Check, ReadError, Totals};
+
+/// In bytes; a season of a large league has 3 MB.
+const LONGEST: usize = 8 << 20;
+
+/// What comes of a request.
+type Answered = Result<Response, Refused>;
+
+/// Why a request is refused.
+#[derive(Debug)]
+pub(super) struct Refused(StatusCode, String);
+
+impl Refused {
+    pub(super) fn new(status: StatusCode, why: impl Into<String>) -> Self {
+        Self(status, why.into())
+    }
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        refused(self.0, &self.1)
+    }
+}
+
+/// Somebody who looks after the event; else what everybody else is told.
+pub(super) fn operator(door: &Door, headers: &HeaderMap) -> Result<Guest, Refused> {
+    let nobody = || Refused::new(StatusCode::UNAUTHORIZED, NOBODY);
+    let guest = door.guest(headers).ok_or_else(nobody)?;
+    match guest.role {
+        Role::Operator => Ok(guest),
+        Role::Viewer | Role::Arbiter => Err(Refused::new(StatusCode::FORBIDDEN, "this is for operators")),
+    }
+}
+
+/// What was dropped in, what is configured, and what is to be said of all of it.
+pub(super) async fn list(State(door): Shared, headers: HeaderMap) -> Answered {
+    operator(&door, &headers)?;
+    work(&door, |files| {
+        let dropped = files.dropped()?.into_iter().map(|file| {
+            let changed = Timestamp::try_from(file.changed).ok();
+            json!({
+                "name": file.name.as_str(),
+                "bytes": file.bytes,
+                "changed": changed.map(|changed| changed.to_string()),
+            })
+        });
+        let dropped: Vec<Value> = dropped.collect();
+        let mut answer = match looked_at(tournament::read(&files.all())) {
+            Ok(report) => report,
+            Err(wrong) => wrong,
+        };
+        if let Some(fields) = answer.as_object_mut() {
+            fields.insert("files".to_owned(), json!(dropped));
+            fields.insert("configured".to_owned(), json!(files.configured()));
+        }
+        Ok(Json(answer).into_response())
+    })
+    .await
+}
+
+/// One that was dropped in, as it is.
+pub(super) async fn file(State(door): Shared, Path(name): Path<String>, headers: HeaderMap) -> Answered {
+    operator(&door, &headers)?;
+    let name = named(&name)?;
+    work(&door, move |files| {
+        let Some(content) = files.content(&name)? else {
+            return Ok(missing());
+        };
+        let headers = [
+            (header::CONTENT_TYPE, "application/octet-stream"),
+            (header::CONTENT_DISPOSITION, "attachment"),
+        ];
+        Ok((headers, content).into_response())
+    })
+    .await
+}
+
+/// Looks at a file; without `?check` it is kept, if it can be read, and holds from then on.
+pub(super) async fn drop_in(State(door): Shared, Path(name): Path<String>, request: Request) -> Answered {
+    let guest = operator(&door, request.headers())?;
+    let name = named(&name)?;
+    let only_checked = request.uri().query() == Some("check");
+    // Who has a large file to send is known by now.
+    let content = whole(request.into_body()).await?;
+    work(&door, move |files| {
+        let others = files.others_than(Some(&name));
+        let report = match looked_at(tournament::read_with(name.as_str(), &content, &others)) {
+            Ok(report) => report,
+            Err(wrong) => return Ok((StatusCode::UNPROCESSABLE_ENTITY, Json(wrong)).into_response()),
+        };
+        if !only_checked {
+            files.keep(&name, &content)?;
+            tracing::info!("[desk]: {} has dropped in the pairing file {name}", guest.name);
+        }
+        Ok(Json(report).into_response())
+    })
+    .await
+}
+
+/// Removes one that was dropped in.
+pub(super) async fn remove(State(door): Shared, Path(name): Path<String>, headers: HeaderMap) -> Answered {
+    let guest = operator(&door, &headers)?;
+    let name = named(&name)?;
+    work(&door, move |files| {
+        if !files.remove(&name)? {
+            return Ok(missing());
+        }
+        tracing::info!("[desk]: {} has removed the pairing file {name}", guest.name);
+        Ok(StatusCode::NO_CONTENT.into_response())
+    })
+    .await
+}
+
+fn named(name: &str) -> Result<FileName, Refused> {
+    let name = name.parse();
+    name.map_err(|error: NoFileName| Refused::new(StatusCode::BAD_REQUEST, error.to_string()))
+}
+
+fn missing() -> Response {
+    refused(StatusCode::NOT_FOUND, "no such file was dropped in")
+}
+
+async fn whole(body: Body) -> Result<Bytes, Refused> {
+    let why = "a pairing file has 8 MB at most: is this the right file?";
+    let too_large = |_| Refused::new(StatusCode::PAYLOAD_TOO_LARGE, why);
+    to_bytes(body, LONGEST).await.map_err(too_large)
+}
+
+/// Works on the files, one request at a time, on a thread that may wait for the disk.
+async fn work(
+    door: &Arc<Door>,
+    what: impl FnOnce(&PairingFiles) -> io::Result<Response> + Send + 'static,
+) -> Answered {
+    let files = Arc::clone(&door.pairings).lock_owned().await;
+    let done = tokio::task::spawn_blocking(move || what(&files)).await;
+    let done = done
+        .map_err(Error::from)
+        .and_then(|done| done.map_err(Error::from));
+    done.map_err(|error| {
+        tracing::warn!("[desk]: pairing files: {error:#}");
+        Refused::new(StatusCode::INTERNAL_SERVER_ERROR, format!("{error:#}"))
+    })
+}
+
+/// What `kiebitz event check` says of it, else why it cannot be read, and where.
+fn looked_at(
+    read: Result<(tournament::Tournament, Vec<tournament::Doubt>), ReadError>,
+) -> Result<Value, Value> {
+    match read {
+        Ok((event, _)) if event == tournament::Tournament::default() => {
+            Ok(tournament::report(&[], Totals::default()))
+        }
+        Ok((event, doubts)) => {
+            // Which boards there are, and at which tables they stand, the page knows itself.
+            let findings = Check::default().findings(&event, doubts);
+            Ok(tournament::report(&findings, Totals::of(&event)))
+        }
+        Err(ReadError::Wrong { place, what }) => Err(json!({
+            "error": what.to_string(),
+            "file": place.file,
+            "line": place.line,
+            "column": place.column,
+        })),
+        Err(error) => Err(json!({ "error": format!("{:#}", Error::from(error)) })),
+    }
+}

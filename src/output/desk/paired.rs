@@ -1,0 +1,76 @@
+//! Who is to play whom at which table, before any game says so.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use crate::tournament::{Pairing, Tournament};
+
+/// The pairings of the round that boards get.
+#[derive(Debug, Default)]
+pub(super) struct Paired {
+    pub(super) tournament: Arc<Tournament>,
+    pub(super) round: Option<u32>,
+    /// What was told last.
+    told: Option<String>,
+}
+
+impl Paired {
+    /// As JSON.
+    pub(super) fn picture(&self) -> String {
+        let rounds: Vec<u32> = self.tournament.rounds.keys().copied().collect();
+        let round = self.round.and_then(|round| self.tournament.rounds.get(&round));
+        let pairings = round.iter().flat_map(|round| &round.pairings);
+        let tables: Vec<Value> = pairings.filter_map(table).collect();
+        json!({ "round": self.round, "rounds": rounds, "tables": tables }).to_string()
+    }
+
+    /// The same if it is not what was told last.
+    pub(super) fn poll_change(&mut self) -> Option<String> {
+        let picture = self.picture();
+        if self.told.as_ref() == Some(&picture) {
+            return None;
+        }
+        self.told = Some(picture.clone());
+        Some(picture)
+    }
+}
+
+/// A pairing of two players at a table; `None`: it is none.
+fn table(pairing: &Pairing) -> Option<Value> {
+    let table = pairing.table.filter(|_| pairing.is_played())?;
+    let name = |player: &Option<crate::tournament::Player>| player.as_ref().map(|player| player.name.clone());
+    let mut fields = Map::new();
+    fields.insert("table".to_owned(), json!(table));
+    fields.insert("white".to_owned(), json!(name(&pairing.white)));
+    fields.insert("black".to_owned(), json!(name(&pairing.black)));
+    fields.insert("result".to_owned(), json!(pairing.result));
+    Some(Value::Object(fields))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tournament::read_bytes;
+
+    #[test]
+    fn the_tables_of_the_round_are_told_once() {
+        let file = "round,board,white,black,result\n4,1,Adler,Berg,1-0\n5,1,Clausen,Dorn,\n5,,Ebert,Fuchs,\n5,2,Graf,,\n";
+        let (tournament, _) = read_bytes("r.csv", file.as_bytes()).expect("pairings");
+        let mut paired = Paired::default();
+        assert_eq!(
+            paired.poll_change().expect("the first"),
+            r#"{"round":null,"rounds":[],"tables":[]}"#
+        );
+        paired.tournament = Arc::new(tournament);
+        paired.round = Some(5);
+        let told: Value = serde_json::from_str(&paired.poll_change().expect("others")).expect("JSON");
+        assert_eq!(told["rounds"], json!([4, 5]));
+        let alone = json!([{"table": 1, "white": "Clausen", "black": "Dorn", "result": null}]);
+        assert_eq!(told["tables"], alone, "with a table and two players");
+        assert_eq!(paired.poll_change(), None);
+        paired.round = Some(4);
+        let told: Value = serde_json::from_str(&paired.poll_change().expect("another round")).expect("JSON");
+        assert_eq!(told["tables"][0]["result"], "1-0");
+    }
+}

@@ -1,0 +1,300 @@
+//! Where pairings are read from: the files that the configuration names, and a folder of files that were dropped in at the
+//! desk.
+
+use core::fmt;
+use core::str::FromStr;
+use core::time::Duration;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use thiserror::Error;
+
+/// The files of pairings.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct PairingFiles {
+    configured: Vec<PathBuf>,
+    /// `None`: nothing can be dropped in.
+    folder: Option<PathBuf>,
+}
+
+/// The name of a file that may be dropped in: it names no folder, and what is in it by its end.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct FileName(String);
+
+/// What is no such name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error(
+    "a pairing file is called as in round-5.csv: letters, digits, blanks, dots, hyphens, underscores and brackets, 80 at \
+     most, and .csv, .tsv, .pgn, .trf, .trfx or .txt at the end"
+)]
+pub(crate) struct NoFileName;
+
+/// A file that was dropped in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Dropped {
+    pub(crate) name: FileName,
+    pub(crate) bytes: u64,
+    pub(crate) changed: SystemTime,
+}
+
+/// So many may be dropped in: a season has fewer.
+pub(crate) const MAX_FILES: usize = 100;
+/// In characters.
+const LONGEST_NAME: usize = 80;
+const ENDINGS: [&str; 6] = ["csv", "tsv", "pgn", "trf", "trfx", "txt"];
+/// What is being written; no file that is read is called like that.
+const DRAFT: &str = ".new";
+
+impl PairingFiles {
+    /// Those that are named, and what is in the folder.
+    pub(crate) fn new(configured: Vec<PathBuf>, folder: Option<PathBuf>) -> Self {
+        Self { configured, folder }
+    }
+
+    /// Whether there never are any.
+    pub(crate) fn are_none(&self) -> bool {
+        self.configured.is_empty() && self.folder.is_none()
+    }
+
+    /// Those that the configuration names.
+    pub(crate) fn configured(&self) -> &[PathBuf] {
+        &self.configured
+    }
+
+    /// All files, in the order of worth: what was dropped in last comes first.
+    pub(crate) fn all(&self) -> Vec<PathBuf> {
+        self.others_than(None)
+    }
+
+    /// The same without the one that is to be replaced.
+    pub(crate) fn others_than(&self, replaced: Option<&FileName>) -> Vec<PathBuf> {
+        // A folder that cannot be read says so where it is asked for.
+        let dropped = self.dropped().unwrap_or_default();
+        let folder = self.folder.as_deref().unwrap_or_else(|| Path::new(""));
+        let dropped = dropped.iter().filter(|file| Some(&file.name) != replaced);
+        let dropped = dropped.map(|file| folder.join(&file.name.0));
+        dropped.chain(self.configured.iter().cloned()).collect()
+    }
+
+    /// What was dropped in, the newest first.
+    ///
+    /// # Errors
+    ///
+    /// When the folder cannot be read. None there is an empty one.
+    pub(crate) fn dropped(&self) -> io::Result<Vec<Dropped>> {
+        let Some(folder) = &self.folder else {
+            return Ok(Vec::new());
+        };
+        let entries = match fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let mut files = Vec::new();
+        for entry in entries {
+            let entry = entry?;
+            let name = entry.file_name().into_string().ok();
+            let Some(name) = name.and_then(|name| name.parse().ok()) else {
+                continue;
+            };
+            // One that has just been removed is not there.
+            let Ok(known) = entry.metadata() else { continue };
+            if known.is_file() {
+                files.push(Dropped {
+                    name,
+                    bytes: known.len(),
+                    changed: known.modified()?,
+                });
+            }
+        }
+        files.sort_by(|one, other| (other.changed, &one.name).cmp(&(one.changed, &other.name)));
+        Ok(files)
+    }
+
+    /// The content of one that was dropped in; `None`: there is none of that name.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read.
+    pub(crate) fn content(&self, name: &FileName) -> io::Result<Option<Vec<u8>>> {
+        match fs::read(self.folder()?.join(&name.0)) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Keeps a file, in the place of one of that name: all of it, or after a power cut the one before.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written, or there are too many.
+    pub(crate) fn keep(&self, name: &FileName, bytes: &[u8]) -> io::Result<()> {
+        let folder = self.folder()?;
+        fs::create_dir_all(folder)?;
+        let others = self.dropped()?;
+        let others: Vec<&Dropped> = others.iter().filter(|file| file.name != *name).collect();
+        if others.len() >= MAX_FILES {
+            return Err(io::Error::other(format!(
+                "there are {MAX_FILES} files already: remove some of them"
+            )));
+        }
+        let draft = folder.join(DRAFT);
+        let mut file = File::create(&draft)?;
+        file.write_all(bytes)?;
+        // The computer's clock may have been ahead when another one came.
+        let newest = others.first().map(|file| file.changed);
+        if let Some(newest) =
+            newest.filter(|newest| file.metadata().is_ok_and(|known| is_before(&known, *newest)))
+        {
+            file.set_modified(newest + Duration::from_millis(1))?;
+        }
+        file.sync_all()?;
+        fs::rename(&draft, folder.join(&name.0))?;
+        sync_folder(folder)
+    }
+
+    /// Removes one that was dropped in. Returns whether there was one.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be removed.
+    pub(crate) fn remove(&self, name: &FileName) -> io::Result<bool> {
+        let folder = self.folder()?;
+        match fs::remove_file(folder.join(&name.0)) {
+            Ok(()) => sync_folder(folder).map(|()| true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn folder(&self) -> io::Result<&Path> {
+        let none = || io::Error::new(io::ErrorKind::NotFound, "there is no folder for pairing files");
+        self.folder.as_deref().ok_or_else(none)
+    }
+}
+
+fn is_before(known: &fs::Metadata, other: SystemTime) -> bool {
+    known.modified().is_ok_and(|changed| changed <= other)
+}
+
+/// What was renamed or removed stays so after a power cut.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+impl FromStr for FileName {
+    type Err = NoFileName;
+
+    fn from_str(name: &str) -> Result<Self, NoFileName> {
+        let is_usual = |c: char| c.is_alphanumeric() || " ._-()".contains(c);
+        let ending = name
+            .rsplit_once('.')
+            .map(|(_, ending)| ending.to_ascii_lowercase());
+        let is_name = name.starts_with(char::is_alphanumeric)
+            && name.chars().all(is_usual)
+            && name.chars().count() <= LONGEST_NAME
+            && !name.contains("..")
+            && ending.is_some_and(|ending| ENDINGS.contains(&&*ending));
+        is_name.then(|| Self(name.to_owned())).ok_or(NoFileName)
+    }
+}
+
+impl FileName {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for FileName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(name: &str) -> FileName {
+        name.parse().expect("a name")
+    }
+
+    #[test]
+    fn a_name_is_that_of_a_file_and_of_nothing_else() {
+        for good in ["round-5.csv", "Runde 5 (Süd).PGN", "r.trf", "1.2.trfx", "a.txt"] {
+            assert!(good.parse::<FileName>().is_ok(), "{good}");
+        }
+        let long = format!("{}.csv", "a".repeat(LONGEST_NAME));
+        for bad in [
+            "",
+            ".csv",
+            "csv",
+            "../x.csv",
+            "..csv",
+            "a..csv",
+            "a/b.csv",
+            "/a.csv",
+            "a\\b.csv",
+            "a\0.csv",
+            "a\n.csv",
+            "-a.csv",
+            " a.csv",
+            ".new",
+            "a.sh",
+            "a.csv ",
+            "a%2Fb.csv",
+            "~a.csv",
+            &long,
+        ] {
+            assert_eq!(bad.parse::<FileName>(), Err(NoFileName), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_dropped_in_last_comes_first_and_what_is_configured_last() {
+        let state = tempfile::tempdir().expect("a folder");
+        let folder = state.path().join("pairings");
+        let files = PairingFiles::new(vec!["/srv/round.pgn".into()], Some(folder.clone()));
+        assert!(!files.are_none());
+        assert_eq!(files.dropped().expect("no folder yet"), []);
+        assert_eq!(files.all(), [PathBuf::from("/srv/round.pgn")]);
+        let (one, other) = (name("b.csv"), name("a.csv"));
+        files.keep(&one, b"1").expect("kept");
+        // As when the computer's clock was ahead.
+        let later = SystemTime::UNIX_EPOCH + Duration::from_secs(10_000_000_000);
+        let file = File::options()
+            .write(true)
+            .open(folder.join("b.csv"))
+            .expect("it is there");
+        file.set_modified(later).expect("set");
+        files.keep(&other, b"22").expect("kept");
+        fs::write(folder.join(DRAFT), "half").expect("written");
+        let sizes: Vec<(String, u64)> = files
+            .dropped()
+            .expect("a folder")
+            .iter()
+            .map(|file| (file.name.to_string(), file.bytes))
+            .collect();
+        assert_eq!(sizes, [("a.csv".to_owned(), 2), ("b.csv".to_owned(), 1)]);
+        let beside = files.others_than(Some(&other));
+        assert_eq!(beside, [folder.join("b.csv"), "/srv/round.pgn".into()]);
+        files.keep(&one, b"333").expect("replaced");
+        assert_eq!(files.all().first(), Some(&folder.join("b.csv")));
+        assert_eq!(files.content(&one).expect("read").as_deref(), Some(&b"333"[..]));
+        assert!(files.remove(&one).expect("removed"));
+        assert!(!files.remove(&one).expect("it was removed"));
+        assert_eq!(files.content(&one).expect("none"), None);
+    }
+
+    #[test]
+    fn nothing_can_be_dropped_in_where_there_is_no_folder() {
+        let files = PairingFiles::default();
+        assert!(files.are_none());
+        assert!(files.keep(&name("a.csv"), b"1").is_err());
+        assert!(files.remove(&name("a.csv")).is_err());
+        assert_eq!(files.all(), Vec::<PathBuf>::new());
+    }
+}

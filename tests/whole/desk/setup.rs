@@ -1,0 +1,231 @@
+//! What operators set up at the desk before a round: pairing files that are dropped in, and how everything is.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+use reqwest::header::COOKIE;
+use reqwest::{RequestBuilder, StatusCode};
+use serde_json::{Value, json};
+
+use super::{Guest, Stream, configure, sent, user};
+use crate::mosquitto::free_port;
+use crate::spectators::Program;
+
+const ROUND: &str = "round,board,white,white_fide_id,black,black_fide_id\n\
+                     3,1,\"Adler, Jonas\",100001,\"Berg, Ines\",100002\n\
+                     3,2,\"Clausen, Per\",100003,\"Dorn, Uta\",100004\n";
+/// Two pairings have the same table, and nobody has a FIDE id.
+const DOUBTFUL: &str = "round,board,white,black\n3,1,Adler,Berg\n3,1,Clausen,Dorn\n";
+const PLAYED: &[&str] = &[
+    "emulate", "--boards", "2", "--hands", "blitz", "--pgn", "game.pgn", "--links", "links",
+];
+const RUN: [&str; 3] = ["run", "--config", "kiebitz.toml"];
+
+/// With somebody who looks after the event.
+pub(super) fn configure_with_operator(folder: &Path, port: u16) {
+    configure(folder, port);
+    let users = File::options().append(true).open(folder.join("users"));
+    let operator = user("chief", "operator", "operate-it");
+    users
+        .and_then(|mut users| users.write_all(operator.as_bytes()))
+        .expect("a user");
+}
+
+fn put(guest: &Guest, path: &str, content: impl Into<reqwest::Body>) -> RequestBuilder {
+    let request = guest.http.put(guest.url(path)).header(COOKIE, &guest.cookie);
+    request.header("kiebitz-desk", "1").body(content)
+}
+
+async fn answered(request: RequestBuilder) -> (StatusCode, Value) {
+    let response = sent(request).await;
+    let status = response.status();
+    let text = response.text().await.expect("an answer");
+    (status, serde_json::from_str(&text).unwrap_or(Value::Null))
+}
+
+fn delete(guest: &Guest, path: &str) -> RequestBuilder {
+    let request = guest.http.delete(guest.url(path)).header(COOKIE, &guest.cookie);
+    request.header("kiebitz-desk", "1")
+}
+
+/// The names of the files that were dropped in.
+async fn dropped(guest: &Guest) -> Value {
+    let (status, list) = answered(guest.get("pairings")).await;
+    assert_eq!(status, 200, "{list}");
+    let files = list["files"].as_array().expect("files").iter();
+    files.map(|file| file["name"].clone()).collect()
+}
+
+async fn nobody_else_may(port: u16) {
+    let mut guest = Guest::new(port);
+    assert_eq!(sent(guest.get("pairings")).await.status(), 401);
+    assert_eq!(sent(put(&guest, "pairings/r.csv", ROUND)).await.status(), 401);
+    for (name, password) in [("hall", "look-at-it"), ("meier", "rook-on-a1")] {
+        assert_eq!(guest.log_in(name, password).await, 200);
+        for request in [
+            put(&guest, "pairings/r.csv", ROUND),
+            put(&guest, "pairings/r.csv?check", ROUND),
+            delete(&guest, "pairings/r.csv"),
+            guest.get("pairings"),
+            guest.get("pairings/r.csv"),
+            guest.get("status"),
+        ] {
+            assert_eq!(sent(request).await.status(), 403, "{name}");
+        }
+    }
+}
+
+async fn what_is_wrong_is_refused(chief: &Guest) {
+    let foreign = chief.http.put(chief.url("pairings/r.csv"));
+    let foreign = foreign.header(COOKIE, &chief.cookie).body(ROUND);
+    assert_eq!(sent(foreign).await.status(), 403, "a page of another site");
+    for name in ["..%2Fx.csv", "%2Fx.csv", ".csv", "x.sh", "a%00.csv", "..%5Cx.csv"] {
+        let path = format!("pairings/{name}");
+        assert_eq!(answered(put(chief, &path, ROUND)).await.0, 400, "{name}");
+        assert_eq!(sent(delete(chief, &path)).await.status(), 400, "{name}");
+        assert_eq!(sent(chief.get(&path)).await.status(), 400, "{name}");
+    }
+    let (status, _) = answered(put(chief, "pairings/r.csv", vec![b' '; (8 << 20) + 1])).await;
+    assert_eq!(status, 413);
+    let (status, wrong) = answered(put(
+        chief,
+        "pairings/r.csv",
+        "round,board,white,black\n3,1,\"Adler,Berg\n",
+    ))
+    .await;
+    assert_eq!((status.as_u16(), &wrong["line"]), (422, &json!(2)), "{wrong}");
+    assert!(
+        wrong["error"]
+            .as_str()
+            .is_some_and(|error| error.contains("quotation mark")),
+        "{wrong}"
+    );
+    assert_eq!(dropped(chief).await, json!([]), "nothing of it is kept");
+}
+
+/// What is only looked at is told with its place, and does not hold.
+async fn findings_come_before_it_holds(chief: &Guest) {
+    let (status, report) = answered(put(chief, "pairings/r.csv?check", DOUBTFUL)).await;
+    assert_eq!(
+        (status.as_u16(), &report["pairings"]),
+        (200, &json!(2)),
+        "{report}"
+    );
+    let findings = report["findings"].as_array().expect("findings");
+    let twice = findings.iter().find(|finding| finding["kind"] == "table");
+    let twice = twice.expect("two have the same table");
+    assert_eq!(
+        (&twice["file"], &twice["line"]),
+        (&json!("r.csv"), &json!(3)),
+        "{twice}"
+    );
+    assert!(
+        twice["column"].is_number() && twice["text"].is_string(),
+        "{twice}"
+    );
+    assert!(report["lost"].as_u64().is_some_and(|lost| lost > 0), "{report}");
+    assert_eq!(dropped(chief).await, json!([]));
+}
+
+#[tokio::test]
+async fn pairings_that_are_dropped_in_reach_the_boards_and_stay() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let (folder, port) = (directory.path(), free_port());
+    configure_with_operator(folder, port);
+    let daemon = Program::start(folder, &RUN);
+    let mut chief = Guest::new(port);
+    chief.wait().await;
+    nobody_else_may(port).await;
+    assert_eq!(chief.log_in("chief", "operate-it").await, 200);
+    what_is_wrong_is_refused(&chief).await;
+    findings_come_before_it_holds(&chief).await;
+
+    let mut stream = Stream::open(&chief).await;
+    stream
+        .until("no pairings", |known| {
+            known
+                .get("pairings")
+                .is_some_and(|told| told["tables"] == json!([]))
+        })
+        .await;
+    let (status, report) = answered(put(&chief, "pairings/round 3.csv", ROUND)).await;
+    assert_eq!((status.as_u16(), &report["lost"]), (200, &json!(0)), "{report}");
+    stream
+        .until("the tables", |known| {
+            known["pairings"]["tables"][1]["black"] == "Dorn, Uta"
+        })
+        .await;
+    assert_eq!(stream.known["pairings"]["round"], 3);
+    assert!(
+        stream.known.get("game").is_none_or(Value::is_null),
+        "before any game"
+    );
+
+    let players = Program::start(folder, PLAYED);
+    stream
+        .until("a game with its players", |known| {
+            known
+                .get("game")
+                .is_some_and(|game| game["players"]["white"] == "Adler, Jonas")
+        })
+        .await;
+    assert_eq!(
+        (&stream.known["stands_at"], &stream.known["table"]),
+        (&json!(1), &json!(1))
+    );
+    assert!(
+        stream.known["lever"].is_string(),
+        "a clock: {}",
+        stream.known["lever"]
+    );
+    let game = stream.known["game"]["game"].as_str().expect("an id").to_owned();
+    let (status, state) = answered(chief.get("status")).await;
+    assert_eq!(
+        (status.as_u16(), &state["journal"]["ok"]),
+        (200, &json!(true)),
+        "{state}"
+    );
+
+    drop(players);
+    daemon.stop();
+    let pgn = Command::new(env!("CARGO_BIN_EXE_kiebitz"))
+        .args(["pgn", "--config", "kiebitz.toml", &game])
+        .current_dir(folder)
+        .output()
+        .expect("kiebitz runs");
+    let pgn = String::from_utf8(pgn.stdout).expect("UTF-8");
+    assert!(
+        pgn.contains("[White \"Adler, Jonas\"]") && pgn.contains("[Round \"3.1\"]"),
+        "{pgn}"
+    );
+    after_a_restart(folder, chief).await;
+}
+
+async fn after_a_restart(folder: &Path, mut chief: Guest) {
+    let daemon = Program::start(folder, &RUN);
+    chief.wait().await;
+    assert_eq!(chief.log_in("chief", "operate-it").await, 200);
+    assert_eq!(dropped(&chief).await, json!(["round 3.csv"]));
+    let mut stream = Stream::open(&chief).await;
+    stream
+        .until("the tables once more", |known| {
+            known
+                .get("pairings")
+                .is_some_and(|told| told["tables"][0]["white"] == "Adler, Jonas")
+        })
+        .await;
+    // What cannot be read takes nothing away.
+    let (status, wrong) = answered(put(&chief, "pairings/round 3.csv", "")).await;
+    assert_eq!(status, 422, "{wrong}");
+    let kept = sent(chief.get("pairings/round 3.csv")).await;
+    assert_eq!(kept.text().await.expect("a file"), ROUND);
+    assert_eq!(sent(delete(&chief, "pairings/round 3.csv")).await.status(), 204);
+    assert_eq!(sent(delete(&chief, "pairings/round 3.csv")).await.status(), 404);
+    assert_eq!(dropped(&chief).await, json!([]));
+    stream
+        .until("none again", |known| known["pairings"]["tables"] == json!([]))
+        .await;
+    daemon.stop();
+}
