@@ -16,7 +16,7 @@ macro_rules! assets {
 }
 
 /// Everything that the page is made of beside its index, by its path.
-const ASSETS: [(&str, &[u8]); 28] = assets![
+const ASSETS: [(&str, &[u8]); 37] = assets![
     "alarm.js",
     "archive.js",
     "board.js",
@@ -24,11 +24,16 @@ const ASSETS: [(&str, &[u8]); 28] = assets![
     "deed.js",
     "desk.css",
     "diagram.js",
+    "english-review.js",
+    "english-setup.js",
     "english.js",
     "evidence.js",
     "explain.js",
+    "files.js",
     "game.js",
     "games.js",
+    "german-review.js",
+    "german-setup.js",
     "german.js",
     "incidents.js",
     "judge.js",
@@ -38,11 +43,15 @@ const ASSETS: [(&str, &[u8]); 28] = assets![
     "moves.js",
     "past.js",
     "position.js",
+    "ready.js",
     "review.js",
     "room.js",
     "sensors.js",
     "session.js",
+    "setup.js",
     "source.js",
+    "squares.js",
+    "steps.js",
     "versions.js",
     "words.js",
 ];

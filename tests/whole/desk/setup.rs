@@ -1,9 +1,10 @@
 //! What operators set up at the desk before a round: pairing files that are dropped in, and how everything is.
 
+use core::time::Duration;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use reqwest::header::COOKIE;
 use reqwest::{RequestBuilder, StatusCode};
@@ -11,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::{Guest, Stream, configure, sent, user};
 use crate::mosquitto::free_port;
+use crate::npm::scripts;
 use crate::spectators::Program;
 
 const ROUND: &str = "round,board,white,white_fide_id,black,black_fide_id\n\
@@ -18,6 +20,24 @@ const ROUND: &str = "round,board,white,white_fide_id,black,black_fide_id\n\
                      3,2,\"Clausen, Per\",100003,\"Dorn, Uta\",100004\n";
 /// Two pairings have the same table, and nobody has a FIDE id.
 const DOUBTFUL: &str = "round,board,white,black\n3,1,Adler,Berg\n3,1,Clausen,Dorn\n";
+/// Nobody plays for long, and on the first board two pieces are away for a moment, again and again.
+const LIFTED: &[&str] = &[
+    "emulate",
+    "--boards",
+    "2",
+    "--pgn",
+    "game.pgn",
+    "--links",
+    "links",
+    "--speed",
+    "0.04",
+    "--fault",
+    "dead 1 e2 at 5s for 1s",
+    "--fault",
+    "dead 1 d7 at 7s for 1s",
+    "--fault",
+    "dead 1 e2 at 15s for 1s",
+];
 const PLAYED: &[&str] = &[
     "emulate", "--boards", "2", "--hands", "blitz", "--pgn", "game.pgn", "--links", "links",
 ];
@@ -227,5 +247,43 @@ async fn after_a_restart(folder: &Path, mut chief: Guest) {
     stream
         .until("none again", |known| known["pairings"]["tables"] == json!([]))
         .await;
+    daemon.stop();
+}
+
+/// From boards that are not plugged in yet to the first move of a paired game, in a browser.
+#[test]
+fn a_round_is_set_up_in_a_browser() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let (folder, port) = (directory.path(), free_port());
+    configure_with_operator(folder, port);
+    let daemon = Program::start(folder, &RUN);
+    let mut script = Command::new("node")
+        .args(["setup.mjs", &format!("http://127.0.0.1:{port}/")])
+        .args(["chief", "operate-it"])
+        .arg(folder)
+        .arg(folder.join("profile"))
+        .current_dir(scripts())
+        .stdin(Stdio::null())
+        .spawn()
+        .expect("node: install it, or let tests/run do so");
+    let mut players = None;
+    let mut wants = ["plug", "play"].into_iter().peekable();
+    let ended = loop {
+        if let Some(ended) = script.try_wait().expect("it runs") {
+            break ended;
+        }
+        if let Some(wanted) = wants.next_if(|wanted| folder.join(wanted).exists()) {
+            // The boards are at the same links again.
+            drop(players.take());
+            players = Some(Program::start(
+                folder,
+                if wanted == "plug" { LIFTED } else { PLAYED },
+            ));
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
+    assert!(ended.success(), "what the script says is above\n{log}");
+    drop(players);
     daemon.stop();
 }

@@ -1,14 +1,15 @@
 // The desk: who is there, what needs a person, the room, and one board opened.
 
 import * as clock from "/page/clock.js";
-import { button, make, say } from "/page/dom.js";
+import { button, make, mark, say } from "/page/dom.js";
 import { Alarms } from "./alarm.js";
 import { Archive } from "./archive.js";
 import { Board } from "./board.js";
 import { Memory, isPlaying, lines } from "./lines.js";
 import { List, address } from "./list.js";
 import { Room } from "./room.js";
-import { current, form, logOut } from "./session.js";
+import { current, form, logOut, may } from "./session.js";
+import { Setup } from "./setup.js";
 import { Source } from "./source.js";
 import { fill, language, time, words } from "./words.js";
 
@@ -32,6 +33,11 @@ function decoded(name) {
   }
 }
 
+/** Whether the address names the set-up. */
+function isSetup() {
+  return location.hash === "#/setup";
+}
+
 class Desk {
   constructor(session) {
     this.session = session;
@@ -48,6 +54,9 @@ class Desk {
     this.room = new Room();
     this.archive = new Archive((text) => say(said, text), () => leave(words.login.over));
     this.board = new Board(session, this.source, { say: (text) => say(said, text), back: () => (location.hash = "#/") });
+    // Only who may do all of it sees it.
+    this.setup = may(session, "start_round") ? new Setup(this.source, (text) => say(said, text)) : null;
+    this.toSetup = make("a", "to-setup", { href: "#/setup" }, words.setup.title);
     this.alarms = new Alarms(alarm, (line) => (location.hash = address(line.board, line.incident)));
     this.opened = null;
     this.lost = make("p", "quiet", { hidden: "" }, words.opened.lost);
@@ -67,14 +76,21 @@ class Desk {
       leave();
     });
     const who = make("p", "facts", {}, `${user} · ${words.roles[role] ?? role}`);
-    const tools = make("div", "tools", {}, this.past, this.alarms.sound, this.alarms.settings, out);
+    const places = [this.past, ...(this.setup ? [this.toSetup] : [])];
+    const tools = make("div", "tools", {}, ...places, this.alarms.sound, this.alarms.settings, out);
     const about = make("div", "about", {}, this.summary, who);
     head.replaceChildren(make("div", "", {}, make("h1", "", {}, words.title), about), this.others, tools);
     this.element.append(this.list.element, make("div", "side-of", {}, this.lost, this.board.element, this.room.element));
-    main.replaceChildren(this.waiting, this.element, this.archive.element, this.keys, this.alarms.dialog);
+    const parts = [this.element, this.archive.element, ...(this.setup ? [this.setup.element] : [])];
+    main.replaceChildren(this.waiting, ...parts, this.keys, this.alarms.dialog);
     this.element.hidden = true;
     this.look();
     this.source.troubled = () => this.drawState();
+    this.source.paired = () => {
+      this.room.pair(this.source.pairings);
+      this.setup?.changed();
+    };
+    this.source.touched = (...what) => this.setup?.touched(...what);
     this.source.start();
     this.timer = setInterval(() => this.drawList(), LOOK);
     this.pass = () => this.passing();
@@ -85,22 +101,37 @@ class Desk {
   stop() {
     this.source.stop();
     this.archive.review.close();
+    this.setup?.stop();
     clearInterval(this.timer);
     this.isOver = true;
     say(state, "");
-    document.body.classList.remove("stale", "one", "past");
+    document.body.classList.remove("stale", "one", "past", "setting-up");
   }
 
   /** A board has changed; null: which there are. */
   changed(board) {
     this.waiting.hidden = true;
-    this.element.hidden = this.archive.isOn;
+    this.show();
+    this.setup?.changed();
     const { boards } = this.source;
     if (board === null) this.room.update(boards, this.opened);
     else this.room.change(boards.get(board), this.opened);
     if (board === null || board === this.opened) this.drawBoard();
     if (board === null) this.drawList();
     else this.soon ??= setTimeout(() => this.drawList(), SOON);
+  }
+
+  /** Past games or the set-up take the place of everything else. */
+  show() {
+    const { isReady } = this.source;
+    const isPast = this.archive.isOn;
+    const setsUp = this.setup !== null && isSetup();
+    this.element.hidden = isPast || setsUp || !isReady;
+    this.waiting.hidden = isPast || isReady;
+    document.body.classList.toggle("past", isPast);
+    document.body.classList.toggle("setting-up", setsUp);
+    this.setup?.show(setsUp && isReady);
+    mark(this.toSetup, "aria-current", setsUp ? "page" : null);
   }
 
   drawBoard() {
@@ -150,12 +181,10 @@ class Desk {
   /** Shows past games where the address names them; returns whether it does. */
   look() {
     const isPast = this.archive.go();
-    document.body.classList.toggle("past", isPast);
-    this.element.hidden = isPast || !this.source.isReady;
-    this.waiting.hidden = isPast || this.source.isReady;
     say(this.keys, isPast ? words.review.keys : words.keys);
     say(this.past, isPast ? words.review.toDesk : words.review.title);
     this.past.href = isPast ? "#/" : "#/games";
+    this.show();
     return isPast;
   }
 
@@ -165,10 +194,14 @@ class Desk {
     const isPast = this.look();
     if (!this.source.isReady) return;
     const before = this.opened;
+    const setsUp = this.setup !== null && isSetup();
     this.drawBoard();
     this.room.update(this.source.boards, this.opened);
     this.drawList();
-    if (this.opened !== null && this.opened !== before) {
+    if (setsUp) {
+      scrollTo(0, 0);
+      this.setup.title.focus({ preventScroll: true });
+    } else if (this.opened !== null && this.opened !== before) {
       scrollTo(0, 0);
       this.board.diagram.fit();
       this.board.title.focus({ preventScroll: true });
@@ -194,6 +227,10 @@ class Desk {
   /** Takes a key; returns whether it meant something. */
   press(name) {
     if (this.archive.isOn) return this.archive.press(name);
+    if (this.setup && isSetup()) {
+      if (name === "Escape") location.hash = "#/";
+      return name === "Escape";
+    }
     const isStep = { j: 1, k: -1 }[name];
     if (isStep) {
       this.list.step(isStep);

@@ -7,7 +7,7 @@ import { address } from "./list.js";
 import { fill, names, numbered, place, result, words } from "./words.js";
 
 const SIDES = ["white", "black"];
-const LOW_BATTERY = 20;
+export const LOW_BATTERY = 20;
 /** So long a hand may have a piece in it, in milliseconds. */
 const MOVE = 10000;
 
@@ -64,15 +64,16 @@ class Table {
     this.element = make("li", "", {}, make("div", "seat", {}, face, this.link));
   }
 
-  /** Touches only what has changed. */
-  update(picture, chosen) {
-    Object.assign(this, { picture, chosen, late: lasts(picture) });
+  /** Touches only what has changed. Before its first game a board shows who is `paired` at its table. */
+  update(picture, chosen, paired = null) {
+    Object.assign(this, { picture, chosen, paired, late: lasts(picture) });
     const { game, table, board } = picture;
+    const players = game ? game.players : paired;
     mark(this.link, "href", address(board));
     mark(this.link, "aria-current", chosen ? "true" : null);
     say(this.place, table ? String(table) : board);
     this.place.classList.toggle("long", !table);
-    for (const side of SIDES) say(this.names[side], game?.players?.[side] ?? words.nobody);
+    for (const side of SIDES) say(this.names[side], players?.[side] ?? words.nobody);
     say(this.last, state(picture));
     const wrong = health(picture);
     const key = JSON.stringify(wrong);
@@ -84,13 +85,13 @@ class Table {
     if (this.element.className !== worst) this.element.className = worst;
     this.element.classList.toggle("over", !isPlaying(picture));
     const said = wrong.map(([, what]) => what).join(", ") || words.health.fine;
-    mark(this.link, "aria-label", [place(picture), names(game), state(picture), said].filter(Boolean).join(". "));
+    mark(this.link, "aria-label", [place(picture), names({ players }), state(picture), said].filter(Boolean).join(". "));
     return this.pass();
   }
 
   /** Shows the clocks; returns whether tenths are seen. */
   pass() {
-    if (lasts(this.picture) !== this.late) return this.update(this.picture, this.chosen);
+    if (lasts(this.picture) !== this.late) return this.update(this.picture, this.chosen, this.paired);
     const { clock: shown, game } = this.picture;
     let hurry = false;
     for (const side of SIDES) {
@@ -106,7 +107,7 @@ class Table {
 }
 
 /** Tables by their numbers, then boards by their names. */
-function order(one, other) {
+export function order(one, other) {
   const [first, second] = [one.table ?? Infinity, other.table ?? Infinity];
   return first === second ? one.board.localeCompare(other.board, undefined, { numeric: true }) : first - second;
 }
@@ -114,6 +115,8 @@ function order(one, other) {
 export class Room {
   constructor() {
     this.tables = new Map();
+    /** Who is paired, by table. */
+    this.paired = new Map();
     this.title = make("h2", "", { id: "room" }, words.room);
     this.list = make("ul", "tables", { "aria-labelledby": "room" });
     this.element = make("section", "room", { "aria-labelledby": "room" }, this.title, this.list);
@@ -129,14 +132,22 @@ export class Room {
     [...boards.values()].sort(order).forEach((picture, at) => {
       if (!this.tables.has(picture.board)) this.tables.set(picture.board, new Table());
       const table = this.tables.get(picture.board);
-      table.update(picture, picture.board === chosen);
+      table.update(picture, picture.board === chosen, this.paired.get(picture.stands_at));
       if (this.list.children[at] !== table.element) this.list.insertBefore(table.element, this.list.children[at] ?? null);
     });
   }
 
   /** Shows one board that has changed. */
   change(picture, chosen) {
-    this.tables.get(picture.board)?.update(picture, picture.board === chosen);
+    this.tables.get(picture.board)?.update(picture, picture.board === chosen, this.paired.get(picture.stands_at));
+  }
+
+  /** These are to play each other in the round. */
+  pair({ tables }) {
+    this.paired = new Map(tables.map((one) => [one.table, one]));
+    for (const { picture, chosen, element } of this.tables.values()) {
+      if (element.isConnected) this.change(picture, chosen ? picture.board : null);
+    }
   }
 
   /** Draws the clocks; returns whether tenths are seen. */

@@ -25,6 +25,12 @@ export class Source {
     this.shown = shown;
     this.left = left;
     this.boards = new Map();
+    /** Who is to play whom in the round. */
+    this.pairings = { round: null, rounds: [], tables: [] };
+    /** Is called when those are others. */
+    this.paired = null;
+    /** Is called with a board, the squares that lost their piece, and those that got one. */
+    this.touched = null;
     this.isReady = false;
     this.heardAt = Date.now();
     this.isFailing = false;
@@ -101,10 +107,15 @@ export class Source {
       this.isReady = true;
       this.shown(null);
     });
-    hear("board", (picture) => {
+    hear("board", ({ emptied = [], filled = [], ...picture }) => {
       const isNew = !this.boards.has(picture.board);
       this.boards.set(picture.board, read(picture, this.boards.get(picture.board)));
+      if (emptied.length || filled.length) this.touched?.(picture.board, emptied, filled);
       this.shown(isNew ? null : picture.board);
+    });
+    hear("pairings", (pairings) => {
+      this.pairings = pairings;
+      this.paired?.();
     });
     hear("gone", ({ board }) => {
       this.boards.delete(board);

@@ -1,0 +1,166 @@
+// Pairing files: dropped in, looked at, and kept.
+
+import { button, make, say } from "/page/dom.js";
+import { Deed } from "./deed.js";
+import { HEADERS, ask } from "./session.js";
+import { byTable } from "./ready.js";
+import { fill, language, words } from "./words.js";
+
+/** So many findings are listed at first. */
+const LISTED = 50;
+
+/** A name that the server takes: what else there is in it becomes a hyphen. */
+function safe(name) {
+  const usual = name.normalize("NFC").replace(/[^\p{L}\p{N} ._()-]/gu, "-").replace(/\.{2,}/g, ".");
+  return usual.slice(-80).replace(/^[^\p{L}\p{N}]+/u, "");
+}
+
+function address(name) {
+  return `/pairings/${encodeURIComponent(name)}`;
+}
+
+/** Asks about files; returns {ok, told}: what was answered, or {error}. */
+async function request(path, options = {}) {
+  try {
+    const answer = await ask(path, { headers: HEADERS, ...options });
+    const told = await answer.json().catch(() => ({}));
+    return { ok: answer.ok, told: answer.ok ? told : { ...told, error: told.error ?? `${answer.status}` } };
+  } catch {
+    return { ok: false, told: { error: words.login.silent } };
+  }
+}
+
+/** What was found in a file, each with its place. */
+function report(told) {
+  const { files } = words.setup;
+  const place = ({ file, line, column }) => (line ? fill(files.place, { file, line, column }) : "");
+  if (told.error) return make("p", "answer bad", {}, [place(told), told.error].filter(Boolean).join(": "));
+  const totals = make("p", told.lost ? "" : "answer good", {}, fill(told.lost ? files.lost : files.fine, told));
+  const listed = told.findings.slice(0, LISTED).map((finding) => {
+    const sign = make("b", "", {}, files.severity[finding.severity] ?? finding.severity);
+    return make("li", finding.severity, {}, sign, " ", make("span", "facts", {}, place(finding)), " ", finding.text);
+  });
+  if (told.findings.length > LISTED) listed.push(make("li", "", {}, fill(files.more, { n: told.findings.length - LISTED })));
+  return make("div", "report", {}, totals, make("ul", "findings", {}, ...listed));
+}
+
+export class Files {
+  /** `say` is read aloud; `changed` is called when other files are there. */
+  constructor({ say: announce, changed }) {
+    Object.assign(this, { announce, changed });
+    const { files } = words.setup;
+    this.known = null;
+    const input = make("input", "", { type: "file", accept: ".csv,.tsv,.pgn,.trf,.trfx,.txt" });
+    input.addEventListener("change", () => {
+      if (input.files[0]) this.look(input.files[0]);
+      input.value = "";
+    });
+    this.drop = make("label", "drop", {}, make("span", "", {}, files.drop), input);
+    this.listen();
+    this.asked = make("div", "asked", { hidden: "" });
+    this.list = make("ul", "files");
+    this.said = make("div", "held");
+    this.round = make("h4", "");
+    this.tables = make("ol", "pairs");
+    this.element = make("div", "", {}, make("p", "", {}, files.how), this.drop, this.asked, this.list, this.said, this.round, this.tables);
+  }
+
+  listen() {
+    const over = (isOver) => (event) => {
+      event.preventDefault();
+      this.drop.classList.toggle("over", isOver);
+    };
+    this.drop.addEventListener("dragover", over(true));
+    this.drop.addEventListener("dragleave", over(false));
+    this.drop.addEventListener("drop", (event) => {
+      over(false)(event);
+      const [file] = event.dataTransfer.files;
+      if (file) this.look(file);
+    });
+  }
+
+  /** Has a file looked at, and asks whether it shall hold. */
+  async look(file) {
+    const { files } = words.setup;
+    const name = safe(file.name);
+    this.asked.hidden = false;
+    this.asked.replaceChildren(make("p", "", {}, fill(files.looking, { name })));
+    const { ok, told } = await request(`${address(name)}?check`, { method: "PUT", body: file });
+    const close = () => {
+      this.asked.hidden = true;
+      this.drop.querySelector("input").focus();
+    };
+    const no = button("", files.leave, ok ? files.leave : files.close, close);
+    const title = make("h4", "", { tabindex: "-1" }, name);
+    const buttons = make("div", "buttons", {}, no);
+    if (ok) {
+      const yes = button("main", files.keep, files.keep, async () => {
+        yes.disabled = true;
+        await this.keep(name, file);
+      });
+      buttons.prepend(yes);
+    }
+    this.asked.replaceChildren(title, report(told), buttons);
+    title.focus();
+  }
+
+  async keep(name, file) {
+    const { files } = words.setup;
+    const { ok, told } = await request(address(name), { method: "PUT", body: file });
+    const text = ok ? fill(files.kept, { name }) : told.error;
+    this.asked.replaceChildren(make("p", `answer ${ok ? "good" : "bad"}`, {}, text));
+    this.announce(text);
+    await this.load();
+  }
+
+  /** Gets the list of files. */
+  async load() {
+    const { ok, told } = await request("/pairings");
+    if (!ok) {
+      say(this.said, told.error);
+      return;
+    }
+    this.known = told;
+    const { files } = words.setup;
+    const rows = told.files.map(({ name, bytes, changed }) => {
+      const link = make("a", "", { href: address(name), download: name }, name);
+      const date = changed ? new Date(changed).toLocaleString(language, { dateStyle: "short", timeStyle: "short" }) : "";
+      const facts = fill(files.facts, { size: Math.max(1, Math.round(bytes / 1024)), date });
+      const remove = new Deed(
+        {
+          send: async () => {
+            const { ok: isDone, told: answer } = await request(address(name), { method: "DELETE" });
+            return { ok: isDone, note: null, error: answer.error };
+          },
+          did: () => {},
+        },
+        { label: files.remove, command: () => ({}), ask: () => fill(files.removeAsk, { name }), done: () => this.load() },
+      );
+      remove.button.setAttribute("aria-label", `${files.remove}: ${name}`);
+      return make("li", "", {}, link, make("span", "facts", {}, facts), remove.element);
+    });
+    const configured = told.configured.map((path) => make("li", "", {}, path, make("span", "facts", {}, files.configured)));
+    this.list.replaceChildren(...rows, ...configured);
+    const isAny = rows.length + configured.length > 0;
+    this.said.replaceChildren(...(isAny ? [report(told)] : []));
+    this.changed();
+  }
+
+  /** The round's tables, with the boards that stand there. */
+  update(boards, { round, tables }) {
+    const { files } = words.setup;
+    const standing = byTable(boards);
+    const rows = tables.map(({ table, white, black }) => [table, white, black, (standing.get(table) ?? []).map(({ board }) => board)]);
+    const key = JSON.stringify([round, rows]);
+    if (key === this.shown) return;
+    this.shown = key;
+    this.round.hidden = !rows.length;
+    say(this.round, fill(files.round, { round }));
+    this.tables.replaceChildren(
+      ...rows.map(([table, white, black, there]) => {
+        const board = make("span", there.length === 1 ? "facts" : "chip warn", {}, there.join(", ") || files.noBoard);
+        return make("li", "", {}, make("b", "", {}, `${table}`), make("span", "", {}, `${white ?? words.nobody} – ${black ?? words.nobody}`), board);
+      }),
+    );
+  }
+}

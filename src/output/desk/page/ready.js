@@ -1,0 +1,84 @@
+// What is not in order before a round, as sentences, step by step.
+
+import { isPlaying } from "./lines.js";
+import { fill, words } from "./words.js";
+
+/** The boards that stand at each table. */
+export function byTable(boards) {
+  const tables = new Map();
+  for (const picture of boards) {
+    if (picture.stands_at === null) continue;
+    tables.set(picture.stands_at, [...(tables.get(picture.stands_at) ?? []), picture]);
+  }
+  return tables;
+}
+
+/** A few names, and how many more there are. */
+export function some(names) {
+  const shown = names.slice(0, 6).join(", ");
+  return names.length > 6 ? fill(words.setup.more, { names: shown, n: names.length - 6 }) : shown;
+}
+
+function named(boards) {
+  return some(boards.map(({ board }) => board));
+}
+
+export function ofBoards(boards, { tables }) {
+  const { wrong } = words.setup;
+  const found = [];
+  if (!boards.length) return [wrong.noBoards];
+  const gone = boards.filter(({ connected }) => !connected);
+  if (gone.length) found.push(fill(wrong.gone, { boards: named(gone) }));
+  const without = boards.filter(({ stands_at: at }) => at === null);
+  if (without.length) found.push(fill(wrong.noTable, { boards: named(without) }));
+  const standing = byTable(boards);
+  for (const [table, there] of standing) {
+    if (there.length > 1) found.push(fill(wrong.sameTable, { table, boards: named(there) }));
+  }
+  const bare = tables.filter(({ table }) => !standing.has(table)).map(({ table }) => table);
+  if (bare.length) found.push(fill(wrong.noBoard, { tables: some(bare) }));
+  return found;
+}
+
+export function ofPairings({ tables }, files) {
+  const { wrong } = words.setup;
+  if (files?.error) return [fill(wrong.unread, { error: files.error })];
+  if (!tables.length) return [wrong.noPairings];
+  return files?.lost ? [fill(wrong.findings, { n: files.lost })] : [];
+}
+
+export function ofSquares(boards, tests) {
+  const there = boards.filter(({ connected }) => connected);
+  const open = there.filter(({ board }) => tests.missing(board).length);
+  return open.length ? [fill(words.setup.wrong.untested, { boards: named(open) })] : [];
+}
+
+export function ofClocks(boards) {
+  const { wrong } = words.setup;
+  const there = boards.filter(({ connected }) => connected);
+  const without = there.filter(({ lever }) => lever === null);
+  const unsure = there.filter(({ lever, white_side: side }) => lever !== null && side === null);
+  const found = [];
+  if (without.length) found.push(fill(wrong.noClock, { boards: named(without) }));
+  if (unsure.length) found.push(fill(wrong.noSide, { boards: named(unsure) }));
+  return found;
+}
+
+export function ofOutputs(status) {
+  if (!status) return [];
+  const found = [];
+  for (const [name, kept] of [["journal", status.journal], ["recordings", status.recordings]]) {
+    if (kept?.problem) found.push(`${words.setup.outputs[name]}: ${kept.problem}`);
+  }
+  if (status.broker === false) found.push(words.setup.wrong.broker);
+  for (const [name, { problems = [] }] of Object.entries(status.outputs ?? {})) {
+    for (const problem of problems) found.push(`${name}: ${problem}`);
+  }
+  return found;
+}
+
+/** The boards on which a round can begin: connected, at a table that is paired, and free. */
+export function waiting(boards, { tables }) {
+  const paired = new Set(tables.map(({ table }) => table));
+  return boards.filter((picture) => picture.connected && paired.has(picture.stands_at) && !isPlaying(picture));
+}

@@ -1,0 +1,207 @@
+// The set-up: from boards that were plugged in to a round that begins, in any order.
+
+import { make, say } from "/page/dom.js";
+import { Deed, field } from "./deed.js";
+import { Files } from "./files.js";
+import { ofBoards, ofClocks, ofOutputs, ofPairings, ofSquares, waiting } from "./ready.js";
+import { order } from "./room.js";
+import { ask } from "./session.js";
+import { Squares, Tests } from "./squares.js";
+import { boardRows, clockRows, drawOutputs } from "./steps.js";
+import { fill, words } from "./words.js";
+
+/** The outputs are asked about so often while they are looked at. */
+const ASKED = 5000;
+/** So long boards may take to get the pairings of a round that begins. */
+const MAX_WAIT = 10000;
+/** Of many boards that change at once, the steps are drawn once. */
+const SOON = 150;
+
+/** A step, which can be folded away. */
+class Step {
+  constructor(name, number, inside) {
+    this.name = name;
+    const { steps } = words.setup;
+    this.state = make("span", "chip");
+    const title = make("h3", "", {}, `${number}. ${steps[name]}`);
+    this.wrong = make("ul", "wrong");
+    const body = make("div", "folded", {}, this.wrong, ...inside);
+    this.element = make("details", "step fold", { open: "" }, make("summary", "", {}, title, this.state), body);
+  }
+
+  /** Shows what is not in order; null: nobody knows yet. */
+  update(found) {
+    const { setup } = words;
+    const how = found === null ? "open" : found.length ? "warn" : "fine";
+    say(this.state, { open: setup.unknown, warn: setup.look, fine: setup.done }[how]);
+    this.state.className = `chip ${how}`;
+    const key = JSON.stringify(found);
+    if (key === this.shown) return;
+    this.shown = key;
+    this.wrong.replaceChildren(...(found ?? []).map((text) => make("li", "", {}, text)));
+  }
+}
+
+export class Setup {
+  /** `announce` is read aloud. */
+  constructor(source, announce) {
+    this.source = source;
+    this.status = null;
+    this.found = [];
+    this.tests = new Tests();
+    const { setup } = words;
+    this.boards = boardRows(source, announce);
+    this.files = new Files({ say: announce, changed: () => this.draw() });
+    this.squares = new Squares(this.tests);
+    this.squares.changed = () => this.draw();
+    this.clocks = clockRows(source, announce);
+    this.outputs = make("ul", "rows");
+    const noOutputs = make("p", "quiet", {}, setup.outputs.how);
+    this.go = this.going(announce);
+    const inside = {
+      boards: [make("p", "quiet", {}, setup.boards.how), this.boards.element],
+      pairings: [this.files.element],
+      squares: [this.squares.element],
+      clocks: [make("p", "quiet", {}, setup.clocks.how), this.clocks.element],
+      outputs: [noOutputs, this.outputs],
+      go: [this.go.element],
+    };
+    this.steps = Object.entries(inside).map(([name, parts], at) => new Step(name, at + 1, parts));
+    // What is not in order is said in words there.
+    this.steps.at(-1).state.hidden = true;
+    this.title = make("h2", "", { tabindex: "-1" }, setup.title);
+    const back = make("a", "back-to", { href: "#/" }, setup.back);
+    const head = make("div", "setup-head", {}, this.title, back);
+    this.element = make("section", "setup", { hidden: "" }, head, make("div", "steps", {}, ...this.steps.map(({ element }) => element)));
+    this.element.setAttribute("aria-label", setup.title);
+  }
+
+  /** The last step: a round begins on all boards that wait for it. */
+  going(announce) {
+    const { go } = words.setup;
+    const round = make("select", "");
+    const number = () => Number(round.value) || null;
+    const deed = new Deed(
+      {
+        send: (command) => this.begin(command),
+        did: (job) => announce(`${job.label}: ${job.answer.ok ? job.answer.note : job.answer.error}`),
+      },
+      {
+        label: go.begin,
+        tone: "main",
+        command: () => (number() ? { do: "start_round", round: number() } : null),
+        ask: () => {
+          const open = this.open();
+          const question = fill(go.ask, { round: number() });
+          return open ? `${fill(go.open, { n: open })} ${question}` : question;
+        },
+      },
+    );
+    this.summary = make("p", "");
+    const short = field(words.deeds.roundNumber, round);
+    short.classList.add("short");
+    const element = make("div", "deeds", {}, this.summary, short, deed.element);
+    return { element, round, deed };
+  }
+
+  /** Begins a round on one board, which gives all their pairings, then on the others. */
+  async begin({ do: action, round }) {
+    const { go } = words.setup;
+    const all = () => [...this.source.boards.values()];
+    const first = waiting(all(), this.source.pairings)[0] ?? all().find(({ connected }) => connected);
+    if (!first) return { ok: false, note: null, error: words.setup.wrong.noBoards };
+    const answer = await this.source.command(first.board, { do: action, round });
+    if (!answer.ok) return answer;
+    const since = Date.now();
+    while (this.source.pairings.round !== round && Date.now() - since < MAX_WAIT) {
+      await new Promise((done) => setTimeout(done, 100));
+    }
+    if (this.source.pairings.round !== round) return { ok: false, note: null, error: fill(go.other, { round }) };
+    let count = 1;
+    for (const { board } of waiting(all(), this.source.pairings)) {
+      if (board === first.board) continue;
+      const other = await this.source.command(board, { do: action, round });
+      if (!other.ok) return { ok: false, note: null, error: `${board}: ${other.error}` };
+      count += 1;
+    }
+    return { ok: true, note: fill(go.begun, { round, n: count }), error: null };
+  }
+
+  /** It is looked at, or not any more. */
+  show(isShown) {
+    if (isShown === !this.element.hidden) return;
+    this.element.hidden = !isShown;
+    clearInterval(this.timer);
+    if (!isShown) return;
+    this.files.load();
+    this.askOutputs();
+    this.timer = setInterval(() => this.askOutputs(), ASKED);
+    this.draw();
+  }
+
+  stop() {
+    this.isOver = true;
+    clearInterval(this.timer);
+    clearTimeout(this.soon);
+  }
+
+  async askOutputs() {
+    const answer = await ask("/status").catch(() => null);
+    if (!answer?.ok || this.isOver) return;
+    this.status = await answer.json();
+    drawOutputs(this.outputs, this.status);
+    this.draw();
+  }
+
+  touched(board, emptied, filled) {
+    this.tests.see(board, emptied, filled);
+    this.changed();
+  }
+
+  changed() {
+    if (!this.element.hidden) this.soon ??= setTimeout(() => this.draw(), SOON);
+  }
+
+  /** How many steps before the last are not in order. */
+  open() {
+    return this.found.filter((found) => found === null || found.length).length;
+  }
+
+  draw() {
+    clearTimeout(this.soon);
+    this.soon = null;
+    if (this.element.hidden || this.isOver) return;
+    const boards = [...this.source.boards.values()].sort(order);
+    const { pairings } = this.source;
+    this.boards.update(boards);
+    this.clocks.update(boards);
+    this.squares.update(boards);
+    this.files.update(boards, pairings);
+    this.found = [
+      ofBoards(boards, pairings),
+      ofPairings(pairings, this.files.known),
+      boards.length ? ofSquares(boards, this.tests) : null,
+      boards.length ? ofClocks(boards) : null,
+      this.status && ofOutputs(this.status),
+    ];
+    this.found.forEach((found, at) => this.steps[at].update(found));
+    this.drawGo(boards, pairings);
+  }
+
+  drawGo(boards, pairings) {
+    const { go, steps } = words.setup;
+    const names = Object.keys(steps);
+    const open = this.found.flatMap((found, at) => (found === null || found.length ? [steps[names[at]]] : []));
+    const isReady = waiting(boards, pairings).length;
+    const text = open.length ? fill(go.notYet, { steps: open.join(", ") }) : go.ready;
+    say(this.summary, `${text} ${fill(go.waiting, { n: isReady, tables: pairings.tables.length })}`);
+    const key = JSON.stringify([pairings.rounds, pairings.round]);
+    if (key !== this.rounds && document.activeElement !== this.go.round) {
+      this.rounds = key;
+      const option = (number) => make("option", "", { value: number }, `${number}`);
+      this.go.round.replaceChildren(...pairings.rounds.map(option));
+      if (pairings.round) this.go.round.value = pairings.round;
+    }
+    this.go.deed.button.disabled = !pairings.rounds.length || !boards.length;
+  }
+}

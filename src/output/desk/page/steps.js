@@ -1,0 +1,160 @@
+// Steps of the set-up that have a line for each board, or for each output.
+
+import { make, mark, say } from "/page/dom.js";
+import { Deed, field } from "./deed.js";
+import { isPlaying } from "./lines.js";
+import { LOW_BATTERY } from "./room.js";
+import { fill, time, words } from "./words.js";
+
+/** A list with a row for each board, which is kept while the board is there. */
+class Rows {
+  constructor(row) {
+    this.row = row;
+    this.rows = new Map();
+    this.element = make("ul", "rows");
+  }
+
+  update(boards) {
+    const names = new Set(boards.map(({ board }) => board));
+    for (const [board, row] of this.rows) {
+      if (names.has(board)) continue;
+      row.element.remove();
+      this.rows.delete(board);
+    }
+    boards.forEach((picture, at) => {
+      let row = this.rows.get(picture.board);
+      if (!row) {
+        row = this.row(picture);
+        this.rows.set(picture.board, row);
+      }
+      row.update(picture);
+      if (this.element.children[at] !== row.element) this.element.insertBefore(row.element, this.element.children[at] ?? null);
+    });
+  }
+}
+
+/** What a button of a row needs: the board, and where commands go. */
+function deskOf(source, picture, announce) {
+  const desk = { picture };
+  desk.did = (job) => announce(`${desk.picture.board}, ${job.label}: ${job.answer.ok ? words.deeds.done : job.answer.error}`);
+  desk.send = (command) => source.command(desk.picture.board, command);
+  return desk;
+}
+
+/** Says of which board a button is to those who hear it alone. */
+function about(deed, board) {
+  deed.button.setAttribute("aria-label", `${deed.about.label}: ${board}`);
+  return deed.element;
+}
+
+/** What is known of a board, in words. */
+function facts({ connected, port, serial, battery, lever }) {
+  const { boards } = words.setup;
+  const parts = [port ? fill(boards.port, { port }) : boards.noPort];
+  if (serial) parts.push(fill(boards.serial, { serial }));
+  if (battery !== null) parts.push(fill(words.health.battery, { percent: battery }));
+  if (connected) parts.push(lever === null ? boards.noClock : fill(boards.lever, { side: words.deeds[lever] }));
+  return parts.join(" · ");
+}
+
+/** Every board that was found, with its table. */
+export function boardRows(source, announce) {
+  const { boards } = words.setup;
+  return new Rows((first) => {
+    const desk = deskOf(source, first, announce);
+    const [chips, text] = [make("span", "chips"), make("span", "facts")];
+    const identify = new Deed(desk, { label: words.deeds.identify, command: () => ({ do: "identify" }) });
+    const table = make("input", "", { type: "number", min: "1", max: "9999", inputmode: "numeric", autocomplete: "off" });
+    const before = first.stands_at;
+    const move = new Deed(desk, {
+      label: boards.move,
+      command: () => (table.value && Number(table.value) !== desk.picture.stands_at ? { do: "set_table", table: Number(table.value) } : null),
+      undo: () => (desk.picture.stands_at ? { do: "set_table", table: desk.picture.stands_at } : null),
+    });
+    const row = field(words.table, table);
+    row.classList.add("short");
+    table.setAttribute("aria-label", `${words.table}: ${first.board}`);
+    table.value = before ?? "";
+    let known = before;
+    const head = make("div", "row-head", {}, make("b", "", {}, first.board), chips);
+    const deeds = make("div", "row-deeds", {}, row, about(move, first.board), about(identify, first.board));
+    const element = make("li", "", {}, head, text, deeds);
+    return {
+      element,
+      update(picture) {
+        desk.picture = picture;
+        say(text, facts(picture));
+        const wrong = picture.connected ? [] : [["bad", words.health.gone]];
+        if (picture.connected && picture.battery !== null && picture.battery <= LOW_BATTERY) {
+          wrong.push(["warn", fill(words.health.battery, { percent: picture.battery })]);
+        }
+        if (picture.stands_at === null) wrong.push(["warn", boards.noTable]);
+        const key = JSON.stringify(wrong);
+        if (chips.dataset.key !== key) {
+          chips.dataset.key = key;
+          chips.replaceChildren(...wrong.map(([how, what]) => make("span", `chip ${how}`, {}, what)));
+        }
+        if (picture.stands_at !== known && document.activeElement !== table) {
+          known = picture.stands_at;
+          table.value = known ?? "";
+        }
+        identify.show(picture.connected && !isPlaying(picture));
+      },
+    };
+  });
+}
+
+/** The clock of each board: where its lever is up, and which side is White's. */
+export function clockRows(source, announce) {
+  const { clocks } = words.setup;
+  return new Rows((first) => {
+    const desk = deskOf(source, first, announce);
+    const [lever, side] = [make("span", "lever"), make("span", "side-of-white")];
+    const set = (white) =>
+      new Deed(desk, {
+        label: fill(clocks.set, { side: words.deeds[white] }),
+        command: () => ({ do: "sync_clock_sides", white }),
+        undo: () => (desk.picture.white_side ? { do: "sync_clock_sides", white: desk.picture.white_side } : null),
+      });
+    const deeds = { left: set("left"), right: set("right") };
+    const element = make("li", "", {}, make("div", "row-head", {}, make("b", "", {}, first.board)), lever, side);
+    element.append(make("div", "row-deeds", {}, about(deeds.left, first.board), about(deeds.right, first.board)));
+    return {
+      element,
+      update(picture) {
+        desk.picture = picture;
+        const { lever: up, white_side: white, connected } = picture;
+        element.classList.toggle("left-up", up === "left");
+        element.classList.toggle("right-up", up === "right");
+        const none = connected ? words.setup.boards.noClock : words.health.gone;
+        say(lever, up ? fill(clocks.up, { side: words.deeds[up] }) : none);
+        say(side, up && white ? fill(clocks.white, { side: words.deeds[white] }) : up ? clocks.unknown : "");
+        for (const [name, deed] of Object.entries(deeds)) deed.show(Boolean(up) && white !== name);
+      },
+    };
+  });
+}
+
+/** Draws what each output did last, and what is wrong with it. */
+export function drawOutputs(list, status) {
+  const { outputs } = words.setup;
+  const kept = (state) => ({ ok: state?.ok ?? true, problems: state?.problem ? [state.problem] : [] });
+  const rows = [];
+  if (status.journal) rows.push([outputs.journal, kept(status.journal)]);
+  if (status.recordings) rows.push([outputs.recordings, kept(status.recordings)]);
+  if (status.broker !== null) rows.push([outputs.broker, { ok: status.broker, problems: status.broker ? [] : [words.setup.wrong.broker] }]);
+  rows.push(...Object.entries(status.outputs ?? {}));
+  const key = JSON.stringify(rows);
+  if (list.dataset.key === key) return;
+  mark(list, "data-key", key);
+  list.replaceChildren(
+    ...rows.map(([name, { ok, last = null, did = "", problems = [] }]) => {
+      const done = last ? fill(outputs.last, { time: time(last), did }) : "";
+      const state = make("span", `chip ${ok ? "fine" : "bad"}`, {}, ok ? words.health.fine : outputs.wrong);
+      const element = make("li", "", {}, make("div", "row-head", {}, make("b", "", {}, name), state));
+      if (done) element.append(make("span", "facts", {}, done));
+      for (const problem of problems) element.append(make("p", "answer bad", {}, problem));
+      return element;
+    }),
+  );
+}
