@@ -33,7 +33,8 @@ async function request(path, options = {}) {
 /** What was found in a file, each with its place. */
 function report(told) {
   const { files } = words.setup;
-  const place = ({ file, line, column }) => (line ? fill(files.place, { file, line, column }) : "");
+  // In which folder it is says nothing here.
+  const place = ({ file, line, column }) => (line ? fill(files.place, { file: file.split("/").at(-1), line, column }) : "");
   if (told.error) return make("p", "answer bad", {}, [place(told), told.error].filter(Boolean).join(": "));
   const totals = make("p", told.lost ? "" : "answer good", {}, fill(told.lost ? files.lost : files.fine, told));
   const listed = told.findings.slice(0, LISTED).map((finding) => {
