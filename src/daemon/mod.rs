@@ -27,7 +27,7 @@ mod ports;
 mod post;
 mod reload;
 mod resend;
-mod sights;
+pub(crate) mod sights;
 mod situation;
 mod start;
 mod storage;

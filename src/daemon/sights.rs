@@ -29,7 +29,8 @@ pub(super) fn show<'n>(
     }
 }
 
-fn sight(board: &Board, table: Option<u32>, seen: Seen) -> Sight {
+/// How a board is at a moment.
+pub(crate) fn sight(board: &Board, table: Option<u32>, seen: Seen) -> Sight {
     let tracker = board.tracker();
     let view = BoardView::new(tracker, None, None).later_by(board.ahead());
     let connected = board.is_connected();

@@ -154,10 +154,12 @@ impl FeedSettings {
         }
     }
 
-    /// Serves the broadcast at that address, without a delay, and nothing else.
-    pub(crate) fn serving(address: std::net::SocketAddr) -> Self {
+    /// Serves the broadcast at that address, without a delay, and the desk of that configuration, and nothing else.
+    pub(crate) fn showing(wall: Option<std::net::SocketAddr>, desk: Option<Config>) -> Self {
+        let desk = desk.and_then(|config| Some((config.desk.clone()?, Box::new(config))));
         Self {
-            publish: Some(Publish::serving(address)),
+            publish: wall.map(Publish::serving),
+            desk,
             ..Self::default()
         }
     }

@@ -16,7 +16,7 @@ use kiebitz_hardware::capture::{CaptureError, CaptureReader, Interface, Packet};
 use crate::events::ExplainedEvent;
 use crate::hall::Board;
 use crate::hall::{Hall, Names};
-use crate::referee::command::{Answer, Timed};
+use crate::referee::command::{Answer, Command, Timed};
 use crate::restart::Recordings;
 use source::Source;
 
@@ -33,6 +33,8 @@ pub struct Replay<R: Read> {
     until: Timestamp,
     /// The same after the last command.
     commanded_until: Timestamp,
+    /// The time of the last step.
+    now: Timestamp,
 }
 
 /// How long nothing is taken to have happened after the last recorded byte.
@@ -82,6 +84,7 @@ impl<R: Read> Replay<R> {
             answers: Vec::new(),
             until,
             commanded_until: until,
+            now: until,
         }
     }
 
@@ -153,6 +156,33 @@ impl<R: Read> Replay<R> {
         })
     }
 
+    /// Nothing more is played back.
+    pub(crate) fn end(&mut self) {
+        self.next = None;
+    }
+
+    /// Gives a command at the time of the last step. Returns the answer and what the boards say; at the
+    /// [end](Self::end) that includes all that follows from it.
+    ///
+    /// # Errors
+    ///
+    /// When the capture is corrupt from here on.
+    pub(crate) fn command(
+        &mut self,
+        board: &str,
+        command: &Command,
+    ) -> anyhow::Result<(Answer, Vec<ExplainedEvent>)> {
+        let answer = self.hall.command(self.now, board, command);
+        let mut said = self.hall.take_events();
+        if self.next.is_none() {
+            self.commanded_until = self.now + SILENCE;
+            while self.next_at().is_some() {
+                said.extend(self.step()?);
+            }
+        }
+        Ok((answer, said))
+    }
+
     /// Does the next step and returns what the boards say.
     ///
     /// # Errors
@@ -162,6 +192,7 @@ impl<R: Read> Replay<R> {
         let Some(now) = self.next_at() else {
             return Ok(Vec::new());
         };
+        self.now = now;
         self.hall.advance(now);
         if let Some((port, packet)) = self.next.take_if(|(_, packet)| packet.at <= now) {
             self.until = packet.at + SILENCE;

@@ -6,8 +6,9 @@
 //! captures of the tests: dragged-queen, dragged-to-capture and king-left-in-check-pressed.
 
 mod broker;
+mod pages;
+mod part;
 mod stage;
-mod wall;
 
 use std::io::{self, Write};
 
@@ -16,14 +17,15 @@ use anyhow::Result;
 use crate::Exit;
 use crate::events::EventKind;
 use crate::exit::Stop;
+use crate::laws::{IncidentKind, Severity};
 use crate::output::mqtt::Message;
 use crate::output::terminal::Pen;
-use crate::replay::Replay;
 use crate::replay::publish::Connection;
 use crate::system_time::{Pace, Speed};
 use broker::Broker;
+use pages::Pages;
+use part::Part;
 use stage::{Paper, Stage};
-use wall::Wall;
 
 /// How the demonstration is given.
 #[derive(Debug, Clone)]
@@ -133,7 +135,8 @@ async fn give(
     out: &mut impl Write,
 ) -> Result<Exit> {
     let colors = matches!(venue, Venue::Screen { colors: true });
-    let mut wall = Wall::start();
+    let mut pages = Pages::start()?;
+    let mut parts = vec![unjudged(&mut pages)?];
     let mut stage = Stage::new(
         Pen {
             colors,
@@ -141,14 +144,14 @@ async fn give(
         },
         demo.speed,
         broker,
-        wall.address(),
+        pages.addresses(),
     );
     match venue {
         Venue::Screen { .. } => {
             let mut screen = crate::output::terminal::Screen::enter(io::stdout())?;
             for act in ACTS {
                 stage.begin(&act);
-                play(&act, demo.speed, connection, &mut wall, |scene| {
+                play(&act, demo.speed, connection, (&mut pages, &mut parts), |scene| {
                     stage.update(scene);
                     screen.show(&stage.frame())
                 })
@@ -160,7 +163,7 @@ async fn give(
             for act in ACTS {
                 stage.begin(&act);
                 paper.begin_act(&stage)?;
-                play(&act, demo.speed, connection, &mut wall, |scene| {
+                play(&act, demo.speed, connection, (&mut pages, &mut parts), |scene| {
                     stage.update(scene);
                     paper.print(&stage)
                 })
@@ -173,9 +176,42 @@ async fn give(
     }
     stage.farewell(out, venue, demo.wait)?;
     if demo.wait {
-        core::future::pending::<()>().await;
+        loop {
+            pages.obey(&mut parts).await?;
+        }
     }
     Ok(Exit::Fine)
+}
+
+/// The last recording on a board of its own, up to the illegal move: it waits at the desk.
+fn unjudged(pages: &mut Pages) -> Result<Part> {
+    let [.., last] = ACTS;
+    let act = Act {
+        stream: "demo-5",
+        ..last
+    };
+    let mut part = Part::new(ACTS.len() + 1, &act)?;
+    while part.replay.next_at().is_some() {
+        let said = part.replay.step()?;
+        pages.show(&part, &said);
+        // Before the clock is pressed the player may still notice.
+        let is_complete = |kind: &EventKind| match kind {
+            EventKind::IncidentOpened(incident) | EventKind::IncidentUpdated(incident) => {
+                incident.kind == IncidentKind::IllegalMove && incident.severity == Severity::Violation
+            }
+            _ => false,
+        };
+        if said.iter().any(|said| is_complete(&said.event.kind)) {
+            break;
+        }
+    }
+    // Nobody puts it right.
+    part.replay.end();
+    while part.replay.next_at().is_some() {
+        let said = part.replay.step()?;
+        pages.show(&part, &said);
+    }
+    Ok(part)
 }
 
 /// Plays a recording to the end of its game, or to its own, and shows every step.
@@ -183,26 +219,36 @@ async fn play(
     act: &Act,
     speed: Speed,
     connection: Option<&Connection>,
-    wall: &mut Wall,
+    (pages, parts): (&mut Pages, &mut Vec<Part>),
     mut show: impl FnMut(&stage::Step<'_>) -> io::Result<()>,
 ) -> Result<()> {
-    let mut replay = Replay::new(act.capture, act.stream)?;
+    let nth = parts.len();
+    // The first is the one that waits at the desk.
+    parts.push(Part::new(nth, act)?);
     let mut pace = Pace::new(act.speed(speed));
     let mut publishing = match connection {
         Some(connection) => Some((connection, connection.publisher(act.stream)?)),
         None => None,
     };
-    while let Some(at) = replay.next_at() {
-        pace.pass(at).await;
-        let said = replay.step()?;
+    while let Some(at) = parts[nth].replay.next_at() {
+        loop {
+            tokio::select! {
+                () = pace.pass(at) => break,
+                done = pages.obey(parts) => done?,
+            }
+        }
+        let part = &mut parts[nth];
+        let said = part.replay.step()?;
+        pages.show(part, &said);
         let messages: Vec<Message> = match &mut publishing {
             Some((connection, publisher)) => {
-                connection.publish(publisher, at, &said, replay.boards()).await?
+                connection
+                    .publish(publisher, at, &said, part.replay.boards())
+                    .await?
             }
             None => Vec::new(),
         };
-        if let Some(board) = replay.boards().next() {
-            wall.show(act.stream, &said, board);
+        if let Some(board) = part.board() {
             show(&stage::Step {
                 board,
                 said: &said,
@@ -216,5 +262,6 @@ async fn play(
             break;
         }
     }
+    parts[nth].replay.end();
     Ok(())
 }

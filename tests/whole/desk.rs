@@ -7,7 +7,7 @@ use core::time::Duration;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write as _};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use reqwest::header::{COOKIE, SET_COOKIE};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
@@ -111,16 +111,23 @@ async fn sent(request: RequestBuilder) -> Response {
 
 /// What a page knows of the board, by the stream.
 struct Stream {
+    board: &'static str,
     response: Response,
     text: String,
     known: serde_json::Map<String, Value>,
 }
 
 impl Stream {
+    /// Of the first board.
     async fn open(guest: &Guest) -> Self {
+        Self::of(guest, "board-1").await
+    }
+
+    async fn of(guest: &Guest, board: &'static str) -> Self {
         let response = sent(guest.get("stream")).await;
         assert_eq!(response.status(), 200);
         Self {
+            board,
             response,
             text: String::new(),
             known: serde_json::Map::new(),
@@ -137,8 +144,8 @@ impl Stream {
                     let (event, data) = message.split_once("\ndata: ").expect("an event");
                     let data: Value = serde_json::from_str(data).expect("JSON");
                     let news = match event {
-                        "event: all" => of_board(data["boards"].as_array()),
-                        "event: board" => of_board(Some(&vec![data])),
+                        "event: all" => self.of_board(data["boards"].as_array()),
+                        "event: board" => self.of_board(Some(&vec![data])),
                         "event: pairings" => json!({ "pairings": data }),
                         _ => Value::Null,
                     };
@@ -150,15 +157,15 @@ impl Stream {
         let waited = tokio::time::timeout(Duration::from_secs(60), waiting).await;
         assert!(waited.is_ok(), "not in time: {what}: {:?}", self.known);
     }
-}
 
-/// What is said of the first board.
-fn of_board(boards: Option<&Vec<Value>>) -> Value {
-    let mut boards = boards.into_iter().flatten();
-    boards
-        .find(|board| board["board"] == "board-1")
-        .cloned()
-        .unwrap_or_default()
+    /// What is said of the board.
+    fn of_board(&self, boards: Option<&Vec<Value>>) -> Value {
+        let mut boards = boards.into_iter().flatten();
+        boards
+            .find(|board| board["board"] == self.board)
+            .cloned()
+            .unwrap_or_default()
+    }
 }
 
 fn open_illegal_move(known: &serde_json::Map<String, Value>) -> Option<&Value> {
@@ -283,6 +290,82 @@ async fn an_arbiter_decides_an_illegal_move_at_the_desk() {
         .collect();
     assert_eq!(taken.len(), 1, "{taken:?}");
     assert!(taken[0].contains("\"by\":\"meier\""), "{taken:?}");
+}
+
+/// A demonstration that ends with this.
+struct Demo(Child);
+
+impl Drop for Demo {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Who tries kiebitz out judges an illegal move.
+#[tokio::test]
+async fn the_demo_has_an_illegal_move_to_judge() {
+    let mut demo = Command::new(env!("CARGO_BIN_EXE_kiebitz"))
+        .args(["demo", "--speed", "max", "--wait"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map(Demo)
+        .expect("kiebitz runs");
+    let mut lines = BufReader::new(demo.0.stdout.take().expect("a pipe")).lines();
+    let mut said = lines.by_ref().map_while(Result::ok);
+    let desk = said.find_map(|line| Some(line.split_once("The arbiter's desk: ")?.1.to_owned()));
+    let desk = desk.expect("an address");
+    // When this is printed all recordings were shown.
+    said.find(|line| line.contains("until Ctrl-C")).expect("it waits");
+    let words: Vec<&str> = desk.split([' ', ',', ')']).collect();
+    let port = words[0].trim_matches(|c: char| !c.is_ascii_digit());
+    let port = port
+        .rsplit(':')
+        .next()
+        .expect("a port")
+        .parse()
+        .expect("a number");
+    let after = |word: &str| {
+        let place = words.iter().position(|other| *other == word).expect(word);
+        words[place + 1]
+    };
+    let mut guest = Guest::new(port);
+    guest.wait().await;
+    assert_eq!(
+        guest.log_in(after("(name"), after("password")).await,
+        200,
+        "{desk}"
+    );
+    let mut stream = Stream::of(&guest, "board-5").await;
+    stream
+        .until("the illegal move", |known| open_illegal_move(known).is_some())
+        .await;
+    let incident = open_illegal_move(&stream.known).expect("it is open")["incident"].clone();
+    let moves = stream.known["game"]["moves"].as_array().expect("moves").len();
+    let command = json!({"id": "1", "do": "close_incident", "incident": incident, "decision": "two minutes"});
+    let asked = json!({"board": "board-5", "command": command});
+    let answer = sent(guest.post("command", &asked))
+        .await
+        .text()
+        .await
+        .expect("an answer");
+    assert!(answer.contains("\"ok\":true"), "{answer}");
+    stream
+        .until("it is decided", |known| open_illegal_move(known).is_none())
+        .await;
+    assert_eq!(
+        stream.known["game"]["moves"].as_array().map(Vec::len),
+        Some(moves)
+    );
+    let none = json!({"board": "board-9", "command": {"id": "2", "do": "new_game"}});
+    let answer = sent(guest.post("command", &none))
+        .await
+        .text()
+        .await
+        .expect("an answer");
+    assert!(answer.contains("not been shown"), "{answer}");
 }
 
 /// A proxy asks for the password, and says who it is. The file says what they may do.

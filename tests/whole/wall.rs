@@ -168,11 +168,14 @@ fn the_demo_is_on_the_wall() {
     let shown = (0..100).find_map(|_| {
         std::thread::sleep(Duration::from_millis(100));
         let round: Value = serde_json::from_str(&served(&address, "round-1/wall.json")?).ok()?;
-        Some(round["games"][0].clone()).filter(|game| game["last"]["san"] == "hxg6")
+        let games = round["games"].as_array()?;
+        assert!(games.len() <= 5, "a board for each recording: {games:?}");
+        let last = games.iter().find(|game| game["table"] == 4)?;
+        Some(last.clone()).filter(|game| game["last"]["san"] == "hxg6")
     });
     assert!(served(&address, "").expect("a page").contains("page/main.js"));
     demo.kill().expect("it runs");
     demo.wait().expect("it ends");
     let shown = shown.expect("the last recording to its end");
-    assert_eq!((&shown["table"], &shown["live"]), (&1.into(), &true.into()));
+    assert_eq!(shown["live"], true);
 }

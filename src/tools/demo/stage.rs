@@ -24,8 +24,8 @@ pub(super) struct Stage {
     speed: Speed,
     caption: &'static str,
     port: Option<u16>,
-    /// Where the wall is.
-    wall: Option<String>,
+    /// Where it is to be seen in a browser, in lines.
+    pages: Vec<String>,
     placement: shakmaty::Board,
     differs: Bitboard,
     clock: Option<ClockFace>,
@@ -65,14 +65,14 @@ const REMARK_WIDTH: usize = 78;
 const PAYLOAD_WIDTH: usize = 74;
 
 impl Stage {
-    pub(super) fn new(pen: Pen, speed: Speed, broker: &Broker, wall: Option<String>) -> Self {
+    pub(super) fn new(pen: Pen, speed: Speed, broker: &Broker, pages: &[String]) -> Self {
         Self {
             pen,
             asked: speed,
             speed,
             caption: "",
             port: broker.port(),
-            wall,
+            pages: pages.to_vec(),
             placement: shakmaty::Board::empty(),
             differs: Bitboard::EMPTY,
             clock: None,
@@ -167,11 +167,8 @@ impl Stage {
 
     /// How to see what is published.
     fn subscribe(&self) -> Vec<String> {
-        let browser = self
-            .wall
-            .iter()
-            .map(|address| format!(" In a browser: {address}"));
-        browser.chain(self.listen()).collect()
+        let pages = self.pages.iter().map(|page| format!(" {page}"));
+        pages.chain(self.listen()).collect()
     }
 
     fn listen(&self) -> Vec<String> {
@@ -210,8 +207,21 @@ impl Stage {
         if let Some(outcome) = &self.outcome {
             writeln!(out, "The first game: {outcome}")?;
         }
-        if let (Some(address), true) = (&self.wall, wait) {
-            writeln!(out, "\nThe board stays on {address} until Ctrl-C.")?;
+        if !self.pages.is_empty() && wait {
+            writeln!(
+                out,
+                "\nUntil Ctrl-C it can be looked at, and an illegal move can be judged:"
+            )?;
+            for page in &self.pages {
+                writeln!(out, "  {page}")?;
+            }
+        }
+        if !self.pages.is_empty() && !wait {
+            writeln!(
+                out,
+                "\nTo judge an illegal move at the arbiter's desk, in a browser:"
+            )?;
+            writeln!(out, "  kiebitz demo --speed max --wait")?;
         }
         writeln!(out, "\nTo replay a recording from your own board:")?;
         writeln!(out, "  kiebitz replay FILE.pcapng")?;

@@ -1,0 +1,222 @@
+//! The demonstration in a browser: the wall, and the desk, at which the illegal move of the last recording can be judged.
+
+use anyhow::Result;
+
+use super::part::Part;
+use crate::events::ExplainedEvent;
+
+#[cfg(target_os = "linux")]
+use {
+    crate::config::{self, Config},
+    crate::daemon::sights::sight,
+    crate::events::Event,
+    crate::feeds::{FeedSettings, Feeds, Role, Setup, ToHall, user_line},
+    crate::output::broadcast::EventFacts,
+    crate::output::mqtt::payload::ClockPicture,
+    crate::referee::command::Answer,
+    crate::system_time::wall_time,
+    crate::tracker::Seen,
+    anyhow::Context,
+    std::fs,
+    std::net::{Ipv4Addr, SocketAddr, TcpListener},
+    std::os::unix::fs::DirBuilderExt,
+    std::path::{Path, PathBuf},
+    std::sync::Arc,
+    tokio::sync::mpsc,
+};
+
+/// Serves the pages until it is dropped.
+#[derive(Debug)]
+pub(super) struct Pages {
+    #[cfg(target_os = "linux")]
+    feeds: Feeds,
+    /// What people do at the desk.
+    #[cfg(target_os = "linux")]
+    setups: mpsc::Receiver<Setup>,
+    #[cfg(target_os = "linux")]
+    _folder: Option<Folder>,
+    addresses: Vec<String>,
+}
+
+/// The ports that the pages mostly have.
+#[cfg(target_os = "linux")]
+const WALL: u16 = 8080;
+#[cfg(target_os = "linux")]
+const DESK: u16 = 8038;
+/// Who may log in at the desk. It is for this computer alone, and all that there is to see is a demonstration.
+#[cfg(target_os = "linux")]
+const LOGIN: (&str, &str) = ("demo", "touch-move");
+
+/// A folder that is removed with this.
+#[cfg(target_os = "linux")]
+#[derive(Debug)]
+struct Folder(PathBuf);
+
+#[cfg(target_os = "linux")]
+impl Folder {
+    /// One of this process, which nobody else can read.
+    fn new() -> Result<Self> {
+        let path = std::env::temp_dir().join(format!("kiebitz-demo-{}", std::process::id()));
+        let made = fs::DirBuilder::new().mode(0o700).create(&path);
+        made.with_context(|| format!("cannot make {}", path.display()))?;
+        Ok(Self(path))
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What is left in the folder for temporary files is removed with the others there.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// An address of the loopback interface: with that port if it is free, else with any.
+#[cfg(target_os = "linux")]
+fn free(usual: u16) -> Option<SocketAddr> {
+    let free = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).and_then(|port| port.local_addr());
+    free(usual).or_else(|_| free(0)).ok()
+}
+
+/// The desk at an address, which has its files in that folder.
+#[cfg(target_os = "linux")]
+fn desk(listen: SocketAddr, folder: &Path) -> Result<Config> {
+    let users_file = folder.join("users");
+    let (name, password) = LOGIN;
+    let line = user_line(name, Role::Operator, password)?;
+    fs::write(&users_file, line + "\n").with_context(|| format!("cannot write {}", users_file.display()))?;
+    let mut config = Config {
+        desk: Some(config::Desk {
+            listen,
+            users_file,
+            user_header: None,
+        }),
+        ..Config::default()
+    };
+    // There are no past games: the journal of this computer is none of the demonstration's.
+    config.daemon.state_directory = Some(folder.to_owned());
+    Ok(config)
+}
+
+#[cfg(target_os = "linux")]
+impl Pages {
+    /// Starts them. Must be called within a runtime.
+    ///
+    /// # Errors
+    ///
+    /// When there is no room for the file with the desk's user.
+    pub(super) fn start() -> Result<Self> {
+        let wall = free(WALL);
+        let folder = Folder::new()?;
+        let desk = free(DESK).map(|address| desk(address, &folder.0)).transpose()?;
+        let named = |address: SocketAddr| format!("http://{address}/");
+        let (name, password) = LOGIN;
+        let of_wall = wall.map(|address| format!("In a browser: {}", named(address)));
+        let of_desk = desk.as_ref().and_then(|config| config.desk.as_ref());
+        let of_desk = of_desk.map(|desk| {
+            format!(
+                "The arbiter's desk: {} (name {name}, password {password})",
+                named(desk.listen)
+            )
+        });
+        let facts = EventFacts {
+            name: Some("kiebitz demo".to_owned()),
+            ..EventFacts::default()
+        };
+        let (sender, setups) = mpsc::channel(1);
+        let hall = ToHall {
+            setups: sender,
+            ..ToHall::nobody()
+        };
+        let (feeds, _) = Feeds::start(FeedSettings::showing(wall, desk), &facts, hall);
+        feeds.pair(wall_time(), Arc::default());
+        Ok(Self {
+            feeds,
+            setups,
+            _folder: Some(folder),
+            addresses: of_wall.into_iter().chain(of_desk).collect(),
+        })
+    }
+
+    /// Shows what came of a step of a recording, as if it happened now.
+    pub(super) fn show(&mut self, part: &Part, said: &[ExplainedEvent]) {
+        let Some(board) = part.board() else { return };
+        let now = wall_time();
+        let events = said.iter().map(|said| Event {
+            ts: now,
+            at: None,
+            board: part.name.clone(),
+            // The recordings were made on the same day, and their games are called the same.
+            game: said.event.game.as_ref().map(|game| part.game(game)),
+            ..said.event.clone()
+        });
+        let events: Vec<Event> = events.collect();
+        let clock = ClockPicture {
+            as_of: Some(now),
+            ..ClockPicture::new(board.tracker().clock())
+        };
+        let mut sight = sight(board, None, Seen::default());
+        (sight.name, sight.clock) = (part.name.clone(), clock);
+        // It would be gone when its recording ends.
+        sight.connected = true;
+        self.feeds.see(now, sight);
+        self.feeds.take(now, &events);
+        self.feeds.take_clock(now, &part.name, clock);
+    }
+
+    /// Waits for something that somebody does at the desk, and does it. May be dropped and called again.
+    ///
+    /// # Errors
+    ///
+    /// When a recording is damaged.
+    pub(super) async fn obey(&mut self, parts: &mut [Part]) -> Result<()> {
+        let Some(setup) = self.setups.recv().await else {
+            return core::future::pending().await;
+        };
+        let Setup {
+            board,
+            command,
+            answer,
+        } = setup;
+        let answered = match parts.iter_mut().find(|part| part.name == board) {
+            Some(part) => {
+                let (answered, said) = part.command(&command)?;
+                self.show(part, &said);
+                answered
+            }
+            None => Answer {
+                id: Some(command.id),
+                ok: false,
+                note: None,
+                error: Some("this board has not been shown yet".to_owned()),
+            },
+        };
+        // Nobody waits any more if it took too long.
+        let _ = answer.send(answered);
+        Ok(())
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl Pages {
+    pub(super) fn start() -> Result<Self> {
+        Ok(Self {
+            addresses: Vec::new(),
+        })
+    }
+
+    #[expect(clippy::unused_self, reason = "as where they are served")]
+    pub(super) fn show(&mut self, _: &Part, _: &[ExplainedEvent]) {}
+
+    #[expect(clippy::unused_self, reason = "as where they are served")]
+    pub(super) async fn obey(&mut self, _: &mut [Part]) -> Result<()> {
+        core::future::pending().await
+    }
+}
+
+impl Pages {
+    /// Where they are, a line each; none: they are served nowhere.
+    pub(super) fn addresses(&self) -> &[String] {
+        &self.addresses
+    }
+}
