@@ -238,3 +238,36 @@ fn notes_and_claims_do_not_reach_the_public() {
     let shown = kiebitz::output::pgn::public_pgn(&record);
     assert!(!shown.contains("secret") && shown.contains("Qc7#"), "{shown}");
 }
+
+/// An arbiter who is quicker than the record: the illegal move is decided before it is written down as a ply. It is no second
+/// one while it stands on the board.
+#[test]
+fn an_illegal_move_that_is_decided_at_once_is_reported_once() {
+    let capture = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tools/demo/illegal.pcapng");
+    let command = "{\"id\":\"1\",\"do\":\"close_incident\",\"incident\":1,\"decision\":\"two minutes\",\
+                   \"board\":\"board-1\",\"at\":\"2026-11-21T14:00:11.400Z\"}\n";
+    let commands = written("at_once", command);
+    let output = Command::new(env!("CARGO_BIN_EXE_kiebitz"))
+        .args(["replay", "--json", "--commands"])
+        .arg(&commands)
+        .arg(capture)
+        .output()
+        .expect("kiebitz runs");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let events = text
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let of_interest = events.filter(|event| event["kind"] == "illegal_move" || event["ply"] == 4);
+    let types: Vec<String> = of_interest
+        .map(|event| event["type"].as_str().expect("a type").to_owned())
+        .filter(|event| !matches!(&**event, "move.settled" | "move.completed"))
+        .collect();
+    let expected = [
+        "incident.opened",
+        "incident.closed",
+        "move.made",
+        "move.retracted",
+        "move.made",
+    ];
+    assert_eq!(types, expected);
+}

@@ -4,14 +4,14 @@ use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
-use shakmaty::{Bitboard, Color};
+use shakmaty::{Bitboard, Board, Color};
 
 use super::act::{self, Act};
 use super::book::{Closing, Number, Report, ResumedIncident};
 use super::{Desk, News};
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::{Edition, Fault, Situation, Stage};
-use crate::tracker::{Completion, State};
+use crate::tracker::{Completion, State, Withdrawal};
 
 /// A piece that stands for at least this long has not just paused on its way.
 const MIN_STANDING: Duration = Duration::from_millis(1300);
@@ -29,6 +29,8 @@ const MIN_RESTORED: Duration = Duration::from_millis(500);
 pub(super) struct Moves {
     pending: Option<Pending>,
     open: Vec<Open>,
+    /// Closed, and still on the board: it is not reported once more.
+    decided: Vec<Open>,
     /// Open since before a restart, with the ply of each: the position before it is not known.
     resumed: Vec<(Number, u32)>,
     wake: Option<Timestamp>,
@@ -60,14 +62,23 @@ struct Open {
     restored_at: Option<Timestamp>,
 }
 
+impl Open {
+    /// Whether its squares are as they were before it.
+    fn is_back(&self, board: &Board) -> bool {
+        let mut squares = self.act.squares.into_iter();
+        squares.all(|square| board.piece_at(square) == self.before.board().piece_at(square))
+    }
+}
+
 impl Moves {
     pub(super) fn resume(&mut self, known: &ResumedIncident) {
         self.resumed.push((known.number, known.ply));
     }
 
-    /// The arbiter has decided it.
+    /// It is closed: the arbiter has decided it, or it stands.
     pub(super) fn forget(&mut self, number: Number) {
-        self.open.retain(|open| open.number != number);
+        let closed = self.open.extract_if(.., |open| open.number == number);
+        self.decided.extend(closed);
         self.resumed.retain(|(resumed, _)| *resumed != number);
     }
 
@@ -91,6 +102,7 @@ impl Moves {
         match news {
             News::Started | News::Over => {
                 self.pending = None;
+                self.decided.clear();
                 self.resumed.clear();
                 for open in self.open.drain(..) {
                     desk.book
@@ -98,6 +110,7 @@ impl Moves {
                 }
             }
             News::Played(ply, _) => self.played(desk, *ply),
+            News::Retracted(ply, Withdrawal::Takeback, _) => self.decided.retain(|open| open.ply < *ply),
             News::Completed(ply, Completion::Press) => self.completed(desk, *ply),
             News::Completed(ply, Completion::OwnNextMove) => self.completed_unpressed(desk, *ply),
             News::Pressed(color) => self.pressed(desk, *color),
@@ -114,7 +127,8 @@ impl Moves {
     fn inspect(&mut self, desk: &mut Desk<'_>) {
         let Some(tip) = desk.game.tip() else { return };
         let (now, differs) = (desk.now(), desk.differs());
-        let known = |act: &Act| self.open.iter().any(|open| open.act.squares == act.squares);
+        let all = || self.open.iter().chain(&self.decided);
+        let known = |act: &Act| all().any(|open| open.act.squares == act.squares);
         let last = desk.game.last_before();
         let act = act::read(tip, last, desk.trace, differs)
             .or_else(|| desk.castled_behind_rook())
@@ -190,7 +204,11 @@ impl Moves {
         if desk.lost {
             return;
         }
-        let same = |open: &&mut Open| open.ply == ply && open.act.color == act.color;
+        let is_same = |open: &Open| open.ply == ply && open.act.color == act.color;
+        if self.decided.iter().any(is_same) {
+            return;
+        }
+        let same = |open: &&mut Open| is_same(open);
         if let Some(open) = self.open.iter_mut().find(same) {
             // The same move has gone further: the rook has followed the king. One act is one offence (Art. 7.5.5).
             open.act = act;
@@ -296,6 +314,7 @@ impl Moves {
                     .close(now, number, ClosedBy::Board, IncidentEnd::Replaced);
             }
             self.open.retain(|open| open.ply != ply);
+            self.decided.retain(|open| open.ply != ply);
             for (number, _) in self.resumed.extract_if(.., |(_, of)| *of == ply) {
                 desk.book
                     .close(now, number, ClosedBy::Board, IncidentEnd::Replaced);
@@ -339,14 +358,11 @@ impl Moves {
     fn follow_open(&mut self, desk: &mut Desk<'_>) {
         let now = desk.now();
         let mut over = Vec::new();
+        let board = desk.trace.board();
+        // From there the same move is another offence.
+        self.decided.retain(|open| !open.is_back(board));
         for open in &mut self.open {
-            let board = desk.trace.board();
-            let back = open
-                .act
-                .squares
-                .into_iter()
-                .all(|square| board.piece_at(square) == open.before.board().piece_at(square));
-            if !back {
+            if !open.is_back(board) {
                 open.restored_at = None;
                 continue;
             }
