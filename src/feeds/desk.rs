@@ -4,6 +4,7 @@
 //! comes again and begins with everything.
 
 mod door;
+mod first;
 mod pairings;
 mod review;
 mod sessions;

@@ -1,5 +1,6 @@
 //! The arbiters' desk over HTTP: who gets in, what they see, and what they may do about an illegal move.
 
+mod first;
 mod review;
 mod setup;
 

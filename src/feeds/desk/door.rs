@@ -18,6 +18,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::{self, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
+use super::first::{self, First};
 use super::pairings::{self, Refused};
 use super::review::{self, Reading};
 use super::sessions::{Guest, Sessions};
@@ -53,7 +54,7 @@ const OWN: HeaderName = HeaderName::from_static("kiebitz-desk");
 /// What all requests share.
 #[derive(Debug)]
 pub(super) struct Door {
-    settings: Desk,
+    pub(super) settings: Desk,
     sessions: Mutex<Sessions>,
     pages: mpsc::Sender<Page>,
     hall: ToHall,
@@ -61,7 +62,8 @@ pub(super) struct Door {
     pub(super) pairings: Arc<sync::Mutex<PairingFiles>>,
     places: Arc<Semaphore>,
     /// Whose turn it is to have a password looked at.
-    turns: Arc<Semaphore>,
+    pub(super) turns: Arc<Semaphore>,
+    pub(super) first: First,
     /// Where past games are read.
     pub(super) reading: Reading,
 }
@@ -74,6 +76,7 @@ pub(super) async fn serve(settings: Desk, config: Config, pages: mpsc::Sender<Pa
     let listener = web::listen(address, "[desk]").await;
     tracing::info!("http://{address}/ is the desk for arbiters");
     let router = router(Door {
+        first: First::offered(&settings),
         settings,
         sessions: Mutex::default(),
         pages,
@@ -98,6 +101,7 @@ fn router(door: Door) -> Router {
             get(async |Path(file): Path<String>| asset(&format!("page/{file}"))),
         )
         .route("/session", get(who).post(log_in).delete(log_out))
+        .route("/first", axum::routing::post(first::make))
         .route("/stream", get(look_on))
         .route("/command", axum::routing::post(command))
         .merge(review::routes())
@@ -151,7 +155,7 @@ fn asset(path: &str) -> Response {
 }
 
 impl Door {
-    fn sessions<T>(&self, look: impl FnOnce(&mut Sessions) -> T) -> T {
+    pub(super) fn sessions<T>(&self, look: impl FnOnce(&mut Sessions) -> T) -> T {
         look(&mut self.sessions.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -182,7 +186,7 @@ impl Door {
     }
 
     /// Logs somebody in.
-    fn welcome(&self, headers: &HeaderMap, guest: Guest) -> Response {
+    pub(super) fn welcome(&self, headers: &HeaderMap, guest: Guest) -> Response {
         let mut random = [0; 32];
         if let Err(error) = getrandom::fill(&mut random) {
             return nobody_can(&error.into());
@@ -249,6 +253,10 @@ async fn who(State(door): Shared, headers: HeaderMap) -> Response {
         return known(&guest).into_response();
     }
     let Named::ByProxy(name) = door.named(&headers) else {
+        if door.first.is_offered().await {
+            let told = json!({ "error": NOBODY, "first": true });
+            return (StatusCode::UNAUTHORIZED, Json(told)).into_response();
+        }
         return nobody();
     };
     let (file, name) = (door.settings.users_file.clone(), name.to_owned());
@@ -264,6 +272,15 @@ async fn who(State(door): Shared, headers: HeaderMap) -> Response {
     }
 }
 
+/// Somebody guesses.
+pub(super) fn too_often(wait: Duration) -> Response {
+    let why = "too many wrong passwords were tried; wait a minute";
+    let mut response = refused(StatusCode::TOO_MANY_REQUESTS, why);
+    let headers = response.headers_mut();
+    headers.insert(header::RETRY_AFTER, wait.as_secs().into());
+    response
+}
+
 #[derive(Deserialize)]
 struct Login {
     user: String,
@@ -276,12 +293,7 @@ async fn log_in(State(door): Shared, headers: HeaderMap, Json(login): Json<Login
     }
     let now = wall_time();
     if let Err(wait) = door.sessions(|all| all.may_try(now, &login.user)) {
-        let why = "too many wrong passwords were tried; wait a minute";
-        let mut response = refused(StatusCode::TOO_MANY_REQUESTS, why);
-        response
-            .headers_mut()
-            .insert(header::RETRY_AFTER, wait.as_secs().into());
-        return response;
+        return too_often(wait);
     }
     let turn = Arc::clone(&door.turns).acquire_owned().await;
     let file = door.settings.users_file.clone();

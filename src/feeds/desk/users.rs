@@ -1,6 +1,9 @@
 //! Who may log in at the desk: a file with a line for each, `NAME ROLE HASH`.
 
 use core::fmt;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -93,6 +96,39 @@ fn find(file: &Path, name: &str) -> Result<Option<(Role, String)>> {
         }
     }
     Ok(found)
+}
+
+/// Whether there is nobody in the file, or no file. One that cannot be read may have somebody in it.
+pub(super) fn are_none(file: &Path) -> bool {
+    match crate::text_file::read(file) {
+        Ok(text) => text
+            .lines()
+            .map(str::trim)
+            .all(|line| line.is_empty() || line.starts_with('#')),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    }
+}
+
+/// Writes an operator into a file that has nobody in it.
+///
+/// # Errors
+///
+/// When there is somebody by now, the name or the password cannot be taken, or the file cannot be written.
+pub(super) fn add_first(file: &Path, name: &str, password: &str) -> Result<()> {
+    if !are_none(file) {
+        bail!("there is somebody by now: log in");
+    }
+    let line = line(name, Role::Operator, password)?;
+    let mut options = OpenOptions::new();
+    let opened = options.create(true).append(true).mode(0o600).open(file);
+    opened
+        .and_then(|mut file| writeln!(file, "{line}"))
+        .with_context(|| {
+            format!(
+                "cannot write {}: `kiebitz user` makes a line that you can put there",
+                file.display()
+            )
+        })
 }
 
 /// The line for somebody.
@@ -198,6 +234,25 @@ mod tests {
         ] {
             assert!(line(name, Role::Viewer, password).is_err(), "{name}");
         }
+    }
+
+    #[test]
+    fn the_first_one_is_made_where_there_is_nobody() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = directory.path().join("users");
+        assert!(are_none(&file), "there is no file");
+        assert!(add_first(&file, "chief", "short").is_err());
+        std::fs::write(&file, "# those who work here\n\n").expect("a file");
+        assert!(are_none(&file));
+        add_first(&file, "chief", "operate-it").expect("the first");
+        assert!(!are_none(&file));
+        let role = role_of(&file, "chief", "operate-it").expect("users");
+        assert_eq!(role, Some(Role::Operator));
+        assert!(add_first(&file, "other", "operate-it").is_err(), "there is one");
+        assert!(
+            add_first(directory.path(), "chief", "operate-it").is_err(),
+            "a folder"
+        );
     }
 
     #[test]

@@ -18,6 +18,13 @@ export const ENGLISH = {
     over: "The session is over. Log in again.",
     stranger: "You are not among those who may work here. An operator can add you.",
   },
+  first: {
+    title: "The first operator",
+    how: "Nobody can log in here yet. kiebitz has written a code into its log, which journalctl -u kiebitz shows.",
+    code: "Code from the log",
+    go: "Make this operator",
+    wrong: "This code is wrong. It is in kiebitz's log, and a new one after each start.",
+  },
   roles: { viewer: "looks on", arbiter: "arbiter", operator: "operator" },
   leave: "Log out",
   waiting: "Waiting for the boards.",

@@ -18,6 +18,13 @@ export const GERMAN = {
     over: "Die Sitzung ist beendet. Bitte neu anmelden.",
     stranger: "Sie gehören nicht zu denen, die hier arbeiten dürfen. Die Technik kann Sie eintragen.",
   },
+  first: {
+    title: "Erste Anmeldung für die Technik",
+    how: "Hier kann sich noch niemand anmelden. kiebitz hat einen Code in sein Protokoll geschrieben; journalctl -u kiebitz zeigt ihn.",
+    code: "Code aus dem Protokoll",
+    go: "Anlegen",
+    wrong: "Der Code stimmt nicht. Er steht im Protokoll von kiebitz, nach jedem Start ein neuer.",
+  },
   roles: { viewer: "nur Ansicht", arbiter: "Schiedsrichter", operator: "Technik" },
   leave: "Abmelden",
   waiting: "Warten auf die Bretter.",

@@ -257,12 +257,13 @@ function enter(session) {
 }
 
 /** The session is over: the form, with what is to be said. */
-function leave(reason = "") {
+/** Shows the form to log in; `isFirst`: that for the first operator. */
+function leave(reason = "", isFirst = false) {
   desk?.stop();
   desk = null;
   head.replaceChildren();
   document.title = words.title;
-  const login = form(enter, reason);
+  const login = form(enter, reason, isFirst);
   main.replaceChildren(login.element);
   login.focus();
 }
@@ -276,6 +277,7 @@ async function start() {
     say(state, words.login.silent);
     setTimeout(start, 3000);
   } else if (session?.refused) say(state, words.login.stranger);
+  else if (session?.first) leave("", true);
   else if (session) enter(session);
   else leave();
 }

@@ -19,7 +19,10 @@ export async function ask(address, options = {}) {
 /** Who is logged in; null: nobody. */
 export async function current() {
   const answer = await ask("/session");
-  if (answer.status === 401) return null;
+  if (answer.status === 401) {
+    const { first } = await answer.json().catch(() => ({}));
+    return first ? { first } : null;
+  }
   // A proxy has let in somebody who may not work here.
   if (answer.status === 403) return { refused: true };
   if (!answer.ok) throw new TypeError(`session: ${answer.status}`);
@@ -36,46 +39,55 @@ export function may(session, command) {
   return session.role === "arbiter" && !OPERATORS.includes(command);
 }
 
-async function logIn(user, password) {
-  const answer = await ask("/session", {
+/** Asks to be let in: at "/session", or at "/first", as the first operator. */
+async function logIn(where, said) {
+  const answer = await ask(where, {
     method: "POST",
     headers: { ...HEADERS, "Content-Type": "application/json" },
-    body: JSON.stringify({ user, password }),
+    body: JSON.stringify(said),
   });
   if (answer.ok) return { session: await answer.json() };
   if (answer.status === 429) {
     const seconds = Number(answer.headers.get("retry-after")) || 0;
     return { error: seconds ? fill(words.login.wait, { seconds }) : words.login.later };
   }
-  if (answer.status === 401) return { error: words.login.wrong };
+  if (answer.status === 401) return { error: said.code === undefined ? words.login.wrong : words.first.wrong };
   const { error } = await answer.json().catch(() => ({}));
   return { error: error ?? fill(words.login.failed, { status: answer.status }) };
 }
 
-/** The form; `welcome` gets who has logged in. */
-export function form(welcome, reason = "") {
+/** The form; `welcome` gets who has logged in. `isFirst`: there is nobody yet, and a code makes the first operator. */
+export function form(welcome, reason = "", isFirst = false) {
   const field = (name, attributes) => {
     const input = make("input", "", { name, required: "", autocapitalize: "none", spellcheck: "false", ...attributes });
-    return [input, make("label", "field", {}, make("span", "", {}, words.login[name]), input)];
+    return [input, make("label", "field", {}, make("span", "", {}, words.login[name] ?? words.first[name]), input)];
   };
   const [user, userRow] = field("user", { autocomplete: "username" });
-  const [password, passwordRow] = field("password", { type: "password", autocomplete: "current-password" });
-  const go = make("button", "main", { type: "submit" }, words.login.go);
+  const kind = isFirst ? "new-password" : "current-password";
+  const [password, passwordRow] = field("password", { type: "password", autocomplete: kind });
+  const [code, codeRow] = field("code", { autocomplete: "off" });
+  const { title, go: label } = isFirst ? words.first : words.login;
+  const go = make("button", "main", { type: "submit" }, label);
+  const first = isFirst ? [make("p", "", {}, words.first.how), codeRow] : [];
   const answer = make("p", "answer", { role: "alert" }, reason);
-  const element = make("form", "login", {}, make("h1", "", {}, words.login.title), userRow, passwordRow, go, answer);
+  const element = make("form", "login", {}, make("h1", "", {}, title), ...first, userRow, passwordRow, go, answer);
+  const enter = () => {
+    const said = { user: user.value.trim(), password: password.value };
+    return isFirst ? logIn("/first", { ...said, code: code.value }) : logIn("/session", said);
+  };
   element.addEventListener("submit", async (event) => {
     event.preventDefault();
     go.disabled = true;
     say(answer, "");
-    const { session, error } = await logIn(user.value.trim(), password.value).catch(() => ({ error: words.login.silent }));
+    const { session, error } = await enter().catch(() => ({ error: words.login.silent }));
     go.disabled = false;
     password.value = "";
     if (session) welcome(session);
     else {
       say(answer, error);
       answer.classList.add("bad");
-      password.focus();
+      (isFirst ? code : password).focus();
     }
   });
-  return { element, focus: () => user.focus() };
+  return { element, focus: () => (isFirst ? code : user).focus() };
 }

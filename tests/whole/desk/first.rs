@@ -1,0 +1,59 @@
+//! The desk of a computer on which nobody can log in yet.
+
+use serde_json::{Value, json};
+
+use super::{Guest, configure, sent};
+use crate::mosquitto::free_port;
+use crate::spectators::Program;
+
+#[tokio::test]
+async fn the_first_operator_is_made_with_the_code_of_the_log() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let (folder, port) = (directory.path(), free_port());
+    configure(folder, port);
+    std::fs::remove_file(folder.join("users")).expect("users");
+    let daemon = Program::start(folder, &["run", "--config", "kiebitz.toml"]);
+    let mut guest = Guest::new(port);
+    guest.wait().await;
+    let log = std::fs::read_to_string(folder.join("log")).expect("a log");
+    let (_, code) = log.split_once("first operator with the code ").expect("a code");
+    let code = code.split_whitespace().next().expect("a code");
+    assert_eq!(code.len(), 10, "{code}");
+
+    let session = sent(guest.get("session")).await;
+    assert_eq!(session.status(), 401);
+    let said: Value = serde_json::from_str(&session.text().await.expect("an answer")).expect("JSON");
+    assert_eq!(said["first"], true);
+    let ask = |code: &str, user: &str, password: &str| {
+        guest.post(
+            "first",
+            &json!({"code": code, "user": user, "password": password}),
+        )
+    };
+    assert_eq!(sent(ask("AAAAAAAAAA", "chief", "operate-it")).await.status(), 401);
+    let short = sent(ask(code, "chief", "short")).await;
+    assert_eq!(short.status(), 422);
+    assert!(short.text().await.expect("an answer").contains("8 characters"));
+    assert!(!folder.join("users").exists(), "nobody is made by that");
+    let made = sent(ask(code, "chief", "operate-it")).await;
+    assert_eq!(made.status(), 200);
+    assert!(made.headers().contains_key("set-cookie"), "they are logged in");
+    assert!(made.text().await.expect("an answer").contains("operator"));
+    assert_eq!(
+        sent(ask(code, "other", "operate-it")).await.status(),
+        404,
+        "it is used up"
+    );
+    assert_eq!(guest.log_in("chief", "operate-it").await, 200);
+    assert_eq!(sent(guest.get("pairings")).await.status(), 200, "as an operator");
+    daemon.stop();
+
+    std::fs::write(folder.join("log"), "").expect("a log");
+    let daemon = Program::start(folder, &["run", "--config", "kiebitz.toml"]);
+    guest.wait().await;
+    let log = std::fs::read_to_string(folder.join("log")).expect("a log");
+    assert!(!log.contains("with the code"), "{log}");
+    let session = sent(guest.get("session")).await.text().await.expect("an answer");
+    assert!(!session.contains("\"first\""), "{session}");
+    daemon.stop();
+}
