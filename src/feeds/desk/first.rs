@@ -15,6 +15,7 @@ use super::door::{Shared, refused, too_often};
 use super::sessions::Guest;
 use super::users::{self, Role};
 use crate::config::Desk;
+use crate::output::mqtt::host_name;
 use crate::system_time::wall_time;
 
 /// The code, as long as it is good for something.
@@ -40,9 +41,14 @@ impl First {
                 return Self::default();
             }
         };
+        let listen = settings.listen;
+        // Nobody can open the address that stands for all of a computer's.
+        let place = match listen.ip().is_unspecified() {
+            true => format!("{}:{}", host_name(), listen.port()),
+            false => listen.to_string(),
+        };
         tracing::warn!(
-            "[desk]: nobody can log in yet; open http://{}/ and make the first operator with the code {code}",
-            settings.listen
+            "[desk]: nobody can log in yet; open http://{place}/ and make the first operator with the code {code}"
         );
         Self(Mutex::new(Some(code)))
     }
