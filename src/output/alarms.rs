@@ -67,6 +67,7 @@ pub(crate) struct Alarms {
     language: Language,
     /// What is wanted; empty: all.
     kinds: BTreeSet<AlarmKind>,
+    /// Those of which something was heard: of the others what was raised stays.
     boards: BTreeMap<String, Seat>,
     /// Since when outputs fail.
     failing: BTreeMap<String, (Timestamp, String)>,
@@ -74,8 +75,6 @@ pub(crate) struct Alarms {
     told: BTreeMap<String, Alarm>,
     /// What began before is told only if it was before: it is from another day.
     not_before: Option<Timestamp>,
-    /// Boards of which nothing was heard yet: what was raised stays.
-    is_heard_of: BTreeSet<String>,
 }
 
 /// A board.
@@ -158,13 +157,11 @@ impl Alarms {
             failing: BTreeMap::new(),
             told,
             not_before: None,
-            is_heard_of: BTreeSet::new(),
         }
     }
 
     /// Takes in an event.
     pub(crate) fn take(&mut self, event: &Event) {
-        self.is_heard_of.insert(event.board.clone());
         let seat = self.boards.entry(event.board.clone()).or_default();
         seat.games.apply(event);
         seat.incidents.apply(event);
@@ -181,7 +178,7 @@ impl Alarms {
 
     /// Goes on with what the journal has of a board.
     pub(crate) fn resume(&mut self, board: &str, events: &[Event]) {
-        self.is_heard_of.insert(board.to_owned());
+        self.boards.entry(board.to_owned()).or_default();
         events.iter().for_each(|event| self.take(event));
     }
 
@@ -204,7 +201,7 @@ impl Alarms {
             let is_known = alarm
                 .board
                 .as_ref()
-                .is_none_or(|board| self.is_heard_of.contains(board));
+                .is_none_or(|board| self.boards.contains_key(board));
             is_known && !wanted.contains_key(*key)
         };
         let over = self.told.iter().filter(is_over);
@@ -233,7 +230,7 @@ impl Alarms {
         &self.told
     }
 
-    /// The boards that something is known of, with their tables.
+    /// The boards that something was heard of, with their tables.
     pub(crate) fn boards(&self) -> impl Iterator<Item = (&str, Option<u32>)> {
         self.boards.iter().map(|(name, seat)| (&**name, seat.table(name)))
     }
