@@ -16,7 +16,7 @@ macro_rules! assets {
 }
 
 /// Everything that the page is made of beside its index, by its path.
-const ASSETS: [(&str, &[u8]); 37] = assets![
+const ASSETS: [(&str, &[u8]); 38] = assets![
     "alarm.js",
     "archive.js",
     "board.js",
@@ -30,6 +30,7 @@ const ASSETS: [(&str, &[u8]); 37] = assets![
     "evidence.js",
     "explain.js",
     "files.js",
+    "follow.js",
     "game.js",
     "games.js",
     "german-review.js",

@@ -1,9 +1,10 @@
 // Somebody looks through a past game at the desk, in chromium: finds it, steps through it by moves and by what the sensors
-// said, sees what a move rests on, and takes the report, the PGN and the recording along.
+// said, sees what a move rests on, takes the report, the PGN and the recording along, and follows a game that is played.
 //
-//   node review.mjs ADDRESS USER PASSWORD PLAYER [PROFILE]
+//   node review.mjs ADDRESS USER PASSWORD PLAYER BOARD [PROFILE]
 //
-// The desk at ADDRESS has one past game of PLAYER, with a recording. It uses what is among the wall's scripts.
+// The desk at ADDRESS has one past game of PLAYER, with a recording. Whoever runs it has a game played on BOARD that ends in
+// mate when it prints "play". It uses what is among the wall's scripts.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -11,8 +12,8 @@ import os from "node:os";
 import path from "node:path";
 import { Viewer, browser, until } from "./viewer.mjs";
 
-const [address, user, password, player, profile = fs.mkdtempSync(path.join(os.tmpdir(), "desk-"))] = process.argv.slice(2);
-const LONGEST = 120_000;
+const [address, user, password, player, board, profile = fs.mkdtempSync(path.join(os.tmpdir(), "desk-"))] = process.argv.slice(2);
+const LONGEST = 240_000;
 
 /** One window: its page, and what is to be seen on it. */
 class Reader {
@@ -116,6 +117,48 @@ async function takes({ page }, context) {
   await report.close();
 }
 
+/** A game comes into the list when it begins, and is followed to its end. */
+async function follows(reader, context) {
+  const { page } = reader;
+  const row = (of) => of.page.locator(`.past-game[data-game$="-${board}-1"]`);
+  const other = await Reader.sit(context, 1280, true);
+  await until("the list", 15, async () => (await other.page.locator(".past-game").count()) > 1);
+  await other.page.locator(".past-game").last().focus();
+  await page.locator("[name=text]").fill("");
+  await until("all games", 10, async () => (await page.locator(".past-game").count()) > 1);
+  assert.equal(await row(reader).count(), 0, "it has not begun");
+  console.log("play");
+  for (const one of [reader, other]) await until("it is in the list", 60, async () => (await row(one).count()) === 1);
+  assert.match(await row(reader).textContent(), /not finished/);
+  await row(reader).click();
+  await until("it is opened", 10, async () => (await reader.text(".reviewed .facts")).includes(board));
+  const moves = page.locator(".reviewed .move");
+  await until("two moves", 60, async () => (await moves.count()) > 1);
+  await page.keyboard.press("End");
+  const seen = await moves.count();
+  const caption = () => reader.text(".reviewed .diagram .caption");
+  await until("the diagram goes on with it", 60, async () => {
+    const shown = await page.locator(".reviewed .move.now").getAttribute("data-ply");
+    return Number(shown) > seen && (await reader.text("#said")).startsWith(await caption());
+  });
+  await page.keyboard.press("Home");
+  await page.keyboard.press("ArrowRight");
+  assert.match(await caption(), /After 1\. /);
+  const then = await moves.count();
+  await until("more moves", 60, async () => (await moves.count()) > then);
+  assert.match(await caption(), /After 1\. /, "who looks at another move stays there");
+  assert.match(await reader.text("#said"), /After 1\. /, "and is not talked at");
+  await until("the end", 60, async () => /1–0 · checkmate/i.test(await reader.text(".reviewed .facts")));
+  await page.keyboard.press("End");
+  await until("why the last move", 60, async () => (await page.locator(".weighed:visible tbody tr").count()) > 0);
+  await reader.looksWell("the game that was followed");
+  await until("the list has it", 30, async () => /checkmate/i.test(await row(other).textContent()));
+  const held = await other.page.evaluate(() => document.activeElement.dataset.game);
+  assert.equal(held, await other.page.locator(".past-game").last().getAttribute("data-game"), "the focus stays");
+  await other.viewer.close();
+  await page.keyboard.press("Escape");
+}
+
 setTimeout(() => {
   console.error("it takes too long");
   process.exit(1);
@@ -140,7 +183,9 @@ try {
     await other.viewer.close();
   }
   await reader.page.keyboard.press("Escape");
-  await until("the list again", 10, async () => (await reader.page.locator(".past-game").count()) > 0);
+  await until("the list again", 10, () => reader.page.locator(".games").isVisible());
+  await follows(reader, context);
+  await until("the list after all", 10, () => reader.page.locator(".games").isVisible());
   await reader.page.keyboard.press("Escape");
   await until("the desk", 10, () => reader.page.locator(".needs").isVisible());
   await reader.viewer.close();

@@ -1,6 +1,6 @@
 //! Past games at the desk: what it gives of them is what the commands of the program give.
 
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
 
 use kiebitz::replay::Replay;
@@ -13,7 +13,10 @@ use crate::npm::scripts;
 use crate::spectators::Program;
 use core::time::Duration;
 
-/// A daemon with a desk beside a journal with three games, of one of which there is a recording.
+/// Its last move is mate, which ends it by itself.
+const PLAYED: &str = "[White \"a\"]\n[Black \"b\"]\n\n1. e4 e5 2. Bc4 Nc6 3. Qh5 d6 4. Nc3 Nd4 5. d3 Nxc2+ 6. Kd1 Nxa1 7. Qxf7# 1-0\n";
+
+/// A daemon with a desk beside a journal with three games, of one of which there is a recording. Another board may come.
 struct Reviewed {
     kept: Kept,
     port: u16,
@@ -31,8 +34,10 @@ impl Reviewed {
             .expect("a configuration");
         writeln!(
             config,
-            "[desk]\nlisten = \"127.0.0.1:{port}\"\nusers_file = {:?}\n[ports]\nusb = false",
-            folder.join("users")
+            "[desk]\nlisten = \"127.0.0.1:{port}\"\nusers_file = {:?}\n[ports]\nusb = false\n\
+             [[port]]\npath = {link:?}\nmode = \"single\"\n[[board]]\nport = {link:?}\nname = \"board-4\"",
+            folder.join("users"),
+            link = folder.join("links/board-1"),
         )
         .expect("written");
         std::fs::write(folder.join("users"), user("hall", "viewer", "look-at-it")).expect("users");
@@ -257,14 +262,25 @@ async fn what_cannot_be_had_of_a_past_game_is_refused_with_the_reason() {
 #[tokio::test]
 async fn a_past_game_is_looked_through_in_a_browser() {
     let desk = Reviewed::start("browser").await;
-    let looked = Command::new("node")
+    let folder = &desk.kept.directory;
+    std::fs::write(folder.join("game.pgn"), PLAYED).expect("a game");
+    let mut script = Command::new("node")
         .args(["review.mjs", &format!("http://127.0.0.1:{}/", desk.port)])
-        .args(["hall", "look-at-it", "Adams"])
-        .arg(desk.kept.directory.join("profile"))
+        .args(["hall", "look-at-it", "Adams", "board-4"])
+        .arg(folder.join("profile"))
         .current_dir(scripts())
         .stdin(Stdio::null())
-        .status()
+        .stdout(Stdio::piped())
+        .spawn()
         .expect("node: install it, or let tests/run do so");
-    let log = std::fs::read_to_string(desk.kept.directory.join("log")).unwrap_or_default();
+    let mut players = None;
+    for said in BufReader::new(script.stdout.take().expect("a pipe")).lines() {
+        assert_eq!(said.expect("text"), "play");
+        let emulate = ["emulate", "--pgn", "game.pgn", "--speed", "2", "--links", "links"];
+        players = Some(Program::start(folder, &emulate));
+    }
+    let looked = script.wait().expect("it ends");
+    let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
     assert!(looked.success(), "what the script says is above\n{log}");
+    assert!(players.is_some(), "a game was followed");
 }

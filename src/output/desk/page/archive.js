@@ -1,6 +1,7 @@
 // Past games: the list of them, or one opened.
 
 import { make } from "/page/dom.js";
+import { boardOf } from "./follow.js";
 import { Games } from "./games.js";
 import { Review } from "./review.js";
 import { ask } from "./session.js";
@@ -25,9 +26,11 @@ export class Archive {
   /** `say` is read aloud; `left` is called when the session is over. */
   constructor(say, left) {
     this.left = left;
+    /** All boards, as the desk knows them. */
+    this.boards = new Map();
     const look = (address, asked) => this.look(address, asked);
     this.games = new Games(look);
-    this.review = new Review(look, say);
+    this.review = new Review(look, say, (id) => boardOf(this.boards, id));
     this.element = make("div", "archive", { hidden: "" }, this.games.element, this.review.element);
     this.isOn = false;
   }
@@ -61,14 +64,31 @@ export class Archive {
     this.games.element.hidden = named?.game !== null;
     this.review.element.hidden = !named?.game;
     if (!this.isOn) {
-      this.review.close();
+      this.stop();
       return false;
     }
     if (named.game === null) {
       this.review.close();
-      this.games.open(before ?? null);
-    } else if (named.game !== this.review.id) this.review.open(named.game);
+      this.games.open(before ?? null, this.boards);
+    } else {
+      this.games.close();
+      if (named.game !== this.review.id) this.review.open(named.game);
+    }
     return true;
+  }
+
+  /** Something is new of these boards: what is shown follows. */
+  follow(boards) {
+    this.boards = boards;
+    if (!this.isOn) return;
+    if (this.review.id === null) this.games.follow(boards);
+    else this.review.follow();
+  }
+
+  /** Nothing is asked any more. */
+  stop() {
+    this.review.close();
+    this.games.close();
   }
 
   /** Takes a key; returns whether it meant something. */

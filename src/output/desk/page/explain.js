@@ -61,9 +61,17 @@ export class Explanation {
     this.readings = new Map();
   }
 
+  /** The game goes on: what the recording has of that is not known yet. */
+  update(game) {
+    this.game = game;
+    this.isOld = true;
+    this.shown = undefined;
+  }
+
   /** Takes in what the recording gives; where there is none, `why`. */
   watch(watched, why) {
     this.why = why ?? "";
+    this.isOld = false;
     this.readings = new Map();
     for (const reading of watched?.readings ?? []) if (!reading.withdrawn) this.readings.set(reading.ply, reading);
     this.isWatched = true;
@@ -105,6 +113,7 @@ export class Explanation {
     if (!ply) return why.start;
     const other = this.readings.get(ply);
     if (this.game.moves[ply - 1].settled === "arbiter") return why.entered;
+    if (this.isOld) return words.review.reading;
     return other ? fill(why.other, { move: this.name(other.ply, other.san ?? other.uci) }) : why.missing;
   }
 

@@ -2,10 +2,13 @@
 
 import { button, make, mark, say } from "/page/dom.js";
 import { field } from "./deed.js";
+import { Throttle, gamesOf } from "./follow.js";
 import { fill, language, result, time, words } from "./words.js";
 
 /** Who types goes on typing. */
 const PAUSE = 250;
+/** The journal has what happened a moment later. */
+const SOON = 1500;
 
 /** The address of a past game on the page, or, with `of`, of what the server has of it. */
 export function gameAddress(game, of = null) {
@@ -81,21 +84,43 @@ export class Games {
     this.list = make("div", "days");
     this.more = button("", words.review.older, words.review.older, () => this.goOn());
     this.more.hidden = true;
+    /** The games that are listed. */
+    this.known = [];
+    this.again = null;
     this.element = make("section", "games", { "aria-labelledby": "games" }, this.title, this.form, this.count, this.list, this.more);
   }
 
-  /** Shows the list as it is now; `from` is the game that was looked at. */
-  async open(from) {
+  /** Shows the list as it is now, with these boards; `from` is the game that was looked at. */
+  async open(from, boards) {
+    this.close();
+    this.again = new Throttle(() => this.refresh(), SOON, 4);
+    this.played = gamesOf(boards);
     this.title.focus({ preventScroll: true });
     await this.start();
-    const link = [...this.list.querySelectorAll("a")].find((one) => one.dataset.game === from);
-    link?.focus();
+    this.link(from)?.focus();
+  }
+
+  close() {
+    this.again?.stop();
+    clearTimeout(this.soon);
+    this.asked?.abort();
+    this.asked = null;
+  }
+
+  /** Where a game has begun or ended, the list follows. */
+  follow(boards) {
+    const played = gamesOf(boards);
+    if (played === this.played) return;
+    this.played = played;
+    this.again.call();
+  }
+
+  link(game) {
+    return [...this.list.querySelectorAll("a")].find((one) => one.dataset.game === game);
   }
 
   async start() {
     clearTimeout(this.soon);
-    this.shown = 0;
-    this.day = null;
     await this.fetch(null);
   }
 
@@ -105,32 +130,71 @@ export class Games {
     this.list.querySelectorAll("a")[last]?.focus();
   }
 
-  async fetch(after) {
+  /** Asks for games; null: nobody waits for them any more. */
+  async ask(after) {
     this.asked?.abort();
     const asked = (this.asked = new AbortController());
     const query = new URLSearchParams();
     for (const one of [this.text, this.date, this.round, this.notice]) if (one.value) query.set(one.name, one.value);
     if (after) query.set("after", after);
-    mark(this.list, "aria-busy", "true");
     const told = await this.look(`/games?${query}`, asked);
-    if (!told || asked !== this.asked) return;
+    return asked === this.asked ? told : null;
+  }
+
+  async fetch(after) {
+    mark(this.list, "aria-busy", "true");
+    const told = await this.ask(after);
+    if (!told) return;
     mark(this.list, "aria-busy", null);
-    if (!after) this.list.replaceChildren();
+    if (!after) this.clear();
     if (!told.ok) {
       this.more.hidden = true;
       say(this.count, fill(words.review.failed, { error: told.answer.error ?? "" }));
       return;
     }
-    const { games, more } = told.answer;
-    for (const game of games) this.add(game);
-    this.shown += games.length;
-    this.after = more;
-    this.more.hidden = !more;
-    const counted = this.shown === 1 ? words.review.one : fill(words.review.count, { n: this.shown });
-    say(this.count, more ? fill(words.review.countMore, { n: this.shown }) : this.shown ? counted : words.review.none);
+    this.add(told.answer);
   }
 
-  add(game) {
+  /** Lists the newest games anew. The older ones that were asked for stay, and so does the place of who reads. */
+  async refresh() {
+    if (this.list.getAttribute("aria-busy")) {
+      // Who has asked for something gets that first.
+      this.again.call();
+      return;
+    }
+    const told = await this.ask(null);
+    if (!told?.ok) return;
+    const { games, more } = told.answer;
+    const oldest = games.at(-1)?.started;
+    const listed = new Set(games.map(({ game }) => game));
+    const isOlder = ({ game, started }) => !listed.has(game) && Date.parse(started) < Date.parse(oldest);
+    const older = more && oldest ? this.known.filter(isOlder) : [];
+    const next = older.length ? this.after : more;
+    const focused = document.activeElement?.dataset?.game;
+    const isInList = this.list.contains(document.activeElement);
+    this.clear();
+    this.add({ games: [...games, ...older], more: next });
+    if (isInList) (this.link(focused) ?? this.title).focus({ preventScroll: true });
+  }
+
+  clear() {
+    this.known = [];
+    this.day = null;
+    this.list.replaceChildren();
+  }
+
+  /** Lists games after those that are listed; `more`: there may be others after that one. */
+  add({ games, more }) {
+    for (const game of games) this.write(game);
+    this.known.push(...games);
+    this.after = more;
+    this.more.hidden = !more;
+    const n = this.known.length;
+    const counted = n === 1 ? words.review.one : fill(words.review.count, { n });
+    say(this.count, more ? fill(words.review.countMore, { n }) : n ? counted : words.review.none);
+  }
+
+  write(game) {
     const heading = day(game.started);
     if (this.day !== heading) {
       this.day = heading;

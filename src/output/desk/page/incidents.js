@@ -16,13 +16,47 @@ function known(incident) {
 
 export class Incidents {
   /** `show` gets what the diagram is to show: {placement, marks, text}. */
-  constructor({ record, incidents, offences }, show) {
-    this.picture = { game: record, offences };
+  constructor(show) {
     this.show = show;
+    /** By an incident's number, how it is shown, and as what. */
+    this.folds = new Map();
+    this.pointed = null;
+    this.heading = make("h3", "", {}, words.review.incidents);
+    this.element = make("section", "part", {}, this.heading);
+  }
+
+  /** Shows those of a game. One that is as it was stays as it is shown; one that is opened stays open. */
+  update({ record, incidents, offences }) {
+    this.picture = { game: record, offences };
     const sorted = incidents.map(known).sort((one, other) => RANK.indexOf(one.severity) - RANK.indexOf(other.severity));
+    const before = this.folds;
+    const shown = sorted.map((incident) => {
+      const text = JSON.stringify([incident, offences]);
+      const old = before.get(incident.incident);
+      return [incident.incident, old?.text === text ? old : this.again(incident, text, old)];
+    });
+    this.folds = new Map(shown);
+    const focused = this.element.contains(document.activeElement) ? document.activeElement : null;
+    const number = [...before].find(([, { element }]) => element.contains(focused))?.[0];
     const none = make("p", "quiet", {}, words.review.noIncidents);
-    const list = sorted.length ? sorted.map((incident) => this.fold(incident)) : [none];
-    this.element = make("section", "part", {}, make("h3", "", {}, words.review.incidents), ...list);
+    this.element.replaceChildren(this.heading, ...(shown.length ? shown.map(([, { element }]) => element) : [none]));
+    if (!focused) return;
+    const to = focused.isConnected ? focused : this.folds.get(number)?.element.querySelector("summary");
+    to?.focus({ preventScroll: true });
+  }
+
+  /** An incident as it is now. */
+  again(incident, text, old) {
+    const element = this.fold(incident);
+    if (old?.evidence && old.evidence === this.pointed) this.pointed = null;
+    const fold = { element, text, evidence: null };
+    element.open = old?.element.open ?? false;
+    element.addEventListener("toggle", () => {
+      if (!element.open || fold.evidence) return;
+      fold.evidence = this.open(incident);
+      element.append(make("div", "folded", {}, fold.evidence.element, fold.evidence.beside));
+    });
+    return fold;
   }
 
   fold(incident) {
@@ -31,11 +65,7 @@ export class Incidents {
     const text = [words.kinds[kind] ?? kind, color && words[color], words.severity[severity]].filter(Boolean).join(" · ");
     const where = ply ? ` ${fill(words.review.atMove, { move: numberOf(game, ply) })}` : "";
     const summary = make("summary", "", {}, sign(severity), make("span", "", {}, text + where));
-    const element = make("details", "fold incident-of", { name: "incident" }, summary);
-    element.addEventListener("toggle", () => {
-      if (element.open && !element.querySelector(".case")) element.append(...this.open(incident));
-    });
-    return element;
+    return make("details", "fold incident-of", { name: "incident" }, summary);
   }
 
   open(incident) {
@@ -43,7 +73,7 @@ export class Incidents {
     evidence.update(incident, this.picture, incident.closed !== undefined);
     // How long ago it was says nothing any more.
     say(evidence.since, ` ${time(incident.since)}`);
-    return [make("div", "folded", {}, evidence.element, evidence.beside)];
+    return evidence;
   }
 
   moment(evidence, at) {

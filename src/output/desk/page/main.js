@@ -100,7 +100,7 @@ class Desk {
 
   stop() {
     this.source.stop();
-    this.archive.review.close();
+    this.archive.stop();
     this.setup?.stop();
     clearInterval(this.timer);
     this.isOver = true;
@@ -114,6 +114,7 @@ class Desk {
     this.show();
     this.setup?.changed();
     const { boards } = this.source;
+    this.archive.follow(boards);
     if (board === null) this.room.update(boards, this.opened);
     else this.room.change(boards.get(board), this.opened);
     if (board === null || board === this.opened) this.drawBoard();

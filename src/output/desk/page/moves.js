@@ -48,11 +48,16 @@ export class Moves {
     let same = 0;
     while (same < this.written.length && this.written[same] === texts[same]) same += 1;
     this.written = texts;
+    const focused = this.list.contains(document.activeElement) ? document.activeElement.dataset.ply : null;
     for (const old of [...this.list.querySelectorAll("[data-ply]")]) if (Number(old.dataset.ply) > same) old.remove();
     for (const row of [...this.list.children]) if (!row.querySelector("[data-ply]")) row.remove();
     for (let ply = same + 1; ply <= moves.length; ply += 1) this.write(game, ply, sets.has(ply));
     this.empty.hidden = moves.length > 0;
     this.list.hidden = this.keys.hidden = moves.length === 0;
+    // A move that was written anew has lost the focus.
+    if (focused !== null && !this.list.contains(document.activeElement)) {
+      (this.list.querySelector(`[data-ply="${focused}"]`) ?? this.list).focus({ preventScroll: true });
+    }
   }
 
   write(game, ply, isSet) {

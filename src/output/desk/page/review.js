@@ -3,6 +3,7 @@
 import { button, make, say } from "/page/dom.js";
 import { Diagram } from "./diagram.js";
 import { Explanation } from "./explain.js";
+import { Throttle, isBehind, isOther } from "./follow.js";
 import { gameAddress, outcome } from "./games.js";
 import { Incidents } from "./incidents.js";
 import { Moves } from "./moves.js";
@@ -15,10 +16,17 @@ function date(at) {
   return new Date(at).toLocaleDateString(language, { day: "numeric", month: "long", year: "numeric" });
 }
 
+/** The journal has what happened a moment later. */
+const SOON = 1500;
+/** The daemon's computer has more to do than to play back the same game again and again. */
+const LATER = 15000;
+/** So often the journal is asked for what it should have by now. */
+const TRIES = 5;
+
 export class Review {
-  /** `look` asks the server; `say` is read aloud. */
-  constructor(look, announce) {
-    Object.assign(this, { look, announce, id: null });
+  /** `look` asks the server; `announce` is read aloud; `live` gives the board of a game, as it is now. */
+  constructor(look, announce, live) {
+    Object.assign(this, { look, announce, live, id: null });
     this.title = make("h2", "", { tabindex: "-1" });
     this.facts = make("p", "facts");
     this.state = make("p", "quiet", { role: "status" });
@@ -36,13 +44,21 @@ export class Review {
     this.asked?.abort();
     this.asked = null;
     this.id = null;
+    this.again?.stop();
+    this.playback?.stop();
   }
 
   async open(id) {
     this.close();
     this.id = id;
+    this.seen = this.live(id);
+    this.tries = TRIES;
+    this.again = new Throttle(() => this.reload(), SOON, 4);
+    this.playback = new Throttle(() => this.replay(), LATER, 10);
+    this.isOpening = true;
     const asked = (this.asked = new AbortController());
     this.parts?.remove();
+    this.parts = null;
     say(this.title, id);
     say(this.facts, "");
     say(this.state, words.review.loading);
@@ -54,23 +70,69 @@ export class Review {
     this.title.focus({ preventScroll: true });
     const told = await this.look(gameAddress(id, ""), asked);
     if (!told || asked !== this.asked) return;
+    this.isOpening = false;
     if (!told.ok) {
       say(this.state, words.review.refusals[told.answer.why] ?? fill(words.review.failed, { error: told.answer.error ?? "" }));
       return;
     }
     say(this.state, "");
     this.build(told.answer);
-    const watched = await this.look(gameAddress(id, "explain"), asked);
-    if (!watched || asked !== this.asked) return;
-    this.watch(watched);
+    await this.playback.now();
   }
 
-  /** Makes all parts, of what the journal has. */
-  build(told) {
+  /** Has the recording played back, and takes in what it gives. */
+  async replay() {
+    const { asked } = this;
+    const watched = await this.look(gameAddress(this.id, "explain"), asked);
+    if (watched && asked === this.asked) this.watch(watched);
+  }
+
+  /** Something is new of the boards: where it is about this game, it is read once more. */
+  follow() {
+    const board = this.live(this.id);
+    if (!isOther(board, this.seen)) return;
+    this.seen = board;
+    this.tries = TRIES;
+    this.again.call();
+  }
+
+  /** Reads the game once more. Where that fails, what is shown stays. */
+  async reload() {
+    const { asked } = this;
+    if (this.isOpening) this.again.call();
+    if (!this.parts) return;
+    const told = await this.look(gameAddress(this.id, ""), asked);
+    if (!told || asked !== this.asked) return;
+    const isWhole = told.ok && !(this.seen && isBehind(told.answer.record, this.seen.game));
+    if (!isWhole && (this.tries -= 1) > 0) this.again.call();
+    if (!told.ok) return;
+    this.update(told.answer);
+    this.playback.call();
+  }
+
+  /** Takes in what is new of the game. Who looks at the last move goes on with it; everybody else stays where they are. */
+  update(told) {
+    const { ply, at, game: before } = this;
+    const wasLast = at === null && ply === before.moves.length;
+    const wasAt = before.moves[ply - 1]?.uci;
+    this.tell(told);
+    // Moves may have been taken back.
+    this.ply = Math.min(ply, this.game.moves.length);
+    this.moves.update(this.game);
+    this.explanation.update(this.game);
+    this.sensors.update(this.game);
+    this.happen();
+    if (this.incidents.pointed) this.showBeside();
+    else if (wasLast) this.go(Infinity, this.game.moves.length !== ply || this.game.moves.at(-1)?.uci !== wasAt);
+    else if (at === null) this.go(ply, this.game.moves[ply - 1]?.uci !== wasAt);
+    else this.show();
+  }
+
+  /** Takes in what the journal has, and says it in the head. */
+  tell(told) {
     const game = told.record;
     this.game = game;
     this.told = told;
-    this.watched = null;
     say(this.title, names(game) || this.id);
     const { players, round, started, board, laws } = game;
     const facts = [
@@ -83,13 +145,36 @@ export class Review {
       laws && edition(laws),
     ];
     say(this.facts, facts.filter(Boolean).join(" · "));
+  }
+
+  /** Shows what happened beside the moves. What is unchanged stays as it was opened. */
+  happen() {
+    const { incidents, offences, corrections, amendments, notes, record } = this.told;
+    const about = JSON.stringify([incidents, offences]);
+    if (about !== this.incidents.about) this.incidents.update(this.told);
+    this.incidents.about = about;
+    const { ended, result, reason, by, confirmed } = record;
+    const entered = JSON.stringify([incidents, corrections, amendments, notes, ended, result, reason, by, confirmed]);
+    if (entered === this.versions?.about) return;
+    const next = new Versions(this.told);
+    next.about = entered;
+    this.versions?.element.replaceWith(next.element);
+    this.versions = next;
+  }
+
+  /** Makes all parts, of what the journal has. */
+  build(told) {
+    this.watched = null;
+    this.incidents = new Incidents((shown) => this.showEvidence(shown));
+    this.versions = null;
+    this.tell(told);
+    const { game } = this;
     this.diagram = new Diagram();
     this.moves = new Moves((ply) => this.go(ply));
     this.moves.update(game);
     this.explanation = new Explanation(game);
     this.sensors = new Sensors(game, (at) => this.goMoment(at));
-    this.incidents = new Incidents(told, (shown) => this.showEvidence(shown));
-    this.versions = new Versions(told);
+    this.happen();
     this.legend = make("p", "small legend");
     const stage = make("div", "review-stage", {}, this.diagram.element, this.legend, this.moves.keys);
     const played = make("div", "column", {}, this.moves.element, this.explanation.element, this.sensors.element);
@@ -100,15 +185,24 @@ export class Review {
     this.diagram.fit();
   }
 
-  /** Takes in what the recording gives. */
+  /** Takes in what the recording gives. Where it gives nothing any more, what it gave stays. */
   watch({ ok, answer }) {
+    if (!ok && this.watched) return;
+    const moment = this.at === null ? null : this.sensors.moments[this.at].at;
     this.watched = ok ? answer : null;
     const why = ok ? null : words.review.refusals[answer.why] ?? fill(words.review.failed, { error: answer.error ?? "" });
     const isGone = !ok && answer.why !== "not_shown";
     this.capture.hidden = isGone;
     this.explanation.watch(this.watched, why);
     this.sensors.watch(this.watched, why);
-    this.go(this.ply, false);
+    const at = this.sensors.moments.findIndex((one) => one.at === moment);
+    if (this.incidents.pointed) this.showBeside();
+    else if (at < 0) this.go(this.ply, false);
+    else {
+      this.at = at;
+      this.ply = Math.min(this.sensors.moments[at].ply, this.game.moves.length);
+      this.show();
+    }
   }
 
   /** Shows the position after a ply. */
@@ -159,10 +253,15 @@ export class Review {
       this.diagram.show(placement, { marks, text: this.sensors.text(this.at) });
       say(this.legend, "");
     }
-    this.moves.point(ply);
-    this.explanation.show(ply);
-    this.sensors.show(ply, this.at);
+    this.showBeside();
     this.incidents.rest();
+  }
+
+  /** Shows what belongs to the ply beside the diagram. */
+  showBeside() {
+    this.moves.point(this.ply);
+    this.explanation.show(this.ply);
+    this.sensors.show(this.ply, this.at);
   }
 
   /** Shows what an incident rests on: {placement, marks, text}. */

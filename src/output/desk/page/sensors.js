@@ -60,8 +60,16 @@ export class Sensors {
     this.element = make("section", "part sensors", {}, make("h3", "", {}, words.review.sensors), this.about, this.state, this.list, this.keys);
   }
 
+  /** The game goes on: what the recording has of that is not known yet. */
+  update(game) {
+    this.game = game;
+    this.isOld = true;
+    this.shown = undefined;
+  }
+
   /** Takes in what the recording gives; where there is none, `why`. */
   watch(watched, why) {
+    this.isOld = false;
     this.moments = watched ? follow(watched) : [];
     this.why = why ?? (watched?.cut ? words.review.cut : "");
     this.isWatched = Boolean(watched);
@@ -102,6 +110,18 @@ export class Sensors {
     if (this.isWatched === undefined) return;
     this.shown = ply;
     const own = this.moments.map((moment, at) => [moment, at]).filter(([moment]) => moment.ply === ply);
+    const text = JSON.stringify(own);
+    if (text !== this.written) this.fill(own);
+    this.written = text;
+    this.list.hidden = own.length === 0;
+    this.keys.hidden = this.moments.length === 0;
+    const none = this.isOld ? words.review.reading : words.review.noMoments;
+    say(this.state, [this.why, own.length || !this.isWatched ? "" : none].filter(Boolean).join(" "));
+    this.state.hidden = this.state.textContent === "";
+  }
+
+  fill(own) {
+    const isInList = this.list.contains(document.activeElement);
     this.list.replaceChildren(
       ...own.map(([{ at: when, said }, at]) => {
         const stamp = make("span", "times", {}, time(when, true));
@@ -110,9 +130,6 @@ export class Sensors {
       }),
     );
     this.list.scrollTop = 0;
-    this.list.hidden = own.length === 0;
-    this.keys.hidden = this.moments.length === 0;
-    say(this.state, [this.why, own.length || !this.isWatched ? "" : words.review.noMoments].filter(Boolean).join(" "));
-    this.state.hidden = this.state.textContent === "";
+    if (isInList) this.list.focus({ preventScroll: true });
   }
 }
