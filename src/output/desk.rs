@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use shakmaty::{Bitboard, Board, Square};
 
+use super::advice;
 use super::clock::ClockPicture;
 use super::sight::{Levers, Sight};
 use crate::events::incidents::Incidents;
@@ -100,6 +101,8 @@ struct Offences {
 struct Opened<'i> {
     #[serde(flatten)]
     incident: &'i Incident,
+    /// Its advice, by the code of each language.
+    advice_in: BTreeMap<&'static str, String>,
     #[serde(serialize_with = "rfc3339_option")]
     since: Option<Timestamp>,
 }
@@ -250,6 +253,7 @@ impl Seat {
         let stands_at = sight.and_then(|sight| sight.table);
         let opened = |incident| Opened {
             incident,
+            advice_in: advice::in_all_languages(incident),
             since: self.opened.get(&incident.incident).copied(),
         };
         let offences = self.incidents.offences();

@@ -1,6 +1,7 @@
 //! What is made of the events: topics, files, pages and text for people. Each is a projection that can be thrown away and
 //! made again; none knows another, but those that use the same notation, move numbers or line breaks.
 
+pub(crate) mod advice;
 pub(crate) mod alarms;
 pub(crate) mod broadcast;
 mod clock;

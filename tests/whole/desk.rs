@@ -234,6 +234,9 @@ async fn an_arbiter_decides_an_illegal_move_at_the_desk() {
         incident["since"].is_string() && incident["advice"].is_string(),
         "{incident}"
     );
+    assert_eq!(incident["advice_in"]["en"], incident["advice"]);
+    let german = incident["advice_in"]["de"].as_str().expect("text");
+    assert!(german.starts_with("Regelwidriger Zug von Weiß"), "{german}");
     assert_eq!(stream.known["offences"]["white"], 1);
 
     let mut viewer = Guest::new(port);

@@ -6,6 +6,7 @@ mod refusal;
 mod search;
 
 use core::fmt::Write as _;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
 use axum::extract::{Path, Query, State};
@@ -22,6 +23,7 @@ use crate::config::Config;
 use crate::events::incidents::Incidents;
 use crate::kept::{KeptGame, KeptGames, Recorded};
 use crate::laws::Language;
+use crate::output::advice::in_all_languages;
 use crate::output::notation::Letters;
 use crate::output::pgn::pgn;
 use crate::output::report::{GameReport, Manner, Report, html};
@@ -125,6 +127,8 @@ struct Reviewed {
     report: GameReport,
     /// How many offences each player has completed.
     offences: Offences,
+    /// The advice of each incident, by its number and the code of each language.
+    advice_in: BTreeMap<u64, BTreeMap<&'static str, String>>,
 }
 
 #[derive(Serialize)]
@@ -139,13 +143,17 @@ impl Reviewed {
         let report = Report::from_events(&events);
         let mut games = report.games.into_iter();
         let report = games.find(|report| report.record.game == game.entry.game);
+        let report = report.ok_or(Refusal::NoBeginning)?;
         let mut incidents = Incidents::default();
         for event in &events {
             incidents.apply(event);
         }
         let offences = incidents.offences();
+        let known = report.incidents.iter().map(|entry| &entry.incident);
+        let advised = known.map(|incident| (incident.incident, in_all_languages(incident)));
         Ok(Self {
-            report: report.ok_or(Refusal::NoBeginning)?,
+            advice_in: advised.collect(),
+            report,
             offences: Offences {
                 white: offences.white,
                 black: offences.black,

@@ -82,6 +82,14 @@ fn incidents_are_open_and_then_past_with_when_they_were_opened() {
     let news = change(&mut desk);
     assert_eq!(news["incidents"][0]["incident"], 7);
     assert!(news["incidents"][0]["since"].is_string(), "{news}");
+    let advised = |language: &str| news["incidents"][0]["advice_in"][language].clone();
+    for (language, begins) in [
+        ("en", "Illegal move by Black, clock pressed"),
+        ("de", "Regelwidriger Zug von Schwarz, Uhr gedrückt"),
+    ] {
+        let text = advised(language).as_str().expect("text").to_owned();
+        assert!(text.starts_with(begins), "{language}: {text}");
+    }
     assert_eq!(news["offences"]["black"], 1);
     let closed = |counts| EventKind::IncidentClosed {
         incident: 7,

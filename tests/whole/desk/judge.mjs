@@ -159,6 +159,15 @@ async function judges(arbiter, second) {
   });
 }
 
+/** Whoever reads German is advised in German by the same daemon. */
+async function readsAdvice(context, { page }) {
+  const other = await Arbiter.sit(context, `?lang=de${await page.evaluate(() => location.hash)}`, 1280, false);
+  await until("the advice", 15, async () => /^Regelwidriger Zug/.test(await other.text(".case .advice")));
+  assert.match(await other.text(`${ILLEGAL} `), /Regelwidriger Zug von/, "and in the list");
+  assert.match(await page.locator(".case .advice").textContent(), /^Illegal move/);
+  await other.viewer.close();
+}
+
 /** The last move was another one: it is dragged, the second arbiter sees it, and it is undone. */
 async function correctsByDragging(arbiter, second) {
   const { page } = arbiter;
@@ -283,6 +292,7 @@ try {
   await findsIllegalMove(arbiter);
   await arbiter.looksWell("an illegal move");
   await seesEvidence(arbiter);
+  await readsAdvice(context, arbiter);
   await judges(arbiter, second);
   await correctsByDragging(arbiter, second);
   await entersAndUndoes(arbiter, second);

@@ -3,7 +3,7 @@
 import { button, make, say } from "/page/dom.js";
 import { difference, moments } from "./position.js";
 import { sign } from "./list.js";
-import { ago, closing, edition, fill, piece, shownTime, time, words } from "./words.js";
+import { adviceOf, ago, closing, edition, fill, piece, shownTime, time, words } from "./words.js";
 import { now } from "/page/clock.js";
 
 /** What a moment showed, in words. */
@@ -70,7 +70,7 @@ export class Evidence {
     say(this.word, words.severity[severity]);
     this.over.hidden = !isOver;
     say(this.over, isOver ? fill(words.opened.settledAlready, { how: closing(incident) }) : "");
-    say(this.advice, incident.advice);
+    say(this.advice, adviceOf(incident));
     say(this.article, article ? fill(words.opened.article, { article, edition: edition(incident.edition) }) : words.opened.noArticle);
     this.drawCount(incident, picture.offences, values);
     this.drawTimes(values);

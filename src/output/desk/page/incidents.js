@@ -26,9 +26,10 @@ export class Incidents {
   }
 
   /** Shows those of a game. One that is as it was stays as it is shown; one that is opened stays open. */
-  update({ record, incidents, offences }) {
+  update({ record, incidents, offences, advice_in: texts }) {
     this.picture = { game: record, offences };
-    const sorted = incidents.map(known).sort((one, other) => RANK.indexOf(one.severity) - RANK.indexOf(other.severity));
+    const all = incidents.map((incident) => known({ ...incident, advice_in: texts[incident.incident] }));
+    const sorted = all.sort((one, other) => RANK.indexOf(one.severity) - RANK.indexOf(other.severity));
     const before = this.folds;
     const shown = sorted.map((incident) => {
       const text = JSON.stringify([incident, offences]);

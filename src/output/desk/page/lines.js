@@ -1,6 +1,6 @@
 // What needs a person: of all boards, the gravest first, then the oldest.
 
-import { fill, firstSentence, numbered, result, words } from "./words.js";
+import { adviceOf, fill, firstSentence, numbered, result, words } from "./words.js";
 
 const RANK = { violation: 0, advice: 1, hint: 2 };
 /** A move that is unsure for so long is worth a look; the last one has more time, because a reply may still settle it. */
@@ -84,7 +84,7 @@ function ofBoard(picture, memory, now) {
         kind: incident.kind,
         severity: incident.severity,
         since: Date.parse(incident.since ?? incident.evidence.from),
-        text: firstSentence(incident.advice),
+        text: firstSentence(adviceOf(incident)),
         color: incident.color,
         incident: incident.incident,
       }),

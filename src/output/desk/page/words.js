@@ -63,6 +63,11 @@ export function names(game) {
   return `${players.white ?? words.nobody} – ${players.black ?? words.nobody}`;
 }
 
+/** What is advised, in the language of the page; else in that of the daemon. */
+export function adviceOf({ advice, advice_in: texts }) {
+  return texts?.[language] ?? advice;
+}
+
 /** The first sentence of a text: up to a full stop that does not belong to a number or an abbreviation. */
 export function firstSentence(advice) {
   const end = /^.*?[^\s.\d][.!?](?=\s+\p{Lu}|$)/su.exec(advice);

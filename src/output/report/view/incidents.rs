@@ -6,6 +6,7 @@ use super::{GameRenderer, Renderer};
 use crate::events::{ClosedBy, Incident};
 use crate::laws;
 use crate::laws::{Edition, IncidentKind, Severity};
+use crate::output::advice::{MOVES, advice};
 use crate::output::report::model::{Closing, IncidentReport, Source, Step};
 use crate::output::report::position::{fen_before, is_en_passant};
 use crate::output::report::words::{fill, say};
@@ -140,12 +141,7 @@ impl Renderer<'_> {
                 }
             }
         }
-        let text = laws::text(self.manner.language, &incident.case, &values);
-        let text = if text.is_empty() {
-            incident.advice.clone()
-        } else {
-            text
-        };
+        let text = advice(self.manner.language, incident, &values);
         match values.get("moves").and_then(serde_json::Value::as_str) {
             Some(moves) if incident.kind == IncidentKind::TwoMinuteClaim && !moves.is_empty() => {
                 let moves = fill(self.words.last_moves, &[("moves", moves)]);
@@ -200,9 +196,6 @@ impl Renderer<'_> {
 
 /// More updates than these are counted.
 const MAX_STEPS: usize = 3;
-
-/// Values of advice that hold moves in English SAN, one or several.
-const MOVES: [&str; 3] = ["played", "moves", "intended"];
 
 impl IncidentReport {
     /// Whether the arbiter has decided on it.
