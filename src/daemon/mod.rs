@@ -7,6 +7,7 @@
 
 mod backlog;
 mod beginning;
+mod broker;
 mod commands;
 mod day;
 mod delays;
@@ -52,6 +53,7 @@ use crate::feeds::{FeedSettings, Feeds, ToHall};
 use crate::journal::Journal;
 use crate::output::broadcast::EventFacts;
 use crate::output::mqtt::{Courier, MqttConfig, Outbox};
+use crate::output::reports::Reports;
 use crate::output::status::Question;
 use crate::system_time::{self, LiveTime, wall_time};
 use beginning::{PendingLock, Preparation, Prepared};
@@ -123,12 +125,16 @@ pub async fn run(config: Config, file: Option<PathBuf>) -> Result<()> {
     };
     let start = || Feeds::start(settings.clone(), &facts, to_hall);
     let (feeds, feed_tasks) = settings.is_any().then(start).unzip();
+    let reports = feeds.as_ref().map(Feeds::reports).cloned().unwrap_or_default();
+    let outbox = courier.as_ref().map(|courier| courier.outbox().clone());
+    broker::start(outbox.as_ref(), &reports);
     let mut daemon = Daemon {
         machine: MachineWatch::start(config.state_directory())?,
         questions: Some(questions),
         feeds,
         started: wall_time(),
-        outbox: courier.as_ref().map(|courier| courier.outbox().clone()),
+        outbox,
+        reports,
         storage: Storage::default(),
         commands: Commands::new(courier.as_ref().map(|_| received), set_up),
         config,
@@ -169,6 +175,8 @@ struct Daemon {
     questions: Option<mpsc::Receiver<Question>>,
     /// The broadcast; `None`: there is none.
     feeds: Option<Feeds>,
+    /// How the outputs fare.
+    reports: Reports,
     started: Timestamp,
 }
 
@@ -293,7 +301,7 @@ impl Daemon {
                 started: self.started,
                 machine: self.machine.clone(),
                 outbox: self.outbox.clone(),
-                reports: self.feeds.as_ref().map(Feeds::reports).cloned(),
+                reports: self.reports.clone(),
             },
             day: Day::new(time.now(), system_time::local_zone()),
             time,

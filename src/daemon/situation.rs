@@ -7,7 +7,7 @@ use crate::events::{Clock, Incident, version_text};
 use crate::hall::{Board, Hall};
 use crate::laws::Severity;
 use crate::output::mqtt::{ConnectionState, DaemonHealth, DeliveryState, LineHealth, Outbox, StorageState};
-use crate::output::reports::Reports;
+use crate::output::reports::{BROKER, Reports};
 use crate::output::status::{BoardStatus, GameStatus, Status};
 
 /// What is beside the boards.
@@ -18,18 +18,24 @@ pub(super) struct Situation {
     pub(super) machine: MachineWatch,
     /// `None`: no broker is configured.
     pub(super) outbox: Option<Outbox>,
-    /// How the places of the broadcast fare; `None`: there is none.
-    pub(super) reports: Option<Reports>,
+    /// How the outputs fare.
+    pub(super) reports: Reports,
 }
 
 impl Situation {
-    /// With what the disks say.
+    /// With what the disks say, for those behind the broker: they see whether it is there.
     pub(super) fn health(&self, storage: StorageState) -> DaemonHealth {
+        let mut health = self.health_of_all(storage);
+        health.outputs.remove(BROKER);
+        health
+    }
+
+    fn health_of_all(&self, storage: StorageState) -> DaemonHealth {
         DaemonHealth {
             storage,
             delivery: self.outbox.as_ref().map(delivery).unwrap_or_default(),
             machine: self.machine.state(),
-            outputs: self.reports.as_ref().map(Reports::all).unwrap_or_default(),
+            outputs: self.reports.all(),
         }
     }
 
@@ -37,7 +43,7 @@ impl Situation {
     pub(super) fn status(&self, now: Timestamp, storage: StorageState, hall: &Hall) -> Status {
         let connection = self.outbox.as_ref().map(|outbox| *outbox.connection().borrow());
         let broker = connection.map(|connection| connection == ConnectionState::Connected);
-        let health = self.health(storage);
+        let health = self.health_of_all(storage);
         let boards = hall.boards().filter(|board| !board.is_forgotten());
         let boards = boards.map(|board| board_status(board, hall)).collect();
         Status::new(&self.host, (self.started, now), broker, health, boards)

@@ -1,4 +1,4 @@
-//! How the outputs of the broadcast fare, for people.
+//! How the outputs fare, for people.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,6 +7,9 @@ use kiebitz_hardware::Timestamp;
 use serde::Serialize;
 
 use crate::events::rfc3339_option;
+
+/// The broker's name among the outputs.
+pub(crate) const BROKER: &str = "broker";
 
 /// What each output did last, by its name; shared by all who say and ask it.
 #[derive(Debug, Clone, Default)]

@@ -10,6 +10,7 @@ use tokio::sync::oneshot;
 use crate::events::{Clock, GameResult, rfc3339};
 use crate::output::mqtt::{DaemonHealth, LineHealth};
 use crate::output::numbering::Numbering;
+use crate::output::reports::BROKER;
 use crate::referee::Playing;
 pub(crate) use metrics::{MEDIA_TYPE, metrics};
 pub(crate) use page::page;
@@ -129,7 +130,8 @@ impl Status {
                     .map(|problem| format!("{output}: {problem}")),
             );
         }
-        if broker == Some(false) {
+        let said = daemon.outputs.get(BROKER).is_some_and(|report| !report.ok);
+        if broker == Some(false) && !said {
             problems.push("the broker is not connected".to_owned());
         }
         for board in &boards {

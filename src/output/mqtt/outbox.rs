@@ -32,6 +32,7 @@ pub struct Outbox {
     inbox: mpsc::UnboundedSender<Handed>,
     progress: Arc<watch::Sender<Progress>>,
     connection: watch::Receiver<ConnectionState>,
+    lost: watch::Receiver<Option<String>>,
 }
 
 /// What is handed over to the task.
@@ -108,10 +109,12 @@ impl Outbox {
         let (sender, inbox) = mpsc::unbounded_channel();
         let progress = Arc::new(watch::Sender::new(Progress::default()));
         let (connection, connection_seen) = watch::channel(ConnectionState::Connecting);
+        let (lost, lost_seen) = watch::channel(None);
         let outbox = Self {
             inbox: sender,
             progress: Arc::clone(&progress),
             connection: connection_seen,
+            lost: lost_seen,
         };
         let task = OutboxTask {
             config,
@@ -121,6 +124,7 @@ impl Outbox {
             reader: Reader::new(backlog),
             progress,
             connection,
+            lost,
             commands: None,
             too_large: TooLarge::default(),
             dialect: Dialect::Five,
@@ -180,6 +184,12 @@ impl Outbox {
     #[must_use]
     pub fn connection(&self) -> watch::Receiver<ConnectionState> {
         self.connection.clone()
+    }
+
+    /// Why there is no broker, for people; `None` while there is one, and before the first attempt has failed.
+    #[must_use]
+    pub fn why_lost(&self) -> Option<String> {
+        self.lost.borrow().clone()
     }
 }
 

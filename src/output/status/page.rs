@@ -84,11 +84,11 @@ fn row(board: &BoardStatus, now: Timestamp) -> Markup {
     }
 }
 
-/// What gets the broadcast.
+/// What gets what happens.
 fn outputs(status: &Status) -> Markup {
     html! {
         @if !status.daemon.outputs.is_empty() {
-            h2 { "Broadcast" }
+            h2 { "Outputs" }
             table {
                 thead { tr { th { "to" } th { "state" } th { "last" } } }
                 tbody { @for (name, report) in &status.daemon.outputs { tr {

@@ -122,6 +122,16 @@ fn what_needs_a_person_is_named() {
             ]
         )
     );
+    let lost = OutputReport {
+        problems: vec!["Connection refused".to_owned()],
+        ..OutputReport::default()
+    };
+    let daemon = DaemonHealth {
+        outputs: BTreeMap::from([(BROKER.to_owned(), lost)]),
+        ..DaemonHealth::default()
+    };
+    let status = Status::new("pi", (NOW, NOW), Some(false), daemon, Vec::new());
+    assert_eq!(status.problems, ["broker: Connection refused"], "it is said once");
     let well = Status::new("pi", (NOW, NOW), Some(true), DaemonHealth::default(), Vec::new());
     assert!(well.ok);
 }

@@ -12,7 +12,7 @@ use tokio::net::TcpListener;
 
 use super::lichess::Lichess;
 use super::{Hall, until};
-use crate::mosquitto::Mosquitto;
+use crate::mosquitto::{Mosquitto, free_port};
 use crate::mqtt_world::{Listener, topic};
 use crate::spectators::Program;
 
@@ -211,5 +211,72 @@ async fn alarms_reach_a_phone_a_program_and_a_lamp_once() {
         assert_eq!(held.strangers, 0, "the token was sent each time");
     });
     drop(board);
+    daemon.stop();
+}
+
+/// The broker is an output like the others: a program is told that it is away, and that it is back.
+#[tokio::test]
+async fn a_broker_that_is_lost_raises_an_alarm_until_it_is_back() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let others = Others::start().await;
+    let mut broker = Mosquitto::start().await;
+    let lichess = Lichess::start([]).await;
+    let hall = Hall::open(1, &lichess, "");
+    let config = std::fs::read_to_string(hall.path().join("kiebitz.toml")).expect("a configuration");
+    let (http, address) = (free_port(), others.address);
+    let config = config.replace(
+        "[daemon]\n",
+        &format!("[http]\nlisten = \"127.0.0.1:{http}\"\n[daemon]\n"),
+    );
+    let told = format!(
+        "{config}[mqtt]\nurl = \"mqtt://{}\"\n\
+         [[alarm]]\nname = \"program\"\nsend = \"webhook\"\nurl = \"http://{address}/alarm\"\nkinds = [\"output\"]\n",
+        broker.address()
+    );
+    std::fs::write(hall.path().join("kiebitz.toml"), told).expect("a configuration");
+    std::fs::write(
+        hall.path().join("round.csv"),
+        "board,round,white,black\n1,2,Adler,Berg\n",
+    )
+    .expect("pairings");
+    let daemon = hall.daemon();
+    let health = async || -> Value {
+        let answer = reqwest::get(format!("http://127.0.0.1:{http}/health")).await.ok();
+        let text = match answer {
+            Some(answer) => answer.text().await.unwrap_or_default(),
+            None => String::new(),
+        };
+        serde_json::from_str(&text).unwrap_or_default()
+    };
+    let is_well = async || health().await["outputs"]["broker"]["last"].is_string();
+    until("the broker is well", 30, &hall, is_well).await;
+    let at = broker.address().to_string();
+    broker.kill();
+    until(
+        "it is missed at once where outputs are shown",
+        30,
+        &hall,
+        async || {
+            let health = health().await;
+            let report = &health["outputs"]["broker"];
+            report["ok"] == false
+                && report["problems"][0]
+                    .as_str()
+                    .is_some_and(|problem| problem.contains(&at))
+        },
+    )
+    .await;
+    let of_broker = |state: &str| {
+        others.see(|held| {
+            let told = held.program.iter();
+            told.filter(|told| told["alarm"] == "output broker" && told["state"] == state)
+                .count()
+        })
+    };
+    until("somebody is told", 120, &hall, async || of_broker("raised") == 1).await;
+    broker.start_again().await;
+    until("it is over", 60, &hall, async || of_broker("cleared") == 1).await;
+    assert_eq!(of_broker("raised"), 1, "once");
+    assert_eq!(health().await["outputs"]["broker"]["ok"], true);
     daemon.stop();
 }

@@ -70,10 +70,10 @@ export function ofOutputs(status) {
   for (const [name, kept] of [["journal", status.journal], ["recordings", status.recordings]]) {
     if (kept?.problem) found.push(`${words.setup.outputs[name]}: ${kept.problem}`);
   }
-  if (status.broker === false) found.push(words.setup.wrong.broker);
   for (const [name, { problems = [] }] of Object.entries(status.outputs ?? {})) {
-    for (const problem of problems) found.push(`${name}: ${problem}`);
+    for (const problem of problems) found.push(`${name === "broker" ? words.setup.outputs.broker : name}: ${problem}`);
   }
+  if (status.broker === false && !status.outputs?.broker?.problems) found.push(words.setup.wrong.broker);
   return found;
 }
 

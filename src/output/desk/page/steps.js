@@ -142,8 +142,11 @@ export function drawOutputs(list, status) {
   const rows = [];
   if (status.journal) rows.push([outputs.journal, kept(status.journal)]);
   if (status.recordings) rows.push([outputs.recordings, kept(status.recordings)]);
-  if (status.broker !== null) rows.push([outputs.broker, { ok: status.broker, problems: status.broker ? [] : [words.setup.wrong.broker] }]);
-  rows.push(...Object.entries(status.outputs ?? {}));
+  const { broker, ...others } = status.outputs ?? {};
+  const lost = { ok: false, problems: [words.setup.wrong.broker] };
+  // Before it has answered nothing is known of it.
+  if (status.broker !== null) rows.push([outputs.broker, status.broker || broker?.problems ? broker ?? { ok: true } : lost]);
+  rows.push(...Object.entries(others));
   const key = JSON.stringify(rows);
   if (list.dataset.key === key) return;
   mark(list, "data-key", key);

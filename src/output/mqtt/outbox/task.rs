@@ -34,6 +34,8 @@ pub struct OutboxTask {
     pub(super) reader: Reader,
     pub(super) progress: Arc<watch::Sender<Progress>>,
     pub(super) connection: watch::Sender<ConnectionState>,
+    /// Why there is none.
+    pub(super) lost: watch::Sender<Option<String>>,
     /// Where commands go; `None`: nobody takes them.
     pub(super) commands: Option<mpsc::Sender<Received>>,
     pub(super) too_large: TooLarge,
@@ -180,6 +182,8 @@ impl OutboxTask {
             debug!(broker, %reason, attempt = failed, ?pause, "no connection to the MQTT broker at {broker}: {reason}");
         }
         self.stock.rewind();
+        let why = format!("no connection to the MQTT broker at {broker}: {reason}");
+        self.lost.send_replace(Some(why));
         self.report(ConnectionState::Disconnected);
         Phase::Pausing(Box::pin(sleep(pause)))
     }
@@ -203,6 +207,7 @@ impl OutboxTask {
         }
         let greeting = (!stopping).then(|| self.greeting());
         self.stock.restart(greeting);
+        self.lost.send_replace(None);
         self.report(ConnectionState::Connected);
     }
 

@@ -1,0 +1,70 @@
+//! The broker is an output like the others: where it is lost, somebody is told.
+
+use crate::output::mqtt::{ConnectionState, Outbox};
+use crate::output::reports::{BROKER, Reports};
+use crate::system_time::wall_time;
+
+/// Begins to report how the connection fares, if there is a broker. Must be called within a runtime.
+pub(super) fn start(outbox: Option<&Outbox>, reports: &Reports) {
+    if let Some(outbox) = outbox {
+        // It ends with the outbox, and there is nothing to finish.
+        tokio::spawn(follow(outbox.clone(), reports.clone()));
+    }
+}
+
+/// Reports until the outbox has ended.
+async fn follow(outbox: Outbox, reports: Reports) {
+    reports.expect(BROKER);
+    let mut connection = outbox.connection();
+    loop {
+        let state = *connection.borrow_and_update();
+        match state {
+            ConnectionState::Connected => {
+                reports.done(BROKER, wall_time(), "connected".to_owned());
+            }
+            ConnectionState::Disconnected => {
+                if let Some(why) = outbox.why_lost() {
+                    reports.problems(BROKER, vec![why]);
+                }
+            }
+            // While it is tried, what was said before holds.
+            ConnectionState::Connecting => {}
+            ConnectionState::Stopped => return,
+        }
+        if connection.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::mqtt::MqttConfig;
+
+    #[tokio::test]
+    async fn a_broker_that_is_not_there_is_reported_with_the_reason() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        drop(listener);
+        let config = MqttConfig::from_url(&format!("mqtt://{address}")).expect("a URL");
+        let (outbox, task) = Outbox::connect(config, None).expect("an outbox");
+        let reports = Reports::default();
+        let running = tokio::spawn(task.run(core::future::pending()));
+        let following = tokio::spawn(follow(outbox, reports.clone()));
+        let told = async {
+            loop {
+                if let Some(report) = reports.all().get(BROKER).filter(|report| !report.ok) {
+                    return report.problems.join("");
+                }
+                tokio::time::sleep(core::time::Duration::from_millis(20)).await;
+            }
+        };
+        let told = tokio::time::timeout(core::time::Duration::from_secs(20), told).await;
+        let told = told.expect("it is told");
+        assert!(told.contains(&address.to_string()), "{told}");
+        running.abort();
+        let _ = running.await;
+        let _ = following.await;
+    }
+}
