@@ -3,6 +3,8 @@
 //! It knows the boards by their events, as outputs do. What it finds to be said goes to a board as a command, like
 //! everything that people say: it is kept, and a restart knows it.
 
+mod withdrawn;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -21,6 +23,8 @@ pub const BY: &str = "pairings";
 #[derive(Debug, Default)]
 pub struct Seating {
     tournament: Arc<Tournament>,
+    /// What the files say is known.
+    is_paired: bool,
     /// By the boards' names.
     seats: BTreeMap<String, Seat>,
     /// The round that boards get pairings of.
@@ -49,6 +53,8 @@ struct Seat {
     game: Option<Game>,
     /// The last pairing that it was given.
     given: Option<Players>,
+    /// Somebody has named the players since.
+    by_hand: bool,
     /// The last time control, as it was written.
     control: Option<String>,
     /// The games of it that are over and count, by round and table.
@@ -91,6 +97,7 @@ impl Seating {
     /// These are the pairings from now on.
     pub fn pair(&mut self, tournament: Arc<Tournament>) {
         self.tournament = tournament;
+        self.is_paired = true;
     }
 
     /// The round that boards get pairings of; `None`: there are none.
@@ -164,9 +171,24 @@ impl Seating {
             .map(|(table, name)| (table, name.to_owned()))
             .collect();
         self.round = self.round_now(now, rounds, &tables, &view);
-        let Some(round) = self.round else {
-            return Vec::new();
+        let mut said = match self.round {
+            Some(round) => self.given(round, tables, view),
+            None => Vec::new(),
         };
+        let mut withdrawn = self.withdrawn();
+        // Others take the place of those names.
+        withdrawn.retain(|(board, _)| !said.iter().any(|(other, _)| other == board));
+        said.append(&mut withdrawn);
+        said
+    }
+
+    /// What is to be said to these boards of a round.
+    fn given(
+        &self,
+        round: u32,
+        tables: BTreeMap<u32, String>,
+        view: impl Fn(&str) -> View,
+    ) -> Vec<(String, Command)> {
         let mut said = Vec::new();
         for (table, board) in tables {
             let Some(seat) = self.seats.get(&board) else {
@@ -320,9 +342,14 @@ impl Seat {
                 return start.and_then(|start| start.round);
             }
             Action::SetPlayers if by == BY => {
+                self.by_hand = false;
                 self.given = serde_json::from_value(arguments.clone()).ok();
                 let round = self.given.as_ref().and_then(|players| players.round);
                 self.begun = round.map(|round| (at, round)).or(self.begun);
+            }
+            Action::SetPlayers => {
+                let game = self.game.as_ref().map(|game| &*game.id);
+                self.by_hand |= withdrawn::is_by_hand(by, arguments, game);
             }
             Action::SetTimeControl if by == BY => {
                 self.control = arguments

@@ -317,3 +317,69 @@ fn a_pairing_that_comes_late_goes_to_the_game_that_is_played() {
     assert_eq!(room.looks(), ["board-1: Adler-Berg 1", "board-2: Clausen-Dorn 1"]);
     assert_eq!(room.looks(), [""; 0]);
 }
+
+#[test]
+fn names_of_a_pairing_that_is_none_any_more_are_taken_back_before_the_first_move() {
+    let mut room = Room::new(TWO_ROUNDS);
+    room.looks();
+    room.begins("board-2", 0);
+    room.restarts();
+    let others: &[&[(u32, &str, &str)]] = &[&[(1, "Adler", "Berg")]];
+    room.seating.pair(tournament(others));
+    assert_eq!(
+        room.looks(),
+        ["board-2: - null"],
+        "the pieces are set up, and nobody has moved"
+    );
+    assert_eq!(room.looks(), [""; 0], "once");
+    let game = room.seating.seats["board-2"].game.as_ref().expect("a game");
+    assert_eq!(
+        game.players.as_ref().and_then(|players| players.white.as_ref()),
+        None
+    );
+    room.seating.pair(tournament(&[]));
+    assert_eq!(room.looks(), ["board-1: - null"]);
+    assert_eq!(
+        room.seating.seats["board-1"]
+            .announced
+            .players()
+            .and_then(|next| next.white.as_ref()),
+        None
+    );
+    room.restarts();
+    assert_eq!(room.looks(), [""; 0]);
+    room.seating.pair(tournament(TWO_ROUNDS));
+    assert_eq!(
+        room.looks(),
+        ["board-1: Adler-Berg 1", "board-2: Clausen-Dorn 1"],
+        "it is back"
+    );
+}
+
+#[test]
+fn names_stay_once_somebody_has_moved_in_the_round_and_where_a_person_set_them() {
+    let mut room = Room::new(TWO_ROUNDS);
+    room.looks();
+    room.commands(
+        "board-2",
+        r#"{"id":"1","do":"set_players","white":"Clausen","black":"Dorn"}"#,
+    );
+    room.begins("board-1", 1);
+    room.seating.pair(tournament(&[]));
+    assert_eq!(room.looks(), [""; 0], "the round is being played");
+    let mut room = Room::new(TWO_ROUNDS);
+    room.looks();
+    room.commands(
+        "board-2",
+        r#"{"id":"1","do":"set_players","white":"Clausen","black":"Dorn"}"#,
+    );
+    room.restarts();
+    room.seating.pair(tournament(&[]));
+    assert_eq!(room.looks(), ["board-1: - null"], "the others were set by hand");
+    let mut room = Room::new(TWO_ROUNDS);
+    room.looks();
+    room.restarts();
+    room.seating.is_paired = false;
+    room.seating.tournament = Arc::default();
+    assert_eq!(room.looks(), [""; 0], "what the files say is not known yet");
+}

@@ -223,6 +223,53 @@ async fn pairings_that_are_dropped_in_reach_the_boards_and_stay() {
     after_a_restart(folder, chief).await;
 }
 
+/// A wrong file that is removed before anybody has moved leaves no names behind.
+#[tokio::test]
+async fn names_go_with_their_file_before_the_first_move() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let (folder, port) = (directory.path(), free_port());
+    configure_with_operator(folder, port);
+    let daemon = Program::start(folder, &RUN);
+    let mut chief = Guest::new(port);
+    chief.wait().await;
+    assert_eq!(chief.log_in("chief", "operate-it").await, 200);
+    let told = async |times: usize| {
+        let said = || {
+            let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
+            log.matches("set_players of round 3, table").count()
+        };
+        let waiting = async {
+            while said() < times {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        let waited = tokio::time::timeout(Duration::from_secs(30), waiting).await;
+        assert!(waited.is_ok(), "{times} times, not {}", said());
+    };
+    let (status, report) = answered(put(&chief, "pairings/round 3.csv", ROUND)).await;
+    assert_eq!(status, 200, "{report}");
+    told(2).await;
+    assert_eq!(sent(delete(&chief, "pairings/round 3.csv")).await.status(), 204);
+    told(4).await;
+    daemon.stop();
+    let exported = Command::new(env!("CARGO_BIN_EXE_kiebitz"))
+        .args(["export", "--config", "kiebitz.toml"])
+        .current_dir(folder)
+        .output()
+        .expect("kiebitz runs");
+    let exported = String::from_utf8(exported.stdout).expect("UTF-8");
+    for board in ["board-1", "board-2"] {
+        let lines = exported.lines();
+        let events = lines.map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        let of_board = events.filter(|event| event["board"] == board && event["do"] == "set_players");
+        let names: Vec<Value> = of_board
+            .map(|event| event["arguments"]["white"].clone())
+            .collect();
+        assert_eq!((names.len(), &names[1]), (2, &Value::Null), "{board}: {names:?}");
+        assert!(names[0].is_string(), "{board}: {names:?}");
+    }
+}
+
 async fn after_a_restart(folder: &Path, mut chief: Guest) {
     let daemon = Program::start(folder, &RUN);
     chief.wait().await;
