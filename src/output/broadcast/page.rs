@@ -11,14 +11,20 @@ pub(crate) const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src
 /// The file that is opened first.
 pub(crate) const INDEX: &str = "index.html";
 
+/// Files of the folder `page` beside whoever names them, by their paths below another one, and the index.
 macro_rules! assets {
-    ($($name:literal),* $(,)?) => {
-        [$((concat!("page/", $name), include_bytes!(concat!("page/", $name)).as_slice())),*]
+    ($below:literal: $($name:literal),* $(,)?) => {
+        &[
+            $((concat!($below, $name), include_bytes!(concat!("page/", $name)).as_slice()),)*
+            ($crate::output::broadcast::page::INDEX, include_bytes!("page/index.html").as_slice()),
+        ]
     };
 }
+pub(crate) use assets;
 
 /// Everything that the page is made of, by its path.
-const ASSETS: [(&str, &[u8]); 14] = assets![
+const ASSETS: Assets = assets![
+    "page/":
     "card.js",
     "chessground/chessground.base.css",
     "chessground/chessground.brown.css",
@@ -35,11 +41,18 @@ const ASSETS: [(&str, &[u8]); 14] = assets![
     "words.js",
 ];
 
+/// What a page is made of, by its path.
+pub(crate) type Assets = &'static [(&'static str, &'static [u8])];
+
 /// All files of the page.
 pub(crate) fn files() -> Files {
-    let index = (INDEX, include_bytes!("page/index.html").as_slice());
-    let all = ASSETS.into_iter().chain([index]);
-    all.map(|(path, content)| (path.into(), File::new(content, Life::Program)))
+    files_of(ASSETS)
+}
+
+/// The same of any page; they stay as they are as long as the program runs.
+pub(crate) fn files_of(assets: Assets) -> Files {
+    let all = assets.iter();
+    all.map(|(path, content)| ((*path).into(), File::new(*content, Life::Program)))
         .collect()
 }
 

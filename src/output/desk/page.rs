@@ -1,22 +1,16 @@
 //! The page at which arbiters work. It uses files of the [public one](crate::output::broadcast::page) as well.
 
-use crate::output::broadcast::{File, Files, Life};
+use crate::output::broadcast::Files;
+pub(crate) use crate::output::broadcast::page::INDEX;
+use crate::output::broadcast::page::{Assets, assets, files_of};
 
 /// What a browser may do for the page: speak with the server that it comes from. Nobody may show it in a frame.
 pub(crate) const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
      img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// The file that is opened first.
-pub(crate) const INDEX: &str = "index.html";
-
-macro_rules! assets {
-    ($($name:literal),* $(,)?) => {
-        [$((concat!("desk/", $name), include_bytes!(concat!("page/", $name)).as_slice())),*]
-    };
-}
-
-/// Everything that the page is made of beside its index, by its path.
-const ASSETS: [(&str, &[u8]); 38] = assets![
+/// Everything that the page is made of, by its path.
+const ASSETS: Assets = assets![
+    "desk/":
     "alarm.js",
     "archive.js",
     "board.js",
@@ -59,10 +53,7 @@ const ASSETS: [(&str, &[u8]); 38] = assets![
 
 /// All files of the page.
 pub(crate) fn files() -> Files {
-    let index = (INDEX, include_bytes!("page/index.html").as_slice());
-    let all = ASSETS.into_iter().chain([index]);
-    all.map(|(path, content)| (path.into(), File::new(content, Life::Program)))
-        .collect()
+    files_of(ASSETS)
 }
 
 #[cfg(test)]
