@@ -14,7 +14,8 @@ use std::sync::Arc;
 
 use client::{Client, Failure, Pushed};
 
-use super::{Snapshot, closed, notes, rounds};
+use super::rounds::{PAUSE, Recipient, follow as follow_rounds};
+use super::{Snapshot, notes, rounds};
 use crate::config::Lichess;
 use crate::output::broadcast::Files;
 use crate::output::reports::Reports;
@@ -36,9 +37,10 @@ pub(super) async fn follow(
         rounds: BTreeMap::new(),
         sent: BTreeMap::new(),
         tour: None,
+        pause: PAUSE,
         reports,
     };
-    relay.work(files).await;
+    follow_rounds(files, relay).await;
 }
 
 /// What it is called among the outputs.
@@ -47,8 +49,6 @@ const OUTPUT: &str = "Lichess";
 const MAX_GAMES: usize = 100;
 /// No larger text is taken, in bytes.
 const MAX_TEXT: usize = 512 << 10;
-/// Between two texts: who moves in a second moves for all.
-const PAUSE: Duration = Duration::from_secs(1);
 /// Until a text is sent again of which not everything was taken.
 const AGAIN: Duration = Duration::from_secs(5);
 /// The longest pause after a failure, and what Lichess wants after too many requests.
@@ -67,6 +67,8 @@ struct Relay {
     sent: BTreeMap<u32, Sent>,
     /// The broadcast, once it is known.
     tour: Option<String>,
+    /// After the next failure.
+    pause: Duration,
     reports: Reports,
 }
 
@@ -96,43 +98,24 @@ struct Game {
     plies: usize,
 }
 
-impl Relay {
-    async fn work(mut self, mut files: Snapshot) {
-        let mut pause = PAUSE;
-        loop {
-            let now = Arc::clone(&files.borrow_and_update());
-            let wait = match self.bring(&now).await {
-                Ok(true) => {
-                    pause = PAUSE;
-                    None
-                }
-                Ok(false) => Some(AGAIN),
-                Err(failure) => {
-                    self.fail(&failure);
-                    pause = (pause * 2).min(LONGEST_PAUSE);
-                    Some(failure.pause().unwrap_or(pause))
-                }
-            };
-            let ended = match wait {
-                Some(wait) => {
-                    tokio::select! {
-                        () = tokio::time::sleep(wait) => false,
-                        () = closed(&mut files) => true,
-                    }
-                }
-                None => files.changed().await.is_err(),
-            };
-            if ended {
-                if wait.is_some() {
-                    let last = Arc::clone(&files.borrow());
-                    let _ = self.bring(&last).await;
-                }
-                return;
+impl Recipient for Relay {
+    async fn deliver(&mut self, files: &Files) -> Option<Duration> {
+        match self.bring(files).await {
+            Ok(true) => {
+                self.pause = PAUSE;
+                None
             }
-            tokio::time::sleep(PAUSE).await;
+            Ok(false) => Some(AGAIN),
+            Err(failure) => {
+                self.fail(&failure);
+                self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+                Some(failure.pause().unwrap_or(self.pause))
+            }
         }
     }
+}
 
+impl Relay {
     /// Sends what Lichess does not have. Returns whether it has everything then.
     async fn bring(&mut self, files: &Files) -> Result<bool, Failure> {
         let mut whole = true;

@@ -11,6 +11,7 @@ mod desk;
 mod lichess;
 mod livechess;
 mod notes;
+mod rounds;
 mod store;
 mod stream;
 mod web;

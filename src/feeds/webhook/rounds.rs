@@ -6,44 +6,21 @@ use std::sync::Arc;
 
 use super::{Address, Refused, address};
 use crate::config::Webhook;
-use crate::feeds::{Snapshot, closed, rounds};
+use crate::feeds::rounds::{Recipient, follow as follow_rounds};
+use crate::feeds::{Snapshot, rounds};
 use crate::output::broadcast::{File, Files};
 use crate::output::reports::Reports;
 use crate::system_time::wall_time;
 
-/// Between two posts: who moves in a second moves for all.
-const PAUSE: Duration = Duration::from_secs(1);
-
 /// Follows the files until nothing changes any more.
-pub(in crate::feeds) async fn follow(settings: Webhook, mut files: Snapshot, reports: Reports) {
-    let mut poster = Poster {
+pub(in crate::feeds) async fn follow(settings: Webhook, files: Snapshot, reports: Reports) {
+    let poster = Poster {
         address: address(&settings),
         sent: BTreeMap::new(),
         reports,
     };
     poster.reports.expect(poster.address.output());
-    loop {
-        let now = Arc::clone(&files.borrow_and_update());
-        let wait = poster.bring(&now).await.err();
-        let ended = match &wait {
-            Some(refused) => {
-                let wait = poster.address.wait(refused);
-                tokio::select! {
-                    () = tokio::time::sleep(wait) => false,
-                    () = closed(&mut files) => true,
-                }
-            }
-            None => files.changed().await.is_err(),
-        };
-        if ended {
-            if wait.is_some() {
-                let last = Arc::clone(&files.borrow());
-                let _ = poster.bring(&last).await;
-            }
-            return;
-        }
-        tokio::time::sleep(PAUSE).await;
-    }
+    follow_rounds(files, poster).await;
 }
 
 struct Poster {
@@ -51,6 +28,13 @@ struct Poster {
     /// What of each round was taken.
     sent: BTreeMap<u32, Arc<[u8]>>,
     reports: Reports,
+}
+
+impl Recipient for Poster {
+    async fn deliver(&mut self, files: &Files) -> Option<Duration> {
+        let refused = self.bring(files).await.err()?;
+        Some(self.address.wait(&refused))
+    }
 }
 
 impl Poster {
