@@ -45,7 +45,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Who is told nothing for this long is told that: a page cannot see otherwise that its line is dead.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// What is said to who has not logged in.
-pub(super) const NOBODY: &str = "log in first";
+const NOBODY: &str = "log in first";
 /// The cookie with the session's secret.
 const COOKIE: &str = "kiebitz-desk";
 /// What changes something has this header: pages of other sites cannot send it.
@@ -229,6 +229,22 @@ impl FromRequestParts<Arc<Door>> for Guest {
 
     async fn from_request_parts(parts: &mut Parts, door: &Arc<Door>) -> Result<Self, Response> {
         door.guest(&parts.headers).ok_or_else(nobody)
+    }
+}
+
+/// Somebody who looks after the event.
+#[derive(Debug)]
+pub(super) struct Operator(pub(super) Guest);
+
+impl FromRequestParts<Arc<Door>> for Operator {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, door: &Arc<Door>) -> Result<Self, Response> {
+        let guest = Guest::from_request_parts(parts, door).await?;
+        match guest.role {
+            Role::Operator => Ok(Self(guest)),
+            Role::Viewer | Role::Arbiter => Err(refused(StatusCode::FORBIDDEN, "this is for operators")),
+        }
     }
 }
 
@@ -426,8 +442,7 @@ async fn command(State(door): Shared, headers: HeaderMap, Json(asked): Json<Aske
 }
 
 /// How everything is, as the daemon's status says it: for operators.
-async fn status(State(door): Shared, headers: HeaderMap) -> Result<Response, Refused> {
-    pairings::operator(&door, &headers)?;
+async fn status(State(door): Shared, _operator: Operator) -> Result<Response, Refused> {
     let (question, answer) = oneshot::channel();
     let asked = async {
         door.hall.questions.send(question).await.ok()?;

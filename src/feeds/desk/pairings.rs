@@ -8,14 +8,12 @@ use anyhow::Error;
 use axum::Json;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::door::{Door, NOBODY, Shared, refused};
-use super::sessions::Guest;
-use super::users::Role;
+use super::door::{Door, Operator, Shared, refused};
 use crate::tournament::files::{FileName, NoFileName, PairingFiles};
 use crate::tournament::{self, Check, ReadError, Totals};
 
@@ -41,19 +39,8 @@ impl IntoResponse for Refused {
     }
 }
 
-/// Somebody who looks after the event; else what everybody else is told.
-pub(super) fn operator(door: &Door, headers: &HeaderMap) -> Result<Guest, Refused> {
-    let nobody = || Refused::new(StatusCode::UNAUTHORIZED, NOBODY);
-    let guest = door.guest(headers).ok_or_else(nobody)?;
-    match guest.role {
-        Role::Operator => Ok(guest),
-        Role::Viewer | Role::Arbiter => Err(Refused::new(StatusCode::FORBIDDEN, "this is for operators")),
-    }
-}
-
 /// What was dropped in, what is configured, and what is to be said of all of it.
-pub(super) async fn list(State(door): Shared, headers: HeaderMap) -> Answered {
-    operator(&door, &headers)?;
+pub(super) async fn list(State(door): Shared, _operator: Operator) -> Answered {
     work(&door, |files| {
         let dropped = files.dropped()?.into_iter().map(|file| {
             let changed = Timestamp::try_from(file.changed).ok();
@@ -78,8 +65,7 @@ pub(super) async fn list(State(door): Shared, headers: HeaderMap) -> Answered {
 }
 
 /// One that was dropped in, as it is.
-pub(super) async fn file(State(door): Shared, Path(name): Path<String>, headers: HeaderMap) -> Answered {
-    operator(&door, &headers)?;
+pub(super) async fn file(State(door): Shared, _operator: Operator, Path(name): Path<String>) -> Answered {
     let name = named(&name)?;
     work(&door, move |files| {
         let Some(content) = files.content(&name)? else {
@@ -95,8 +81,12 @@ pub(super) async fn file(State(door): Shared, Path(name): Path<String>, headers:
 }
 
 /// Looks at a file; without `?check` it is kept, if it can be read, and holds from then on.
-pub(super) async fn drop_in(State(door): Shared, Path(name): Path<String>, request: Request) -> Answered {
-    let guest = operator(&door, request.headers())?;
+pub(super) async fn drop_in(
+    State(door): Shared,
+    Operator(guest): Operator,
+    Path(name): Path<String>,
+    request: Request,
+) -> Answered {
     let name = named(&name)?;
     let only_checked = request.uri().query() == Some("check");
     // Who has a large file to send is known by now.
@@ -117,8 +107,11 @@ pub(super) async fn drop_in(State(door): Shared, Path(name): Path<String>, reque
 }
 
 /// Removes one that was dropped in.
-pub(super) async fn remove(State(door): Shared, Path(name): Path<String>, headers: HeaderMap) -> Answered {
-    let guest = operator(&door, &headers)?;
+pub(super) async fn remove(
+    State(door): Shared,
+    Operator(guest): Operator,
+    Path(name): Path<String>,
+) -> Answered {
     let name = named(&name)?;
     work(&door, move |files| {
         if !files.remove(&name)? {
