@@ -179,6 +179,7 @@ async function correctsByDragging(arbiter, second) {
   }, await page.evaluate(() => location.hash.replace(/\/incident.*/, "")));
   await until("the second arbiter looks on", 15, async () => (await second.moves()).join() === before.join());
   await page.locator(".opened .move").first().click();
+  assert.equal(await page.locator("summary", { hasText: /^Players$/ }).count(), 1, "who may not move boards reads of no table");
   await arbiter.press("Position", "Correct moves");
   await until("the diagram is free", 10, () => page.locator(".frame.edited piece").first().isVisible());
   // From the first move on, which becomes d3; the later ones go, because they may not fit.

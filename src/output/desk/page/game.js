@@ -270,8 +270,10 @@ function seating(desk) {
   });
   const forget = new Deed(desk, { label: words.deeds.forget, ask: () => words.deeds.forgetAsk, command: () => ({ do: "forget" }) });
   const who = make("div", "pair", {}, field(words.white, white), field(words.black, black));
-  const moving = desk.may("set_table") ? [field(words.table, table), setTable.element] : [];
-  const players = fold(words.deeds.players, who, next.element, names.element, swap.element, ...moving);
+  const mayMove = desk.may("set_table");
+  const moving = mayMove ? [field(words.table, table), setTable.element] : [];
+  const title = mayMove ? words.deeds.playersAndTable : words.deeds.players;
+  const players = fold(title, who, next.element, names.element, swap.element, ...moving);
   const rest = fold(words.deeds.round, field(words.deeds.roundNumber, round, words.deeds.roundHelp), start.element, forget.element);
   // What was there when the board was opened can be changed; what is being typed stays.
   let about = null;
