@@ -5,6 +5,7 @@
 
 mod door;
 mod first;
+mod outputs;
 mod pairings;
 mod review;
 mod sessions;

@@ -43,8 +43,25 @@ pub(super) async fn follow(
     follow_rounds(files, relay).await;
 }
 
+/// Tries out whether Lichess takes the token, and knows the broadcast that is configured. Nothing is sent there.
+///
+/// # Errors
+///
+/// Why it does not, for people.
+pub(super) async fn try_out(settings: Lichess) -> Result<(), String> {
+    let client = Client::new(settings);
+    let tried = async {
+        client.check_token().await?;
+        if let Some(tour) = client.configured() {
+            client.rounds(tour).await?;
+        }
+        Ok(())
+    };
+    tried.await.map_err(|failure: Failure| failure.to_string())
+}
+
 /// What it is called among the outputs.
-const OUTPUT: &str = "Lichess";
+pub(super) const OUTPUT: &str = "Lichess";
 /// At most this many games of a round are taken; the others are dropped without a word.
 const MAX_GAMES: usize = 100;
 /// No larger text is taken, in bytes.

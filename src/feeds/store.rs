@@ -42,6 +42,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// So many files are on their way to a bucket at a time: each of its answers takes a while, and a hundred games have
 /// two hundred files.
 const TO_A_BUCKET: usize = 16;
+/// The file that is put there to try it out; its content is its name.
+const TRIAL: &str = "kiebitz-test.txt";
 /// Between two visits to a server, which may want to be paid for each file.
 const SERVER_PAUSE: Duration = Duration::from_secs(1);
 
@@ -215,6 +217,35 @@ impl Place {
             }
         })
     }
+}
+
+/// Tries out whether files can be put there, read and taken away, with a small one of its own.
+///
+/// # Errors
+///
+/// What cannot be done, and why.
+pub(super) async fn try_out(target: Target, settings: Publish) -> Result<()> {
+    let place = Place::new(target, settings);
+    let opened = tokio::task::spawn_blocking(move || place.open());
+    let store = opened.await.context("interrupted")??;
+    let path = Path::from(TRIAL);
+    let put = tokio::time::timeout(PATIENCE / 2, store.put(&path, TRIAL.into()));
+    put.await
+        .context("it does not answer")?
+        .with_context(|| format!("cannot put {TRIAL}"))?;
+    let read = async { store.get(&path).await?.bytes().await };
+    let read = tokio::time::timeout(PATIENCE / 2, read).await;
+    // It is taken away whether it could be read or not.
+    let deleted = tokio::time::timeout(PATIENCE / 2, store.delete(&path)).await;
+    let content = read
+        .context("it does not answer")?
+        .with_context(|| format!("cannot read {TRIAL} again"))?;
+    if content != TRIAL {
+        bail!("{TRIAL} comes back with another content");
+    }
+    deleted
+        .context("it does not answer")?
+        .with_context(|| format!("cannot delete {TRIAL}"))
 }
 
 /// Puts a file there, and returns it.

@@ -30,6 +30,7 @@ mod stock;
 mod subscriber;
 mod tls;
 mod topics;
+mod trial;
 mod url;
 
 pub use backlog::{Backlog, BacklogEvent};
@@ -48,3 +49,4 @@ pub use url::UrlError;
 pub(crate) use config::host_name;
 pub(crate) use login::is_open_to_all;
 pub(crate) use subscriber::{Heard, Subscriber};
+pub(crate) use trial::try_out;

@@ -19,6 +19,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::{self, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use super::first::{self, First};
+use super::outputs::{self, Outputs};
 use super::pairings::{self, Refused};
 use super::review::{self, Reading};
 use super::sessions::{Guest, Sessions};
@@ -64,6 +65,7 @@ pub(super) struct Door {
     /// Whose turn it is to have a password looked at.
     pub(super) turns: Arc<Semaphore>,
     pub(super) first: First,
+    pub(super) outputs: Outputs,
     /// Where past games are read.
     pub(super) reading: Reading,
 }
@@ -84,6 +86,7 @@ pub(super) async fn serve(settings: Desk, config: Config, pages: mpsc::Sender<Pa
         pairings: Arc::new(sync::Mutex::new(config.pairing_files())),
         places: Arc::new(Semaphore::new(MAX_PAGES)),
         turns: Arc::new(Semaphore::new(PASSWORDS_AT_ONCE)),
+        outputs: Outputs::of(&config),
         reading: Reading::of(config),
     });
     web::accept(&listener, &router, MAX_CONNECTIONS).await;
@@ -113,6 +116,7 @@ fn router(door: Door) -> Router {
                 .delete(pairings::remove),
         )
         .route("/status", get(status))
+        .route("/outputs", get(outputs::list).post(outputs::test))
         .fallback(async || StatusCode::NOT_FOUND)
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .with_state(Arc::new(door))

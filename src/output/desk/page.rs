@@ -36,6 +36,7 @@ const ASSETS: Assets = assets![
     "list.js",
     "main.js",
     "moves.js",
+    "outputs.js",
     "past.js",
     "position.js",
     "ready.js",

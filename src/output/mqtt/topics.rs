@@ -116,6 +116,15 @@ impl Prefix {
         Ok(format!("{self}/daemons/{}/round", level(host)?))
     }
 
+    /// What is published there tries out whether the broker takes it, and means nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`TopicError`] when the host's name cannot be part of a topic.
+    pub(crate) fn daemon_test(&self, host: &str) -> Result<String, TopicError> {
+        Ok(format!("{self}/daemons/{}/test", level(host)?))
+    }
+
     /// The topics of a board. A `/` in its name, as in that of a port, becomes a `-`.
     ///
     /// # Errors

@@ -126,6 +126,12 @@ async function saysClockSides() {
 async function seesOutputs() {
   const outputs = step("Outputs");
   await until("the journal works", 15, async () => /Journal.*in order/.test(await text(outputs)));
+  // A folder that gets the rounds is tried out, and can be again.
+  await outputs.getByRole("button", { name: /^Test: .*live$/ }).click();
+  await until("it is tested", 30, async () => /Tested at .*It works: a file was put there/.test(await text(outputs)));
+  assert.match(await text(page.locator("#said")), /live: It works/);
+  assert.match(await page.evaluate(() => document.activeElement.getAttribute("aria-label") ?? ""), /^Test: /, "the focus stays");
+  assert.equal(await outputs.getByRole("button", { name: /^Test: Journal/ }).count(), 0);
 }
 
 /** The room has the names before a game, the round begins, and the first move is that of the paired game. */

@@ -8,10 +8,13 @@ use std::process::{Command, Stdio};
 
 use reqwest::header::COOKIE;
 use reqwest::{RequestBuilder, StatusCode};
+use rumqttc::v5::mqttbytes::v5::Publish;
 use serde_json::{Value, json};
 
 use super::{Guest, Stream, configure, sent, user};
-use crate::mosquitto::free_port;
+use crate::broadcast::lichess::{Lichess, TOKEN};
+use crate::mosquitto::{Mosquitto, free_port};
+use crate::mqtt_world::{Listener, topic};
 use crate::npm::scripts;
 use crate::spectators::Program;
 
@@ -297,12 +300,95 @@ async fn after_a_restart(folder: &Path, mut chief: Guest) {
     daemon.stop();
 }
 
+/// Whether an output works, as it is said after a test, and what is wrong with it.
+async fn tested(chief: &Guest, output: &str) -> (bool, String) {
+    let (status, told) = answered(chief.post("outputs", &json!({ "output": output }))).await;
+    assert_eq!(status, 200, "{output}: {told}");
+    let works = told["ok"].as_bool().expect("whether it works");
+    (works, told["error"].as_str().unwrap_or_default().to_owned())
+}
+
+#[tokio::test]
+async fn outputs_are_tried_out_before_a_round() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let (folder, port) = (directory.path(), free_port());
+    configure_with_operator(folder, port);
+    let rules = folder.join("acl");
+    std::fs::write(&rules, "topic readwrite #\n").expect("rules");
+    let mut broker = Mosquitto::configured(|port| {
+        format!(
+            "listener {port} 127.0.0.1\nallow_anonymous true\nacl_file {}\n",
+            rules.display()
+        )
+    })
+    .await;
+    let listener = Listener::start("tested", broker.address()).await;
+    let lichess = Lichess::start([]).await;
+    let (live, token) = (folder.join("live"), folder.join("token"));
+    let outputs = format!(
+        "[mqtt]\nurl = \"mqtt://{}\"\n[lichess]\nserver = \"http://{}\"\ntoken_file = {token:?}\n[publish]\nto = {live:?}\n",
+        broker.address(),
+        lichess.address,
+    );
+    let config = File::options().append(true).open(folder.join("kiebitz.toml"));
+    let written = config.and_then(|mut config| config.write_all(outputs.as_bytes()));
+    written.expect("a configuration");
+    std::fs::write(&token, format!("{TOKEN}\n")).expect("a token");
+    let daemon = Program::start(folder, &RUN);
+    let mut chief = Guest::new(port);
+    chief.wait().await;
+    assert_eq!(chief.log_in("meier", "rook-on-a1").await, 200);
+    assert_eq!(sent(chief.get("outputs")).await.status(), 403);
+    let asked = chief.post("outputs", &json!({"output": "broker"}));
+    assert_eq!(sent(asked).await.status(), 403, "an arbiter");
+    assert_eq!(chief.log_in("chief", "operate-it").await, 200);
+    let place = live.display().to_string();
+    let (_, all) = answered(chief.get("outputs")).await;
+    assert_eq!(all, json!({"outputs": ["broker", "Lichess", place]}));
+    for output in ["broker", "Lichess", &place] {
+        assert_eq!(tested(&chief, output).await, (true, String::new()), "{output}");
+    }
+    let is_test = |publish: &Publish| topic(publish).ends_with("/test");
+    listener
+        .until("what the broker has acknowledged", |heard| {
+            heard.iter().any(is_test)
+        })
+        .await;
+    assert!(!live.join("kiebitz-test.txt").exists(), "nothing is left behind");
+    let unknown = chief.post("outputs", &json!({"output": "webhook"}));
+    assert_eq!(sent(unknown).await.status(), 404);
+
+    std::fs::write(&token, "lip_wrong\n").expect("a token");
+    let (works, error) = tested(&chief, "Lichess").await;
+    assert!(!works && error.contains("study:write"), "{error}");
+    // Nothing can be put where a folder has that name.
+    std::fs::create_dir_all(live.join("kiebitz-test.txt/full")).expect("a folder");
+    let (works, error) = tested(&chief, &place).await;
+    assert!(!works && error.contains("cannot put"), "{error}");
+    broker.kill();
+    let (works, error) = tested(&chief, "broker").await;
+    let address = broker.address().to_string();
+    assert!(!works && error.contains(&address), "{error}");
+    std::fs::write(&rules, "topic write kiebitz/boards/#\n").expect("rules");
+    broker.start_again().await;
+    let (works, error) = tested(&chief, "broker").await;
+    assert!(
+        !works && error.contains("does not take kiebitz/daemons/"),
+        "{error}"
+    );
+    daemon.stop();
+}
+
 /// From boards that are not plugged in yet to the first move of a paired game, in a browser.
 #[test]
 fn a_round_is_set_up_in_a_browser() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let (folder, port) = (directory.path(), free_port());
     configure_with_operator(folder, port);
+    let config = File::options().append(true).open(folder.join("kiebitz.toml"));
+    let publish = format!("[publish]\nto = {:?}\n", folder.join("live"));
+    let written = config.and_then(|mut config| config.write_all(publish.as_bytes()));
+    written.expect("a configuration");
     let daemon = Program::start(folder, &RUN);
     let mut script = Command::new("node")
         .args(["setup.mjs", &format!("http://127.0.0.1:{port}/")])

@@ -85,6 +85,19 @@ export const SETUP = {
     broker: "MQTT broker",
     last: "{time}: {did}",
     wrong: "needs a person",
+    test: "Test",
+    testing: "Being tested.",
+    tested: "Tested at {time}. {text}",
+    works: {
+      broker: "It works: the broker takes what is sent to it.",
+      lichess: "It works: Lichess takes the token.",
+      place: "It works: a file was put there, read again and deleted.",
+    },
+    fails: {
+      broker: "It does not work: {error}. See that the broker is running and the network is there; then look at address, login and certificate in the settings under [mqtt].",
+      lichess: "It does not work: {error}. See that the Internet can be reached; then look at the token and the broadcast in the settings under [lichess].",
+      place: "It does not work: {error}. See that the place can be reached and has room; then look at its name and its login in the settings under [publish].",
+    },
   },
   go: {
     ready: "All is in order.",

@@ -85,6 +85,19 @@ export const SETUP = {
     broker: "MQTT-Broker",
     last: "{time}: {did}",
     wrong: "bitte ansehen",
+    test: "Testen",
+    testing: "Der Test läuft.",
+    tested: "Getestet um {time}. {text}",
+    works: {
+      broker: "Es geht: Der Broker nimmt an, was ihm geschickt wird.",
+      lichess: "Es geht: Lichess nimmt das Token an.",
+      place: "Es geht: Eine Datei wurde dort abgelegt, wieder gelesen und gelöscht.",
+    },
+    fails: {
+      broker: "Es geht nicht: {error}. Bitte nachsehen, ob der Broker läuft und das Netz da ist, dann Adresse, Anmeldung und Zertifikat in den Einstellungen unter [mqtt].",
+      lichess: "Es geht nicht: {error}. Bitte nachsehen, ob das Internet erreichbar ist, dann Token und Übertragung in den Einstellungen unter [lichess].",
+      place: "Es geht nicht: {error}. Bitte nachsehen, ob der Ort erreichbar ist und noch Platz hat, dann Name und Anmeldung in den Einstellungen unter [publish].",
+    },
   },
   go: {
     ready: "Alles ist in Ordnung.",

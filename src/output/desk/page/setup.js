@@ -3,11 +3,12 @@
 import { make, say } from "/page/dom.js";
 import { Deed, field } from "./deed.js";
 import { Files } from "./files.js";
+import { Outputs } from "./outputs.js";
 import { ofBoards, ofClocks, ofOutputs, ofPairings, ofSquares, waiting } from "./ready.js";
 import { order } from "./room.js";
 import { ask } from "./session.js";
 import { Squares, Tests } from "./squares.js";
-import { boardRows, clockRows, drawOutputs } from "./steps.js";
+import { boardRows, clockRows } from "./steps.js";
 import { fill, words } from "./words.js";
 
 /** The outputs are asked about so often while they are looked at. */
@@ -55,15 +56,15 @@ export class Setup {
     this.squares = new Squares(this.tests);
     this.squares.changed = () => this.draw();
     this.clocks = clockRows(source, announce);
-    this.outputs = make("ul", "rows");
-    const noOutputs = make("p", "quiet", {}, setup.outputs.how);
+    this.outputs = new Outputs(announce);
+    const aboutOutputs = make("p", "quiet", {}, setup.outputs.how);
     this.go = this.going(announce);
     const inside = {
       boards: [make("p", "quiet", {}, setup.boards.how), this.boards.element],
       pairings: [this.files.element],
       squares: [this.squares.element],
       clocks: [make("p", "quiet", {}, setup.clocks.how), this.clocks.element],
-      outputs: [noOutputs, this.outputs],
+      outputs: [aboutOutputs, this.outputs.element],
       go: [this.go.element],
     };
     this.steps = Object.entries(inside).map(([name, parts], at) => new Step(name, at + 1, parts));
@@ -134,7 +135,7 @@ export class Setup {
     clearInterval(this.timer);
     if (!isShown) return;
     this.files.load();
-    this.askOutputs();
+    this.outputs.load().then(() => this.askOutputs());
     this.timer = setInterval(() => this.askOutputs(), ASKED);
     this.draw();
   }
@@ -149,7 +150,7 @@ export class Setup {
     const answer = await ask("/status").catch(() => null);
     if (!answer?.ok || this.isOver) return;
     this.status = await answer.json();
-    drawOutputs(this.outputs, this.status);
+    this.outputs.update(this.status);
     this.draw();
   }
 

@@ -1,10 +1,10 @@
 // Steps of the set-up that have a line for each board, or for each output.
 
-import { make, mark, say } from "/page/dom.js";
+import { make, say } from "/page/dom.js";
 import { Deed, field } from "./deed.js";
 import { isPlaying } from "./lines.js";
 import { LOW_BATTERY } from "./room.js";
-import { fill, time, words } from "./words.js";
+import { fill, words } from "./words.js";
 
 /** A list with a row for each board, which is kept while the board is there. */
 class Rows {
@@ -133,31 +133,4 @@ export function clockRows(source, announce) {
       },
     };
   });
-}
-
-/** Draws what each output did last, and what is wrong with it. */
-export function drawOutputs(list, status) {
-  const { outputs } = words.setup;
-  const kept = (state) => ({ ok: state?.ok ?? true, problems: state?.problem ? [state.problem] : [] });
-  const rows = [];
-  if (status.journal) rows.push([outputs.journal, kept(status.journal)]);
-  if (status.recordings) rows.push([outputs.recordings, kept(status.recordings)]);
-  const { broker, ...others } = status.outputs ?? {};
-  const lost = { ok: false, problems: [words.setup.wrong.broker] };
-  // Before it has answered nothing is known of it.
-  if (status.broker !== null) rows.push([outputs.broker, status.broker || broker?.problems ? broker ?? { ok: true } : lost]);
-  rows.push(...Object.entries(others));
-  const key = JSON.stringify(rows);
-  if (list.dataset.key === key) return;
-  mark(list, "data-key", key);
-  list.replaceChildren(
-    ...rows.map(([name, { ok, last = null, did = "", problems = [] }]) => {
-      const done = last ? fill(outputs.last, { time: time(last), did }) : "";
-      const state = make("span", `chip ${ok ? "fine" : "bad"}`, {}, ok ? words.health.fine : outputs.wrong);
-      const element = make("li", "", {}, make("div", "row-head", {}, make("b", "", {}, name), state));
-      if (done) element.append(make("span", "facts", {}, done));
-      for (const problem of problems) element.append(make("p", "answer bad", {}, problem));
-      return element;
-    }),
-  );
 }
