@@ -165,9 +165,9 @@ impl Desk {
                 Ok(()) = kept.changed() => {}
                 Ok(()) = noted.changed() => {}
                 Some(question) = asked(questions) => {
-                    let storage = self.storage.state();
+                    let at = (self.storage.state(), self.pairings.round());
                     // Nobody waits any more if it took too long.
-                    let _ = question.send(self.situation.status(self.time.now(), storage, &self.hall));
+                    let _ = question.send(self.situation.status(self.time.now(), at, &self.hall));
                 }
                 prepared = answered(&mut self.late) => {
                     let started = prepared?.started;
@@ -250,7 +250,8 @@ impl Desk {
             feeds.tick(now);
         }
         if let Some(mqtt) = &mut self.mqtt {
-            let health = self.situation.health(self.storage.state());
+            let at = (self.storage.state(), self.pairings.round());
+            let health = self.situation.health(at);
             mqtt.announce(self.time.now(), &self.hall, health);
         }
         // Outside systemd this does nothing.
@@ -354,10 +355,9 @@ impl Desk {
             self.pairings.hear(event);
         }
         self.broadcast(now, &events, &touched);
-        let mut messages = self
-            .mqtt
-            .as_mut()
-            .map_or_else(Vec::new, |mqtt| mqtt.messages(now, &events, &touched, &self.hall));
+        let mut messages = self.mqtt.as_mut().map_or_else(Vec::new, |mqtt| {
+            mqtt.messages(now, &events, &touched, &self.hall, &self.pairings)
+        });
         messages.append(&mut self.answers);
         if !events.is_empty() || !messages.is_empty() {
             self.ahead.hold(now, recorded, Ahead::Batch(events, messages));

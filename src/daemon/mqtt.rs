@@ -7,6 +7,7 @@ use kiebitz_hardware::Timestamp;
 
 use super::delays::Delays;
 use super::keeper::OUTPUT;
+use super::pairings::Pairings;
 use super::start::Beginning;
 use crate::config::Config;
 use crate::events::{Event, LIVE_STREAM};
@@ -126,13 +127,14 @@ impl Mqtt {
         events: &[Event],
         touched: &BTreeSet<String>,
         hall: &Hall,
+        pairings: &Pairings,
     ) -> Vec<Message> {
         let mut messages = core::mem::take(&mut self.resumed);
         for name in touched {
             let Some(board) = hall.board(name) else { continue };
             if self.add(name) {
                 let view = BoardView::new(board.tracker(), board.version(), board.battery());
-                let view = view.later_by(board.ahead());
+                let view = view.later_by(board.ahead()).at_table(pairings.table(name));
                 messages.extend(self.publisher.project(now, name, events, view));
             }
         }

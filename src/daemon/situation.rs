@@ -23,27 +23,28 @@ pub(super) struct Situation {
 }
 
 impl Situation {
-    /// With what the disks say, for those behind the broker: they see whether it is there.
-    pub(super) fn health(&self, storage: StorageState) -> DaemonHealth {
-        let mut health = self.health_of_all(storage);
+    /// With what the disks say, in that round, for those behind the broker: they see whether it is there.
+    pub(super) fn health(&self, at: (StorageState, Option<u32>)) -> DaemonHealth {
+        let mut health = self.health_of_all(at);
         health.outputs.remove(BROKER);
         health
     }
 
-    fn health_of_all(&self, storage: StorageState) -> DaemonHealth {
+    fn health_of_all(&self, (storage, round): (StorageState, Option<u32>)) -> DaemonHealth {
         DaemonHealth {
             storage,
             delivery: self.outbox.as_ref().map(delivery).unwrap_or_default(),
             machine: self.machine.state(),
             outputs: self.reports.all(),
+            round,
         }
     }
 
     /// The same with the boards.
-    pub(super) fn status(&self, now: Timestamp, storage: StorageState, hall: &Hall) -> Status {
+    pub(super) fn status(&self, now: Timestamp, at: (StorageState, Option<u32>), hall: &Hall) -> Status {
         let connection = self.outbox.as_ref().map(|outbox| *outbox.connection().borrow());
         let broker = connection.map(|connection| connection == ConnectionState::Connected);
-        let health = self.health_of_all(storage);
+        let health = self.health_of_all(at);
         let boards = hall.boards().filter(|board| !board.is_forgotten());
         let boards = boards.map(|board| board_status(board, hall)).collect();
         Status::new(&self.host, (self.started, now), broker, health, boards)

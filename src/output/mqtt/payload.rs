@@ -42,6 +42,8 @@ pub struct BoardState {
     pub battery: Option<u8>,
     /// The clock beside it; none while the board is not connected.
     pub clock: ClockPresence,
+    /// The table that it stands at; `None`: it has no number.
+    pub table: Option<u32>,
     /// The clock by its events: none announces it again when the board comes back.
     #[serde(skip)]
     told_clock: ClockPresence,
@@ -160,6 +162,7 @@ impl BoardState {
             orientation: None,
             battery: None,
             clock: ClockPresence::default(),
+            table: None,
             told_clock: ClockPresence::default(),
         }
     }

@@ -35,6 +35,8 @@ pub struct BoardView<'a> {
     pub version: Option<(u8, u8)>,
     /// Charge of the board's own battery in percent.
     pub battery: Option<u8>,
+    /// The table that it stands at.
+    pub table: Option<u32>,
 }
 
 /// Turns what happens on one board into messages: every event in order, and after the events the full pictures that
@@ -206,6 +208,7 @@ impl Projection {
             .map(version_text)
             .or_else(|| self.board.version.take());
         self.board.battery = view.battery;
+        self.board.table = view.table;
         if self.forgotten {
             return messages;
         }
@@ -374,7 +377,15 @@ impl<'a> BoardView<'a> {
             orientation: tracker.orientation(),
             version,
             battery,
+            table: None,
         }
+    }
+
+    /// The same at a table.
+    #[must_use]
+    pub const fn at_table(mut self, table: Option<u32>) -> Self {
+        self.table = table;
+        self
     }
 
     /// Of a board to whose times so much has to be added.

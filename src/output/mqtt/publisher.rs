@@ -255,19 +255,26 @@ impl Publisher {
     }
 }
 
-/// What is told at once: what is wrong with journal and recordings, with the power, and with what gets the broadcast. How
-/// much waits meanwhile, and all else, is told each minute.
+/// What is told at once: what is wrong with journal and recordings, with the power, and with what gets the broadcast, and which
+/// round it is. How much waits meanwhile, and all else, is told each minute.
 fn urgent(health: Option<&DaemonHealth>) -> Option<impl PartialEq> {
     let DaemonHealth {
         storage,
         machine,
         outputs,
+        round,
         ..
     } = health?;
     let failing: Vec<&String> = outputs.values().flat_map(|report| &report.problems).collect();
     let both = [&storage.journal, &storage.recordings];
     let problems = both.map(|keeping| (keeping.ok, keeping.problem.as_deref()));
-    Some((problems, machine.disk.is_some(), machine.under_voltage, failing))
+    Some((
+        problems,
+        machine.disk.is_some(),
+        machine.under_voltage,
+        failing,
+        *round,
+    ))
 }
 
 #[cfg(test)]
@@ -302,6 +309,24 @@ mod tests {
         assert!(announced(2, &["board-1"]));
         assert!(!announced(61, &["board-1"]));
         assert!(announced(62, &["board-1"]));
+    }
+
+    #[test]
+    fn another_round_is_announced_at_once() {
+        let mut publisher = publisher();
+        let mut announced = |round| {
+            let health = DaemonHealth {
+                round,
+                ..DaemonHealth::default()
+            };
+            let message = publisher.announce(START, Vec::new(), Some(health))?;
+            let state: serde_json::Value = serde_json::from_slice(&message.payload).expect("JSON");
+            Some(state["round"].clone())
+        };
+        assert_eq!(announced(None), Some(serde_json::Value::Null));
+        assert_eq!(announced(None), None);
+        assert_eq!(announced(Some(3)), Some(3.into()));
+        assert_eq!(announced(Some(3)), None);
     }
 
     #[test]
@@ -343,6 +368,7 @@ mod tests {
             orientation: None,
             version: None,
             battery: None,
+            table: None,
         };
         let events = [event("a"), event("b"), event("c")];
         let messages = publisher.project(START, "a", &events, view);

@@ -53,6 +53,9 @@ pub struct DaemonHealth {
     /// How the places fare that get the broadcast, by name; absent where there are none.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub outputs: BTreeMap<String, OutputReport>,
+    /// The round that its boards get pairings of; absent while there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub round: Option<u32>,
 }
 
 /// How far the broker has what is published.

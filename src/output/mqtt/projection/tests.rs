@@ -51,6 +51,7 @@ impl World {
             orientation: None,
             version: self.version,
             battery: self.battery,
+            table: Some(3),
         };
         self.projection.project(at(0), &events, view)
     }
@@ -262,6 +263,7 @@ fn board_that_went_away_has_no_clock() {
     assert_eq!(state["serial"], "12345");
     assert_eq!(state["clock"]["present"], false);
     assert_eq!(state["daemon"], "pi");
+    assert_eq!(state["table"], 3);
     // The clock did not go by itself, so no event announces it again.
     let back = world.step(vec![connected]);
     assert_eq!(value(&back, "boards/b/state")["clock"]["present"], true);
