@@ -22,7 +22,7 @@ use played::certain;
 pub use played::{Clock, Move, PlayerFacts, Players};
 pub use resumable::ResumableGame;
 pub use time::time_text;
-pub(crate) use time::{rfc3339, rfc3339_option, some_time, time};
+pub(crate) use time::{rfc3339, rfc3339_option, some_time, time, time_or_null};
 pub use words::{
     Action, ClaimReason, ClosedBy, CompletedBy, CorrectionReason, DecidedBy, EndReason, Flag, GameResult,
     IncidentEnd, SettledBy, color,

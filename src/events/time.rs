@@ -28,6 +28,16 @@ pub(crate) fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timesta
     Ok(Timestamp::from_micros(at.as_microsecond()))
 }
 
+/// A time, or null.
+pub(crate) fn time_or_null<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Timestamp>, D::Error> {
+    #[derive(Deserialize)]
+    struct Time(#[serde(deserialize_with = "time")] Timestamp);
+    let at = Option::<Time>::deserialize(deserializer)?;
+    Ok(at.map(|Time(at)| at))
+}
+
 pub(crate) fn some_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
     time(deserializer).map(Some)
 }

@@ -6,7 +6,7 @@ use kiebitz_hardware::Timestamp;
 use serde::{Deserialize, Serialize};
 use shakmaty::Color;
 
-use crate::events::{Clock, Flag, color, rfc3339_option, some_time};
+use crate::events::{Clock, Flag, color, rfc3339_option, time_or_null};
 use crate::tracker::ClockFace;
 
 /// What the clock shows. A client counts down the running side by itself from `as_of`.
@@ -23,7 +23,7 @@ pub struct ClockPicture {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub flag: Option<Flag>,
     /// Arrival of the reading.
-    #[serde(serialize_with = "rfc3339_option", deserialize_with = "some_time")]
+    #[serde(serialize_with = "rfc3339_option", deserialize_with = "time_or_null")]
     pub as_of: Option<Timestamp>,
 }
 
@@ -118,6 +118,23 @@ fn hours(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_written_is_read_also_without_a_clock() {
+        let as_of = Timestamp::from_micros(1_789_000_000_000_000);
+        let some = ClockPicture {
+            white_ms: Some(7000),
+            black_ms: Some(8000),
+            running: Some(Color::Black),
+            flag: None,
+            as_of: Some(as_of),
+        };
+        for clock in [some, ClockPicture::default()] {
+            let text = serde_json::to_string(&clock).expect("JSON");
+            let read: ClockPicture = serde_json::from_str(&text).expect("understood");
+            assert_eq!(read, clock);
+        }
+    }
 
     #[test]
     fn clocks_count_down_in_whole_seconds_and_moves_take_the_nearest() {
