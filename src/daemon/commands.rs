@@ -127,7 +127,7 @@ impl Commands {
             Said::SetUp(setup) => {
                 let answer = self.once(now, hall, setup.board.clone(), setup.command);
                 tell(&setup.board, &answer);
-                let _ = setup.answer.send(answer);
+                let _ = setup.answer.send(Ok(answer));
                 None
             }
         }

@@ -40,6 +40,7 @@ pub(crate) fn sight(board: &Board, table: Option<u32>, seen: Seen) -> Sight {
         port: board.port().to_owned(),
         table,
         connected,
+        away: None,
         forgotten: board.is_forgotten(),
         battery: board.battery(),
         placement: view.placement.clone(),

@@ -5,6 +5,7 @@
 
 mod door;
 mod first;
+mod orders;
 mod outputs;
 mod pairings;
 mod review;
@@ -29,10 +30,10 @@ const ASKS: usize = 16;
 /// So much may wait for a page: what all boards of a large hall do at once.
 const WAITING: usize = 512;
 
-/// Starts the tasks; `config` says where the games are. Must be called within a runtime.
+/// Starts the tasks; the configuration says where the games are, unless the boards are those of a hub. Must be called within
+/// a runtime.
 pub(super) fn start(
-    settings: config::Desk,
-    config: Config,
+    (settings, config, is_hub): (config::Desk, Config, bool),
     told: mpsc::UnboundedReceiver<(Timestamp, Arc<News>)>,
     hall: ToHall,
 ) {
@@ -49,7 +50,7 @@ pub(super) fn start(
     };
     // They work as long as the program runs, and there is nothing to finish.
     tokio::spawn(host.work(told, opened));
-    tokio::spawn(door::serve(settings, config, pages, hall));
+    tokio::spawn(door::serve(settings, (!is_hub).then_some(config), pages, hall));
 }
 
 /// Has what is shown.

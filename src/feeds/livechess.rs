@@ -162,7 +162,8 @@ impl Host {
             answer.await.ok()
         };
         let answer = tokio::time::timeout(PATIENCE, carried_out).await;
-        self.livechess.answered(wall_time(), asked, answer.ok().flatten());
+        self.livechess
+            .answered(wall_time(), asked, answer.ok().flatten().and_then(Result::ok));
     }
 
     fn send(&mut self) {

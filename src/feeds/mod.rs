@@ -14,6 +14,7 @@ mod notes;
 mod rounds;
 mod store;
 mod stream;
+mod to_hall;
 mod web;
 mod webhook;
 
@@ -23,7 +24,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use kiebitz_hardware::Timestamp;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 use crate::config::{self, Config, Lichess, LiveChess, Publish, Sent, Webhook};
@@ -34,10 +35,9 @@ use crate::output::mqtt::payload::ClockPicture;
 use crate::output::mqtt::{MqttConfig, is_open_to_all};
 use crate::output::reports::Reports;
 use crate::output::sight::Sight;
-use crate::output::status::Question;
-use crate::referee::command::{Answer, Command};
 use crate::tournament::Tournament;
 pub(crate) use desk::users::{Role, line as user_line};
+pub(crate) use to_hall::{Answered, Setup, ToHall, Unanswered};
 pub(crate) use web::listen;
 
 /// All files at a moment.
@@ -97,40 +97,12 @@ pub(crate) struct FeedSettings {
     livechess: Option<LiveChess>,
     /// Where arbiters work, with the configuration that says where the games are.
     desk: Option<(config::Desk, Box<Config>)>,
+    /// The boards are elsewhere, and so are journal and recordings.
+    is_hub: bool,
     /// The delay of what has none of its own.
     delay: Duration,
     /// The folder in which is noted what others have.
     notes: PathBuf,
-}
-
-/// Where people in the hall are listened to.
-#[derive(Debug, Clone)]
-pub(crate) struct ToHall {
-    /// For their commands.
-    pub(crate) setups: mpsc::Sender<Setup>,
-    /// For what they ask.
-    pub(crate) questions: mpsc::Sender<Question>,
-}
-
-impl ToHall {
-    /// Nobody listens.
-    pub(crate) fn nobody() -> Self {
-        Self {
-            setups: mpsc::channel(1).0,
-            questions: mpsc::channel(1).0,
-        }
-    }
-}
-
-/// A command from the hall.
-#[derive(Debug)]
-pub(crate) struct Setup {
-    /// The board's name.
-    pub(crate) board: String,
-    /// What is to be done.
-    pub(crate) command: Command,
-    /// Nobody waits for the answer any more where this is closed: then nothing is to be done.
-    pub(crate) answer: oneshot::Sender<Answer>,
 }
 
 /// What happens within this time is published together.
@@ -146,6 +118,7 @@ impl FeedSettings {
             lichess: config.lichess.clone(),
             livechess: config.livechess.clone(),
             desk: config.desk.clone().map(|desk| (desk, Box::new(config.clone()))),
+            is_hub: false,
             delay: usual.unwrap_or_default(),
             webhooks: config.webhooks.clone(),
             alarms: config.alarms.clone(),
@@ -188,10 +161,10 @@ impl FeedSettings {
     }
 
     /// The same where the boards are elsewhere: programs know LiveChess from beside them.
-    pub(crate) fn without_boards(self) -> Self {
+    pub(crate) fn of_hub(self) -> Self {
         Self {
             livechess: None,
-            desk: None,
+            is_hub: true,
             ..self
         }
     }
@@ -286,7 +259,7 @@ impl Feeds {
         if let Some((desk, config)) = settings.desk {
             let (follow, told) = mpsc::unbounded_channel();
             news.push(follow);
-            desk::start(desk, *config, told, hall.clone());
+            desk::start((desk, *config, settings.is_hub), told, hall.clone());
         }
         if let Some(settings) = settings.livechess {
             let (follow, told) = mpsc::unbounded_channel();

@@ -1,33 +1,43 @@
-//! `kiebitz hub`: the broadcast of one event from the boards of any number of daemons, in any number of halls.
+//! `kiebitz hub`: the broadcast and the arbiters' desk of one event from the boards of any number of daemons, in any number
+//! of halls.
 //!
 //! It reads what daemons publish, and makes of it what a daemon makes of its own boards. It keeps nothing: what was before it
-//! was started, and what it has missed, it asks for, and the daemons have it in their journals.
+//! was started, and what it has missed, it asks for, and the daemons have it in their journals. What somebody does at the desk
+//! is a command to the daemon that has the board.
 
+mod daemons;
+mod errands;
 mod hearing;
+mod picture;
 
 use core::time::Duration;
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
 use kiebitz_hardware::Timestamp;
-use serde::Deserialize;
 use tokio::sync::mpsc;
 
 use crate::config::Config;
 use crate::events::Event;
 use crate::exit::Stop;
-use crate::feeds::{FeedSettings, Feeds, ToHall};
+use crate::feeds::{FeedSettings, Feeds, Setup, ToHall, Unanswered};
 use crate::output::broadcast::EventFacts;
 use crate::output::mqtt::payload::ClockPicture;
 use crate::output::mqtt::{Heard, Prefix, Subscriber};
+use crate::referee::command::Answer;
 use crate::system_time::wall_time;
 use crate::tournament::files::PairingFiles;
 use crate::tournament::watch::{self, Read};
+use daemons::Daemons;
+use errands::{Errands, PATIENCE, Place};
 use hearing::{Hearing, Page};
+use picture::Picture;
 
 /// What there was longer ago belongs to another event.
 const EVENT: Duration = Duration::from_secs(16 * 24 * 3600);
 const TICK: Duration = Duration::from_secs(1);
+/// So many commands may wait.
+const COMMANDS: usize = 64;
 
 /// Works until SIGINT or SIGTERM.
 ///
@@ -39,29 +49,38 @@ pub(crate) async fn run(config: Config) -> Result<()> {
     let Some(broker) = config.mqtt.clone() else {
         bail!("a hub listens to a broker: write `[mqtt]` and `url = \"mqtt://HOST\"` into the configuration");
     };
-    let settings = FeedSettings::of(&config).without_boards();
+    let settings = FeedSettings::of(&config).of_hub();
     if !settings.is_any() {
         bail!(
-            "a hub publishes what it hears: write `[publish]`, `[lichess]`, `[[webhook]]` or `[[alarm]]` into the configuration (docs/broadcast.md)"
+            "a hub publishes what it hears: write `[publish]`, `[desk]`, `[lichess]`, `[[webhook]]` or `[[alarm]]` into the configuration (docs/halls.md)"
         );
     }
     let halls = match config.halls.as_slice() {
         [] => vec![broker.prefix().clone()],
         halls => halls.to_vec(),
     };
-    let (feeds, tasks) = Feeds::start(settings, &EventFacts::of(&config.event), ToHall::nobody());
-    let subscriber = Subscriber::start(broker, "hub", topics(&halls));
+    let (setups, commands) = mpsc::channel(COMMANDS);
+    let facts = EventFacts::of(&config.event);
+    let (feeds, tasks) = Feeds::start(settings, &facts, ToHall::of_commands(setups));
+    let login = broker.user().map(str::to_owned);
+    let subscriber = Subscriber::start(broker, "hub", topics(&halls, feeds.wants_sights()));
     let pairings = watch::start(PairingFiles::new(config.pairings.clone(), None))?;
     if pairings.is_none() {
         feeds.pair(wall_time(), Default::default());
     }
     let mut hub = Hub {
         halls,
+        login,
         subscriber,
+        commands,
         feeds,
         pairings,
         boards: BTreeMap::new(),
+        daemons: Daemons::default(),
+        errands: Errands::default(),
     };
+    // The first connection is still to be made.
+    hub.daemons.connect(wall_time(), false);
     tracing::info!("the hub listens; journals stay with the daemons");
     hub.work(&mut stop).await;
     drop(hub);
@@ -70,26 +89,39 @@ pub(crate) async fn run(config: Config) -> Result<()> {
     Ok(())
 }
 
-/// What is listened to.
-fn topics(halls: &[Prefix]) -> Vec<String> {
-    let of =
-        |hall: &Prefix| ["events", "resent", "clock", "state"].map(|last| format!("{hall}/boards/+/{last}"));
+/// What is listened to; `with_sights`: also what tells how boards are, and what daemons answer.
+fn topics(halls: &[Prefix], with_sights: bool) -> Vec<String> {
+    let boards = ["events", "resent", "clock", "state"].as_slice();
+    let more = ["placement", "answer"].as_slice();
+    let more = if with_sights { more } else { &[] };
+    let of = |hall: &Prefix| {
+        let of_boards = boards.iter().chain(more);
+        let of_boards = of_boards.map(|last| format!("{hall}/boards/+/{last}"));
+        let of_daemons = with_sights.then(|| format!("{hall}/daemons/+/state"));
+        of_boards.chain(of_daemons).collect::<Vec<_>>()
+    };
     halls.iter().flat_map(of).collect()
 }
 
 struct Hub {
     halls: Vec<Prefix>,
+    /// As whom the broker knows this hub.
+    login: Option<String>,
     subscriber: Subscriber,
+    /// What people at the desk want.
+    commands: mpsc::Receiver<Setup>,
     feeds: Feeds,
     pairings: Option<mpsc::Receiver<Read>>,
-    /// By hall and the level in the topics.
-    boards: BTreeMap<(usize, String), Hearing>,
+    boards: BTreeMap<Place, Board>,
+    daemons: Daemons,
+    errands: Errands,
 }
 
-/// What of a board's state matters here.
-#[derive(Debug, Deserialize)]
-struct State {
-    serial: Option<String>,
+/// What is heard of a board.
+#[derive(Debug, Default)]
+struct Board {
+    events: Hearing,
+    picture: Picture,
 }
 
 impl Hub {
@@ -99,7 +131,8 @@ impl Hub {
             tokio::select! {
                 biased;
                 _ = stop.come() => return,
-                heard = self.subscriber.next() => self.hear(heard),
+                Some(setup) = self.commands.recv() => self.send(wall_time(), setup),
+                heard = self.subscriber.next() => self.hear(wall_time(), heard),
                 read = watch::next(&mut self.pairings) => {
                     let now = wall_time();
                     let paired = watch::told(read);
@@ -110,51 +143,86 @@ impl Hub {
         }
     }
 
-    fn hear(&mut self, heard: Heard) {
-        let now = wall_time();
+    fn hear(&mut self, now: Timestamp, heard: Heard) {
         match heard {
             Heard::Connected => {
                 tracing::info!("the broker is connected");
-                self.boards.values_mut().for_each(Hearing::doubt);
+                self.daemons.connect(now, true);
+                self.boards.values_mut().for_each(|board| board.events.doubt());
                 self.tick(now);
             }
-            Heard::Lost(reason) => tracing::warn!("the broker is not connected: {reason}"),
-            Heard::Message { topic, payload } => {
-                let place = self.halls.iter().enumerate().find_map(|(nth, hall)| {
-                    let rest = topic.strip_prefix(&format!("{hall}/boards/"))?;
-                    let (board, last) = rest.rsplit_once('/')?;
-                    Some((nth, board.to_owned(), last.to_owned()))
-                });
-                if let Some((hall, board, last)) = place
-                    && let Err(error) = self.take(now, (hall, board), &last, &payload)
-                {
+            Heard::Lost(reason) => {
+                tracing::warn!("the broker is not connected: {reason}");
+                self.daemons.connect(now, false);
+            }
+            Heard::Message {
+                topic,
+                payload,
+                retained,
+            } => {
+                if let Err(error) = self.read(now, &topic, &payload, retained) {
                     tracing::debug!(topic, "{topic} is not understood: {error}");
                 }
             }
         }
     }
 
-    fn take(&mut self, now: Timestamp, place: (usize, String), last: &str, payload: &[u8]) -> Result<()> {
-        if payload.is_empty() {
+    /// Reads a message from one of the halls.
+    fn read(&mut self, now: Timestamp, topic: &str, payload: &[u8], retained: bool) -> Result<()> {
+        for hall in 0..self.halls.len() {
+            let Some(rest) = topic.strip_prefix(&format!("{}/", self.halls[hall])) else {
+                continue;
+            };
+            let levels: Vec<&str> = rest.split('/').collect();
+            match levels[..] {
+                ["boards", board, last] => {
+                    return self.take(now, (hall, board.to_owned()), last, payload);
+                }
+                ["daemons", _, "state"] => {
+                    self.daemons.hear(now, hall, payload, retained)?;
+                    self.look(now);
+                }
+                // Another hall's prefix may begin with the same levels.
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, now: Timestamp, place: Place, last: &str, payload: &[u8]) -> Result<()> {
+        if last == "answer" {
+            let answer: Answer = serde_json::from_slice(payload)?;
+            if let Some(round) = self.errands.answer(&place, answer) {
+                self.daemons.begin(round);
+                self.look(now);
+            }
             return Ok(());
         }
         let name = self.name_of(&place);
-        let hearing = self.boards.entry(place.clone()).or_insert_with(|| {
-            let mut hearing = Hearing::default();
-            hearing.doubt();
-            hearing
+        let board = self.boards.entry(place.clone()).or_insert_with(|| {
+            let mut board = Board::default();
+            board.events.doubt();
+            board
         });
+        if board.picture.hear(last, payload)? {
+            let serial = board.picture.state().and_then(picture::State::serial);
+            if last == "state" {
+                self.feeds.know(now, &name, serial);
+            }
+            self.show(now, &place);
+        }
+        if payload.is_empty() {
+            return Ok(());
+        }
+        let Some(board) = self.boards.get_mut(&place) else {
+            return Ok(());
+        };
         let events = match last {
-            "events" => hearing.hear(serde_json::from_slice(payload)?),
-            "resent" => hearing.read(serde_json::from_slice::<Page>(payload)?),
+            "events" => board.events.hear(serde_json::from_slice(payload)?),
+            "resent" => board.events.read(serde_json::from_slice::<Page>(payload)?),
             "clock" => {
                 let clock: ClockPicture = serde_json::from_slice(payload)?;
                 self.feeds.take_clock(now, &name, clock);
-                Vec::new()
-            }
-            "state" => {
-                let State { serial } = serde_json::from_slice(payload)?;
-                self.feeds.know(now, &name, serial);
                 Vec::new()
             }
             _ => Vec::new(),
@@ -165,29 +233,89 @@ impl Hub {
     }
 
     /// Boards of several halls may have the same name.
-    fn name_of(&self, (hall, board): &(usize, String)) -> String {
+    fn name_of(&self, (hall, board): &Place) -> String {
         match self.halls.get(*hall) {
             Some(prefix) if self.halls.len() > 1 => format!("{prefix}/{board}"),
             _ => board.clone(),
         }
     }
 
-    fn hand_on(&self, now: Timestamp, place: &(usize, String), mut events: Vec<Event>) {
+    /// Shows how a board is to who wants to see it.
+    fn show(&mut self, now: Timestamp, place: &Place) {
+        if !self.feeds.wants_sights() {
+            return;
+        }
+        let name = self.name_of(place);
+        let Some(picture) = self.boards.get(place).map(|board| &board.picture) else {
+            return;
+        };
+        let daemon = picture.state().map(|state| &*state.daemon);
+        let is_there = daemon.is_some_and(|daemon| self.daemons.is_there(now, place.0, daemon));
+        if let Some(sight) = picture.sight(name, is_there) {
+            self.feeds.see(now, sight);
+        }
+    }
+
+    /// Looks whether daemons have come or gone, and which round it is.
+    fn look(&mut self, now: Timestamp) {
+        for place in self.boards.keys().cloned().collect::<Vec<_>>() {
+            self.show(now, &place);
+        }
+        self.feeds.seat(now, self.daemons.round());
+    }
+
+    /// Sends a command to the daemon that has the board.
+    fn send(&mut self, now: Timestamp, setup: Setup) {
+        // Nobody waits for it any more.
+        if setup.answer.is_closed() {
+            return;
+        }
+        let mut places = self.boards.iter();
+        let found = places.find_map(|(place, board)| {
+            let daemon = &board.picture.state()?.daemon;
+            (self.name_of(place) == setup.board).then(|| (place.clone(), daemon.clone()))
+        });
+        let Some((place, daemon)) = found else {
+            let error = Some(format!("no board is called {:?}", setup.board));
+            let _ = setup.answer.send(Ok(Answer {
+                id: Some(setup.command.id),
+                ok: false,
+                note: None,
+                error,
+            }));
+            return;
+        };
+        let Some(hall) = self.halls.get(place.0) else {
+            return;
+        };
+        let topic = hall.command(&place.1, self.login.as_deref());
+        let text = errands::text(&setup.command, &setup.board);
+        if self.daemons.are_connected() && self.daemons.is_gone(place.0, &daemon) {
+            let _ = setup.answer.send(Err(Unanswered::Away { daemon }));
+        } else if self.daemons.are_connected() && self.subscriber.ask_within(topic.clone(), text, PATIENCE) {
+            let silent = Unanswered::Silent { daemon, topic };
+            self.errands.wait(now, place, setup, silent);
+        } else {
+            let _ = setup.answer.send(Err(Unanswered::NoBroker));
+        }
+    }
+
+    fn hand_on(&self, now: Timestamp, place: &Place, mut events: Vec<Event>) {
         let name = self.name_of(place);
         for event in &mut events {
             if self.halls.len() > 1 {
-                event.game = event.game.take().map(|game| format!("{name}: {game}"));
+                event.game = event.game.take().map(|game| errands::game_of(&name, &game));
             }
             event.board.clone_from(&name);
         }
         self.feeds.take(now, &events);
     }
 
-    fn ask(&mut self, now: Timestamp, place: &(usize, String)) {
-        let Some(hearing) = self.boards.get_mut(place) else {
+    fn ask(&mut self, now: Timestamp, place: &Place) {
+        let Some(board) = self.boards.get_mut(place) else {
             return;
         };
-        let question = hearing.poll_question(now, now.saturating_sub(EVENT));
+        let question = board.events.poll_question(now, now.saturating_sub(EVENT));
         if let (Some(question), Some(hall)) = (question, self.halls.get(place.0)) {
             self.subscriber
                 .ask(format!("{hall}/boards/{}/resend", place.1), question);
@@ -196,10 +324,13 @@ impl Hub {
 
     fn tick(&mut self, now: Timestamp) {
         for place in self.boards.keys().cloned().collect::<Vec<_>>() {
-            let unanswered = self.boards.get_mut(&place).map(Hearing::poll_unanswered);
+            let board = self.boards.get_mut(&place);
+            let unanswered = board.map(|board| board.events.poll_unanswered());
             self.hand_on(now, &place, unanswered.unwrap_or_default());
             self.ask(now, &place);
         }
+        self.errands.give_up(now);
+        self.look(now);
         self.feeds.tick(now);
     }
 }

@@ -67,6 +67,8 @@ struct Picture<'p> {
     /// The table that it stands at, and whose pairings it gets.
     stands_at: Option<u32>,
     connected: bool,
+    /// At a hub: the daemon that has it, where it is not there.
+    away: Option<&'p str>,
     port: Option<&'p str>,
     serial: Option<&'p str>,
     battery: Option<u8>,
@@ -265,6 +267,7 @@ impl Seat {
                 .or_else(|| table_of(name)),
             stands_at,
             connected,
+            away: sight.and_then(|sight| sight.away.as_deref()),
             port: sight.map(|sight| &*sight.port),
             serial: sight.and_then(|sight| sight.serial.as_deref()),
             battery: sight.and_then(|sight| sight.battery).filter(|_| connected),

@@ -18,6 +18,8 @@ pub(crate) struct Sight {
     pub(crate) table: Option<u32>,
     /// It answers.
     pub(crate) connected: bool,
+    /// At a hub: the daemon that has the board, where it is not there, and so nobody knows how the board is.
+    pub(crate) away: Option<String>,
     /// The arbiter does not want to see it any more.
     pub(crate) forgotten: bool,
     /// Charge of its own battery in percent.

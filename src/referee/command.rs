@@ -254,7 +254,7 @@ pub enum InvalidCommand {
 }
 
 /// The answer to a command.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
     /// The command's id; `None`: it had none that could be read.
     pub id: Option<String>,

@@ -1,6 +1,7 @@
 //! The arbiters' desk over HTTP: who gets in, what they see, and what they may do about an illegal move.
 
 mod first;
+mod hub;
 mod review;
 mod setup;
 
@@ -27,7 +28,7 @@ const EMULATE: [&str; 9] = [
 ];
 
 /// The line that `kiebitz user` writes.
-fn user(name: &str, role: &str, password: &str) -> String {
+pub(crate) fn user(name: &str, role: &str, password: &str) -> String {
     let mut child = Command::new(env!("CARGO_BIN_EXE_kiebitz"))
         .args(["user", "--role", role, name])
         .stdin(Stdio::piped())
@@ -45,14 +46,14 @@ fn user(name: &str, role: &str, password: &str) -> String {
 }
 
 /// Somebody at a browser.
-struct Guest {
+pub(crate) struct Guest {
     http: Client,
     port: u16,
     cookie: String,
 }
 
 impl Guest {
-    fn new(port: u16) -> Self {
+    pub(crate) fn new(port: u16) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         Self {
             http: Client::new(),
@@ -76,7 +77,7 @@ impl Guest {
     }
 
     /// Waits until the desk is served.
-    async fn wait(&self) {
+    pub(crate) async fn wait(&self) {
         let there = async {
             while self.get("").send().await.is_err() {
                 tokio::time::sleep(Duration::from_millis(50)).await;
@@ -86,7 +87,7 @@ impl Guest {
         assert!(there.is_ok(), "the desk is served");
     }
 
-    async fn log_in(&mut self, user: &str, password: &str) -> StatusCode {
+    pub(crate) async fn log_in(&mut self, user: &str, password: &str) -> StatusCode {
         let login = json!({"user": user, "password": password});
         let response = sent(self.post("session", &login)).await;
         if let Some(cookie) = response.headers().get(SET_COOKIE) {
@@ -97,8 +98,14 @@ impl Guest {
         response.status()
     }
 
+    /// Gives a command for the first board.
     async fn command(&self, command: Value) -> (StatusCode, Value) {
-        let asked = json!({"board": "board-1", "command": command});
+        self.command_to("board-1", &command).await
+    }
+
+    /// Gives a command for a board; the answer with its status.
+    pub(crate) async fn command_to(&self, board: &str, command: &Value) -> (StatusCode, Value) {
+        let asked = json!({"board": board, "command": command});
         let response = sent(self.post("command", &asked)).await;
         let status = response.status();
         let text = response.text().await.expect("an answer");
@@ -111,7 +118,7 @@ async fn sent(request: RequestBuilder) -> Response {
 }
 
 /// What a page knows of the board, by the stream.
-struct Stream {
+pub(crate) struct Stream {
     board: &'static str,
     response: Response,
     text: String,
@@ -124,7 +131,7 @@ impl Stream {
         Self::of(guest, "board-1").await
     }
 
-    async fn of(guest: &Guest, board: &'static str) -> Self {
+    pub(crate) async fn of(guest: &Guest, board: &'static str) -> Self {
         let response = sent(guest.get("stream")).await;
         assert_eq!(response.status(), 200);
         Self {
@@ -136,7 +143,11 @@ impl Stream {
     }
 
     /// Waits until what is known of the board is so.
-    async fn until(&mut self, what: &str, wanted: impl Fn(&serde_json::Map<String, Value>) -> bool) {
+    pub(crate) async fn until(
+        &mut self,
+        what: &str,
+        wanted: impl Fn(&serde_json::Map<String, Value>) -> bool,
+    ) {
         let waiting = async {
             while !wanted(&self.known) {
                 let chunk = self.response.chunk().await.expect("a stream").expect("more");

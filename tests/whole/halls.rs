@@ -3,9 +3,12 @@
 use core::time::Duration;
 use std::path::Path;
 
+use serde_json::json;
+
 use crate::broadcast::{lichess, played};
+use crate::desk::{Guest, Stream, user};
 use crate::encrypted::{make_ca, make_users, sign};
-use crate::mosquitto::Mosquitto;
+use crate::mosquitto::{Mosquitto, free_port};
 use crate::spectators::Program;
 
 const PASSWORD: &str = "rook-on-a1";
@@ -46,11 +49,36 @@ async fn centre(folder: &Path) -> Mosquitto {
     Mosquitto::configured(|port| lines.replace("listener 8883", &format!("listener {port} 127.0.0.1"))).await
 }
 
+/// At the centre an arbiter sees the board in the hall, and notes something.
+async fn works_at_the_desk(port: u16) {
+    let mut arbiter = Guest::new(port);
+    arbiter.wait().await;
+    assert_eq!(arbiter.log_in("meier", PASSWORD).await, 200);
+    let mut board = Stream::of(&arbiter, "north/kiebitz/board-1").await;
+    board
+        .until("the board", |known| {
+            known.get("connected") == Some(&json!(true))
+                && known["stands_at"] == 51
+                && known["game_placement"].is_string()
+        })
+        .await;
+    let note = json!({"id": "1", "do": "annotate", "text": "seen from the centre"});
+    let (status, answer) = arbiter.command_to("north/kiebitz/board-1", &note).await;
+    assert_eq!((status.as_u16(), &answer["ok"]), (200, &json!(true)), "{answer}");
+    board
+        .until("the note", |known| {
+            let notes = known["game"]["notes"].as_array();
+            notes.is_some_and(|notes| notes.iter().any(|note| note["by"] == "meier (hub)"))
+        })
+        .await;
+}
+
 #[tokio::test]
 async fn a_hall_is_bridged_to_the_centre_as_the_document_says() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let folder = directory.path();
-    let at = folder.display().to_string();
+    let (at, port) = (folder.display().to_string(), free_port());
+    std::fs::write(folder.join("users"), user("meier", "arbiter", PASSWORD)).expect("users");
     let mut centre = centre(folder).await;
     let bridge = block("connection north")
         .replace("broker.example:8883", &centre.address().to_string())
@@ -73,6 +101,8 @@ async fn a_hall_is_bridged_to_the_centre_as_the_document_says() {
         .replace("/etc/kiebitz/ca.pem", &format!("{at}/ca.pem"))
         .replace("/etc/kiebitz/hub-password", &format!("{at}/password"))
         .replace("s3://chess/2026", &format!("{at}/live"))
+        .replace("127.0.0.1:8038", &format!("127.0.0.1:{port}"))
+        .replace("/etc/kiebitz/hub-users", &format!("{at}/users"))
         .replace("15 min", "0 s");
     let more = format!("[daemon]\nstate_directory = \"{at}/state-hub\"\n");
     std::fs::write(folder.join("hub.toml"), hub + &more).expect("a configuration");
@@ -88,6 +118,7 @@ async fn a_hall_is_bridged_to_the_centre_as_the_document_says() {
     let shown = || lichess::read(&file(folder, "live/round-1/game-2.pgn"));
     let plies = || shown().map_or(0, |game| game.moves.len());
     until("moves", folder, || plies() >= 4).await;
+    works_at_the_desk(port).await;
     centre.kill();
     tokio::time::sleep(Duration::from_secs(3)).await;
     centre.start_again().await;

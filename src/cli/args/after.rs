@@ -176,10 +176,11 @@ configuration is invalid.";
 
 #[cfg(target_os = "linux")]
 pub(super) const HUB: &str = "\
-It listens to the broker under [mqtt], for the halls under [hub], and does what [publish] and [lichess]
-say, by the pairings under [event]. The daemons need `hub = true` under [mqtt]: the hub keeps nothing,
-and asks them for what it does not know. It may be stopped, moved and started anywhere; two at once do
-no harm. docs/halls.md has the brokers' configurations.
+It listens to the broker under [mqtt], for the halls under [hub], and does what [publish], [desk] and
+[lichess] say, by the pairings under [event]. The daemons need `hub = true` under [mqtt]: the hub keeps
+nothing, and asks them for what it does not know. For a desk they need `commands = true` as well. It may
+be stopped, moved and started anywhere; two at once do no harm. docs/halls.md has the brokers'
+configurations.
 
 Exit codes: 0 stopped on request; 1 something failed, and the log says what; 2 wrong usage, or the
 configuration is invalid.";

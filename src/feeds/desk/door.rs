@@ -15,10 +15,11 @@ use axum::routing::get;
 use axum::{Extension, Json, Router};
 use futures_util::stream;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio::sync::{self, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use super::first::{self, First};
+use super::orders::{self, PATIENCE};
 use super::outputs::{self, Outputs};
 use super::pairings::{self, Refused};
 use super::review::{self, Reading};
@@ -26,11 +27,10 @@ use super::sessions::{Guest, Sessions};
 use super::users::{self, Role};
 use super::{Page, WAITING};
 use crate::config::{Config, Desk};
+use crate::feeds::ToHall;
 use crate::feeds::web::{self, Connection};
-use crate::feeds::{Setup, ToHall};
 use crate::output::broadcast::{File, page as wall};
 use crate::output::desk::page;
-use crate::referee::command::{Answer, Command};
 use crate::system_time::wall_time;
 use crate::tournament::files::PairingFiles;
 
@@ -41,12 +41,12 @@ const MAX_PAGES: usize = 64;
 const PASSWORDS_AT_ONCE: usize = 2;
 /// What a page sends is a command: one with the moves of the longest game has 10,000 bytes.
 const MAX_BODY: usize = 64 << 10;
-/// The daemon answers within that, or it does not work.
-const PATIENCE: Duration = Duration::from_secs(5);
 /// Who is told nothing for this long is told that: a page cannot see otherwise that its line is dead.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// What is said to who has not logged in.
-const NOBODY: &str = "log in first";
+pub(super) const NOBODY: &str = "log in first";
+/// What is said to who asks a hub for what daemons have.
+pub(super) const IN_HALL: &str = "a hub does not have this: it is at the desk of the hall";
 /// The cookie with the session's secret.
 const COOKIE: &str = "kiebitz-desk";
 /// What changes something has this header: pages of other sites cannot send it.
@@ -58,9 +58,9 @@ pub(super) struct Door {
     pub(super) settings: Desk,
     sessions: Mutex<Sessions>,
     pages: mpsc::Sender<Page>,
-    hall: ToHall,
-    /// One at a time changes something there.
-    pub(super) pairings: Arc<sync::Mutex<PairingFiles>>,
+    pub(super) hall: ToHall,
+    /// One at a time changes something there. `None`: the boards are those of a hub, and get theirs in their halls.
+    pub(super) pairings: Option<Arc<sync::Mutex<PairingFiles>>>,
     places: Arc<Semaphore>,
     /// Whose turn it is to have a password looked at.
     pub(super) turns: Arc<Semaphore>,
@@ -72,8 +72,8 @@ pub(super) struct Door {
 
 pub(super) type Shared = State<Arc<Door>>;
 
-/// Serves for as long as the program runs.
-pub(super) async fn serve(settings: Desk, config: Config, pages: mpsc::Sender<Page>, hall: ToHall) {
+/// Serves for as long as the program runs. `config` says where games and pairings are; a hub has none.
+pub(super) async fn serve(settings: Desk, config: Option<Config>, pages: mpsc::Sender<Page>, hall: ToHall) {
     let address = settings.listen;
     let listener = web::listen(address, "[desk]").await;
     tracing::info!("http://{address}/ is the desk for arbiters");
@@ -83,10 +83,12 @@ pub(super) async fn serve(settings: Desk, config: Config, pages: mpsc::Sender<Pa
         sessions: Mutex::default(),
         pages,
         hall,
-        pairings: Arc::new(sync::Mutex::new(config.pairing_files())),
+        pairings: config
+            .as_ref()
+            .map(|config| Arc::new(sync::Mutex::new(config.pairing_files()))),
         places: Arc::new(Semaphore::new(MAX_PAGES)),
         turns: Arc::new(Semaphore::new(PASSWORDS_AT_ONCE)),
-        outputs: Outputs::of(&config),
+        outputs: Outputs::of(config.as_ref()),
         reading: Reading::of(config),
     });
     web::accept(&listener, &router, MAX_CONNECTIONS).await;
@@ -106,7 +108,7 @@ fn router(door: Door) -> Router {
         .route("/session", get(who).post(log_in).delete(log_out))
         .route("/first", axum::routing::post(first::make))
         .route("/stream", get(look_on))
-        .route("/command", axum::routing::post(command))
+        .route("/command", axum::routing::post(orders::command))
         .merge(review::routes())
         .route("/pairings", get(pairings::list))
         .route(
@@ -189,6 +191,15 @@ impl Door {
         }
     }
 
+    /// Who somebody is, for the page, and whether it is that of a hub.
+    fn known(&self, guest: &Guest) -> Json<Value> {
+        let mut known = json!({ "user": guest.name, "role": guest.role });
+        if self.pairings.is_none() {
+            known["hub"] = true.into();
+        }
+        Json(known)
+    }
+
     /// Logs somebody in.
     pub(super) fn welcome(&self, headers: &HeaderMap, guest: Guest) -> Response {
         let mut random = [0; 32];
@@ -203,7 +214,7 @@ impl Door {
         let secure = if is_encrypted { "; Secure" } else { "" };
         let cookie = format!("{COOKIE}={secret}; Path=/; HttpOnly; SameSite=Strict{secure}");
         tracing::info!("[desk]: {} has logged in as {}", guest.name, guest.role);
-        let answer = known(&guest);
+        let answer = self.known(&guest);
         self.sessions(|all| all.begin(wall_time(), secret, guest));
         ([(header::SET_COOKIE, cookie)], answer).into_response()
     }
@@ -252,7 +263,7 @@ impl FromRequestParts<Arc<Door>> for Operator {
     }
 }
 
-fn nobody() -> Response {
+pub(super) fn nobody() -> Response {
     refused(StatusCode::UNAUTHORIZED, NOBODY)
 }
 
@@ -264,13 +275,9 @@ fn secret(headers: &HeaderMap) -> Option<&str> {
     pairs.find_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='))
 }
 
-fn known(guest: &Guest) -> Json<Value> {
-    Json(json!({ "user": guest.name, "role": guest.role }))
-}
-
 async fn who(State(door): Shared, headers: HeaderMap) -> Response {
     if let Some(guest) = door.guest(&headers) {
-        return known(&guest).into_response();
+        return door.known(&guest).into_response();
     }
     let Named::ByProxy(name) = door.named(&headers) else {
         if door.first.is_offered().await {
@@ -394,59 +401,9 @@ impl Viewer {
     }
 }
 
-#[derive(Deserialize)]
-struct Asked {
-    board: String,
-    command: Map<String, Value>,
-}
-
-async fn command(State(door): Shared, headers: HeaderMap, Json(asked): Json<Asked>) -> Response {
-    let Some(guest) = door.guest(&headers) else {
-        return nobody();
-    };
-    let id = asked.command.get("id").and_then(Value::as_str).map(str::to_owned);
-    let read = Command::parse(&Value::Object(asked.command).to_string());
-    let command = match read {
-        Ok(command) => Command {
-            by: guest.name.clone(),
-            ..command
-        },
-        Err(error) => {
-            return Json(Answer {
-                id,
-                ok: false,
-                note: None,
-                error: Some(error.to_string()),
-            })
-            .into_response();
-        }
-    };
-    if !guest.role.may(command.action) {
-        let Guest { name, role } = &guest;
-        let why = match role {
-            Role::Viewer => format!("{name} may only look on"),
-            Role::Arbiter | Role::Operator => format!("{} is for operators", command.action),
-        };
-        return refused(StatusCode::FORBIDDEN, &why);
-    }
-    let (sender, answer) = oneshot::channel();
-    let setup = Setup {
-        board: asked.board,
-        command,
-        answer: sender,
-    };
-    let carried_out = async {
-        door.hall.setups.send(setup).await.ok()?;
-        answer.await.ok()
-    };
-    match tokio::time::timeout(PATIENCE, carried_out).await {
-        Ok(Some(answer)) => Json(answer).into_response(),
-        Ok(None) | Err(_) => refused(StatusCode::SERVICE_UNAVAILABLE, "kiebitz does not answer"),
-    }
-}
-
 /// How everything is, as the daemon's status says it: for operators.
 async fn status(State(door): Shared, _operator: Operator) -> Result<Response, Refused> {
+    pairings::in_hall(&door)?;
     let (question, answer) = oneshot::channel();
     let asked = async {
         door.hall.questions.send(question).await.ok()?;

@@ -37,12 +37,12 @@ enum Output {
 }
 
 impl Outputs {
-    /// Those of a configuration.
-    pub(super) fn of(config: &Config) -> Self {
+    /// Those of a configuration; a hub's are not offered.
+    pub(super) fn of(config: Option<&Config>) -> Self {
         Self {
-            broker: config.mqtt.clone(),
-            lichess: config.lichess.clone(),
-            publish: config.publish.clone(),
+            broker: config.and_then(|config| config.mqtt.clone()),
+            lichess: config.and_then(|config| config.lichess.clone()),
+            publish: config.and_then(|config| config.publish.clone()),
             turn: Mutex::default(),
         }
     }

@@ -12,8 +12,9 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use tokio::sync::Mutex;
 
-use super::door::{Door, Operator, Shared, refused};
+use super::door::{Door, IN_HALL, Operator, Shared, refused};
 use crate::tournament::files::{FileName, NoFileName, PairingFiles};
 use crate::tournament::{self, Check, ReadError, Totals};
 
@@ -37,6 +38,12 @@ impl IntoResponse for Refused {
     fn into_response(self) -> Response {
         refused(self.0, &self.1)
     }
+}
+
+/// The files, which a hub does not have.
+pub(super) fn in_hall(door: &Door) -> Result<&Arc<Mutex<PairingFiles>>, Refused> {
+    let elsewhere = || Refused::new(StatusCode::NOT_FOUND, IN_HALL);
+    door.pairings.as_ref().ok_or_else(elsewhere)
 }
 
 /// What was dropped in, what is configured, and what is to be said of all of it.
@@ -87,6 +94,7 @@ pub(super) async fn drop_in(
     Path(name): Path<String>,
     request: Request,
 ) -> Answered {
+    in_hall(&door)?;
     let name = named(&name)?;
     let only_checked = request.uri().query() == Some("check");
     // Who has a large file to send is known by now.
@@ -143,7 +151,7 @@ async fn work(
     door: &Arc<Door>,
     what: impl FnOnce(&PairingFiles) -> io::Result<Response> + Send + 'static,
 ) -> Answered {
-    let files = Arc::clone(&door.pairings).lock_owned().await;
+    let files = Arc::clone(in_hall(door)?).lock_owned().await;
     let done = tokio::task::spawn_blocking(move || what(&files)).await;
     let done = done
         .map_err(Error::from)

@@ -44,7 +44,8 @@ type Shared = State<Arc<Door>>;
 /// Where past games are read.
 #[derive(Debug)]
 pub(super) struct Reading {
-    config: Arc<Config>,
+    /// `None`: the boards are those of a hub, and their journals are in the halls.
+    config: Option<Arc<Config>>,
     turns: Arc<Semaphore>,
 }
 
@@ -59,9 +60,9 @@ impl Wanted {
 
 impl Reading {
     /// Of the games of that configuration.
-    pub(super) fn of(config: Config) -> Self {
+    pub(super) fn of(config: Option<Config>) -> Self {
         Self {
-            config: Arc::new(config),
+            config: config.map(Arc::new),
             turns: Arc::new(Semaphore::new(AT_ONCE)),
         }
     }
@@ -71,8 +72,8 @@ impl Reading {
         &self,
         work: impl FnOnce(&KeptGames, &Config, &Wanted) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
+        let config = self.config.clone().ok_or(Refusal::InHall)?;
         let turn = Arc::clone(&self.turns).acquire_owned().await;
-        let config = Arc::clone(&self.config);
         let waits = Arc::new(());
         let wanted = Wanted(Arc::downgrade(&waits));
         let worked = tokio::task::spawn_blocking(move || {

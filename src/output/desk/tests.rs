@@ -16,6 +16,7 @@ fn sight(forgotten: bool) -> Sight {
         serial: Some("42".to_owned()),
         port: "/dev/ttyACM0".to_owned(),
         connected: true,
+        away: None,
         forgotten,
         battery: Some(80),
         placement: moved,

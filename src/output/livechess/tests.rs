@@ -81,6 +81,7 @@ fn sight(name: &str, serial: &str, placement: &str, clock: ClockPicture) -> Sigh
         serial: Some(serial.to_owned()),
         port: "/dev/ttyUSB0".to_owned(),
         connected: true,
+        away: None,
         forgotten: false,
         expected: None,
         battery: None,

@@ -5,9 +5,10 @@ use core::time::Duration;
 use bytes::Bytes;
 use rumqttc::Transport;
 use rumqttc::v5::mqttbytes::QoS;
-use rumqttc::v5::mqttbytes::v5::{ConnectProperties, Packet};
+use rumqttc::v5::mqttbytes::v5::{ConnectProperties, Packet, PublishProperties};
 use rumqttc::v5::{AsyncClient, Event, MqttOptions};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use super::client_id::{self, Client};
 use super::config::MqttConfig;
@@ -18,7 +19,16 @@ use super::lost::LostReason;
 #[derive(Debug)]
 pub(crate) struct Subscriber {
     heard: mpsc::Receiver<Heard>,
-    asks: mpsc::Sender<(String, String)>,
+    asks: mpsc::Sender<Ask>,
+}
+
+/// A message to be sent.
+#[derive(Debug)]
+struct Ask {
+    topic: String,
+    text: String,
+    /// `None`: it may come at any time.
+    expires: Option<Instant>,
 }
 
 /// What happens on it.
@@ -34,6 +44,8 @@ pub(crate) enum Heard {
         topic: String,
         /// Its content.
         payload: Bytes,
+        /// The broker had it already, perhaps for long.
+        retained: bool,
     },
 }
 
@@ -68,7 +80,18 @@ impl Subscriber {
 
     /// Sends a message. One for which there is no room is dropped.
     pub(crate) fn ask(&self, topic: String, text: String) {
-        let _ = self.asks.try_send((topic, text));
+        let _ = self.asks.try_send(Ask {
+            topic,
+            text,
+            expires: None,
+        });
+    }
+
+    /// The same with a message that is worth nothing after that time: it is not sent any more then, nor handed on by a
+    /// broker that speaks MQTT 5. Returns whether there was room for it.
+    pub(crate) fn ask_within(&self, topic: String, text: String, within: Duration) -> bool {
+        let expires = Some(Instant::now() + within);
+        self.asks.try_send(Ask { topic, text, expires }).is_ok()
     }
 }
 
@@ -78,7 +101,7 @@ async fn listen(
     id: String,
     topics: Vec<String>,
     heard: mpsc::Sender<Heard>,
-    mut asked: mpsc::Receiver<(String, String)>,
+    mut asked: mpsc::Receiver<Ask>,
 ) {
     let mut pause = FIRST_PAUSE;
     while !heard.is_closed() {
@@ -103,7 +126,7 @@ async fn connection(
     id: &str,
     topics: &[String],
     heard: &mpsc::Sender<Heard>,
-    asked: &mut mpsc::Receiver<(String, String)>,
+    asked: &mut mpsc::Receiver<Ask>,
 ) -> (bool, Option<LostReason>) {
     let (login, tls) = match link::credentials(config).await {
         Ok(credentials) => credentials,
@@ -125,9 +148,8 @@ async fn connection(
     loop {
         let event = tokio::select! {
             event = events.poll() => event,
-            Some((topic, text)) = asked.recv(), if stands => {
-                // What does not get away is asked for again.
-                let _ = client.try_publish(topic, QoS::AtLeastOnce, false, text);
+            Some(ask) = asked.recv(), if stands => {
+                send(&client, ask);
                 continue;
             }
         };
@@ -145,6 +167,7 @@ async fn connection(
             Ok(Event::Incoming(Packet::Publish(publish))) => Heard::Message {
                 topic: String::from_utf8_lossy(&publish.topic).into_owned(),
                 payload: publish.payload,
+                retained: publish.retain,
             },
             Ok(_) => continue,
             Err(error) => return (stands, Some(LostReason::of(error, config, stands))),
@@ -152,5 +175,23 @@ async fn connection(
         if heard.send(said).await.is_err() {
             return (stands, None);
         }
+    }
+}
+
+/// Sends a message. What does not get away is asked for again.
+fn send(client: &AsyncClient, ask: Ask) {
+    let Ask { topic, text, expires } = ask;
+    let Some(expires) = expires else {
+        let _ = client.try_publish(topic, QoS::AtLeastOnce, false, text);
+        return;
+    };
+    // Brokers count whole seconds. One more is better than none.
+    let left = expires.saturating_duration_since(Instant::now());
+    if let Ok(seconds @ 1..) = u32::try_from(left.as_millis().div_ceil(1000)) {
+        let properties = PublishProperties {
+            message_expiry_interval: Some(seconds),
+            ..PublishProperties::default()
+        };
+        let _ = client.try_publish_with_properties(topic, QoS::AtLeastOnce, false, text, properties);
     }
 }

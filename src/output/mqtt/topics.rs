@@ -143,6 +143,14 @@ impl Prefix {
         ["", "/+"].map(|login| format!("{self}/boards/+/command{login}"))
     }
 
+    /// Where a command for a board goes, by the level of its name: on the topic of that login, where there is one and a
+    /// topic can be named after it.
+    pub(crate) fn command(&self, board: &str, login: Option<&str>) -> String {
+        let own = login.filter(|login| check(login).is_ok() && !login.is_empty() && !login.contains('/'));
+        let own = own.map(|login| format!("/{login}")).unwrap_or_default();
+        format!("{self}/boards/{board}/command{own}")
+    }
+
     /// Where events of all boards are asked for once more.
     pub(crate) fn resend(&self) -> String {
         format!("{self}/boards/+/resend")
@@ -368,6 +376,18 @@ mod tests {
             topics.public_pgn(),
             "kiebitz/public/boards/dev-serial-by-id-usb-DGT/pgn"
         );
+    }
+
+    #[test]
+    fn a_command_goes_to_the_topic_of_its_login() {
+        let prefix: Prefix = "north/kiebitz".parse().expect("a prefix");
+        let topic = |login| prefix.command("board-1", login);
+        assert_eq!(topic(Some("hub")), "north/kiebitz/boards/board-1/command/hub");
+        let read = prefix.command_topic(&topic(Some("hub"))).expect("a topic");
+        assert_eq!((&*read.board, read.login.as_deref()), ("board-1", Some("hub")));
+        for none in [None, Some(""), Some("a/b"), Some("a+"), Some("#")] {
+            assert_eq!(topic(none), "north/kiebitz/boards/board-1/command", "{none:?}");
+        }
     }
 
     #[test]

@@ -124,11 +124,8 @@ impl Pages {
             ..EventFacts::default()
         };
         let (sender, setups) = mpsc::channel(1);
-        let hall = ToHall {
-            setups: sender,
-            ..ToHall::nobody()
-        };
-        let (feeds, _) = Feeds::start(FeedSettings::showing(wall, desk), &facts, hall);
+        let settings = FeedSettings::showing(wall, desk);
+        let (feeds, _) = Feeds::start(settings, &facts, ToHall::of_commands(sender));
         feeds.pair(wall_time(), Arc::default());
         Ok(Self {
             feeds,
@@ -192,7 +189,7 @@ impl Pages {
             },
         };
         // Nobody waits any more if it took too long.
-        let _ = answer.send(answered);
+        let _ = answer.send(Ok(answered));
         Ok(())
     }
 }

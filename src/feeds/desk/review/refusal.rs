@@ -6,11 +6,14 @@ use axum::response::{IntoResponse, Response};
 use kiebitz_hardware::capture::CaptureError;
 use serde_json::json;
 
+use super::super::door::IN_HALL;
 use crate::kept::Unrecorded;
 
 /// Why a request is not answered.
 #[derive(Debug)]
 pub(super) enum Refusal {
+    /// The journal is in the hall, and this is a hub.
+    InHall,
     /// There is no such game.
     NoGame,
     /// The journal has only the end of it.
@@ -38,6 +41,7 @@ impl From<anyhow::Error> for Refusal {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let (status, why, error) = match self {
+            Self::InHall => (StatusCode::NOT_FOUND, "in_hall", IN_HALL.to_owned()),
             Self::NoGame => (
                 StatusCode::NOT_FOUND,
                 "no_game",

@@ -1,0 +1,198 @@
+//! Which daemons are there, by what they publish of themselves, and which round it is.
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use kiebitz_hardware::Timestamp;
+use serde::Deserialize;
+
+use crate::events::some_time;
+
+/// All daemons that were heard of.
+#[derive(Debug, Default)]
+pub(super) struct Daemons {
+    /// By hall and host.
+    known: BTreeMap<(usize, String), Daemon>,
+    /// Since when the broker is not connected; `None`: it is.
+    cut_off: Option<Timestamp>,
+    /// The round that a daemon has begun last.
+    round: Option<u32>,
+}
+
+#[derive(Debug)]
+struct Daemon {
+    is_online: bool,
+    /// When it was heard of last.
+    heard: Timestamp,
+    round: Option<u32>,
+}
+
+/// What matters here of `daemons/HOST/state`.
+#[derive(Debug, Deserialize)]
+struct State {
+    state: String,
+    host: String,
+    #[serde(default, deserialize_with = "some_time")]
+    as_of: Option<Timestamp>,
+    round: Option<u32>,
+}
+
+/// A daemon says every minute that it is there.
+const SILENCE: Duration = Duration::from_secs(125);
+/// Connections are lost for a moment now and then.
+const CUT_OFF: Duration = Duration::from_secs(10);
+
+impl Daemons {
+    /// A daemon of a hall says how it is; `retained`: it has said so before, and not now.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read.
+    pub(super) fn hear(&mut self, now: Timestamp, hall: usize, payload: &[u8], retained: bool) -> Result<()> {
+        if payload.is_empty() {
+            return Ok(());
+        }
+        let said: State = serde_json::from_slice(payload)?;
+        // Its clock may be wrong: what comes now is of now.
+        let heard = said.as_of.filter(|_| retained).map_or(now, |at| at.min(now));
+        let daemon = self.known.entry((hall, said.host)).or_insert(Daemon {
+            is_online: false,
+            heard,
+            round: None,
+        });
+        daemon.is_online = said.state == "online";
+        daemon.heard = heard;
+        if said.round.is_some() && said.round != daemon.round {
+            daemon.round = said.round;
+            // At the start they come in any order, and the one that has gone furthest counts.
+            self.round = if retained {
+                self.round.max(said.round)
+            } else {
+                said.round
+            };
+        }
+        Ok(())
+    }
+
+    /// The broker is connected, or not any more.
+    pub(super) fn connect(&mut self, now: Timestamp, is_connected: bool) {
+        self.cut_off = match (is_connected, self.cut_off) {
+            (true, _) => None,
+            (false, since) => since.or(Some(now)),
+        };
+    }
+
+    /// Whether the broker is connected.
+    pub(super) const fn are_connected(&self) -> bool {
+        self.cut_off.is_none()
+    }
+
+    /// Boards get the pairings of this round from now on.
+    pub(super) fn begin(&mut self, round: u32) {
+        self.round = Some(round);
+    }
+
+    /// Whether a daemon is there at `now`, as far as anybody knows. One that says nothing of itself may be.
+    pub(super) fn is_there(&self, now: Timestamp, hall: usize, host: &str) -> bool {
+        let is_cut_off = self.cut_off.is_some_and(|since| now >= since + CUT_OFF);
+        let daemon = self.known.get(&(hall, host.to_owned()));
+        let is_heard = daemon.is_none_or(|daemon| daemon.is_online && now < daemon.heard + SILENCE);
+        is_heard && !is_cut_off
+    }
+
+    /// Whether a daemon has said that it goes, or the broker for it.
+    pub(super) fn is_gone(&self, hall: usize, host: &str) -> bool {
+        let daemon = self.known.get(&(hall, host.to_owned()));
+        daemon.is_some_and(|daemon| !daemon.is_online)
+    }
+
+    /// The round whose pairings boards get; `None`: nobody has said so.
+    pub(super) const fn round(&self) -> Option<u32> {
+        self.round
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: u64) -> Timestamp {
+        Timestamp::from_micros(1_795_269_600_000_000) + Duration::from_secs(seconds)
+    }
+
+    fn online(round: u32) -> Vec<u8> {
+        let as_of = crate::events::time_text(at(0));
+        format!("{{\"state\":\"online\",\"host\":\"pi\",\"version\":\"0.1.0\",\"as_of\":\"{as_of}\",\"round\":{round}}}")
+            .into_bytes()
+    }
+
+    const OFFLINE: &[u8] = br#"{"state":"offline","host":"pi","version":"0.1.0"}"#;
+
+    fn world() -> Daemons {
+        let mut daemons = Daemons::default();
+        daemons.connect(at(0), true);
+        daemons
+    }
+
+    #[test]
+    fn a_daemon_is_there_until_it_goes_or_is_silent() {
+        let mut daemons = world();
+        assert!(
+            daemons.is_there(at(0), 0, "pi"),
+            "one that says nothing of itself"
+        );
+        daemons.hear(at(60), 0, &online(1), false).expect("understood");
+        assert!(daemons.is_there(at(184), 0, "pi"));
+        assert!(!daemons.is_there(at(185), 0, "pi"));
+        assert!(!daemons.is_gone(0, "pi"), "it may be there all the same");
+        daemons.hear(at(190), 0, &online(1), false).expect("understood");
+        daemons.hear(at(191), 0, OFFLINE, false).expect("understood");
+        assert!(!daemons.is_there(at(191), 0, "pi") && daemons.is_gone(0, "pi"));
+        assert!(daemons.is_there(at(191), 1, "pi"), "another hall's");
+        daemons
+            .hear(at(192), 0, br#"{"state":"online","host":"pi"}"#, false)
+            .expect("understood");
+        assert!(daemons.is_there(at(192), 0, "pi"));
+    }
+
+    #[test]
+    fn what_the_broker_has_kept_is_as_old_as_it_says() {
+        let mut daemons = world();
+        daemons.hear(at(3600), 0, &online(1), true).expect("understood");
+        assert!(!daemons.is_there(at(3600), 0, "pi"));
+        // It was said now, whatever its clock says.
+        daemons.hear(at(3601), 0, &online(1), false).expect("understood");
+        assert!(daemons.is_there(at(3601), 0, "pi"));
+    }
+
+    #[test]
+    fn without_the_broker_nobody_is_there_after_a_moment() {
+        let mut daemons = world();
+        daemons.hear(at(0), 0, &online(1), false).expect("understood");
+        daemons.connect(at(20), false);
+        daemons.connect(at(25), false);
+        assert!(!daemons.are_connected());
+        assert!(daemons.is_there(at(29), 0, "pi"));
+        assert!(!daemons.is_there(at(30), 0, "pi"));
+        daemons.connect(at(31), true);
+        assert!(daemons.is_there(at(31), 0, "pi"));
+    }
+
+    #[test]
+    fn the_round_is_the_one_that_was_begun_last() {
+        let mut daemons = world();
+        assert_eq!(daemons.round(), None);
+        daemons.hear(at(0), 0, &online(4), true).expect("understood");
+        daemons.hear(at(0), 1, &online(3), true).expect("understood");
+        assert_eq!(daemons.round(), Some(4));
+        daemons.hear(at(9), 1, &online(3), false).expect("understood");
+        assert_eq!(daemons.round(), Some(4), "nothing was begun");
+        daemons.hear(at(10), 1, &online(2), false).expect("understood");
+        assert_eq!(daemons.round(), Some(2));
+        daemons.hear(at(11), 1, OFFLINE, false).expect("understood");
+        assert_eq!(daemons.round(), Some(2));
+        daemons.begin(3);
+        assert_eq!(daemons.round(), Some(3));
+    }
+}

@@ -1,0 +1,208 @@
+//! How a board is, by what its daemon publishes of it beside events: for those who look at boards.
+
+use anyhow::Result;
+use serde::Deserialize;
+use shakmaty::Board;
+
+use crate::output::mqtt::payload::ClockPicture;
+use crate::output::sight::{Levers, Sight};
+use crate::tracker::Seen;
+
+/// What was heard of a board last.
+#[derive(Debug, Default)]
+pub(super) struct Picture {
+    /// `None`: nothing that says what the board is.
+    state: Option<State>,
+    /// It is not to be seen any more, until it is there again.
+    forgotten: bool,
+    /// What the sensors show; `None`: nobody has said so.
+    placement: Option<Board>,
+    /// What the game expects.
+    expected: Option<Board>,
+    clock: ClockPicture,
+}
+
+/// What matters here of `boards/BOARD/state`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(super) struct State {
+    /// The host of the daemon.
+    pub(super) daemon: String,
+    connected: bool,
+    port: Option<String>,
+    serial: Option<String>,
+    battery: Option<u8>,
+    /// Daemons of older versions do not say it.
+    table: Option<u32>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Placement {
+    placement: String,
+    game_placement: Option<String>,
+}
+
+impl Picture {
+    /// Takes in what was published on the board's topic of that name. Returns whether it says something of how the board is.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read.
+    pub(super) fn hear(&mut self, topic: &str, payload: &[u8]) -> Result<bool> {
+        match (topic, payload) {
+            ("state", []) => self.forgotten = true,
+            // What is taken off the broker otherwise is taken off with the state.
+            (_, []) => return Ok(false),
+            ("state", payload) => {
+                self.state = Some(serde_json::from_slice(payload)?);
+                self.forgotten = false;
+            }
+            ("placement", payload) => {
+                let read: Placement = serde_json::from_slice(payload)?;
+                let expected = read.game_placement.as_deref();
+                self.placement = Some(Board::from_ascii_board_fen(read.placement.as_bytes())?);
+                self.expected = expected
+                    .map(|fen| Board::from_ascii_board_fen(fen.as_bytes()))
+                    .transpose()?;
+            }
+            ("clock", payload) => self.clock = serde_json::from_slice(payload)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// What the board is; `None`: nobody has said so.
+    pub(super) fn state(&self) -> Option<&State> {
+        self.state.as_ref()
+    }
+
+    /// What is seen of the board by that name; `None`: nothing yet. Where its daemon is not there, nobody knows how it is.
+    pub(super) fn sight(&self, name: String, daemon_is_there: bool) -> Option<Sight> {
+        let state = self.state.as_ref()?;
+        let connected = state.connected && daemon_is_there;
+        Some(Sight {
+            name,
+            serial: state.serial.clone(),
+            port: state.port.clone().unwrap_or_default(),
+            table: state.table,
+            connected,
+            away: (!daemon_is_there).then(|| state.daemon.clone()),
+            forgotten: self.forgotten,
+            battery: state.battery,
+            placement: self.placement.clone().unwrap_or_else(Board::empty),
+            expected: self.expected.clone(),
+            clock: if connected {
+                self.clock
+            } else {
+                ClockPicture::default()
+            },
+            // That is for those who stand beside the board, and have its daemon's desk.
+            levers: Levers::default(),
+            seen: Seen::default(),
+        })
+    }
+}
+
+impl State {
+    /// The board's serial number.
+    pub(super) fn serial(&self) -> Option<String> {
+        self.serial.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STATE: &[u8] =
+        br#"{"board":"board-1","stream":"live","daemon":"pi","connected":true,"since":null,"reason":null,
+        "port":"/dev/ttyACM0","serial":"0000000042","version":"1.8","orientation":"normal","battery":80,
+        "clock":{"present":true,"battery_low":false},"table":51}"#;
+    const PLACEMENT: &[u8] =
+        br#"{"placement":"8/8/8/8/8/8/8/K6k","game_placement":"8/8/8/8/8/8/K7/7k","differs":["a1","a2"],
+        "as_of":"2026-11-21T14:00:22.544000Z"}"#;
+    const CLOCK: &[u8] =
+        br#"{"white_ms":7189000,"black_ms":7192000,"running":"white","as_of":"2026-11-21T14:00:22.544000Z"}"#;
+
+    fn heard() -> Picture {
+        let mut picture = Picture::default();
+        for (topic, payload) in [("placement", PLACEMENT), ("state", STATE), ("clock", CLOCK)] {
+            assert!(picture.hear(topic, payload).expect("understood"), "{topic}");
+        }
+        picture
+    }
+
+    #[test]
+    fn a_board_is_seen_as_its_daemon_tells_of_it() {
+        let sight = heard().sight("north/board-1".to_owned(), true).expect("a sight");
+        assert_eq!((&*sight.name, sight.table), ("north/board-1", Some(51)));
+        assert_eq!(
+            (sight.connected, sight.away, sight.battery),
+            (true, None, Some(80))
+        );
+        assert_eq!(sight.placement.to_string(), "8/8/8/8/8/8/8/K6k");
+        assert_eq!(
+            sight.expected.map(|board| board.to_string()).as_deref(),
+            Some("8/8/8/8/8/8/K7/7k")
+        );
+        assert_eq!(sight.clock.white_ms, Some(7_189_000));
+        assert_eq!(sight.port, "/dev/ttyACM0");
+    }
+
+    #[test]
+    fn nobody_knows_a_board_whose_daemon_is_not_there() {
+        let sight = heard().sight("b".to_owned(), false).expect("a sight");
+        assert!(!sight.connected && !sight.forgotten);
+        assert_eq!(sight.away.as_deref(), Some("pi"));
+        assert_eq!(sight.clock, ClockPicture::default());
+        assert_eq!(
+            sight.placement.to_string(),
+            "8/8/8/8/8/8/8/K6k",
+            "that is what stood there"
+        );
+        assert_eq!(
+            Picture::default().sight("b".to_owned(), true),
+            None,
+            "nothing was said of it"
+        );
+    }
+
+    #[test]
+    fn a_board_is_forgotten_until_it_is_there_again() {
+        let mut picture = heard();
+        // As it is taken off the broker.
+        for topic in ["state", "placement", "clock", "game"] {
+            picture.hear(topic, b"").expect("understood");
+        }
+        let is_there = |picture: &Picture| {
+            let sight = picture.sight("b".to_owned(), true).expect("a sight");
+            sight.is_there()
+        };
+        assert!(!is_there(&picture));
+        picture.hear("state", STATE).expect("understood");
+        assert!(is_there(&picture));
+    }
+
+    #[test]
+    fn what_is_not_understood_changes_nothing() {
+        let mut picture = heard();
+        for (topic, payload) in [
+            ("state", &b"{}"[..]),
+            ("placement", b"{\"placement\":\"9/8\"}"),
+            ("clock", b"12:00"),
+        ] {
+            assert!(picture.hear(topic, payload).is_err(), "{topic}");
+        }
+        assert!(!picture.hear("pgn", b"1. e4").expect("of no use here"));
+        let [now, before] = [picture, heard()].map(|picture| picture.sight("b".to_owned(), true));
+        assert_eq!(now, before);
+        let mut picture = heard();
+        picture
+            .hear(
+                "clock",
+                b"{\"white_ms\":null,\"black_ms\":null,\"running\":null,\"as_of\":null}",
+            )
+            .expect("a clock that is gone");
+        let sight = picture.sight("b".to_owned(), true).expect("a sight");
+        assert_eq!(sight.clock, ClockPicture::default());
+    }
+}

@@ -1,0 +1,294 @@
+//! The desk of a hub: the boards of two halls, of which one takes no commands.
+
+use core::time::Duration;
+use std::fmt::Write as _;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::Command;
+
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+use super::{Guest, ILLEGAL, OTHER, Stream, open_illegal_move, sent, user};
+use crate::mosquitto::{Mosquitto, free_port};
+use crate::spectators::Program;
+
+const NORTH: &str = "north/kiebitz/board-1";
+const SOUTH: &str = "south/kiebitz/board-1";
+const ROUND: &str =
+    "round,board,white,black\n3,1,\"Adler, Jonas\",\"Berg, Ines\"\n3,51,\"Clausen, Per\",\"Dorn, Uta\"\n";
+
+/// Two daemons and a hub, in a folder.
+fn configure(folder: &Path, broker: SocketAddr, port: u16) {
+    let at = |name: &str| folder.join(name);
+    let event = format!("[event]\npairings = [{:?}]\n", at("round.csv"));
+    for (hall, table, commands) in [("north", 1, true), ("south", 51, false)] {
+        let link = at(&format!("{hall}/board-1"));
+        let mut config = format!(
+            "[daemon]\nname = {hall:?}\nstate_directory = {:?}\n{event}[mqtt]\nurl = \"mqtt://{broker}\"\n\
+             prefix = \"{hall}/kiebitz\"\nhub = true\ncommands = {commands}\n[ports]\nusb = false\n",
+            at(&format!("state-{hall}")),
+        );
+        let _ = write!(
+            config,
+            "[[port]]\npath = {link:?}\nmode = \"single\"\n[[board]]\nport = {link:?}\nname = \"board-1\"\ntable = {table}\n"
+        );
+        std::fs::write(at(&format!("{hall}.toml")), config).expect("a configuration");
+    }
+    let hub = format!(
+        "[daemon]\nstate_directory = {:?}\n{event}[mqtt]\nurl = \"mqtt://hub@{broker}\"\n\
+         [hub]\nhalls = [\"north/kiebitz\", \"south/kiebitz\"]\n\
+         [desk]\nlisten = \"127.0.0.1:{port}\"\nusers_file = {:?}\n",
+        at("state-hub"),
+        at("users"),
+    );
+    std::fs::write(at("hub.toml"), hub).expect("a configuration");
+    let users = [
+        user("meier", "arbiter", "rook-on-a1"),
+        user("hall", "viewer", "look-at-it"),
+        user("chief", "operator", "operate-it"),
+    ];
+    std::fs::write(at("users"), users.concat()).expect("users");
+    std::fs::write(at("round.csv"), ROUND).expect("pairings");
+    std::fs::write(at("north.pgn"), ILLEGAL).expect("a game");
+    std::fs::write(at("south.pgn"), OTHER).expect("a game");
+}
+
+fn daemon(folder: &Path, hall: &str) -> Program {
+    Program::start(folder, &["run", "--config", &format!("{hall}.toml")])
+}
+
+/// They think fast, and rest for long after the game: the arbiters stand at the board meanwhile.
+fn players(folder: &Path, hall: &str) -> Program {
+    let game = format!("{hall}.pgn");
+    let args = [
+        "emulate", "--boards", "1", "--hands", "blitz", "--pgn", &game, "--speed", "0.5", "--links", hall,
+    ];
+    Program::start(folder, &args)
+}
+
+/// Gives commands, each with an id of its own, until the answer is so.
+async fn commanded_until(
+    what: &str,
+    guest: &Guest,
+    board: &str,
+    wanted: impl Fn(StatusCode, &Value) -> bool,
+) {
+    let mut last = (StatusCode::OK, Value::Null);
+    let waiting = async {
+        for id in 0_u32.. {
+            let note = json!({"id": format!("{what} {id}"), "do": "annotate", "text": "still here"});
+            last = guest.command_to(board, &note).await;
+            if wanted(last.0, &last.1) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    };
+    let waited = tokio::time::timeout(Duration::from_secs(60), waiting).await;
+    assert!(waited.is_ok(), "not in time: {what}: {last:?}");
+}
+
+async fn guest(port: u16, name: &str, password: &str) -> Guest {
+    let mut guest = Guest::new(port);
+    guest.wait().await;
+    assert_eq!(guest.log_in(name, password).await, 200, "{name}");
+    guest
+}
+
+/// What daemons have is not offered.
+async fn what_is_in_the_halls_is_not_here(chief: &Guest) {
+    let session = sent(chief.get("session")).await.text().await.expect("an answer");
+    let session: Value = serde_json::from_str(&session).expect("JSON");
+    assert_eq!(session["hub"], true, "{session}");
+    for path in [
+        "games",
+        "games/1/pgn",
+        "games/1/explain",
+        "pairings",
+        "pairings/r.csv",
+        "status",
+    ] {
+        let response = sent(chief.get(path)).await;
+        assert_eq!(response.status(), StatusCode::NOT_FOUND, "{path}");
+        let text = response.text().await.expect("an answer");
+        assert!(text.contains("at the desk of the hall"), "{path}: {text}");
+    }
+}
+
+/// An illegal move in one hall is decided at the hub. Returns the game that was played there.
+async fn decide(arbiter: &Guest, viewer: &Guest, north: &mut Stream) -> String {
+    north
+        .until("the illegal move", |known| {
+            open_illegal_move(known).is_some_and(|incident| incident["case"] == "illegal_move.completed")
+        })
+        .await;
+    north
+        .until("what stands on the board", |known| {
+            known["connected"] == true && known["placement"] != known["game_placement"]
+        })
+        .await;
+    assert_eq!(
+        (&north.known["stands_at"], &north.known["away"]),
+        (&json!(1), &Value::Null)
+    );
+    assert!(
+        north.known["clock"]["white_ms"].is_u64(),
+        "{:?}",
+        north.known["clock"]
+    );
+    let incident = open_illegal_move(&north.known).expect("it is open")["incident"].clone();
+    let decided = json!({"id": "1", "do": "close_incident", "incident": incident,
+        "decision": "two minutes for Black", "counts": true});
+    assert_eq!(viewer.command_to(NORTH, &decided).await.0, 403);
+    let answer = arbiter.command_to(NORTH, &decided).await;
+    assert_eq!(
+        (answer.0.as_u16(), &answer.1["ok"]),
+        (200, &json!(true)),
+        "{}",
+        answer.1
+    );
+    assert_eq!(
+        arbiter.command_to(NORTH, &decided).await,
+        answer,
+        "it is carried out once"
+    );
+    north
+        .until("the decision", |known| open_illegal_move(known).is_none())
+        .await;
+    let game = north.known["game"]["game"].as_str().expect("an id").to_owned();
+    let note = json!({"id": "2", "do": "annotate", "text": "seen from the hub", "game": game});
+    let answer = arbiter.command_to(NORTH, &note).await;
+    assert_eq!(
+        (answer.0.as_u16(), &answer.1["ok"]),
+        (200, &json!(true)),
+        "{}",
+        answer.1
+    );
+    let unknown = arbiter.command_to("east/kiebitz/board-1", &note).await;
+    assert_eq!(
+        (unknown.0.as_u16(), &unknown.1["ok"]),
+        (200, &json!(false)),
+        "{}",
+        unknown.1
+    );
+    game
+}
+
+#[tokio::test]
+async fn a_hub_has_the_desk_of_all_halls() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let (folder, port) = (directory.path(), free_port());
+    let mut broker = Mosquitto::start().await;
+    configure(folder, broker.address(), port);
+    let (north_daemon, south_daemon) = (daemon(folder, "north"), daemon(folder, "south"));
+    let hub = Program::start(folder, &["hub", "--config", "hub.toml"]);
+    let arbiter = guest(port, "meier", "rook-on-a1").await;
+    let viewer = guest(port, "hall", "look-at-it").await;
+    let chief = guest(port, "chief", "operate-it").await;
+    what_is_in_the_halls_is_not_here(&chief).await;
+    let of_halls = ["north", "south"].map(|hall| players(folder, hall));
+    let mut north = Stream::of(&arbiter, NORTH).await;
+    let mut south = Stream::of(&arbiter, SOUTH).await;
+    let game = decide(&arbiter, &viewer, &mut north).await;
+    south
+        .until("the other hall", |known| {
+            known.get("connected") == Some(&json!(true))
+                && known["stands_at"] == 51
+                && known["placement"].is_string()
+        })
+        .await;
+
+    let names = json!({"id": "3", "do": "set_players", "white": "A", "black": "B"});
+    let (status, silent) = arbiter.command_to(SOUTH, &names).await;
+    assert_eq!(
+        (status.as_u16(), &silent["why"]),
+        (504, &json!("silent")),
+        "{silent}"
+    );
+    let why = silent["error"].as_str().expect("a text");
+    assert!(
+        why.contains("south did not answer") && why.contains("commands = true"),
+        "{why}"
+    );
+    assert!(why.contains("south/kiebitz/boards/board-1/command/hub"), "{why}");
+
+    let begin = json!({"id": "4", "do": "start_round", "round": 3});
+    assert_eq!(
+        arbiter.command_to(NORTH, &begin).await.0,
+        403,
+        "that is for operators"
+    );
+    let begun = chief.command_to(NORTH, &begin).await;
+    assert_eq!(
+        (begun.0.as_u16(), &begun.1["ok"]),
+        (200, &json!(true)),
+        "{}",
+        begun.1
+    );
+    north
+        .until("the round", |known| known["pairings"]["round"] == 3)
+        .await;
+
+    // SIGKILL: the broker says that it is gone.
+    drop(north_daemon);
+    north
+        .until("the board is gone", |known| {
+            known["connected"] == false && known["away"] == "north"
+        })
+        .await;
+    let (status, away) = arbiter.command_to(NORTH, &names).await;
+    assert_eq!(
+        (status.as_u16(), &away["why"], &away["daemon"]),
+        (504, &json!("away"), &json!("north"))
+    );
+    let north_daemon = daemon(folder, "north");
+    north
+        .until("the board is there again", |known| {
+            known["connected"] == true && known["away"].is_null()
+        })
+        .await;
+    commanded_until("taken again", &arbiter, NORTH, |status, answer| {
+        status == 200 && answer["ok"] == true
+    })
+    .await;
+    broker.kill();
+    commanded_until("without a broker", &arbiter, NORTH, |status, answer| {
+        status == 504 && answer["why"] == "no_broker"
+    })
+    .await;
+    north
+        .until("nobody knows how the board is", |known| {
+            known["connected"] == false
+        })
+        .await;
+    drop(of_halls);
+    for program in [hub, north_daemon, south_daemon] {
+        program.stop();
+    }
+    let taken = taken(folder, &game);
+    assert!(
+        taken.iter().any(|line| line.contains("\"by\":\"meier (hub)\"")),
+        "{taken:?}"
+    );
+    let decided = taken.iter().filter(|line| line.contains("close_incident"));
+    assert_eq!(decided.count(), 1, "{taken:?}");
+    assert!(
+        taken.iter().any(|line| line.contains("seen from the hub")),
+        "{taken:?}"
+    );
+}
+
+/// The commands in the journal of the hall, which knows the game by its own name.
+fn taken(folder: &Path, game: &str) -> Vec<String> {
+    let own = game.strip_prefix(&format!("{NORTH}: ")).expect("the hub's name");
+    let exported = Command::new(env!("CARGO_BIN_EXE_kiebitz"))
+        .args(["export", "--config", "north.toml"])
+        .current_dir(folder)
+        .output()
+        .expect("kiebitz runs");
+    let exported = String::from_utf8(exported.stdout).expect("UTF-8");
+    assert!(exported.contains(own), "{own}");
+    let taken = exported.lines().filter(|line| line.contains("command.taken"));
+    taken.map(str::to_owned).collect()
+}
