@@ -2,15 +2,17 @@
 
 use core::time::Duration;
 use std::fmt::Write as _;
+use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 use super::{Guest, ILLEGAL, OTHER, Stream, open_illegal_move, sent, user};
 use crate::mosquitto::{Mosquitto, free_port};
+use crate::npm::scripts;
 use crate::spectators::Program;
 
 const NORTH: &str = "north/kiebitz/board-1";
@@ -60,9 +62,13 @@ fn daemon(folder: &Path, hall: &str) -> Program {
 
 /// They think fast, and rest for long after the game: the arbiters stand at the board meanwhile.
 fn players(folder: &Path, hall: &str) -> Program {
+    players_at(folder, hall, "0.5")
+}
+
+fn players_at(folder: &Path, hall: &str, speed: &str) -> Program {
     let game = format!("{hall}.pgn");
     let args = [
-        "emulate", "--boards", "1", "--hands", "blitz", "--pgn", &game, "--speed", "0.5", "--links", hall,
+        "emulate", "--boards", "1", "--hands", "blitz", "--pgn", &game, "--speed", speed, "--links", hall,
     ];
     Program::start(folder, &args)
 }
@@ -291,4 +297,39 @@ fn taken(folder: &Path, game: &str) -> Vec<String> {
     assert!(exported.contains(own), "{own}");
     let taken = exported.lines().filter(|line| line.contains("command.taken"));
     taken.map(str::to_owned).collect()
+}
+
+/// The same in a browser: what a hub does not have is not offered, and a hall that goes is one line.
+#[tokio::test]
+async fn an_operator_sees_all_halls_in_a_browser() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let (folder, port) = (directory.path(), free_port());
+    let broker = Mosquitto::start().await;
+    configure(folder, broker.address(), port);
+    // They are still thinking when all else is over.
+    std::fs::write(folder.join("north.pgn"), OTHER).expect("a game");
+    let mut north_daemon = Some(daemon(folder, "north"));
+    let south_daemon = daemon(folder, "south");
+    let hub = Program::start(folder, &["hub", "--config", "hub.toml"]);
+    let of_halls = ["north", "south"].map(|hall| players_at(folder, hall, "0.2"));
+    let mut script = Command::new("node")
+        .args(["hub.mjs", &format!("http://127.0.0.1:{port}/")])
+        .args(["chief", "operate-it"])
+        .arg(folder.join("profile"))
+        .current_dir(scripts())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("node: install it, or let tests/run do so");
+    for said in BufReader::new(script.stdout.take().expect("a pipe")).lines() {
+        assert_eq!(said.expect("text"), "kill");
+        drop(north_daemon.take().expect("one kill"));
+    }
+    let worked = script.wait().expect("it ends");
+    let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
+    assert!(worked.success(), "what the script says is above\n{log}");
+    drop(of_halls);
+    for program in [hub, south_daemon] {
+        program.stop();
+    }
 }

@@ -116,8 +116,8 @@ export class Alarms {
     const grave = lines.filter(({ severity }) => severity !== "hint");
     const fresh = grave.filter(({ key }) => !this.raised.has(key));
     const now = new Set(grave.map(({ key }) => key));
-    // An incident's number comes once; a board may go more than once.
-    for (const key of this.raised) if (/ board_disconnected /.test(key) && !now.has(key)) this.raised.delete(key);
+    // An incident's number comes once; a board or a hall may go more than once.
+    for (const key of this.raised) if (/ (board_disconnected|hall_away) /.test(key) && !now.has(key)) this.raised.delete(key);
     if (!fresh.length) return;
     for (const { key } of fresh) this.raised.add(key);
     keep(RAISED, [...this.raised].slice(-KEPT));

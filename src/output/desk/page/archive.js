@@ -23,9 +23,10 @@ export function place() {
 }
 
 export class Archive {
-  /** `say` is read aloud; `left` is called when the session is over. */
-  constructor(say, left) {
+  /** `say` is read aloud; `left` is called when the session is over. `isHere`: there are past games to be looked at. */
+  constructor(say, left, isHere) {
     this.left = left;
+    this.isHere = isHere;
     /** All boards, as the desk knows them. */
     this.boards = new Map();
     const look = (address, asked) => this.look(address, asked);
@@ -57,7 +58,7 @@ export class Archive {
 
   /** Shows what the address names. Returns whether that is something of past games. */
   go() {
-    const named = place();
+    const named = this.isHere ? place() : null;
     const before = this.isOn ? this.review.id : undefined;
     this.isOn = named !== null;
     this.element.hidden = !this.isOn;

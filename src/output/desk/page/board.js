@@ -24,6 +24,7 @@ export class Board {
     Object.assign(this, { session, source, back });
     this.desk = {
       picture: null,
+      isHub: session.hub === true,
       may: (command) => may(session, command),
       say: announce,
       view: (mode) => this.view(mode),
@@ -100,7 +101,7 @@ export class Board {
   update(picture) {
     this.desk.picture = picture;
     const { game } = picture;
-    const title = picture.table ? `${place(picture)} · ${picture.board}` : picture.board;
+    const title = picture.table && !picture.isShared ? `${place(picture)} · ${picture.board}` : place(picture);
     say(this.title, title);
     say(this.names, names(game));
     const wrong = health(picture);

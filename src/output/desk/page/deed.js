@@ -117,7 +117,8 @@ export class Deed {
 }
 
 /** An answer in words. */
-export function told({ ok, note, error }) {
+export function told({ ok, note, error, why, daemon }) {
+  if (!ok && ["silent", "away", "no_broker"].includes(why)) return fill(words.deeds[why], { daemon });
   if (!ok) return fill(words.deeds.failed, { error: error ?? "" });
   return note ? fill(words.deeds.doneNote, { note }) : words.deeds.done;
 }

@@ -22,6 +22,7 @@ export const SETUP = {
     sameTable: "At table {table} there are several boards: {boards}. The one that was put there last gets its pairing.",
     noBoard: "Paired, but without a board: {tables}. Put a board at each of these tables.",
     noPairings: "There are no pairings yet. Without them the games have no names.",
+    noPairingsHub: "The hub has no pairings: name the file in its settings, under [event].",
     unread: "The pairings cannot be read: {error}",
     findings: "In the pairing files there is something to look at: {n}.",
     untested: "Not every square was seen to work: {boards}.",
@@ -107,6 +108,7 @@ export const SETUP = {
     ask: "Begin round {round} now? Late players are counted from now on.",
     open: "Steps that are not in order: {n}.",
     begun: "Round {round} has begun. Boards: {n}.",
+    hubHow: "The round begins in all halls. Each hall has the pairings from its own file.",
     other: "Round {round} was begun, but the boards have not got its pairings.",
   },
 };

@@ -266,7 +266,7 @@ function seating(desk) {
   const start = new Deed(desk, {
     label: words.deeds.roundGo,
     command: () => ({ do: "start_round", ...(number() ? { round: number() } : {}) }),
-    ask: () => (number() ? fill(words.deeds.roundAllAsk, { round: number() }) : words.deeds.roundAsk),
+    ask: () => (number() ? fill(desk.isHub ? words.deeds.roundHallAsk : words.deeds.roundAllAsk, { round: number() }) : words.deeds.roundAsk),
   });
   const forget = new Deed(desk, { label: words.deeds.forget, ask: () => words.deeds.forgetAsk, command: () => ({ do: "forget" }) });
   const who = make("div", "pair", {}, field(words.white, white), field(words.black, black));

@@ -22,6 +22,7 @@ export const SETUP = {
     sameTable: "An Tisch {table} stehen mehrere Bretter: {boards}. Die Paarung bekommt das, das zuletzt dorthin gestellt wurde.",
     noBoard: "Ausgelost, aber ohne Brett: {tables}. Bitte an jeden dieser Tische ein Brett stellen.",
     noPairings: "Es gibt noch keine Paarungen. Ohne sie haben die Partien keine Namen.",
+    noPairingsHub: "Der Hub hat keine Paarungen: die Datei in seinen Einstellungen unter [event] angeben.",
     unread: "Die Paarungen lassen sich nicht lesen: {error}",
     findings: "In den Paarungsdateien ist etwas anzusehen: {n}.",
     untested: "Noch nicht jedes Feld hat sich gemeldet: {boards}.",
@@ -107,6 +108,7 @@ export const SETUP = {
     ask: "Runde {round} jetzt beginnen? Ab jetzt zählt, wer zu spät kommt.",
     open: "Schritte, die nicht in Ordnung sind: {n}.",
     begun: "Runde {round} hat begonnen. Bretter: {n}.",
+    hubHow: "Die Runde beginnt in allen Sälen. Die Paarungen hat jeder Saal aus seiner eigenen Datei.",
     other: "Runde {round} wurde begonnen, aber die Bretter haben ihre Paarungen nicht bekommen.",
   },
 };

@@ -69,8 +69,8 @@ export class Memory {
 }
 
 function line(picture, of) {
-  const { board, table } = picture;
-  return { board, table, incident: null, color: null, ...of };
+  const { board, table, isShared } = picture;
+  return { board, table, isShared, incident: null, color: null, ...of };
 }
 
 function ofBoard(picture, memory, now) {
@@ -96,7 +96,7 @@ function ofBoard(picture, memory, now) {
     found.push(line(picture, { key, kind, severity, since, text, mayCheck: severity === "hint" }));
   };
   if (!game) return found;
-  const isGone = !picture.connected && isPlaying(picture);
+  const isGone = !picture.connected && !picture.away && isPlaying(picture);
   if (isGone && !incidents.some(({ kind }) => kind === "board_disconnected")) {
     derived("board_disconnected", "advice", game.game, words.lines.gone);
   }
@@ -121,8 +121,23 @@ function ofBoard(picture, memory, now) {
   return found;
 }
 
+/** Where the computer of a hall is away while games are on, one line says so for all its boards. */
+function ofHalls(pictures) {
+  const halls = new Map();
+  for (const picture of pictures) {
+    if (!picture.away || !isPlaying(picture)) continue;
+    halls.set(picture.away, [...(halls.get(picture.away) ?? []), picture]);
+  }
+  return [...halls].map(([hall, boards]) => {
+    const since = Math.min(...boards.map(({ awaySince }) => awaySince));
+    const text = fill(words.lines.away, { n: boards.length });
+    return line(boards[0], { key: `${hall} hall_away `, hall, kind: "hall_away", severity: "advice", since, text });
+  });
+}
+
 /** All lines in their order. */
 export function lines(boards, memory, now) {
-  const all = [...boards].flatMap((picture) => ofBoard(picture, memory, now));
+  const pictures = [...boards];
+  const all = [...pictures.flatMap((picture) => ofBoard(picture, memory, now)), ...ofHalls(pictures)];
   return all.sort((one, other) => RANK[one.severity] - RANK[other.severity] || one.since - other.since);
 }

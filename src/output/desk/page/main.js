@@ -51,11 +51,13 @@ class Desk {
         this.list.title.focus();
       },
     });
-    this.room = new Room();
-    this.archive = new Archive((text) => say(said, text), () => leave(words.login.over));
+    // A hub has the boards of all halls, and nothing of what was before.
+    const isHub = session.hub === true;
+    this.room = new Room(isHub ? words.halls : words.room);
+    this.archive = new Archive((text) => say(said, text), () => leave(words.login.over), !isHub);
     this.board = new Board(session, this.source, { say: (text) => say(said, text), back: () => (location.hash = "#/") });
     // Only who may do all of it sees it.
-    this.setup = may(session, "start_round") ? new Setup(this.source, (text) => say(said, text)) : null;
+    this.setup = may(session, "start_round") ? new Setup(this.source, (text) => say(said, text), isHub) : null;
     this.toSetup = make("a", "to-setup", { href: "#/setup" }, words.setup.title);
     this.alarms = new Alarms(alarm, (line) => (location.hash = address(line.board, line.incident)));
     this.opened = null;
@@ -66,6 +68,9 @@ class Desk {
     // Where a board takes all the room, this says what else there is.
     this.others = make("a", "others-to-do", { href: "#/" });
     this.past = make("a", "to-past");
+    this.elsewhere = make("p", "quiet", {}, words.hub);
+    this.past.hidden = isHub;
+    this.elsewhere.hidden = !isHub;
     this.element = make("div", "desk");
   }
 
@@ -82,7 +87,7 @@ class Desk {
     head.replaceChildren(make("div", "", {}, make("h1", "", {}, words.title), about), this.others, tools);
     this.element.append(this.list.element, make("div", "side-of", {}, this.lost, this.board.element, this.room.element));
     const parts = [this.element, this.archive.element, ...(this.setup ? [this.setup.element] : [])];
-    main.replaceChildren(this.waiting, ...parts, this.keys, this.alarms.dialog);
+    main.replaceChildren(this.waiting, ...parts, this.elsewhere, this.keys, this.alarms.dialog);
     this.element.hidden = true;
     this.look();
     this.source.troubled = () => this.drawState();

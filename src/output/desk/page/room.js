@@ -16,7 +16,7 @@ export function health(picture) {
   const wrong = [];
   const { battery, incidents, connected } = picture;
   const open = incidents.filter(({ severity }) => severity === "violation" || severity === "advice").length;
-  if (!connected) wrong.push(["bad", words.health.gone]);
+  if (!connected) wrong.push(["bad", picture.away ? words.health.away : words.health.gone]);
   if (open) wrong.push(["bad", fill(words.health.open, { n: open })]);
   if (doubtful(picture).length) wrong.push(["doubt", words.health.doubtful]);
   if (connected && isPlaying(picture) && !hasClock(picture)) wrong.push(["warn", words.health.noClock]);
@@ -67,12 +67,14 @@ class Table {
   /** Touches only what has changed. Before its first game a board shows who is `paired` at its table. */
   update(picture, chosen, paired = null) {
     Object.assign(this, { picture, chosen, paired, late: lasts(picture) });
-    const { game, table, board } = picture;
+    const { game, table, board, isShared } = picture;
     const players = game ? game.players : paired;
     mark(this.link, "href", address(board));
     mark(this.link, "aria-current", chosen ? "true" : null);
-    say(this.place, table ? String(table) : board);
-    this.place.classList.toggle("long", !table);
+    const isNumbered = table && !isShared;
+    // Of boards that share a number, the hall's name tells which is which.
+    say(this.place, isNumbered ? String(table) : isShared ? `${table} ${board.split("/")[0]}` : board);
+    this.place.classList.toggle("long", !isNumbered);
     for (const side of SIDES) say(this.names[side], players?.[side] ?? words.nobody);
     say(this.last, state(picture));
     const wrong = health(picture);
@@ -113,11 +115,11 @@ export function order(one, other) {
 }
 
 export class Room {
-  constructor() {
+  constructor(title = words.room) {
     this.tables = new Map();
     /** Who is paired, by table. */
     this.paired = new Map();
-    this.title = make("h2", "", { id: "room" }, words.room);
+    this.title = make("h2", "", { id: "room" }, title);
     this.list = make("ul", "tables", { "aria-labelledby": "room" });
     this.element = make("section", "room", { "aria-labelledby": "room" }, this.title, this.list);
   }

@@ -44,14 +44,15 @@ class Step {
 }
 
 export class Setup {
-  /** `announce` is read aloud. */
-  constructor(source, announce) {
+  /** `announce` is read aloud. `isHub`: what there is to do beside boards and clocks is done in the halls. */
+  constructor(source, announce, isHub) {
     this.source = source;
+    this.isHub = isHub;
     this.status = null;
     this.found = [];
     this.tests = new Tests();
     const { setup } = words;
-    this.boards = boardRows(source, announce);
+    this.boards = boardRows(source, announce, isHub);
     this.files = new Files({ say: announce, changed: () => this.draw() });
     this.squares = new Squares(this.tests);
     this.squares.changed = () => this.draw();
@@ -59,15 +60,17 @@ export class Setup {
     this.outputs = new Outputs(announce);
     const aboutOutputs = make("p", "quiet", {}, setup.outputs.how);
     this.go = this.going(announce);
-    const inside = {
-      boards: [make("p", "quiet", {}, setup.boards.how), this.boards.element],
+    const boards = [make("p", "quiet", {}, setup.boards.how), this.boards.element];
+    const ofHub = { boards, go: [make("p", "quiet", {}, setup.go.hubHow), this.go.element] };
+    const ofHall = {
+      boards,
       pairings: [this.files.element],
       squares: [this.squares.element],
       clocks: [make("p", "quiet", {}, setup.clocks.how), this.clocks.element],
       outputs: [aboutOutputs, this.outputs.element],
       go: [this.go.element],
     };
-    this.steps = Object.entries(inside).map(([name, parts], at) => new Step(name, at + 1, parts));
+    this.steps = Object.entries(isHub ? ofHub : ofHall).map(([name, parts], at) => new Step(name, at + 1, parts));
     // What is not in order is said in words there.
     this.steps.at(-1).state.hidden = true;
     this.title = make("h2", "", { tabindex: "-1" }, setup.title);
@@ -134,9 +137,11 @@ export class Setup {
     this.element.hidden = !isShown;
     clearInterval(this.timer);
     if (!isShown) return;
-    this.files.load();
-    this.outputs.load().then(() => this.askOutputs());
-    this.timer = setInterval(() => this.askOutputs(), ASKED);
+    if (!this.isHub) {
+      this.files.load();
+      this.outputs.load().then(() => this.askOutputs());
+      this.timer = setInterval(() => this.askOutputs(), ASKED);
+    }
     this.draw();
   }
 
@@ -175,24 +180,29 @@ export class Setup {
     const boards = [...this.source.boards.values()].sort(order);
     const { pairings } = this.source;
     this.boards.update(boards);
+    if (this.isHub) this.found = [[...ofBoards(boards, pairings), ...(pairings.rounds.length ? [] : [words.setup.wrong.noPairingsHub])]];
+    else this.found = this.findings(boards, pairings);
+    this.found.forEach((found, at) => this.steps[at].update(found));
+    this.drawGo(boards, pairings);
+  }
+
+  /** Shows what only a hall has, and returns what is not in order there, step by step. */
+  findings(boards, pairings) {
     this.clocks.update(boards);
     this.squares.update(boards);
     this.files.update(boards, pairings);
-    this.found = [
+    return [
       ofBoards(boards, pairings),
       ofPairings(pairings, this.files.known),
       boards.length ? ofSquares(boards, this.tests) : null,
       boards.length ? ofClocks(boards) : null,
       this.status && ofOutputs(this.status),
     ];
-    this.found.forEach((found, at) => this.steps[at].update(found));
-    this.drawGo(boards, pairings);
   }
 
   drawGo(boards, pairings) {
     const { go, steps } = words.setup;
-    const names = Object.keys(steps);
-    const open = this.found.flatMap((found, at) => (found === null || found.length ? [steps[names[at]]] : []));
+    const open = this.found.flatMap((found, at) => (found === null || found.length ? [steps[this.steps[at].name]] : []));
     const isReady = waiting(boards, pairings).length;
     const text = open.length ? fill(go.notYet, { steps: open.join(", ") }) : go.ready;
     say(this.summary, `${text} ${fill(go.waiting, { n: isReady, tables: pairings.tables.length })}`);

@@ -16,6 +16,7 @@ function read(news, known = {}) {
   const picture = { ...known, ...news };
   const differed = known.differs?.length ? known.differsSince : Date.now();
   picture.differsSince = picture.differs.length ? differed : null;
+  picture.awaySince = picture.away ? known.awaySince ?? Date.now() : null;
   return picture;
 }
 
@@ -104,14 +105,16 @@ export class Source {
       });
     hear("all", ({ boards }) => {
       this.boards = new Map(boards.map((picture) => [picture.board, read(picture)]));
+      this.compare();
       this.isReady = true;
       this.shown(null);
     });
     hear("board", ({ emptied = [], filled = [], ...picture }) => {
-      const isNew = !this.boards.has(picture.board);
+      const hasMoved = !this.boards.has(picture.board) || "table" in picture;
       this.boards.set(picture.board, read(picture, this.boards.get(picture.board)));
+      if (hasMoved) this.compare();
       if (emptied.length || filled.length) this.touched?.(picture.board, emptied, filled);
-      this.shown(isNew ? null : picture.board);
+      this.shown(hasMoved ? null : picture.board);
     });
     hear("pairings", (pairings) => {
       this.pairings = pairings;
@@ -119,6 +122,7 @@ export class Source {
     });
     hear("gone", ({ board }) => {
       this.boards.delete(board);
+      this.compare();
       this.shown(null);
     });
     hear("here", () => {});
@@ -127,6 +131,13 @@ export class Source {
       this.fail();
       if (stream.readyState === EventSource.CLOSED) this.refused();
     };
+  }
+
+  /** Notes which boards share the number of their table, as those of two halls may. */
+  compare() {
+    const counts = new Map();
+    for (const { table } of this.boards.values()) counts.set(table, (counts.get(table) ?? 0) + 1);
+    for (const picture of this.boards.values()) picture.isShared = picture.table !== null && counts.get(picture.table) > 1;
   }
 
   /** The stream was refused: the session may be over, or the server busy. */
@@ -146,14 +157,18 @@ export class Source {
     const id = crypto.randomUUID?.() ?? [...crypto.getRandomValues(new Uint32Array(4))].map((one) => one.toString(16)).join("-");
     const body = JSON.stringify({ board, command: { id, ...command } });
     const headers = { ...HEADERS, "Content-Type": "application/json" };
+    let hasWaited = false;
     for (const pause of [...AGAIN, null]) {
       try {
         const answer = await ask("/command", { method: "POST", headers, body });
         if (answer.status === 401) this.left();
+        const told = await answer.json().catch(() => ({}));
+        // A hub has waited itself; what never came there is sent once more.
+        const isOver = told.why && (told.why !== "silent" || hasWaited);
+        hasWaited = true;
         // A server that is being started again has not taken it; the same id does nothing twice.
-        if (answer.status < 500 || pause === null) {
-          const told = await answer.json().catch(() => ({}));
-          return answer.ok ? told : { ok: false, note: null, error: told.error ?? `${answer.status}` };
+        if (answer.status < 500 || isOver || pause === null) {
+          return answer.ok ? told : { ok: false, note: null, error: told.error ?? `${answer.status}`, why: told.why, daemon: told.daemon };
         }
       } catch {
         if (pause === null) break;

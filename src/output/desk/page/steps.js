@@ -48,17 +48,18 @@ function about(deed, board) {
 }
 
 /** What is known of a board, in words. */
-function facts({ connected, port, serial, battery, lever }) {
+function facts({ connected, port, serial, battery, lever }, isHub) {
   const { boards } = words.setup;
   const parts = [port ? fill(boards.port, { port }) : boards.noPort];
   if (serial) parts.push(fill(boards.serial, { serial }));
   if (battery !== null) parts.push(fill(words.health.battery, { percent: battery }));
-  if (connected) parts.push(lever === null ? boards.noClock : fill(boards.lever, { side: words.deeds[lever] }));
+  // Levers are looked at beside the board.
+  if (connected && !isHub) parts.push(lever === null ? boards.noClock : fill(boards.lever, { side: words.deeds[lever] }));
   return parts.join(" · ");
 }
 
 /** Every board that was found, with its table. */
-export function boardRows(source, announce) {
+export function boardRows(source, announce, isHub) {
   const { boards } = words.setup;
   return new Rows((first) => {
     const desk = deskOf(source, first, announce);
@@ -83,8 +84,8 @@ export function boardRows(source, announce) {
       element,
       update(picture) {
         desk.picture = picture;
-        say(text, facts(picture));
-        const wrong = picture.connected ? [] : [["bad", words.health.gone]];
+        say(text, facts(picture, isHub));
+        const wrong = picture.connected ? [] : [["bad", picture.away ? words.health.away : words.health.gone]];
         if (picture.connected && picture.battery !== null && picture.battery <= LOW_BATTERY) {
           wrong.push(["warn", fill(words.health.battery, { percent: picture.battery })]);
         }

@@ -10,8 +10,10 @@ export { fill, language, move, result };
 
 export const words = language === "de" ? GERMAN : ENGLISH;
 
-/** Where it is: "Table 37", or the board's name. */
+/** Where it is: "Table 37", or the board's name; of a whole hall, the name of its computer. */
 export function place(picture) {
+  if (picture.hall) return picture.hall;
+  if (picture.isShared) return `${words.table} ${picture.table} · ${picture.board}`;
   return picture.table ? `${words.table} ${picture.table}` : picture.board;
 }
 
