@@ -109,13 +109,13 @@ impl FromStr for Share {
 pub enum Hands {
     /// One temperament at every board.
     Of(Temperament),
-    /// Each temperament in turn, from board to board.
+    /// Each temperament but the hurried one in turn, from board to board.
     Mixed,
 }
 
 /// A text that does not name hands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("hands are calm, drawing, blitz, clumsy or mixed")]
+#[error("hands are calm, drawing, blitz, clumsy, hurried or mixed")]
 pub struct NoHands;
 
 impl FromStr for Hands {
@@ -139,7 +139,7 @@ impl Hands {
     fn of(self, board: usize) -> Temperament {
         match self {
             Self::Of(temperament) => temperament,
-            Self::Mixed => Temperament::ALL[board % Temperament::ALL.len()],
+            Self::Mixed => Temperament::UNHURRIED[board % Temperament::UNHURRIED.len()],
         }
     }
 
@@ -149,6 +149,7 @@ impl Hands {
             Temperament::Drawing => "drawing",
             Temperament::Blitz => "blitz",
             Temperament::Clumsy => "clumsy",
+            Temperament::Hurried => "hurried",
         }
     }
 }
@@ -438,7 +439,7 @@ mod tests {
         assert_eq!("mixed".parse(), Ok(Hands::Mixed));
         assert_eq!("wild".parse::<Hands>(), Err(NoHands));
         let players: Vec<Temperament> = (0..5).map(|board| Hands::Mixed.of(board)).collect();
-        assert_eq!(players[..4], Temperament::ALL);
+        assert_eq!(players[..4], Temperament::UNHURRIED);
         assert_eq!(players[4], players[0]);
     }
 }

@@ -282,7 +282,7 @@ fn what_cannot_be_emulated_is_refused() {
         (&["--boards", "0"][..], "0 is not in 1..=256"),
         (
             &["--hands", "wild"],
-            "hands are calm, drawing, blitz, clumsy or mixed",
+            "hands are calm, drawing, blitz, clumsy, hurried or mixed",
         ),
         (&["--fault", "explode 1"], "\"explode\" is not a fault"),
         (

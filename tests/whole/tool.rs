@@ -106,6 +106,8 @@ enum Hands {
     Blitz,
     /// They adjust, hover, push aside, and forget the clock.
     Clumsy,
+    /// A time scramble.
+    Hurried,
 }
 
 impl From<Hands> for Temperament {
@@ -115,14 +117,15 @@ impl From<Hands> for Temperament {
             Hands::Drawing => Self::Drawing,
             Hands::Blitz => Self::Blitz,
             Hands::Clumsy => Self::Clumsy,
+            Hands::Hurried => Self::Hurried,
         }
     }
 }
 
-/// Those named, or all.
+/// Those named, or all but the hurried.
 fn temperaments(hands: &[Hands]) -> Vec<Temperament> {
     if hands.is_empty() {
-        Temperament::ALL.to_vec()
+        Temperament::UNHURRIED.to_vec()
     } else {
         hands.iter().copied().map(Temperament::from).collect()
     }

@@ -109,6 +109,8 @@ pub struct Hand {
     now: Duration,
     standing: Dump,
     steps: Vec<Step>,
+    /// What is still to be put right: when, and what a field shows then as it should already.
+    untidy: Vec<(Duration, Field)>,
     chance: Chance,
 }
 
@@ -120,6 +122,7 @@ impl Hand {
             now: Duration::ZERO,
             standing,
             steps: Vec::new(),
+            untidy: Vec::new(),
             chance,
         }
     }
@@ -155,9 +158,55 @@ impl Hand {
     /// Does this now. What stands on the board is put there with [`put`](Self::put).
     pub fn act(&mut self, deed: Deed) {
         if let Deed::Stands(field, contents) = deed {
+            // Not with a press: who does not wait for it goes on before.
+            self.tidy(self.now);
             self.standing[field.index()] = contents;
+            // Whoever moves on with it has put it right.
+            self.untidy.retain(|(_, other)| *other != field);
         }
         self.steps.push(Step { at: self.now, deed });
+    }
+
+    /// What stands on a field is shown as something else until somebody puts it right. It may be shown later than what is
+    /// done meanwhile.
+    fn leave_untidy(&mut self, field: Field, shown: Contents, until: Span) {
+        let at = self.now;
+        let contents = self.standing[field.index()];
+        self.act(Deed::Stands(field, shown));
+        self.standing[field.index()] = contents;
+        let later = at + self.chance.time(until);
+        self.untidy.push((later, field));
+    }
+
+    /// Puts right what is to be put right until then.
+    fn tidy(&mut self, until: Duration) {
+        self.untidy.sort_unstable_by_key(|(at, _)| *at);
+        let due = self.untidy.partition_point(|(at, _)| *at <= until);
+        for (at, field) in self.untidy.drain(..due) {
+            let deed = Deed::Stands(field, self.standing[field.index()]);
+            self.steps.push(Step { at, deed });
+        }
+    }
+
+    /// Rests until these fields have been put right and read.
+    fn wait_until_tidy(&mut self, fields: impl Fn(Field) -> bool) {
+        let last = self
+            .untidy
+            .iter()
+            .filter(|(_, field)| fields(*field))
+            .map(|(at, _)| *at)
+            .max();
+        if let Some(last) = last {
+            self.now = self.now.max(last + READ);
+        }
+    }
+
+    /// Puts right all that is still to be put right.
+    pub fn tidy_up(&mut self) {
+        if let Some((last, _)) = self.untidy.iter().max() {
+            self.now = self.now.max(*last);
+        }
+        self.tidy(self.now);
     }
 
     /// Takes what stands there from the board into the hand.
@@ -175,6 +224,7 @@ impl Hand {
     /// Sets up a position: piece by piece in any order, those that stand elsewhere from there, the others from the
     /// box. What is left over goes back into it.
     pub fn set_up(&mut self, position: &Dump) {
+        self.tidy_up();
         let mut missing: Vec<Field> = Field::all()
             .filter(|field| position[field.index()].is_some())
             .filter(|field| position[field.index()] != self.standing[field.index()])
@@ -209,6 +259,8 @@ impl Hand {
     }
 }
 
+/// By then a field that was put right has been read.
+const READ: Duration = Duration::from_millis(260);
 /// From piece to piece when a position is set up.
 const SETTING_UP: Span = ms(120, 300);
 

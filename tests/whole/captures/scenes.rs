@@ -71,6 +71,7 @@ const BRISK: Pace = Pace {
     pause: ms(350, 600),
     press: ms(400, 700),
     reaction: ms(300, 450),
+    tidying: ms(500, 900),
 };
 
 const PLAIN: Manner = Manner {

@@ -118,7 +118,7 @@ impl Dealer {
         let mut chance = Chance::new(chance.bits());
         let settings = SittingSettings {
             setting: Setting::random(&mut chance),
-            temperament: Temperament::ALL[nth % Temperament::ALL.len()],
+            temperament: Temperament::UNHURRIED[nth % Temperament::UNHURRIED.len()],
             thinking: 100 * among(&mut chance, &pace.thinking) as u32,
             seed: chance.bits(),
         };

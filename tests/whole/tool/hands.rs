@@ -20,6 +20,9 @@ pub(super) enum Command {
         /// One, or a range as in 0..1000, its end left out.
         #[arg(long, default_value = "0..1000")]
         seeds: Seeds,
+        /// How many times as fast the hands are.
+        #[arg(long, default_value_t = 1)]
+        times: u32,
     },
     /// What happened around the first ply of a game that comes back wrong.
     Show {
@@ -29,6 +32,12 @@ pub(super) enum Command {
         games: Games,
         #[arg(long)]
         seed: u64,
+        /// How many times as fast the hands are.
+        #[arg(long, default_value_t = 1)]
+        times: u32,
+        /// Where to write the capture of it.
+        #[arg(long)]
+        capture: Option<std::path::PathBuf>,
     },
     /// How long 4,000 field updates take that make no sense.
     Noise,
@@ -37,9 +46,23 @@ pub(super) enum Command {
 impl Command {
     pub(super) fn run(self) -> bool {
         match self {
-            Self::Rates { hands, games, seeds } => return rates(&hands, games, &seeds),
-            Self::Show { hands, games, seed } => {
-                let case = Case::new(seed, hands.into(), games.into());
+            Self::Rates {
+                hands,
+                games,
+                seeds,
+                times,
+            } => return rates(&hands, games, &seeds, times),
+            Self::Show {
+                hands,
+                games,
+                seed,
+                times,
+                capture,
+            } => {
+                let case = Case::hastened(seed, hands.into(), games.into(), times);
+                if let Some(file) = capture {
+                    std::fs::write(file, &case.capture).expect("the capture can be written");
+                }
                 println!("{}", case.failure().unwrap_or_else(|| "comes back".to_owned()));
             }
             Self::Noise => time_of_noise(),
@@ -48,17 +71,17 @@ impl Command {
     }
 }
 
-fn rates(hands: &[Hands], games: Option<Games>, Seeds(seeds): &Seeds) -> bool {
+fn rates(hands: &[Hands], games: Option<Games>, Seeds(seeds): &Seeds, times: u32) -> bool {
     let mut all_come_back = true;
     for temperament in temperaments(hands) {
         for taste in tastes(games) {
             let (mut plies, mut corrected) = (0, 0);
             for seed in seeds.clone().take(CORRECTIONS_OF) {
-                let case = Case::new(seed, temperament, taste);
+                let case = Case::hastened(seed, temperament, taste, times);
                 plies += case.game.moves.len();
                 corrected += verdict::corrections(&verdict::events(&case.capture));
             }
-            let (failing, first) = failing(seeds.clone(), temperament, taste);
+            let (failing, first) = failing(seeds.clone(), temperament, taste, times);
             println!(
                 "== {temperament:?} {taste:?}: {} of {} come back wrong: {failing:?}",
                 failing.len(),

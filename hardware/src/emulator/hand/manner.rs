@@ -17,6 +17,8 @@ pub struct Manner {
     pub promoting: Promoting,
     /// Whether the clock is pressed.
     pub press: Press,
+    /// The piece is set down off the centre of its field, which reads nothing until it is nudged.
+    pub off_centre: bool,
     /// The player first lifts another of their pieces and puts it back on its field.
     pub adjusts: bool,
     /// The opponent does not wait for the press.
@@ -49,6 +51,8 @@ pub enum Taking {
     PushedAside,
     /// Exchanged so quickly that its field is never seen empty.
     InOneGo,
+    /// Laid down on a neighbouring field, and put away later, perhaps after the reply.
+    LaidBeside,
 }
 
 /// When the pawn captured en passant is taken off.
@@ -110,6 +114,8 @@ pub struct Pace {
     pub press: Span,
     /// From a move to the hand of an opponent who does not wait.
     pub reaction: Span,
+    /// Until a piece is nudged that was set down off-centre, or one is put away that was laid beside.
+    pub tidying: Span,
 }
 
 /// Kinds of players.
@@ -123,6 +129,8 @@ pub enum Temperament {
     Blitz,
     /// Adjusts, hovers, pushes aside, forgets the clock.
     Clumsy,
+    /// In a time scramble: sets pieces down off-centre, lays captured ones beside, answers before the press.
+    Hurried,
 }
 
 impl Pace {
@@ -135,6 +143,7 @@ impl Pace {
         pause: ms(250, 900),
         press: ms(300, 1400),
         reaction: ms(280, 700),
+        tidying: ms(500, 2500),
     };
 
     /// Of players without.
@@ -146,6 +155,19 @@ impl Pace {
         pause: ms(60, 300),
         press: ms(130, 450),
         reaction: ms(200, 450),
+        tidying: ms(300, 1500),
+    };
+
+    /// Of players whose flags are about to fall.
+    pub const HURRIED: Self = Self {
+        think: ms(40, 1700),
+        flight: ms(120, 320),
+        step: ms(25, 60),
+        rest: ms(80, 250),
+        pause: ms(50, 200),
+        press: ms(120, 420),
+        reaction: ms(120, 380),
+        tidying: ms(250, 1600),
     };
 }
 
@@ -158,6 +180,7 @@ impl Manner {
         castling: Castling::KingFirst,
         promoting: Promoting::PawnFirst,
         press: Press::Pressed,
+        off_centre: false,
         adjusts: false,
         answered_at_once: false,
         pace: Pace::CALM,
@@ -166,7 +189,16 @@ impl Manner {
 
 impl Temperament {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Calm, Self::Drawing, Self::Blitz, Self::Clumsy];
+    pub const ALL: [Self; 5] = [
+        Self::Calm,
+        Self::Drawing,
+        Self::Blitz,
+        Self::Clumsy,
+        Self::Hurried,
+    ];
+
+    /// Those of games that are not about to be lost on time.
+    pub const UNHURRIED: [Self; 4] = [Self::Calm, Self::Drawing, Self::Blitz, Self::Clumsy];
 
     /// How a player of this temperament makes their next move.
     pub fn manner(self, chance: &mut Chance) -> Manner {
@@ -205,6 +237,21 @@ impl Temperament {
                 press: press(chance, 8),
                 adjusts: chance.percent(20),
                 answered_at_once: chance.percent(20),
+                ..plain
+            },
+            Self::Hurried => Manner {
+                path: chance.pick([Path::Carried, Path::Carried, Path::Carried, Path::Drawn]),
+                taking: chance.pick([
+                    Taking::VictimFirst,
+                    Taking::MoverFirst,
+                    Taking::InOneGo,
+                    Taking::LaidBeside,
+                ]),
+                press: press(chance, 12),
+                off_centre: chance.percent(4),
+                adjusts: chance.percent(2),
+                answered_at_once: chance.percent(45),
+                pace: Pace::HURRIED,
                 ..plain
             },
         }

@@ -138,7 +138,7 @@ impl Hand {
     /// A piece in the hand comes to stand on `to`.
     fn arrive(&mut self, to: Field, piece: Contents, captures: bool, manner: &Manner) {
         if !captures || self.is_empty(to) {
-            return self.put(to, piece);
+            return self.set_down(to, piece, manner);
         }
         match manner.taking {
             Taking::VictimFirst | Taking::MoverFirst => {
@@ -148,12 +148,38 @@ impl Hand {
             }
             Taking::PushedAside => self.push_aside(to, piece, manner),
             Taking::InOneGo => self.put(to, piece),
+            Taking::LaidBeside => self.lay_beside(to, piece, manner),
         }
     }
 
-    fn push_aside(&mut self, to: Field, piece: Contents, manner: &Manner) {
-        let mut free = geometry::around(to);
+    /// A piece is set down, not always where its field reads it.
+    fn set_down(&mut self, to: Field, piece: Contents, manner: &Manner) {
+        if !manner.off_centre {
+            return self.put(to, piece);
+        }
+        self.standing[to.index()] = piece;
+        self.leave_untidy(to, None, manner.pace.tidying);
+    }
+
+    /// The captured piece is laid down on a field beside its own, with the other hand still on the capturing one.
+    fn lay_beside(&mut self, to: Field, piece: Contents, manner: &Manner) {
+        let free = self.free_around(to);
+        let victim = self.lift(to);
+        self.wait(manner.pace.pause);
+        self.put(to, piece);
+        if let Some(beside) = self.chance.pick_from(&free) {
+            self.leave_untidy(beside, victim, manner.pace.tidying);
+        }
+    }
+
+    fn free_around(&self, field: Field) -> Vec<Field> {
+        let mut free = geometry::around(field);
         free.retain(|field| self.is_empty(*field));
+        free
+    }
+
+    fn push_aside(&mut self, to: Field, piece: Contents, manner: &Manner) {
+        let free = self.free_around(to);
         if free.is_empty() {
             return self.put(to, piece);
         }

@@ -87,6 +87,8 @@ impl Opponents {
     /// Makes the next ply in this manner and presses the clock.
     pub fn make(&mut self, ply: &Ply, manner: &Manner) -> Made {
         self.hand.wait(manner.pace.think);
+        self.hand
+            .wait_until_tidy(|field| field == ply.from || Some(field) == ply.captured);
         if manner.adjusts {
             self.adjust(ply, manner);
         }

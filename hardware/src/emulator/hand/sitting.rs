@@ -272,6 +272,7 @@ impl Sitting {
         let rest = self.rest();
         let hand = self.opponents.hand();
         hand.wait(AFTER_LAST_PLY);
+        hand.tidy_up();
         hand.act(Deed::StopClock);
         let over = hand.now();
         hand.wait(AFTER_LAST_PLY);

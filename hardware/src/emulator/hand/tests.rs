@@ -257,6 +257,7 @@ fn every_temperament_brings_the_pieces_where_they_belong() {
                     "{temperament:?} {seed}"
                 );
                 let mut acted_out = placement(before);
+                pair.hand().tidy_up();
                 for step in pair.hand().take_steps() {
                     if let Deed::Stands(field, contents) = step.deed {
                         acted_out[field.index()] = contents;
