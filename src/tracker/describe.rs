@@ -46,7 +46,7 @@ impl Tracker {
                 .playback
                 .filter(|playback| playback.recovered)
                 .map_or_else(|| node.since.min(now), |playback| playback.known_at),
-            inferred: node.inferred || self.recovering(),
+            inferred: node.inferred || node.guessed || self.recovering(),
             any_order: node.any_order,
             clock: self.face_now(),
             evidence: Evidence {

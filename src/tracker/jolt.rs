@@ -4,7 +4,8 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::{Bitboard, Board, Square, attacks};
+use kiebitz_hardware::facts::ONE_SCAN_APART;
+use shakmaty::{Bitboard, Board, Piece, Square, attacks};
 
 use super::Tracker;
 use super::finding::{Finding, Withdrawal};
@@ -55,6 +56,9 @@ impl Tracker {
         let moves = recent.iter().take(played).map(|id| tree.node(*id));
         let of_moves = moves.fold(Bitboard::EMPTY, |all, node| all | squares(node));
         let slid = slides.iter().filter(|slide| !of_moves.contains(slide.to)).count();
+        if played_in_turn(&slides) {
+            return false;
+        }
         let explained = |id: &NodeId| self.sensors.differing(tree.node(*id).state.board()).count() < MIN_SLID;
         if slid < MIN_SLID || path.iter().any(explained) {
             return false;
@@ -123,8 +127,13 @@ impl Tracker {
 }
 
 /// A piece that slid to a square beside its own.
+#[derive(Debug, Clone, Copy)]
 struct Slide {
+    piece: Piece,
+    from: Square,
     to: Square,
+    /// When it had left its square.
+    left: Timestamp,
     /// When it was seen there.
     at: Timestamp,
 }
@@ -142,15 +151,41 @@ fn slides(before: &Board, sensors: &Sensors, since: Timestamp) -> Vec<Slide> {
         if shown.piece_at(square) == Some(piece) {
             continue;
         }
+        // It was captured, and may have been laid down beside its square.
+        if shown.color_at(square) == Some(!piece.color) {
+            continue;
+        }
         let beside = attacks::king_attacks(square) & moved & !taken;
         let arrived = |to: &Square| shown.piece_at(*to) == Some(piece) && before.piece_at(*to) != Some(piece);
         if let Some(to) = beside.into_iter().find(arrived) {
             taken.add(to);
-            let at = sensors.changed_at(to);
-            slides.push(Slide { to, at });
+            let (left, at) = (sensors.changed_at(square), sensors.changed_at(to));
+            slides.push(Slide {
+                piece,
+                from: square,
+                to,
+                left,
+                at,
+            });
         }
     }
+    // King and rook that change places have castled.
+    let changes_places = |slide: &Slide| {
+        slides
+            .iter()
+            .any(|other| (other.from, other.to) == (slide.to, slide.from))
+    };
+    let (_, slides) = slides.iter().copied().partition::<Vec<_>, _>(changes_places);
     slides
+}
+
+/// Whether the players have moved these pieces one after the other, White and Black in turn.
+fn played_in_turn(slides: &[Slide]) -> bool {
+    let mut slides: Vec<&Slide> = slides.iter().collect();
+    slides.sort_by_key(|slide| slide.at);
+    slides
+        .windows(2)
+        .all(|pair| pair[0].piece.color != pair[1].piece.color && pair[0].at <= pair[1].left + ONE_SCAN_APART)
 }
 
 /// Whether a ply was made before any other piece slid.

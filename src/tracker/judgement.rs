@@ -31,6 +31,10 @@ const CONFIRMED_AFTER: Duration = Duration::from_secs(3);
 const MIN_RESTORED: Duration = Duration::from_millis(1500);
 /// How long a reply must have stood that hides the move before it.
 const MIN_HIDDEN: Duration = Duration::from_millis(700);
+/// How long a piece may be missing that was lifted before another one of its player's was moved.
+const MIN_HELD: Duration = Duration::from_millis(2000);
+/// How long a ply is not told because it is not known to which of several squares its piece went.
+const MAX_AMBIGUOUS: Duration = Duration::from_secs(40);
 /// How long a captured piece that was pushed aside may stay on the board.
 const MIN_PUSHED_ASIDE: Duration = Duration::from_millis(1300);
 /// Fewest plies in a row of another reading, shown exactly, that prove a confirmed ply wrong.
@@ -112,7 +116,7 @@ impl Tracker {
                 Ready::Not => {}
             }
         }
-        self.confirm_tip(now, tip) || self.close_old_plies()
+        self.confirm_tip(now, tip) || self.close_old_plies(now)
     }
 
     /// Whether `next`, on the way to the best reading, can be announced.
@@ -134,6 +138,16 @@ impl Tracker {
         };
         if node.inferred {
             return Ready::Now(Grounds::OnlyLine);
+        }
+        if tree.is_ambiguous(next, best) && now < node.lifted_at + MAX_AMBIGUOUS {
+            return Ready::At(node.lifted_at + MAX_AMBIGUOUS);
+        }
+        if node.is_unread() && best == next && self.pressed_since(node.mover(), node.lifted_at).is_none() {
+            let caution = Caution::MayCastle;
+            return wait(caution.rest(), Grounds::Stood(caution.rest(), caution));
+        }
+        if let Some(held) = self.held_since(next, best).filter(|held| now < *held + MIN_HELD) {
+            return Ready::At(held + MIN_HELD);
         }
         if best != next {
             // A piece that is drawn on can look like a reply while it crosses a square. So the reply must stand as well,
@@ -184,6 +198,25 @@ impl Tracker {
         }
         let caution = self.caution(next);
         wait(caution.rest(), Grounds::Stood(caution.rest(), caution))
+    }
+
+    /// When a player lifted a piece that is still missing although they have made a ply since, from `next` on: it may have
+    /// been set down where its square does not read it, and then that was a ply before this one.
+    fn held_since(&self, next: NodeId, best: NodeId) -> Option<Timestamp> {
+        let tree = &self.line.as_ref()?.tree;
+        let last = tree.node(best);
+        let missing = last.differs.without(self.sensors.board().occupied());
+        let plies = tree
+            .path(best)
+            .into_iter()
+            .filter(|id| *id >= next)
+            .map(|id| tree.node(id));
+        let lifted = plies.flat_map(|ply| {
+            let own = missing & last.state.board().by_color(ply.mover());
+            let lifted = own.into_iter().map(|square| self.sensors.changed_at(square));
+            lifted.filter(|lifted| *lifted < ply.lifted_at)
+        });
+        lifted.max()
     }
 
     /// Whether the piece that moved is shown on another square as well: then it is on its way there.
@@ -316,6 +349,10 @@ impl Tracker {
 
     /// Announces a ply as made. With it, the mover's last ply is completed and the opponent's confirmed.
     fn announce_made(&mut self, now: Timestamp, id: NodeId, grounds: Grounds) {
+        if let Some(line) = &mut self.line {
+            let guessed = line.tree.is_ambiguous(id, line.tree.best());
+            line.tree.node_mut(id).guessed = guessed;
+        }
         let Some(ply) = self.describe(now, id, grounds) else {
             return;
         };
@@ -383,7 +420,7 @@ impl Tracker {
 
     /// Closes a ply that is confirmed and followed by enough others: it becomes the root of the tree. Returns whether there
     /// was one.
-    fn close_old_plies(&mut self) -> bool {
+    fn close_old_plies(&mut self, now: Timestamp) -> bool {
         if self.doubt.is_some() {
             return false;
         }
@@ -396,9 +433,18 @@ impl Tracker {
         else {
             return false;
         };
-        if line.tree.node(close).standing != Standing::Confirmed {
-            return false;
+        match line.tree.node(close).standing {
+            Standing::Confirmed => {}
+            // It was a guess, or came after one, that later play has proved.
+            Standing::Announced if line.tree.path(close).iter().any(|id| line.tree.node(*id).guessed) => {
+                if line.tree.is_guess(close) {
+                    return false;
+                }
+                self.confirm(now, close, Settlement::Reply);
+            }
+            _ => return false,
         }
+        let Some(line) = &mut self.line else { return false };
         line.passed.extend(line.tree.advance(close));
         true
     }

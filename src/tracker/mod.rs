@@ -7,6 +7,7 @@
 
 mod any_placement;
 mod clock;
+mod credible;
 mod describe;
 mod examine;
 mod finding;
@@ -17,7 +18,9 @@ mod irregular;
 mod jolt;
 mod judgement;
 mod late;
+mod made;
 mod memory;
+mod model;
 mod motion;
 mod node;
 mod pace;
@@ -34,6 +37,7 @@ mod signals;
 mod start;
 mod state;
 mod tree;
+mod unread;
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -297,11 +301,24 @@ impl Tracker {
 
     /// Reports what the squares show, without interpreting it.
     fn show_squares(&mut self, now: Timestamp) {
+        let mut board = self.sensors.board().clone();
+        let mut unread = Bitboard::EMPTY;
+        if let Some(line) = &self.line {
+            let tip = line.tree.node(line.tree.tip());
+            for (square, piece) in tip.state.board().clone() {
+                if tip.unread.contains(square) && board.piece_at(square).is_none() {
+                    board.set_piece_at(square, piece);
+                    unread.add(square);
+                }
+            }
+            // It is said to be dead once several plies have come and gone.
+            unread &= line.tree.node(line.tree.root()).unread;
+        }
         let snapshot = Snapshot {
             changes: self.sensors.take_changes(),
-            board: self.sensors.board().clone(),
+            board,
             watched: !self.recovering(),
-            unseen: self.sensors.unseen(),
+            unseen: self.sensors.unseen() | unread,
             dumped_at: self.sensors.dumped_at(),
         };
         self.announce(now, Finding::Squares(Box::new(snapshot)));

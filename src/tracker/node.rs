@@ -3,8 +3,9 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::{Bitboard, Color, Move, Square};
+use shakmaty::{Bitboard, Color, Move, Piece, Square};
 
+use super::model::{Cost, PASSING, Timing};
 use super::sensors::{Sensors, Since};
 use super::state::{Footprint, PossibleMove, State};
 
@@ -33,11 +34,21 @@ pub(crate) struct Node {
     pub(crate) shown: bool,
     /// The squares on which the sensors differ from this state.
     pub(crate) differs: Bitboard,
+    /// The pieces that the sensors show where this state has none, and since when.
+    pub(super) strangers: Vec<(Piece, Timestamp)>,
     pub(crate) standing: Standing,
     /// The longest time for which its squares showed it without a break.
     pub(crate) stood: Duration,
     /// Its squares never showed it: the reply came before they were scanned.
     pub(crate) hidden: bool,
+    /// Its piece was shown for a moment only, and went on.
+    pub(super) passed: bool,
+    /// What it costs that its piece was shown elsewhere before it came to stand on its square.
+    pub(super) stray: Cost,
+    /// Squares that show nothing, whatever this state has there.
+    pub(super) unread: Bitboard,
+    /// The piece that was captured.
+    pub(super) captured: Option<Piece>,
     /// The whole board has shown exactly this state at some time.
     pub(crate) exact: bool,
     /// The whole board has shown exactly this state for a while without any change: no piece was just on its way.
@@ -48,6 +59,10 @@ pub(crate) struct Node {
     pub(crate) completed: bool,
     /// An irregular move that a press or a reply speaks for. Without that it is nothing but a suspicion.
     pub(crate) backed: bool,
+    /// When its squares changed is known, and not just in which order.
+    pub(super) dated: bool,
+    /// Told although others were as credible.
+    pub(super) guessed: bool,
     /// Reconstructed over a gap, not observed.
     pub(crate) inferred: bool,
     /// Reconstructed with other plies that may have been played in another order.
@@ -90,14 +105,21 @@ impl Node {
             landed: Since::at(at),
             shown: false,
             differs: Bitboard::EMPTY,
+            strangers: Vec::new(),
             standing: Standing::Candidate,
             stood: Duration::ZERO,
             hidden: false,
+            passed: false,
+            stray: 0,
+            unread: Bitboard::EMPTY,
+            captured: None,
             exact: false,
             stable: false,
             closed: false,
             completed: false,
             backed: false,
+            dated: true,
+            guessed: false,
             inferred: false,
             any_order: false,
         }
@@ -108,6 +130,31 @@ impl Node {
         matches!(self.played, Played::Irregular(_))
     }
 
+    /// Whether its ply came to a square that does not show it.
+    pub(super) fn is_unread(&self) -> bool {
+        self.footprint.is_some_and(|footprint| {
+            let arrived = footprint.squares() & self.state.board().occupied();
+            (arrived & self.unread).any()
+        })
+    }
+
+    /// Whether its piece was shown no longer than one takes to pass, and then left its square, which nothing else took.
+    fn has_gone_on(&self, sensors: &Sensors) -> bool {
+        let Played::Move(m) = self.played else {
+            return false;
+        };
+        let left = self.footprint.is_some() && sensors.board().piece_at(m.to()).is_none();
+        left && self.since < sensors.changed_at(m.to()) && self.stood <= PASSING
+    }
+
+    /// When its ply was made.
+    pub(super) const fn timing(&self) -> Timing {
+        Timing {
+            lifted_at: self.lifted_at,
+            landed: self.landed,
+        }
+    }
+
     /// Who made the ply that led here.
     pub(crate) fn mover(&self) -> Color {
         !self.state.turn()
@@ -115,44 +162,47 @@ impl Node {
 
     /// Compares the state with what the sensors show now.
     pub(super) fn measure(&mut self, sensors: &Sensors, now: Timestamp) {
-        self.differs = sensors.differing(self.state.board());
-        let met = self
-            .footprint
-            .is_none_or(|footprint| footprint.fits(sensors.board()));
+        self.look_at_unread(sensors);
+        self.differs = sensors
+            .differing(self.state.board())
+            .without(self.unread.without(sensors.board().occupied()));
+        let nothing = self.differs.without(self.state.board().occupied());
+        self.strangers.clear();
+        let strangers = nothing
+            .into_iter()
+            .filter_map(|square| Some((sensors.board().piece_at(square)?, sensors.changed_at(square))));
+        self.strangers.extend(strangers);
+        let met = self.footprint.is_none_or(|footprint| {
+            let unmet = footprint.unmet(sensors.board());
+            unmet
+                .without(self.unread.without(sensors.board().occupied()))
+                .is_empty()
+        });
         if self.shown {
             self.stood = self.stood.max(now.saturating_duration_since(self.since));
         } else if met {
             self.since = now;
         }
         self.hidden &= !met;
+        self.passed = !met && (self.passed || self.has_gone_on(sensors));
         self.exact |= met && self.differs.is_empty();
         self.shown = met;
     }
-}
 
-/// When the first of the mover's pieces left its square for this move.
-pub(super) fn lifted_at(
-    parent: &Node,
-    footprint: Option<&Footprint>,
-    sensors: &Sensors,
-    now: Timestamp,
-) -> Timestamp {
-    let mover = parent.state.turn();
-    footprint
-        .into_iter()
-        .flat_map(Footprint::iter)
-        .filter(|(square, after)| after.is_none() && parent.state.board().color_at(*square) == Some(mover))
-        .map(|(square, _)| sensors.changed_at(square))
-        .min()
-        .unwrap_or(now)
-}
-
-/// When the last of those squares that show the move came to do so.
-pub(super) fn landed(footprint: &Footprint, sensors: &Sensors) -> Since {
-    let met = footprint
-        .iter()
-        .filter(|(square, piece)| sensors.board().piece_at(*square) == *piece);
-    met.map(|(square, _)| sensors.changed(square))
-        .reduce(Since::and)
-        .unwrap_or(Since::at(Timestamp::from_micros(0)))
+    /// A square that shows its piece after all is read.
+    fn look_at_unread(&mut self, sensors: &Sensors) {
+        for square in self.unread {
+            let shown = sensors.board().piece_at(square);
+            if shown.is_none() || shown != self.state.board().piece_at(square) {
+                continue;
+            }
+            self.unread.discard(square);
+            let own = self
+                .footprint
+                .is_some_and(|footprint| footprint.squares().contains(square));
+            if own {
+                self.landed = self.landed.and(sensors.changed(square));
+            }
+        }
+    }
 }

@@ -168,6 +168,7 @@ impl Tracker {
     ) {
         let missed = &unmerged(missed, self.sensors.fields(), self.in_the_air());
         let times = pace::times(from, to, missed, self.sensors.fields(), hands);
+        self.sensors.set_dated(false);
         for (element, now) in missed.iter().zip(times) {
             self.decide_when_due(now);
             match *element {
@@ -195,6 +196,7 @@ impl Tracker {
             }
             self.decide(now);
         }
+        self.sensors.set_dated(true);
         self.decide_when_due(to);
     }
 

@@ -168,6 +168,9 @@ impl Tracker {
     /// Announces that a ply is beyond doubt, unless it is only a candidate or confirmed already.
     pub(super) fn confirm(&mut self, now: Timestamp, id: NodeId, by: Settlement) {
         let Some(line) = &mut self.line else { return };
+        if line.tree.is_guess(id) {
+            return;
+        }
         let node = line.tree.node_mut(id);
         if node.standing == Standing::Announced {
             node.standing = Standing::Confirmed;

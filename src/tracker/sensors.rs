@@ -30,6 +30,8 @@ pub(crate) struct Sensors {
     turned: bool,
     /// Whether a dump has come.
     known: bool,
+    /// Whether it is known when the squares change, and not just in which order.
+    dated: bool,
 }
 
 /// When something changed: at some time between two others.
@@ -62,6 +64,8 @@ pub struct SensorChange {
     pub at: Timestamp,
     /// The square.
     pub square: Square,
+    /// What the sensors showed there until then. A result piece counts as empty.
+    pub before: Option<Piece>,
     /// What the sensors show there from then on. A result piece counts as empty.
     pub after: Option<Piece>,
 }
@@ -88,6 +92,7 @@ impl Sensors {
             unseen: Bitboard::EMPTY,
             turned: false,
             known: false,
+            dated: true,
         }
     }
 
@@ -126,6 +131,16 @@ impl Sensors {
     /// Whether a dump has come, so that every square is known.
     pub(crate) fn known(&self) -> bool {
         self.known
+    }
+
+    /// Whether it is known when the squares change, and not just in which order: the board's memory has no times.
+    pub(crate) fn dated(&self) -> bool {
+        self.dated
+    }
+
+    /// From now on it is known when the squares change, or not.
+    pub(crate) fn set_dated(&mut self, dated: bool) {
+        self.dated = dated;
     }
 
     /// When the last dump came.
@@ -305,6 +320,7 @@ impl Sensors {
         for (kind, squares) in self.result_pieces.iter_mut().enumerate() {
             squares.set(square, result_piece == Some(kind));
         }
+        let before = self.board.piece_at(square);
         match piece {
             Some(piece) => self.board.set_piece_at(square, piece),
             None => self.board.discard_piece_at(square),
@@ -316,6 +332,7 @@ impl Sensors {
         self.recent.push_back(SensorChange {
             at,
             square,
+            before,
             after: piece,
         });
         self.fresh = (self.fresh + 1).min(MAX_RECENT);

@@ -2,6 +2,7 @@
 
 mod clock;
 mod gaps;
+mod haste;
 mod irregular;
 mod jolt;
 mod merged;

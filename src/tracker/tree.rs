@@ -1,18 +1,20 @@
 //! The credible lines of play: a small tree of states, measured against what the sensors show.
 
-use core::cmp::Reverse;
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Board, Color, Move, Square, attacks};
 
-use super::node::{Node, NodeId, Played, Standing, landed, lifted_at};
+use super::credible::strain_of;
+use super::made::was_shown;
+use super::model::{Cost, HOPELESS, HOVERED, MAX_STRAIN, PASSING, STRAYED, Timing};
+use super::node::{Node, NodeId, Played, Standing};
 use super::sensors::{Sensors, Since};
 use super::state::{Footprint, PossibleMove, State};
 
 /// Most nodes kept after an update: shuffled pieces must not blow up the search.
-const MAX_NODES: usize = 40;
+const MAX_NODES: usize = 100;
 /// Most squares on which the board may differ from a node for moves from it to be tried. With more, the pieces are being
 /// set up or cleared away.
 const MAX_DIFFERENCES: usize = 14;
@@ -20,8 +22,6 @@ const MAX_DIFFERENCES: usize = 14;
 /// A state that stood for this long was not just a moment of a motion.
 const MIN_STABLE: Duration = Duration::from_millis(800);
 
-/// A piece that is drawn over a square is shown there for at most this long: two scans.
-const MAX_PASSING: Duration = ONE_SCAN_APART.saturating_mul(2);
 /// Shortest time between two moves of one player, with a reply in between.
 const MIN_BETWEEN_OWN_MOVES: Duration = Duration::from_millis(250);
 
@@ -46,6 +46,10 @@ impl Tree {
 
     pub(crate) fn node_mut(&mut self, id: NodeId) -> &mut Node {
         &mut self.nodes[id]
+    }
+
+    pub(super) fn nodes(&self) -> &[Node] {
+        &self.nodes
     }
 
     pub(crate) const fn root(&self) -> NodeId {
@@ -75,37 +79,27 @@ impl Tree {
         &self.nodes[id].possible_moves
     }
 
-    /// The reading that fits the sensors best: the one that differs on the fewest squares. Ties go to the one that
-    /// withdraws the fewest plies, then to the one with the fewest irregular moves, then to the one whose next ply stood for longer than a piece takes to pass, then to
-    /// the shorter line, then to the one whose next ply stood longest.
-    pub(crate) fn best(&self) -> NodeId {
-        let announced = self.path(self.tip());
-        let rank = |id: &NodeId| {
-            let path = self.path(*id);
-            let common = announced.iter().zip(&path).take_while(|(a, b)| a == b).count();
-            let stood = path
-                .get(common)
-                .map_or(Duration::ZERO, |next| self.nodes[*next].stood);
-            let withdrawn = announced.len() - common;
-            let irregular = path.iter().filter(|id| self.nodes[**id].is_irregular());
-            (
-                self.nodes[*id].differs.count(),
-                withdrawn,
-                irregular.count(),
-                stood <= MAX_PASSING,
-                path.len(),
-                Reverse(stood),
-            )
-        };
-        let credible = |id: &NodeId| self.path(*id).into_iter().all(|id| !self.is_suspicion(id));
-        (0..self.nodes.len())
-            .filter(credible)
-            .min_by_key(rank)
-            .unwrap_or_default()
+    /// Adds the ply that brings a piece to a square which does not show it.
+    pub(super) fn add_unread(
+        &mut self,
+        parent: NodeId,
+        candidate: &PossibleMove,
+        square: Square,
+        sensors: &Sensors,
+        now: Timestamp,
+    ) {
+        let played = Played::Move(candidate.m);
+        if self.find_child(parent, played).is_some() {
+            return;
+        }
+        let child = self.child(parent, candidate, sensors, now);
+        let node = &mut self.nodes[child];
+        node.unread.add(square);
+        node.measure(sensors, now);
     }
 
     /// Whether a node is an irregular move that nothing but the placement speaks for.
-    fn is_suspicion(&self, id: NodeId) -> bool {
+    pub(super) fn is_suspicion(&self, id: NodeId) -> bool {
         let node = &self.nodes[id];
         node.is_irregular() && node.standing == Standing::Candidate && !node.backed
     }
@@ -133,7 +127,8 @@ impl Tree {
                 || !(*other == self.root() || line.contains(other) || self.path(*other).contains(&id))
         };
         let mut rivals: Vec<NodeId> = (0..self.nodes.len()).filter(rival).collect();
-        rivals.sort_by_key(|rival| (self.nodes[*rival].differs.count(), *rival));
+        let costs = self.costs();
+        rivals.sort_by_key(|rival| (costs.of(*rival), *rival));
         rivals
     }
 
@@ -152,13 +147,28 @@ impl Tree {
             node.measure(sensors, now);
         }
         self.close();
-        let mut id = 0;
-        // Several plies that appear at once can have been played in more orders than are worth keeping.
-        while id < self.nodes.len() && self.nodes.len() < 2 * MAX_NODES {
-            self.grow(id, sensors, now);
-            id += 1;
+        self.grow_all(sensors, now, false);
+        let best = &self.nodes[self.best()];
+        if !best.differs.is_empty() || best.unread.any() {
+            self.grow_all(sensors, now, true);
         }
         self.prune();
+    }
+
+    fn grow_all(&mut self, sensors: &Sensors, now: Timestamp, from_history: bool) {
+        let mut id = 0;
+        let costs = self.costs();
+        let limit = costs.of(self.best()) + HOPELESS;
+        // Several plies that appear at once can have been played in more orders than are worth keeping.
+        while id < self.nodes.len() && self.nodes.len() < 2 * MAX_NODES {
+            if costs.of_plies(id).is_none_or(|plies| plies < limit) {
+                self.grow(id, sensors, now, from_history);
+                if from_history {
+                    self.grow_unread(id, sensors, now);
+                }
+            }
+            id += 1;
+        }
     }
 
     /// Measures every reading again, and adds none.
@@ -204,12 +214,22 @@ impl Tree {
     ) -> NodeId {
         let mut node = Node::new(Some(parent), self.nodes[parent].ply + 1, played, state, now);
         node.footprint = footprint;
-        node.lifted_at = lifted_at(&self.nodes[parent], footprint.as_ref(), sensors, now);
+        node.dated = sensors.dated();
+        node.unread = self.nodes[parent].unread;
         let unseen = Since {
             from: self.nodes[parent].landed.from,
             at: now,
         };
-        node.landed = footprint.map_or(unseen, |footprint| landed(&footprint, sensors));
+        node.landed = unseen;
+        if let Some(footprint) = &footprint {
+            let made = Timing::of(&self.nodes[parent], footprint, sensors, now);
+            (node.lifted_at, node.landed) = (made.lifted_at, made.landed);
+        }
+        node.stray = stray(&node, sensors);
+        if let Played::Move(m) = played {
+            let mover = self.nodes[parent].state.turn();
+            node.captured = m.capture().map(|role| role.of(!mover));
+        }
         node.measure(sensors, now);
         self.nodes.push(node);
         self.nodes.len() - 1
@@ -269,31 +289,50 @@ impl Tree {
         renumbered
     }
 
-    /// Drops candidates that the board has moved away from.
+    /// Drops candidates that the board has moved away from, and the least credible ones of too many.
     fn prune(&mut self) {
-        let best = self.nodes[self.best()].differs.count();
         loop {
-            let worst = self.leaves().max_by_key(|id| self.nodes[*id].differs.count());
-            let Some(worst) = worst else { break };
-            let node = &self.nodes[worst];
-            let hopeless = !node.shown && node.differs.count() >= best + 2;
-            if !hopeless && self.nodes.len() <= MAX_NODES {
-                break;
+            let costs = self.costs();
+            let limit = costs.of(self.best()) + HOPELESS;
+            let mut leaves = self.leaves();
+            leaves.sort_by_key(|id| core::cmp::Reverse(costs.of(*id)));
+            let too_many = self.nodes.len().saturating_sub(MAX_NODES);
+            let is_dropped = |(nth, id): (usize, &NodeId)| {
+                let node = &self.nodes[*id];
+                let hopeless = (!node.shown || node.is_unread()) && costs.of(*id) >= limit;
+                (hopeless || nth < too_many).then_some(*id)
+            };
+            let dropped: Vec<NodeId> = leaves.iter().enumerate().filter_map(is_dropped).collect();
+            if dropped.is_empty() {
+                return;
             }
-            self.remove(worst, self.root());
+            for id in &dropped {
+                if let Some(parent) = self.nodes[*id].parent {
+                    self.nodes[parent].closed = false;
+                }
+            }
+            self.retain(|_, id| !dropped.contains(&id));
         }
     }
 
+    /// Whether something follows each node.
+    pub(super) fn followed(&self) -> Vec<bool> {
+        let mut followed = vec![false; self.nodes.len()];
+        for parent in self.nodes.iter().filter_map(|node| node.parent) {
+            followed[parent] = true;
+        }
+        followed
+    }
+
     /// The candidates that nothing follows.
-    fn leaves(&self) -> impl Iterator<Item = NodeId> + '_ {
-        (1..self.nodes.len()).filter(|id| {
-            self.nodes[*id].standing == Standing::Candidate
-                && !self.nodes.iter().skip(*id).any(|node| node.parent == Some(*id))
-        })
+    fn leaves(&self) -> Vec<NodeId> {
+        let followed = self.followed();
+        let is_leaf = |id: &NodeId| self.nodes[*id].standing == Standing::Candidate && !followed[*id];
+        (1..self.nodes.len()).filter(is_leaf).collect()
     }
 
     /// Adds the children of a node that the sensors now show, and the replies that hide such a child.
-    fn grow(&mut self, id: NodeId, sensors: &Sensors, now: Timestamp) {
+    fn grow(&mut self, id: NodeId, sensors: &Sensors, now: Timestamp, from_history: bool) {
         let node = &self.nodes[id];
         let differs = node.differs;
         if node.closed || differs.is_empty() || differs.count() > MAX_DIFFERENCES {
@@ -301,17 +340,19 @@ impl Tree {
         }
         let board = sensors.board();
         let touched = sensors.touched_since(node.lifted_at);
-        let own_last = node.parent.map(|parent| self.nodes[parent].landed);
+        let own = node.parent.map(|parent| &self.nodes[parent]);
         let mut grown = Vec::new();
         for candidate in &node.possible_moves {
             let Some(from) = candidate.m.from() else { continue };
-            if candidate.footprint.fits(board) {
-                let landed = landed(&candidate.footprint, sensors);
-                if in_order(node.landed, landed) && in_turn(own_last, landed) {
+            let shown = candidate.footprint.fits(board)
+                || (from_history && was_shown(node, &candidate.footprint, sensors));
+            if shown {
+                let made = Timing::of(node, &candidate.footprint, sensors, now);
+                if strain_of(made, sensors.dated(), node, own) <= MAX_STRAIN {
                     grown.push((*candidate, None));
                 }
             } else if (differs | touched).contains(from) {
-                let reply = hidden_reply(node, candidate, sensors);
+                let reply = hidden_reply(node, candidate, sensors, now);
                 grown.extend(reply.map(|reply| (*candidate, Some(reply))));
             }
         }
@@ -396,13 +437,47 @@ fn stood_elsewhere(m: Move, hidden: Square, node: &Node, sensors: &Sensors) -> b
             }
             let left = since_lift().find(|change| change.square == shown.square && change.at > shown.at);
             let until = left.map_or(captured, |change| change.at);
-            !on_its_way.contains(shown.square) || until > shown.at + MAX_PASSING
+            !on_its_way.contains(shown.square) || until > shown.at + PASSING
         })
+}
+
+/// What it costs that the piece of a ply was shown, after it was lifted, on squares that are not on its way.
+fn stray(node: &Node, sensors: &Sensors) -> Cost {
+    let Played::Move(Move::Normal {
+        role,
+        from,
+        to,
+        promotion: None,
+        ..
+    }) = node.played
+    else {
+        return 0;
+    };
+    let piece = role.of(node.mover());
+    let on_its_way = attacks::between(from, to).with(from).with(to);
+    let since_lift = || sensors.recent().skip_while(|change| change.at < node.lifted_at);
+    since_lift()
+        .filter(|shown| shown.after == Some(piece) && !on_its_way.contains(shown.square))
+        .filter_map(|shown| {
+            let left = since_lift().find(|change| change.square == shown.square && change.at > shown.at)?;
+            Some(if left.at > shown.at + ONE_SCAN_APART {
+                STRAYED
+            } else {
+                HOVERED
+            })
+        })
+        .max()
+        .unwrap_or(0)
 }
 
 /// The reply that hides the one square on which a move is not shown: it captured the piece before the square was
 /// scanned, or stands where the piece came from.
-fn hidden_reply(node: &Node, candidate: &PossibleMove, sensors: &Sensors) -> Option<PossibleMove> {
+fn hidden_reply(
+    node: &Node,
+    candidate: &PossibleMove,
+    sensors: &Sensors,
+    now: Timestamp,
+) -> Option<PossibleMove> {
     let board = sensors.board();
     let unmet = candidate.footprint.unmet(board);
     let hidden = unmet.single_square()?;
@@ -420,7 +495,8 @@ fn hidden_reply(node: &Node, candidate: &PossibleMove, sensors: &Sensors) -> Opt
     if left.without(hidden).is_empty() {
         return None;
     }
-    let lifted = landed(&candidate.footprint, sensors);
+    let landed = |parent: &Node, footprint: &Footprint| Timing::of(parent, footprint, sensors, now).landed;
+    let lifted = landed(node, &candidate.footprint);
     if !in_order(lifted, sensors.changed(hidden)) || stood_elsewhere(candidate.m, hidden, node, sensors) {
         return None;
     }
@@ -429,7 +505,7 @@ fn hidden_reply(node: &Node, candidate: &PossibleMove, sensors: &Sensors) -> Opt
         reply.footprint.squares().contains(hidden)
             && reply.footprint.fits(board)
             && in_order(node.landed, lifted)
-            && in_turn(Some(lifted), landed(&reply.footprint, sensors))
-            && in_turn(Some(node.landed), landed(&reply.footprint, sensors))
+            && in_turn(Some(lifted), landed(node, &reply.footprint))
+            && in_turn(Some(node.landed), landed(node, &reply.footprint))
     })
 }

@@ -96,6 +96,11 @@ fn blitz_games_come_back_as_they_were_played() {
     all_come_back(4000..4060, Temperament::Blitz, Taste::Any);
 }
 
+#[test]
+fn games_in_a_time_scramble_come_back_as_they_were_played() {
+    all_come_back(6000..6060, Temperament::Hurried, Taste::Any);
+}
+
 /// Each of these was published wrongly once: captured pieces pushed aside to where they could have gone, a promotion
 /// seen and replaced by a guess, a rook pressed before its king, and the line that stayed wrong after it.
 #[test]

@@ -53,6 +53,7 @@ fn board(placement: &str) -> Board {
 /// The board comes to show `after` instead of `before`.
 fn changes(table: &mut Table, before: &Board, after: &Board) {
     let changes = difference(before, after).into_iter().map(|square| SensorChange {
+        before: before.piece_at(square),
         at: table.now,
         square,
         after: after.piece_at(square),

@@ -1,0 +1,200 @@
+//! How credible the readings of a tree are.
+
+use core::cmp::Reverse;
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::facts::ONE_SCAN_APART;
+use shakmaty::{Bitboard, Piece};
+
+use super::model::{
+    Cost, DISPROVED, HIDDEN, IRREGULAR, LAID_DOWN, LAID_DOWN_FOR, PASSED, PASSING, PLY, Timing, UNEXPLAINED,
+    UNREAD, UNREAD_AGAIN, UNREAD_LAST, UNREAD_MARGIN, WITHDRAWN,
+};
+use super::node::{Node, NodeId, Played};
+use super::tree::Tree;
+
+/// What speaks against each reading of a tree.
+pub(super) struct Costs {
+    /// What is unusual about the plies up to and with that of a node.
+    plies: Vec<Cost>,
+    /// The same with the squares that are left unexplained.
+    whole: Vec<Cost>,
+}
+
+impl Costs {
+    /// What speaks against a reading.
+    pub(super) fn of(&self, id: NodeId) -> Cost {
+        self.whole[id]
+    }
+
+    /// What is unusual about its plies; `None` for a reading that has been added since.
+    pub(super) fn of_plies(&self, id: NodeId) -> Option<Cost> {
+        self.plies.get(id).copied()
+    }
+}
+
+impl Tree {
+    /// What speaks against each reading.
+    pub(super) fn costs(&self) -> Costs {
+        let mut plies: Vec<Cost> = Vec::with_capacity(self.nodes().len());
+        let mut whole = Vec::with_capacity(self.nodes().len());
+        let followed = self.followed();
+        for (id, node) in self.nodes().iter().enumerate() {
+            // Parents come before their children.
+            let cost = node.parent.map_or(0, |parent| plies[parent] + self.strain(id));
+            plies.push(cost);
+            let held = !followed[id] && node.is_unread();
+            whole.push(cost + self.unexplained(node) + usize::from(held) * UNREAD_LAST);
+        }
+        Costs { plies, whole }
+    }
+
+    /// What is unusual about a ply after those before it.
+    fn strain(&self, id: NodeId) -> Cost {
+        let node = self.node(id);
+        let before = node.parent.map(|parent| self.node(parent));
+        let own = before.and_then(|before| Some(self.node(before.parent?)));
+        let timing = match before {
+            Some(before) if observed(node) => strain_of(node.timing(), node.dated, before, own),
+            _ => 0,
+        };
+        let known = before.map_or(Bitboard::EMPTY, |before| before.unread);
+        let unread = match (node.unread.without(known).any(), node.is_unread()) {
+            (true, _) => UNREAD,
+            (false, true) => UNREAD_AGAIN,
+            (false, false) => 0,
+        };
+        let irregular = usize::from(node.is_irregular()) * IRREGULAR;
+        // A pawn that is captured en passant leaves its square as one does that goes on.
+        let en_passant = matches!(node.played, Played::Move(m) if m.is_en_passant());
+        let passed = before.is_some_and(|before| before.passed) && !en_passant;
+        let passed = usize::from(passed) * PASSED;
+        PLY + passed + unread + timing + irregular + usize::from(node.hidden) * HIDDEN + node.stray
+    }
+
+    /// What the squares cost that a reading leaves unexplained.
+    fn unexplained(&self, node: &Node) -> Cost {
+        let mut laid_down = 0;
+        if !node.strangers.is_empty() {
+            let plies = std::iter::successors(Some(node), |node| Some(self.node(node.parent?)));
+            let captures = |ply: &Node| Some((ply.captured?, ply.lifted_at));
+            let mut captured: Vec<_> = plies.take(LAID_DOWN_FOR).filter_map(captures).collect();
+            for (stranger, since) in &node.strangers {
+                let was_captured =
+                    |(piece, at): &(Piece, Timestamp)| piece == stranger && *since + ONE_SCAN_APART >= *at;
+                if let Some(at) = captured.iter().position(was_captured) {
+                    captured.swap_remove(at);
+                    laid_down += 1;
+                }
+            }
+        }
+        laid_down * LAID_DOWN + (node.differs.count() - laid_down) * UNEXPLAINED
+    }
+
+    /// The most credible reading: the one that costs least. Ties go to the one that withdraws the fewest plies, then to the
+    /// one whose next ply stood for longer than a piece takes to pass, then to the shorter line, then to the one whose next
+    /// ply stood longest.
+    pub(crate) fn best(&self) -> NodeId {
+        let costs = self.costs();
+        let announced = self.path(self.tip());
+        let root = self.node(self.root()).ply;
+        // What it costs to withdraw the announced plies from each of them on.
+        let mut withdrawals = vec![0; announced.len() + 1];
+        let guessed = announced.iter().position(|ply| self.node(*ply).guessed);
+        for (at, ply) in announced.iter().enumerate().rev() {
+            let ply = self.node(*ply);
+            let proved = ply.exact && ply.completed && guessed.is_none_or(|guessed| at < guessed);
+            withdrawals[at] = withdrawals[at + 1] + if proved { DISPROVED } else { WITHDRAWN };
+        }
+        // The first ply of each reading that was not announced; and whether all its plies are more than suspicions.
+        let mut next: Vec<Option<NodeId>> = vec![None; self.nodes().len()];
+        let mut common = vec![0; self.nodes().len()];
+        let mut credible = vec![true; self.nodes().len()];
+        let mut best = None;
+        for (id, node) in self.nodes().iter().enumerate() {
+            let plies = (node.ply - root) as usize;
+            if let Some(parent) = node.parent {
+                let on_line = plies.checked_sub(1).and_then(|at| announced.get(at)) == Some(&id);
+                common[id] = if on_line { plies } else { common[parent] };
+                next[id] = next[parent].or_else(|| (!on_line).then_some(id));
+                credible[id] = credible[parent] && !self.is_suspicion(id);
+            }
+            if !credible[id] {
+                continue;
+            }
+            let stood = next[id].map_or(Duration::ZERO, |next| self.node(next).stood);
+            let withdrawn = announced.len() - common[id];
+            // Plies that were announced, and so were shown, and nothing was played in their place.
+            let taken_back = announced.get(plies..).map_or(0, |_| {
+                let kept = plies.checked_sub(1).map_or(0, |at| costs.plies[announced[at]]);
+                announced.last().map_or(0, |last| costs.plies[*last]) - kept
+            });
+            let rank = (
+                costs.of(id) + taken_back + withdrawals[common[id]],
+                withdrawn,
+                stood <= PASSING,
+                plies,
+                Reverse(stood),
+            );
+            if best.is_none_or(|(least, _)| rank < least) {
+                best = Some((rank, id));
+            }
+        }
+        best.map_or_else(|| self.root(), |(_, id)| id)
+    }
+
+    /// Whether another reading is about as credible as `best`, with another ply in the place of `next`, where one of the
+    /// two has a piece on a square that does not show it.
+    pub(super) fn is_ambiguous(&self, next: NodeId, best: NodeId) -> bool {
+        let Some(parent) = self.node(next).parent else {
+            return false;
+        };
+        let known = self.node(parent).unread;
+        let guesses = |id: NodeId| self.node(id).unread.without(known).any();
+        if !(parent..self.nodes().len()).any(guesses) {
+            return false;
+        }
+        let costs = self.costs();
+        let limit = costs.of(best) + UNREAD_MARGIN;
+        (next..self.nodes().len()).any(|id| {
+            costs.of(id) <= limit
+                && (guesses(id) || guesses(best))
+                && self.passes(id, parent)
+                && !self.passes(id, next)
+        }) || (parent..next)
+            .any(|id| costs.of(id) <= limit && id != parent && guesses(id) && self.passes(id, parent))
+    }
+
+    /// Whether a ply, or one before it, was told although others were as credible, and they still are.
+    pub(super) fn is_guess(&self, id: NodeId) -> bool {
+        let path = self.path(id);
+        let mut guessed = path.into_iter().filter(|ply| self.node(*ply).guessed);
+        guessed.any(|ply| self.is_ambiguous(ply, self.best()))
+    }
+
+    /// Whether the way to a node leads through another, or ends there.
+    fn passes(&self, id: NodeId, through: NodeId) -> bool {
+        std::iter::successors(Some(id), |id| self.node(*id).parent).any(|id| id == through)
+    }
+}
+
+/// What is unusual about when a ply was made after the one that it answers and its player's last.
+pub(super) fn strain_of(timing: Timing, dated: bool, before: &Node, own: Option<&Node>) -> Cost {
+    if !dated {
+        let before = Some(before).filter(|node| observed(node));
+        return before.map_or(0, |before| timing.after_undated(before.timing()));
+    }
+    let reply = Some(before)
+        .filter(|node| observed(node))
+        .map_or(0, |before| timing.after_reply(before.timing()));
+    let turn = own
+        .filter(|node| observed(node))
+        .map_or(0, |own| timing.after_own(own.timing()));
+    reply + turn
+}
+
+/// Whether a ply was seen, so that it is known when: of what was played unobserved it is not, nor of the start.
+fn observed(node: &Node) -> bool {
+    node.footprint.is_some() && !node.inferred
+}

@@ -1,0 +1,76 @@
+//! When a ply was made, as far as the reports tell.
+
+use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::facts::ONE_SCAN_APART;
+use shakmaty::{Piece, Square};
+
+use super::model::{PASSING, Timing};
+use super::node::Node;
+use super::sensors::{Sensors, Since};
+use super::state::Footprint;
+
+impl Timing {
+    /// When a ply with this footprint was made after `parent`, judged by the squares that show it now; of the others, the
+    /// reports of some time before tell.
+    pub(super) fn of(parent: &Node, footprint: &Footprint, sensors: &Sensors, now: Timestamp) -> Self {
+        let start = Since::at(Timestamp::from_micros(0));
+        let shown = footprint
+            .iter()
+            .filter_map(|(square, piece)| shown_since(square, piece, parent, sensors));
+        let landed = shown.reduce(Since::and).unwrap_or(start);
+        let mover = parent.state.turn();
+        let before = parent.state.board();
+        let lifted = footprint.iter().filter_map(|(square, after)| {
+            let piece = before
+                .piece_at(square)
+                .filter(|piece| piece.color == mover && after.is_none())?;
+            // When a piece left a square that does not read it is not known.
+            let unread = parent.unread.contains(square);
+            Some(if unread {
+                landed.at
+            } else {
+                left_at(square, piece, landed.at, sensors)
+            })
+        });
+        let lifted_at = lifted.min().unwrap_or(now);
+        Self { lifted_at, landed }
+    }
+}
+
+/// Whether all squares of a footprint have shown it after `parent`, though not all do so now.
+pub(super) fn was_shown(parent: &Node, footprint: &Footprint, sensors: &Sensors) -> bool {
+    let mut squares = footprint.iter();
+    squares.all(|(square, piece)| {
+        let shown = shown_since(square, piece, parent, sensors);
+        shown.is_some_and(|shown| !passed(square, piece, shown, sensors))
+    })
+}
+
+/// Whether a piece that was shown on a square since then was only drawn over it: it soon left it empty.
+fn passed(square: Square, piece: Option<Piece>, shown: Since, sensors: &Sensors) -> bool {
+    let mut later = sensors.changes_since(shown.at);
+    let left = later.find(|change| change.square == square && change.before == piece);
+    // Of what is played back it is only guessed how long it took.
+    let moment = if sensors.dated() { ONE_SCAN_APART } else { PASSING };
+    piece.is_some() && left.is_some_and(|left| left.after.is_none() && left.at <= shown.at + moment)
+}
+
+/// Since when a square shows a piece, or when it last came to show it after `parent`.
+fn shown_since(square: Square, piece: Option<Piece>, parent: &Node, sensors: &Sensors) -> Option<Since> {
+    if sensors.board().piece_at(square) == piece {
+        return Some(sensors.changed(square));
+    }
+    let since = parent.lifted_at.saturating_sub(ONE_SCAN_APART);
+    let mut changes = sensors.changes_since(since).rev();
+    let shown = changes.find(|change| change.square == square && change.after == piece)?;
+    Some(Since::at(shown.at))
+}
+
+/// When a piece last left a square before then.
+fn left_at(square: Square, piece: Piece, landed_at: Timestamp, sensors: &Sensors) -> Timestamp {
+    let mut changes = sensors.recent().rev();
+    let left = changes.find(|change| {
+        change.square == square && change.before == Some(piece) && change.at <= landed_at + ONE_SCAN_APART
+    });
+    left.map_or_else(|| sensors.changed_at(square), |left| left.at)
+}

@@ -1,0 +1,52 @@
+//! Time scrambles, and squares that do not show what stands on them.
+
+use super::{START, World};
+
+#[test]
+fn a_piece_that_is_read_after_the_reply_moved_before_it() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(600);
+    // The pawn stands off the centre of e5 until somebody nudges it.
+    world.shows("e7.").wait(300).shows("g1. f3N").wait(500);
+    world.has_announced("e4");
+    world.shows("e5p").wait(700).shows("b8. c6n").wait(700);
+    world.has_announced("e4 e5 Nf3 Nc6");
+}
+
+#[test]
+fn a_piece_that_went_on_before_the_one_before_it_was_read_made_both_moves() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(600);
+    world.shows("e7.").wait(250).shows("f1. c4B").wait(600);
+    world.shows("b8. c6n").wait(350).shows("c4. b3B").wait(400);
+    world.shows("e5p").wait(900);
+    world.has_announced("e4 e5 Bc4 Nc6 Bb3");
+}
+
+#[test]
+fn a_captured_piece_that_is_laid_down_beside_its_square_was_not_moved_there() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(600).shows("d7. d5p").wait(600);
+    world.shows("e4. d5P d6p").wait(1200).shows("d6.").wait(400);
+    world.shows("d8. d5q").wait(700);
+    world.has_announced("e4 d5 exd5 Qxd5");
+}
+
+#[test]
+fn where_a_piece_on_a_dead_square_went_is_told_once_it_goes_on() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(600);
+    // It may be on f6 or on h6.
+    world.shows("g8.").wait(5000).shows("d2. d4P").wait(3000);
+    world.has_announced("e4");
+    world.shows("e4.").wait(300).shows("e4n").wait(1500);
+    world.has_announced("e4 Nf6 d4 Nxe4");
+}
+
+#[test]
+fn a_piece_that_can_have_gone_to_one_dead_square_only_went_there() {
+    let mut world = World::new(START);
+    world.shows("e2. e3P").wait(600).shows("a7. a6p").wait(600);
+    world.shows("e1.").wait(5000).shows("b7. b6p").wait(3000);
+    world.has_announced("e3 a6 Ke2 b6");
+}

@@ -1,0 +1,92 @@
+//! Squares that show nothing, whatever stands on them: their sensor is dead, or a piece was set down where it does not
+//! reach it.
+//!
+//! A piece that was lifted and is read nowhere has gone to such a square. Which one it is may be known only when the
+//! piece goes on: until then there is a reading for each square that it can have gone to.
+
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::{Board, Square};
+
+use super::node::{Node, NodeId};
+use super::sensors::Sensors;
+use super::state::{Footprint, PossibleMove, State};
+use super::tree::Tree;
+
+/// How long a piece must have been missing before it is looked for on squares that were read until then: longer than one
+/// that was set down off-centre usually waits to be nudged.
+const MIN_MISSING: Duration = Duration::from_secs(4);
+/// On more squares than this it is not looked for: so many readings would say nothing for long.
+const MAX_SQUARES: usize = 8;
+
+impl Tree {
+    /// Adds the plies after a node that bring a piece to a square that does not read it. That a square which is not known
+    /// to be dead has one is believed only once there is a reply: until then the piece may be in a hand. Two dead squares are
+    /// not believed in.
+    pub(super) fn grow_unread(&mut self, id: NodeId, sensors: &Sensors, now: Timestamp) {
+        let node = self.node(id);
+        if node.closed || node.differs.is_empty() {
+            return;
+        }
+        let unread = |candidate: &PossibleMove| {
+            let square = unread_square(&candidate.footprint, sensors)?;
+            Some((*candidate, square))
+        };
+        let (dead, other): (Vec<_>, Vec<_>) = node
+            .possible_moves
+            .iter()
+            .filter_map(unread)
+            .partition(|(_, square)| node.unread.contains(*square));
+        let missing = |candidate: &PossibleMove| {
+            let gone = is_gone(node, candidate, sensors);
+            let from = candidate.m.from().filter(|_| gone && node.unread.is_empty());
+            from.is_some_and(|from| now >= sensors.changed_at(from) + MIN_MISSING)
+        };
+        let other: Vec<_> = other
+            .into_iter()
+            .filter(|(candidate, square)| {
+                missing(candidate) && answered(&node.state.after(candidate.m), *square, sensors, true)
+            })
+            .collect();
+        let other = if other.len() > MAX_SQUARES {
+            Vec::new()
+        } else {
+            other
+        };
+        for (candidate, square) in dead.into_iter().chain(other) {
+            self.add_unread(id, &candidate, square, sensors, now);
+        }
+    }
+}
+
+/// The one square of a move that does not show its piece but nothing, where all others show the move.
+fn unread_square(footprint: &Footprint, sensors: &Sensors) -> Option<Square> {
+    let unmet = footprint.unmet(sensors.board()).single_square()?;
+    let arrives = footprint
+        .iter()
+        .any(|(square, piece)| square == unmet && piece.is_some());
+    (arrives && sensors.board().piece_at(unmet).is_none()).then_some(unmet)
+}
+
+/// Whether the board reads fewer pieces like that of a move than there are: the piece does not stand elsewhere.
+fn is_gone(node: &Node, candidate: &PossibleMove, sensors: &Sensors) -> bool {
+    let piece = candidate.m.role().of(node.state.turn());
+    let count = |board: &Board| board.by_piece(piece).count();
+    count(sensors.board()) < count(node.state.board())
+}
+
+/// Whether the board shows a reply to a move that brought a piece to a square which does not read it, or the reply to its
+/// capture there.
+fn answered(state: &State, square: Square, sensors: &Sensors, captures: bool) -> bool {
+    let board = sensors.board();
+    let opponent = state.board().by_color(state.turn());
+    if opponent.without(board.by_color(state.turn())).is_empty() {
+        return false;
+    }
+    state.moves().iter().any(|reply| {
+        let unmet = reply.footprint.unmet(board);
+        let captured = captures && unmet == square.into() && reply.m.is_capture();
+        unmet.is_empty() || (captured && answered(&state.after(reply.m), square, sensors, false))
+    })
+}
