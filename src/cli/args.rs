@@ -226,7 +226,7 @@ pub(super) struct EmulateArguments {
     /// Games to play, dealt to the boards in turn [default: three classic games]
     #[arg(long, value_name = "FILE")]
     pub(super) pgn: Option<PathBuf>,
-    /// Who plays: calm, drawing (slides pieces), blitz, clumsy, hurried, mixed
+    /// Who plays: calm, drawing, blitz, clumsy, hurried, mixed
     #[arg(long, value_name = "HANDS", default_value = "calm")]
     pub(super) hands: Hands,
     /// How fast the players think: realtime, a factor such as 10, or max

@@ -159,6 +159,22 @@ impl Loop {
             }
         }
     }
+
+    /// What had happened before the connection was lost: a broker that refuses a message may hang up in the same moment, and
+    /// then the loss is told first.
+    pub(super) fn before_loss(&mut self, config: &MqttConfig) -> Vec<Happened> {
+        let prefix = &config.prefix;
+        match self {
+            Self::Five(events) => {
+                let left = events.state.events.drain(..);
+                left.filter_map(|event| happened(prefix, event)).collect()
+            }
+            Self::Four(events) => {
+                let left = events.state.events.drain(..);
+                left.filter_map(|event| happened_of_old(prefix, event)).collect()
+            }
+        }
+    }
 }
 
 fn happened(prefix: &Prefix, event: Event) -> Option<Happened> {

@@ -167,6 +167,13 @@ async fn poll(mut events_of: Loop, config: MqttConfig, events: mpsc::Sender<Resu
         let event = events_of.next(&config, stands).await;
         stands |= matches!(event, Ok(Happened::Accepted(_)));
         let ends = matches!(event, Err(_) | Ok(Happened::Disconnected));
+        if event.is_err() {
+            for before in events_of.before_loss(&config) {
+                if events.send(Ok(before)).await.is_err() {
+                    return;
+                }
+            }
+        }
         if events.send(event).await.is_err() || ends {
             return;
         }
