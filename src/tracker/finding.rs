@@ -178,8 +178,8 @@ pub struct Evidence {
     pub others: Vec<Rival>,
 }
 
-/// A reading that was not announced. The reading that differs from the board on the fewest squares wins; then the one that
-/// withdraws the fewest plies; then the one whose next ply stood longer than a piece takes to pass.
+/// A reading that was not announced. What speaks against a reading is mostly the squares on which it differs from the
+/// board, and then how unusual its plies are; the table of `model.rs` has all of it.
 #[derive(Debug, Clone)]
 pub struct Rival {
     /// Number of its last ply.

@@ -69,11 +69,12 @@ pub(super) const HOPELESS: Cost = 2 * UNEXPLAINED;
 /// Plies with more than this against when they were made are not considered.
 pub(super) const MAX_STRAIN: Cost = 900;
 
-/// A ply whose squares showed it for no longer than a piece takes to pass, and then showed nothing of it any more: its
-/// piece went on.
+/// A ply after one whose squares showed it for no longer than a piece takes to pass, and then showed nothing of it any
+/// more: its piece went on.
 pub(super) const PASSED: Cost = 120;
 /// A piece that is drawn over a square is shown there for at most this long: two scans.
 pub(super) const PASSING: Duration = ONE_SCAN_APART.saturating_mul(2);
+
 /// What is known of when a ply was made.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Timing {
