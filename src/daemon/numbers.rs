@@ -168,7 +168,9 @@ impl NumbersThread {
         };
         file.note(self.given.iter().map(|(board, last)| (board.as_str(), *last)))?;
         file.mark_unkept(self.unkept)?;
-        if self.ended.take().is_some() {
+        // Whoever waits hears of it when this is dropped: not before it is on the disk.
+        let ended = self.ended.take();
+        if ended.is_some() {
             file.mark_ended()?;
         }
         Ok(())
