@@ -34,6 +34,9 @@ pub(super) const LIST: &str = "wall.json";
 const MAX_VIEWERS: usize = 600;
 /// Who is told nothing for this long is told that: a page cannot see otherwise that its line is dead.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// What changes within this time after a message comes in one: with a hundred boards hardly a moment is quiet, and every
+/// message is work for every page.
+const GATHERED: Duration = Duration::from_millis(250);
 /// So much of what was told is kept, in bytes: of 100 boards at blitz pace some minutes.
 const MAX_KEPT: usize = 1 << 20;
 
@@ -108,6 +111,7 @@ pub(super) fn follow(mut files: Snapshot) -> Live {
                 sender.send_modify(|told| messages.into_iter().for_each(|message| told.add(&message)));
             }
             before = now;
+            tokio::time::sleep(GATHERED).await;
         }
     });
     Live {
