@@ -54,9 +54,11 @@ pub(super) fn missed<'a>(
             _ => continue,
         }
         let off = (0..64).filter(|i| !known[*i] || fields[*i] != before[*i]).count();
-        // Of equal fits, take the one that follows the last reports, then the latest.
+        // Of equal fits, take the one that follows the last reports, then one that stood for a while, then the latest.
         let again = usize::MAX - reports_matched(&reports, &elements[..=at]);
-        let rank = (off, contradicts(time, halted), again);
+        let then = elements.get(at + 1);
+        let passing = matches!(then, Some(Element::PieceChange { quick: true, .. }));
+        let rank = (off, contradicts(time, halted), again, passing);
         if best.is_none_or(|(best, _)| rank <= best) {
             best = Some((rank, at + 1));
         }
@@ -97,7 +99,17 @@ pub(super) fn starts(before: &Dump, elements: &[Element]) -> Vec<(usize, Dump)> 
     for (at, element) in elements.iter().enumerate() {
         let known = starts.len();
         match *element {
-            Element::PieceChange { field, contents, .. } => fields[field.index()] = contents,
+            Element::PieceChange { field, contents, .. } => {
+                fields[field.index()] = contents;
+                // The board does not tag a start position again that is reached by putting a piece or two right.
+                if let Some((begun, start)) = starts.last_mut()
+                    && *start != fields
+                    && is_usual_start(&fields)
+                    && !moved(&elements[*begun..=at], &fields)
+                {
+                    (*begun, *start) = (at, fields);
+                }
+            }
             Element::PowerUp | Element::EmptyBoard => fields = tagged(*element),
             Element::StartPosition | Element::StartPositionTurned => {
                 fields = tagged(*element);
@@ -125,6 +137,11 @@ pub(super) fn moved(elements: &[Element], start: &Dump) -> bool {
         }
         _ => false,
     })
+}
+
+fn is_usual_start(fields: &Dump) -> bool {
+    let usual = [Element::StartPosition, Element::StartPositionTurned].map(tagged);
+    usual.contains(fields)
 }
 
 fn is_start_position(fields: &Dump) -> bool {
@@ -278,6 +295,58 @@ mod tests {
         .concat();
         let missed = missed(&elements, &before, None).map(|(_, missed)| missed.len());
         assert_eq!(missed, Some(next.len() + 1));
+    }
+
+    /// Two pieces change places, and the board does not tag the start position that stands then.
+    #[test]
+    fn a_start_that_is_put_right_begins_the_game() {
+        let usual = tagged(Element::StartPosition);
+        let mut wrong = usual;
+        wrong.swap(61, 62);
+        let put_right = [
+            change(61, None),
+            change(62, None),
+            change(62, usual[62]),
+            change(61, usual[61]),
+        ];
+        let filled = (0..64).filter(|field| wrong[usize::from(*field)].is_some());
+        let set_up: Vec<Element> = filled
+            .map(|field| change(field, wrong[usize::from(field)]))
+            .collect();
+        let elements = [&set_up[..], &[Element::FourRowsFilled], &put_right].concat();
+        let begun = elements.len() - 1;
+        assert_eq!(starts(&[None; Field::COUNT], &elements), [(begun, usual)]);
+    }
+
+    /// A bishop that goes home crosses the square on which it stood when the gap began.
+    #[test]
+    fn a_placement_that_stood_is_told_from_one_in_passing() {
+        let (bishop, king) = (Some(Piece::WhiteBishop), Some(Piece::WhiteKing));
+        let quick = |field: u8, contents: Contents| {
+            let field = Field::new(field).expect("a field");
+            Element::PieceChange {
+                contents,
+                field,
+                quick: true,
+            }
+        };
+        let mut before = [None; 64];
+        (before[49], before[60]) = (bishop, king);
+        let elements = [
+            Element::EmptyBoard,
+            change(60, king),
+            change(49, bishop),
+            change(49, None),
+            quick(56, bishop),
+            change(56, None),
+            quick(49, bishop),
+            quick(28, bishop),
+            quick(49, None),
+        ];
+        assert_eq!(
+            missed(&elements, &showing(&before), None),
+            Some((0, &elements[3..]))
+        );
     }
 
     #[test]
