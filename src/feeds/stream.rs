@@ -36,7 +36,7 @@ const MAX_VIEWERS: usize = 600;
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// What changes within this time after a message comes in one: with a hundred boards hardly a moment is quiet, and every
 /// message is work for every page.
-const GATHERED: Duration = Duration::from_millis(250);
+const GATHERED: Duration = Duration::from_millis(500);
 /// So much of what was told is kept, in bytes: of 100 boards at blitz pace some minutes.
 const MAX_KEPT: usize = 1 << 20;
 
