@@ -28,9 +28,9 @@ impl Costs {
         self.whole[id]
     }
 
-    /// What is unusual about its plies; `None` for a reading that has been added since.
-    pub(super) fn of_plies(&self, id: NodeId) -> Option<Cost> {
-        self.plies.get(id).copied()
+    /// What is unusual about its plies.
+    pub(super) fn of_plies(&self, id: NodeId) -> Cost {
+        self.plies[id]
     }
 }
 
@@ -66,9 +66,12 @@ impl Tree {
             (false, false) => 0,
         };
         let irregular = usize::from(node.is_irregular()) * IRREGULAR;
-        // A pawn that is captured en passant leaves its square as one does that goes on.
-        let en_passant = matches!(node.played, Played::Move(m) if m.is_en_passant());
-        let passed = before.is_some_and(|before| before.passed) && !en_passant;
+        // A piece that is captured leaves its square as one does that goes on.
+        let captures = |before: &Node| match (node.played, before.played) {
+            (Played::Move(m), Played::Move(last)) => m.is_en_passant() || m.to() == last.to(),
+            _ => false,
+        };
+        let passed = before.is_some_and(|before| before.passed && !captures(before));
         let passed = usize::from(passed) * PASSED;
         PLY + passed + unread + timing + irregular + usize::from(node.hidden) * HIDDEN + node.stray
     }
@@ -104,7 +107,7 @@ impl Tree {
         let guessed = announced.iter().position(|ply| self.node(*ply).guessed);
         for (at, ply) in announced.iter().enumerate().rev() {
             let ply = self.node(*ply);
-            let proved = ply.exact && ply.completed && guessed.is_none_or(|guessed| at < guessed);
+            let proved = ply.clear && ply.completed && guessed.is_none_or(|guessed| at < guessed);
             withdrawals[at] = withdrawals[at + 1] + if proved { DISPROVED } else { WITHDRAWN };
         }
         // The first ply of each reading that was not announced; and whether all its plies are more than suspicions.

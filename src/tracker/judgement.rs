@@ -44,6 +44,9 @@ const OPEN_PLIES: usize = 3;
 /// Most unexplained squares with which plies are announced or amended. With more, the pieces are being set up or cleared
 /// away.
 const MAX_UNEXPLAINED: usize = 6;
+/// Most unexplained squares with which a confirmed ply is replaced or withdrawn, or one is told whose square does not show
+/// it. With more, a game may be over: one may be explained by nearly any ply then.
+const MAX_UNSETTLED: usize = 2;
 /// Most conclusions from one observation, so that nothing on a board can hold up the daemon.
 const MAX_CONCLUSIONS: usize = 100;
 
@@ -125,7 +128,12 @@ impl Tracker {
             return Ready::Not;
         };
         let node = tree.node(next);
-        if tree.node(best).differs.count() > MAX_UNEXPLAINED && !node.inferred {
+        let differs = tree.node(best).differs.count();
+        if differs > MAX_UNEXPLAINED && !node.inferred {
+            return Ready::Not;
+        }
+        // Where pieces are being set up, many stand on squares that do not read them yet.
+        if node.is_unread() && differs > MAX_UNSETTLED {
             return Ready::Not;
         }
         let wait = |rest: Duration, grounds: Grounds| {
@@ -241,7 +249,9 @@ impl Tracker {
         instead: Option<NodeId>,
         best: NodeId,
     ) -> bool {
-        if self.unexplained() > MAX_UNEXPLAINED {
+        let line = self.line.as_ref();
+        let confirmed = line.is_some_and(|line| line.tree.node(announced).standing == Standing::Confirmed);
+        if self.unexplained() > if confirmed { MAX_UNSETTLED } else { MAX_UNEXPLAINED } {
             return false;
         }
         let Some(instead) = instead else {

@@ -40,8 +40,8 @@ const HASTE: Duration = Duration::from_millis(400);
 pub(super) const PLY: Cost = 100;
 /// An announced ply that was not played after all.
 pub(super) const WITHDRAWN: Cost = 60;
-/// The same of one that was pressed or followed by its player's next, and after which the whole board stood as the line has
-/// it.
+/// The same of one that was pressed or followed by its player's next, and whose squares were all that had changed since its
+/// piece was lifted.
 pub(super) const DISPROVED: Cost = 500;
 
 /// A square on which the line has nothing and the board shows a piece like one that was just captured: it was laid down

@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Color, Move, Piece, Square};
 
 use super::model::{Cost, PASSING, Timing};
@@ -51,6 +52,8 @@ pub(crate) struct Node {
     pub(super) captured: Option<Piece>,
     /// The whole board has shown exactly this state at some time.
     pub(crate) exact: bool,
+    /// All that had changed since its piece was lifted was its own squares, and they have shown it.
+    pub(super) clear: bool,
     /// The whole board has shown exactly this state for a while without any change: no piece was just on its way.
     pub(super) stable: bool,
     /// The ply that follows is beyond doubt: no further candidates are added.
@@ -114,6 +117,7 @@ impl Node {
             unread: Bitboard::EMPTY,
             captured: None,
             exact: false,
+            clear: false,
             stable: false,
             closed: false,
             completed: false,
@@ -144,7 +148,9 @@ impl Node {
             return false;
         };
         let left = self.footprint.is_some() && sensors.board().piece_at(m.to()).is_none();
-        left && self.since < sensors.changed_at(m.to()) && self.stood <= PASSING
+        // Of one that was read before the daemon began it is not known for how long it stood.
+        let watched = self.landed.at <= self.landed.from + PASSING;
+        left && watched && self.since < sensors.changed_at(m.to()) && self.stood <= PASSING
     }
 
     /// When its ply was made.
@@ -186,6 +192,8 @@ impl Node {
         self.hidden &= !met;
         self.passed = !met && (self.passed || self.has_gone_on(sensors));
         self.exact |= met && self.differs.is_empty();
+        let before = |square| sensors.changed_at(square) + ONE_SCAN_APART < self.lifted_at;
+        self.clear |= met && self.differs.into_iter().all(before);
         self.shown = met;
     }
 

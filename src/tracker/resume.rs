@@ -5,7 +5,7 @@ use kiebitz_hardware::Timestamp;
 use super::clock::Side;
 use super::finding::{Ply, Start};
 use super::node::{Played, Standing};
-use super::sensors::{Sensors, difference};
+use super::sensors::{Sensors, Since, difference};
 use super::state::{Footprint, State};
 use super::tree::Tree;
 use super::{Doubt, LineOfPlay, Tracker};
@@ -58,6 +58,9 @@ impl Tracker {
                 Standing::Announced
             };
             node.inferred = ply.inferred;
+            // The order in which they were told is all that is known of when they were made.
+            let from = Timestamp::from_micros(0);
+            (node.lifted_at, node.landed) = (at, Since { from, at });
         }
         self.line = Some(LineOfPlay {
             passed,

@@ -155,19 +155,31 @@ impl Tree {
         self.prune();
     }
 
+    /// Adds what the sensors show now, or have shown. The most credible readings go on first, and what is added to them: of
+    /// several plies that appear at once there can be more orders than are worth keeping.
     fn grow_all(&mut self, sensors: &Sensors, now: Timestamp, from_history: bool) {
-        let mut id = 0;
         let costs = self.costs();
         let limit = costs.of(self.best()) + HOPELESS;
-        // Several plies that appear at once can have been played in more orders than are worth keeping.
-        while id < self.nodes.len() && self.nodes.len() < 2 * MAX_NODES {
-            if costs.of_plies(id).is_none_or(|plies| plies < limit) {
-                self.grow(id, sensors, now, from_history);
-                if from_history {
-                    self.grow_unread(id, sensors, now);
-                }
+        let mut known: Vec<NodeId> = (0..self.nodes.len()).collect();
+        known.retain(|id| costs.of_plies(*id) < limit);
+        known.sort_by_key(|id| costs.of(*id));
+        let mut added = self.nodes.len();
+        for id in known {
+            self.grow_from(id, sensors, now, from_history);
+            while added < self.nodes.len() {
+                self.grow_from(added, sensors, now, from_history);
+                added += 1;
             }
-            id += 1;
+        }
+    }
+
+    fn grow_from(&mut self, id: NodeId, sensors: &Sensors, now: Timestamp, from_history: bool) {
+        if self.nodes.len() >= 2 * MAX_NODES {
+            return;
+        }
+        self.grow(id, sensors, now, from_history);
+        if from_history {
+            self.grow_unread(id, sensors, now);
         }
     }
 
@@ -357,9 +369,10 @@ impl Tree {
             }
         }
         for (candidate, reply) in grown {
+            let known = self.nodes.len();
             let child = self.child(id, &candidate, sensors, now);
             if let Some(reply) = reply {
-                self.nodes[child].hidden = true;
+                self.nodes[child].hidden |= child >= known;
                 self.child(child, &reply, sensors, now);
             }
         }

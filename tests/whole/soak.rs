@@ -55,10 +55,11 @@ pub(crate) fn wrong(round: Round) -> (Outcome, Vec<Wrong>, String) {
             .as_secs_f64();
         writeln!(
             text,
-            "seed {} board-{} at {at:.3}: {}",
+            "seed {} board-{} at {at:.3}: {}{}",
             round.seed,
             one.board + 1,
-            one.words
+            one.words,
+            if one.stated { ", as is stated" } else { "" },
         )
         .unwrap();
         if nth == 0 && round.logged.is_none() {
