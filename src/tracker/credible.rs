@@ -44,8 +44,9 @@ impl Tree {
             // Parents come before their children.
             let cost = node.parent.map_or(0, |parent| plies[parent] + self.strain(id));
             plies.push(cost);
-            let held = !followed[id] && node.is_unread();
-            whole.push(cost + self.unexplained(node) + usize::from(held) * UNREAD_LAST);
+            let held = usize::from(node.is_unread()) * UNREAD_LAST;
+            let last = held + node.astray.saturating_sub(node.stray);
+            whole.push(cost + self.unexplained(node) + usize::from(!followed[id]) * last);
         }
         Costs { plies, whole }
     }

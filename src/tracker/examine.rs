@@ -74,7 +74,12 @@ impl Tracker {
         let (Some(doubt), Some(line)) = (self.doubt, &self.line) else {
             return false;
         };
-        let played_on = line.tree.node(line.tree.tip()).ply >= doubt.last + REFUTING_PLIES;
+        let tip = line.tree.node(line.tree.tip());
+        let played_on = tip.ply >= doubt.last + REFUTING_PLIES;
+        // Squares that show nothing say no more than that pieces are in hands.
+        if !played_on && (tip.differs & self.sensors.board().occupied()).is_empty() {
+            return false;
+        }
         let at = self.quiet_since + DOUBT_AFTER;
         if !played_on && now < at {
             self.wake_at(at);

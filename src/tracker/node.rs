@@ -46,6 +46,8 @@ pub(crate) struct Node {
     pub(super) passed: bool,
     /// What it costs that its piece was shown elsewhere before it came to stand on its square.
     pub(super) stray: Cost,
+    /// The same of where its piece was shown since it left that square, if it did.
+    pub(super) astray: Cost,
     /// Squares that show nothing, whatever this state has there.
     pub(super) unread: Bitboard,
     /// The piece that was captured.
@@ -114,6 +116,7 @@ impl Node {
             hidden: false,
             passed: false,
             stray: 0,
+            astray: 0,
             unread: Bitboard::EMPTY,
             captured: None,
             exact: false,

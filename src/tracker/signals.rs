@@ -370,13 +370,15 @@ impl Tracker {
         announced.get(announced.len() - last).copied()
     }
 
-    /// The last plies, if they are kings on their way to show the result, the first of them first.
+    /// The last plies, if they are kings on their way to show the result, the first of them first. A king that captured
+    /// and then went on was not on its way.
     fn king_walks(tree: &Tree) -> Vec<NodeId> {
         let path = tree.path(tree.tip());
         let walks = |id: &NodeId| {
             let node = tree.node(*id);
             let to_centre = |m: shakmaty::Move| m.role() == Role::King && CENTRE.contains(&m.to());
-            !node.completed && matches!(node.played, Played::Move(m) if to_centre(m))
+            let went_on = node.captured.is_some() && !node.shown;
+            !node.completed && !went_on && matches!(node.played, Played::Move(m) if to_centre(m))
         };
         let before = path.iter().rposition(|id| !walks(id)).map_or(0, |last| last + 1);
         path[before..].to_vec()

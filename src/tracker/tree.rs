@@ -146,6 +146,7 @@ impl Tree {
             node.stable |= node.shown && node.differs.is_empty() && undisturbed >= MIN_STABLE;
             node.measure(sensors, now);
         }
+        self.look_for_strays(sensors);
         self.close();
         self.grow_all(sensors, now, false);
         let best = &self.nodes[self.best()];
@@ -153,6 +154,13 @@ impl Tree {
             self.grow_all(sensors, now, true);
         }
         self.prune();
+    }
+
+    /// A piece that has left its square may show on another.
+    fn look_for_strays(&mut self, sensors: &Sensors) {
+        for node in self.nodes.iter_mut().filter(|node| !node.inferred) {
+            node.astray = if node.shown { 0 } else { stray(node, sensors) };
+        }
     }
 
     /// Adds what the sensors show now, or have shown. The most credible readings go on first, and what is added to them: of
