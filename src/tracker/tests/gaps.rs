@@ -203,6 +203,23 @@ fn a_doubt_survives_a_restart() {
     world.has_announced("Inferred: withdrawn Undecidable:");
 }
 
+/// White thinks with the piece in the hand: that says nothing against what was reconstructed.
+#[test]
+fn a_piece_in_a_hand_refutes_no_reconstructed_line() {
+    let mut world = World::new(START);
+    let (start, [e4, e5]) = journaled(&world);
+    let doubt = Doubt {
+        from: world.now,
+        first: 2,
+        last: 2,
+    };
+    let plies = [(&e4, true), (&e5, true)];
+    world.tracker.resume(world.now, &start, plies, None, Some(doubt));
+    world.misses("rnbqkbnrpppp.ppp............p.......P...........PPPP.PPPRNBQKBNR");
+    world.shows("g1.").wait(6000).shows("f3N");
+    world.has_announced("Inferred: Nf3");
+}
+
 /// Black's reply was announced but not confirmed when the daemon was stopped; the memory shows that it stood.
 #[test]
 fn the_memory_confirms_the_last_announced_ply() {

@@ -50,3 +50,33 @@ fn a_piece_that_can_have_gone_to_one_dead_square_only_went_there() {
     world.shows("e1.").wait(5000).shows("b7. b6p").wait(3000);
     world.has_announced("e3 a6 Ke2 b6");
 }
+
+#[test]
+fn a_promoted_piece_that_is_captured_at_once_is_what_was_shown() {
+    let mut world = World::new(START);
+    let opening = [
+        "e2. e4P",
+        "d7. d5p",
+        "e4. d5. d5P",
+        "c7. c6p",
+        "d5. c6. c6P",
+        "g8. f6n",
+    ];
+    for ply in opening.iter().chain(&["c6. b7. b7P", "b8. d7n"]) {
+        world.shows(ply).wait(900);
+    }
+    world.shows("c8. c8R").wait(700).shows("b7.").wait(270);
+    world.shows("c8.").wait(950).shows("d8. c8q").wait(900);
+    world.has_announced("e4 d5 exd5 c6 dxc6 Nf6 cxb7 Nbd7 bxc8=R Qxc8");
+}
+
+/// Two hands set up the pieces for the next game: what they do explains no other last ply.
+#[test]
+fn pieces_that_are_set_up_amend_no_settled_ply() {
+    let mut world = World::new(START);
+    for ply in ["e2. e4P", "e7. e5p", "g1. f3N", "g8. f6n", "b1. c3N", "d7. d6p"] {
+        world.shows(ply).wait(900);
+    }
+    world.wait(20_000).shows("f6. f3. e4. d6. c3. g8n e5.").wait(2500);
+    world.has_announced("e4 e5 Nf3 Nf6 Nc3 d6");
+}
