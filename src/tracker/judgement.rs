@@ -45,7 +45,7 @@ const OPEN_PLIES: usize = 3;
 /// away.
 const MAX_UNEXPLAINED: usize = 6;
 /// Most unexplained squares with which a confirmed ply is replaced or withdrawn, or one is told whose square does not show
-/// it. With more, a game may be over: one may be explained by nearly any ply then.
+/// it. With more, the pieces may be on their way home, and nearly any ply explains some of them.
 const MAX_UNSETTLED: usize = 2;
 /// Most conclusions from one observation, so that nothing on a board can hold up the daemon.
 const MAX_CONCLUSIONS: usize = 100;

@@ -156,10 +156,13 @@ impl Tree {
         self.prune();
     }
 
-    /// A piece that has left its square may show on another.
+    /// A piece that has left its square may show on another. Where a reply came, it says nothing: its player may have moved
+    /// again.
     fn look_for_strays(&mut self, sensors: &Sensors) {
-        for node in self.nodes.iter_mut().filter(|node| !node.inferred) {
-            node.astray = if node.shown { 0 } else { stray(node, sensors) };
+        let followed = self.followed();
+        for (node, followed) in self.nodes.iter_mut().zip(followed) {
+            let gone = !followed && !node.shown && !node.inferred;
+            node.astray = if gone { stray(node, sensors) } else { 0 };
         }
     }
 

@@ -186,9 +186,9 @@ fn a_game_is_resumed_from_the_journal() {
     assert_eq!(numbers, Some(3));
 }
 
-/// The daemon was stopped before anything had confirmed what it had reconstructed over a gap; Black moves again.
-#[test]
-fn a_doubt_survives_a_restart() {
+/// The daemon was stopped before anything had confirmed Black's reply, which it had reconstructed over a gap, and has begun
+/// again.
+fn resumed_in_doubt() -> World {
     let mut world = World::new(START);
     let (start, [e4, e5]) = journaled(&world);
     let doubt = Doubt {
@@ -199,6 +199,13 @@ fn a_doubt_survives_a_restart() {
     let plies = [(&e4, true), (&e5, true)];
     world.tracker.resume(world.now, &start, plies, None, Some(doubt));
     world.misses("rnbqkbnrpppp.ppp............p.......P...........PPPP.PPPRNBQKBNR");
+    world
+}
+
+/// Black moves again.
+#[test]
+fn a_doubt_survives_a_restart() {
+    let mut world = resumed_in_doubt();
     world.wait(4000).shows("d7. d6p");
     world.has_announced("Inferred: withdrawn Undecidable:");
 }
@@ -206,16 +213,7 @@ fn a_doubt_survives_a_restart() {
 /// White thinks with the piece in the hand: that says nothing against what was reconstructed.
 #[test]
 fn a_piece_in_a_hand_refutes_no_reconstructed_line() {
-    let mut world = World::new(START);
-    let (start, [e4, e5]) = journaled(&world);
-    let doubt = Doubt {
-        from: world.now,
-        first: 2,
-        last: 2,
-    };
-    let plies = [(&e4, true), (&e5, true)];
-    world.tracker.resume(world.now, &start, plies, None, Some(doubt));
-    world.misses("rnbqkbnrpppp.ppp............p.......P...........PPPP.PPPRNBQKBNR");
+    let mut world = resumed_in_doubt();
     world.shows("g1.").wait(6000).shows("f3N");
     world.has_announced("Inferred: Nf3");
 }
