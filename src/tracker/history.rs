@@ -68,16 +68,29 @@ pub(super) fn missed<'a>(
     (!missed.contains(&Element::PowerUp)).then_some((off, missed))
 }
 
-/// How many of the last reports, the latest first, the elements end with as well.
+/// How many of the last reports, the latest first, the elements end with as well. Of a piece that flickers they have one
+/// change.
 fn reports_matched(reports: &[(Field, Contents)], elements: &[Element]) -> usize {
-    let changes = elements.iter().rev().filter_map(|element| match *element {
+    let mut changes = changes(elements).rev().peekable();
+    let mut matched = 0;
+    let mut last = None;
+    for report in reports {
+        if changes.next_if_eq(report).is_some() {
+            matched += 1;
+        } else if last != Some(report.0) {
+            break;
+        }
+        last = Some(report.0);
+    }
+    matched
+}
+
+/// The changes among the elements.
+pub(super) fn changes(elements: &[Element]) -> impl DoubleEndedIterator<Item = (Field, Contents)> {
+    elements.iter().filter_map(|element| match *element {
         Element::PieceChange { field, contents, .. } => Some((field, contents)),
         _ => None,
-    });
-    changes
-        .zip(reports)
-        .take_while(|(remembered, reported)| remembered == *reported)
-        .count()
+    })
 }
 
 /// Whether two readings of the halted side's time are from different moments; a missing one contradicts nothing.
@@ -261,6 +274,22 @@ mod tests {
             );
         }
         assert_eq!(missed(&elements, &before, None), Some((0, &elements[3..])));
+    }
+
+    #[test]
+    fn a_piece_that_flickers_is_in_the_memory_once() {
+        let field = |number: u8| Field::new(number).expect("a field");
+        let (e2, e4, pawn) = (52, 36, Some(Piece::WhitePawn));
+        let reports = [
+            (field(e4), pawn),
+            (field(e4), None),
+            (field(e4), pawn),
+            (field(e2), None),
+        ];
+        let elements = [change(e2, None), change(e4, pawn)];
+        assert_eq!(reports_matched(&reports, &elements), 2);
+        let elements = [change(e2, pawn), change(e4, pawn)];
+        assert_eq!(reports_matched(&reports, &elements), 1);
     }
 
     /// The same opening in one game after the other: the pieces were set up in another order.

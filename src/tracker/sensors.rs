@@ -197,9 +197,17 @@ impl Sensors {
         }
     }
 
-    /// The last field updates, the latest first. A dump that shows something else clears them.
+    /// The last changes that were reported or are in the memory, the latest first. A dump that shows something else clears
+    /// them.
     pub(crate) fn reports(&self) -> impl Iterator<Item = (Field, Contents)> {
         self.reports.iter().rev().copied()
+    }
+
+    /// The board has told these changes, the oldest first, and no others up to now.
+    pub(super) fn recorded(&mut self, changes: impl IntoIterator<Item = (Field, Contents)>) {
+        self.reports = changes.into_iter().collect();
+        let old = self.reports.len().saturating_sub(MAX_REPORTS);
+        self.reports.drain(..old);
     }
 
     /// The changes since the last call, oldest first, as far as they are kept.
