@@ -178,7 +178,7 @@ async fn a_round_is_on_lichess_on_disk_and_on_the_web_without_a_click() {
         index["pairings"][0]["result"] == "1-0"
     };
     until("the mate", 120, &hall, mated).await;
-    let all = async || hall.on_disk("round-3/game-2.pgn").contains("b6 ");
+    let all = async || hall.on_disk("round-3/game-2.pgn").contains("b6");
     until("all moves", 120, &hall, all).await;
     let is_there = async || {
         lichess.see(|held| {

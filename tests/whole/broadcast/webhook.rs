@@ -139,7 +139,7 @@ async fn webhooks_get_the_round_and_every_event_over_troubles_and_a_kill() {
     let daemon = hall.daemon();
     until("all moves of the round", 180, &hall, async || {
         let text = club.see(|held| held.rounds.get(&4).cloned()).unwrap_or_default();
-        text.contains("Qxf7#") && text.contains("b6 ")
+        text.contains("Qxf7#") && text.contains("b6")
     })
     .await;
     drop(boards);
