@@ -212,6 +212,9 @@ pub enum Grounds {
 pub enum Caution {
     /// It can go nowhere else.
     NothingFollows,
+    /// It came to the next square as soon as it had left its own, or the board shows more than the move: it may be put
+    /// back.
+    MayGoBack,
     /// It can go on along the same line.
     MayGoOn,
     /// It can go on along the same line, and may be drawn over the squares, where it may pause.

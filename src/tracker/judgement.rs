@@ -13,12 +13,10 @@ use super::Tracker;
 use super::examine::withdrawal_of;
 use super::finding::{Caution, Completion, Finding, Grounds, Settlement, Withdrawal};
 use super::node::{Node, NodeId, Played, Standing};
-use super::patience::can_take;
+use super::patience::{MIN_SETTLE, can_take};
 
-/// How long a move must have stood after which a press or a reply announces it: not in the middle of a scan.
-const MIN_SETTLE: Duration = Duration::from_millis(60);
 /// How long a reply must have stood to announce the move before it: a piece that is drawn on can look like a reply.
-const MIN_REPLY: Duration = Caution::NothingFollows.rest();
+const MIN_REPLY: Duration = Duration::from_millis(220);
 /// How long an irregular move must have stood: it may yet become a legal one, or be put right.
 const MIN_IRREGULAR: Duration = Duration::from_millis(1200);
 /// How long another reading than the announced one must have stood to replace it.
@@ -44,9 +42,6 @@ const OPEN_PLIES: usize = 3;
 /// Most unexplained squares with which plies are announced or amended. With more, the pieces are being set up or cleared
 /// away.
 const MAX_UNEXPLAINED: usize = 6;
-/// Most unexplained squares with which a confirmed ply is replaced or withdrawn, or one is told whose square does not show
-/// it. With more, the pieces may be on their way home, and nearly any ply explains some of them.
-const MAX_UNSETTLED: usize = 2;
 /// Most conclusions from one observation, so that nothing on a board can hold up the daemon.
 const MAX_CONCLUSIONS: usize = 100;
 
@@ -133,7 +128,7 @@ impl Tracker {
             return Ready::Not;
         }
         // Where pieces are being set up, many stand on squares that do not read them yet.
-        if node.is_unread() && differs > MAX_UNSETTLED {
+        if node.is_unread() && differs > 0 {
             return Ready::Not;
         }
         let wait = |rest: Duration, grounds: Grounds| {
@@ -184,16 +179,21 @@ impl Tracker {
             let caution = Caution::MayBeDrawn;
             return wait(caution.rest(), Grounds::Stood(caution.rest(), caution));
         }
-        if self.pressed_since(node.mover(), node.lifted_at).is_some() {
-            let rest = if self.caution(next) == Caution::MayGoOn {
+        let lifted = fresh.without(self.sensors.board().occupied());
+        let mover_holds_more = (lifted & node.state.board().by_color(node.mover())).any();
+        if let Some(pressed) = self.pressed_since(node.mover(), node.lifted_at) {
+            let caution = self.caution(next);
+            // What was set down before the press is reported within a scan.
+            if caution == Caution::MayCastle && mover_holds_more && now < pressed + ONE_SCAN_APART {
+                return Ready::At(pressed + ONE_SCAN_APART);
+            }
+            let rest = if caution == Caution::MayGoOn {
                 ONE_SCAN_APART
             } else {
                 MIN_SETTLE
             };
             return wait(rest, Grounds::Press);
         }
-        let lifted = fresh.without(self.sensors.board().occupied());
-        let mover_holds_more = (lifted & node.state.board().by_color(node.mover())).any();
         if mover_holds_more {
             return Ready::Not;
         }
@@ -249,9 +249,12 @@ impl Tracker {
         instead: Option<NodeId>,
         best: NodeId,
     ) -> bool {
-        let line = self.line.as_ref();
-        let confirmed = line.is_some_and(|line| line.tree.node(announced).standing == Standing::Confirmed);
-        if self.unexplained() > if confirmed { MAX_UNSETTLED } else { MAX_UNEXPLAINED } {
+        // Where squares are unexplained, the pieces may be on their way home, and nearly any ply explains some of them.
+        let sure = self.line.as_ref().is_some_and(|line| {
+            let node = line.tree.node(announced);
+            node.standing == Standing::Confirmed && node.landing_watched()
+        });
+        if self.unexplained() > if sure { 0 } else { MAX_UNEXPLAINED } {
             return false;
         }
         let Some(instead) = instead else {

@@ -69,7 +69,7 @@ impl Habits {
 }
 
 /// The time from when the piece left its square to when it stood on the other.
-fn flight(m: Move, sensors: &Sensors) -> Option<Duration> {
+pub(super) fn flight(m: Move, sensors: &Sensors) -> Option<Duration> {
     let from = m.from()?;
     Some(
         sensors

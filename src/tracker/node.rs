@@ -151,9 +151,13 @@ impl Node {
             return false;
         };
         let left = self.footprint.is_some() && sensors.board().piece_at(m.to()).is_none();
-        // Of one that was read before the daemon began it is not known for how long it stood.
-        let watched = self.landed.at <= self.landed.from + PASSING;
-        left && watched && self.since < sensors.changed_at(m.to()) && self.stood <= PASSING
+        left && self.landing_watched() && self.since < sensors.changed_at(m.to()) && self.stood <= PASSING
+    }
+
+    /// Whether its piece was seen to land. Of one that was read before the daemon began, or after a gap, it is not known
+    /// for how long it had stood.
+    pub(super) fn landing_watched(&self) -> bool {
+        self.landed.at <= self.landed.from + PASSING
     }
 
     /// When its ply was made.

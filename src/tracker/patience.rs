@@ -2,21 +2,27 @@
 
 use core::time::Duration;
 
+use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{CastlingSide, Color, Move, Role, Square, attacks};
 
 use super::Tracker;
 use super::finding::Caution;
+use super::motion::flight;
 use super::node::{NodeId, Played};
+use super::sensors::Sensors;
 use super::tree::Tree;
+
+/// How long a move must have stood to be announced when nothing speaks against it: not in the middle of a scan.
+pub(super) const MIN_SETTLE: Duration = Duration::from_millis(60);
 
 impl Caution {
     /// How long a move must have stood, without a press or a reply, before it is announced.
     pub(super) const fn rest(self) -> Duration {
         match self {
-            // About a scan.
-            Self::NothingFollows => Duration::from_millis(220),
+            Self::NothingFollows => MIN_SETTLE,
+            Self::MayGoBack => ONE_SCAN_APART,
             Self::MayGoOn => Duration::from_millis(420),
-            Self::MayBeDrawn => Duration::from_millis(1250),
+            Self::MayBeDrawn => Duration::from_millis(1200),
             Self::MayCastle => Duration::from_millis(2600),
         }
     }
@@ -40,7 +46,12 @@ impl Tracker {
             return Caution::MayCastle;
         }
         if !others.iter().any(|other| goes_on(m, other.m)) {
-            return Caution::NothingFollows;
+            // Where squares are unexplained, more is going on than a move.
+            return if is_nudge(m, &self.sensors) || !node.differs.is_empty() {
+                Caution::MayGoBack
+            } else {
+                Caution::NothingFollows
+            };
         }
         if self.habits.may_be_drawn(m, node, &self.sensors) {
             Caution::MayBeDrawn
@@ -56,6 +67,14 @@ fn goes_on(m: Move, other: Move) -> bool {
         return false;
     };
     from == other_from && !other.is_castle() && attacks::between(from, other.to()).contains(m.to())
+}
+
+/// Whether a piece was shown on the next square as soon as its own was empty: it may only have been touched.
+fn is_nudge(m: Move, sensors: &Sensors) -> bool {
+    let near = m
+        .from()
+        .is_some_and(|from| attacks::king_attacks(from).contains(m.to()));
+    near && flight(m, sensors).is_some_and(|flight| flight <= ONE_SCAN_APART)
 }
 
 /// Whether `m` is what the board shows when only one of the two pieces of the castling `other` has moved.

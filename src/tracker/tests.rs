@@ -210,6 +210,20 @@ fn a_move_is_announced_once_it_has_come_to_rest() {
     World::new(START).shows("e2. e4P").has_announced("e4");
 }
 
+/// Nothing else can come of a knight's jump: it is told at once. A king that is pushed over to the next square while it is
+/// put right comes back within a scan.
+#[test]
+fn only_a_piece_that_may_come_back_is_waited_for() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(600).shows("e7. e5p").wait(600);
+    world.shows("g1. f3N").wait(80);
+    world.has_announced("e4 e5 Nf3");
+    world.shows("e8. e7k").wait(200).shows("e7. e8k").wait(1000);
+    world.has_announced("e4 e5 Nf3");
+    world.shows("e8. e7k").wait(300);
+    world.has_announced("e4 e5 Nf3 Ke7");
+}
+
 #[test]
 fn two_moves_at_once_and_a_late_origin_are_found() {
     World::new(START)

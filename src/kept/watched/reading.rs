@@ -54,6 +54,7 @@ enum Decided {
 #[serde(rename_all = "snake_case")]
 enum Doubt {
     NothingFollows,
+    MayGoBack,
     MayGoOn,
     MayBeDrawn,
     MayCastle,
@@ -144,6 +145,7 @@ impl Other {
 const fn doubt(caution: Caution) -> Doubt {
     match caution {
         Caution::NothingFollows => Doubt::NothingFollows,
+        Caution::MayGoBack => Doubt::MayGoBack,
         Caution::MayGoOn => Doubt::MayGoOn,
         Caution::MayBeDrawn => Doubt::MayBeDrawn,
         Caution::MayCastle => Doubt::MayCastle,

@@ -83,6 +83,7 @@ fn heading(name: &str, time: &str, ply: Option<&Ply>, replaced: &str) -> String 
 fn enough(caution: Caution) -> &'static str {
     match caution {
         Caution::NothingFollows => "and nothing else could follow",
+        Caution::MayGoBack => "longer than a piece that is put back would have",
         Caution::MayGoOn => "longer than a piece that moves on would have paused",
         Caution::MayBeDrawn => "longer than a piece that is dragged over the squares pauses",
         Caution::MayCastle => "longer than castling would have taken",

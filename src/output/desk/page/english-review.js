@@ -55,6 +55,7 @@ export const REVIEW = {
     stood: "It had stood for {time}{enough}.",
     cautions: {
       nothing_follows: ", and nothing else could follow",
+      may_go_back: ", longer than a piece that is put back would have",
       may_go_on: ", longer than a piece that moves on would have paused",
       may_be_drawn: ", longer than a piece that is dragged over the squares pauses",
       may_castle: ", longer than castling would have taken",

@@ -55,6 +55,7 @@ export const REVIEW = {
     stood: "Er stand seit {time}{enough}.",
     cautions: {
       nothing_follows: ", und nichts anderes konnte folgen",
+      may_go_back: ", länger, als eine zurückgestellte Figur dort steht",
       may_go_on: ", länger als eine Figur innehält, die weiterzieht",
       may_be_drawn: ", länger als eine Figur innehält, die über die Felder geschoben wird",
       may_castle: ", länger als eine Rochade gedauert hätte",
