@@ -146,8 +146,10 @@ pub(crate) fn after_gap(board: &Board, turn: Color, last: &State) -> Option<Stat
         .map_or(Bitboard::EMPTY, |position| position.castles().castling_rights());
     let stays = |color: Color| board.king_of(color) == last.board().king_of(color);
     let kept = Color::ALL.into_iter().filter(|color| stays(*color));
+    // A rook may stand where it has captured one.
     let rooks = kept.fold(Bitboard::EMPTY, |rooks, color| {
-        rooks | board.by_piece(Role::Rook.of(color))
+        let rook = Role::Rook.of(color);
+        rooks | (board.by_piece(rook) & last.board().by_piece(rook))
     });
     position_of(board, turn, rights & rooks, last.mode())
 }

@@ -40,6 +40,16 @@ fn a_game_goes_on_after_a_gap_that_cannot_be_explained() {
 }
 
 #[test]
+fn a_game_goes_on_where_a_rook_was_captured_on_its_corner_by_a_rook() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(2000);
+    world.misses("...qkbnr.pp.pppp..npb...............P.....NP.N...PP.BPPPr.BQK..R");
+    world.wait(10_000);
+    world.shows("h2. h4P").wait(3000).shows("d6. d5p");
+    world.has_announced("e4 Undecidable: goes on: h4 d5");
+}
+
+#[test]
 fn a_polled_board_reports_what_happened_since_the_last_poll() {
     let mut world = World::new(START);
     world.clock(true, true);
