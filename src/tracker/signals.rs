@@ -96,7 +96,9 @@ impl Tracker {
     fn find_start_in_part(&mut self, now: Timestamp, turned_board: &Board) -> bool {
         let here = start::unseen(self.sensors.board()).map(|unseen| (unseen, false));
         let found = here.or_else(|| start::unseen(turned_board).map(|unseen| (unseen, true)));
-        let Some((unseen, turn)) = found.filter(|_| !self.disturbed) else {
+        // The piece may have stood elsewhere when the next change of a playback was made: how long is not known.
+        let known = !self.disturbed && self.playback.is_none();
+        let Some((unseen, turn)) = found.filter(|_| known) else {
             return false;
         };
         // In a game, the piece may be in a hand.
