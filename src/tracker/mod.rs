@@ -206,10 +206,8 @@ impl Tracker {
             }
             Observation::Memory { elements } => {
                 self.memory_received(now, elements);
-                if self.gap_since.is_none() {
-                    // When the memory comes again, it goes on from there.
-                    self.sensors.recorded(history::changes(elements));
-                }
+                // When the memory comes again, it goes on from there.
+                self.sensors.recorded(history::changes(elements));
                 false
             }
             Observation::Changes {
