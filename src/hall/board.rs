@@ -11,7 +11,7 @@ use crate::events::{Event, EventKind, ExplainedEvent, Incident};
 use crate::laws::Regulations;
 use crate::referee::command::{Announced, Answer, Command, Order, Refusal};
 use crate::referee::{Playing, Referee, Resumed, Ruling};
-use crate::tracker::{Seen, Tracker};
+use crate::tracker::{Model, Seen, Tracker};
 
 /// The pipeline of one board. Live operation and replay drive it the same way: before an observation is taken
 /// in, every deadline up to its time fires, with the deadline as its time.
@@ -56,6 +56,13 @@ impl Board {
             seen: Seen::default(),
             steps: Steps::default(),
         }
+    }
+
+    /// The same, which takes boards and hands to be like that. To be called before anything is observed.
+    #[must_use]
+    pub fn following(mut self, model: &'static Model) -> Self {
+        self.tracker = Tracker::following(model);
+        self
     }
 
     /// Begins to count after that number, which comes from

@@ -24,7 +24,7 @@ use kiebitz_protocol::Counters;
 
 use crate::events::ExplainedEvent;
 use crate::referee::command::{Answer, Command, Order, Refusal};
-use crate::tracker::Seen;
+use crate::tracker::{Model, Seen};
 use agenda::{Agenda, Who};
 pub use board::Board;
 use line::HallLine;
@@ -41,6 +41,7 @@ pub struct LineId(usize);
 pub struct Hall {
     stream: String,
     names: Names,
+    model: &'static Model,
     /// The numbers after which boards that are new begin to count.
     numbers: Numbers,
     steps: Steps,
@@ -79,6 +80,7 @@ impl Hall {
         Self {
             stream: stream.to_owned(),
             names,
+            model: &Model::FITTED,
             numbers: Numbers::default(),
             steps: Steps::default(),
             clock_set: None,
@@ -92,6 +94,13 @@ impl Hall {
             found_out: BTreeSet::new(),
             speaking: BTreeSet::new(),
         }
+    }
+
+    /// The same, whose boards take hands to be like that. To be called before anything is heard.
+    #[must_use]
+    pub fn following(mut self, model: &'static Model) -> Self {
+        self.model = model;
+        self
     }
 
     /// Boards that are met for the first time begin to count after these numbers.

@@ -69,7 +69,7 @@ impl Hall {
     /// A board of that name that nobody has met.
     pub(super) fn unmet(&self, name: &str) -> Board {
         let begun = self.numbers.boards.get(name).copied();
-        let board = Board::new(name, &self.stream, self.names.regulations(name));
+        let board = Board::new(name, &self.stream, self.names.regulations(name)).following(self.model);
         let mut board = board.begun_after(begun.unwrap_or(self.numbers.others));
         board.follow(&self.steps);
         board

@@ -18,6 +18,7 @@ use crate::hall::Board;
 use crate::hall::{Hall, Names};
 use crate::referee::command::{Answer, Command, Timed};
 use crate::restart::Recordings;
+use crate::tracker::Model;
 use source::Source;
 
 /// Replays a capture, or the recordings of all ports, step by step. Every step has a time, so that it can be paced.
@@ -93,6 +94,14 @@ impl<R: Read> Replay<R> {
     #[must_use]
     pub fn named(mut self, names: Names) -> Self {
         self.hall = self.hall.named(names);
+        self
+    }
+
+    /// The same with another model of boards and hands than the daemon has, to compare the two. To be called before the
+    /// first step.
+    #[must_use]
+    pub fn following(mut self, model: &'static Model) -> Self {
+        self.hall = self.hall.following(model);
         self
     }
 

@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::facts::CLOCK_REPORT_PERIOD;
 use kiebitz_protocol::{ClockTimes, SideTime};
 use shakmaty::{ByColor, Color};
 
@@ -103,12 +104,12 @@ struct Turn {
 pub(super) const SURE_VOTES: i8 = 3;
 
 /// A running clock is reported once a second. A stopped one, and none at all, are true after this much silence.
-const PROVED_BY_SILENCE: Duration = Duration::from_millis(2500);
+const PROVED_BY_SILENCE: Duration = CLOCK_REPORT_PERIOD.saturating_mul(3);
 /// The same on a bus, where each board is asked in turn.
-const PROVED_BY_SILENCE_ON_BUS: Duration = Duration::from_secs(5);
+const PROVED_BY_SILENCE_ON_BUS: Duration = PROVED_BY_SILENCE.saturating_mul(2);
 
 /// Votes beyond this are not counted, so that a clock that is turned round during a game is noticed after a few presses.
-const MAX_VOTES: i8 = 4;
+const MAX_VOTES: i8 = SURE_VOTES + 1;
 
 impl Side {
     pub(super) fn other(self) -> Self {

@@ -7,11 +7,8 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Piece};
 
-use super::model::{
-    Cost, DISPROVED, HIDDEN, IRREGULAR, LAID_DOWN, LAID_DOWN_FOR, PASSED, PASSING, PLY, Timing, UNEXPLAINED,
-    UNREAD, UNREAD_AGAIN, UNREAD_LAST, UNREAD_MARGIN, WITHDRAWN,
-};
-use super::node::{Node, NodeId, Played};
+use super::model::{Cost, IN_HANDS, Model, PASSING, Timing};
+use super::node::{Node, NodeId};
 use super::tree::Tree;
 
 /// What speaks against each reading of a tree.
@@ -26,6 +23,11 @@ impl Costs {
     /// What speaks against a reading.
     pub(super) fn of(&self, id: NodeId) -> Cost {
         self.whole[id]
+    }
+
+    /// The log-odds against a reading and for another.
+    pub(super) fn against(&self, id: NodeId, other: NodeId) -> i64 {
+        self.of(id) as i64 - self.of(other) as i64
     }
 
     /// What is unusual about its plies.
@@ -44,7 +46,7 @@ impl Tree {
             // Parents come before their children.
             let cost = node.parent.map_or(0, |parent| plies[parent] + self.strain(id));
             plies.push(cost);
-            let held = usize::from(node.is_unread()) * UNREAD_LAST;
+            let held = usize::from(node.is_unread()) * self.model().odd;
             let last = held + node.astray.saturating_sub(node.stray);
             whole.push(cost + self.unexplained(node) + usize::from(!followed[id]) * last);
         }
@@ -53,28 +55,18 @@ impl Tree {
 
     /// What is unusual about a ply after those before it.
     fn strain(&self, id: NodeId) -> Cost {
+        let model = self.model();
         let node = self.node(id);
         let before = node.parent.map(|parent| self.node(parent));
         let own = before.and_then(|before| Some(self.node(before.parent?)));
         let timing = match before {
-            Some(before) if observed(node) => strain_of(node.timing(), node.dated, before, own),
+            Some(before) if observed(node) => strain_of(node.timing(), node.dated, before, own, model),
             _ => 0,
         };
         let known = before.map_or(Bitboard::EMPTY, |before| before.unread);
-        let unread = match (node.unread.without(known).any(), node.is_unread()) {
-            (true, _) => UNREAD,
-            (false, true) => UNREAD_AGAIN,
-            (false, false) => 0,
-        };
-        let irregular = usize::from(node.is_irregular()) * IRREGULAR;
-        // A piece that is captured leaves its square as one does that goes on.
-        let captures = |before: &Node| match (node.played, before.played) {
-            (Played::Move(m), Played::Move(last)) => m.is_en_passant() || m.to() == last.to(),
-            _ => false,
-        };
-        let passed = before.is_some_and(|before| before.passed && !captures(before));
-        let passed = usize::from(passed) * PASSED;
-        PLY + passed + unread + timing + irregular + usize::from(node.hidden) * HIDDEN + node.stray
+        let unlikely = usize::from(node.is_irregular());
+        let odd = usize::from(node.hidden) + usize::from(node.unread.without(known).any());
+        model.ply + timing + node.stray + unlikely * model.unlikely + odd * model.odd
     }
 
     /// What the squares cost that a reading leaves unexplained.
@@ -83,7 +75,7 @@ impl Tree {
         if !node.strangers.is_empty() {
             let plies = std::iter::successors(Some(node), |node| Some(self.node(node.parent?)));
             let captures = |ply: &Node| Some((ply.captured?, ply.lifted_at));
-            let mut captured: Vec<_> = plies.take(LAID_DOWN_FOR).filter_map(captures).collect();
+            let mut captured: Vec<_> = plies.take(IN_HANDS).filter_map(captures).collect();
             for (stranger, since) in &node.strangers {
                 let was_captured =
                     |(piece, at): &(Piece, Timestamp)| piece == stranger && *since + ONE_SCAN_APART >= *at;
@@ -93,14 +85,14 @@ impl Tree {
                 }
             }
         }
-        laid_down * LAID_DOWN + (node.differs.count() - laid_down) * UNEXPLAINED
+        laid_down * self.model().odd + (node.differs.count() - laid_down) * self.model().unexplained
     }
 
     /// The most credible reading: the one that costs least. Ties go to the one that withdraws the fewest plies, then to the
     /// one whose next ply stood for longer than a piece takes to pass, then to the shorter line, then to the one whose next
     /// ply stood longest.
     pub(crate) fn best(&self) -> NodeId {
-        let costs = self.costs();
+        let (costs, model) = (self.costs(), self.model());
         let announced = self.path(self.tip());
         let root = self.node(self.root()).ply;
         // What it costs to withdraw the announced plies from each of them on.
@@ -109,7 +101,7 @@ impl Tree {
         for (at, ply) in announced.iter().enumerate().rev() {
             let ply = self.node(*ply);
             let proved = ply.clear && ply.completed && guessed.is_none_or(|guessed| at < guessed);
-            withdrawals[at] = withdrawals[at + 1] + if proved { DISPROVED } else { WITHDRAWN };
+            withdrawals[at] = withdrawals[at + 1] + if proved { model.unlikely } else { model.withdrawn };
         }
         // The first ply of each reading that was not announced; and whether all its plies are more than suspicions.
         let mut next: Vec<Option<NodeId>> = vec![None; self.nodes().len()];
@@ -160,7 +152,7 @@ impl Tree {
             return false;
         }
         let costs = self.costs();
-        let limit = costs.of(best) + UNREAD_MARGIN;
+        let limit = costs.of(best) + self.model().odd;
         (next..self.nodes().len()).any(|id| {
             costs.of(id) <= limit
                 && (guesses(id) || guesses(best))
@@ -184,17 +176,23 @@ impl Tree {
 }
 
 /// What is unusual about when a ply was made after the one that it answers and its player's last.
-pub(super) fn strain_of(timing: Timing, dated: bool, before: &Node, own: Option<&Node>) -> Cost {
+pub(super) fn strain_of(
+    timing: Timing,
+    dated: bool,
+    before: &Node,
+    own: Option<&Node>,
+    model: &Model,
+) -> Cost {
     if !dated {
         let before = Some(before).filter(|node| observed(node));
-        return before.map_or(0, |before| timing.after_undated(before.timing()));
+        return before.map_or(0, |before| timing.after_undated(before.timing(), model));
     }
     let reply = Some(before)
         .filter(|node| observed(node))
-        .map_or(0, |before| timing.after_reply(before.timing()));
+        .map_or(0, |before| timing.after_reply(before.timing(), model));
     let turn = own
         .filter(|node| observed(node))
-        .map_or(0, |own| timing.after_own(own.timing()));
+        .map_or(0, |own| timing.after_own(own.timing(), model));
     reply + turn
 }
 

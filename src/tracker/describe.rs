@@ -5,6 +5,7 @@ use shakmaty::uci::UciMove;
 
 use super::Tracker;
 use super::finding::{Evidence, Grounds, Ply, Rival};
+use super::model::A_FEW_PLIES;
 use super::node::{NodeId, Played};
 use super::tree::Tree;
 
@@ -14,6 +15,7 @@ impl Tracker {
         let tree = &self.line.as_ref()?.tree;
         let node = tree.node(id);
         let parent = tree.node(node.parent?);
+        let (costs, best) = (tree.costs(), tree.best());
         let (played, uci, san, captured) = match node.played {
             Played::Move(m) => (
                 Some(m),
@@ -56,18 +58,15 @@ impl Tracker {
                 others: tree
                     .rivals(id)
                     .into_iter()
-                    .take(MAX_RIVALS)
-                    .map(|other| rival(tree, other, node.parent))
+                    .take(A_FEW_PLIES)
+                    .map(|other| rival(tree, other, node.parent, costs.against(other, best)))
                     .collect(),
             },
         })
     }
 }
 
-/// Most rivals that are listed: nobody reads more.
-const MAX_RIVALS: usize = 4;
-
-fn rival(tree: &Tree, id: NodeId, parent: Option<NodeId>) -> Rival {
+fn rival(tree: &Tree, id: NodeId, parent: Option<NodeId>, against: i64) -> Rival {
     let node = tree.node(id);
     let before = node.parent.map(|parent| &tree.node(parent).state);
     let name = match node.played {
@@ -79,6 +78,7 @@ fn rival(tree: &Tree, id: NodeId, parent: Option<NodeId>) -> Rival {
     Rival {
         ply: node.ply,
         name,
+        against,
         differs: node.differs.count(),
         withdraws: tree.withdrawn_by(id),
         stood: node.stood,

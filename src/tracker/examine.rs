@@ -1,33 +1,18 @@
 //! A quiet board that no single legal move explains: a position was restored, plies were played unobserved, or play was
 //! irregular.
 
-use core::time::Duration;
-
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Color, Move};
 
 use super::Tracker;
 use super::finding::{Finding, Recovery, Withdrawal};
+use super::model::{MAX_POSITIONS, MAX_UNSEEN_PLIES, REMEMBERED_PLIES, SEARCH_INTERVAL};
 use super::node::{NodeId, Played, Standing};
 use super::search::{self, Found};
 use super::tree::Tree;
 
-/// How long the board must be quiet before it is examined for more than single moves.
-const EXAMINE_AFTER: Duration = Duration::from_millis(1200);
-/// The same after a gap, where nothing has moved since; single moves are then examined as well.
-const EXAMINE_GAP_AFTER: Duration = Duration::from_millis(600);
-/// How long the board must be quiet before announced plies are doubted: a piece may be in a hand.
-const DOUBT_AFTER: Duration = Duration::from_secs(3);
 /// Most squares that a piece pushed aside can explain.
 const MAX_DISPLACED: usize = 2;
-/// Most plies that restoring an earlier position can take back, besides those that are still open.
-const MAX_TAKEN_BACK: usize = 12;
-/// Longest line that is searched for across a gap, in plies.
-const MAX_UNSEEN_PLIES: usize = 8;
-/// Most positions that one search visits, so that it does not hold up the daemon.
-const MAX_POSITIONS: usize = 1400;
-/// Pause between two searches on one board, in which other boards have their turn.
-const SEARCH_INTERVAL: Duration = Duration::from_millis(2);
 
 /// Reconstructed plies, which later play may prove wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,14 +28,9 @@ pub struct Doubt {
 impl Doubt {
     /// Whether a ply with this number proves the line, once the board has shown exactly the state after it.
     pub(crate) fn is_dispelled_by(self, ply: u32) -> bool {
-        ply >= self.last + CONFIRMING_PLIES
+        ply >= self.last + 2
     }
 }
-
-/// A state that the board has shown exactly, this many plies after a reconstructed line, proves the line.
-const CONFIRMING_PLIES: u32 = 2;
-/// If the board has shown no state exactly for this many plies, the reconstructed line is wrong.
-const REFUTING_PLIES: u32 = 4;
 
 impl Tracker {
     /// Drops the doubt about a reconstructed line if later play has proved it.
@@ -75,12 +55,12 @@ impl Tracker {
             return false;
         };
         let tip = line.tree.node(line.tree.tip());
-        let played_on = tip.ply >= doubt.last + REFUTING_PLIES;
+        let played_on = tip.ply >= doubt.last + 4;
         // Squares that show nothing say no more than that pieces are in hands.
         if !played_on && (tip.differs & self.sensors.board().occupied()).is_empty() {
             return false;
         }
-        let at = self.quiet_since + DOUBT_AFTER;
+        let at = self.quiet_since + self.model.doubt;
         if !played_on && now < at {
             self.wake_at(at);
             return false;
@@ -146,9 +126,9 @@ impl Tracker {
         // A piece that has moved since the dump may still be on its way.
         let seen_at_once = gap && self.quiet_since <= self.sensors.dumped_at();
         let rest = if seen_at_once {
-            EXAMINE_GAP_AFTER
+            self.model.pause
         } else {
-            EXAMINE_AFTER
+            self.model.rest
         };
         let at = self.quiet_since + rest;
         if now < at {
@@ -165,7 +145,7 @@ impl Tracker {
             self.examined % MAX_UNSEEN_PLIES + 1,
         );
         if let Some(from) = self.search_from(back) {
-            let wait = self.quiet_since + DOUBT_AFTER;
+            let wait = self.quiet_since + self.model.doubt;
             if back > 0 && now < wait {
                 self.wake_at(wait);
                 return false;
@@ -246,13 +226,13 @@ impl Tracker {
         let passed = line.passed.len();
         let earlier = (1..passed)
             .rev()
-            .take(MAX_TAKEN_BACK)
+            .take(REMEMBERED_PLIES)
             .find(|at| line.passed[*at].board() == board);
         let Some(earlier) = earlier else { return false };
         let state = line.passed[earlier].clone();
         line.passed.truncate(earlier);
         let ply = u32::try_from(earlier).unwrap_or(u32::MAX);
-        line.tree = Tree::new(state, ply, now);
+        line.tree = Tree::new(self.model, state, ply, now);
         line.tree.update(&self.sensors, now);
         self.announce(
             now,
@@ -349,7 +329,7 @@ impl Tracker {
 
     /// The board stands as it did before a gap. Unless that is just a moment of a motion, nothing was played in the gap.
     pub(super) fn nothing_was_missed(&mut self, now: Timestamp) {
-        let stood = self.quiet_since + EXAMINE_GAP_AFTER;
+        let stood = self.quiet_since + self.model.pause;
         if now >= stood || self.sensors.dumped_at() == now {
             self.close_gap(now, Recovery::Inferred);
         } else if self.gap_since.is_some() {

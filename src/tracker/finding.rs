@@ -186,6 +186,9 @@ pub struct Rival {
     pub ply: u32,
     /// That ply's SAN or UCI; `None` for the reading that nothing had been played yet.
     pub name: Option<String>,
+    /// The log-odds against it and for the reading that was announced, in hundredths of a nat: 230 is ten to one. Of a
+    /// reading that had not been given up yet they may be negative.
+    pub against: i64,
     /// On how many squares it differed from the board.
     pub differs: usize,
     /// How many announced plies it would have withdrawn.

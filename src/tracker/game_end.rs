@@ -3,6 +3,7 @@
 
 use kiebitz_protocol::{Dump, Element, Piece, PieceKind};
 
+use super::model::{A_FEW_PLIES, IN_HANDS};
 use super::pace::is_king;
 use super::signals::CENTRE;
 
@@ -45,7 +46,7 @@ pub(super) fn played(elements: &[Element], before: &Dump, next: &Dump, with_cloc
         .map(|landing| landing.piece)
         .collect();
     motions.dedup();
-    if with_clock && shown.is_none() && motions.len() > MAX_UNPRESSED {
+    if with_clock && shown.is_none() && motions.len() > IN_HANDS {
         return pressed;
     }
     moves[last].until
@@ -56,7 +57,7 @@ pub(super) fn played(elements: &[Element], before: &Dump, next: &Dump, with_cloc
 pub(super) fn until_set_up(elements: &[Element], before: &Dump, next: &Dump) -> usize {
     let landings = landings(elements, before);
     let home = |landing: &&Landing| next[landing.field] == Some(landing.piece);
-    if landings.iter().rev().take_while(home).count() < MIN_SET_UP {
+    if landings.iter().rev().take_while(home).count() < IN_HANDS {
         return elements.len();
     }
     played(elements, before, next, false)
@@ -90,16 +91,6 @@ pub(super) fn until_shown(elements: &[Element], before: &Dump) -> usize {
     let last = shown.take_while(shows).last();
     last.map_or(0, |landing| landing.at + 1)
 }
-
-/// From this many pieces put home in a row, they are being set up for the next game.
-const MIN_SET_UP: usize = 4;
-
-/// Most moves without a recorded press at the end of a game: quick presses are not all recorded, and the players may
-/// forget the last one. More moves than that are analysis.
-const MAX_UNPRESSED: usize = 4;
-
-/// Most fields on which a piece that is drawn is shown on its way, perhaps as another piece.
-const MAX_CROSSED: usize = 3;
 
 /// A piece that came to stand somewhere.
 #[derive(Debug)]
@@ -143,7 +134,7 @@ fn landings(elements: &[Element], before: &Dump) -> Vec<Landing> {
                 });
             }
             (None, Some(was)) => {
-                let mut before = landings.iter().rev().skip(1).take(MAX_CROSSED);
+                let mut before = landings.iter().rev().skip(1).take(A_FEW_PLIES);
                 let crossed = before.any(|crossed| crossed.field == field);
                 let then = elements.get(at + 1);
                 let belongs = |landing: &&mut Landing| {

@@ -36,7 +36,7 @@ impl Tracker {
         self.gap_since = None;
         self.line_lost = false;
         self.examined = 0;
-        let mut tree = Tree::new(due, ply, now);
+        let mut tree = Tree::new(self.model, due, ply, now);
         tree.update(&self.sensors, now);
         let awaited = !tree.node(tree.root()).differs.is_empty();
         self.line = Some(LineOfPlay {

@@ -4,13 +4,10 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_protocol::{Contents, Dump, Element, Field, Piece, START_POSITION};
 
 use super::clock::Side;
+use super::model::A_FEW_PLIES;
 use super::pace;
 use super::sensors::{self, Sensors};
 use super::start;
-
-/// Most squares on which the memory may differ from what was shown when the gap began: it merges the flickering of a
-/// piece into one change.
-const MAX_MERGED: usize = 3;
 
 /// The elements after the moment when the board showed what `sensors` do, and the number of squares on which the memory
 /// differs at that moment. `None` if the memory never shows that placement, or if the board has lost power since.
@@ -63,7 +60,7 @@ pub(super) fn missed<'a>(
             best = Some((rank, at + 1));
         }
     }
-    let ((off, ..), from) = best.filter(|((off, ..), _)| *off <= MAX_MERGED)?;
+    let ((off, ..), from) = best.filter(|((off, ..), _)| *off <= A_FEW_PLIES)?;
     let missed = elements.get(from..)?;
     (!missed.contains(&Element::PowerUp)).then_some((off, missed))
 }

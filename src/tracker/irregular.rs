@@ -5,6 +5,7 @@ use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Board, Color, Piece, Rank, Role, Square};
 
 use super::Tracker;
+use super::model::TWO_MOVES;
 use super::node::{NodeId, Played};
 use super::sensors::Sensors;
 use super::state::{Footprint, PossibleMove, State, castled};
@@ -18,8 +19,6 @@ struct Act {
 
 /// Most pieces of the mover in an irregular move: as many as in castling.
 const MAX_PIECES: usize = 2;
-/// Most squares that an irregular move and its reply change.
-const MAX_SQUARES: usize = 6;
 
 impl Tracker {
     /// Adds what the mover has on the board instead of a legal move as a reading. It stays in the background until a press
@@ -226,7 +225,7 @@ fn captured_en_passant(before: &State, board: &Board, from: Square, to: Square) 
 fn replied_to(before: &State, differs: Bitboard, sensors: &Sensors) -> Option<(Act, Option<PossibleMove>)> {
     let (mover, board) = (before.turn(), sensors.board());
     let changed_at = |square: Square| sensors.changed_at(square);
-    if !(3..=MAX_SQUARES).contains(&differs.count()) {
+    if !(3..=TWO_MOVES).contains(&differs.count()) {
         return None;
     }
     let mut found = None;

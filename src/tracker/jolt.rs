@@ -1,27 +1,15 @@
 //! A jolt: somebody ran into the table, and many pieces slid at once. Nothing that is on the board until they stand again
 //! as before is a move.
 
-use core::time::Duration;
-
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Board, Piece, Square, attacks};
 
 use super::Tracker;
 use super::finding::{Finding, Withdrawal};
+use super::model::{IN_HANDS, TWO_MOVES};
 use super::node::{Node, NodeId, Standing};
 use super::sensors::{Sensors, Since};
-
-/// A jolt is over within this time, and every square has been read since.
-const MAX_JOLT: Duration = Duration::from_millis(1200);
-/// Fewest pieces that slide to a square beside their own in a jolt. Two players who castle and reply at once move three.
-const MIN_SLID: usize = 4;
-/// Most squares that may still be wrong when play goes on without them.
-const MAX_LEFT: usize = 6;
-/// Where play goes on, the pieces have been left alone for this long.
-const MIN_LEFT_ALONE: Duration = Duration::from_secs(1);
-/// With the clock running, or without one, pieces that nobody has touched for this long will not be put back.
-const GIVEN_UP_AFTER: Duration = Duration::from_secs(20);
 
 impl Tracker {
     /// Whether the pieces have been jolted and do not stand again as they did before.
@@ -40,7 +28,7 @@ impl Tracker {
         if self.recovering() || self.gap_since.is_some() || self.line_lost {
             return false;
         }
-        let since = now.saturating_sub(MAX_JOLT);
+        let since = now.saturating_sub(self.model.rest);
         let Some(line) = &mut self.line else { return false };
         let tree = &line.tree;
         let path = tree.path(tree.best());
@@ -59,8 +47,8 @@ impl Tracker {
         if played_in_turn(&slides) {
             return false;
         }
-        let explained = |id: &NodeId| self.sensors.differing(tree.node(*id).state.board()).count() < MIN_SLID;
-        if slid < MIN_SLID || path.iter().any(explained) {
+        let explained = |id: &NodeId| self.sensors.differing(tree.node(*id).state.board()).count() < IN_HANDS;
+        if slid < IN_HANDS || path.iter().any(explained) {
             return false;
         }
         self.jolted = true;
@@ -91,7 +79,7 @@ impl Tracker {
         if self.clock.running() == Some(false) {
             return false;
         }
-        let at = self.quiet_since + GIVEN_UP_AFTER;
+        let at = self.quiet_since + self.model.patience;
         if now < at {
             self.wake_at(at);
             return false;
@@ -101,7 +89,7 @@ impl Tracker {
 
     /// The clock was started or pressed: play goes on, even if some pieces have not been put back.
     pub(super) fn clock_after_jolt(&mut self, now: Timestamp) {
-        if self.jolted && now >= self.quiet_since + MIN_LEFT_ALONE {
+        if self.jolted && now >= self.quiet_since + self.model.rest {
             self.go_on_jolted(now);
         }
     }
@@ -111,7 +99,7 @@ impl Tracker {
         let tip = line.tree.tip();
         let left = line.tree.node(tip).differs;
         // In a gap, anything may have been played: that is found out when it is closed.
-        if left.count() > MAX_LEFT && self.gap_since.is_none() {
+        if left.count() > TWO_MOVES && self.gap_since.is_none() {
             return false;
         }
         // What stands there now is no move, whoever's turn it is.

@@ -9,41 +9,12 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Color};
 
-use super::Tracker;
 use super::examine::withdrawal_of;
 use super::finding::{Caution, Completion, Finding, Grounds, Settlement, Withdrawal};
+use super::model::{A_FEW_PLIES, MAX_READINGS, TWO_MOVES};
 use super::node::{Node, NodeId, Played, Standing};
-use super::patience::{MIN_SETTLE, can_take};
-
-/// How long a reply must have stood to announce the move before it: a piece that is drawn on can look like a reply.
-const MIN_REPLY: Duration = Duration::from_millis(220);
-/// How long an irregular move must have stood: it may yet become a legal one, or be put right.
-const MIN_IRREGULAR: Duration = Duration::from_millis(1200);
-/// How long another reading than the announced one must have stood to replace it.
-const MIN_AMENDED: Duration = Duration::from_millis(450);
-/// How long the board must be quiet after a move was taken back.
-const MIN_TAKEN_BACK: Duration = Duration::from_millis(1000);
-/// How long a move that no castling can follow must have stood on a quiet board to be confirmed.
-const CONFIRMED_AFTER: Duration = Duration::from_secs(3);
-/// How long an earlier placement or another reading must have stood to replace a confirmed ply.
-const MIN_RESTORED: Duration = Duration::from_millis(1500);
-/// How long a reply must have stood that hides the move before it.
-const MIN_HIDDEN: Duration = Duration::from_millis(700);
-/// How long a piece may be missing that was lifted before another one of its player's was moved.
-const MIN_HELD: Duration = Duration::from_millis(2000);
-/// How long a ply is not told because it is not known to which of several squares its piece went.
-const MAX_AMBIGUOUS: Duration = Duration::from_secs(40);
-/// How long a captured piece that was pushed aside may stay on the board.
-const MIN_PUSHED_ASIDE: Duration = Duration::from_millis(1300);
-/// Fewest plies in a row of another reading, shown exactly, that prove a confirmed ply wrong.
-const MIN_PROVING_PLIES: usize = 3;
-/// How many of the last plies stay open to alternatives.
-const OPEN_PLIES: usize = 3;
-/// Most unexplained squares with which plies are announced or amended. With more, the pieces are being set up or cleared
-/// away.
-const MAX_UNEXPLAINED: usize = 6;
-/// Most conclusions from one observation, so that nothing on a board can hold up the daemon.
-const MAX_CONCLUSIONS: usize = 100;
+use super::patience::can_take;
+use super::{CENTRE, Tracker};
 
 /// Whether a reading may be announced.
 enum Ready {
@@ -58,7 +29,7 @@ enum Ready {
 impl Tracker {
     /// Draws every conclusion that is due at `now`, and determines when the next one may be due.
     pub(super) fn decide(&mut self, now: Timestamp) {
-        for _ in 0..MAX_CONCLUSIONS {
+        for _ in 0..MAX_READINGS {
             self.wake = None;
             if self.playback.is_none() && (self.waits_for_late(now) || self.waits_for_memory(now)) {
                 break;
@@ -123,8 +94,11 @@ impl Tracker {
             return Ready::Not;
         };
         let node = tree.node(next);
-        let differs = tree.node(best).differs.count();
-        if differs > MAX_UNEXPLAINED && !node.inferred {
+        let unexplained = tree.node(best).differs;
+        let differs = unexplained.count();
+        // A king that the line does not have in the centre shows a result, or is being put away after that.
+        let shows = self.sensors.board().kings() & unexplained & CENTRE.into_iter().collect::<Bitboard>();
+        if (differs > TWO_MOVES || shows.any()) && !node.inferred {
             return Ready::Not;
         }
         // Where pieces are being set up, many stand on squares that do not read them yet.
@@ -142,23 +116,29 @@ impl Tracker {
         if node.inferred {
             return Ready::Now(Grounds::OnlyLine);
         }
-        if tree.is_ambiguous(next, best) && now < node.lifted_at + MAX_AMBIGUOUS {
-            return Ready::At(node.lifted_at + MAX_AMBIGUOUS);
+        if tree.is_ambiguous(next, best) && now < node.lifted_at + self.model.unclear {
+            return Ready::At(node.lifted_at + self.model.unclear);
         }
         if node.is_unread() && best == next && self.pressed_since(node.mover(), node.lifted_at).is_none() {
             let caution = Caution::MayCastle;
-            return wait(caution.rest(), Grounds::Stood(caution.rest(), caution));
+            return wait(
+                caution.rest(self.model),
+                Grounds::Stood(caution.rest(self.model), caution),
+            );
         }
-        if let Some(held) = self.held_since(next, best).filter(|held| now < *held + MIN_HELD) {
-            return Ready::At(held + MIN_HELD);
+        if let Some(held) = self
+            .held_since(next, best)
+            .filter(|held| now < *held + self.model.doubt)
+        {
+            return Ready::At(held + self.model.doubt);
         }
         if best != next {
             // A piece that is drawn on can look like a reply while it crosses a square. So the reply must stand as well,
             // and longer if it hides the move before it.
             let hidden = tree.path(best).iter().any(|id| tree.node(*id).hidden);
-            let at = tree.node(best).since + if hidden { MIN_HIDDEN } else { MIN_REPLY };
+            let at = tree.node(best).since + if hidden { self.model.pause } else { ONE_SCAN_APART };
             let at = if node.is_irregular() {
-                at.max(node.since + MIN_IRREGULAR)
+                at.max(node.since + self.model.rest)
             } else {
                 at
             };
@@ -172,12 +152,15 @@ impl Tracker {
             return Ready::Not;
         }
         if node.is_irregular() {
-            return wait(MIN_IRREGULAR, Grounds::Press);
+            return wait(self.model.rest, Grounds::Press);
         }
         let fresh = node.differs & self.sensors.touched_since(node.lifted_at);
         if self.shown_again(node, fresh) {
             let caution = Caution::MayBeDrawn;
-            return wait(caution.rest(), Grounds::Stood(caution.rest(), caution));
+            return wait(
+                caution.rest(self.model),
+                Grounds::Stood(caution.rest(self.model), caution),
+            );
         }
         let lifted = fresh.without(self.sensors.board().occupied());
         let mover_holds_more = (lifted & node.state.board().by_color(node.mover())).any();
@@ -190,7 +173,7 @@ impl Tracker {
             let rest = if caution == Caution::MayGoOn {
                 ONE_SCAN_APART
             } else {
-                MIN_SETTLE
+                self.model.settle
             };
             return wait(rest, Grounds::Press);
         }
@@ -202,10 +185,13 @@ impl Tracker {
             .into_iter()
             .any(|square| !can_take(tree, next, square))
         {
-            return wait(MIN_SETTLE, Grounds::Reply);
+            return wait(self.model.settle, Grounds::Reply);
         }
         let caution = self.caution(next);
-        wait(caution.rest(), Grounds::Stood(caution.rest(), caution))
+        wait(
+            caution.rest(self.model),
+            Grounds::Stood(caution.rest(self.model), caution),
+        )
     }
 
     /// When a player lifted a piece that is still missing although they have made a ply since, from `next` on: it may have
@@ -254,7 +240,7 @@ impl Tracker {
             let node = line.tree.node(announced);
             node.standing == Standing::Confirmed && node.landing_watched()
         });
-        if self.unexplained() > if sure { 0 } else { MAX_UNEXPLAINED } {
+        if self.unexplained() > if sure { 0 } else { TWO_MOVES } {
             return false;
         }
         let Some(instead) = instead else {
@@ -270,7 +256,7 @@ impl Tracker {
         let stood = best == instead;
         let grounds = if stood {
             let caution = self.caution(instead);
-            Grounds::Stood(caution.rest().max(MIN_AMENDED), caution)
+            Grounds::Stood(caution.rest(self.model).max(self.model.pause), caution)
         } else {
             Grounds::Reply
         };
@@ -310,8 +296,7 @@ impl Tracker {
         if !line.tree.node(best).differs.is_empty() {
             return false;
         }
-        let confirmed = node.standing == Standing::Confirmed;
-        let at = quiet_since + if confirmed { MIN_RESTORED } else { MIN_TAKEN_BACK };
+        let at = quiet_since + self.model.rest;
         if now < at {
             self.wake_at(at);
             return false;
@@ -342,20 +327,20 @@ impl Tracker {
                 .iter()
                 .filter(|id| **id >= instead && tree.node(**id).exact)
                 .count();
-            if shown >= MIN_PROVING_PLIES {
-                MIN_REPLY
+            if shown >= A_FEW_PLIES {
+                ONE_SCAN_APART
             } else {
-                MIN_RESTORED
+                self.model.rest
             }
         } else if node.is_irregular() {
-            MIN_IRREGULAR
+            self.model.rest
         } else if best != instead && tree.node(announced).stood > ONE_SCAN_APART {
             // A captured piece that was pushed aside looks as if it had moved there, until it is taken off the board.
-            MIN_PUSHED_ASIDE
+            self.model.rest
         } else if best != instead || self.pressed_since(node.mover(), node.lifted_at).is_some() {
-            MIN_SETTLE
+            self.model.settle
         } else {
-            self.caution(instead).rest().max(MIN_AMENDED)
+            self.caution(instead).rest(self.model).max(self.model.pause)
         };
         Some(node.since.max(tree.node(best).since) + rest)
     }
@@ -422,7 +407,7 @@ impl Tracker {
         if !node.differs.is_empty() || self.caution(tip) == Caution::MayCastle {
             return false;
         }
-        let at = node.since.max(self.quiet_since) + CONFIRMED_AFTER;
+        let at = node.since.max(self.quiet_since) + 2 * self.model.doubt;
         if now < at {
             self.wake_at(at);
             return false;
@@ -441,7 +426,7 @@ impl Tracker {
         let announced = line.tree.path(line.tree.tip());
         let Some(close) = announced
             .len()
-            .checked_sub(OPEN_PLIES + 1)
+            .checked_sub(A_FEW_PLIES + 1)
             .map(|at| announced[at])
         else {
             return false;

@@ -1,11 +1,11 @@
 //! Reports that the board held back while it sent its memory.
 
-use core::time::Duration;
-
 use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::facts::ONE_SCAN_APART;
 use kiebitz_protocol::{ClockTimes, Element, Field, FieldUpdate};
 
 use super::Tracker;
+use super::model::Model;
 use super::playback::Playback;
 
 /// Reports that come right after the memory. They were made while it was being sent.
@@ -22,20 +22,13 @@ pub(super) struct Late {
     reading: Option<(Timestamp, ClockTimes)>,
 }
 
-/// The first late report comes within this time after the memory.
-const FIRST_WITHIN: Duration = Duration::from_millis(150);
-/// Each further late report comes within this time: 5 ms on the line, plus what the port adds.
-const NEXT_WITHIN: Duration = Duration::from_millis(50);
-/// After this time no report counts as late: hands cannot have done more while the memory was sent.
-const MAX_LATE: Duration = Duration::from_millis(1000);
-
 impl Late {
     /// For a memory that was requested at `since` and came at `now`.
-    pub(super) fn after_memory(since: Timestamp, now: Timestamp) -> Self {
+    pub(super) fn after_memory(since: Timestamp, now: Timestamp, model: &Model) -> Self {
         Self {
             since,
-            until: now + FIRST_WITHIN,
-            latest: now + MAX_LATE,
+            until: now + ONE_SCAN_APART,
+            latest: now + model.rest,
             changes: Vec::new(),
             reading: None,
         }
@@ -48,7 +41,7 @@ impl Tracker {
         let Some(late) = self.late.as_mut().filter(|late| now < late.until) else {
             return false;
         };
-        late.until = late.until.max(now + NEXT_WITHIN).min(late.latest);
+        late.until = late.until.max(now + self.model.settle).min(late.latest);
         late.changes.push(Element::PieceChange {
             field: update.field,
             contents: update.contents,
@@ -79,7 +72,7 @@ impl Tracker {
             // What comes after it was not done in haste.
             late.changes.push(Element::Nothing);
         }
-        late.until = late.until.max(now + NEXT_WITHIN).min(late.latest);
+        late.until = late.until.max(now + self.model.settle).min(late.latest);
         late.reading = Some((now, times));
         true
     }

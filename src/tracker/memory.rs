@@ -10,6 +10,7 @@ use super::clock::Side;
 use super::finding::{Finding, Recovery};
 use super::history::{last_start, missed};
 use super::late::Late;
+use super::model::{IN_HANDS, MAX_GAME_AGE};
 use super::playback::Playback;
 use super::rewind::Checkpoint;
 use super::sensors::Sensors;
@@ -35,17 +36,8 @@ pub(super) struct MemoryWait {
     from_before: Vec<Element>,
 }
 
-/// How long a clock had been stopped, at most, that a reading after a gap shows to be stopped.
-const MAX_STOPPED: Duration = Duration::from_secs(12);
-/// Longest time for which a game can have been going on before the board was first heard.
-const MAX_GAME_AGE: Duration = Duration::from_secs(6 * 3600);
-
-/// Longest wait after the first dump for the host to request the memory.
-const REQUEST_WITHIN: Duration = Duration::from_secs(1);
 /// Longest wait for the memory after it was requested: as long as a session waits for it, and a little more.
 const ANSWER_WITHIN: Duration = Session::MAX_ANSWER_TIME.saturating_add(Duration::from_secs(1));
-/// Most squares that pieces in the air can explain: castling changes four.
-pub(super) const MAX_IN_THE_AIR: usize = 4;
 
 /// A polled board cannot date what it recorded before its first poll; the start of that stretch is given as this time.
 const UNKNOWN_START: Timestamp = Timestamp::from_micros(0);
@@ -112,7 +104,7 @@ impl Tracker {
     /// The board is back. What it shows is not judged before its memory has had time to come.
     pub(super) fn gap_dump_received(&mut self, now: Timestamp) {
         if let Some(wait) = &mut self.memory_wait {
-            wait.wait_until.get_or_insert(now + REQUEST_WITHIN);
+            wait.wait_until.get_or_insert(now + self.model.rest);
             wait.dumped = true;
         }
     }
@@ -164,7 +156,7 @@ impl Tracker {
     pub(super) fn memory_received(&mut self, now: Timestamp, elements: &[Element]) {
         // It holds what happened until it was requested.
         let requested_at = self.memory_requested_at.take();
-        self.late = requested_at.map(|since| Late::after_memory(since, now));
+        self.late = requested_at.map(|since| Late::after_memory(since, now, self.model));
         let until = requested_at.unwrap_or(now);
         let Some(wait) = self.memory_wait.take() else {
             self.take_up_from_memory(now, until, elements);
@@ -258,7 +250,7 @@ impl Tracker {
         if known {
             self.sensors.set_all(until, &shown);
             self.squares_changed(until);
-            if self.unexplained_now() > MAX_IN_THE_AIR {
+            if self.unexplained_now() > IN_HANDS {
                 // The memory is about something else.
                 self.findings.truncate(announced);
                 self.sensors = sensors;
@@ -356,7 +348,7 @@ impl Tracker {
             .iter()
             .any(|element| matches!(element, Element::ClockTime { .. }));
         // A clock that nobody pressed may have been stopped all the time; else it was stopped after the last press.
-        let last = until.saturating_sub((until.saturating_duration_since(from) / 3).min(MAX_STOPPED));
+        let last = until.saturating_sub((until.saturating_duration_since(from) / 3).min(self.model.patience));
         let stopped_since = self.clock.stopped_since().map(|since| since.max(from).min(last));
         let stopped_since = match stopped_since {
             Some(since) if pressed && since == from => reading.map(|_| last),
@@ -376,7 +368,7 @@ impl Tracker {
         // A piece may be in the air; if more squares are unexplained, the memory did not cover the gap.
         self.gap_since = self
             .gap_since
-            .or_else(|| began.filter(|_| board_known && self.unexplained_now() > MAX_IN_THE_AIR));
+            .or_else(|| began.filter(|_| board_known && self.unexplained_now() > IN_HANDS));
         if let Some(reading) = reading {
             self.clock.restore(reading);
         }
@@ -385,7 +377,7 @@ impl Tracker {
 
     /// Whether the line leads to what stands on the board, except for pieces in the air.
     pub(super) fn makes_sense(&self) -> bool {
-        self.unexplained() <= MAX_IN_THE_AIR
+        self.unexplained() <= IN_HANDS
     }
 
     /// The number of squares on which the best reading differed from the board when the readings were last measured.

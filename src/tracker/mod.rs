@@ -56,6 +56,7 @@ pub use finding::{
 pub(crate) use given::Given;
 use late::Late;
 use memory::MemoryWait;
+pub use model::Model;
 use motion::Habits;
 use playback::Playback;
 use reading::Reading;
@@ -75,6 +76,7 @@ use tree::Tree;
 /// Follows one board.
 #[derive(Debug)]
 pub struct Tracker {
+    model: &'static Model,
     sensors: Sensors,
     clock: ClockWatch,
     line: Option<LineOfPlay>,
@@ -145,7 +147,14 @@ impl Tracker {
     /// A tracker that has not observed anything.
     #[must_use]
     pub fn new() -> Self {
+        Self::following(&Model::FITTED)
+    }
+
+    /// A tracker that takes boards and hands to be like that.
+    #[must_use]
+    pub fn following(model: &'static Model) -> Self {
         Self {
+            model,
             sensors: Sensors::new(),
             clock: ClockWatch::default(),
             line: None,
@@ -455,7 +464,7 @@ impl Tracker {
         self.loss_suspected_at = None;
         // How the line before it went on in a gap will never be known.
         self.close_gap(now, Recovery::Undecidable);
-        let mut tree = Tree::new(state.clone(), 0, since);
+        let mut tree = Tree::new(self.model, state.clone(), 0, since);
         tree.update(&self.sensors, now);
         self.line = Some(LineOfPlay {
             passed: Vec::new(),

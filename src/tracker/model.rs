@@ -1,7 +1,11 @@
-//! What speaks against a line of play: one table of what its departures from plain play cost.
+//! The model of boards and hands: one table of what speaks against a line of play, and of how long hands take.
 //!
 //! A cost is how much less credible something makes a line, in hundredths of a nat: of two lines, one that costs 230 less
-//! is ten times as credible. Nothing is impossible, some things are dear.
+//! is ten times as credible. Nothing is impossible, some things are dear. A time is how long to wait where waiting tells:
+//! until then, hands nearly always have done what they will do.
+//!
+//! `workbench fit` shows what each of them is worth on games of any hands, and looks for better ones; see
+//! docs/architecture.md. What follows the table are bounds, which are about work and memory and not about play.
 
 use core::time::Duration;
 
@@ -13,67 +17,123 @@ use super::sensors::Since;
 /// Hundredths of a nat.
 pub(crate) type Cost = usize;
 
-/// A square that shows something else than the line leads to. Nearly all of them are explained within seconds, by a
-/// piece that is in a hand or by the next ply.
-pub(super) const UNEXPLAINED: Cost = 600;
-/// A ply that no legal move explains: one in some thousand.
-pub(super) const IRREGULAR: Cost = 500;
-/// A ply that came to stand more than a scan before the one that it answers: the piece of that one was set down where its
-/// square did not read it until it was nudged. One in thirty in a time scramble.
-pub(super) const OVERTAKEN: Cost = 250;
-/// A ply whose piece was lifted more than a scan before the one that it answers had come to stand.
-pub(super) const HAND_EARLY: Cost = 150;
-/// A ply whose piece was lifted more than a scan before that of the ply that it answers. A hand may go out early, but it
-/// does not often come first.
-pub(super) const LIFTED_FIRST: Cost = 350;
-/// A ply that stood more than a scan before the piece of the one that it answers was lifted: they were played in the other
-/// order.
-pub(super) const REVERSED: Cost = 2000;
-/// A ply whose piece was lifted before that of its player's ply before.
-pub(super) const OUT_OF_ORDER: Cost = 500;
-/// A ply that came to stand less than [`HASTE`] after its player's ply before. Even in a time scramble, the reply between
-/// them takes its time.
-pub(super) const HASTY: Cost = 200;
-/// See [`HASTY`].
-const HASTE: Duration = Duration::from_millis(400);
-/// Any ply: of two lines that explain the same, the one with fewer plies is more credible.
-pub(super) const PLY: Cost = 100;
-/// An announced ply that was not played after all.
-pub(super) const WITHDRAWN: Cost = 60;
-/// The same of one that was pressed or followed by its player's next, and whose squares were all that had changed since its
-/// piece was lifted.
-pub(super) const DISPROVED: Cost = 500;
+/// Something that the model has a number for.
+trait Quantity: Copy {
+    /// So many per cent of it.
+    #[must_use]
+    fn percent(self, percent: u32) -> Self;
+}
 
-/// A square on which the line has nothing and the board shows a piece like one that was just captured: it was laid down
-/// there, and will be put away.
-pub(super) const LAID_DOWN: Cost = 250;
-/// A ply that its square never showed, because the piece was captured before it was read.
-pub(super) const HIDDEN: Cost = 300;
-/// A ply whose piece was read once on a square that is not on its way: it hovered over it.
-pub(super) const HOVERED: Cost = 300;
-/// A ply whose piece rested on such a square for more than a scan.
-pub(super) const STRAYED: Cost = 700;
-/// A ply to a square that showed pieces until then and does not show this one: nearly all sensors work.
-pub(super) const UNREAD: Cost = 400;
-/// A ply to a square that is known to show nothing.
-pub(super) const UNREAD_AGAIN: Cost = 50;
-/// The same where no reply has come yet: the piece may still be in a hand.
-pub(super) const UNREAD_LAST: Cost = 400;
-/// A reading is told only where this much speaks against others that have a piece on a square which does not show it.
-pub(super) const UNREAD_MARGIN: Cost = 200;
-/// How many plies after its capture a piece may still lie beside the board's squares.
-pub(super) const LAID_DOWN_FOR: usize = 4;
+impl Quantity for Cost {
+    fn percent(self, percent: u32) -> Self {
+        self * percent as Self / 100
+    }
+}
 
-/// A reading that costs this much more than the best one is dropped once its last ply is not shown any more.
-pub(super) const HOPELESS: Cost = 2 * UNEXPLAINED;
-/// Plies with more than this against when they were made are not considered.
-pub(super) const MAX_STRAIN: Cost = 900;
+impl Quantity for Duration {
+    fn percent(self, percent: u32) -> Self {
+        self * percent / 100
+    }
+}
 
-/// A ply after one whose squares showed it for no longer than a piece takes to pass, and then showed nothing of it any
-/// more: its piece went on.
-pub(super) const PASSED: Cost = 120;
+/// Declares the table, and gives the workbench access to its entries by name.
+macro_rules! table {
+    ($($(#[$doc:meta])+ $name:ident: $quantity:ty = $value:expr;)+) => {
+        /// What the tracker takes boards and hands to be like.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub struct Model {
+            $($(#[$doc])+ pub(super) $name: $quantity,)+
+        }
+
+        impl Model {
+            /// The model as fitted to the hands of the workbench.
+            pub const FITTED: Self = Self { $($name: $value,)+ };
+
+            /// The names of its parameters.
+            pub const NAMES: &[&str] = &[$(stringify!($name),)+];
+
+            /// The model with one parameter at so many per cent of what it is; `None` where none has this name.
+            #[must_use]
+            pub fn scaled(self, name: &str, percent: u32) -> Option<Self> {
+                match name {
+                    $(stringify!($name) => Some(Self { $name: self.$name.percent(percent), ..self }),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+table! {
+    /// A square that shows something else than the line leads to. Nearly all of them are explained within seconds, by a
+    /// piece that is in a hand or by the next ply.
+    unexplained: Cost = 600;
+    /// A ply that stood more than a scan before the piece of the one that it answers was lifted: they were played in the
+    /// other order.
+    reversed: Cost = 2000;
+    /// What happens, but not in most games: a ply that no legal move explains; a piece that rested on another square on
+    /// its way, or was lifted before that of its player's ply before; a ply that was pressed or followed by its player's
+    /// next, with nothing else on the board changed, and was not played after all.
+    unlikely: Cost = 650;
+    /// What hands do every few moves: they go out before the other player's piece stands, or before it is lifted; a piece
+    /// hovers over another square, or is captured before its square was read; a captured piece is laid down on the board.
+    /// And a square that does not read a piece which has gone there; where a reading has one, this much must speak
+    /// against all others for it to be told.
+    odd: Cost = 250;
+    /// Any ply: of two lines that explain the same, the one with fewer plies is more credible.
+    ply: Cost = 150;
+    /// An announced ply that was not played after all.
+    withdrawn: Cost = 60;
+
+    /// A move stands: this is not the middle of a scan, nor are two reports one burst on the line.
+    settle: Duration = Duration::from_millis(60);
+    /// A hand that goes on with a piece has done so.
+    pause: Duration = Duration::from_millis(420);
+    /// What was half done is finished: a piece pushed aside is taken away, a nudge is over, the clock is pressed.
+    rest: Duration = Duration::from_millis(1200);
+    /// What could still follow has followed: the other piece of a castling, a piece in a hand that is put back. After
+    /// twice that, a ply is beyond doubt.
+    doubt: Duration = Duration::from_millis(2000);
+    /// Nobody will come back to it.
+    patience: Duration = Duration::from_secs(12);
+    /// Which of several squares a piece went to has shown, or will not.
+    unclear: Duration = Duration::from_secs(30);
+}
+
+impl Model {
+    /// A reading that costs this much more than the best one is dropped once its last ply is not shown any more.
+    pub(super) const fn hopeless(&self) -> Cost {
+        2 * self.unexplained
+    }
+}
+
 /// A piece that is drawn over a square is shown there for at most this long: two scans.
 pub(super) const PASSING: Duration = ONE_SCAN_APART.saturating_mul(2);
+/// How many squares the pieces that hands are busy with can explain: castling changes four.
+pub(super) const IN_HANDS: usize = 4;
+/// On more squares than this, which two ordinary moves explain at most, pieces are being set up or cleared away.
+pub(super) const TWO_MOVES: usize = 6;
+/// So many plies in a row are no accident.
+pub(super) const A_FEW_PLIES: usize = 3;
+/// The plies that players still have in mind, when they take moves back or hands are quicker than the board.
+pub(super) const REMEMBERED_PLIES: usize = 12;
+/// Most readings kept after an update, and most changes of squares: shuffled pieces and a flickering square must not blow
+/// up the search or fill the memory.
+pub(super) const MAX_READINGS: usize = 100;
+
+/// Longest line that is searched for across a gap, in plies.
+pub(super) const MAX_UNSEEN_PLIES: usize = 8;
+/// Most positions that one search visits, so that it does not hold up the daemon.
+pub(super) const MAX_POSITIONS: usize = 1400;
+/// Pause between two searches on one board, in which other boards have their turn.
+pub(super) const SEARCH_INTERVAL: Duration = Duration::from_millis(2);
+/// Most reports that are kept: enough to distinguish two moments at which the same pieces stood on the board, in the same
+/// opening too, for the hands that set up the pieces before it never do that in the same way. That is some games.
+pub(super) const MAX_REPORTS: usize = 1024;
+/// Longest wait for the memory after the first sign of lost reports. After that, the line is left as it is.
+pub(super) const MAX_SUSPICION: Duration = Duration::from_secs(90);
+/// Longest time for which a game can have been going on before the board was first heard.
+pub(super) const MAX_GAME_AGE: Duration = Duration::from_secs(6 * 3600);
 
 /// What is known of when a ply was made.
 #[derive(Debug, Clone, Copy)]
@@ -87,30 +147,39 @@ pub(super) struct Timing {
 impl Timing {
     /// What it costs that a ply with this timing answers one with that of `before`, where only the order of what was
     /// reported is known.
-    pub(super) fn after_undated(self, before: Self) -> Cost {
+    pub(super) fn after_undated(self, before: Self, model: &Model) -> Cost {
         let overtaken = self.landed.at + ONE_SCAN_APART < before.landed.from;
-        if overtaken { REVERSED } else { 0 }
+        if overtaken { model.reversed } else { 0 }
     }
 
     /// What it costs that a ply with this timing answers one with that of `before`.
-    pub(super) fn after_reply(self, before: Self) -> Cost {
-        let overtaken = self.landed.at + ONE_SCAN_APART < before.landed.from;
+    pub(super) fn after_reply(self, before: Self, model: &Model) -> Cost {
+        if self.landed.at + ONE_SCAN_APART < before.lifted_at {
+            return model.reversed;
+        }
         let early = self.lifted_at + ONE_SCAN_APART < before.landed.from;
         let lifted_first = self.lifted_at + ONE_SCAN_APART < before.lifted_at;
-        let reversed = self.landed.at + ONE_SCAN_APART < before.lifted_at;
-        let order = match (reversed, overtaken, early) {
-            (true, ..) => REVERSED,
-            (_, true, _) => OVERTAKEN,
-            (.., true) => HAND_EARLY,
-            _ => 0,
-        };
-        order + usize::from(lifted_first) * LIFTED_FIRST
+        (usize::from(early) + usize::from(lifted_first)) * model.odd
     }
 
     /// What it costs that a ply with this timing is its player's next after one with that of `before`.
-    pub(super) fn after_own(self, before: Self) -> Cost {
+    pub(super) fn after_own(self, before: Self, model: &Model) -> Cost {
         let out_of_order = self.lifted_at < before.lifted_at;
-        let hasty = self.landed.at < before.landed.from + HASTE && self.landed.at >= before.landed.from;
-        usize::from(out_of_order) * OUT_OF_ORDER + usize::from(hasty) * HASTY
+        usize::from(out_of_order) * model.unlikely
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_parameter_can_be_scaled_by_its_name_and_no_other_changes() {
+        for name in Model::NAMES {
+            let raised = Model::FITTED.scaled(name, 150).expect("it is in the table");
+            assert_ne!(raised, Model::FITTED, "{name}");
+            assert_eq!(raised.scaled(name, 0), Model::FITTED.scaled(name, 0), "{name}");
+        }
+        assert_eq!(Model::FITTED.scaled("luck", 100), None);
     }
 }

@@ -5,6 +5,7 @@ use core::time::Duration;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{ByColor, Color, Move, attacks};
 
+use super::model::{IN_HANDS, Model, REMEMBERED_PLIES};
 use super::node::{Node, Played};
 use super::sensors::Sensors;
 
@@ -21,14 +22,8 @@ struct Tally {
     carried: u8,
 }
 
-/// A tally is halved when it reaches this many moves, so that the latest ones count most.
-const MAX_SAMPLES: u8 = 24;
-/// Fewest moves that say something about a player.
-const MIN_SAMPLES: u8 = 4;
 /// A player who draws less than one in this many pieces is taken to carry them all.
 const RARE_ONE_IN: u8 = 8;
-/// Shortest time for which a piece that is carried is in the air, even to the next square.
-const MIN_CARRIED: Duration = Duration::from_millis(350);
 
 impl Habits {
     /// Counts how the move of a node was made, where that can be seen.
@@ -43,18 +38,18 @@ impl Habits {
         } else {
             tally.carried += 1;
         }
-        if tally.drawn + tally.carried >= MAX_SAMPLES {
+        if usize::from(tally.drawn + tally.carried) >= 2 * REMEMBERED_PLIES {
             tally.drawn /= 2;
             tally.carried /= 2;
         }
     }
 
     /// Whether the piece of a node may still be on its way over the squares.
-    pub(super) fn may_be_drawn(&self, m: Move, node: &Node, sensors: &Sensors) -> bool {
+    pub(super) fn may_be_drawn(&self, m: Move, node: &Node, sensors: &Sensors, model: &Model) -> bool {
         match crossed(m, node, sensors) {
             Some(crossed) => crossed,
             None => {
-                flight(m, sensors).is_none_or(|flight| flight <= MIN_CARRIED) && self.may_draw(node.mover())
+                flight(m, sensors).is_none_or(|flight| flight <= model.pause) && self.may_draw(node.mover())
             }
         }
     }
@@ -64,7 +59,7 @@ impl Habits {
     fn may_draw(&self, color: Color) -> bool {
         let tally = self.tallies[color];
         let total = tally.drawn + tally.carried;
-        total < MIN_SAMPLES || RARE_ONE_IN * tally.drawn >= total
+        usize::from(total) < IN_HANDS || RARE_ONE_IN * tally.drawn >= total
     }
 }
 

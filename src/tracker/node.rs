@@ -42,8 +42,6 @@ pub(crate) struct Node {
     pub(crate) stood: Duration,
     /// Its squares never showed it: the reply came before they were scanned.
     pub(crate) hidden: bool,
-    /// Its piece was shown for a moment only, and went on.
-    pub(super) passed: bool,
     /// What it costs that its piece was shown elsewhere before it came to stand on its square.
     pub(super) stray: Cost,
     /// The same of where its piece was shown since it left that square, if it did.
@@ -114,7 +112,6 @@ impl Node {
             standing: Standing::Candidate,
             stood: Duration::ZERO,
             hidden: false,
-            passed: false,
             stray: 0,
             astray: 0,
             unread: Bitboard::EMPTY,
@@ -143,15 +140,6 @@ impl Node {
             let arrived = footprint.squares() & self.state.board().occupied();
             (arrived & self.unread).any()
         })
-    }
-
-    /// Whether its piece was shown no longer than one takes to pass, and then left its square, which nothing else took.
-    fn has_gone_on(&self, sensors: &Sensors) -> bool {
-        let Played::Move(m) = self.played else {
-            return false;
-        };
-        let left = self.footprint.is_some() && sensors.board().piece_at(m.to()).is_none();
-        left && self.landing_watched() && self.since < sensors.changed_at(m.to()) && self.stood <= PASSING
     }
 
     /// Whether its piece was seen to land. Of one that was read before the daemon began, or after a gap, it is not known
@@ -197,7 +185,6 @@ impl Node {
             self.since = now;
         }
         self.hidden &= !met;
-        self.passed = !met && (self.passed || self.has_gone_on(sensors));
         self.exact |= met && self.differs.is_empty();
         let before = |square| sensors.changed_at(square) + ONE_SCAN_APART < self.lifted_at;
         self.clear |= met && self.differs.into_iter().all(before);
@@ -217,6 +204,7 @@ impl Node {
                 .is_some_and(|footprint| footprint.squares().contains(square));
             if own {
                 self.landed = self.landed.and(sensors.changed(square));
+                self.since = self.since.max(sensors.changed_at(square));
             }
         }
     }

@@ -6,25 +6,7 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::QUICK_CHANGE;
 use kiebitz_protocol::{Color, Dump, Element, Field, Piece, PieceKind};
 
-/// A quick change by the same hand as the one before.
-const QUICK: Step = Step::hand(80, 32);
-/// A quick change by the other player's hand.
-const QUICK_REPLY: Step = Step::hand(150, 110);
-/// A change by the same hand that is not quick: a piece was in the air, or is drawn on.
-const HAND: Step = Step::hand(380, 250);
-/// From a move to the press.
-const PRESS: Step = Step::hand(400, 100);
-/// The same where the reply comes within [`QUICK_CHANGE`] of the move.
-const QUICK_PRESS: Step = Step::hand(100, 40);
-/// A player thinks before the move: usually at least this long, if there is time.
-const THINKING: Step = Step {
-    usual: Duration::from_millis(1500),
-    least: QUICK_CHANGE,
-    thought: true,
-};
-
-/// Longest time that is left after the last change.
-const MAX_AFTER_LAST: Duration = Duration::from_millis(700);
+use super::model::{Model, REMEMBERED_PLIES};
 
 /// The time from one element to the next.
 #[derive(Debug, Clone, Copy)]
@@ -37,13 +19,38 @@ struct Step {
     thought: bool,
 }
 
-impl Step {
-    /// A step of a hand, in milliseconds.
-    const fn hand(usual: u64, least: u64) -> Self {
-        Self {
-            usual: Duration::from_millis(usual),
-            least: Duration::from_millis(least),
+/// What hands take for each step.
+struct Steps {
+    /// A quick change by the same hand as the one before, or a press between two quick changes.
+    quick: Step,
+    /// A quick change by the other player's hand.
+    quick_reply: Step,
+    /// A change by the same hand that is not quick: a piece was in the air, or is drawn on.
+    hand: Step,
+    /// From a move to the press.
+    press: Step,
+    /// A player thinks before the move: usually at least this long, if there is time.
+    thinking: Step,
+}
+
+impl Steps {
+    fn of(model: &Model) -> Self {
+        let hand = |usual: Duration, least: Duration| Step {
+            usual,
+            least,
             thought: false,
+        };
+        // A hand goes on before the tracker has stopped waiting for that, and thinks for longer than that.
+        let (settle, going_on) = (model.settle, model.pause * 9 / 10);
+        Self {
+            quick: hand(QUICK_CHANGE / 3, settle / 2),
+            quick_reply: hand(QUICK_CHANGE * 3 / 5, 2 * settle),
+            hand: hand(going_on, QUICK_CHANGE),
+            press: hand(going_on, 2 * settle),
+            thinking: Step {
+                thought: true,
+                ..hand(model.rest * 5 / 4, QUICK_CHANGE)
+            },
         }
     }
 }
@@ -52,6 +59,7 @@ impl Step {
 /// rest is spent thinking, after a press and before the other side's pieces are touched. `before` is what stood on the
 /// board, `hands` what the hands were doing; they are updated.
 pub(super) fn times(
+    model: &Model,
     from: Timestamp,
     to: Timestamp,
     elements: &[Element],
@@ -59,13 +67,13 @@ pub(super) fn times(
     hands: &mut Hands,
 ) -> Vec<Timestamp> {
     let goes_on = hands.last.is_some();
-    let steps = steps(elements, before, hands);
+    let steps = steps(model, elements, before, hands);
     let span = to.saturating_duration_since(from);
     let lengths = lengths(&steps, span);
     // The last change may be the start of a motion, so not much time is left after it.
     let spare = span.saturating_sub(lengths.iter().sum());
     let thoughts = steps.iter().filter(|step| step.thought).count() as u32;
-    let after_last = (spare / (thoughts + 1)).min(MAX_AFTER_LAST);
+    let after_last = (spare / (thoughts + 1)).min(model.pause);
     let each = (spare - after_last) / thoughts.max(1);
     let mut passed = if thoughts == 0 && !goes_on {
         spare - after_last
@@ -135,7 +143,13 @@ impl Hands {
 }
 
 /// The step before each element.
-fn steps(elements: &[Element], before: &Dump, hands: &mut Hands) -> Vec<Step> {
+fn steps(model: &Model, elements: &[Element], before: &Dump, hands: &mut Hands) -> Vec<Step> {
+    let step = Steps::of(model);
+    let none = Step {
+        usual: Duration::ZERO,
+        least: Duration::ZERO,
+        thought: false,
+    };
     let mut fields = *before;
     let Hands { last, landed } = hands;
     elements
@@ -160,10 +174,10 @@ fn steps(elements: &[Element], before: &Dump, hands: &mut Hands) -> Vec<Step> {
                 // A field that is emptied twice has held a piece in between; the memory merges flickering.
                 let merged = contents == was;
                 match (quick && !merged, other) {
-                    (true, true) => QUICK_REPLY,
-                    (true, false) => QUICK,
-                    (false, true) => THINKING,
-                    (false, false) => HAND,
+                    (true, true) => step.quick_reply,
+                    (true, false) => step.quick,
+                    (false, true) => step.thinking,
+                    (false, false) => step.hand,
                 }
             }
             Element::ClockTime { .. } => {
@@ -172,39 +186,46 @@ fn steps(elements: &[Element], before: &Dump, hands: &mut Hands) -> Vec<Step> {
                     Element::PieceChange { quick, .. } => Some(*quick),
                     _ => None,
                 });
-                if quick == Some(true) { QUICK_PRESS } else { PRESS }
+                if quick == Some(true) {
+                    step.quick
+                } else {
+                    step.press
+                }
             }
             Element::StartPosition | Element::StartPositionTurned | Element::FourRowsFilled => {
                 *last = None;
-                Step::hand(0, 0)
+                none
             }
             // The clock was stopped.
             Element::Nothing => {
                 *last = None;
-                THINKING
+                step.thinking
             }
-            _ => Step::hand(0, 0),
+            _ => none,
         })
         .collect()
 }
 
 /// Whether the piece is next put down on the first or last row, as a castling king is.
 fn goes_to_an_edge(piece: Piece, then: &[Element]) -> bool {
-    let placed = then.iter().take(MAX_MOTION).find_map(|element| match *element {
-        Element::PieceChange {
-            contents: Some(placed),
-            field,
-            ..
-        } if placed == piece => Some(field),
-        _ => None,
-    });
+    let placed = then
+        .iter()
+        .take(REMEMBERED_PLIES)
+        .find_map(|element| match *element {
+            Element::PieceChange {
+                contents: Some(placed),
+                field,
+                ..
+            } if placed == piece => Some(field),
+            _ => None,
+        });
     placed.is_some_and(|field| matches!(field.index() / 8, 0 | 7))
 }
 
 /// Whether White's hand took a piece off its field. It was the opponent's hand if one of their pieces comes there next.
 fn lifted_by_white(piece: Piece, field: Field, then: &[Element]) -> bool {
     let own = is_white(piece);
-    for element in then.iter().take(MAX_MOTION) {
+    for element in then.iter().take(REMEMBERED_PLIES) {
         match *element {
             Element::PieceChange {
                 contents: Some(placed),
@@ -221,9 +242,6 @@ fn lifted_by_white(piece: Piece, field: Field, then: &[Element]) -> bool {
     }
     own
 }
-
-/// Most changes from lifting a piece to putting the next one down, for a drawn piece is shown on every field on its way.
-const MAX_MOTION: usize = 12;
 
 pub(super) fn is_king(piece: Piece) -> bool {
     piece.kind() == Some(PieceKind::King)
@@ -250,6 +268,7 @@ mod tests {
     fn seconds(span: u64, elements: &[Element], before: &Dump) -> Vec<f64> {
         let from = Timestamp::from_micros(1_000_000_000);
         let times = times(
+            &Model::FITTED,
             from,
             from + Duration::from_secs(span),
             elements,
@@ -290,7 +309,14 @@ mod tests {
         let mut hands = Hands::default();
         let from = Timestamp::from_micros(1_000_000_000);
         let first = [change(e7 as u8, None, false), change(e6, pawn, true)];
-        times(from, from + Duration::from_secs(2), &first, &before, &mut hands);
+        times(
+            &Model::FITTED,
+            from,
+            from + Duration::from_secs(2),
+            &first,
+            &before,
+            &mut hands,
+        );
         before[e7] = None;
         before[usize::from(e6)] = pawn;
         let press = Element::ClockTime {
@@ -300,7 +326,14 @@ mod tests {
             seconds: 32,
         };
         let then = [change(e5, pawn, false), change(e6, None, true), press];
-        let at = times(from, from + Duration::from_secs(8), &then, &before, &mut hands);
+        let at = times(
+            &Model::FITTED,
+            from,
+            from + Duration::from_secs(8),
+            &then,
+            &before,
+            &mut hands,
+        );
         assert!(
             at[2].saturating_duration_since(from) < Duration::from_secs(2),
             "{at:?}"

@@ -7,23 +7,21 @@ use shakmaty::{CastlingSide, Color, Move, Role, Square, attacks};
 
 use super::Tracker;
 use super::finding::Caution;
+use super::model::Model;
 use super::motion::flight;
 use super::node::{NodeId, Played};
 use super::sensors::Sensors;
 use super::tree::Tree;
 
-/// How long a move must have stood to be announced when nothing speaks against it: not in the middle of a scan.
-pub(super) const MIN_SETTLE: Duration = Duration::from_millis(60);
-
 impl Caution {
     /// How long a move must have stood, without a press or a reply, before it is announced.
-    pub(super) const fn rest(self) -> Duration {
+    pub(super) const fn rest(self, model: &Model) -> Duration {
         match self {
-            Self::NothingFollows => MIN_SETTLE,
+            Self::NothingFollows => model.settle,
             Self::MayGoBack => ONE_SCAN_APART,
-            Self::MayGoOn => Duration::from_millis(420),
-            Self::MayBeDrawn => Duration::from_millis(1200),
-            Self::MayCastle => Duration::from_millis(2600),
+            Self::MayGoOn => model.pause,
+            Self::MayBeDrawn => model.rest,
+            Self::MayCastle => model.doubt,
         }
     }
 }
@@ -53,7 +51,7 @@ impl Tracker {
                 Caution::NothingFollows
             };
         }
-        if self.habits.may_be_drawn(m, node, &self.sensors) {
+        if self.habits.may_be_drawn(m, node, &self.sensors, self.model) {
             Caution::MayBeDrawn
         } else {
             Caution::MayGoOn

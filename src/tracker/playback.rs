@@ -9,9 +9,8 @@ use super::Tracker;
 use super::clock::Side;
 use super::game_end;
 use super::history::{self, starts, tagged, unmerged};
-use super::memory::MAX_IN_THE_AIR;
+use super::model::IN_HANDS;
 use super::pace::{self, Hands};
-use super::signals::MIN_DOUBTFUL_START;
 
 /// What is being played back.
 #[derive(Debug, Clone, Copy)]
@@ -22,17 +21,6 @@ pub(super) struct Playback {
     pub(super) recovered: bool,
 }
 
-/// Longest rest after the last move of a game before kings are put in the centre or the pieces are set up again.
-const MAX_FINAL_REST: Duration = Duration::from_secs(5);
-/// Longest time that kings are on their way to the centre and stand there, before the pieces are set up again.
-const MAX_SHOWING: Duration = Duration::from_secs(12);
-/// Longest time in which kings are played back to where they stand in the end: too short for what they showed before.
-const MAX_PLACING: Duration = Duration::from_millis(500);
-/// A piece that is drawn over the board shows on a square for no longer than this.
-const MAX_DRAWING: Duration = Duration::from_millis(400);
-/// How long pieces are taken to have stood in their start position before the first move: long enough for one that might
-/// be wrong.
-const START_STOOD: Duration = MIN_DOUBTFUL_START;
 /// Keeps what happened before a given time apart from what happened after it.
 const MOMENT: Duration = Duration::from_millis(1);
 
@@ -66,8 +54,8 @@ impl Tracker {
                 true => over + until.saturating_duration_since(over) / 2,
                 false => until,
             });
-            let stood = ended.saturating_sub(START_STOOD).max(at);
-            let ended = ended.max((stood + START_STOOD).min(until));
+            let stood = ended.saturating_sub(self.model.doubt).max(at);
+            let ended = ended.max((stood + self.model.doubt).min(until));
             let over = over.map_or(stood, |over| over.saturating_sub(MOMENT));
             let (play, then) = game.split_at(played);
             self.play_with_result(at, over, play, then);
@@ -97,7 +85,7 @@ impl Tracker {
 
     /// Plays back a game, and the result that kings show in what follows.
     fn play_with_result(&mut self, from: Timestamp, to: Timestamp, play: &[Element], then: &[Element]) {
-        let shown = to.saturating_sub((to.saturating_duration_since(from) / 2).min(MAX_SHOWING));
+        let shown = to.saturating_sub((to.saturating_duration_since(from) / 2).min(self.model.patience));
         self.play_to_the_end(from, shown, play);
         self.show_result(shown, to, then);
     }
@@ -106,7 +94,7 @@ impl Tracker {
     /// was put right.
     fn show_result(&mut self, from: Timestamp, to: Timestamp, then: &[Element]) {
         let result = game_end::until_shown(then, self.sensors.fields());
-        let stands = from + (to.saturating_duration_since(from) / 2).min(MAX_PLACING);
+        let stands = from + (to.saturating_duration_since(from) / 2).min(self.model.pause);
         self.play_back(from, stands, &then[..result]);
         self.decide_when_due(to);
     }
@@ -131,7 +119,7 @@ impl Tracker {
 
     /// Plays back what was followed by a pause, so that the last move has come to rest.
     fn play_to_the_end(&mut self, from: Timestamp, to: Timestamp, missed: &[Element]) {
-        let rest = (to.saturating_duration_since(from) / 3).min(MAX_FINAL_REST);
+        let rest = (to.saturating_duration_since(from) / 3).min(self.model.doubt * 2);
         self.play_back(from, to.saturating_sub(rest), missed);
         self.decide_when_due(to);
     }
@@ -146,7 +134,7 @@ impl Tracker {
     /// Plays back elements at times that hands can have needed; the memory holds no times.
     pub(super) fn play_back(&mut self, from: Timestamp, to: Timestamp, missed: &[Element]) {
         // A piece that was put down just before may have been on its way.
-        let drawing = from.saturating_sub(MAX_DRAWING);
+        let drawing = from.saturating_sub(self.model.pause);
         let placed = self
             .sensors
             .changes_since(drawing)
@@ -167,7 +155,7 @@ impl Tracker {
         hands: &mut Hands,
     ) {
         let missed = &unmerged(missed, self.sensors.fields(), self.in_the_air());
-        let times = pace::times(from, to, missed, self.sensors.fields(), hands);
+        let times = pace::times(self.model, from, to, missed, self.sensors.fields(), hands);
         self.sensors.set_dated(false);
         for (element, now) in missed.iter().zip(times) {
             self.decide_when_due(now);
@@ -207,7 +195,7 @@ impl Tracker {
             return Vec::new();
         };
         let expected = line.tree.node(line.tree.best()).state.board();
-        if self.sensors.differing(expected).count() > MAX_IN_THE_AIR {
+        if self.sensors.differing(expected).count() > IN_HANDS {
             // The pieces are being set up, or the line is not what was played.
             return Vec::new();
         }

@@ -11,9 +11,6 @@ use super::clock::{ClockChange, SURE_VOTES, Side};
 use super::finding::{Completion, Finding, Settlement};
 use super::node::{NodeId, Standing};
 
-/// Most presses are reported within this time: the board sends the clock's data about once a second.
-const MAX_PRESS_DELAY: Duration = Duration::from_millis(700);
-
 impl Tracker {
     pub(super) fn clock_changed(&mut self, now: Timestamp, change: ClockChange) {
         match change {
@@ -97,7 +94,7 @@ impl Tracker {
             .map(|id| tree.node(*id))
             .filter(|node| node.mover() == color);
         let unannounced = unannounced.or_else(|| tree.suspected(color).map(|id| tree.node(id)));
-        let for_unannounced = unannounced.is_some_and(|node| node.lifted_at + MAX_PRESS_DELAY <= now);
+        let for_unannounced = unannounced.is_some_and(|node| node.lifted_at + self.model.pause <= now);
         // Of the plies before the clock was started, only the last one waits for a press.
         let waits = |id: &NodeId| {
             let node = tree.node(*id);

@@ -4,6 +4,7 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::facts::CLOCK_REPORT_PERIOD;
 use kiebitz_protocol::{ClockTimes, SideTime};
 
 use super::clock::{Side, lever_side};
@@ -39,7 +40,7 @@ pub(super) struct Known {
 }
 
 /// A clock is read late by up to a second, and shows whole ones.
-const MAX_LAG: Duration = Duration::from_secs(2);
+const MAX_LAG: Duration = CLOCK_REPORT_PERIOD.saturating_mul(2);
 /// Most seconds that a press adds to a time without a new period. A new period's time is believed when it is read again.
 const MAX_INCREMENT: u32 = 61;
 

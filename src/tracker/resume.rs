@@ -38,12 +38,12 @@ impl Tracker {
         let mut passed: Vec<State> = states().take(passed.len() + 1).cloned().collect();
         let Some(last) = passed.pop() else { return };
         let ply = u32::try_from(passed.len()).unwrap_or(u32::MAX);
-        *self = Self::new();
+        *self = Self::following(self.model);
         self.sensors = Sensors::turned_like(start.turned);
         if let Some(side) = white_side {
             self.clock.vote_white(side, 1);
         }
-        let mut tree = Tree::new(last, ply, at);
+        let mut tree = Tree::new(self.model, last, ply, at);
         let mut tip = tree.root();
         for (ply, confirmed) in open {
             let went = ply.uci.and_then(|uci| Some((uci.from()?, uci.to()?)));
@@ -77,7 +77,7 @@ impl Tracker {
 
     /// Resumes a board without a known line of play, which was observed until `at`.
     pub fn resume_without_line(&mut self, at: Timestamp) {
-        *self = Self::new();
+        *self = Self::following(self.model);
         self.gap_since = Some(at);
     }
 }

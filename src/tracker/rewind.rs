@@ -9,6 +9,7 @@ use shakmaty::{Board, ByColor};
 use super::Tracker;
 use super::clock::Side;
 use super::finding::{Finding, Ply, Withdrawal};
+use super::model::{MAX_SUSPICION, REMEMBERED_PLIES};
 use super::sensors::Sensors;
 use super::tree::Tree;
 
@@ -40,12 +41,6 @@ pub(super) struct Rewound {
 
 /// A placement of the line, with the ply that led there and its time if it was announced after the line was rewound.
 type ReplayedPlacement = (Board, Option<(Timestamp, Box<Ply>)>);
-
-/// Longest wait for the memory after the first sign of lost reports. After that, the line is left as it is.
-const MAX_SUSPICION: core::time::Duration = core::time::Duration::from_secs(90);
-
-/// Most plies that can be announced wrongly before the loss is noticed.
-const MAX_EARLIER: usize = 12;
 
 impl Tracker {
     /// Checks the line after a dump. `agrees`: the dump showed only what had been reported.
@@ -90,7 +85,7 @@ impl Tracker {
     /// The states that the line has passed beyond doubt, the latest first. Its start position is left out, for it may be
     /// that of the next game.
     pub(super) fn earlier(&self, at: Timestamp) -> impl Iterator<Item = Checkpoint> {
-        let turned = self.sensors.turned();
+        let (turned, model) = (self.sensors.turned(), self.model);
         let passed = self.line.iter().flat_map(move |line| {
             let root = line.tree.node(line.tree.root()).ply;
             (1..root)
@@ -99,12 +94,12 @@ impl Tracker {
                     at,
                     sensors: Sensors::showing(at, state.board(), turned),
                     halted: None,
-                    tree: Tree::new(state.clone(), root - back, at),
+                    tree: Tree::new(model, state.clone(), root - back, at),
                     passed,
                     pressed: ByColor::default(),
                 })
         });
-        passed.take(MAX_EARLIER)
+        passed.take(REMEMBERED_PLIES)
     }
 
     /// Goes back to the checkpoint. What is announced from now on is compared with what was announced before by

@@ -6,6 +6,8 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_protocol::{Contents, Dump, Field, Piece as WirePiece};
 use shakmaty::{Bitboard, Board, Color, KnownOutcome, Piece, Role, Square};
 
+use super::model::{MAX_READINGS, MAX_REPORTS};
+
 /// The placement as reported, with its recent changes.
 #[derive(Debug, Clone)]
 pub(crate) struct Sensors {
@@ -70,14 +72,6 @@ pub struct SensorChange {
     pub after: Option<Piece>,
 }
 
-/// Most changes that are kept: enough for the longest scramble between two confirmed plies. The bound keeps a flickering
-/// square from filling the memory.
-const MAX_RECENT: usize = 96;
-
-/// Most reports that are kept: enough to distinguish two moments at which the same pieces stood on the board, in the same
-/// opening too, for the hands that set up the pieces before it never do that in the same way. That is some games.
-const MAX_REPORTS: usize = 1024;
-
 impl Sensors {
     pub(crate) fn new() -> Self {
         Self {
@@ -86,7 +80,7 @@ impl Sensors {
             result_pieces: [Bitboard::EMPTY; 3],
             changed: [Since::at(Timestamp::from_micros(0)); 64],
             dumped_at: Timestamp::from_micros(0),
-            recent: VecDeque::with_capacity(MAX_RECENT),
+            recent: VecDeque::with_capacity(MAX_READINGS),
             reports: VecDeque::new(),
             fresh: 0,
             unseen: Bitboard::EMPTY,
@@ -334,7 +328,7 @@ impl Sensors {
             None => self.board.discard_piece_at(square),
         }
         self.changed[usize::from(square)] = Since::at(at);
-        if self.recent.len() == MAX_RECENT {
+        if self.recent.len() == MAX_READINGS {
             self.recent.pop_front();
         }
         self.recent.push_back(SensorChange {
@@ -343,7 +337,7 @@ impl Sensors {
             before,
             after: piece,
         });
-        self.fresh = (self.fresh + 1).min(MAX_RECENT);
+        self.fresh = (self.fresh + 1).min(MAX_READINGS);
         true
     }
 }

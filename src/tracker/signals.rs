@@ -7,6 +7,7 @@ use shakmaty::{Bitboard, Board, Color, KnownOutcome, Role, Square};
 
 use super::Tracker;
 use super::finding::{Finding, Recovery, ResultSign, Withdrawal};
+use super::model::IN_HANDS;
 use super::node::{NodeId, Played, Standing};
 use super::sensors::difference;
 use super::start::{self, Variant};
@@ -21,27 +22,6 @@ pub(super) struct Signals {
     shown: Option<(KnownOutcome, ResultSign)>,
 }
 
-/// How long the board must be quiet before a start position begins a new line.
-const MIN_START: Duration = Duration::from_millis(400);
-/// The same for one that is wrong, or that is not read as a whole: it may not be finished.
-pub(super) const MIN_DOUBTFUL_START: Duration = Duration::from_secs(2);
-/// On so few squares the board may differ from the line while pieces are in somebody's hands.
-const MAX_IN_HAND: usize = 4;
-/// With fewer pieces on the board, of twice as many that the line has, they are being put away.
-const MIN_PIECES_LEFT: usize = 8;
-/// How long a result must have been shown to count: four scans, for a square may be misread in three.
-const MIN_RESULT: Duration = Duration::from_millis(1000);
-/// The same for a result piece while the clock runs, and where a king stood in the centre before: the players may not
-/// have done with it.
-const MIN_DOUBTFUL_RESULT: Duration = Duration::from_millis(2000);
-/// The same for a result piece without a clock, where pieces of the game are not where they should be.
-const MIN_UNEXPLAINED_RESULT: Duration = Duration::from_secs(10);
-/// How long the board must be quiet before its placement counts as a position, without a known history.
-const MIN_POSITION: Duration = Duration::from_secs(2);
-/// How long the board must be quiet before an open gap is given up as undecidable.
-const GIVE_UP_GAP_AFTER: Duration = Duration::from_secs(10);
-/// Longest pause of hands that set up pieces.
-const MAX_SET_UP_PAUSE: Duration = Duration::from_millis(1500);
 /// The four centre squares, on which kings show a result.
 pub(crate) const CENTRE: [Square; 4] = [Square::D4, Square::E4, Square::D5, Square::E5];
 
@@ -78,7 +58,7 @@ impl Tracker {
             return self.find_start_in_part(now, &turned_board);
         };
         let wrong = variant == Variant::WrongStart;
-        let ready = self.quiet_since + if wrong { MIN_DOUBTFUL_START } else { MIN_START };
+        let ready = self.quiet_since + if wrong { self.model.doubt } else { self.model.pause };
         if (self.line.is_some() || wrong) && now < ready {
             self.wake_at(ready);
             return false;
@@ -103,10 +83,10 @@ impl Tracker {
         };
         // In a game, the piece may be in a hand.
         let expected = self.expected().map_or(usize::MAX, |(_, differs)| differs.count());
-        if expected <= MAX_IN_HAND {
+        if expected <= IN_HANDS {
             return false;
         }
-        let ready = self.quiet_since + MIN_DOUBTFUL_START;
+        let ready = self.quiet_since + self.model.doubt;
         if now < ready {
             self.wake_at(ready);
             return false;
@@ -162,7 +142,7 @@ impl Tracker {
                 return true;
             }
         }
-        let ready = self.quiet_since + MIN_POSITION;
+        let ready = self.quiet_since + self.model.doubt;
         if now < ready {
             self.wake_at(ready);
         } else if self
@@ -174,7 +154,7 @@ impl Tracker {
             self.signals.placement = Some((board.clone(), self.quiet_since));
         }
         if self.gap_since.is_some() {
-            let given_up = self.quiet_since + GIVE_UP_GAP_AFTER;
+            let given_up = self.quiet_since + self.model.patience;
             if now >= given_up {
                 self.close_gap(now, Recovery::Undecidable);
             } else {
@@ -186,11 +166,11 @@ impl Tracker {
 
     /// Pieces that are not read are no longer taken to stand where they did once the pieces are put away.
     pub(super) fn doubt_unseen(&mut self, now: Timestamp) {
-        if self.sensors.unseen().is_empty() || self.sensors.board().occupied().count() >= MIN_PIECES_LEFT {
+        if self.sensors.unseen().is_empty() {
             return;
         }
         let expected = self.expected().map_or(0, |(board, _)| board.occupied().count());
-        if expected >= 2 * MIN_PIECES_LEFT {
+        if 2 * self.sensors.board().occupied().count() < expected {
             self.sensors.disbelieve();
             self.show_squares(now);
         }
@@ -258,10 +238,10 @@ impl Tracker {
         let explained =
             self.sensors.differing(expected) == squares && (squares & expected.occupied()).is_empty();
         let wait = match (explained, runs) {
-            (_, Some(false)) | (true, None) => Some(MIN_RESULT),
-            (true, Some(true)) => Some(MIN_DOUBTFUL_RESULT),
+            (_, Some(false)) | (true, None) => Some(self.model.rest),
+            (true, Some(true)) => Some(self.model.doubt),
             (false, Some(true)) => None,
-            (false, None) => Some(MIN_UNEXPLAINED_RESULT),
+            (false, None) => Some(self.model.patience),
         };
         Some(Sign {
             outcome,
@@ -297,9 +277,9 @@ impl Tracker {
             by: ResultSign::Kings,
             since: self.stands_since(kings),
             wait: Some(if stood_there {
-                MIN_DOUBTFUL_RESULT
+                self.model.doubt
             } else {
-                MIN_RESULT
+                self.model.rest
             }),
         })
     }
@@ -354,18 +334,16 @@ impl Tracker {
     /// The first of the last plies that put pieces into the start position, all without a pause.
     fn put_home_to(&self, start: &Board) -> Option<NodeId> {
         let tree = &self.line.as_ref()?.tree;
-        let mut since: Option<Timestamp> = None;
-        for change in self.sensors.recent().rev() {
-            if since.is_some_and(|since| since > change.at + MAX_SET_UP_PAUSE) {
-                break;
-            }
-            since = Some(change.at);
-        }
-        let since = since?;
+        // Where no pause is among the changes that are kept, it came before them.
+        let recent: Vec<Timestamp> = self.sensors.recent().map(|change| change.at).collect();
+        let paused = |at: &[Timestamp]| at[1] > at[0] + self.model.rest;
+        let since = recent.windows(2).rposition(paused).map_or(0, |last| last + 1);
+        let since = recent.get(since).filter(|_| since > 0).copied();
+        let since = since.unwrap_or(Timestamp::from_micros(0));
         let put_home = |id: &NodeId| {
             let node = tree.node(*id);
             let home = |m: shakmaty::Move| start.piece_at(m.to()) == Some(m.role().of(node.mover()));
-            node.lifted_at >= since && matches!(node.played, Played::Move(m) if home(m))
+            node.landed.at >= since && matches!(node.played, Played::Move(m) if home(m))
         };
         let announced = tree.path(tree.tip());
         let last = announced.iter().rev().take_while(|id| put_home(id)).count();

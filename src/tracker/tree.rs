@@ -1,40 +1,28 @@
 //! The credible lines of play: a small tree of states, measured against what the sensors show.
 
-use core::time::Duration;
-
 use kiebitz_hardware::Timestamp;
-use kiebitz_hardware::facts::ONE_SCAN_APART;
+use kiebitz_hardware::facts::{ONE_SCAN_APART, SCAN};
 use shakmaty::{Board, Color, Move, Square, attacks};
 
 use super::credible::strain_of;
 use super::made::was_shown;
-use super::model::{Cost, HOPELESS, HOVERED, MAX_STRAIN, PASSING, STRAYED, Timing};
+use super::model::{Cost, MAX_READINGS, Model, PASSING, REMEMBERED_PLIES, Timing};
 use super::node::{Node, NodeId, Played, Standing};
 use super::sensors::{Sensors, Since};
 use super::state::{Footprint, PossibleMove, State};
 
-/// Most nodes kept after an update: shuffled pieces must not blow up the search.
-const MAX_NODES: usize = 100;
-/// Most squares on which the board may differ from a node for moves from it to be tried. With more, the pieces are being
-/// set up or cleared away.
-const MAX_DIFFERENCES: usize = 14;
-
-/// A state that stood for this long was not just a moment of a motion.
-const MIN_STABLE: Duration = Duration::from_millis(800);
-
-/// Shortest time between two moves of one player, with a reply in between.
-const MIN_BETWEEN_OWN_MOVES: Duration = Duration::from_millis(250);
-
 /// The credible lines of play, from the last ply beyond doubt on. Parents come before their children.
 #[derive(Debug, Clone)]
 pub(crate) struct Tree {
+    model: &'static Model,
     nodes: Vec<Node>,
     updated_at: Timestamp,
 }
 
 impl Tree {
-    pub(crate) fn new(state: State, ply: u32, at: Timestamp) -> Self {
+    pub(crate) fn new(model: &'static Model, state: State, ply: u32, at: Timestamp) -> Self {
         Self {
+            model,
             nodes: vec![Node::new(None, ply, Played::Root, state, at)],
             updated_at: at,
         }
@@ -46,6 +34,10 @@ impl Tree {
 
     pub(crate) fn node_mut(&mut self, id: NodeId) -> &mut Node {
         &mut self.nodes[id]
+    }
+
+    pub(super) fn model(&self) -> &'static Model {
+        self.model
     }
 
     pub(super) fn nodes(&self) -> &[Node] {
@@ -143,7 +135,7 @@ impl Tree {
         let undisturbed = now.saturating_duration_since(self.updated_at);
         self.updated_at = now;
         for node in &mut self.nodes {
-            node.stable |= node.shown && node.differs.is_empty() && undisturbed >= MIN_STABLE;
+            node.stable |= node.shown && node.differs.is_empty() && undisturbed >= self.model.pause;
             node.measure(sensors, now);
         }
         self.look_for_strays(sensors);
@@ -159,10 +151,10 @@ impl Tree {
     /// A piece that has left its square may show on another. Where a reply came, it says nothing: its player may have moved
     /// again.
     fn look_for_strays(&mut self, sensors: &Sensors) {
-        let followed = self.followed();
+        let (followed, model) = (self.followed(), self.model);
         for (node, followed) in self.nodes.iter_mut().zip(followed) {
             let gone = !followed && !node.shown && !node.inferred;
-            node.astray = if gone { stray(node, sensors) } else { 0 };
+            node.astray = if gone { stray(node, sensors, model) } else { 0 };
         }
     }
 
@@ -170,7 +162,7 @@ impl Tree {
     /// several plies that appear at once there can be more orders than are worth keeping.
     fn grow_all(&mut self, sensors: &Sensors, now: Timestamp, from_history: bool) {
         let costs = self.costs();
-        let limit = costs.of(self.best()) + HOPELESS;
+        let limit = costs.of(self.best()) + self.model.hopeless();
         let mut known: Vec<NodeId> = (0..self.nodes.len()).collect();
         known.retain(|id| costs.of_plies(*id) < limit);
         known.sort_by_key(|id| costs.of(*id));
@@ -185,7 +177,7 @@ impl Tree {
     }
 
     fn grow_from(&mut self, id: NodeId, sensors: &Sensors, now: Timestamp, from_history: bool) {
-        if self.nodes.len() >= 2 * MAX_NODES {
+        if self.nodes.len() >= 2 * MAX_READINGS {
             return;
         }
         self.grow(id, sensors, now, from_history);
@@ -248,7 +240,7 @@ impl Tree {
             let made = Timing::of(&self.nodes[parent], footprint, sensors, now);
             (node.lifted_at, node.landed) = (made.lifted_at, made.landed);
         }
-        node.stray = stray(&node, sensors);
+        node.stray = stray(&node, sensors, self.model);
         if let Played::Move(m) = played {
             let mover = self.nodes[parent].state.turn();
             node.captured = m.capture().map(|role| role.of(!mover));
@@ -316,10 +308,10 @@ impl Tree {
     fn prune(&mut self) {
         loop {
             let costs = self.costs();
-            let limit = costs.of(self.best()) + HOPELESS;
+            let limit = costs.of(self.best()) + self.model.hopeless();
             let mut leaves = self.leaves();
             leaves.sort_by_key(|id| core::cmp::Reverse(costs.of(*id)));
-            let too_many = self.nodes.len().saturating_sub(MAX_NODES);
+            let too_many = self.nodes.len().saturating_sub(MAX_READINGS);
             let is_dropped = |(nth, id): (usize, &NodeId)| {
                 let node = &self.nodes[*id];
                 let hopeless = (!node.shown || node.is_unread()) && costs.of(*id) >= limit;
@@ -358,7 +350,7 @@ impl Tree {
     fn grow(&mut self, id: NodeId, sensors: &Sensors, now: Timestamp, from_history: bool) {
         let node = &self.nodes[id];
         let differs = node.differs;
-        if node.closed || differs.is_empty() || differs.count() > MAX_DIFFERENCES {
+        if node.closed || differs.is_empty() || differs.count() > REMEMBERED_PLIES {
             return;
         }
         let board = sensors.board();
@@ -371,7 +363,7 @@ impl Tree {
                 || (from_history && was_shown(node, &candidate.footprint, sensors));
             if shown {
                 let made = Timing::of(node, &candidate.footprint, sensors, now);
-                if strain_of(made, sensors.dated(), node, own) <= MAX_STRAIN {
+                if strain_of(made, sensors.dated(), node, own, self.model) <= self.model.hopeless() {
                     grown.push((*candidate, None));
                 }
             } else if (differs | touched).contains(from) {
@@ -437,7 +429,7 @@ fn in_order(before: Since, then: Since) -> bool {
 /// Whether the next move of a player whose last one landed at `own_last` can have landed at `then`, with a reply in
 /// between: that takes a hand longer than drawing a piece to the next square does.
 fn in_turn(own_last: Option<Since>, then: Since) -> bool {
-    own_last.is_none_or(|own_last| then.at >= own_last.from + MIN_BETWEEN_OWN_MOVES)
+    own_last.is_none_or(|own_last| then.at >= own_last.from + SCAN)
 }
 
 /// Whether the reports contradict a move to `hidden` whose piece was captured there before it was scanned: after it was
@@ -466,7 +458,7 @@ fn stood_elsewhere(m: Move, hidden: Square, node: &Node, sensors: &Sensors) -> b
 }
 
 /// What it costs that the piece of a ply was shown, after it was lifted, on squares that are not on its way.
-fn stray(node: &Node, sensors: &Sensors) -> Cost {
+fn stray(node: &Node, sensors: &Sensors, model: &Model) -> Cost {
     let Played::Move(Move::Normal {
         role,
         from,
@@ -485,9 +477,9 @@ fn stray(node: &Node, sensors: &Sensors) -> Cost {
         .filter_map(|shown| {
             let left = since_lift().find(|change| change.square == shown.square && change.at > shown.at)?;
             Some(if left.at > shown.at + ONE_SCAN_APART {
-                STRAYED
+                model.unlikely
             } else {
-                HOVERED
+                model.odd
             })
         })
         .max()

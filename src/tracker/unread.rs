@@ -4,21 +4,14 @@
 //! A piece that was lifted and is read nowhere has gone to such a square. Which one it is may be known only when the
 //! piece goes on: until then there is a reading for each square that it can have gone to.
 
-use core::time::Duration;
-
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Board, Square};
 
+use super::model::TWO_MOVES;
 use super::node::{Node, NodeId};
 use super::sensors::Sensors;
 use super::state::{Footprint, PossibleMove, State};
 use super::tree::Tree;
-
-/// How long a piece must have been missing before it is looked for on squares that were read until then: longer than one
-/// that was set down off-centre usually waits to be nudged.
-const MIN_MISSING: Duration = Duration::from_secs(4);
-/// On more squares than this it is not looked for: so many readings would say nothing for long.
-const MAX_SQUARES: usize = 8;
 
 impl Tree {
     /// Adds the plies after a node that bring a piece to a square that does not read it. That a square which is not known
@@ -39,9 +32,8 @@ impl Tree {
             .filter_map(unread)
             .partition(|(_, square)| node.unread.contains(*square));
         let missing = |candidate: &PossibleMove| {
-            let gone = is_gone(node, candidate, sensors);
-            let from = candidate.m.from().filter(|_| gone && node.unread.is_empty());
-            from.is_some_and(|from| now >= sensors.changed_at(from) + MIN_MISSING)
+            let since = missing_since(node, candidate, sensors);
+            node.unread.is_empty() && since.is_some_and(|since| now >= since + self.model().doubt)
         };
         let other: Vec<_> = other
             .into_iter()
@@ -49,7 +41,7 @@ impl Tree {
                 missing(candidate) && answered(&node.state.after(candidate.m), *square, sensors, true)
             })
             .collect();
-        let other = if other.len() > MAX_SQUARES {
+        let other = if other.len() > TWO_MOVES {
             Vec::new()
         } else {
             other
@@ -69,11 +61,23 @@ fn unread_square(footprint: &Footprint, sensors: &Sensors) -> Option<Square> {
     (arrives && sensors.board().piece_at(unmet).is_none()).then_some(unmet)
 }
 
-/// Whether the board reads fewer pieces like that of a move than there are: the piece does not stand elsewhere.
-fn is_gone(node: &Node, candidate: &PossibleMove, sensors: &Sensors) -> bool {
+/// Since when the board has read fewer pieces like that of a move than there are; `None` if it reads them all, so that
+/// the piece stands elsewhere.
+fn missing_since(node: &Node, candidate: &PossibleMove, sensors: &Sensors) -> Option<Timestamp> {
     let piece = candidate.m.role().of(node.state.turn());
     let count = |board: &Board| board.by_piece(piece).count();
-    count(sensors.board()) < count(node.state.board())
+    let (mut read, all) = (count(sensors.board()), count(node.state.board()));
+    if read >= all {
+        return None;
+    }
+    for change in sensors.recent().rev() {
+        read -= usize::from(change.after == Some(piece)).min(read);
+        read += usize::from(change.before == Some(piece));
+        if read >= all {
+            return Some(change.at);
+        }
+    }
+    Some(Timestamp::from_micros(0))
 }
 
 /// Whether the board shows a reply to a move that brought a piece to a square which does not read it, or the reply to its

@@ -142,7 +142,11 @@ fn other(rival: &Rival, numbering: Numbering) -> String {
         1 => format!("1 {one}"),
         count => format!("{count} {more}"),
     };
-    let mut costs = vec![count(rival.differs, "square differs", "squares differ")];
+    let log_odds = rival.against as f64 / 100.0;
+    let mut costs = vec![
+        format!("log-odds {log_odds:.1} against it"),
+        count(rival.differs, "square differs", "squares differ"),
+    ];
     if rival.withdraws > 0 {
         costs.push(count(rival.withdraws, "move withdrawn", "moves withdrawn"));
     }

@@ -183,9 +183,9 @@ fn without_a_clock_pieces_put_home_in_one_go_are_withdrawn() {
     world
         .wait(2000)
         .shows("f6. g8n")
-        .wait(1200)
+        .wait(1000)
         .shows("f3. g1N")
-        .wait(1200);
+        .wait(1000);
     world.shows("e5. e7p e4. e2P c3. b1N");
     world.has_announced("e4 e5 Nf3 Nf6 Nc3 Ng8 Ng1 withdrawn");
 }
