@@ -2,6 +2,7 @@
 
 mod bus;
 mod files;
+mod fit;
 mod hands;
 mod irregular;
 mod manual;
@@ -44,6 +45,8 @@ enum Command {
     /// Rounds of two hours with everything that goes wrong.
     #[command(subcommand)]
     Soak(soak::Command),
+    /// What each parameter of the tracker's model is worth, and a better model if there is one.
+    Fit(fit::Fit),
     /// The captures in tests/captures.
     #[command(subcommand)]
     Captures(files::Captures),
@@ -62,6 +65,7 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Irregular(command)) => command.run(),
         Some(Command::Bus(command)) => command.run(),
         Some(Command::Soak(command)) => command.run(),
+        Some(Command::Fit(command)) => command.run(),
         Some(Command::Captures(command)) => command.run(),
         Some(Command::Expected(command)) => command.run(),
         Some(Command::Manual(command)) => command.run(),

@@ -16,7 +16,7 @@ use judge::{Count, Truth};
 pub(crate) struct Case {
     pub(crate) play: Play,
     pub(crate) truths: Vec<Truth>,
-    game: Game,
+    pub(crate) game: Game,
 }
 
 impl Case {
@@ -52,7 +52,11 @@ impl Case {
     }
 
     pub(crate) fn events(&self) -> Vec<kiebitz::events::Event> {
-        verdict::events(&hall::record(&self.play))
+        verdict::events(&self.capture())
+    }
+
+    pub(crate) fn capture(&self) -> Vec<u8> {
+        hall::record(&self.play)
     }
 }
 

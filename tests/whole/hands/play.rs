@@ -3,8 +3,8 @@
 use core::time::Duration;
 
 use kiebitz::tools::emulate::plies;
-use kiebitz_hardware::emulator::hand::{Chance, Hand, Manner, Opponents, Setting, Step, Temperament};
-use kiebitz_protocol::Dump;
+use kiebitz_hardware::emulator::hand::{Chance, Deed, Hand, Manner, Opponents, Setting, Step, Temperament};
+use kiebitz_protocol::{Dump, Field};
 use shakmaty::{Chess, Move, Position};
 
 use super::games::Game;
@@ -15,6 +15,20 @@ impl Play {
         let sooner = |at: &mut Duration| *at = HOST_IS_READY + at.saturating_sub(HOST_IS_READY) / times;
         self.steps.iter_mut().for_each(|step| sooner(&mut step.at));
         self.begun.iter_mut().for_each(sooner);
+    }
+
+    /// The same on a board whose sensor under a field dies then.
+    pub(crate) fn deaden(&mut self, field: Field, from: Duration) {
+        for step in self.steps.iter_mut().filter(|step| step.at >= from) {
+            if let Deed::Stands(on, piece) = &mut step.deed
+                && *on == field
+            {
+                *piece = None;
+            }
+        }
+        let dies = self.steps.partition_point(|step| step.at < from);
+        let deed = Deed::Stands(field, None);
+        self.steps.insert(dies, Step { at: from, deed });
     }
 }
 

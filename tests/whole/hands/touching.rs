@@ -87,7 +87,11 @@ impl Case {
     }
 
     pub(crate) fn events(&self) -> Vec<Event> {
-        verdict::events(&hall::record(&self.play))
+        verdict::events(&self.capture())
+    }
+
+    pub(crate) fn capture(&self) -> Vec<u8> {
+        hall::record(&self.play)
     }
 }
 
@@ -98,9 +102,9 @@ pub(crate) struct Count {
     /// Of what the board may have missed, how much there was, and how much was reported.
     optional: BTreeMap<&'static str, [usize; 2]>,
     plies: usize,
-    missed: Vec<String>,
-    unasked: Vec<String>,
-    misread: Vec<u64>,
+    pub(crate) missed: Vec<String>,
+    pub(crate) unasked: Vec<String>,
+    pub(crate) misread: Vec<u64>,
     wrong: Vec<String>,
 }
 
@@ -125,7 +129,7 @@ impl Count {
         count
     }
 
-    fn judge(&mut self, seed: u64, case: &Case, events: &[Event]) {
+    pub(crate) fn judge(&mut self, seed: u64, case: &Case, events: &[Event]) {
         self.plies += case.game.moves.len();
         if case.game.uci() != verdict::moves_published(events) {
             self.misread.push(seed);

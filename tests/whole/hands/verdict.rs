@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use kiebitz::events::{Event, EventKind};
 use kiebitz::replay::Replay;
+use kiebitz::tracker::Model;
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::{CaptureReader, Content, Direction};
 use kiebitz_hardware::emulator::hand::Deed;
@@ -16,7 +17,12 @@ use super::play::Play;
 
 /// The events of a capture.
 pub(crate) fn events(capture: &[u8]) -> Vec<Event> {
-    let mut replay = Replay::new(capture, "hands").unwrap();
+    events_by(&Model::FITTED, capture)
+}
+
+/// The events of a capture by another model of boards and hands.
+pub(crate) fn events_by(model: &'static Model, capture: &[u8]) -> Vec<Event> {
+    let mut replay = Replay::new(capture, "hands").unwrap().following(model);
     let mut events = Vec::new();
     while replay.next_at().is_some() {
         events.extend(replay.step().unwrap().into_iter().map(|said| said.event));

@@ -25,7 +25,7 @@ pub(crate) struct Truth {
 #[derive(Debug, Default)]
 pub(crate) struct Count {
     kinds: BTreeMap<&'static str, [usize; 3]>,
-    missed: Vec<String>,
+    pub(crate) missed: Vec<String>,
     pub(crate) graver: Vec<String>,
     pub(crate) hints: usize,
     hints_of: BTreeMap<&'static str, usize>,
