@@ -407,7 +407,7 @@ impl Tracker {
         if !node.differs.is_empty() || self.caution(tip) == Caution::MayCastle {
             return false;
         }
-        let at = node.since.max(self.quiet_since) + 2 * self.model.doubt;
+        let at = node.since.max(self.quiet_since) + self.model.doubt;
         if now < at {
             self.wake_at(at);
             return false;

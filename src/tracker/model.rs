@@ -91,8 +91,8 @@ table! {
     pause: Duration = Duration::from_millis(420);
     /// What was half done is finished: a piece pushed aside is taken away, a nudge is over, the clock is pressed.
     rest: Duration = Duration::from_millis(1200);
-    /// What could still follow has followed: the other piece of a castling, a piece in a hand that is put back. After
-    /// twice that, a ply is beyond doubt.
+    /// What could still follow has followed: the other piece of a castling, a piece in a hand that is put back. A
+    /// ply on a quiet board is beyond doubt.
     doubt: Duration = Duration::from_millis(2000);
     /// Nobody will come back to it.
     patience: Duration = Duration::from_secs(12);

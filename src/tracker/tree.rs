@@ -135,7 +135,7 @@ impl Tree {
         let undisturbed = now.saturating_duration_since(self.updated_at);
         self.updated_at = now;
         for node in &mut self.nodes {
-            node.stable |= node.shown && node.differs.is_empty() && undisturbed >= self.model.pause;
+            node.stable |= node.shown && node.differs.is_empty() && undisturbed >= self.model.rest;
             node.measure(sensors, now);
         }
         self.look_for_strays(sensors);
