@@ -26,7 +26,8 @@ pub struct Doubt {
 }
 
 impl Doubt {
-    /// Whether a ply with this number proves the line, once the board has shown exactly the state after it.
+    /// Whether a ply with this number proves the line, once the board has shown exactly the state after it: one ply can
+    /// fit by accident.
     pub(crate) fn is_dispelled_by(self, ply: u32) -> bool {
         ply >= self.last + 2
     }
@@ -55,6 +56,7 @@ impl Tracker {
             return false;
         };
         let tip = line.tree.node(line.tree.tip());
+        // Each player has moved twice since, and the board has never shown exactly what the line has.
         let played_on = tip.ply >= doubt.last + 4;
         // Squares that show nothing say no more than that pieces are in hands.
         if !played_on && (tip.differs & self.sensors.board().occupied()).is_empty() {

@@ -113,6 +113,10 @@ impl Tracker {
                 Ready::At(at)
             }
         };
+        let stand = |caution: Caution| {
+            let rest = caution.rest(self.model);
+            wait(rest, Grounds::Stood(rest, caution))
+        };
         if node.inferred {
             return Ready::Now(Grounds::OnlyLine);
         }
@@ -121,10 +125,7 @@ impl Tracker {
         }
         if node.is_unread() && best == next && self.pressed_since(node.mover(), node.lifted_at).is_none() {
             let caution = Caution::MayCastle;
-            return wait(
-                caution.rest(self.model),
-                Grounds::Stood(caution.rest(self.model), caution),
-            );
+            return stand(caution);
         }
         if let Some(held) = self
             .held_since(next, best)
@@ -157,10 +158,7 @@ impl Tracker {
         let fresh = node.differs & self.sensors.touched_since(node.lifted_at);
         if self.shown_again(node, fresh) {
             let caution = Caution::MayBeDrawn;
-            return wait(
-                caution.rest(self.model),
-                Grounds::Stood(caution.rest(self.model), caution),
-            );
+            return stand(caution);
         }
         let lifted = fresh.without(self.sensors.board().occupied());
         let mover_holds_more = (lifted & node.state.board().by_color(node.mover())).any();
@@ -188,10 +186,7 @@ impl Tracker {
             return wait(self.model.settle, Grounds::Reply);
         }
         let caution = self.caution(next);
-        wait(
-            caution.rest(self.model),
-            Grounds::Stood(caution.rest(self.model), caution),
-        )
+        stand(caution)
     }
 
     /// When a player lifted a piece that is still missing although they have made a ply since, from `next` on: it may have

@@ -117,6 +117,8 @@ pub(super) const TWO_MOVES: usize = 6;
 pub(super) const A_FEW_PLIES: usize = 3;
 /// The plies that players still have in mind, when they take moves back or hands are quicker than the board.
 pub(super) const REMEMBERED_PLIES: usize = 12;
+/// Most changes from lifting a piece to putting the next one down, for a drawn piece is shown on every square on its way.
+pub(super) const MAX_MOTION: usize = 12;
 /// Most readings kept after an update, and most changes of squares: shuffled pieces and a flickering square must not blow
 /// up the search or fill the memory.
 pub(super) const MAX_READINGS: usize = 100;

@@ -6,7 +6,7 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::QUICK_CHANGE;
 use kiebitz_protocol::{Color, Dump, Element, Field, Piece, PieceKind};
 
-use super::model::{Model, REMEMBERED_PLIES};
+use super::model::{MAX_MOTION, Model};
 
 /// The time from one element to the next.
 #[derive(Debug, Clone, Copy)]
@@ -208,24 +208,21 @@ fn steps(model: &Model, elements: &[Element], before: &Dump, hands: &mut Hands) 
 
 /// Whether the piece is next put down on the first or last row, as a castling king is.
 fn goes_to_an_edge(piece: Piece, then: &[Element]) -> bool {
-    let placed = then
-        .iter()
-        .take(REMEMBERED_PLIES)
-        .find_map(|element| match *element {
-            Element::PieceChange {
-                contents: Some(placed),
-                field,
-                ..
-            } if placed == piece => Some(field),
-            _ => None,
-        });
+    let placed = then.iter().take(MAX_MOTION).find_map(|element| match *element {
+        Element::PieceChange {
+            contents: Some(placed),
+            field,
+            ..
+        } if placed == piece => Some(field),
+        _ => None,
+    });
     placed.is_some_and(|field| matches!(field.index() / 8, 0 | 7))
 }
 
 /// Whether White's hand took a piece off its field. It was the opponent's hand if one of their pieces comes there next.
 fn lifted_by_white(piece: Piece, field: Field, then: &[Element]) -> bool {
     let own = is_white(piece);
-    for element in then.iter().take(REMEMBERED_PLIES) {
+    for element in then.iter().take(MAX_MOTION) {
         match *element {
             Element::PieceChange {
                 contents: Some(placed),

@@ -117,7 +117,7 @@ fn score_sheet_has_moves_clocks_and_result() {
         "{sheet}"
     );
     assert!(
-        sheet.contains("5 August 2026, 07:28:00 to 07:32:26 UTC"),
+        sheet.contains("5 August 2026, 07:28:00 to 07:32:25 UTC"),
         "{sheet}"
     );
     assert!(

@@ -7,7 +7,7 @@ use kiebitz::referee::command::CommandFile;
 use kiebitz::replay::Replay;
 use serde_json::Value;
 
-/// A game of 33 plies that ends with mate at 07:32:26.
+/// A game of 33 plies that ends with mate at 07:32:25.
 const CAPTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tools/demo/game.pcapng");
 
 /// A file of commands, each with its time of that day, in the file's order.
