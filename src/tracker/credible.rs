@@ -7,7 +7,7 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Piece};
 
-use super::model::{Cost, IN_HANDS, Model, PASSING, Timing};
+use super::model::{Cost, Model, PASSING, SEVERAL, Timing};
 use super::node::{Node, NodeId};
 use super::tree::Tree;
 
@@ -73,9 +73,10 @@ impl Tree {
     fn unexplained(&self, node: &Node) -> Cost {
         let mut laid_down = 0;
         if !node.strangers.is_empty() {
+            // A captured piece may lie beside its square for some plies.
             let plies = std::iter::successors(Some(node), |node| Some(self.node(node.parent?)));
             let captures = |ply: &Node| Some((ply.captured?, ply.lifted_at));
-            let mut captured: Vec<_> = plies.take(IN_HANDS).filter_map(captures).collect();
+            let mut captured: Vec<_> = plies.take(SEVERAL).filter_map(captures).collect();
             for (stranger, since) in &node.strangers {
                 let was_captured =
                     |(piece, at): &(Piece, Timestamp)| piece == stranger && *since + ONE_SCAN_APART >= *at;

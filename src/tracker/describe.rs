@@ -5,7 +5,7 @@ use shakmaty::uci::UciMove;
 
 use super::Tracker;
 use super::finding::{Evidence, Grounds, Ply, Rival};
-use super::model::A_FEW_PLIES;
+use super::model::A_FEW;
 use super::node::{NodeId, Played};
 use super::tree::Tree;
 
@@ -58,7 +58,7 @@ impl Tracker {
                 others: tree
                     .rivals(id)
                     .into_iter()
-                    .take(A_FEW_PLIES)
+                    .take(A_FEW)
                     .map(|other| rival(tree, other, node.parent, costs.against(other, best)))
                     .collect(),
             },

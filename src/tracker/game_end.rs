@@ -3,7 +3,7 @@
 
 use kiebitz_protocol::{Dump, Element, Piece, PieceKind};
 
-use super::model::{A_FEW_PLIES, IN_HANDS};
+use super::model::{A_FEW, SEVERAL};
 use super::pace::is_king;
 use super::signals::CENTRE;
 
@@ -46,7 +46,8 @@ pub(super) fn played(elements: &[Element], before: &Dump, next: &Dump, with_cloc
         .map(|landing| landing.piece)
         .collect();
     motions.dedup();
-    if with_clock && shown.is_none() && motions.len() > IN_HANDS {
+    // Quick presses are not all recorded, and the players may forget the last one. More moves than that are analysis.
+    if with_clock && shown.is_none() && motions.len() > SEVERAL {
         return pressed;
     }
     moves[last].until
@@ -57,7 +58,7 @@ pub(super) fn played(elements: &[Element], before: &Dump, next: &Dump, with_cloc
 pub(super) fn until_set_up(elements: &[Element], before: &Dump, next: &Dump) -> usize {
     let landings = landings(elements, before);
     let home = |landing: &&Landing| next[landing.field] == Some(landing.piece);
-    if landings.iter().rev().take_while(home).count() < IN_HANDS {
+    if landings.iter().rev().take_while(home).count() < SEVERAL {
         return elements.len();
     }
     played(elements, before, next, false)
@@ -134,7 +135,8 @@ fn landings(elements: &[Element], before: &Dump) -> Vec<Landing> {
                 });
             }
             (None, Some(was)) => {
-                let mut before = landings.iter().rev().skip(1).take(A_FEW_PLIES);
+                // A piece that is drawn is shown on some fields on its way, perhaps as another piece.
+                let mut before = landings.iter().rev().skip(1).take(A_FEW);
                 let crossed = before.any(|crossed| crossed.field == field);
                 let then = elements.get(at + 1);
                 let belongs = |landing: &&mut Landing| {

@@ -4,7 +4,7 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_protocol::{Contents, Dump, Element, Field, Piece, START_POSITION};
 
 use super::clock::Side;
-use super::model::A_FEW_PLIES;
+use super::model::A_FEW;
 use super::pace;
 use super::sensors::{self, Sensors};
 use super::start;
@@ -60,7 +60,8 @@ pub(super) fn missed<'a>(
             best = Some((rank, at + 1));
         }
     }
-    let ((off, ..), from) = best.filter(|((off, ..), _)| *off <= A_FEW_PLIES)?;
+    // The memory merges the flickering of a piece into one change.
+    let ((off, ..), from) = best.filter(|((off, ..), _)| *off <= A_FEW)?;
     let missed = elements.get(from..)?;
     (!missed.contains(&Element::PowerUp)).then_some((off, missed))
 }

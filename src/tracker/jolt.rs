@@ -7,7 +7,7 @@ use shakmaty::{Bitboard, Board, Piece, Square, attacks};
 
 use super::Tracker;
 use super::finding::{Finding, Withdrawal};
-use super::model::{IN_HANDS, TWO_MOVES};
+use super::model::{SEVERAL, TWO_MOVES};
 use super::node::{Node, NodeId, Standing};
 use super::sensors::{Sensors, Since};
 
@@ -47,8 +47,9 @@ impl Tracker {
         if played_in_turn(&slides) {
             return false;
         }
-        let explained = |id: &NodeId| self.sensors.differing(tree.node(*id).state.board()).count() < IN_HANDS;
-        if slid < IN_HANDS || path.iter().any(explained) {
+        let explained = |id: &NodeId| self.sensors.differing(tree.node(*id).state.board()).count() < SEVERAL;
+        // Two players who castle and reply at once move three pieces.
+        if slid < SEVERAL || path.iter().any(explained) {
             return false;
         }
         self.jolted = true;
@@ -98,7 +99,7 @@ impl Tracker {
         let Some(line) = &mut self.line else { return false };
         let tip = line.tree.tip();
         let left = line.tree.node(tip).differs;
-        // In a gap, anything may have been played: that is found out when it is closed.
+        // Play goes on without some pieces, not without many. In a gap, anything may have been played: that is found out when it is closed.
         if left.count() > TWO_MOVES && self.gap_since.is_none() {
             return false;
         }

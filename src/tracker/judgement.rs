@@ -11,7 +11,7 @@ use shakmaty::{Bitboard, Color};
 
 use super::examine::withdrawal_of;
 use super::finding::{Caution, Completion, Finding, Grounds, Settlement, Withdrawal};
-use super::model::{A_FEW_PLIES, MAX_READINGS, TWO_MOVES};
+use super::model::{A_FEW, MAX_CONCLUSIONS, TWO_MOVES};
 use super::node::{Node, NodeId, Played, Standing};
 use super::patience::can_take;
 use super::{CENTRE, Tracker};
@@ -29,7 +29,7 @@ enum Ready {
 impl Tracker {
     /// Draws every conclusion that is due at `now`, and determines when the next one may be due.
     pub(super) fn decide(&mut self, now: Timestamp) {
-        for _ in 0..MAX_READINGS {
+        for _ in 0..MAX_CONCLUSIONS {
             self.wake = None;
             if self.playback.is_none() && (self.waits_for_late(now) || self.waits_for_memory(now)) {
                 break;
@@ -322,7 +322,7 @@ impl Tracker {
                 .iter()
                 .filter(|id| **id >= instead && tree.node(**id).exact)
                 .count();
-            if shown >= A_FEW_PLIES {
+            if shown >= A_FEW {
                 ONE_SCAN_APART
             } else {
                 self.model.rest
@@ -419,11 +419,7 @@ impl Tracker {
         }
         let Some(line) = &mut self.line else { return false };
         let announced = line.tree.path(line.tree.tip());
-        let Some(close) = announced
-            .len()
-            .checked_sub(A_FEW_PLIES + 1)
-            .map(|at| announced[at])
-        else {
+        let Some(close) = announced.len().checked_sub(A_FEW + 1).map(|at| announced[at]) else {
             return false;
         };
         match line.tree.node(close).standing {

@@ -5,7 +5,8 @@
 //! until then, hands nearly always have done what they will do.
 //!
 //! `workbench fit` shows what each of them is worth on games of any hands, and looks for better ones; see
-//! docs/architecture.md. What follows the table are bounds, which are about work and memory and not about play.
+//! docs/architecture.md. What follows the table is not fitted: counts that follow from the rules and the board, and bounds
+//! of work and memory.
 
 use core::time::Duration;
 
@@ -113,15 +114,21 @@ pub(super) const PASSING: Duration = ONE_SCAN_APART.saturating_mul(2);
 pub(super) const IN_HANDS: usize = 4;
 /// On more squares than this, which two ordinary moves explain at most, pieces are being set up or cleared away.
 pub(super) const TWO_MOVES: usize = 6;
-/// So many plies in a row are no accident.
-pub(super) const A_FEW_PLIES: usize = 3;
+/// So many of anything can be an accident, or two of them seen as one.
+pub(super) const A_FEW: usize = 3;
+/// So many of anything are no accident.
+pub(super) const SEVERAL: usize = A_FEW + 1;
 /// The plies that players still have in mind, when they take moves back or hands are quicker than the board.
 pub(super) const REMEMBERED_PLIES: usize = 12;
 /// Most changes from lifting a piece to putting the next one down, for a drawn piece is shown on every square on its way.
 pub(super) const MAX_MOTION: usize = 12;
-/// Most readings kept after an update, and most changes of squares: shuffled pieces and a flickering square must not blow
-/// up the search or fill the memory.
+/// Most readings kept after an update: shuffled pieces must not blow up the search.
 pub(super) const MAX_READINGS: usize = 100;
+/// Most conclusions from one observation, so that nothing on a board can hold up the daemon.
+pub(super) const MAX_CONCLUSIONS: usize = 100;
+/// Most changes of squares that are kept: enough for the longest scramble between two confirmed plies. The bound keeps a
+/// flickering square from filling the memory.
+pub(super) const MAX_RECENT: usize = 100;
 
 /// Longest line that is searched for across a gap, in plies.
 pub(super) const MAX_UNSEEN_PLIES: usize = 8;

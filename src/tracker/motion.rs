@@ -5,7 +5,7 @@ use core::time::Duration;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{ByColor, Color, Move, attacks};
 
-use super::model::{IN_HANDS, Model, REMEMBERED_PLIES};
+use super::model::{Model, REMEMBERED_PLIES, SEVERAL};
 use super::node::{Node, Played};
 use super::sensors::Sensors;
 
@@ -38,6 +38,7 @@ impl Habits {
         } else {
             tally.carried += 1;
         }
+        // The latest moves count most.
         if usize::from(tally.drawn + tally.carried) >= 2 * REMEMBERED_PLIES {
             tally.drawn /= 2;
             tally.carried /= 2;
@@ -59,7 +60,7 @@ impl Habits {
     fn may_draw(&self, color: Color) -> bool {
         let tally = self.tallies[color];
         let total = tally.drawn + tally.carried;
-        usize::from(total) < IN_HANDS || RARE_ONE_IN * tally.drawn >= total
+        usize::from(total) < SEVERAL || RARE_ONE_IN * tally.drawn >= total
     }
 }
 

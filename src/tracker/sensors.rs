@@ -6,7 +6,7 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_protocol::{Contents, Dump, Field, Piece as WirePiece};
 use shakmaty::{Bitboard, Board, Color, KnownOutcome, Piece, Role, Square};
 
-use super::model::{MAX_READINGS, MAX_REPORTS};
+use super::model::{MAX_RECENT, MAX_REPORTS};
 
 /// The placement as reported, with its recent changes.
 #[derive(Debug, Clone)]
@@ -80,7 +80,7 @@ impl Sensors {
             result_pieces: [Bitboard::EMPTY; 3],
             changed: [Since::at(Timestamp::from_micros(0)); 64],
             dumped_at: Timestamp::from_micros(0),
-            recent: VecDeque::with_capacity(MAX_READINGS),
+            recent: VecDeque::with_capacity(MAX_RECENT),
             reports: VecDeque::new(),
             fresh: 0,
             unseen: Bitboard::EMPTY,
@@ -160,6 +160,11 @@ impl Sensors {
     /// The recent changes, oldest first.
     pub(crate) fn recent(&self) -> impl DoubleEndedIterator<Item = &SensorChange> {
         self.recent.iter()
+    }
+
+    /// Whether there were more changes than are kept.
+    pub(crate) fn has_forgotten(&self) -> bool {
+        self.recent.len() == MAX_RECENT
     }
 
     /// Whether the piece on a field is the one that was put down last.
@@ -328,7 +333,7 @@ impl Sensors {
             None => self.board.discard_piece_at(square),
         }
         self.changed[usize::from(square)] = Since::at(at);
-        if self.recent.len() == MAX_READINGS {
+        if self.recent.len() == MAX_RECENT {
             self.recent.pop_front();
         }
         self.recent.push_back(SensorChange {
@@ -337,7 +342,7 @@ impl Sensors {
             before,
             after: piece,
         });
-        self.fresh = (self.fresh + 1).min(MAX_READINGS);
+        self.fresh = (self.fresh + 1).min(MAX_RECENT);
         true
     }
 }

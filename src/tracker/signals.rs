@@ -334,12 +334,20 @@ impl Tracker {
     /// The first of the last plies that put pieces into the start position, all without a pause.
     fn put_home_to(&self, start: &Board) -> Option<NodeId> {
         let tree = &self.line.as_ref()?.tree;
-        // Where no pause is among the changes that are kept, it came before them.
-        let recent: Vec<Timestamp> = self.sensors.recent().map(|change| change.at).collect();
-        let paused = |at: &[Timestamp]| at[1] > at[0] + self.model.rest;
-        let since = recent.windows(2).rposition(paused).map_or(0, |last| last + 1);
-        let since = recent.get(since).filter(|_| since > 0).copied();
-        let since = since.unwrap_or(Timestamp::from_micros(0));
+        let mut since = None;
+        let mut paused = false;
+        for change in self.sensors.recent().rev() {
+            paused = since.is_some_and(|since| since > change.at + self.model.rest);
+            if paused {
+                break;
+            }
+            since = Some(change.at);
+        }
+        // In a long set-up, the pause before it may be forgotten.
+        let since = match since? {
+            _ if !paused && self.sensors.has_forgotten() => Timestamp::from_micros(0),
+            since => since,
+        };
         let put_home = |id: &NodeId| {
             let node = tree.node(*id);
             let home = |m: shakmaty::Move| start.piece_at(m.to()) == Some(m.role().of(node.mover()));

@@ -6,7 +6,7 @@ use shakmaty::{Board, Color, Move, Square, attacks};
 
 use super::credible::strain_of;
 use super::made::was_shown;
-use super::model::{Cost, MAX_READINGS, Model, PASSING, REMEMBERED_PLIES, Timing};
+use super::model::{Cost, MAX_READINGS, Model, PASSING, TWO_MOVES, Timing};
 use super::node::{Node, NodeId, Played, Standing};
 use super::sensors::{Sensors, Since};
 use super::state::{Footprint, PossibleMove, State};
@@ -350,7 +350,8 @@ impl Tree {
     fn grow(&mut self, id: NodeId, sensors: &Sensors, now: Timestamp, from_history: bool) {
         let node = &self.nodes[id];
         let differs = node.differs;
-        if node.closed || differs.is_empty() || differs.count() > REMEMBERED_PLIES {
+        // With more, the pieces are being set up or cleared away.
+        if node.closed || differs.is_empty() || differs.count() > 2 * TWO_MOVES {
             return;
         }
         let board = sensors.board();

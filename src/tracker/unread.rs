@@ -77,7 +77,7 @@ fn missing_since(node: &Node, candidate: &PossibleMove, sensors: &Sensors) -> Op
             return Some(change.at);
         }
     }
-    Some(Timestamp::from_micros(0))
+    candidate.m.from().map(|from| sensors.changed_at(from))
 }
 
 /// Whether the board shows a reply to a move that brought a piece to a square which does not read it, or the reply to its
