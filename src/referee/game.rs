@@ -166,19 +166,6 @@ impl Referee {
         self.publish(now, None, EventKind::MoveRetracted { ply, reason }, None);
     }
 
-    /// Pieces on their way back to the start position can look like moves: plies that were not certain by then were none.
-    pub(super) fn withdraw_uncertain(&mut self, now: Timestamp) {
-        let Some(game) = &mut self.game else { return };
-        let certain = game.published.iter().rposition(|entry| entry.settled.is_some());
-        let keep = certain.map_or(0, |last| last + 1);
-        if let Some(entry) = game.published.get(keep) {
-            let ply = entry.ply.number;
-            game.keep(keep);
-            let reason = CorrectionReason::SetUp;
-            self.publish(now, None, EventKind::MoveRetracted { ply, reason }, None);
-        }
-    }
-
     /// Marks a ply of the line as settled or completed, and publishes that if the ply is published.
     pub(super) fn mark(&mut self, now: Timestamp, ply: u32, mark: impl Fn(&mut LineEntry)) {
         let Some(entry) = self.line.get_mut(index(ply)) else {

@@ -438,7 +438,6 @@ impl Referee {
         } else {
             self.search_before_the_end(now, u32::MAX);
             if self.game().is_some() {
-                self.withdraw_uncertain(now);
                 self.end(now, None, Verdict::board(GameResult::Unknown, EndReason::Reset));
             }
             self.keep_previous();

@@ -341,7 +341,7 @@ impl Tracker {
     }
 
     /// Announces a ply as made. With it, the mover's last ply is completed and the opponent's confirmed.
-    fn announce_made(&mut self, now: Timestamp, id: NodeId, grounds: Grounds) {
+    pub(super) fn announce_made(&mut self, now: Timestamp, id: NodeId, grounds: Grounds) {
         if let Some(line) = &mut self.line {
             let guessed = line.tree.is_ambiguous(id, line.tree.best());
             line.tree.node_mut(id).guessed = guessed;

@@ -6,7 +6,7 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Board, Color, KnownOutcome, Role, Square};
 
 use super::Tracker;
-use super::finding::{Finding, Recovery, ResultSign, Withdrawal};
+use super::finding::{Caution, Finding, Grounds, Recovery, ResultSign, Withdrawal};
 use super::model::IN_HANDS;
 use super::node::{NodeId, Played, Standing};
 use super::sensors::difference;
@@ -208,6 +208,7 @@ impl Tracker {
         self.signals.shown = Some((outcome, by));
         if by == ResultSign::Kings {
             self.withdraw_king_walks(now);
+            self.tell_before_kings(now);
         }
         self.announce(now, Finding::ResultShown { outcome, by });
         true
@@ -331,7 +332,7 @@ impl Tracker {
         announced.get(last + 1).copied().filter(|_| ran)
     }
 
-    /// The first of the last plies that put pieces into the start position, all without a pause.
+    /// The first of the last plies that put pieces into the start position, all without a pause or not beyond doubt yet.
     fn put_home_to(&self, start: &Board) -> Option<NodeId> {
         let tree = &self.line.as_ref()?.tree;
         let mut since = None;
@@ -351,7 +352,8 @@ impl Tracker {
         let put_home = |id: &NodeId| {
             let node = tree.node(*id);
             let home = |m: shakmaty::Move| start.piece_at(m.to()) == Some(m.role().of(node.mover()));
-            node.landed.at >= since && matches!(node.played, Played::Move(m) if home(m))
+            let of_late = node.landed.at >= since || node.standing != Standing::Confirmed;
+            of_late && matches!(node.played, Played::Move(m) if home(m))
         };
         let announced = tree.path(tree.tip());
         let last = announced.iter().rev().take_while(|id| put_home(id)).count();
@@ -365,7 +367,7 @@ impl Tracker {
         let walks = |id: &NodeId| {
             let node = tree.node(*id);
             let to_centre = |m: shakmaty::Move| m.role() == Role::King && CENTRE.contains(&m.to());
-            let went_on = node.captured.is_some() && !node.shown;
+            let went_on = (node.captured.is_some() || node.standing == Standing::Confirmed) && !node.shown;
             !node.completed && !went_on && matches!(node.played, Played::Move(m) if to_centre(m))
         };
         let before = path.iter().rposition(|id| !walks(id)).map_or(0, |last| last + 1);
@@ -390,6 +392,34 @@ impl Tracker {
                     reason: Withdrawal::Kings,
                 },
             );
+        }
+    }
+
+    /// Announces the plies that stood before the first king was lifted to show the result. In the centre, pieces are moved
+    /// aside for the kings.
+    fn tell_before_kings(&mut self, now: Timestamp) {
+        let Some(tree) = self.line.as_ref().map(|line| &line.tree) else {
+            return;
+        };
+        let expected = tree.node(tree.best()).state.board();
+        let moved = expected.kings() & self.sensors.differing(expected);
+        let lifted = moved.into_iter().map(|square| self.sensors.changed_at(square));
+        let Some(lifted) = lifted.min() else { return };
+        let stood = |id: &NodeId| {
+            let node = tree.node(*id);
+            let from_the_side = |m: shakmaty::Move| m.from().is_some_and(|from| !CENTRE.contains(&from));
+            let legal = matches!(node.played, Played::Move(m) if from_the_side(m));
+            legal && !node.inferred && !node.hidden && node.landed.at < lifted
+        };
+        let (announced, reading) = (tree.path(tree.tip()), tree.path(tree.best()));
+        let Some(next) = reading.strip_prefix(&announced[..]) else {
+            return;
+        };
+        let told: Vec<NodeId> = next.iter().copied().take_while(stood).collect();
+        for id in told {
+            let since = self.line.as_ref().map_or(now, |line| line.tree.node(id).since);
+            let stood = now.saturating_duration_since(since);
+            self.announce_made(now, id, Grounds::Stood(stood, Caution::NothingFollows));
         }
     }
 }
