@@ -15,6 +15,7 @@ pub(crate) const THIRTY: Bus<'_> = Bus {
     hands: &[Temperament::Calm, Temperament::Drawing],
     taste: Taste::Any,
     damaged_answers: 20,
+    faults: false,
 };
 
 #[test]

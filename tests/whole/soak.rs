@@ -37,7 +37,8 @@ pub(crate) fn wrong(round: Round) -> (Outcome, Vec<Wrong>, String) {
         if round.power == Power::Own {
             verdict::not_exactly_right(board, table, &events)
         } else {
-            verdict::not_stated(board, table, &events)
+            let describe = |game| table.describe(game);
+            verdict::not_stated(board, (&table.played, describe), &events)
         }
     };
     let boards = 0..outcome.tables.len();

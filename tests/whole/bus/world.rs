@@ -1,7 +1,7 @@
 //! Boards on a bus with their players, kiebitz polling them, and the time that passes for all.
 
 use core::time::Duration;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use kiebitz::events::ExplainedEvent;
 use kiebitz::events::{Event, EventKind};
@@ -11,7 +11,7 @@ use kiebitz_hardware::capture::LineMode;
 use kiebitz_hardware::emulator::hand::{
     Chance, Deed, Ending, Script, Setting, Sitting, SittingSettings, Temperament, ms,
 };
-use kiebitz_hardware::emulator::{BoardSettings, EmulatedBus, EmulatedBusSettings};
+use kiebitz_hardware::emulator::{BoardSettings, EmulatedBoard, EmulatedBus, EmulatedBusSettings};
 use kiebitz_hardware::{BusFigures, BusLine, Line, LineSettings, Observed, Timestamp};
 use kiebitz_protocol::{BusAddress, SerialNumber};
 use shakmaty::Position;
@@ -19,6 +19,9 @@ use shakmaty::Position;
 use super::report;
 use crate::hands::games::{Game, Taste};
 use crate::hands::hall::OPENING;
+use crate::soak::faults::{AWAY, Fault, Plan};
+use crate::soak::table::{Played, damaged};
+use crate::soak::verdict::{self, Wrong};
 
 /// What is on the line.
 #[derive(Debug, Clone, Copy)]
@@ -31,6 +34,8 @@ pub(crate) struct Bus<'h> {
     pub(crate) taste: Taste,
     /// How many of a thousand answers are damaged.
     pub(crate) damaged_answers: u16,
+    /// The line fails and boards lose their power.
+    pub(crate) faults: bool,
 }
 
 /// The whole hall.
@@ -42,6 +47,14 @@ pub(crate) struct World {
     line: LineId,
     /// Hears what the hall hears, to say what it was.
     tap: BusLine,
+    faults: VecDeque<(Timestamp, Fault)>,
+    /// Bytes are lost, changed and made up.
+    garbage: bool,
+    /// Nothing that a board sends arrives.
+    silent: bool,
+    /// Whether there are any faults.
+    faulty: bool,
+    chance: Chance,
 }
 
 /// A board and its players.
@@ -98,6 +111,11 @@ impl World {
             let board = table.setting().board(OPENING, board, table.sitting.standing());
             tables.insert(bus.attach(OPENING, board).expect("an address"), table);
         }
+        let faults = if wanted.faults {
+            faults(&mut chance, usize::from(wanted.boards))
+        } else {
+            VecDeque::new()
+        };
         let mut hall = Hall::new("bus", Names::Recorded);
         let line = hall.add("bus", Line::keeping(LineSettings::of(LineMode::Bus)));
         hall.open(OPENING, line);
@@ -110,6 +128,11 @@ impl World {
             hall,
             line,
             tap,
+            faults,
+            garbage: false,
+            silent: false,
+            faulty: wanted.faults,
+            chance,
         }
     }
 
@@ -137,14 +160,26 @@ impl World {
             .tables
             .values()
             .filter_map(|table| table.sitting.poll_deadline());
-        let others = [self.hall.poll_deadline(), self.bus.poll_deadline()];
+        let fault = self.faults.front().map(|(at, _)| *at);
+        let others = [self.hall.poll_deadline(), self.bus.poll_deadline(), fault];
         let next = players.chain(others.into_iter().flatten()).min();
         let next = next.expect("boards are always asked").max(self.now);
         self.now = next;
+        while let Some((_, fault)) = self.faults.pop_front_if(|(at, _)| *at <= next) {
+            self.suffer(fault);
+        }
         for (address, table) in &mut self.tables {
             table.play(&mut self.bus, *address, self.now);
         }
         while let Some((at, bytes)) = self.bus.poll_transmit(self.now) {
+            if self.silent {
+                continue;
+            }
+            let bytes = if self.garbage {
+                damaged(&mut self.chance, &bytes)
+            } else {
+                bytes
+            };
             self.tap.handle_bytes(at, &bytes);
             self.hall.receive(at, self.line, &bytes);
         }
@@ -166,14 +201,40 @@ impl World {
         }
     }
 
+    fn suffer(&mut self, fault: Fault) {
+        let now = self.now;
+        let nth = |board: usize| BusAddress::new(board as u16 + 1).expect("an address");
+        match fault {
+            Fault::Garbage(_) => self.garbage = true,
+            Fault::Clean(_) => self.garbage = false,
+            Fault::Silent(_) => self.silent = true,
+            Fault::Heard(_) => self.silent = false,
+            Fault::Unplug(board) => self.board(nth(board)).power_off(now),
+            Fault::Plug(board) => self.board(nth(board)).power_on(now),
+            Fault::Stop | Fault::Start => unreachable!("the daemon is not restarted"),
+        }
+    }
+
+    fn board(&mut self, address: BusAddress) -> &mut EmulatedBoard {
+        let board = self.bus.board_mut(self.now, address);
+        board.expect("nobody unplugs it")
+    }
+
     /// How many games were played.
     pub(crate) fn games(&self) -> usize {
         self.tables.values().map(|table| table.games.len()).sum()
     }
 
-    /// The boards with a game that was published wrongly.
+    /// The boards with a game that was published wrongly; with faults, only those where that is not stated.
     pub(crate) fn failing(&self) -> impl Iterator<Item = u16> {
-        let wrong = self.tables.iter().filter(|(_, table)| !table.is_right());
+        let right = |table: &Table| {
+            if self.faulty {
+                table.not_stated().is_empty()
+            } else {
+                table.is_right()
+            }
+        };
+        let wrong = self.tables.iter().filter(move |(_, table)| !right(table));
         wrong.map(|(address, _)| address.number())
     }
 
@@ -185,7 +246,17 @@ impl World {
     /// What happened at a board around the first ply that was published wrongly.
     pub(crate) fn describe(&self, board: u16) -> String {
         let address = BusAddress::new(board).expect("an address");
-        format!("board {address}\n{}", report::describe(&self.tables[&address]))
+        let table = &self.tables[&address];
+        let not_stated: String = table
+            .not_stated()
+            .iter()
+            .filter(|_| self.faulty)
+            .map(|wrong| {
+                let at = wrong.at.saturating_duration_since(OPENING).as_secs_f64();
+                format!("{at:9.3} {}\n", wrong.words)
+            })
+            .collect();
+        format!("board {address}\n{not_stated}{}", report::describe(table))
     }
 
     /// What it took, in words.
@@ -256,6 +327,17 @@ impl Table {
         self.games.iter().map(Game::uci).collect()
     }
 
+    /// What was published and not played, or played and not published, where that is not stated.
+    fn not_stated(&self) -> Vec<Wrong> {
+        let played = self.landed.iter().enumerate().flat_map(|(nth, landed)| {
+            let game = &self.games[nth];
+            let plies = landed.iter().enumerate();
+            plies.map(move |(ply, at)| Played::of(game, *at, nth, ply))
+        });
+        let played: Vec<Played> = played.collect();
+        verdict::not_stated(0, (&played, |_| format!("{:?}", self.setting().white_side)), &self.events)
+    }
+
     fn is_right(&self) -> bool {
         self.published() == self.played()
     }
@@ -277,6 +359,31 @@ impl Table {
         }
         delays
     }
+}
+
+/// The line fails six times a minute, and every board loses its power once.
+fn faults(chance: &mut Chance, boards: usize) -> VecDeque<(Timestamp, Fault)> {
+    let none = Plan {
+        unplugs: 0,
+        restarts: 0,
+        bursts: 0,
+        silences: 0,
+        away: AWAY,
+    };
+    let line = Plan {
+        bursts: 10,
+        silences: 5,
+        ..none
+    };
+    let power = Plan {
+        unplugs: boards,
+        ..none
+    };
+    let time = (OPENING + BOARDS_ARE_FOUND, FAULTY);
+    let mut faults = line.schedule(chance, 1, 0, time);
+    faults.extend(power.schedule(chance, boards, LONGEST_WITHOUT_POWER, time));
+    faults.sort_by_key(|(at, _)| *at);
+    faults.into()
 }
 
 fn table(chance: &mut Chance, temperament: Temperament, wanted: &Bus<'_>) -> Table {
@@ -324,6 +431,10 @@ fn script(chance: &mut Chance, game: &Game) -> Script {
     }
 }
 
+/// So long things go wrong.
+const FAULTY: Duration = Duration::from_secs(150);
+/// In milliseconds.
+const LONGEST_WITHOUT_POWER: u64 = 30_000;
 /// The discovery of 30 boards takes 5 to 10 s.
 const BOARDS_ARE_FOUND: Duration = Duration::from_secs(15);
 /// Two rounds, and the longest time for which a move must have stood.

@@ -313,7 +313,8 @@ fn judge(room: &Room, listener: &Listener) -> Vec<String> {
             .iter()
             .map(|payload| serde_json::from_str(payload).unwrap())
             .collect();
-        let mut words = verdict::not_stated(nth, table, &events);
+        let describe = |game| table.describe(game);
+        let mut words = verdict::not_stated(nth, (&table.played, describe), &events);
         words.retain(|wrong| !has_gap(table, &events, wrong.at));
         wrong.extend(words.into_iter().map(|wrong| {
             let at = room.since_start(wrong.at).as_secs_f64();

@@ -204,12 +204,18 @@ impl Dealer {
     }
 
     fn ply(&self, at: Timestamp, nth: usize, ply: usize) -> Played {
-        let game = &self.dealt[nth];
+        Played::of(&self.dealt[nth], at, nth, ply)
+    }
+}
+
+impl Played {
+    /// The ply of a game, both counted from 0.
+    pub(crate) fn of(game: &Game, at: Timestamp, nth: usize, ply: usize) -> Self {
         let mut position = game.start.clone();
         for m in &game.moves[..=ply] {
             position.play_unchecked(*m);
         }
-        Played {
+        Self {
             at,
             game: nth,
             ply: ply + 1,
@@ -243,22 +249,27 @@ impl Table {
 
     /// What is left of bytes on a line with a loose contact.
     pub(crate) fn damaged(&mut self, bytes: &[u8]) -> Vec<u8> {
-        let mut left = Vec::new();
-        for byte in bytes {
-            match self.dealer.chance.below(12) {
-                0 => {}
-                1 => left.push(byte ^ (1 << self.dealer.chance.below(8))),
-                2 => left.extend([*byte, self.dealer.chance.bits().to_le_bytes()[0]]),
-                _ => left.push(*byte),
-            }
-        }
-        left
+        damaged(&mut self.dealer.chance, bytes)
     }
 
     /// Before the host notices the plug, or tries again.
     pub(crate) fn soon(&mut self, now: Timestamp) -> Timestamp {
         now + self.dealer.chance.time(ms(100, 3000))
     }
+}
+
+/// What is left of bytes on a line with a loose contact.
+pub(crate) fn damaged(chance: &mut Chance, bytes: &[u8]) -> Vec<u8> {
+    let mut left = Vec::new();
+    for byte in bytes {
+        match chance.below(12) {
+            0 => {}
+            1 => left.push(byte ^ (1 << chance.below(8))),
+            2 => left.extend([*byte, chance.bits().to_le_bytes()[0]]),
+            _ => left.push(*byte),
+        }
+    }
+    left
 }
 
 pub(crate) fn name(nth: usize) -> String {

@@ -193,7 +193,11 @@ pub(crate) fn not_exactly_right(board: usize, table: &Dealer, events: &[Event]) 
 }
 
 /// Every ply published was played, and every ply played is published, or it is stated that this is not known.
-pub(crate) fn not_stated(board: usize, table: &Dealer, events: &[Event]) -> Vec<Wrong> {
+pub(crate) fn not_stated(
+    board: usize,
+    (all, describe): (&[Played], impl Fn(usize) -> String),
+    events: &[Event],
+) -> Vec<Wrong> {
     let gaps: Vec<(Timestamp, Timestamp)> = events
         .iter()
         .filter_map(|event| match event.kind {
@@ -209,7 +213,7 @@ pub(crate) fn not_stated(board: usize, table: &Dealer, events: &[Event]) -> Vec<
     let stated = |at: Timestamp| gaps.iter().any(|(from, to)| (*from..=*to).contains(&at));
     let published: Vec<(Timestamp, Move)> = games(events).into_iter().flat_map(|game| game.moves).collect();
     let (unpublished, unplayed) = differences(
-        (&table.played, |played: &Played| stated(played.at)),
+        (all, |played: &Played| stated(played.at)),
         (&published, |(at, m): &(Timestamp, Move)| {
             m.inferred && stated(*at)
         }),
@@ -218,7 +222,7 @@ pub(crate) fn not_stated(board: usize, table: &Dealer, events: &[Event]) -> Vec<
     for played in unpublished {
         let words = format!(
             "[{}] game {} ply {} {} is not published",
-            table.describe(played.game),
+            describe(played.game),
             played.game + 1,
             played.ply,
             played.uci

@@ -20,6 +20,10 @@ pub(super) enum Command {
         /// One, or a range as in 0..3, its end left out.
         #[arg(long, default_value = "0..3")]
         seeds: Seeds,
+        /// The line fails six times a minute, and every board loses its power once. Then a game may also be wrong where that
+        /// is stated.
+        #[arg(long)]
+        faults: bool,
     },
     /// What happened at one board around the first ply that comes back wrong.
     Show {
@@ -32,6 +36,9 @@ pub(super) enum Command {
         /// From 1 to 30.
         #[arg(long, value_parser = clap::value_parser!(u16).range(1..=30))]
         board: u16,
+        /// With the faults of `rates`.
+        #[arg(long)]
+        faults: bool,
     },
 }
 
@@ -66,6 +73,7 @@ impl Command {
                 hands,
                 games,
                 seeds: Seeds(seeds),
+                faults,
             } => {
                 let mut all_come_back = true;
                 for temperament in temperaments(&hands) {
@@ -73,6 +81,7 @@ impl Command {
                         let bus = Bus {
                             hands: &[temperament],
                             taste,
+                            faults,
                             ..THIRTY
                         };
                         let (mut played, mut failing) = (0, Vec::new());
@@ -97,10 +106,12 @@ impl Command {
                 games,
                 seed,
                 board,
+                faults,
             } => {
                 let bus = Bus {
                     hands: &hands.temperaments(),
                     taste: games.into(),
+                    faults,
                     ..THIRTY
                 };
                 let mut world = World::new(seed, &bus);
