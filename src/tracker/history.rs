@@ -66,6 +66,22 @@ pub(super) fn missed<'a>(
     (!missed.contains(&Element::PowerUp)).then_some((off, missed))
 }
 
+/// The pieces that a board listed when its power came back for the last time, in any order, and what has changed since.
+pub(super) fn found(elements: &[Element]) -> (Dump, &[Element]) {
+    let mut fields: Dump = [None; 64];
+    let power_up = elements.iter().rposition(|element| *element == Element::PowerUp);
+    let listed = power_up.map_or(0, |power_up| power_up + 1);
+    for (at, element) in elements.iter().enumerate().skip(listed) {
+        match *element {
+            Element::PieceChange { contents, field, .. } if contents.is_some() && fields[field.index()].is_none() => {
+                fields[field.index()] = contents;
+            }
+            _ => return (fields, &elements[at..]),
+        }
+    }
+    (fields, &[])
+}
+
 /// How many of the last reports, the latest first, the elements end with as well. Of a piece that flickers they have one
 /// change.
 fn reports_matched(reports: &[(Field, Contents)], elements: &[Element]) -> usize {

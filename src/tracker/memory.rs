@@ -8,9 +8,10 @@ use kiebitz_protocol::{Element, Field};
 use super::Tracker;
 use super::clock::Side;
 use super::finding::{Finding, Recovery};
-use super::history::{last_start, missed};
+use super::history::{self, last_start, missed};
 use super::late::Late;
 use super::model::{IN_HANDS, MAX_GAME_AGE};
+use super::pace;
 use super::playback::Playback;
 use super::rewind::Checkpoint;
 use super::sensors::Sensors;
@@ -302,16 +303,44 @@ impl Tracker {
         } else if not_before == UNKNOWN_START {
             self.take_up_from_memory(now, not_after, elements);
         } else {
-            self.playback = Some(Playback {
-                known_at: now,
-                recovered: false,
-            });
-            let mut hands = self.hands;
             let from = not_before.max(self.quiet_since);
-            self.play_back_by(from, not_after.max(from), elements, &mut hands);
-            self.hands = hands;
-            self.playback = None;
+            let until = not_after.max(from);
+            let failed = elements.iter().position(|element| *element == Element::PowerUp);
+            let Some(failed) = failed else {
+                self.play_back_polled(now, (from, until), elements);
+                return;
+            };
+            let third = until.saturating_duration_since(from) / 3;
+            self.play_back_polled(now, (from, from + third), &elements[..failed]);
+            let since = self.lost_power(from, until.saturating_sub(third), &elements[failed..]);
+            self.play_back_polled(now, (until.saturating_sub(third), until), since);
         }
+    }
+
+    /// Plays back what was reported between two answers.
+    fn play_back_polled(&mut self, now: Timestamp, (from, until): (Timestamp, Timestamp), elements: &[Element]) {
+        self.playback = Some(Playback {
+            known_at: now,
+            recovered: false,
+        });
+        let mut hands = self.hands;
+        self.play_back_by(from, until, elements, &mut hands);
+        self.hands = hands;
+        self.playback = None;
+    }
+
+    /// A polled board was without power after `from`: anything may have been played until it listed the pieces that it
+    /// found, at about `at`. Returns what has changed since.
+    fn lost_power<'e>(&mut self, from: Timestamp, at: Timestamp, elements: &'e [Element]) -> &'e [Element] {
+        self.disturbed = true;
+        self.clock.stop_listening();
+        self.gap_since.get_or_insert(from);
+        self.hands = pace::Hands::default();
+        let (found, since) = history::found(elements);
+        self.sensors.set_all(at, &found);
+        self.forget_placement();
+        self.squares_changed(at);
+        since
     }
 
     /// Plays back all that happened in a gap, from the placement before it on.
