@@ -73,7 +73,9 @@ pub(super) fn found(elements: &[Element]) -> (Dump, &[Element]) {
     let listed = power_up.map_or(0, |power_up| power_up + 1);
     for (at, element) in elements.iter().enumerate().skip(listed) {
         match *element {
-            Element::PieceChange { contents, field, .. } if contents.is_some() && fields[field.index()].is_none() => {
+            Element::PieceChange { contents, field, .. }
+                if contents.is_some() && fields[field.index()].is_none() =>
+            {
                 fields[field.index()] = contents;
             }
             _ => return (fields, &elements[at..]),

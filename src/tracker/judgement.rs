@@ -40,7 +40,8 @@ impl Tracker {
             if self.is_jolted() && !self.give_up_jolt(now) {
                 break;
             }
-            let concluded = self.find_position(now)
+            let concluded = self.give_up_gap(now)
+                || self.join(now)
                 || self.find_result(now)
                 || self.suspect_irregular(now)
                 || self.step_along_line(now)

@@ -79,9 +79,13 @@ impl Tracker {
         if self.memory_wait.as_ref().is_some_and(|wait| wait.rewinds) {
             self.memory_wait = None;
         }
-        self.polled = false;
+        let heard_until = if core::mem::take(&mut self.polled) {
+            self.known_until
+        } else {
+            now
+        };
         self.clock.stop_listening();
-        self.gap_since.get_or_insert(now);
+        self.gap_since.get_or_insert(heard_until);
         // If the port opens and closes again before the memory has come, it is still the same gap. What a dump showed
         // in between is not judged without the memory.
         if let Some(wait) = &self.memory_wait {
@@ -89,7 +93,7 @@ impl Tracker {
         }
         let (before, halted) = (&self.sensors, self.clock.halted());
         let wait = self.memory_wait.get_or_insert_with(|| MemoryWait {
-            heard_until: now,
+            heard_until,
             before: before.clone(),
             alternatives: Vec::new(),
             halted,
@@ -318,7 +322,12 @@ impl Tracker {
     }
 
     /// Plays back what was reported between two answers.
-    fn play_back_polled(&mut self, now: Timestamp, (from, until): (Timestamp, Timestamp), elements: &[Element]) {
+    fn play_back_polled(
+        &mut self,
+        now: Timestamp,
+        (from, until): (Timestamp, Timestamp),
+        elements: &[Element],
+    ) {
         self.playback = Some(Playback {
             known_at: now,
             recovered: false,
@@ -332,14 +341,15 @@ impl Tracker {
     /// A polled board was without power after `from`: anything may have been played until it listed the pieces that it
     /// found, at about `at`. Returns what has changed since.
     fn lost_power<'e>(&mut self, from: Timestamp, at: Timestamp, elements: &'e [Element]) -> &'e [Element] {
-        self.disturbed = true;
         self.clock.stop_listening();
         self.gap_since.get_or_insert(from);
         self.hands = pace::Hands::default();
         let (found, since) = history::found(elements);
         self.sensors.set_all(at, &found);
-        self.forget_placement();
+        self.disturbed = false;
+        self.joining = None;
         self.squares_changed(at);
+        self.decide(at);
         since
     }
 

@@ -15,6 +15,7 @@ mod game_end;
 mod given;
 mod history;
 mod irregular;
+mod joining;
 mod jolt;
 mod judgement;
 mod late;
@@ -54,6 +55,7 @@ pub use finding::{
     Start, Withdrawal,
 };
 pub(crate) use given::Given;
+use joining::Joining;
 use late::Late;
 use memory::MemoryWait;
 pub use model::Model;
@@ -96,6 +98,8 @@ pub struct Tracker {
     reports_lost: bool,
     /// The line does not lead to what stands on the board after a gap; play may go on from there.
     line_lost: bool,
+    /// A placement that play may go on from, while no line is known.
+    joining: Option<Joining>,
     /// Many pieces slid at once and do not stand again as before.
     jolted: bool,
     /// Reconstructed plies that nothing has confirmed yet.
@@ -167,6 +171,7 @@ impl Tracker {
             gap_since: None,
             reports_lost: false,
             line_lost: false,
+            joining: None,
             jolted: false,
             doubt: None,
             checkpoint: None,
@@ -260,7 +265,7 @@ impl Tracker {
         let changed = self.sensors.set_all(now, dump);
         self.reports_lost |= known && changed && self.gap_since.is_none();
         if changed {
-            self.forget_placement();
+            self.joining = None;
         }
         self.check_dump(now, known && !changed);
         changed
@@ -308,6 +313,7 @@ impl Tracker {
                 line.tree.update(&self.sensors, now);
             }
         }
+        self.follow_joining(now);
     }
 
     /// Reports what the squares show, without interpreting it.
@@ -454,6 +460,14 @@ impl Tracker {
 
     /// Begins a new line of play with a state that has stood on the board since `since`.
     fn begin(&mut self, now: Timestamp, since: Timestamp, variant: Variant, state: State) {
+        let mut tree = Tree::new(self.model, state, 0, since);
+        tree.update(&self.sensors, now);
+        self.begin_with(now, variant, tree);
+    }
+
+    /// Begins a new line of play with what may have been played in it.
+    fn begin_with(&mut self, now: Timestamp, variant: Variant, tree: Tree) {
+        let state = tree.node(tree.root()).state.clone();
         let goes_on = core::mem::take(&mut self.line_lost) && variant == Variant::FromPosition;
         if variant != Variant::FromPosition {
             self.withdraw_setting_up(now, state.board());
@@ -464,8 +478,6 @@ impl Tracker {
         self.loss_suspected_at = None;
         // How the line before it went on in a gap will never be known.
         self.close_gap(now, Recovery::Undecidable);
-        let mut tree = Tree::new(self.model, state.clone(), 0, since);
-        tree.update(&self.sensors, now);
         self.line = Some(LineOfPlay {
             passed: Vec::new(),
             tree,

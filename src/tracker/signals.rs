@@ -9,7 +9,6 @@ use super::Tracker;
 use super::finding::{Caution, Finding, Grounds, Recovery, ResultSign, Withdrawal};
 use super::model::IN_HANDS;
 use super::node::{NodeId, Played, Standing};
-use super::sensors::difference;
 use super::start::{self, Variant};
 use super::state::State;
 use super::tree::Tree;
@@ -17,8 +16,6 @@ use super::tree::Tree;
 /// Signals already announced, so that each is announced once.
 #[derive(Debug, Default)]
 pub(super) struct Signals {
-    /// What stood on a quiet board, and since when, while no line of play was known.
-    placement: Option<(Board, Timestamp)>,
     shown: Option<(KnownOutcome, ResultSign)>,
 }
 
@@ -100,70 +97,6 @@ impl Tracker {
         true
     }
 
-    /// Without a line, or after it was lost in a gap: begins one from the placement that stood on the board, as soon as a
-    /// legal move from there shows whose turn it was. Returns whether it did.
-    pub(super) fn find_position(&mut self, now: Timestamp) -> bool {
-        let lost = self.line_lost || self.line.is_none();
-        // How long things stood is not known of what is played back.
-        if !lost || self.disturbed || !self.sensors.known() || self.playback.is_some() {
-            return false;
-        }
-        if self.line.is_none() && start::seems_turned(self.sensors.board()) {
-            self.sensors.turn();
-            self.signals.placement = None;
-            self.show_squares(now);
-        }
-        let board = self.sensors.board();
-        if let Some((stood, since)) = self
-            .signals
-            .placement
-            .as_ref()
-            .filter(|(stood, _)| stood != board)
-        {
-            let since = *since;
-            let played = |state: &State| {
-                state.moves().iter().any(|candidate| {
-                    candidate.footprint.squares() == difference(stood, board)
-                        && candidate.footprint.fits(board)
-                })
-            };
-            let last = self.line.as_ref().map(|line| {
-                let tree = &line.tree;
-                &tree.node(tree.tip()).state
-            });
-            let sides = Color::ALL.into_iter().filter_map(|turn| match last {
-                Some(last) => start::after_gap(stood, turn, last),
-                None => start::without_history(stood, turn),
-            });
-            if let Some(state) = sides.into_iter().find(played) {
-                self.signals.placement = None;
-                self.close_gap(now, Recovery::Undecidable);
-                self.begin(now, since, Variant::FromPosition, state);
-                return true;
-            }
-        }
-        let ready = self.quiet_since + self.model.doubt;
-        if now < ready {
-            self.wake_at(ready);
-        } else if self
-            .signals
-            .placement
-            .as_ref()
-            .is_none_or(|(stood, _)| stood != board)
-        {
-            self.signals.placement = Some((board.clone(), self.quiet_since));
-        }
-        if self.gap_since.is_some() {
-            let given_up = self.quiet_since + self.model.patience;
-            if now >= given_up {
-                self.close_gap(now, Recovery::Undecidable);
-            } else {
-                self.wake_at(given_up);
-            }
-        }
-        false
-    }
-
     /// Pieces that are not read are no longer taken to stand where they did once the pieces are put away.
     pub(super) fn doubt_unseen(&mut self, now: Timestamp) {
         if self.sensors.unseen().is_empty() {
@@ -181,11 +114,6 @@ impl Tracker {
         if let Some(board) = self.expected().map(|(board, _)| board.clone()) {
             self.sensors.believe(squares, &board);
         }
-    }
-
-    /// Reports were lost: what stood may have been a moment of a motion.
-    pub(super) fn forget_placement(&mut self) {
-        self.signals.placement = None;
     }
 
     /// Announces a result that the board shows. Returns whether there was a new one.
@@ -206,7 +134,11 @@ impl Tracker {
             return false;
         }
         self.signals.shown = Some((outcome, by));
-        if by == ResultSign::Kings {
+        if self.gap_since.is_some() {
+            // What was played in it will not be found out any more.
+            self.line_lost = true;
+            self.close_gap(now, Recovery::Undecidable);
+        } else if by == ResultSign::Kings {
             self.withdraw_king_walks(now);
             self.tell_before_kings(now);
         }
@@ -398,7 +330,12 @@ impl Tracker {
     /// Announces the plies that stood before the first king was lifted to show the result. In the centre, pieces are moved
     /// aside for the kings.
     fn tell_before_kings(&mut self, now: Timestamp) {
-        let Some(tree) = self.line.as_ref().map(|line| &line.tree) else {
+        let Some(tree) = self
+            .line
+            .as_ref()
+            .filter(|_| !self.line_lost)
+            .map(|line| &line.tree)
+        else {
             return;
         };
         let expected = tree.node(tree.best()).state.board();

@@ -141,7 +141,7 @@ impl World {
         while self.tables.values().any(|table| !table.sitting.is_done()) {
             self.step();
         }
-        let end = self.now + AFTER_ALL;
+        let end = self.now + if self.faulty { AFTER_FAULTS } else { AFTER_ALL };
         while self.now < end {
             self.step();
         }
@@ -335,7 +335,11 @@ impl Table {
             plies.map(move |(ply, at)| Played::of(game, *at, nth, ply))
         });
         let played: Vec<Played> = played.collect();
-        verdict::not_stated(0, (&played, |_| format!("{:?}", self.setting().white_side)), &self.events)
+        verdict::not_stated(
+            0,
+            (&played, |_| format!("{:?}", self.setting().white_side)),
+            &self.events,
+        )
     }
 
     fn is_right(&self) -> bool {
@@ -431,6 +435,8 @@ fn script(chance: &mut Chance, game: &Game) -> Script {
     }
 }
 
+/// Boards may have been without power at the end.
+const AFTER_FAULTS: Duration = Duration::from_secs(60);
 /// So long things go wrong.
 const FAULTY: Duration = Duration::from_secs(150);
 /// In milliseconds.

@@ -1,0 +1,137 @@
+//! Joining play in the middle: from a placement of which no line of play is known. Whose turn it was shows with the next
+//! moves.
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::Color;
+
+use super::Tracker;
+use super::finding::Recovery;
+use super::model::{IN_HANDS, SEVERAL};
+use super::start::{self, Variant};
+use super::state::State;
+use super::tree::Tree;
+
+/// A placement that play may go on from.
+#[derive(Debug)]
+pub(super) struct Joining {
+    /// What was played since, for either side to move.
+    trees: Vec<Tree>,
+    /// Nothing moved for a while before that: no piece was in a hand.
+    rested: bool,
+}
+
+impl Joining {
+    /// The line by which the board came to what it shows: one move from a placement that had rested, several from any
+    /// other, for a piece may have been in a hand.
+    fn proved(&mut self) -> Option<Tree> {
+        let needed = if self.rested { 1 } else { SEVERAL };
+        let proved = |tree: &Tree| {
+            let best = tree.best();
+            let line = tree.path(best);
+            let stood = line.iter().filter(|id| tree.node(**id).exact).count();
+            let stands = tree.node(best).shown && tree.node(best).differs.is_empty();
+            stands && stood >= needed && line.iter().all(|id| !tree.node(*id).hidden)
+        };
+        let cheapest = |tree: &Tree| tree.costs().of(tree.best());
+        let likeliest = (0..self.trees.len()).min_by_key(|at| cheapest(&self.trees[*at]));
+        let at = likeliest.filter(|at| proved(&self.trees[*at]))?;
+        Some(self.trees.swap_remove(at))
+    }
+
+    /// Neither side's moves lead to what the board shows.
+    fn failed(&self) -> bool {
+        let unexplained = |tree: &Tree| tree.node(tree.best()).differs.count();
+        self.trees.iter().all(|tree| unexplained(tree) > IN_HANDS)
+    }
+}
+
+impl Tracker {
+    /// Without a line, or after it was lost in a gap: begins one from a placement that stood on the board, as soon as legal
+    /// moves from there show whose turn it was. Returns whether it did.
+    pub(super) fn join(&mut self, now: Timestamp) -> bool {
+        if !self.line_lost && self.line.is_some() {
+            self.joining = None;
+            return false;
+        }
+        // When things happened is not known of what the memory holds.
+        if self.disturbed || !self.sensors.known() || self.recovering() {
+            return false;
+        }
+        if self.line.is_none() && start::seems_turned(self.sensors.board()) {
+            self.sensors.turn();
+            self.joining = None;
+            self.show_squares(now);
+        }
+        if let Some(tree) = self.joining.as_mut().and_then(Joining::proved) {
+            self.joining = None;
+            self.close_gap(now, Recovery::Undecidable);
+            self.begin_with(now, Variant::FromPosition, tree);
+            return true;
+        }
+        let ready = self.quiet_since + self.model.doubt;
+        let rested = now >= ready;
+        if !rested {
+            self.wake_at(ready);
+        }
+        let known = |joining: &Joining| {
+            joining.trees.iter().any(|tree| {
+                let root = tree.node(tree.root());
+                root.state.board() == self.sensors.board()
+            })
+        };
+        let wanted = match &self.joining {
+            None => rested || self.line.is_some(),
+            Some(joining) if rested => !joining.rested || !known(joining),
+            Some(joining) => !joining.rested && joining.failed() && self.has_just_landed(),
+        };
+        if wanted {
+            let sides = Color::ALL.into_iter().filter_map(|turn| self.joined_at(turn));
+            let trees = sides.map(|state| Tree::new(self.model, state, 0, self.quiet_since));
+            self.joining = Some(Joining {
+                trees: trees.collect(),
+                rested,
+            });
+        }
+        false
+    }
+
+    /// The position on the board, if it is this side's turn.
+    fn joined_at(&self, turn: Color) -> Option<State> {
+        let board = self.sensors.board();
+        match &self.line {
+            Some(line) => start::after_gap(board, turn, &line.tree.node(line.tree.tip()).state),
+            None => start::without_history(board, turn),
+        }
+    }
+
+    /// Whether the last change put a piece down.
+    fn has_just_landed(&self) -> bool {
+        let last = self.sensors.recent().next_back();
+        last.is_some_and(|change| change.after.is_some())
+    }
+
+    /// Measures what may have been played since against what the sensors now show.
+    pub(super) fn follow_joining(&mut self, now: Timestamp) {
+        if let Some(joining) = &mut self.joining {
+            for tree in &mut joining.trees {
+                tree.update(&self.sensors, now);
+            }
+        }
+    }
+
+    /// Gives up a gap that no line leads over, some time after the board was read again: play goes on from there. Returns
+    /// whether it did.
+    pub(super) fn give_up_gap(&mut self, now: Timestamp) -> bool {
+        if self.gap_since.is_none() || self.disturbed || self.recovering() {
+            return false;
+        }
+        let given_up = self.quiet_since.min(self.sensors.dumped_at()) + self.model.patience;
+        if now < given_up {
+            self.wake_at(given_up);
+            return false;
+        }
+        self.line_lost = true;
+        self.close_gap(now, Recovery::Undecidable);
+        true
+    }
+}
