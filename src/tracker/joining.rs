@@ -35,7 +35,13 @@ impl Joining {
         let cheapest = |tree: &Tree| tree.costs().of(tree.best());
         let likeliest = (0..self.trees.len()).min_by_key(|at| cheapest(&self.trees[*at]));
         let at = likeliest.filter(|at| proved(&self.trees[*at]))?;
-        Some(self.trees.swap_remove(at))
+        let mut tree = self.trees.swap_remove(at);
+        let first = tree.path(tree.best()).first().copied();
+        if let Some(first) = first.filter(|_| !self.rested) {
+            // Its piece may have been on its way already.
+            tree.begin_after(first);
+        }
+        Some(tree)
     }
 
     /// Neither side's moves lead to what the board shows.
@@ -53,7 +59,6 @@ impl Tracker {
             self.joining = None;
             return false;
         }
-        // When things happened is not known of what the memory holds.
         if self.disturbed || !self.sensors.known() || self.recovering() {
             return false;
         }
@@ -69,8 +74,9 @@ impl Tracker {
             return true;
         }
         let ready = self.quiet_since + self.model.doubt;
-        let rested = now >= ready;
-        if !rested {
+        // Between two answers of a polled board, how long things stood is not known.
+        let rested = now >= ready && self.playback.is_none();
+        if now < ready {
             self.wake_at(ready);
         }
         let known = |joining: &Joining| {

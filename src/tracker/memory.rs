@@ -11,7 +11,7 @@ use super::finding::{Finding, Recovery};
 use super::history::{self, last_start, missed};
 use super::late::Late;
 use super::model::{IN_HANDS, MAX_GAME_AGE};
-use super::pace;
+use super::pace::Hands;
 use super::playback::Playback;
 use super::rewind::Checkpoint;
 use super::sensors::Sensors;
@@ -299,8 +299,18 @@ impl Tracker {
             // The first answer to what was asked after a gap holds all of it.
             let mut missed = core::mem::take(&mut wait.from_before);
             missed.extend(elements);
-            if missed.contains(&Element::PowerUp) || missed.is_empty() {
+            if missed.is_empty() {
                 self.squares_changed(not_after);
+            } else if missed.contains(&Element::PowerUp) {
+                let shown = wait.dumped.then_some(*self.sensors.fields());
+                self.sensors = wait.before;
+                let began = self.gap_since.take();
+                self.play_back_polled(now, (wait.heard_until, not_after), &missed);
+                self.gap_since = self.gap_since.and(began);
+                if let Some(shown) = shown {
+                    self.sensors.set_all(not_after, &shown);
+                    self.squares_changed(not_after);
+                }
             } else {
                 self.recover_gap(now, not_after, wait, &missed);
             }
@@ -308,32 +318,41 @@ impl Tracker {
             self.take_up_from_memory(now, not_after, elements);
         } else {
             let from = not_before.max(self.quiet_since);
-            let until = not_after.max(from);
-            let failed = elements.iter().position(|element| *element == Element::PowerUp);
-            let Some(failed) = failed else {
-                self.play_back_polled(now, (from, until), elements);
-                return;
-            };
-            let third = until.saturating_duration_since(from) / 3;
-            self.play_back_polled(now, (from, from + third), &elements[..failed]);
-            let since = self.lost_power(from, until.saturating_sub(third), &elements[failed..]);
-            self.play_back_polled(now, (until.saturating_sub(third), until), since);
+            self.play_back_polled(now, (from, not_after.max(from)), elements);
         }
     }
 
-    /// Plays back what was reported between two answers.
+    /// Plays back what a polled board has recorded between two times.
     fn play_back_polled(
         &mut self,
         now: Timestamp,
         (from, until): (Timestamp, Timestamp),
-        elements: &[Element],
+        mut elements: &[Element],
     ) {
         self.playback = Some(Playback {
             known_at: now,
             recovered: false,
         });
         let mut hands = self.hands;
-        self.play_back_by(from, until, elements, &mut hands);
+        let mut since = from;
+        if let Some(failed) = elements.iter().position(|element| *element == Element::PowerUp) {
+            let third = until.saturating_duration_since(from) / 3;
+            // Where nothing was recorded before, that does not mean that nothing happened.
+            if history::changes(&elements[..failed]).next().is_some() {
+                self.play_back_by(from, from + third, &elements[..failed], &mut hands);
+            }
+            since = until.saturating_sub(third);
+            elements = self.lost_power(from, since, &elements[failed..]);
+            hands = Hands::default();
+        }
+        if until > since + self.model.patience {
+            // A game may have ended meanwhile.
+            let with_clock = self.clock.running().is_some();
+            self.play_back_games(since, until, elements, None, with_clock);
+            hands = Hands::default();
+        } else {
+            self.play_back_by(since, until, elements, &mut hands);
+        }
         self.hands = hands;
         self.playback = None;
     }
@@ -343,7 +362,6 @@ impl Tracker {
     fn lost_power<'e>(&mut self, from: Timestamp, at: Timestamp, elements: &'e [Element]) -> &'e [Element] {
         self.clock.stop_listening();
         self.gap_since.get_or_insert(from);
-        self.hands = pace::Hands::default();
         let (found, since) = history::found(elements);
         self.sensors.set_all(at, &found);
         self.disturbed = false;

@@ -134,7 +134,7 @@ impl Tracker {
             return false;
         }
         self.signals.shown = Some((outcome, by));
-        if self.gap_since.is_some() {
+        if self.gap_since.is_some() && !self.disturbed {
             // What was played in it will not be found out any more.
             self.line_lost = true;
             self.close_gap(now, Recovery::Undecidable);

@@ -266,6 +266,15 @@ impl Tree {
         passed
     }
 
+    /// Makes `id` the root of a line that begins with it.
+    pub(super) fn begin_after(&mut self, id: NodeId) {
+        self.advance(id);
+        let before = self.nodes[self.root()].ply;
+        for node in &mut self.nodes {
+            node.ply -= before;
+        }
+    }
+
     /// Turns a node and all that was announced after it back into candidates.
     pub(crate) fn withdraw(&mut self, id: NodeId) {
         for other in self.path(self.tip()).into_iter().filter(|other| *other >= id) {
@@ -310,8 +319,11 @@ impl Tree {
             let costs = self.costs();
             let limit = costs.of(self.best()) + self.model.hopeless();
             let mut leaves = self.leaves();
-            leaves.sort_by_key(|id| core::cmp::Reverse(costs.of(*id)));
+            let tip = self.tip();
+            leaves.sort_by_key(|id| (core::cmp::Reverse(costs.of(*id)), self.path(*id).contains(&tip)));
+            // What the worst ones were reached by may be worse than the others.
             let too_many = self.nodes.len().saturating_sub(MAX_READINGS);
+            let too_many = too_many.min(leaves.len().div_ceil(2));
             let is_dropped = |(nth, id): (usize, &NodeId)| {
                 let node = &self.nodes[*id];
                 let hopeless = (!node.shown || node.is_unread()) && costs.of(*id) >= limit;

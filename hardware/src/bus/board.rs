@@ -163,10 +163,15 @@ impl BusBoard {
         self.owed = None;
         self.recall_due = false;
         let same = owed.repeated && self.last_changes.as_deref() == Some(data);
-        if same && (data.is_empty() || !owed.heard || !can_happen_twice(data)) {
+        if owed.repeated && data.is_empty() {
+            // Nothing had changed. Or the board has lost its power since, and has forgotten what it reported; then the
+            // next answer says so.
+            return Reported::Known;
+        }
+        if same && (!owed.heard || !can_happen_twice(data)) {
             // The board did not hear the first question. Or it did, and the same came again: then a piece was lifted
             // and set down where it was, and only a dump can show that nothing more is missing.
-            self.board_wanted |= !data.is_empty();
+            self.board_wanted = true;
             return Reported::Known;
         }
         let not_before = self.reported_until;
@@ -310,7 +315,7 @@ mod tests {
             if away {
                 board.leave(T);
             }
-            let reported = board.take_changes(&[]);
+            let reported = board.take_changes(&[0x40, 12]);
             assert!(board.owed.is_none());
             matches!(
                 reported,
@@ -322,6 +327,15 @@ mod tests {
         };
         assert!(from_before(true));
         assert!(!from_before(false));
+    }
+
+    /// It may have lost its power since it heard the question.
+    #[test]
+    fn a_board_that_repeats_nothing_says_nothing() {
+        let mut board = owing(true, true);
+        assert_eq!(board.take_changes(&[]), Reported::Known);
+        assert_eq!(board.reported_until, UNKNOWN);
+        assert!(board.owed.is_none());
     }
 
     #[test]
