@@ -25,16 +25,17 @@ impl Joining {
     /// other, for a piece may have been in a hand.
     fn proved(&mut self) -> Option<Tree> {
         let needed = if self.rested { 1 } else { SEVERAL };
-        let proved = |tree: &Tree| {
-            let best = tree.best();
-            let line = tree.path(best);
-            let stood = line.iter().filter(|id| tree.node(**id).exact).count();
-            let stands = tree.node(best).shown && tree.node(best).differs.is_empty();
-            stands && stood >= needed && line.iter().all(|id| !tree.node(*id).hidden)
+        let stood = |tree: &Tree| {
+            let line = tree.path(tree.best());
+            line.iter().filter(|id| tree.node(**id).exact).count()
         };
-        let cheapest = |tree: &Tree| tree.costs().of(tree.best());
-        let likeliest = (0..self.trees.len()).min_by_key(|at| cheapest(&self.trees[*at]));
-        let at = likeliest.filter(|at| proved(&self.trees[*at]))?;
+        let proved = |tree: &Tree| {
+            let best = tree.node(tree.best());
+            let hidden = || tree.path(tree.best()).iter().any(|id| tree.node(*id).hidden);
+            best.shown && best.differs.is_empty() && stood(tree) >= needed && !hidden()
+        };
+        let proved = (0..self.trees.len()).filter(|at| proved(&self.trees[*at]));
+        let at = proved.max_by_key(|at| stood(&self.trees[*at]))?;
         let mut tree = self.trees.swap_remove(at);
         let first = tree.path(tree.best()).first().copied();
         if let Some(first) = first.filter(|_| !self.rested) {
