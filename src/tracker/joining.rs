@@ -132,7 +132,7 @@ impl Tracker {
         if self.gap_since.is_none() || self.disturbed || self.recovering() {
             return false;
         }
-        let given_up = self.quiet_since.min(self.sensors.dumped_at()) + self.model.patience;
+        let given_up = self.sensors.dumped_at() + self.model.patience;
         if now < given_up {
             self.wake_at(given_up);
             return false;

@@ -124,6 +124,9 @@ impl Tracker {
         };
         let Sign { outcome, by, .. } = sign;
         if self.signals.shown == Some((outcome, by)) {
+            if by == ResultSign::Kings {
+                self.withdraw_king_walks(now);
+            }
             return false;
         }
         let Some(ready) = sign.wait.map(|wait| sign.since + wait) else {
