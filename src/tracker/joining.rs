@@ -32,7 +32,8 @@ impl Joining {
         let proved = |tree: &Tree| {
             let best = tree.node(tree.best());
             let hidden = || tree.path(tree.best()).iter().any(|id| tree.node(*id).hidden);
-            best.shown && best.differs.is_empty() && stood(tree) >= needed && !hidden()
+            let whole = best.shown && best.differs.is_empty() && best.unread.is_empty();
+            whole && stood(tree) >= needed && !hidden()
         };
         let proved = (0..self.trees.len()).filter(|at| proved(&self.trees[*at]));
         let at = proved.max_by_key(|at| stood(&self.trees[*at]))?;
@@ -45,10 +46,13 @@ impl Joining {
         Some(tree)
     }
 
-    /// Neither side's moves lead to what the board shows.
+    /// Neither side's moves lead to what the board shows: a piece was in a hand.
     fn failed(&self) -> bool {
-        let unexplained = |tree: &Tree| tree.node(tree.best()).differs.count();
-        self.trees.iter().all(|tree| unexplained(tree) > IN_HANDS)
+        self.trees.iter().all(|tree| {
+            let best = tree.best();
+            let long = tree.path(best).len() > SEVERAL;
+            tree.node(best).differs.count() > IN_HANDS || long
+        })
     }
 }
 
