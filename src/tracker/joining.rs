@@ -93,7 +93,7 @@ impl Tracker {
         let wanted = match &self.joining {
             None => rested || self.line.is_some(),
             Some(joining) if rested => !joining.rested || !known(joining),
-            Some(joining) => !joining.rested && joining.failed() && self.has_just_landed(),
+            Some(joining) => joining.failed() && self.has_just_landed(),
         };
         if wanted {
             let sides = Color::ALL.into_iter().filter_map(|turn| self.joined_at(turn));
