@@ -39,6 +39,27 @@ fn a_game_goes_on_after_a_gap_that_cannot_be_explained() {
     world.has_announced("e4 Undecidable: goes on: h4 d5");
 }
 
+/// In a blitz game nobody rests for seconds, so the moves show themselves whose turn it was.
+#[test]
+fn a_game_goes_on_after_a_gap_though_nobody_rests() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(2000);
+    world.misses("r..q.rk..pp.bpppp.np.n......p.......P.b...NP.N.PPPP.BPP.R.BQ.RK.");
+    // For a moment after the dump a piece may still be in a hand.
+    for squares in [
+        "h3. h4P", "d6. d5p", "g3. g4P", "d5. d4p", "d2. d3P", "a8. b8r", "a2. a3P", "g7. g6p", "b2. b3P",
+        "h7. h6p", "c3. a4N", "b7. b5p", "a4. c3N", "b5. b4p",
+    ] {
+        world.shows(squares).wait(900);
+    }
+    assert!(
+        world.announced.join(" ").starts_with("e4 Undecidable: goes on: "),
+        "{:?}",
+        world.announced
+    );
+    assert_eq!(world.announced.last().map(String::as_str), Some("b4"));
+}
+
 #[test]
 fn a_game_goes_on_where_a_rook_was_captured_on_its_corner_by_a_rook() {
     let mut world = World::new(START);
@@ -63,6 +84,41 @@ fn a_polled_board_reports_what_happened_since_the_last_poll() {
     assert_eq!(world.announced.join(" "), "e4 e5");
     assert_eq!(world.tracker.clock().map(|face| face.white_ms), Some(290_000));
     world.has_announced("e4 e5");
+}
+
+/// What the board recorded before its power failed was watched; what was played without it was not.
+#[test]
+fn a_polled_board_that_lost_its_power_has_a_gap() {
+    let mut world = World::new(START);
+    world.clock(true, true);
+    let asked = world.now;
+    let mut recorded = elements("e2. e4P R");
+    recorded.push(Element::PowerUp);
+    // 1...e5 2.Nf3 were played meanwhile; Black's knight is in a hand.
+    let found = World::new("r.bqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R").fields;
+    recorded.extend((0..64).rev().filter_map(|field| {
+        Some(Element::PieceChange {
+            contents: Some(found[usize::from(field)]?),
+            field: Field::new(field)?,
+            quick: false,
+        })
+    }));
+    recorded.extend(elements("c6n L"));
+    world.wait(6000).observe(Observation::Changes {
+        elements: recorded,
+        not_before: asked,
+        not_after: asked + Duration::from_secs(6),
+        from_before: false,
+    });
+    world.fields = World::new("r.bqkbnrpppp.ppp..n.........p.......P........N..PPPP.PPPRNBQKB.R").fields;
+    world.dump();
+    world.wait(2000).observe(Observation::Changes {
+        elements: Vec::new(),
+        not_before: asked + Duration::from_secs(6),
+        not_after: asked + Duration::from_secs(8),
+        from_before: false,
+    });
+    world.has_announced("e4 Inferred: e5 Nf3 Nc6");
 }
 
 /// What was asked before a gap is answered after it; only what is asked then tells of the gap.
