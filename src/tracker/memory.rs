@@ -19,8 +19,10 @@ use super::sensors::Sensors;
 /// What is kept while the board's memory may still come, to find in it what was not heard.
 #[derive(Debug)]
 pub(super) struct MemoryWait {
-    /// Until then everything was heard: until the port closed, or until the last checkpoint.
+    /// Until then everything was heard: until the port closed, or until the last checkpoint or answer.
     heard_until: Timestamp,
+    /// Until then the clock was heard.
+    clock_until: Timestamp,
     /// What the sensors showed then.
     pub(super) before: Sensors,
     /// What else they may have shown, where the last announced plies were not confirmed.
@@ -48,6 +50,7 @@ impl MemoryWait {
     pub(super) fn since(checkpoint: &Checkpoint) -> Self {
         Self {
             heard_until: checkpoint.at,
+            clock_until: checkpoint.at,
             before: checkpoint.sensors.clone(),
             alternatives: Vec::new(),
             halted: checkpoint.halted,
@@ -94,6 +97,7 @@ impl Tracker {
         let (before, halted) = (&self.sensors, self.clock.halted());
         let wait = self.memory_wait.get_or_insert_with(|| MemoryWait {
             heard_until,
+            clock_until: now,
             before: before.clone(),
             alternatives: Vec::new(),
             halted,
@@ -388,9 +392,10 @@ impl Tracker {
             },
         );
         let shown = *self.sensors.fields();
-        let reading = self.clock.reading().filter(|(at, _)| *at > wait.heard_until);
+        let reading = self.clock.reading().filter(|(at, _)| *at > wait.clock_until);
         let dumped = wait.dumped;
         let board_known = dumped || wait.rewinds;
+        let clock_until = wait.clock_until;
         self.sensors = wait.before;
         self.loss_suspected_at = None;
         // The memory holds what the reports lacked.
@@ -408,7 +413,7 @@ impl Tracker {
         let last = until.saturating_sub((until.saturating_duration_since(from) / 3).min(self.model.patience));
         let stopped_since = self.clock.stopped_since().map(|since| since.max(from).min(last));
         let stopped_since = match stopped_since {
-            Some(since) if pressed && since == from => reading.map(|_| last),
+            Some(since) if pressed && since <= clock_until => reading.map(|_| last),
             since => since,
         };
         let with_clock = wait.halted.is_some() || self.clock.running().is_some() || pressed;
