@@ -301,9 +301,8 @@ impl Tracker {
         let path = tree.path(tree.tip());
         let walks = |id: &NodeId| {
             let node = tree.node(*id);
-            let to_centre = |m: shakmaty::Move| m.role() == Role::King && CENTRE.contains(&m.to());
             let went_on = (node.captured.is_some() || node.standing == Standing::Confirmed) && !node.shown;
-            !node.completed && !went_on && matches!(node.played, Played::Move(m) if to_centre(m))
+            !node.completed && !went_on && matches!(node.played, Played::Move(m) if walks_to_centre(m))
         };
         let before = path.iter().rposition(|id| !walks(id)).map_or(0, |last| last + 1);
         path[before..].to_vec()
@@ -348,7 +347,7 @@ impl Tracker {
         let stood = |id: &NodeId| {
             let node = tree.node(*id);
             let from_the_side = |m: shakmaty::Move| m.from().is_some_and(|from| !CENTRE.contains(&from));
-            let legal = matches!(node.played, Played::Move(m) if from_the_side(m));
+            let legal = matches!(node.played, Played::Move(m) if from_the_side(m) && !walks_to_centre(m));
             legal && !node.inferred && !node.hidden && node.landed.at < lifted
         };
         let (announced, reading) = (tree.path(tree.tip()), tree.path(tree.best()));
@@ -362,4 +361,9 @@ impl Tracker {
             self.announce_made(now, id, Grounds::Stood(stood, Caution::NothingFollows));
         }
     }
+}
+
+/// Whether a king comes to one of the squares on which it shows a result.
+fn walks_to_centre(m: shakmaty::Move) -> bool {
+    m.role() == Role::King && CENTRE.contains(&m.to())
 }
