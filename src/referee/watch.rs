@@ -307,6 +307,7 @@ impl Watch {
             offences: &mut self.offences,
             set_aside: Bitboard::EMPTY,
             lost: false,
+            unproved: false,
             pressed_times: self.pressed_times,
         };
         self.setup.handle(&mut desk, news);
@@ -318,6 +319,7 @@ impl Watch {
         desk.set_aside |= self.jolts.squares(&desk);
         self.lost.handle(&mut desk, news);
         desk.lost = self.lost.is_open();
+        desk.unproved = self.lost.is_unproved(desk.game.line.len());
         self.displaced.handle(&mut desk, news, &self.moves);
         desk.set_aside |= self.displaced.squares();
         self.moves.handle(&mut desk, news);

@@ -28,6 +28,8 @@ pub(super) struct Desk<'a> {
     pub(super) set_aside: Bitboard,
     /// The record has lost the game: what looks wrong is the record.
     pub(super) lost: bool,
+    /// It had, and nothing has proved yet that it has found the game again.
+    pub(super) unproved: bool,
     /// What the clock showed before its last press, and what that press added to the presser's time.
     pub(super) pressed_times: Option<(ByColor<u64>, u64)>,
 }

@@ -21,10 +21,15 @@ const MIN_BEFORE_PRESS: Duration = Duration::from_millis(1200);
 /// So many of the last positions are asked whether a move was legal there.
 const MAX_PLIES_BACK: usize = 8;
 
+/// What fits the board again may do so by accident: so many plies must follow before anybody is accused of a move.
+const PLIES_OF_PROOF: usize = 2;
+
 /// Watches whether the record has lost the game.
 #[derive(Debug, Default)]
 pub(super) struct Lost {
     open: Option<Number>,
+    /// How many plies the record must have to be proved after it had lost the game.
+    proved_at: usize,
     /// When the clock was last pressed.
     pressed_at: Option<Timestamp>,
     /// What looks like play that is missing, and since when it has.
@@ -35,6 +40,11 @@ pub(super) struct Lost {
 impl Lost {
     pub(super) fn is_open(&self) -> bool {
         self.open.is_some()
+    }
+
+    /// Whether a record of so many plies had lost the game, and nothing has proved yet that it found it again.
+    pub(super) fn is_unproved(&self, plies: usize) -> bool {
+        plies < self.proved_at
     }
 
     pub(super) fn resume(&mut self, known: &ResumedIncident) {
@@ -52,6 +62,7 @@ impl Lost {
             News::Clock(ClockChange::Pressed(_)) => self.pressed_at = Some(now),
             News::Started | News::Over => {
                 self.pressed_at = None;
+                self.proved_at = 0;
                 self.close(desk, ClosedBy::Laws, IncidentEnd::GameOver);
             }
             _ => {}
@@ -61,6 +72,9 @@ impl Lost {
         }
         if desk.differs().is_empty() {
             self.suspected = None;
+            if self.open.is_some() {
+                self.proved_at = desk.game.line.len() + PLIES_OF_PROOF;
+            }
             self.close(desk, ClosedBy::Board, IncidentEnd::Passed);
         } else if desk.sees_play() && self.open.is_none() {
             self.inspect(desk);

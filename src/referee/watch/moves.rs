@@ -11,6 +11,7 @@ use super::book::{Closing, Number, Report, ResumedIncident};
 use super::{Desk, News};
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::{Edition, Fault, Situation, Stage};
+use crate::referee::LineEntry;
 use crate::tracker::{Completion, State, Withdrawal};
 
 /// A piece that stands for at least this long has not just paused on its way.
@@ -19,7 +20,8 @@ const MIN_STANDING: Duration = Duration::from_millis(1300);
 const MAX_HALFWAY: Duration = Duration::from_secs(7);
 /// After a press, the squares are read once more before the act is judged.
 const PRESS_SETTLES_AFTER: Duration = Duration::from_millis(400);
-/// The same for what a legal move can begin with: its second piece needs this time.
+/// The same for what a legal move can begin with: its second piece needs this time. And where the record has guessed a
+/// move, which this one may put right.
 const PRESS_SETTLES_HALFWAY: Duration = Duration::from_millis(1200);
 /// A piece counts as put back when it has stood there for at least this long.
 const MIN_RESTORED: Duration = Duration::from_millis(500);
@@ -179,7 +181,7 @@ impl Moves {
             return;
         }
         let due = match pending.pressed_at {
-            Some(at) if act.halfway => at + PRESS_SETTLES_HALFWAY,
+            Some(at) if act.halfway || rests_on_a_guess(desk) => at + PRESS_SETTLES_HALFWAY,
             Some(at) => at + PRESS_SETTLES_AFTER,
             None if act.unpromoted => return,
             None if act.halfway || act.shows_result => since + MAX_HALFWAY,
@@ -201,7 +203,7 @@ impl Moves {
     }
 
     fn open(&mut self, desk: &mut Desk<'_>, act: Act, ply: u32, since: Timestamp, stage: Stage) {
-        if desk.lost {
+        if desk.lost || desk.unproved {
             return;
         }
         let is_same = |open: &Open| open.ply == ply && open.act.color == act.color;
@@ -426,6 +428,12 @@ fn act_of_ply(desk: &Desk<'_>, ply: u32) -> Option<Act> {
         takes: false,
         squares,
     })
+}
+
+/// Whether a ply of the record was not seen, and nothing has proved it yet.
+fn rests_on_a_guess(desk: &Desk<'_>) -> bool {
+    let guessed = |entry: &LineEntry| entry.ply.inferred && entry.settled.is_none();
+    desk.game.line.iter().any(guessed)
 }
 
 fn report(desk: &Desk<'_>, act: &Act, ply: u32, since: Timestamp, stage: Stage, offence: u32) -> Report {

@@ -57,3 +57,30 @@ fn it_is_over_when_record_and_board_agree() {
     changes(&mut table, &board(AFTER_NF3), &expected);
     assert_eq!(reports(&mut table, "record_uncertain"), ["missing", "-passed"]);
 }
+
+/// That they agree again may be an accident: the next move accuses nobody, a later one does.
+#[test]
+fn a_record_that_was_lost_accuses_nobody_before_it_has_proved_itself() {
+    let expected = board("rnbqkbnr/1ppppppp/p7/8/4P3/5N2/PPPP1PPP/RNBQKB1R");
+    for (played, reported) in [("", &[][..]), ("h6 g3", &["made"][..])] {
+        let mut table = lost();
+        table.passes(2);
+        changes(&mut table, &board(AFTER_NF3), &expected);
+        table.passes(2);
+        let mut stands = expected.clone();
+        if !played.is_empty() {
+            stands = board("rnbqkbnr/1pppppp1/p6p/8/4P3/5NP1/PPPP1P1P/RNBQKB1R");
+            changes(&mut table, &expected, &stands);
+            table.plays(played).passes(2);
+        }
+        // A rook jumps over a pawn.
+        let mut illegal = stands.clone();
+        let rook = illegal.remove_piece_at(shakmaty::Square::A8).expect("a rook");
+        illegal.set_piece_at(shakmaty::Square::A5, rook);
+        changes(&mut table, &stands, &illegal);
+        table.passes(5);
+        table.finds(Finding::Clock(ClockChange::Pressed(Side::Left)));
+        table.passes(5);
+        assert_eq!(reports(&mut table, "illegal_move"), reported, "after {played:?}");
+    }
+}
