@@ -232,11 +232,12 @@ impl Tracker {
         if self.recovering() {
             return;
         }
-        let first = match self.clock.stopped_since() {
-            Some(since) => self.made_after(since),
-            None if self.clock.running().is_none() => self.put_home_to(start),
-            None => None,
-        };
+        let stopped = self.clock.stopped_since();
+        let after_stop = stopped.and_then(|since| self.made_after(since));
+        let first = after_stop.or_else(|| {
+            let without_clock = self.clock.running().is_none();
+            self.put_home_to(start, self.in_one_go_since().filter(|_| without_clock))
+        });
         let (Some(first), Some(line)) = (first, &mut self.line) else {
             return;
         };
@@ -267,9 +268,8 @@ impl Tracker {
         announced.get(last + 1).copied().filter(|_| ran)
     }
 
-    /// The first of the last plies that put pieces into the start position, all without a pause or not beyond doubt yet.
-    fn put_home_to(&self, start: &Board) -> Option<NodeId> {
-        let tree = &self.line.as_ref()?.tree;
+    /// Since when the pieces have been moved without a pause.
+    fn in_one_go_since(&self) -> Option<Timestamp> {
         let mut since = None;
         let mut paused = false;
         for change in self.sensors.recent().rev() {
@@ -280,14 +280,24 @@ impl Tracker {
             since = Some(change.at);
         }
         // In a long set-up, the pause before it may be forgotten.
-        let since = match since? {
-            _ if !paused && self.sensors.has_forgotten() => Timestamp::from_micros(0),
-            since => since,
-        };
+        let forgotten = !paused && self.sensors.has_forgotten();
+        since.map(|since| {
+            if forgotten {
+                Timestamp::from_micros(0)
+            } else {
+                since
+            }
+        })
+    }
+
+    /// The first of the last plies that put pieces into the start position, since then or not beyond doubt yet.
+    fn put_home_to(&self, start: &Board, since: Option<Timestamp>) -> Option<NodeId> {
+        let tree = &self.line.as_ref()?.tree;
         let put_home = |id: &NodeId| {
             let node = tree.node(*id);
             let home = |m: shakmaty::Move| start.piece_at(m.to()) == Some(m.role().of(node.mover()));
-            let of_late = node.landed.at >= since || node.standing != Standing::Confirmed;
+            let doubtful = node.standing != Standing::Confirmed && !node.completed;
+            let of_late = doubtful || since.is_some_and(|since| node.landed.at >= since);
             of_late && matches!(node.played, Played::Move(m) if home(m))
         };
         let announced = tree.path(tree.tip());
