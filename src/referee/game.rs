@@ -1,6 +1,7 @@
 //! Keeps the published game in step with the tracker's line.
 
 use kiebitz_hardware::Timestamp;
+use shakmaty::{Board, Move};
 
 use super::claims::Offered;
 use super::words::{index, move_of};
@@ -164,6 +165,24 @@ impl Referee {
         let ply = game.published[keep].ply.number;
         game.keep(keep);
         self.publish(now, None, EventKind::MoveRetracted { ply, reason }, None);
+    }
+
+    /// Pieces on their way to the start position can look like moves: plies that came to their squares in it and were not
+    /// certain by then were none.
+    pub(super) fn withdraw_set_up(&mut self, now: Timestamp, start: &Board) {
+        let Some(game) = &mut self.game else { return };
+        let set_up = |entry: &LineEntry| {
+            let home = |m: Move| start.piece_at(m.to()) == Some(m.role().of(entry.ply.color));
+            entry.settled.is_none() && entry.ply.played.is_some_and(home)
+        };
+        let keep = game.published.iter().rposition(|entry| !set_up(entry));
+        let keep = keep.map_or(0, |last| last + 1);
+        if let Some(entry) = game.published.get(keep) {
+            let ply = entry.ply.number;
+            game.keep(keep);
+            let reason = CorrectionReason::SetUp;
+            self.publish(now, None, EventKind::MoveRetracted { ply, reason }, None);
+        }
     }
 
     /// Marks a ply of the line as settled or completed, and publishes that if the ply is published.

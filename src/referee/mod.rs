@@ -438,6 +438,7 @@ impl Referee {
         } else {
             self.search_before_the_end(now, u32::MAX);
             if self.game().is_some() {
+                self.withdraw_set_up(now, start.state.board());
                 self.end(now, None, Verdict::board(GameResult::Unknown, EndReason::Reset));
             }
             self.keep_previous();

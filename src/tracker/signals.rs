@@ -232,12 +232,11 @@ impl Tracker {
         if self.recovering() {
             return;
         }
-        let stopped = self.clock.stopped_since();
-        let after_stop = stopped.and_then(|since| self.made_after(since));
-        let first = after_stop.or_else(|| {
-            let without_clock = self.clock.running().is_none();
-            self.put_home_to(start, self.in_one_go_since().filter(|_| without_clock))
-        });
+        let first = match self.clock.stopped_since() {
+            Some(since) => self.made_after(since),
+            None if self.clock.running().is_none() => self.put_home_to(start),
+            None => None,
+        };
         let (Some(first), Some(line)) = (first, &mut self.line) else {
             return;
         };
@@ -268,8 +267,9 @@ impl Tracker {
         announced.get(last + 1).copied().filter(|_| ran)
     }
 
-    /// Since when the pieces have been moved without a pause.
-    fn in_one_go_since(&self) -> Option<Timestamp> {
+    /// The first of the last plies that put pieces into the start position, all without a pause.
+    fn put_home_to(&self, start: &Board) -> Option<NodeId> {
+        let tree = &self.line.as_ref()?.tree;
         let mut since = None;
         let mut paused = false;
         for change in self.sensors.recent().rev() {
@@ -280,25 +280,14 @@ impl Tracker {
             since = Some(change.at);
         }
         // In a long set-up, the pause before it may be forgotten.
-        let forgotten = !paused && self.sensors.has_forgotten();
-        since.map(|since| {
-            if forgotten {
-                Timestamp::from_micros(0)
-            } else {
-                since
-            }
-        })
-    }
-
-    /// The first of the last plies that put pieces into the start position, since then or not beyond doubt yet.
-    fn put_home_to(&self, start: &Board, since: Option<Timestamp>) -> Option<NodeId> {
-        let tree = &self.line.as_ref()?.tree;
+        let since = match since? {
+            _ if !paused && self.sensors.has_forgotten() => Timestamp::from_micros(0),
+            since => since,
+        };
         let put_home = |id: &NodeId| {
             let node = tree.node(*id);
             let home = |m: shakmaty::Move| start.piece_at(m.to()) == Some(m.role().of(node.mover()));
-            let doubtful = node.standing != Standing::Confirmed && !node.completed;
-            let of_late = doubtful || since.is_some_and(|since| node.landed.at >= since);
-            of_late && matches!(node.played, Played::Move(m) if home(m))
+            node.landed.at >= since && matches!(node.played, Played::Move(m) if home(m))
         };
         let announced = tree.path(tree.tip());
         let last = announced.iter().rev().take_while(|id| put_home(id)).count();
