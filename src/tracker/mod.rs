@@ -45,7 +45,7 @@ use std::collections::VecDeque;
 
 use kiebitz_hardware::{Observation, Observed, Timestamp};
 use kiebitz_protocol::{Dump, FieldUpdate};
-use shakmaty::{Bitboard, Board, ByColor};
+use shakmaty::{Bitboard, Board, ByColor, KnownOutcome};
 
 use clock::ClockWatch;
 pub use clock::{ClockChange, ClockFace, Side};
@@ -68,7 +68,6 @@ pub use sensors::SensorChange;
 use sensors::Sensors;
 pub(crate) use sensors::difference;
 pub(crate) use signals::CENTRE;
-use signals::Signals;
 pub(crate) use start::is_chess960;
 pub use start::{Orientation, Variant};
 pub use state::State;
@@ -86,7 +85,8 @@ pub struct Tracker {
     pressed: ByColor<Option<Timestamp>>,
     /// How long each side's clock ran before that press; `None` where it is not known.
     last_elapsed: ByColor<Option<Duration>>,
-    signals: Signals,
+    /// The result that was announced, while the board shows it.
+    shown: Option<(KnownOutcome, ResultSign)>,
     habits: Habits,
     /// When the last change of any square arrived.
     quiet_since: Timestamp,
@@ -164,7 +164,7 @@ impl Tracker {
             line: None,
             pressed: ByColor::default(),
             last_elapsed: ByColor::default(),
-            signals: Signals::default(),
+            shown: None,
             habits: Habits::default(),
             quiet_since: Timestamp::from_micros(0),
             disturbed: false,

@@ -13,12 +13,6 @@ use super::start::{self, Variant};
 use super::state::State;
 use super::tree::Tree;
 
-/// Signals already announced, so that each is announced once.
-#[derive(Debug, Default)]
-pub(super) struct Signals {
-    shown: Option<(KnownOutcome, ResultSign)>,
-}
-
 /// The four centre squares, on which kings show a result.
 pub(crate) const CENTRE: [Square; 4] = [Square::D4, Square::E4, Square::D5, Square::E5];
 
@@ -119,11 +113,11 @@ impl Tracker {
     /// Announces a result that the board shows. Returns whether there was a new one.
     pub(super) fn find_result(&mut self, now: Timestamp) -> bool {
         let Some(sign) = self.result_on_board() else {
-            self.signals.shown = None;
+            self.shown = None;
             return false;
         };
         let Sign { outcome, by, .. } = sign;
-        if self.signals.shown == Some((outcome, by)) {
+        if self.shown == Some((outcome, by)) {
             if by == ResultSign::Kings {
                 self.withdraw_king_walks(now);
             }
@@ -136,7 +130,7 @@ impl Tracker {
             self.wake_at(ready);
             return false;
         }
-        self.signals.shown = Some((outcome, by));
+        self.shown = Some((outcome, by));
         if self.gap_since.is_some() && !self.disturbed {
             // What was played in it will not be found out any more.
             self.line_lost = true;

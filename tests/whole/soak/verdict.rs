@@ -19,7 +19,6 @@ pub(crate) type Log = Vec<(Timestamp, String)>;
 pub(crate) struct Published {
     pub(crate) id: String,
     pub(crate) start: String,
-    /// With the time at which each is said to have been made.
     pub(crate) moves: Vec<(Timestamp, Move)>,
     /// How it ended, in the end.
     pub(crate) result: Option<GameResult>,
@@ -101,7 +100,7 @@ pub(crate) fn games(events: &[Event]) -> Vec<Published> {
                     m.ply as usize,
                     "plies of {id} come one by one"
                 );
-                game.moves.push((event.at.unwrap_or(event.ts), m.clone()));
+                game.moves.push((event.ts, m.clone()));
             }
             EventKind::MoveRetracted { ply, .. } => game.moves.truncate(*ply as usize - 1),
             EventKind::GameEnded {
