@@ -142,18 +142,10 @@ impl Tracker {
             return false;
         }
         // The same board need not be searched twice, unless a press has come since.
-        let (back, plies) = (
-            self.examined / MAX_UNSEEN_PLIES,
-            self.examined % MAX_UNSEEN_PLIES + 1,
-        );
-        if let Some(from) = self.search_from(back) {
-            let wait = self.quiet_since + self.model.doubt;
-            if back > 0 && now < wait {
-                self.wake_at(wait);
-                return false;
-            }
-            self.examined += 1;
-            if (back == 0 && plies == 1 && !gap && self.restored(now)) || self.unseen(now, from, plies) {
+        let plies = self.examined + 1;
+        if plies <= MAX_UNSEEN_PLIES {
+            self.examined = plies;
+            if (plies == 1 && !gap && self.restored(now)) || self.unseen(now, tip, plies) {
                 return true;
             }
             // Lines with one more ply are searched for in another call, so that no call takes long.
@@ -178,20 +170,7 @@ impl Tracker {
             return true;
         }
         // Across a gap, anything may have been played.
-        !gap && !self.line_lost && self.irregular(now, tip)
-    }
-
-    /// The node to search from: the last announced ply or, where reports were lost, the one `back` plies before it.
-    fn search_from(&self, back: usize) -> Option<NodeId> {
-        let tree = &self.line.as_ref()?.tree;
-        let announced = tree.path(tree.tip());
-        if back > 0 && !self.reports_lost {
-            return None;
-        }
-        match announced.len().checked_sub(back)? {
-            0 => Some(tree.root()),
-            after => Some(announced[after - 1]),
-        }
+        !gap && !self.line_lost && self.back_answered()
     }
 
     /// Takes back the plies after an earlier position of the line, if that position stands on the board again. Returns
@@ -269,7 +248,7 @@ impl Tracker {
         };
         if moves.is_empty() || !fits {
             // Longer lines from here are less credible than these. A press may still come, or was forgotten.
-            self.examined = self.examined.next_multiple_of(MAX_UNSEEN_PLIES);
+            self.examined = MAX_UNSEEN_PLIES;
             return false;
         }
         let Some(line) = &mut self.line else { return false };

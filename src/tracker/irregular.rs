@@ -5,9 +5,7 @@ use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Board, Color, Piece, Rank, Role, Square};
 
 use super::Tracker;
-use super::model::TWO_MOVES;
 use super::node::{NodeId, Played};
-use super::sensors::Sensors;
 use super::state::{Footprint, PossibleMove, State, castled};
 
 /// What a player did with their pieces instead of a legal move.
@@ -27,24 +25,10 @@ impl Tracker {
         if self.disturbed || self.gap_since.is_some() || self.line_lost {
             return false;
         }
-        let Some(tree) = self
-            .line
-            .as_ref()
-            .filter(|line| !line.awaited)
-            .map(|line| &line.tree)
-        else {
+        let Some(line) = self.line.as_mut().filter(|line| !line.awaited) else {
             return false;
         };
-        let tip = tree.tip();
-        // The move that was announced may be only a part of what its player does.
-        let from = [Some(tip), tree.node(tip).parent];
-        from.into_iter()
-            .flatten()
-            .any(|from| self.suspect_after(now, from))
-    }
-
-    fn suspect_after(&mut self, now: Timestamp, from: NodeId) -> bool {
-        let Some(line) = &mut self.line else { return false };
+        let from = line.tree.tip();
         let node = line.tree.node(from);
         let board = self.sensors.board();
         // Within one scan, the order in which squares are reported means nothing.
@@ -57,10 +41,6 @@ impl Tracker {
         let explains = |legal: &PossibleMove| {
             legal.footprint.squares().is_superset(left | arrived) && legal.footprint.fits(board)
         };
-        // Two pieces look like a move only as king and rook.
-        if act.went.is_none() && !castles(&node.state, board, left, arrived) {
-            return false;
-        }
         let state = after(&node.state, &act.footprint);
         let known = line.tree.find_irregular(from, state.board()).is_some();
         if known || node.possible_moves.iter().any(explains) {
@@ -72,10 +52,8 @@ impl Tracker {
         // The press may be heard before the squares have been read.
         let pressed = self.pressed[node.state.turn()];
         let pressed = pressed.is_some_and(|pressed| pressed + ONE_SCAN_APART >= landed);
-        let announced = line.tree.node(line.tree.tip());
-        let completed = announced.parent == Some(from) && announced.completed;
-        // What came after the press that completed a move is no part of it.
-        if completed && !pressed {
+        // Two pieces look like a move only as king and rook.
+        if act.went.is_none() && !pressed {
             return false;
         }
         let due = landed + ONE_SCAN_APART;
@@ -91,47 +69,18 @@ impl Tracker {
         true
     }
 
-    /// Adds an irregular move: what the mover left standing on the board when they pressed, or when the opponent replied,
-    /// is no legal move. Pieces that were displaced before their turn are no part of it. Returns whether there was such a
-    /// move.
-    pub(super) fn irregular(&mut self, now: Timestamp, tip: NodeId) -> bool {
-        let Some(line) = &mut self.line else { return false };
-        let node = line.tree.node(tip);
-        let before = node.state.clone();
-        let fresh = node.differs & self.sensors.touched_since(node.landed.at);
-        let board = self.sensors.board();
-        let pressed = self.pressed[before.turn()];
-        let stood_at = |squares: Bitboard| squares.into_iter().map(|s| self.sensors.changed_at(s)).max();
-        let own = act(&before, board, fresh).filter(|act| stood_at(act.footprint.squares()) < pressed);
+    /// A reply that has come to rest, with nothing else on the board changed, backs the irregular move that it answers.
+    /// Returns whether there was one.
+    pub(super) fn back_answered(&mut self) -> bool {
         // Between two polls it is not known how long anything stood: only a press proves the move.
-        let polled = self.polled && self.playback.is_some();
-        let found = match own {
-            Some(act) => Some((act, None)),
-            None if polled => None,
-            None => replied_to(&before, fresh, &self.sensors),
-        };
-        let Some((act, reply)) = found else { return false };
-        let state = after(&before, &act.footprint);
-        let played = Played::Irregular(act.went);
-        let next = match line.tree.find_irregular(tip, state.board()) {
-            Some(known) if !line.tree.node(known).backed => known,
-            Some(_) => return false,
-            None => {
-                let footprint = Some(act.footprint);
-                line.tree
-                    .add(tip, played, state.clone(), footprint, &self.sensors, now)
-            }
-        };
-        line.tree.node_mut(next).backed = true;
-        if let Some(reply) = reply {
-            let played = Played::Move(reply.m);
-            let footprint = Some(reply.footprint);
-            if line.tree.find_child(next, played).is_none() {
-                let state = state.after(reply.m);
-                line.tree.add(next, played, state, footprint, &self.sensors, now);
-            }
+        if self.polled && self.playback.is_some() {
+            return false;
         }
-        line.tree.update(&self.sensors, now);
+        let Some(line) = &mut self.line else { return false };
+        let Some(answered) = line.tree.answered_suspicion() else {
+            return false;
+        };
+        line.tree.node_mut(answered).backed = true;
         true
     }
 }
@@ -219,63 +168,4 @@ fn captured_en_passant(before: &State, board: &Board, from: Square, to: Square) 
     let passes =
         pawn(from, before.turn()) && from.file() != to.file() && before.board().piece_at(to).is_none();
     (passes && pawn(beside, !before.turn()) && board.piece_at(beside).is_none()).then_some(beside)
-}
-
-/// An irregular move of one piece and the reply to it, if exactly one such pair explains all squares that differ.
-fn replied_to(before: &State, differs: Bitboard, sensors: &Sensors) -> Option<(Act, Option<PossibleMove>)> {
-    let (mover, board) = (before.turn(), sensors.board());
-    let changed_at = |square: Square| sensors.changed_at(square);
-    if !(3..=TWO_MOVES).contains(&differs.count()) {
-        return None;
-    }
-    let mut found = None;
-    let gone = differs & before.board().by_color(mover).without(board.by_color(mover));
-    for from in gone {
-        let piece = before.board().piece_at(from)?;
-        // It stands where it went, or it was seen there before the reply captured it.
-        let seen = |to: Square| {
-            let left = changed_at(from).saturating_sub(ONE_SCAN_APART);
-            let mut since = sensors.changes_since(left);
-            since.any(|change| change.square == to && change.after == Some(piece))
-        };
-        for to in differs
-            .without(before.board().by_color(mover))
-            .without(Bitboard::from(from))
-        {
-            if board
-                .piece_at(to)
-                .is_none_or(|shown| shown.color == mover && shown != piece)
-                || !seen(to)
-            {
-                continue;
-            }
-            let mut between = before.board().clone();
-            between.discard_piece_at(from);
-            between.set_piece_at(to, piece);
-            let squares = Bitboard::from(from).with(to);
-            let Some(footprint) = Footprint::of_squares(squares, &between) else {
-                continue;
-            };
-            let rest = if board.piece_at(to) == Some(piece) {
-                differs.without(squares)
-            } else {
-                differs.without(Bitboard::from(from))
-            };
-            // Two moves within one scan may be reported in either order.
-            let in_order = |reply: &PossibleMove| {
-                let landed = reply.footprint.squares().into_iter().map(changed_at).max();
-                landed.is_some_and(|landed| landed + ONE_SCAN_APART >= changed_at(from))
-            };
-            for reply in after(before, &footprint).moves() {
-                if reply.footprint.squares() == rest && reply.footprint.fits(board) && in_order(&reply) {
-                    if found.is_some() {
-                        return None;
-                    }
-                    let went = Some((from, to));
-                    found = Some((Act { went, footprint }, Some(reply)));
-                }
-            }
-        }
-    }
-    found
 }

@@ -109,6 +109,13 @@ impl Tree {
             .find(|id| self.is_suspicion(*id) && self.nodes[*id].mover() == color && explains(*id))
     }
 
+    /// An irregular move that the placement speaks for, where a reply to it explains the whole board.
+    pub(crate) fn answered_suspicion(&self) -> Option<NodeId> {
+        let explains = |node: &&Node| node.shown && node.differs.is_empty();
+        let mut answered = self.nodes.iter().filter(explains).filter_map(|node| node.parent);
+        answered.find(|parent| self.is_suspicion(*parent))
+    }
+
     /// The readings that contradict `id`, best first: all but its own line and what follows from it. Its parent is among
     /// them, as the reading that it has not been played yet.
     pub(crate) fn rivals(&self, id: NodeId) -> Vec<NodeId> {
