@@ -47,8 +47,7 @@ impl Tree {
             let cost = node.parent.map_or(0, |parent| plies[parent] + self.strain(id));
             plies.push(cost);
             let held = usize::from(node.is_unread()) * self.model().odd;
-            let last = held + node.astray.saturating_sub(node.stray);
-            whole.push(cost + self.unexplained(node) + usize::from(!followed[id]) * last);
+            whole.push(cost + self.unexplained(node) + usize::from(!followed[id]) * held);
         }
         Costs { plies, whole }
     }

@@ -5,7 +5,7 @@ use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Board, Color, Piece, Rank, Role, Square};
 
 use super::Tracker;
-use super::node::{NodeId, Played};
+use super::node::Played;
 use super::state::{Footprint, PossibleMove, State, castled};
 
 /// What a player did with their pieces instead of a legal move.

@@ -9,12 +9,12 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Color};
 
+use super::Tracker;
 use super::examine::withdrawal_of;
 use super::finding::{Caution, Completion, Finding, Grounds, Settlement, Withdrawal};
 use super::model::{A_FEW, MAX_CONCLUSIONS, TWO_MOVES};
 use super::node::{Node, NodeId, Played, Standing};
 use super::patience::can_take;
-use super::{CENTRE, Tracker};
 
 /// Whether a reading may be announced.
 enum Ready {
@@ -97,11 +97,8 @@ impl Tracker {
             return Ready::Not;
         };
         let node = tree.node(next);
-        let unexplained = tree.node(best).differs;
-        let differs = unexplained.count();
-        // A king that the line does not have in the centre shows a result, or is being put away after that.
-        let shows = self.sensors.board().kings() & unexplained & CENTRE.into_iter().collect::<Bitboard>();
-        if (differs > TWO_MOVES || shows.any()) && !node.inferred {
+        let differs = tree.node(best).differs.count();
+        if differs > TWO_MOVES && !node.inferred {
             return Ready::Not;
         }
         // Where pieces are being set up, many stand on squares that do not read them yet.
@@ -165,13 +162,8 @@ impl Tracker {
         }
         let lifted = fresh.without(self.sensors.board().occupied());
         let mover_holds_more = (lifted & node.state.board().by_color(node.mover())).any();
-        if let Some(pressed) = self.pressed_since(node.mover(), node.lifted_at) {
-            let caution = self.caution(next);
-            // What was set down before the press is reported within a scan.
-            if caution == Caution::MayCastle && mover_holds_more && now < pressed + ONE_SCAN_APART {
-                return Ready::At(pressed + ONE_SCAN_APART);
-            }
-            let rest = if caution == Caution::MayGoOn {
+        if self.pressed_since(node.mover(), node.lifted_at).is_some() {
+            let rest = if self.caution(next) == Caution::MayGoOn {
                 ONE_SCAN_APART
             } else {
                 self.model.settle

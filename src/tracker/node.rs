@@ -44,8 +44,6 @@ pub(crate) struct Node {
     pub(crate) hidden: bool,
     /// What it costs that its piece was shown elsewhere before it came to stand on its square.
     pub(super) stray: Cost,
-    /// The same of where its piece was shown since it left that square, if it did.
-    pub(super) astray: Cost,
     /// Squares that show nothing, whatever this state has there.
     pub(super) unread: Bitboard,
     /// The piece that was captured.
@@ -113,7 +111,6 @@ impl Node {
             stood: Duration::ZERO,
             hidden: false,
             stray: 0,
-            astray: 0,
             unread: Bitboard::EMPTY,
             captured: None,
             exact: false,

@@ -145,7 +145,6 @@ impl Tree {
             node.stable |= node.shown && node.differs.is_empty() && undisturbed >= self.model.rest;
             node.measure(sensors, now);
         }
-        self.look_for_strays(sensors);
         self.close();
         self.grow_all(sensors, now, false);
         let best = &self.nodes[self.best()];
@@ -153,16 +152,6 @@ impl Tree {
             self.grow_all(sensors, now, true);
         }
         self.prune();
-    }
-
-    /// A piece that has left its square may show on another. Where a reply came, it says nothing: its player may have moved
-    /// again.
-    fn look_for_strays(&mut self, sensors: &Sensors) {
-        let (followed, model) = (self.followed(), self.model);
-        for (node, followed) in self.nodes.iter_mut().zip(followed) {
-            let gone = !followed && !node.shown && !node.inferred;
-            node.astray = if gone { stray(node, sensors, model) } else { 0 };
-        }
     }
 
     /// Adds what the sensors show now, or have shown. The most credible readings go on first, and what is added to them: of
