@@ -92,7 +92,12 @@ impl Tree {
     /// one whose next ply stood for longer than a piece takes to pass, then to the shorter line, then to the one whose next
     /// ply stood longest.
     pub(crate) fn best(&self) -> NodeId {
-        let (costs, model) = (self.costs(), self.model());
+        self.best_by(&self.costs())
+    }
+
+    /// The same with what speaks against each reading.
+    pub(super) fn best_by(&self, costs: &Costs) -> NodeId {
+        let model = self.model();
         let announced = self.path(self.tip());
         let root = self.node(self.root()).ply;
         // What it costs to withdraw the announced plies from each of them on.

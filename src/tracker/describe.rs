@@ -15,7 +15,8 @@ impl Tracker {
         let tree = &self.line.as_ref()?.tree;
         let node = tree.node(id);
         let parent = tree.node(node.parent?);
-        let (costs, best) = (tree.costs(), tree.best());
+        let costs = tree.costs();
+        let best = tree.best_by(&costs);
         let (played, uci, san, captured) = match node.played {
             Played::Move(m) => (
                 Some(m),

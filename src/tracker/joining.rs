@@ -26,19 +26,17 @@ impl Joining {
     fn proved(&mut self) -> Option<Tree> {
         let needed = if self.rested { 1 } else { SEVERAL };
         let stood = |tree: &Tree| {
-            let line = tree.path(tree.best());
-            line.iter().filter(|id| tree.node(**id).exact).count()
+            let best = tree.best();
+            let (last, line) = (tree.node(best), tree.path(best));
+            let whole = last.shown && last.differs.is_empty() && last.unread.is_empty();
+            let hidden = line.iter().any(|id| tree.node(*id).hidden);
+            let exact = line.iter().filter(|id| tree.node(**id).exact).count();
+            (whole && !hidden && exact >= needed).then(|| (exact, line.first().copied()))
         };
-        let proved = |tree: &Tree| {
-            let best = tree.node(tree.best());
-            let hidden = || tree.path(tree.best()).iter().any(|id| tree.node(*id).hidden);
-            let whole = best.shown && best.differs.is_empty() && best.unread.is_empty();
-            whole && stood(tree) >= needed && !hidden()
-        };
-        let proved = (0..self.trees.len()).filter(|at| proved(&self.trees[*at]));
-        let at = proved.max_by_key(|at| stood(&self.trees[*at]))?;
+        let trees = self.trees.iter().enumerate();
+        let proved = trees.filter_map(|(at, tree)| Some((at, stood(tree)?)));
+        let (at, (_, first)) = proved.max_by_key(|(_, (exact, _))| *exact)?;
         let mut tree = self.trees.swap_remove(at);
-        let first = tree.path(tree.best()).first().copied();
         if let Some(first) = first.filter(|_| !self.rested) {
             // Its piece may have been on its way already.
             tree.begin_after(first);

@@ -158,7 +158,7 @@ impl Tree {
     /// several plies that appear at once there can be more orders than are worth keeping.
     fn grow_all(&mut self, sensors: &Sensors, now: Timestamp, from_history: bool) {
         let costs = self.costs();
-        let limit = costs.of(self.best()) + self.model.hopeless();
+        let limit = costs.of(self.best_by(&costs)) + self.model.hopeless();
         let mut known: Vec<NodeId> = (0..self.nodes.len()).collect();
         known.retain(|id| costs.of_plies(*id) < limit);
         known.sort_by_key(|id| costs.of(*id));
@@ -313,10 +313,11 @@ impl Tree {
     fn prune(&mut self) {
         loop {
             let costs = self.costs();
-            let limit = costs.of(self.best()) + self.model.hopeless();
+            let limit = costs.of(self.best_by(&costs)) + self.model.hopeless();
             let mut leaves = self.leaves();
             let tip = self.tip();
-            leaves.sort_by_key(|id| (core::cmp::Reverse(costs.of(*id)), self.path(*id).contains(&tip)));
+            leaves
+                .sort_by_cached_key(|id| (core::cmp::Reverse(costs.of(*id)), self.path(*id).contains(&tip)));
             // What the worst ones were reached by may be worse than the others.
             let too_many = self.nodes.len().saturating_sub(MAX_READINGS);
             let too_many = too_many.min(leaves.len().div_ceil(2));
