@@ -1,7 +1,7 @@
 //! The credible lines of play: a small tree of states, measured against what the sensors show.
 
 use kiebitz_hardware::Timestamp;
-use kiebitz_hardware::facts::{ONE_SCAN_APART, SCAN};
+use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Board, Color, Move, Square, attacks};
 
 use super::credible::strain_of;
@@ -436,12 +436,6 @@ fn in_order(before: Since, then: Since) -> bool {
     then.at + ONE_SCAN_APART >= before.from
 }
 
-/// Whether the next move of a player whose last one landed at `own_last` can have landed at `then`, with a reply in
-/// between: that takes a hand longer than drawing a piece to the next square does.
-fn in_turn(own_last: Option<Since>, then: Since) -> bool {
-    own_last.is_none_or(|own_last| then.at >= own_last.from + SCAN)
-}
-
 /// Whether the reports contradict a move to `hidden` whose piece was captured there before it was scanned: after it was
 /// lifted, the piece stood somewhere else, or another piece of the mover's was shown on `hidden`.
 fn stood_elsewhere(m: Move, hidden: Square, node: &Node, sensors: &Sensors) -> bool {
@@ -521,17 +515,13 @@ fn hidden_reply(
     if left.without(hidden).is_empty() {
         return None;
     }
-    let landed = |parent: &Node, footprint: &Footprint| Timing::of(parent, footprint, sensors, now).landed;
-    let lifted = landed(node, &candidate.footprint);
+    let lifted = Timing::of(node, &candidate.footprint, sensors, now).landed;
     if !in_order(lifted, sensors.changed(hidden)) || stood_elsewhere(candidate.m, hidden, node, sensors) {
         return None;
     }
     let after = node.state.after(candidate.m);
-    after.moves().into_iter().find(|reply| {
-        reply.footprint.squares().contains(hidden)
-            && reply.footprint.fits(board)
-            && in_order(node.landed, lifted)
-            && in_turn(Some(lifted), landed(node, &reply.footprint))
-            && in_turn(Some(node.landed), landed(node, &reply.footprint))
-    })
+    after
+        .moves()
+        .into_iter()
+        .find(|reply| reply.footprint.squares().contains(hidden) && reply.footprint.fits(board))
 }
