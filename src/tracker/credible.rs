@@ -1,13 +1,10 @@
 //! How credible the readings of a tree are.
 
-use core::cmp::Reverse;
-use core::time::Duration;
-
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Piece};
 
-use super::model::{Cost, Model, PASSING, SEVERAL, Timing};
+use super::model::{Cost, Model, SEVERAL, Timing};
 use super::node::{Node, NodeId};
 use super::tree::Tree;
 
@@ -88,9 +85,8 @@ impl Tree {
         laid_down * self.model().odd + (node.differs.count() - laid_down) * self.model().unexplained
     }
 
-    /// The most credible reading: the one that costs least. Ties go to the one that withdraws the fewest plies, then to the
-    /// one whose next ply stood for longer than a piece takes to pass, then to the shorter line, then to the one whose next
-    /// ply stood longest.
+    /// The most credible reading: the one that costs least. Ties go to the one that withdraws the fewest plies, then to
+    /// the one that was found first.
     pub(crate) fn best(&self) -> NodeId {
         self.best_by(&self.costs())
     }
@@ -108,8 +104,7 @@ impl Tree {
             let proved = ply.clear && ply.completed && guessed.is_none_or(|guessed| at < guessed);
             withdrawals[at] = withdrawals[at + 1] + if proved { model.unlikely } else { model.withdrawn };
         }
-        // The first ply of each reading that was not announced; and whether all its plies are more than suspicions.
-        let mut next: Vec<Option<NodeId>> = vec![None; self.nodes().len()];
+        // How many announced plies each reading has; and whether all its plies are more than suspicions.
         let mut common = vec![0; self.nodes().len()];
         let mut credible = vec![true; self.nodes().len()];
         let mut best = None;
@@ -118,26 +113,18 @@ impl Tree {
             if let Some(parent) = node.parent {
                 let on_line = plies.checked_sub(1).and_then(|at| announced.get(at)) == Some(&id);
                 common[id] = if on_line { plies } else { common[parent] };
-                next[id] = next[parent].or_else(|| (!on_line).then_some(id));
                 credible[id] = credible[parent] && !self.is_suspicion(id);
             }
             if !credible[id] {
                 continue;
             }
-            let stood = next[id].map_or(Duration::ZERO, |next| self.node(next).stood);
             let withdrawn = announced.len() - common[id];
             // Plies that were announced, and so were shown, and nothing was played in their place.
             let taken_back = announced.get(plies..).map_or(0, |_| {
                 let kept = plies.checked_sub(1).map_or(0, |at| costs.plies[announced[at]]);
                 announced.last().map_or(0, |last| costs.plies[*last]) - kept
             });
-            let rank = (
-                costs.of(id) + taken_back + withdrawals[common[id]],
-                withdrawn,
-                stood <= PASSING,
-                plies,
-                Reverse(stood),
-            );
+            let rank = (costs.of(id) + taken_back + withdrawals[common[id]], withdrawn);
             if best.is_none_or(|(least, _)| rank < least) {
                 best = Some((rank, id));
             }

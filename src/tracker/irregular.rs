@@ -52,11 +52,12 @@ impl Tracker {
         // The press may be heard before the squares have been read.
         let pressed = self.pressed[node.state.turn()];
         let pressed = pressed.is_some_and(|pressed| pressed + ONE_SCAN_APART >= landed);
-        // Two pieces look like a move only as king and rook.
-        if act.went.is_none() && !pressed {
-            return false;
-        }
-        let due = landed + ONE_SCAN_APART;
+        // Two pieces look like a move only as king and rook; if they are pressed as one, they were moved as one.
+        let due = match act.went {
+            Some(_) => landed + ONE_SCAN_APART,
+            None if pressed && act.footprint.squares() == node.differs => self.quiet_since + self.model.rest,
+            None => return false,
+        };
         if now < due {
             self.wake_at(due);
             return false;

@@ -4,7 +4,7 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Piece, Square};
 
-use super::model::{PASSING, Timing};
+use super::model::Timing;
 use super::node::Node;
 use super::sensors::{Sensors, Since};
 use super::state::Footprint;
@@ -40,19 +40,7 @@ impl Timing {
 /// Whether all squares of a footprint have shown it after `parent`, though not all do so now.
 pub(super) fn was_shown(parent: &Node, footprint: &Footprint, sensors: &Sensors) -> bool {
     let mut squares = footprint.iter();
-    squares.all(|(square, piece)| {
-        let shown = shown_since(square, piece, parent, sensors);
-        shown.is_some_and(|shown| !passed(square, piece, shown, sensors))
-    })
-}
-
-/// Whether a piece that was shown on a square since then was only drawn over it: it soon left it empty.
-fn passed(square: Square, piece: Option<Piece>, shown: Since, sensors: &Sensors) -> bool {
-    let mut later = sensors.changes_since(shown.at);
-    let left = later.find(|change| change.square == square && change.before == piece);
-    // Of what is played back it is only guessed how long it took.
-    let moment = if sensors.dated() { ONE_SCAN_APART } else { PASSING };
-    piece.is_some() && left.is_some_and(|left| left.after.is_none() && left.at <= shown.at + moment)
+    squares.all(|(square, piece)| shown_since(square, piece, parent, sensors).is_some())
 }
 
 /// Since when a square shows a piece, or when it last came to show it after `parent`.

@@ -506,15 +506,6 @@ fn hidden_reply(
     if replied_by.color != opponent {
         return None;
     }
-    // One of the opponent's pieces must have left its square to get there.
-    let left = node
-        .state
-        .board()
-        .by_color(opponent)
-        .without(board.by_color(opponent));
-    if left.without(hidden).is_empty() {
-        return None;
-    }
     let lifted = Timing::of(node, &candidate.footprint, sensors, now).landed;
     if !in_order(lifted, sensors.changed(hidden)) || stood_elsewhere(candidate.m, hidden, node, sensors) {
         return None;
