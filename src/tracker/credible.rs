@@ -61,7 +61,10 @@ impl Tree {
         };
         let known = before.map_or(Bitboard::EMPTY, |before| before.unread);
         let unlikely = usize::from(node.is_irregular());
-        let odd = usize::from(node.hidden) + usize::from(node.unread.without(known).any());
+        // A square that is not dead after all has not read a piece.
+        let revived = known.without(node.unread).any();
+        let odd =
+            usize::from(node.hidden) + usize::from(node.unread.without(known).any()) + usize::from(revived);
         model.ply + timing + node.stray + unlikely * model.unlikely + odd * model.odd
     }
 
@@ -97,22 +100,29 @@ impl Tree {
         let announced = self.path(self.tip());
         let root = self.node(self.root()).ply;
         // What it costs to withdraw the announced plies from each of them on.
+        let price = |id: &NodeId| {
+            let ply = self.node(*id);
+            let proved = ply.clear && ply.completed;
+            if proved { model.unlikely } else { model.withdrawn }
+        };
         let mut withdrawals = vec![0; announced.len() + 1];
-        let guessed = announced.iter().position(|ply| self.node(*ply).guessed);
         for (at, ply) in announced.iter().enumerate().rev() {
-            let ply = self.node(*ply);
-            let proved = ply.clear && ply.completed && guessed.is_none_or(|guessed| at < guessed);
-            withdrawals[at] = withdrawals[at + 1] + if proved { model.unlikely } else { model.withdrawn };
+            withdrawals[at] = withdrawals[at + 1] + price(ply);
         }
-        // How many announced plies each reading has; and whether all its plies are more than suspicions.
+        // How many announced plies each reading has, and what it does not cost because it has later ones, too, after
+        // another ply; and whether all its plies are more than suspicions.
         let mut common = vec![0; self.nodes().len()];
+        let mut again = vec![0; self.nodes().len()];
         let mut credible = vec![true; self.nodes().len()];
         let mut best = None;
         for (id, node) in self.nodes().iter().enumerate() {
             let plies = (node.ply - root) as usize;
             if let Some(parent) = node.parent {
-                let on_line = plies.checked_sub(1).and_then(|at| announced.get(at)) == Some(&id);
+                let told = plies.checked_sub(1).and_then(|at| announced.get(at));
+                let on_line = told == Some(&id);
                 common[id] = if on_line { plies } else { common[parent] };
+                let same = told.filter(|told| !on_line && self.node(**told).played == node.played);
+                again[id] = again[parent] + same.map_or(0, |told| price(told) - model.withdrawn);
                 credible[id] = credible[parent] && !self.is_suspicion(id);
             }
             if !credible[id] {
@@ -124,7 +134,10 @@ impl Tree {
                 let kept = plies.checked_sub(1).map_or(0, |at| costs.plies[announced[at]]);
                 announced.last().map_or(0, |last| costs.plies[*last]) - kept
             });
-            let rank = (costs.of(id) + taken_back + withdrawals[common[id]], withdrawn);
+            let rank = (
+                costs.of(id) + taken_back + withdrawals[common[id]] - again[id],
+                withdrawn,
+            );
             if best.is_none_or(|(least, _)| rank < least) {
                 best = Some((rank, id));
             }

@@ -59,16 +59,11 @@ impl Case {
 }
 
 /// All seeds from `seeds` whose game does not come back, the first described.
-pub(crate) fn failing(
-    seeds: core::ops::Range<u64>,
-    temperament: Temperament,
-    taste: Taste,
-    times: u32,
-) -> (Vec<u64>, String) {
+pub(crate) fn failing(seeds: core::ops::Range<u64>, case: impl Fn(u64) -> Case) -> (Vec<u64>, String) {
     let mut failing = Vec::new();
     let mut first = String::new();
     for seed in seeds {
-        if let Some(failure) = Case::hastened(seed, temperament, taste, times).failure() {
+        if let Some(failure) = case(seed).failure() {
             if failing.is_empty() {
                 first = failure;
             }
@@ -79,7 +74,7 @@ pub(crate) fn failing(
 }
 
 fn all_come_back(seeds: core::ops::Range<u64>, temperament: Temperament, taste: Taste) {
-    let (failing, first) = failing(seeds, temperament, taste, 1);
+    let (failing, first) = failing(seeds, |seed| Case::new(seed, temperament, taste));
     assert!(
         failing.is_empty(),
         "{temperament:?} {taste:?}: seeds {failing:?} fail; the first:\n{first}"

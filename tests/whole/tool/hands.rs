@@ -3,8 +3,10 @@
 use core::time::Duration;
 
 use clap::Subcommand;
+use kiebitz_hardware::emulator::hand::Temperament;
 
 use super::{Games, Hands, Seeds, tastes, temperaments};
+use crate::hands::games::Taste;
 use crate::hands::{Case, failing, noise, verdict};
 
 #[derive(Debug, Subcommand)]
@@ -20,9 +22,8 @@ pub(super) enum Command {
         /// One, or a range as in 0..1000, its end left out.
         #[arg(long, default_value = "0..1000")]
         seeds: Seeds,
-        /// How many times as fast the hands are.
-        #[arg(long, default_value_t = 1)]
-        times: u32,
+        #[command(flatten)]
+        odds: Odds,
     },
     /// What happened around the first ply of a game that comes back wrong.
     Show {
@@ -32,15 +33,35 @@ pub(super) enum Command {
         games: Games,
         #[arg(long)]
         seed: u64,
-        /// How many times as fast the hands are.
-        #[arg(long, default_value_t = 1)]
-        times: u32,
+        #[command(flatten)]
+        odds: Odds,
         /// Where to write the capture of it.
         #[arg(long)]
         capture: Option<std::path::PathBuf>,
     },
     /// How long 4,000 field updates take that make no sense.
     Noise,
+}
+
+/// What makes games hard to read.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(super) struct Odds {
+    /// How many times as fast the hands are.
+    #[arg(long, default_value_t = 1)]
+    times: u32,
+    /// A square dies in each game.
+    #[arg(long, conflicts_with = "times")]
+    dying: bool,
+}
+
+impl Odds {
+    fn case(self, seed: u64, temperament: Temperament, taste: Taste) -> Case {
+        if self.dying {
+            Case::deadened(seed, temperament, taste)
+        } else {
+            Case::hastened(seed, temperament, taste, self.times)
+        }
+    }
 }
 
 impl Command {
@@ -50,16 +71,16 @@ impl Command {
                 hands,
                 games,
                 seeds,
-                times,
-            } => return rates(&hands, games, &seeds, times),
+                odds,
+            } => return rates(&hands, games, &seeds, odds),
             Self::Show {
                 hands,
                 games,
                 seed,
-                times,
+                odds,
                 capture,
             } => {
-                let case = Case::hastened(seed, hands.into(), games.into(), times);
+                let case = odds.case(seed, hands.into(), games.into());
                 if let Some(file) = capture {
                     std::fs::write(file, &case.capture).expect("the capture can be written");
                 }
@@ -71,17 +92,17 @@ impl Command {
     }
 }
 
-fn rates(hands: &[Hands], games: Option<Games>, Seeds(seeds): &Seeds, times: u32) -> bool {
+fn rates(hands: &[Hands], games: Option<Games>, Seeds(seeds): &Seeds, odds: Odds) -> bool {
     let mut all_come_back = true;
     for temperament in temperaments(hands) {
         for taste in tastes(games) {
             let (mut plies, mut corrected) = (0, 0);
             for seed in seeds.clone().take(CORRECTIONS_OF) {
-                let case = Case::hastened(seed, temperament, taste, times);
+                let case = odds.case(seed, temperament, taste);
                 plies += case.game.moves.len();
                 corrected += verdict::corrections(&verdict::events(&case.capture));
             }
-            let (failing, first) = failing(seeds.clone(), temperament, taste, times);
+            let (failing, first) = failing(seeds.clone(), |seed| odds.case(seed, temperament, taste));
             println!(
                 "== {temperament:?} {taste:?}: {} of {} come back wrong: {failing:?}",
                 failing.len(),
