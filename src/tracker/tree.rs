@@ -147,8 +147,10 @@ impl Tree {
         }
         self.close();
         self.grow_all(sensors, now, false);
-        let best = &self.nodes[self.best()];
-        if !best.differs.is_empty() || best.unread.any() {
+        let best = self.best();
+        let hides = self.path(best).iter().any(|id| self.nodes[*id].hidden);
+        let last = &self.nodes[best];
+        if !last.differs.is_empty() || last.unread.any() || hides {
             self.grow_all(sensors, now, true);
         }
         self.prune();
@@ -385,7 +387,16 @@ impl Tree {
             let known = self.nodes.len();
             let child = self.child(id, &candidate, sensors, now);
             if let Some(reply) = reply {
-                self.nodes[child].hidden |= child >= known;
+                let node = &mut self.nodes[child];
+                if child >= known {
+                    node.hidden = true;
+                    // No scan can have come between it and the reply.
+                    let hides = reply.footprint.squares() & candidate.footprint.squares();
+                    let replied = hides.into_iter().map(|square| sensors.changed_at(square)).max();
+                    let from = replied.map_or(now, |replied| replied.saturating_sub(ONE_SCAN_APART));
+                    node.landed.from = node.landed.from.max(from);
+                    node.landed.at = node.landed.at.max(from);
+                }
                 self.child(child, &reply, sensors, now);
             }
         }
