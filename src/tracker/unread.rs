@@ -7,7 +7,6 @@
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Board, Square};
 
-use super::model::TWO_MOVES;
 use super::node::{Node, NodeId};
 use super::sensors::Sensors;
 use super::state::{Footprint, PossibleMove, State};
@@ -22,31 +21,18 @@ impl Tree {
         if node.closed || node.differs.is_empty() {
             return;
         }
-        let unread = |candidate: &PossibleMove| {
-            let square = unread_square(&candidate.footprint, sensors)?;
-            Some((*candidate, square))
-        };
-        let (dead, other): (Vec<_>, Vec<_>) = node
-            .possible_moves
-            .iter()
-            .filter_map(unread)
-            .partition(|(_, square)| node.unread.contains(*square));
         let missing = |candidate: &PossibleMove| {
             let since = missing_since(node, candidate, sensors);
             node.unread.is_empty() && since.is_some_and(|since| now >= since + self.model().doubt)
         };
-        let other: Vec<_> = other
-            .into_iter()
-            .filter(|(candidate, square)| {
-                missing(candidate) && answered(&node.state.after(candidate.m), *square, sensors, true)
-            })
-            .collect();
-        let other = if other.len() > TWO_MOVES {
-            Vec::new()
-        } else {
-            other
+        let unread = |candidate: &PossibleMove| {
+            let square = unread_square(&candidate.footprint, sensors)?;
+            let replied = || answered(&node.state.after(candidate.m), square, sensors, true);
+            let went = node.unread.contains(square) || (missing(candidate) && replied());
+            went.then_some((*candidate, square))
         };
-        for (candidate, square) in dead.into_iter().chain(other) {
+        let grown: Vec<_> = node.possible_moves.iter().filter_map(unread).collect();
+        for (candidate, square) in grown {
             self.add_unread(id, &candidate, square, sensors, now);
         }
     }
