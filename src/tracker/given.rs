@@ -33,18 +33,14 @@ impl Tracker {
     fn set_line(&mut self, now: Timestamp, mut passed: Vec<State>) {
         let Some(due) = passed.pop() else { return };
         let ply = u32::try_from(passed.len()).unwrap_or(u32::MAX);
-        self.gap_since = None;
-        self.line_lost = false;
-        self.examined = 0;
         let mut tree = Tree::new(self.model, due, ply, now);
         tree.update(&self.sensors, now);
         let awaited = !tree.node(tree.root()).differs.is_empty();
-        self.line = Some(LineOfPlay {
+        self.follow(LineOfPlay {
             passed,
             tree,
             awaited,
         });
-        self.pressed = shakmaty::ByColor::default();
         self.decide(now);
     }
 }

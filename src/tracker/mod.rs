@@ -449,13 +449,27 @@ impl Tracker {
     pub fn set_position(&mut self, now: Timestamp, state: State) {
         self.gap_since = None;
         self.line_lost = false;
-        self.doubt = None;
         let variant = start::recognise(state.board()).map_or(Variant::FromPosition, |(variant, _)| variant);
         self.begin(now, now, variant, state);
         if let Some(line) = &mut self.line {
             line.awaited = !line.tree.node(line.tree.root()).differs.is_empty();
         }
         self.decide(now);
+    }
+
+    /// Follows another line of play. What was in doubt about the one before says nothing about it.
+    fn follow(&mut self, line: LineOfPlay) {
+        self.line = Some(line);
+        self.pressed = ByColor::default();
+        self.jolted = false;
+        self.gap_since = None;
+        self.reports_lost = false;
+        self.line_lost = false;
+        self.joining = None;
+        self.doubt = None;
+        self.checkpoint = None;
+        self.loss_suspected_at = None;
+        self.examined = 0;
     }
 
     /// Begins a new line of play with a state that has stood on the board since `since`.
@@ -472,18 +486,13 @@ impl Tracker {
         if variant != Variant::FromPosition {
             self.withdraw_setting_up(now, state.board());
         }
-        self.doubt = None;
-        self.jolted = false;
-        self.checkpoint = None;
-        self.loss_suspected_at = None;
         // How the line before it went on in a gap will never be known.
         self.close_gap(now, Recovery::Undecidable);
-        self.line = Some(LineOfPlay {
+        self.follow(LineOfPlay {
             passed: Vec::new(),
             tree,
             awaited: false,
         });
-        self.pressed = ByColor::default();
         if !goes_on {
             self.clock.forget_sides();
         }

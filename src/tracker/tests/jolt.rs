@@ -1,5 +1,8 @@
 //! Somebody runs into the table.
 
+use shakmaty::CastlingMode;
+
+use super::super::{Given, State};
 use super::{START, World};
 
 /// Five pieces slide to the squares beside theirs, and are put back one after the other.
@@ -74,4 +77,15 @@ fn a_gap_in_a_jolt_is_closed_like_any_other() {
     world
         .shows("g8. f6n")
         .has_announced("e4 Undecidable: goes on: Nf6");
+}
+
+/// The arbiter states what was played, although pieces do not stand as before: play goes on from there.
+#[test]
+fn play_goes_on_from_what_an_arbiter_states() {
+    let mut world = jolted();
+    let fen = "rnbqkbnr/ppppp1pp/5p2/8/4P3/P1NP3N/1PP2PPP/RB1QKB1R b KQkq - 0 1";
+    let stated = State::from_fen(fen, CastlingMode::Standard).expect("a FEN");
+    let line = Given::Line(vec![State::standard(), stated]);
+    world.tracker.correct(world.now, line);
+    world.wait(1000).shows("e7. e5p").has_announced("e4 e5");
 }
