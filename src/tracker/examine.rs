@@ -6,13 +6,10 @@ use shakmaty::{Bitboard, Color, Move};
 
 use super::Tracker;
 use super::finding::{Finding, Recovery, Withdrawal};
-use super::model::{MAX_POSITIONS, MAX_UNSEEN_PLIES, REMEMBERED_PLIES, SEARCH_INTERVAL};
+use super::model::{IN_HANDS, MAX_POSITIONS, MAX_UNSEEN_PLIES, REMEMBERED_PLIES, SEARCH_INTERVAL};
 use super::node::{NodeId, Played, Standing};
 use super::search::{self, Found};
 use super::tree::Tree;
-
-/// Most squares that a piece pushed aside can explain.
-const MAX_DISPLACED: usize = 2;
 
 /// Reconstructed plies, which later play may prove wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,21 +46,16 @@ impl Tracker {
         }
     }
 
-    /// Withdraws a reconstructed line if the board has not fitted it for long enough, or for enough plies. Returns whether
-    /// it did.
+    /// Withdraws a reconstructed line if the board has not fitted it for long enough. Returns whether it did.
     fn refuted(&mut self, now: Timestamp) -> bool {
-        let (Some(doubt), Some(line)) = (self.doubt, &self.line) else {
-            return false;
-        };
+        let Some(line) = &self.line else { return false };
         let tip = line.tree.node(line.tree.tip());
-        // Each player has moved twice since, and the board has never shown exactly what the line has.
-        let played_on = tip.ply >= doubt.last + 4;
         // Squares that show nothing say no more than that pieces are in hands.
-        if !played_on && (tip.differs & self.sensors.board().occupied()).is_empty() {
+        if (tip.differs & self.sensors.board().occupied()).is_empty() {
             return false;
         }
         let at = self.quiet_since + self.model.doubt;
-        if !played_on && now < at {
+        if now < at {
             self.wake_at(at);
             return false;
         }
@@ -124,7 +116,6 @@ impl Tracker {
         if self.disturbed || (!gap && tree.best() != tip) || tree.node(tip).differs.is_empty() {
             return false;
         }
-        let differs = tree.node(tip).differs.count();
         // A piece that has moved since the dump may still be on its way.
         let seen_at_once = gap && self.quiet_since <= self.sensors.dumped_at();
         let rest = if seen_at_once {
@@ -164,10 +155,17 @@ impl Tracker {
             self.line_lost = true;
             return true;
         }
-        if self.reports_lost && !gap && differs > MAX_DISPLACED {
-            // Reports were lost, and no line leads here: that counts as a gap.
-            self.gap_since = Some(self.quiet_since);
-            return true;
+        if let Some(since) = self
+            .loss_suspected_at
+            .filter(|_| !gap && self.unexplained() > IN_HANDS)
+        {
+            // Reports were lost, and no line leads here. Where the memory does not come, that counts as a gap.
+            let given_up = since + self.model.patience;
+            if now >= given_up {
+                self.gap_since = Some(self.quiet_since);
+                return true;
+            }
+            self.wake_at(given_up);
         }
         // Across a gap, anything may have been played.
         !gap && !self.line_lost && self.back_answered()
@@ -233,8 +231,8 @@ impl Tracker {
         let turn = node.state.turn();
         let fits = self.turn_fits(if plies.is_multiple_of(2) { turn } else { !turn });
         let (state, since) = (node.state.clone(), node.since);
-        // Without a gap, no piece can have left or reached a square that showed no change.
-        let within = if self.gap_since.is_some() || self.reports_lost {
+        // Where all was reported, no piece can have left or reached a square that showed no change.
+        let within = if self.gap_since.is_some() || self.loss_suspected_at.is_some() {
             Bitboard::FULL
         } else {
             self.sensors.touched_since(node.landed.at)

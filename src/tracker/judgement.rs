@@ -60,7 +60,6 @@ impl Tracker {
         // The board's memory has no faults of the line.
         let sure = !self.disturbed || self.playback.is_some();
         if sure && tip == best && tree.node(tip).differs.is_empty() {
-            self.reports_lost = false;
             self.line_lost = false;
             self.nothing_was_missed(now);
         }

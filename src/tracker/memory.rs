@@ -398,8 +398,6 @@ impl Tracker {
         let clock_until = wait.clock_until;
         self.sensors = wait.before;
         self.loss_suspected_at = None;
-        // The memory holds what the reports lacked.
-        self.reports_lost = false;
         self.playback = Some(Playback {
             known_at: now,
             recovered: true,

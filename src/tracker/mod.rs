@@ -94,8 +94,6 @@ pub struct Tracker {
     disturbed: bool,
     /// Start of an open gap: from then on, any number of plies may have been played unobserved.
     gap_since: Option<Timestamp>,
-    /// A dump showed a change that was never reported: reports were lost, and what was announced may be wrong.
-    reports_lost: bool,
     /// The line does not lead to what stands on the board after a gap; play may go on from there.
     line_lost: bool,
     /// A placement that play may go on from, while no line is known.
@@ -169,7 +167,6 @@ impl Tracker {
             quiet_since: Timestamp::from_micros(0),
             disturbed: false,
             gap_since: None,
-            reports_lost: false,
             line_lost: false,
             joining: None,
             jolted: false,
@@ -263,7 +260,6 @@ impl Tracker {
         self.gap_dump_received(now);
         let known = self.sensors.known();
         let changed = self.sensors.set_all(now, dump);
-        self.reports_lost |= known && changed && self.gap_since.is_none();
         if changed {
             self.joining = None;
         }
@@ -463,7 +459,6 @@ impl Tracker {
         self.pressed = ByColor::default();
         self.jolted = false;
         self.gap_since = None;
-        self.reports_lost = false;
         self.line_lost = false;
         self.joining = None;
         self.doubt = None;
