@@ -347,6 +347,8 @@ impl Tracker {
             }
             since = until.saturating_sub(third);
             elements = self.lost_power(from, since, &elements[failed..]);
+            // It may have found them just before it answered.
+            self.quiet_since = until;
             hands = Hands::default();
         }
         if until > since + self.model.patience {

@@ -33,7 +33,7 @@ pub(super) fn describe(table: &Table) -> String {
         .checked_sub(1)
         .and_then(|game| table.landed.get(game)?.last());
     let from = from.or_else(|| before.copied()).unwrap_or(OPENING);
-    let until = landed.get(ply + 4).copied().unwrap_or(end) + Duration::from_secs(8);
+    let until = landed.get(ply + 16).copied().unwrap_or(end) + Duration::from_secs(8);
     let mut text = String::new();
     let shown = ply.saturating_sub(3);
     let part = |moves: &[String]| {
