@@ -6,8 +6,8 @@ use shakmaty::{Bitboard, Color, Move};
 
 use super::Tracker;
 use super::finding::{Finding, Recovery, Withdrawal};
-use super::model::{IN_HANDS, MAX_POSITIONS, MAX_UNSEEN_PLIES, REMEMBERED_PLIES, SEARCH_INTERVAL};
-use super::node::{NodeId, Played, Standing};
+use super::model::{IN_HANDS, MAX_POSITIONS, MAX_UNSEEN_PLIES, REMEMBERED_PLIES, SEARCH_INTERVAL, SEVERAL};
+use super::node::{Node, NodeId, Played, Standing};
 use super::search::{self, Found};
 use super::tree::Tree;
 
@@ -44,6 +44,22 @@ impl Tracker {
         {
             self.doubt = None;
         }
+    }
+
+    /// Whether a reconstructed line is in doubt, and a piece stands where neither it nor any play since has one.
+    pub(super) fn doubted(&self) -> bool {
+        let best = self.line.as_ref().map(|line| line.tree.node(line.tree.best()));
+        let stands = |node: &Node| (node.differs & self.sensors.board().occupied()).any();
+        self.doubt.is_some() && best.is_some_and(stands)
+    }
+
+    /// Withdraws a reconstructed line if several plies since have not explained the board. Returns whether it did.
+    pub(super) fn refuted_by_play(&mut self, now: Timestamp) -> bool {
+        let plies = self.line.as_ref().map_or(0, |line| {
+            let (tip, best) = (line.tree.node(line.tree.tip()), line.tree.node(line.tree.best()));
+            best.ply.saturating_sub(tip.ply)
+        });
+        plies as usize >= SEVERAL && self.gap_since.is_none() && self.doubted() && self.refute(now)
     }
 
     /// Withdraws a reconstructed line if the board has not fitted it for long enough. Returns whether it did.

@@ -64,6 +64,9 @@ impl Tracker {
             self.nothing_was_missed(now);
         }
         self.weigh_doubt();
+        if self.refuted_by_play(now) {
+            return true;
+        }
         let Some(line) = &self.line else { return false };
         let tree = &line.tree;
         // After a gap, a single move that explains the board need not be the next ply: see examine().
@@ -98,6 +101,10 @@ impl Tracker {
         let node = tree.node(next);
         let differs = tree.node(best).differs.count();
         if differs > TWO_MOVES && !node.inferred {
+            return Ready::Not;
+        }
+        // A line that may be wrong has to explain what stands on the board before play goes on from it.
+        if !node.inferred && self.doubted() {
             return Ready::Not;
         }
         // Where pieces are being set up, many stand on squares that do not read them yet.

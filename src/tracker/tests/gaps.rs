@@ -562,6 +562,25 @@ fn a_line_that_was_inferred_wrongly_is_withdrawn() {
     assert!(announced.contains("withdrawn Undecidable:"), "{announced}");
 }
 
+/// The same where play goes on too fast for the board to be quiet: no move counts before the pieces are explained.
+#[test]
+fn a_line_that_was_inferred_wrongly_is_not_played_on() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(4000);
+    world.misses("rnbqkbnrpppp.ppp............p.......P...........PPPP.PPPRNBQKBNR");
+    // Black's knight, which a line with White to move does not explain.
+    for squares in [
+        "b8. c6n", "g1. f3N", "f8. c5b", "f1. c4B", "g8. f6n", "b1. c3N", "d7. d6p",
+    ] {
+        world.shows(squares).wait(900);
+    }
+    let announced = world.announced.join(" ");
+    assert!(
+        announced.starts_with("e4 Inferred: e5 withdrawn Undecidable:"),
+        "{announced}"
+    );
+}
+
 /// A king and rook on the first rank may have the right to castle; if they do castle, they had it.
 #[test]
 fn castling_is_found_in_a_game_in_progress() {
