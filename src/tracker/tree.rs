@@ -393,9 +393,12 @@ impl Tree {
                     // No scan can have come between it and the reply.
                     let hides = reply.footprint.squares() & candidate.footprint.squares();
                     let replied = hides.into_iter().map(|square| sensors.changed_at(square)).max();
-                    let from = replied.map_or(now, |replied| replied.saturating_sub(ONE_SCAN_APART));
+                    let replied = replied.unwrap_or(now);
+                    let from = replied.saturating_sub(ONE_SCAN_APART);
                     node.landed.from = node.landed.from.max(from);
                     node.landed.at = node.landed.at.max(from);
+                    let late = node.lifted_at > replied;
+                    node.stray += usize::from(late) * self.model.odd;
                 }
                 self.child(child, &reply, sensors, now);
             }
