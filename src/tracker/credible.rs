@@ -197,7 +197,7 @@ pub(super) fn strain_of(
         .map_or(0, |before| timing.after_reply(before.timing(), model));
     let turn = own
         .filter(|node| observed(node))
-        .map_or(0, |own| timing.after_own(own.timing(), model));
+        .map_or(0, |own| timing.after_own(own.timing(), before.hidden, model));
     reply + turn
 }
 

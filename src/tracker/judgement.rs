@@ -9,12 +9,12 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Color};
 
-use super::Tracker;
 use super::examine::withdrawal_of;
 use super::finding::{Caution, Completion, Finding, Grounds, Settlement, Withdrawal};
 use super::model::{A_FEW, MAX_CONCLUSIONS, TWO_MOVES};
 use super::node::{Node, NodeId, Played, Standing};
 use super::patience::can_take;
+use super::{CENTRE, Tracker};
 
 /// Whether a reading may be announced.
 enum Ready {
@@ -99,8 +99,11 @@ impl Tracker {
             return Ready::Not;
         };
         let node = tree.node(next);
-        let differs = tree.node(best).differs.count();
-        if differs > TWO_MOVES && !node.inferred {
+        let unexplained = tree.node(best).differs;
+        let differs = unexplained.count();
+        // A king that the line does not have in the centre shows a result, or is being put away after that.
+        let shows = self.sensors.board().kings() & unexplained & CENTRE.into_iter().collect::<Bitboard>();
+        if (differs > TWO_MOVES || shows.any()) && !node.inferred {
             return Ready::Not;
         }
         // A line that may be wrong has to explain what stands on the board before play goes on from it.
