@@ -11,7 +11,7 @@ use shakmaty::{Bitboard, Color};
 
 use super::examine::withdrawal_of;
 use super::finding::{Caution, Completion, Finding, Grounds, Settlement, Withdrawal};
-use super::model::{A_FEW, MAX_CONCLUSIONS, TWO_MOVES};
+use super::model::{A_FEW, IN_HANDS, MAX_CONCLUSIONS, TWO_MOVES};
 use super::node::{Node, NodeId, Played, Standing};
 use super::patience::can_take;
 use super::{CENTRE, Tracker};
@@ -239,7 +239,7 @@ impl Tracker {
             let node = line.tree.node(announced);
             node.standing == Standing::Confirmed && node.landing_watched()
         });
-        if self.unexplained() > if sure { 0 } else { TWO_MOVES } {
+        if self.unexplained() > if sure { 0 } else { IN_HANDS } {
             return false;
         }
         let Some(instead) = instead else {
