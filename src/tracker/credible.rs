@@ -109,8 +109,8 @@ impl Tree {
         for (at, ply) in announced.iter().enumerate().rev() {
             withdrawals[at] = withdrawals[at + 1] + price(ply);
         }
-        // How many announced plies each reading has, and what it does not cost because it has later ones, too, after
-        // another ply; and whether all its plies are more than suspicions.
+        // How many announced plies each reading begins with; what it saves because it has some of the later ones after
+        // other plies; and whether all its plies are more than suspicions.
         let mut common = vec![0; self.nodes().len()];
         let mut again = vec![0; self.nodes().len()];
         let mut credible = vec![true; self.nodes().len()];

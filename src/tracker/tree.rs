@@ -387,22 +387,25 @@ impl Tree {
             let known = self.nodes.len();
             let child = self.child(id, &candidate, sensors, now);
             if let Some(reply) = reply {
-                let node = &mut self.nodes[child];
                 if child >= known {
-                    node.hidden = true;
-                    // No scan can have come between it and the reply.
                     let hides = reply.footprint.squares() & candidate.footprint.squares();
                     let replied = hides.into_iter().map(|square| sensors.changed_at(square)).max();
-                    let replied = replied.unwrap_or(now);
-                    let from = replied.saturating_sub(ONE_SCAN_APART);
-                    node.landed.from = node.landed.from.max(from);
-                    node.landed.at = node.landed.at.max(from);
-                    let late = node.lifted_at > replied;
-                    node.stray += usize::from(late) * self.model.odd;
+                    self.hide(child, replied.unwrap_or(now));
                 }
                 self.child(child, &reply, sensors, now);
             }
         }
+    }
+
+    /// Takes a node to be hidden by its reply, which came to stand then: no scan can have come between the two. A piece
+    /// that was lifted after the reply stood was lifted in the same scan.
+    fn hide(&mut self, id: NodeId, replied: Timestamp) {
+        let node = &mut self.nodes[id];
+        let from = replied.saturating_sub(ONE_SCAN_APART);
+        node.hidden = true;
+        node.landed.from = node.landed.from.max(from);
+        node.landed.at = node.landed.at.max(from);
+        node.stray += usize::from(node.lifted_at > replied) * self.model.odd;
     }
 
     /// A candidate among the children of a node.
