@@ -61,10 +61,13 @@ impl Tree {
         };
         let known = before.map_or(Bitboard::EMPTY, |before| before.unread);
         let unlikely = usize::from(node.is_irregular());
+        let dead = node.unread.without(known).any();
         // A square that is not dead after all has not read a piece.
         let revived = known.without(node.unread).any();
-        let odd =
-            usize::from(node.hidden) + usize::from(node.unread.without(known).any()) + usize::from(revived);
+        let odd = [node.hidden, dead, revived]
+            .into_iter()
+            .filter(|odd| *odd)
+            .count();
         model.ply + timing + node.stray + unlikely * model.unlikely + odd * model.odd
     }
 

@@ -7,7 +7,7 @@ use shakmaty::{Bitboard, Color, Move};
 use super::Tracker;
 use super::finding::{Finding, Recovery, Withdrawal};
 use super::model::{IN_HANDS, MAX_POSITIONS, MAX_UNSEEN_PLIES, REMEMBERED_PLIES, SEARCH_INTERVAL, SEVERAL};
-use super::node::{Node, NodeId, Played, Standing};
+use super::node::{NodeId, Played, Standing};
 use super::search::{self, Found};
 use super::tree::Tree;
 
@@ -46,28 +46,31 @@ impl Tracker {
         }
     }
 
-    /// Whether a reconstructed line is in doubt, and a piece stands where neither it nor any play since has one.
+    /// Whether a reconstructed line is in doubt, and a piece stands where neither it nor any play since has one. Squares
+    /// that show nothing say no more than that pieces are in hands.
     pub(super) fn doubted(&self) -> bool {
-        let best = self.line.as_ref().map(|line| line.tree.node(line.tree.best()));
-        let stands = |node: &Node| (node.differs & self.sensors.board().occupied()).any();
-        self.doubt.is_some() && best.is_some_and(stands)
+        let Some(line) = self.line.as_ref().filter(|_| self.doubt.is_some()) else {
+            return false;
+        };
+        let best = line.tree.node(line.tree.best());
+        (best.differs & self.sensors.board().occupied()).any()
     }
 
     /// Withdraws a reconstructed line if several plies since have not explained the board. Returns whether it did.
     pub(super) fn refuted_by_play(&mut self, now: Timestamp) -> bool {
+        if self.gap_since.is_some() || !self.doubted() {
+            return false;
+        }
         let plies = self.line.as_ref().map_or(0, |line| {
             let (tip, best) = (line.tree.node(line.tree.tip()), line.tree.node(line.tree.best()));
             best.ply.saturating_sub(tip.ply)
         });
-        plies as usize >= SEVERAL && self.gap_since.is_none() && self.doubted() && self.refute(now)
+        plies as usize >= SEVERAL && self.refute(now)
     }
 
     /// Withdraws a reconstructed line if the board has not fitted it for long enough. Returns whether it did.
     fn refuted(&mut self, now: Timestamp) -> bool {
-        let Some(line) = &self.line else { return false };
-        let tip = line.tree.node(line.tree.tip());
-        // Squares that show nothing say no more than that pieces are in hands.
-        if (tip.differs & self.sensors.board().occupied()).is_empty() {
+        if !self.doubted() {
             return false;
         }
         let at = self.quiet_since + self.model.doubt;
@@ -184,7 +187,7 @@ impl Tracker {
             self.wake_at(given_up);
         }
         // Across a gap, anything may have been played.
-        !gap && !self.line_lost && self.back_answered()
+        !gap && self.back_answered()
     }
 
     /// Takes back the plies after an earlier position of the line, if that position stands on the board again. Returns

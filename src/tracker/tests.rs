@@ -5,6 +5,7 @@ mod gaps;
 mod haste;
 mod irregular;
 mod jolt;
+mod memory;
 mod merged;
 mod starts;
 

@@ -1,0 +1,241 @@
+//! What the board's memory tells of what was not heard.
+
+use kiebitz_hardware::Observation;
+use kiebitz_protocol::{Element, Field};
+
+use super::gaps::journaled;
+use super::{START, World, wire};
+
+/// Black's reply was announced but not confirmed when the daemon was stopped; the memory shows that it stood.
+#[test]
+fn the_memory_confirms_the_last_announced_ply() {
+    let mut world = World::new(START);
+    let (start, [e4, e5]) = journaled(&world);
+    let plies = [(&e4, true), (&e5, false)];
+    world.tracker.resume(world.now, &start, plies, None, None);
+    for (field, letter) in [(E2, '.'), (E4, 'P'), (E7, '.'), (E5, 'p'), (G1, '.'), (F3, 'N')] {
+        world.fields[usize::from(field)] = wire(letter);
+    }
+    world.wait(20_000).observe(Observation::Opened);
+    world.dump().observe(Observation::MemoryAsked);
+    let played = [moved(E2, E4, 'P'), moved(E7, E5, 'p'), moved(G1, F3, 'N')].concat();
+    let elements = [&[START_TAG][..], &played, &[Element::End]].concat();
+    world.observe(Observation::Memory { elements });
+    world.has_announced("Memory: Nf3");
+}
+
+#[test]
+fn a_game_that_began_before_the_board_was_heard_is_read_from_the_memory() {
+    let mut world = World::new("rnbqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R");
+    let change = |field: u8, letter: char| Element::PieceChange {
+        contents: wire(letter),
+        field: Field::new(field).expect("a field"),
+        quick: false,
+    };
+    let (e2, e4, e7, e5, g1, f3) = (52, 36, 12, 28, 62, 45);
+    let elements = vec![
+        Element::StartPosition,
+        change(e2, '.'),
+        change(e4, 'P'),
+        change(e7, '.'),
+        change(e5, 'p'),
+        change(g1, '.'),
+        change(f3, 'N'),
+        Element::End,
+    ];
+    world.observe(Observation::Memory { elements });
+    world.has_announced("e4 e5 Nf3");
+}
+
+const START_TAG: Element = Element::StartPosition;
+
+fn moved(from: u8, to: u8, piece: char) -> [Element; 2] {
+    [(from, '.'), (to, piece)].map(|(field, letter)| Element::PieceChange {
+        contents: wire(letter),
+        field: Field::new(field).expect("a field"),
+        quick: false,
+    })
+}
+
+const E2: u8 = 52;
+const E4: u8 = 36;
+const E7: u8 = 12;
+const E5: u8 = 28;
+const G1: u8 = 62;
+const F3: u8 = 45;
+const B8: u8 = 1;
+const C6: u8 = 18;
+const D2: u8 = 51;
+const D3: u8 = 43;
+const D7: u8 = 11;
+const D6: u8 = 19;
+
+#[test]
+fn reports_held_back_by_the_memory_are_announced_in_order() {
+    let mut world = World::new(START);
+    world.misses("rnbqkbnrpppppppp....................P...........PPPP.PPPRNBQKBNR");
+    world.announced.clear();
+    world.observe(Observation::Closed {
+        reason: "unplugged".to_owned(),
+    });
+    world.wait(20_000).observe(Observation::Opened);
+    world.dump();
+    world.observe(Observation::MemoryAsked);
+    world.wait(4000);
+    let elements = [&[START_TAG][..], &moved(E2, E4, 'P'), &[Element::End]].concat();
+    world.observe(Observation::Memory { elements });
+    // Three plies of four seconds in a tenth of one.
+    world
+        .shows("e7. e5p g1. f3N b8. c6n")
+        .has_announced("Memory: e5 Nf3 Nc6");
+}
+
+#[test]
+fn a_port_that_closes_again_before_the_memory_comes_is_the_same_gap() {
+    let mut world = World::new(START);
+    let unplugged = || Observation::Closed {
+        reason: "unplugged".to_owned(),
+    };
+    world.shows("e2. e4P").wait(4000).observe(unplugged());
+    world.wait(20_000);
+    for (field, letter) in [(E7, '.'), (E5, 'p')] {
+        world.fields[usize::from(field)] = wire(letter);
+    }
+    world.observe(Observation::Opened);
+    world.dump().wait(300).observe(unplugged());
+    world.wait(20_000);
+    for (field, letter) in [(G1, '.'), (F3, 'N')] {
+        world.fields[usize::from(field)] = wire(letter);
+    }
+    world.observe(Observation::Opened);
+    world.dump().observe(Observation::MemoryAsked);
+    let played = [moved(E2, E4, 'P'), moved(E7, E5, 'p'), moved(G1, F3, 'N')].concat();
+    let elements = [&[START_TAG][..], &played, &[Element::End]].concat();
+    world.observe(Observation::Memory { elements });
+    world.has_announced("e4 Memory: e5 Nf3");
+}
+
+/// White's move was not reported, Black's reply was: the memory has both, in order.
+#[test]
+fn lost_reports_are_read_from_the_memory_and_the_line_is_followed_again() {
+    let mut world = World::new(START);
+    world.dump().wait(4000);
+    // e2 to e4 is not reported.
+    world.fields[usize::from(E2)] = None;
+    world.fields[usize::from(E4)] = wire('P');
+    world.shows("e7. e5p").wait(1000).dump();
+    world.wait(300).observe(Observation::MemoryAsked);
+    let played = [moved(E2, E4, 'P'), moved(E7, E5, 'p')].concat();
+    let elements = [&[START_TAG][..], &played, &[Element::End]].concat();
+    world.observe(Observation::Memory { elements });
+    // What was announced already is not announced again.
+    world.wait(3000).has_announced("e4 e5 Memory:");
+}
+
+/// Black's move between two of White's was not reported: White's knight seems to have been put back.
+#[test]
+fn a_ply_that_was_withdrawn_wrongly_is_announced_again() {
+    let mut world = World::new(START);
+    world.shows("g1. f3N").wait(4000).dump().wait(4000);
+    for (field, letter) in [(E7, '.'), (E5, 'p')] {
+        world.fields[usize::from(field)] = wire(letter);
+    }
+    world.shows("f3. g1N").wait(3000).dump();
+    world.wait(300).observe(Observation::MemoryAsked);
+    let played = [moved(G1, F3, 'N'), moved(E7, E5, 'p'), moved(F3, G1, 'N')].concat();
+    let elements = [&[START_TAG][..], &played, &[Element::End]].concat();
+    world.observe(Observation::Memory { elements });
+    world.has_announced("Nf3 taken back Nf3 e5 Ng1 Memory:");
+}
+
+/// The dump after a gap shows what was not reported; that is no sign of lost reports.
+#[test]
+fn reports_lost_soon_after_a_gap_are_read_from_the_memory_as_well() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(4000).observe(Observation::Closed {
+        reason: "unplugged".to_owned(),
+    });
+    world.wait(20_000).observe(Observation::Opened);
+    for (field, letter) in [(E7, '.'), (E5, 'p')] {
+        world.fields[usize::from(field)] = wire(letter);
+    }
+    world.dump().observe(Observation::MemoryAsked);
+    let remembered = |world: &mut World, played: &[[Element; 2]]| {
+        let elements = [&[START_TAG][..], &played.concat(), &[Element::End]].concat();
+        world.observe(Observation::Memory { elements });
+    };
+    let mut played = vec![moved(E2, E4, 'P'), moved(E7, E5, 'p')];
+    remembered(&mut world, &played);
+    world.wait(3000);
+    // The knights' moves are not reported; the pawns that follow could have moved before them.
+    for (field, letter) in [(G1, '.'), (F3, 'N'), (B8, '.'), (C6, 'n')] {
+        world.fields[usize::from(field)] = wire(letter);
+    }
+    world.shows("d2. d3P d7. d6p").wait(300).dump();
+    world.wait(300).observe(Observation::MemoryAsked);
+    played.extend([moved(G1, F3, 'N'), moved(B8, C6, 'n')]);
+    played.extend([moved(D2, D3, 'P'), moved(D7, D6, 'p')]);
+    remembered(&mut world, &played);
+    world.has_announced("e4 Memory: e5 d3 d6 Nf3 Nc6 no, Nf3 Nc6 d3 Memory: d6");
+}
+
+/// The dump before the port closed shows what was lost; the memory has it in order.
+#[test]
+fn reports_lost_before_a_gap_are_read_from_the_memory_with_it() {
+    let mut world = World::new(START);
+    world.dump().wait(4000);
+    for (field, letter) in [(G1, '.'), (F3, 'N'), (B8, '.'), (C6, 'n'), (D2, '.'), (D3, 'P')] {
+        world.fields[usize::from(field)] = wire(letter);
+    }
+    world.dump().wait(50).observe(Observation::Closed {
+        reason: "unplugged".to_owned(),
+    });
+    world.wait(20_000).observe(Observation::Opened);
+    world.dump().observe(Observation::MemoryAsked);
+    let played = [moved(D2, D3, 'P'), moved(B8, C6, 'n'), moved(G1, F3, 'N')].concat();
+    let elements = [&[START_TAG][..], &played, &[Element::End]].concat();
+    world.observe(Observation::Memory { elements });
+    world.has_announced("d3 Nc6 Nf3 Memory:");
+}
+
+/// The daemon was stopped before it knew that a report was lost: it had announced a wrong last ply.
+#[test]
+fn a_journal_that_contradicts_the_memory_is_corrected() {
+    let mut world = World::new(START);
+    let (start, plies) = journaled(&world);
+    let settled = plies.iter().map(|ply| (ply, true));
+    world.tracker.resume(world.now, &start, settled, None, None);
+    for (field, letter) in [(E2, '.'), (E4, 'P'), (D7, '.'), (D6, 'p'), (G1, '.'), (F3, 'N')] {
+        world.fields[usize::from(field)] = wire(letter);
+    }
+    world.wait(20_000).observe(Observation::Opened);
+    world.dump().observe(Observation::MemoryAsked);
+    let played = [moved(E2, E4, 'P'), moved(D7, D6, 'p'), moved(G1, F3, 'N')].concat();
+    let elements = [&[START_TAG][..], &played, &[Element::End]].concat();
+    world.observe(Observation::Memory { elements });
+    world.has_announced("no, d6 Nf3 Memory:");
+}
+
+/// The clock was stopped before the port closed, and has not been pressed since.
+#[test]
+fn pieces_put_home_in_a_gap_while_the_clock_is_stopped_are_no_moves() {
+    let mut world = World::new(START);
+    world.clock(true, false).clock(true, true).wait(2000);
+    world.shows("e2. e4P").wait(1500).clock(false, true).wait(1500);
+    world.shows("b8. c6n").wait(1500).clock(true, true).wait(1500);
+    world.shows("g1. f3N").wait(1500).clock(false, true).wait(1500);
+    world.clock(false, false).wait(2000).observe(Observation::Closed {
+        reason: "unplugged".to_owned(),
+    });
+    for (field, letter) in [(C6, '.'), (B8, 'n'), (F3, '.'), (G1, 'N')] {
+        world.fields[usize::from(field)] = wire(letter);
+    }
+    world.wait(20_000).observe(Observation::Opened);
+    world.clock(false, false);
+    world.dump().observe(Observation::MemoryAsked);
+    let played = [moved(E2, E4, 'P'), moved(B8, C6, 'n'), moved(G1, F3, 'N')].concat();
+    let home = [moved(C6, B8, 'n'), moved(F3, G1, 'N')].concat();
+    let elements = [&[START_TAG][..], &played, &home, &[Element::End]].concat();
+    world.observe(Observation::Memory { elements });
+    assert_eq!(world.announced.join(" "), "e4 Nc6 Nf3 Memory:");
+}
