@@ -6,6 +6,7 @@ use shakmaty::{Bitboard, Color, Move};
 
 use super::Tracker;
 use super::finding::{Finding, Recovery, Withdrawal};
+use super::hearing::Hearing;
 use super::model::{IN_HANDS, MAX_POSITIONS, MAX_UNSEEN_PLIES, REMEMBERED_PLIES, SEARCH_INTERVAL, SEVERAL};
 use super::node::{NodeId, Played, Standing};
 use super::search::{self, Found};
@@ -33,23 +34,18 @@ impl Doubt {
 impl Tracker {
     /// Drops the doubt about a reconstructed line if later play has proved it.
     pub(super) fn weigh_doubt(&mut self) {
-        let (Some(doubt), Some(line)) = (self.doubt, &self.line) else {
-            return;
-        };
+        let Some(line) = &mut self.line else { return };
         let tree = &line.tree;
-        let exact = |id: NodeId| tree.node(id).exact && doubt.is_dispelled_by(tree.node(id).ply);
-        if core::iter::once(tree.root())
-            .chain(tree.path(tree.tip()))
-            .any(exact)
-        {
-            self.doubt = None;
-        }
+        let exact =
+            |id: NodeId, doubt: &Doubt| tree.node(id).exact && doubt.is_dispelled_by(tree.node(id).ply);
+        let plies = || core::iter::once(tree.root()).chain(tree.path(tree.tip()));
+        line.doubt.take_if(|doubt| plies().any(|id| exact(id, doubt)));
     }
 
     /// Whether a reconstructed line is in doubt, and a piece stands where neither it nor any play since has one. Squares
     /// that show nothing say no more than that pieces are in hands.
     pub(super) fn doubted(&self) -> bool {
-        let Some(line) = self.line.as_ref().filter(|_| self.doubt.is_some()) else {
+        let Some(line) = self.line.as_ref().filter(|line| line.doubt.is_some()) else {
             return false;
         };
         let best = line.tree.node(line.tree.best());
@@ -85,12 +81,14 @@ impl Tracker {
     /// whether it did.
     pub(super) fn refutes(&mut self, now: Timestamp, ply: u32) -> bool {
         let doubted = |doubt: Doubt| (doubt.first..=doubt.last).contains(&ply);
-        self.gap_since.is_none() && self.doubt.is_some_and(doubted) && self.refute(now)
+        let doubt = self.line.as_ref().and_then(|line| line.doubt);
+        self.gap_since.is_none() && doubt.is_some_and(doubted) && self.refute(now)
     }
 
     /// Withdraws the reconstructed line and closes its gap as undecidable. Returns whether there was one.
     fn refute(&mut self, now: Timestamp) -> bool {
-        let (Some(doubt), Some(line)) = (self.doubt.take(), &mut self.line) else {
+        let Some(line) = &mut self.line else { return false };
+        let Some(doubt) = line.doubt.take() else {
             return false;
         };
         let announced = line.tree.path(line.tree.tip());
@@ -108,7 +106,7 @@ impl Tracker {
                 reason: Withdrawal::Recovered,
             },
         );
-        self.line_lost = true;
+        self.lose_line();
         // Announced at once: no gap is open that would be closed later.
         self.gap_since = Some(doubt.from);
         self.close_gap(now, Recovery::Undecidable);
@@ -127,9 +125,8 @@ impl Tracker {
     /// Examines a quiet board that the line does not explain: an earlier position was restored, plies were played
     /// unobserved, or an irregular move was made. Returns whether an explanation was found.
     pub(super) fn examine(&mut self, now: Timestamp) -> bool {
-        let Some(tree) = self.line.as_ref().map(|line| &line.tree) else {
-            return false;
-        };
+        let Some(line) = &self.line else { return false };
+        let (tree, doubt, searches) = (&line.tree, line.doubt.is_some(), line.examined);
         let tip = tree.tip();
         let gap = self.gap_since.is_some();
         if self.disturbed || (!gap && tree.best() != tip) || tree.node(tip).differs.is_empty() {
@@ -147,14 +144,14 @@ impl Tracker {
             self.wake_at(at);
             return false;
         }
-        if self.line_lost && !gap {
+        if self.is_lost() && !gap {
             // The next moves will show where play goes on from.
             return false;
         }
         // The same board need not be searched twice, unless a press has come since.
-        let plies = self.examined + 1;
+        let plies = searches + 1;
         if plies <= MAX_UNSEEN_PLIES {
-            self.examined = plies;
+            self.note_examined(plies);
             if (plies == 1 && !gap && self.restored(now)) || self.unseen(now, tip, plies) {
                 return true;
             }
@@ -162,21 +159,21 @@ impl Tracker {
             self.wake_at(now + SEARCH_INTERVAL);
             return false;
         }
-        if self.doubt.is_some() && !gap {
+        if doubt && !gap {
             return self.refuted(now);
         }
         // In a gap, it is more credible that a position was reached again by play than that it was restored.
         if gap && self.restored(now) {
             return true;
         }
-        if gap && !self.line_lost {
+        if gap && !self.is_lost() {
             // The board is judged once more, now for a position from which play goes on.
-            self.line_lost = true;
+            self.lose_line();
             return true;
         }
-        if let Some(since) = self
-            .loss_suspected_at
-            .filter(|_| !gap && self.unexplained() > IN_HANDS)
+        if let Hearing::Suspect(since) = self.hearing
+            && !gap
+            && self.unexplained() > IN_HANDS
         {
             // Reports were lost, and no line leads here. Where the memory does not come, that counts as a gap.
             let given_up = since + self.model.patience;
@@ -251,7 +248,7 @@ impl Tracker {
         let fits = self.turn_fits(if plies.is_multiple_of(2) { turn } else { !turn });
         let (state, since) = (node.state.clone(), node.since);
         // Where all was reported, no piece can have left or reached a square that showed no change.
-        let within = if self.gap_since.is_some() || self.loss_suspected_at.is_some() {
+        let within = if self.gap_since.is_some() || !self.hearing.is_sure() {
             Bitboard::FULL
         } else {
             self.sensors.touched_since(node.landed.at)
@@ -265,9 +262,10 @@ impl Tracker {
         };
         if moves.is_empty() || !fits {
             // Longer lines from here are less credible than these. A press may still come, or was forgotten.
-            self.examined = MAX_UNSEEN_PLIES;
+            self.note_examined(MAX_UNSEEN_PLIES);
             return false;
         }
+        let gap = self.gap_since;
         let Some(line) = &mut self.line else { return false };
         // A candidate from single moves is one of these moves, or wrong.
         let mut from = from;
@@ -288,13 +286,13 @@ impl Tracker {
         }
         let last = line.tree.node(parent).ply;
         let doubt = Doubt {
-            from: self.gap_since.unwrap_or(since),
+            from: gap.unwrap_or(since),
             first: line.tree.node(from).ply + 1,
             last,
         };
-        self.line_lost = false;
+        line.lost = false;
         // A line reconstructed after one that is still in doubt is withdrawn with it.
-        self.doubt = Some(self.doubt.map_or(doubt, |before| Doubt { last, ..before }));
+        line.doubt = Some(line.doubt.map_or(doubt, |before| Doubt { last, ..before }));
         self.close_gap(now, Recovery::Inferred);
         true
     }

@@ -2,8 +2,9 @@
 
 use kiebitz_hardware::Timestamp;
 
+use super::line::LineOfPlay;
 use super::tree::Tree;
-use super::{LineOfPlay, Side, State, Tracker};
+use super::{Side, State, Tracker};
 
 /// What an arbiter has stated about a board.
 #[derive(Debug, Clone)]
@@ -37,9 +38,8 @@ impl Tracker {
         tree.update(&self.sensors, now);
         let awaited = !tree.node(tree.root()).differs.is_empty();
         self.follow(LineOfPlay {
-            passed,
-            tree,
             awaited,
+            ..LineOfPlay::new(passed, tree)
         });
         self.decide(now);
     }

@@ -22,7 +22,7 @@ impl Tracker {
     /// Adds what the mover has on the board instead of a legal move as a reading. It stays in the background until a press
     /// backs it; the reply is looked for from there meanwhile. Returns whether something was added.
     pub(super) fn suspect_irregular(&mut self, now: Timestamp) -> bool {
-        if self.disturbed || self.gap_since.is_some() || self.line_lost {
+        if self.disturbed || self.gap_since.is_some() || self.is_lost() {
             return false;
         }
         let Some(line) = self.line.as_mut().filter(|line| !line.awaited) else {
@@ -50,8 +50,8 @@ impl Tracker {
         let landed = squares.map(|square| self.sensors.changed_at(square)).max();
         let Some(landed) = landed else { return false };
         // The press may be heard before the squares have been read.
-        let pressed = self.pressed[node.state.turn()];
-        let pressed = pressed.is_some_and(|pressed| pressed + ONE_SCAN_APART >= landed);
+        let pressed = line.pressed[node.state.turn()];
+        let pressed = pressed.is_some_and(|press| press.at + ONE_SCAN_APART >= landed);
         // Two pieces look like a move only as king and rook; if they are pressed as one, they were moved as one.
         let due = match act.went {
             Some(_) => landed + ONE_SCAN_APART,
@@ -74,7 +74,7 @@ impl Tracker {
     /// Returns whether there was one.
     pub(super) fn back_answered(&mut self) -> bool {
         // Between two polls it is not known how long anything stood: only a press proves the move.
-        if self.polled && self.playback.is_some() {
+        if self.polled.is_some() && self.playback.is_some() {
             return false;
         }
         let Some(line) = &mut self.line else { return false };

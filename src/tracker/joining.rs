@@ -58,7 +58,7 @@ impl Tracker {
     /// Without a line, or after it was lost in a gap: begins one from a placement that stood on the board, as soon as legal
     /// moves from there show whose turn it was. Returns whether it did.
     pub(super) fn join(&mut self, now: Timestamp) -> bool {
-        if !self.line_lost && self.line.is_some() {
+        if self.line.as_ref().is_some_and(|line| !line.lost) {
             self.joining = None;
             return false;
         }
@@ -139,7 +139,7 @@ impl Tracker {
             self.wake_at(given_up);
             return false;
         }
-        self.line_lost = true;
+        self.lose_line();
         self.close_gap(now, Recovery::Undecidable);
         true
     }

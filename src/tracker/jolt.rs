@@ -14,18 +14,18 @@ use super::sensors::{Sensors, Since};
 impl Tracker {
     /// Whether the pieces have been jolted and do not stand again as they did before.
     pub(super) fn is_jolted(&self) -> bool {
-        self.jolted
+        self.line.as_ref().is_some_and(|line| line.jolted)
     }
 
     /// Takes note of a jolt, or that the pieces stand as before it. Returns whether they are jolted now.
     pub(super) fn follow_jolt(&mut self, now: Timestamp) -> bool {
-        if self.jolted {
+        if self.is_jolted() {
             if self.stands_again() {
                 self.steady(now);
             }
-            return self.jolted;
+            return self.is_jolted();
         }
-        if self.recovering() || self.gap_since.is_some() || self.line_lost {
+        if self.recovering() || self.gap_since.is_some() || self.is_lost() {
             return false;
         }
         let since = now.saturating_sub(self.model.rest);
@@ -52,7 +52,7 @@ impl Tracker {
         if slid < SEVERAL || path.iter().any(explained) {
             return false;
         }
-        self.jolted = true;
+        line.jolted = true;
         // What began with the jolt was no move.
         if let Some(id) = recent.get(played).copied() {
             let (ply, standing) = (tree.node(id).ply, tree.node(id).standing);
@@ -90,7 +90,7 @@ impl Tracker {
 
     /// The clock was started or pressed: play goes on, even if some pieces have not been put back.
     pub(super) fn clock_after_jolt(&mut self, now: Timestamp) {
-        if self.jolted && now >= self.quiet_since + self.model.rest {
+        if self.is_jolted() && now >= self.quiet_since + self.model.rest {
             self.go_on_jolted(now);
         }
     }
@@ -110,7 +110,9 @@ impl Tracker {
     }
 
     fn steady(&mut self, now: Timestamp) {
-        self.jolted = false;
+        if let Some(line) = &mut self.line {
+            line.jolted = false;
+        }
         self.announce(now, Finding::Steadied);
     }
 }

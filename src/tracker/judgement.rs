@@ -54,13 +54,13 @@ impl Tracker {
 
     /// Takes one step along the line: announces, amends, withdraws or confirms a ply. Returns whether it did.
     fn step_along_line(&mut self, now: Timestamp) -> bool {
-        let Some(line) = &self.line else { return false };
+        let Some(line) = &mut self.line else { return false };
         let tree = &line.tree;
         let (tip, best) = (tree.tip(), tree.best());
         // The board's memory has no faults of the line.
         let sure = !self.disturbed || self.playback.is_some();
         if sure && tip == best && tree.node(tip).differs.is_empty() {
-            self.line_lost = false;
+            line.lost = false;
             self.nothing_was_missed(now);
         }
         self.weigh_doubt();
@@ -73,7 +73,7 @@ impl Tracker {
         let announced = tree.path(tip);
         let reading = tree.path(best);
         let common = announced.iter().zip(&reading).take_while(|(a, b)| a == b).count();
-        let unknown = self.gap_since.is_some() || self.line_lost;
+        let unknown = self.gap_since.is_some() || line.lost;
         if unknown && !reading.iter().skip(common).any(|id| tree.node(*id).inferred) {
             return false;
         }
@@ -379,8 +379,8 @@ impl Tracker {
 
     /// Completes a ply whose press was reported before its squares were.
     fn complete_if_pressed(&mut self, now: Timestamp, id: NodeId, mover: Color, lifted_at: Timestamp) {
-        if self.pressed_since(mover, lifted_at).is_some() {
-            self.complete(now, id, Completion::Press, self.last_elapsed[mover]);
+        if let Some(press) = self.pressed_since(mover, lifted_at) {
+            self.complete(now, id, Completion::Press, press.elapsed);
         }
     }
 
@@ -418,10 +418,9 @@ impl Tracker {
     /// Closes a ply that is confirmed and followed by enough others: it becomes the root of the tree. Returns whether there
     /// was one.
     fn close_old_plies(&mut self, now: Timestamp) -> bool {
-        if self.doubt.is_some() {
+        let Some(line) = self.line.as_mut().filter(|line| line.doubt.is_none()) else {
             return false;
-        }
-        let Some(line) = &mut self.line else { return false };
+        };
         let announced = line.tree.path(line.tree.tip());
         let Some(close) = announced.len().checked_sub(A_FEW + 1).map(|at| announced[at]) else {
             return false;

@@ -6,8 +6,8 @@ use kiebitz_hardware::{Session, Timestamp};
 use kiebitz_protocol::{Element, Field};
 
 use super::Tracker;
-use super::clock::Side;
 use super::finding::{Finding, Recovery};
+use super::hearing::{Hearing, Polled, Unheard};
 use super::history::{self, last_start, missed};
 use super::late::Late;
 use super::model::{IN_HANDS, MAX_GAME_AGE};
@@ -16,62 +16,11 @@ use super::playback::Playback;
 use super::rewind::Checkpoint;
 use super::sensors::Sensors;
 
-/// What is kept while the board's memory may still come, to find in it what was not heard.
-#[derive(Debug)]
-pub(super) struct MemoryWait {
-    /// Until then everything was heard: until the port closed, or until the last checkpoint or answer.
-    heard_until: Timestamp,
-    /// Until then the clock was heard.
-    clock_until: Timestamp,
-    /// What the sensors showed then.
-    pub(super) before: Sensors,
-    /// What else they may have shown, where the last announced plies were not confirmed.
-    pub(super) alternatives: Vec<Sensors>,
-    /// The side whose clock was not running, and its time in seconds.
-    halted: Option<(Side, u32)>,
-    /// How long to wait for the board's memory; `None` while the board is away.
-    wait_until: Option<Timestamp>,
-    /// The port was open and single reports were lost: the line goes back to a checkpoint when the memory comes.
-    rewinds: bool,
-    /// A dump has come since the port opened again.
-    dumped: bool,
-    /// What a polled board has answered to what it was asked before.
-    from_before: Vec<Element>,
-}
-
 /// Longest wait for the memory after it was requested: as long as a session waits for it, and a little more.
 const ANSWER_WITHIN: Duration = Session::MAX_ANSWER_TIME.saturating_add(Duration::from_secs(1));
 
 /// A polled board cannot date what it recorded before its first poll; the start of that stretch is given as this time.
 const UNKNOWN_START: Timestamp = Timestamp::from_micros(0);
-
-impl MemoryWait {
-    /// For reports that were lost after a checkpoint.
-    pub(super) fn since(checkpoint: &Checkpoint) -> Self {
-        Self {
-            heard_until: checkpoint.at,
-            clock_until: checkpoint.at,
-            before: checkpoint.sensors.clone(),
-            alternatives: Vec::new(),
-            halted: checkpoint.halted,
-            wait_until: None,
-            rewinds: true,
-            dumped: false,
-            from_before: Vec::new(),
-        }
-    }
-
-    /// Chooses among the alternatives the last one that the memory fits best.
-    fn likeliest(mut self, elements: &[Element]) -> Self {
-        let halted = self.halted;
-        let off = |shown: &Sensors| missed(elements, shown, halted).map_or(usize::MAX, |(off, _)| off);
-        let likeliest = self.alternatives.drain(..).rev().min_by_key(off);
-        if let Some(likeliest) = likeliest.filter(|other| off(other) <= off(&self.before)) {
-            self.before = likeliest;
-        }
-        self
-    }
-}
 
 impl Tracker {
     /// The port closed: a gap begins.
@@ -79,84 +28,67 @@ impl Tracker {
         self.disturbed = true;
         self.play_late(now);
         self.memory_requested_at = None;
-        if self.memory_wait.as_ref().is_some_and(|wait| wait.rewinds) {
-            self.memory_wait = None;
+        if self.hearing.unheard().is_some_and(|unheard| unheard.rewinds) {
+            self.hearing.stop_waiting();
         }
-        let heard_until = if core::mem::take(&mut self.polled) {
-            self.known_until
-        } else {
-            now
-        };
+        let heard_until = self.polled.take().map_or(now, |polled| polled.known_until);
         self.clock.stop_listening();
         self.gap_since.get_or_insert(heard_until);
-        // If the port opens and closes again before the memory has come, it is still the same gap. What a dump showed
-        // in between is not judged without the memory.
-        if let Some(wait) = &self.memory_wait {
-            self.sensors = wait.before.clone();
+        // What a dump showed since the port opened is not judged without the memory.
+        if let Some(unheard) = self.hearing.unheard() {
+            self.sensors = unheard.before.clone();
         }
-        let (before, halted) = (&self.sensors, self.clock.halted());
-        let wait = self.memory_wait.get_or_insert_with(|| MemoryWait {
+        let (before, halted, suspected) = (&self.sensors, self.clock.halted(), self.hearing.suspected());
+        self.hearing.lose(|| Unheard {
             heard_until,
             clock_until: now,
             before: before.clone(),
             alternatives: Vec::new(),
             halted,
-            wait_until: None,
+            suspected,
             rewinds: false,
             dumped: false,
             from_before: Vec::new(),
         });
-        wait.wait_until = None;
-        wait.dumped = false;
     }
 
     /// The board is back. What it shows is not judged before its memory has had time to come.
     pub(super) fn gap_dump_received(&mut self, now: Timestamp) {
-        if let Some(wait) = &mut self.memory_wait {
-            wait.wait_until.get_or_insert(now + self.model.rest);
-            wait.dumped = true;
-        }
+        self.hearing.dump_received(now + self.model.rest);
     }
 
     /// The host has requested the memory. Without a gap, it did so because reports were lost.
     pub(super) fn memory_requested(&mut self, now: Timestamp) {
         self.memory_requested_at = Some(now);
-        if self.memory_wait.is_none() && self.gap_since.is_none() {
-            self.memory_wait = self.rewind_wait().map(|wait| MemoryWait {
-                wait_until: Some(now),
-                ..wait
-            });
-        }
-        if let Some(until) = self
-            .memory_wait
-            .as_mut()
-            .and_then(|wait| wait.wait_until.as_mut())
-        {
-            *until = now + ANSWER_WITHIN;
-        }
+        let rewinding = self.rewinding();
+        self.hearing = match (core::mem::take(&mut self.hearing), rewinding) {
+            (Hearing::AwaitingMemory(unheard, _), _) => Hearing::AwaitingMemory(unheard, now + ANSWER_WITHIN),
+            (Hearing::Sure | Hearing::Suspect(_), Some(unheard)) if self.gap_since.is_none() => {
+                Hearing::AwaitingMemory(Box::new(unheard), now + ANSWER_WITHIN)
+            }
+            (heard, _) => heard,
+        };
     }
 
-    /// What to wait for when the memory is requested while the port is open, as it is when reports were lost: the line
-    /// then goes back to the last checkpoint.
-    fn rewind_wait(&self) -> Option<MemoryWait> {
-        let checkpoint = self.checkpoint.as_ref()?;
-        let passed = self.line.as_ref()?.passed.len();
-        (passed >= checkpoint.passed).then(|| MemoryWait::since(checkpoint))
+    /// What is unheard when the memory is requested while the port is open, as it is when reports were lost: the line then
+    /// goes back to the last checkpoint.
+    fn rewinding(&self) -> Option<Unheard> {
+        let line = self.line.as_ref()?;
+        let checkpoint = line.checkpoint.as_ref()?;
+        let suspected = self.hearing.suspected();
+        (line.passed.len() >= checkpoint.passed).then(|| Unheard::since(checkpoint, suspected))
     }
 
     /// Whether judgement still waits for the board's memory. When the wait is over, the squares are judged as they are.
     pub(super) fn waits_for_memory(&mut self, now: Timestamp) -> bool {
-        let Some(wait) = &self.memory_wait else {
-            return false;
-        };
-        let Some(until) = wait.wait_until else {
+        let Hearing::AwaitingMemory(_, until) = self.hearing else {
             return false;
         };
         if now < until {
             self.wake_at(until);
             return true;
         }
-        self.memory_wait = None;
+        self.hearing.stop_waiting();
         self.judge_squares(now);
         false
     }
@@ -167,28 +99,28 @@ impl Tracker {
         let requested_at = self.memory_requested_at.take();
         self.late = requested_at.map(|since| Late::after_memory(since, now, self.model));
         let until = requested_at.unwrap_or(now);
-        let Some(wait) = self.memory_wait.take() else {
+        let Some(unheard) = self.hearing.stop_waiting() else {
             self.take_up_from_memory(now, until, elements);
             return;
         };
-        let uncertain = !wait.alternatives.is_empty();
-        let wait = wait.likeliest(elements);
+        let uncertain = !unheard.alternatives.is_empty();
+        let unheard = unheard.likeliest(elements);
         if let Some(line) = self.line.as_mut().filter(|_| uncertain) {
-            line.tree.update(&wait.before, wait.heard_until);
-            self.quiet_since = wait.heard_until;
+            line.tree.update(&unheard.before, unheard.heard_until);
+            self.quiet_since = unheard.heard_until;
             // A ply that stood long enough before the gap is announced or confirmed now.
-            self.wake = Some(wait.heard_until);
+            self.wake = Some(unheard.heard_until);
         }
-        let wait = self.extend_back(wait, elements);
-        match missed(elements, &wait.before, wait.halted).filter(|(_, missed)| !missed.is_empty()) {
-            Some((_, missed)) if wait.rewinds => {
+        let unheard = self.extend_back(unheard, elements);
+        match missed(elements, &unheard.before, unheard.halted).filter(|(_, missed)| !missed.is_empty()) {
+            Some((_, missed)) if unheard.rewinds => {
                 let rewound = self.rewind();
-                self.recover_gap(now, until, wait, missed);
+                self.recover_gap(now, until, unheard, missed);
                 if let Some(rewound) = rewound {
                     self.reconcile(rewound);
                 }
             }
-            Some((_, missed)) => self.recover_gap(now, until, wait, missed),
+            Some((_, missed)) => self.recover_gap(now, until, unheard, missed),
             None => self.judge_squares(now),
         }
     }
@@ -202,12 +134,12 @@ impl Tracker {
 
     /// Extends a gap back to where the line and the memory agree, if reports were lost before the port closed: the memory
     /// never held the last known placement, reports were suspected lost, or the placement made no sense.
-    fn extend_back(&mut self, wait: MemoryWait, elements: &[Element]) -> MemoryWait {
-        let since = missed(elements, &wait.before, wait.halted);
+    fn extend_back(&mut self, unheard: Unheard, elements: &[Element]) -> Unheard {
+        let since = missed(elements, &unheard.before, unheard.halted);
         let shown = since.is_some_and(|(off, _)| off == 0);
-        let agrees = shown && self.loss_suspected_at.is_none() && self.makes_sense();
-        if agrees || wait.rewinds {
-            return wait;
+        let agrees = shown && self.hearing.suspected().is_none() && self.makes_sense();
+        if agrees || unheard.rewinds {
+            return unheard;
         }
         let has = |checkpoint: &Checkpoint| {
             let since = missed(elements, &checkpoint.sensors, checkpoint.halted);
@@ -217,18 +149,22 @@ impl Tracker {
             };
             since.is_some_and(|(off, since)| off == 0 && has_changes(since))
         };
-        if !self.checkpoint.as_ref().is_some_and(has) {
-            let Some(agreed) = self.earlier(wait.heard_until).find(has) else {
-                return wait;
+        let checkpoint = self.line.as_ref().and_then(|line| line.checkpoint.as_ref());
+        if !checkpoint.is_some_and(has) {
+            let agreed = self.earlier(unheard.heard_until).find(has);
+            let Some((line, agreed)) = self.line.as_mut().zip(agreed) else {
+                return unheard;
             };
-            self.checkpoint = Some(agreed);
+            line.checkpoint = Some(agreed);
         }
-        let since = self.checkpoint.as_ref().map(|checkpoint| MemoryWait {
-            wait_until: wait.wait_until,
-            dumped: true,
-            ..MemoryWait::since(checkpoint)
-        });
-        since.unwrap_or(wait)
+        let line = self.line.as_ref();
+        let since = line
+            .and_then(|line| line.checkpoint.as_ref())
+            .map(|checkpoint| Unheard {
+                dumped: true,
+                ..Unheard::since(checkpoint, unheard.suspected)
+            });
+        since.unwrap_or(unheard)
     }
 
     /// Takes up a game in progress from its start position, on a board that is heard for the first time: its memory holds
@@ -284,8 +220,10 @@ impl Tracker {
     /// Keeps what a polled board had to report from before the gap, until the next answer tells of the gap itself: on its
     /// own it says nothing of it, not even that nothing was played. Returns false if no answer is awaited.
     pub(super) fn keep_from_before(&mut self, elements: &[Element]) -> bool {
-        let wait = self.memory_wait.as_mut();
-        wait.map(|wait| wait.from_before.extend(elements)).is_some()
+        let unheard = self.hearing.unheard_mut();
+        unheard
+            .map(|unheard| unheard.from_before.extend(elements))
+            .is_some()
     }
 
     /// Takes in what changed on a polled board since the last poll.
@@ -297,26 +235,29 @@ impl Tracker {
         not_after: Timestamp,
     ) {
         self.clock.presses_are_recorded();
-        self.polled = true;
-        self.known_until = not_after;
-        if let Some(mut wait) = self.memory_wait.take() {
+        let hands = self.hands();
+        self.polled = Some(Polled {
+            known_until: not_after,
+            hands,
+        });
+        if let Some(mut unheard) = self.hearing.stop_waiting() {
             // The first answer to what was asked after a gap holds all of it.
-            let mut missed = core::mem::take(&mut wait.from_before);
+            let mut missed = core::mem::take(&mut unheard.from_before);
             missed.extend(elements);
             if missed.is_empty() {
                 self.squares_changed(not_after);
             } else if missed.contains(&Element::PowerUp) {
-                let shown = wait.dumped.then_some(*self.sensors.fields());
-                self.sensors = wait.before;
+                let shown = unheard.dumped.then_some(*self.sensors.fields());
+                self.sensors = unheard.before;
                 let began = self.gap_since.take();
-                self.play_back_polled(now, (wait.heard_until, not_after), &missed);
+                self.play_back_polled(now, (unheard.heard_until, not_after), &missed);
                 self.gap_since = self.gap_since.and(began);
                 if let Some(shown) = shown {
                     self.sensors.set_all(not_after, &shown);
                     self.squares_changed(not_after);
                 }
             } else {
-                self.recover_gap(now, not_after, wait, &missed);
+                self.recover_gap(now, not_after, unheard, &missed);
             }
         } else if not_before == UNKNOWN_START {
             self.take_up_from_memory(now, not_after, elements);
@@ -337,7 +278,7 @@ impl Tracker {
             known_at: now,
             recovered: false,
         });
-        let mut hands = self.hands;
+        let mut hands = self.hands();
         let mut since = from;
         if let Some(failed) = elements.iter().position(|element| *element == Element::PowerUp) {
             let third = until.saturating_duration_since(from) / 3;
@@ -359,8 +300,18 @@ impl Tracker {
         } else {
             self.play_back_by(since, until, elements, &mut hands);
         }
-        self.hands = hands;
+        if let Some(polled) = &mut self.polled {
+            polled.hands = hands;
+        }
         self.playback = None;
+    }
+
+    /// What the hands were doing at the end of a polled board's last answer.
+    fn hands(&self) -> Hands {
+        self.polled
+            .as_ref()
+            .map(|polled| polled.hands)
+            .unwrap_or_default()
     }
 
     /// A polled board was without power after `from`: anything may have been played until it listed the pieces that it
@@ -378,12 +329,12 @@ impl Tracker {
     }
 
     /// Plays back all that happened in a gap, from the placement before it on.
-    fn recover_gap(&mut self, now: Timestamp, until: Timestamp, wait: MemoryWait, missed: &[Element]) {
+    fn recover_gap(&mut self, now: Timestamp, until: Timestamp, unheard: Unheard, missed: &[Element]) {
         let changes = missed
             .iter()
             .filter(|element| matches!(element, Element::PieceChange { .. }))
             .count();
-        let (from, to) = (wait.heard_until, now);
+        let (from, to) = (unheard.heard_until, now);
         self.announce(
             now,
             Finding::Recovered {
@@ -394,12 +345,12 @@ impl Tracker {
             },
         );
         let shown = *self.sensors.fields();
-        let reading = self.clock.reading().filter(|(at, _)| *at > wait.clock_until);
-        let dumped = wait.dumped;
-        let board_known = dumped || wait.rewinds;
-        let clock_until = wait.clock_until;
-        self.sensors = wait.before;
-        self.loss_suspected_at = None;
+        let reading = self.clock.reading().filter(|(at, _)| *at > unheard.clock_until);
+        let dumped = unheard.dumped;
+        let board_known = dumped || unheard.rewinds;
+        let clock_until = unheard.clock_until;
+        self.sensors = unheard.before;
+        self.hearing.trust();
         self.playback = Some(Playback {
             known_at: now,
             recovered: true,
@@ -416,12 +367,12 @@ impl Tracker {
             Some(since) if pressed && since <= clock_until => reading.map(|_| last),
             since => since,
         };
-        let with_clock = wait.halted.is_some() || self.clock.running().is_some() || pressed;
+        let with_clock = unheard.halted.is_some() || self.clock.running().is_some() || pressed;
         // What stood before the gap went on standing until hands moved it.
         self.wake = Some(from);
         self.play_back_games(from, until, missed, stopped_since, with_clock);
         self.playback = None;
-        if !self.polled {
+        if self.polled.is_none() {
             self.set_checkpoint(until);
         }
         if dumped {

@@ -13,12 +13,14 @@ mod examine;
 mod finding;
 mod game_end;
 mod given;
+mod hearing;
 mod history;
 mod irregular;
 mod joining;
 mod jolt;
 mod judgement;
 mod late;
+mod line;
 mod made;
 mod memory;
 mod model;
@@ -40,12 +42,11 @@ mod state;
 mod tree;
 mod unread;
 
-use core::time::Duration;
 use std::collections::VecDeque;
 
 use kiebitz_hardware::{Observation, Observed, Timestamp};
 use kiebitz_protocol::{Dump, FieldUpdate};
-use shakmaty::{Bitboard, Board, ByColor, KnownOutcome};
+use shakmaty::{Bitboard, Board, KnownOutcome};
 
 use clock::ClockWatch;
 pub use clock::{ClockChange, ClockFace, Side};
@@ -55,14 +56,14 @@ pub use finding::{
     Start, Withdrawal,
 };
 pub(crate) use given::Given;
+use hearing::{Hearing, Polled};
 use joining::Joining;
 use late::Late;
-use memory::MemoryWait;
+use line::LineOfPlay;
 pub use model::Model;
 use motion::Habits;
 use playback::Playback;
 use reading::Reading;
-use rewind::Checkpoint;
 pub use seen::Seen;
 pub use sensors::SensorChange;
 use sensors::Sensors;
@@ -81,10 +82,6 @@ pub struct Tracker {
     sensors: Sensors,
     clock: ClockWatch,
     line: Option<LineOfPlay>,
-    /// When each side was last seen to press the clock.
-    pressed: ByColor<Option<Timestamp>>,
-    /// How long each side's clock ran before that press; `None` where it is not known.
-    last_elapsed: ByColor<Option<Duration>>,
     /// The result that was announced, while the board shows it.
     shown: Option<(KnownOutcome, ResultSign)>,
     habits: Habits,
@@ -92,22 +89,11 @@ pub struct Tracker {
     quiet_since: Timestamp,
     /// Bytes were lost on the line, and no dump has come since: what the sensors show may be wrong.
     disturbed: bool,
+    hearing: Hearing,
     /// Start of an open gap: from then on, any number of plies may have been played unobserved.
     gap_since: Option<Timestamp>,
-    /// The line does not lead to what stands on the board after a gap; play may go on from there.
-    line_lost: bool,
     /// A placement that play may go on from, while no line is known.
     joining: Option<Joining>,
-    /// Many pieces slid at once and do not stand again as before.
-    jolted: bool,
-    /// Reconstructed plies that nothing has confirmed yet.
-    doubt: Option<Doubt>,
-    /// The state in which the line was last known to be right.
-    checkpoint: Option<Checkpoint>,
-    /// When the first sign of lost reports came; they may be read from the board's memory.
-    loss_suspected_at: Option<Timestamp>,
-    /// What to do with the board's memory when it comes; judgement may have to wait for it.
-    memory_wait: Option<MemoryWait>,
     /// Recorded changes are being played back.
     playback: Option<Playback>,
     /// When the memory was requested; `None` once it has come.
@@ -115,28 +101,12 @@ pub struct Tracker {
     /// Reports that the board held back while it sent its memory.
     late: Option<Late>,
     /// The board reports changes only when it is polled.
-    polled: bool,
-    /// All that happened on the board until then is known.
-    known_until: Timestamp,
+    polled: Option<Polled>,
     /// The last observation or deadline; no finding is dated before it.
     observed_at: Timestamp,
-    /// What the hands were doing at the end of a polled board's last answer.
-    hands: pace::Hands,
-    /// How many searches for unobserved plies the quiet board has had; see [`examine`](Self::examine).
-    examined: usize,
     findings: VecDeque<(Timestamp, Finding)>,
     /// When the next conclusion may be due.
     wake: Option<Timestamp>,
-}
-
-/// A line of play from its start position.
-#[derive(Debug)]
-struct LineOfPlay {
-    /// The states before the tree's root, one per ply from the start position on. Play can be taken back to any of them.
-    passed: Vec<State>,
-    tree: Tree,
-    /// An arbiter has given its position, and the board does not show it yet.
-    awaited: bool,
 }
 
 impl Default for Tracker {
@@ -160,28 +130,18 @@ impl Tracker {
             sensors: Sensors::new(),
             clock: ClockWatch::default(),
             line: None,
-            pressed: ByColor::default(),
-            last_elapsed: ByColor::default(),
             shown: None,
             habits: Habits::default(),
             quiet_since: Timestamp::from_micros(0),
             disturbed: false,
+            hearing: Hearing::Sure,
             gap_since: None,
-            line_lost: false,
             joining: None,
-            jolted: false,
-            doubt: None,
-            checkpoint: None,
-            loss_suspected_at: None,
-            memory_wait: None,
             playback: None,
             memory_requested_at: None,
             late: None,
-            polled: false,
-            known_until: Timestamp::from_micros(0),
+            polled: None,
             observed_at: Timestamp::from_micros(0),
-            hands: pace::Hands::default(),
-            examined: 0,
             findings: VecDeque::new(),
             wake: None,
         }
@@ -234,7 +194,7 @@ impl Tracker {
             }
             _ => false,
         };
-        if changed && self.memory_wait.is_none() {
+        if changed && self.hearing.unheard().is_none() {
             self.squares_changed(now);
         }
         self.conclude(now);
@@ -256,7 +216,9 @@ impl Tracker {
     fn dump_received(&mut self, now: Timestamp, dump: &Dump) -> bool {
         self.play_late(now);
         self.disturbed = false;
-        self.known_until = now;
+        if let Some(polled) = &mut self.polled {
+            polled.known_until = now;
+        }
         self.gap_dump_received(now);
         let known = self.sensors.known();
         let changed = self.sensors.set_all(now, dump);
@@ -298,7 +260,7 @@ impl Tracker {
     /// Measures the readings against what the sensors now show.
     fn squares_changed(&mut self, now: Timestamp) {
         self.quiet_since = now;
-        self.examined = 0;
+        self.note_examined(0);
         self.show_squares(now);
         self.doubt_unseen(now);
         let jolted = self.follow_jolt(now);
@@ -341,20 +303,24 @@ impl Tracker {
     /// is pending.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
-        let wake = self.wake.filter(|_| !self.silent_between_polls());
-        let deadlines = [wake, self.clock.proved_at(self.polled)];
+        let wake = self.wake.filter(|_| self.polled_until().is_none());
+        let deadlines = [wake, self.clock.proved_at(self.polled.is_some())];
         deadlines.into_iter().flatten().min()
     }
 
-    /// Whether the board is silent between two polls: silence then proves nothing.
-    fn silent_between_polls(&self) -> bool {
-        self.polled && self.memory_wait.is_none()
+    /// Until when it is known what happened on a board that is silent between two polls: silence then proves nothing.
+    fn polled_until(&self) -> Option<Timestamp> {
+        let polled = self.polled.as_ref().filter(|_| self.hearing.unheard().is_none());
+        polled.map(|polled| polled.known_until)
     }
 
     /// Takes note that time has passed without an observation.
     pub fn handle_deadline(&mut self, now: Timestamp) {
         self.observed_at = now;
-        if self.clock.proved_at(self.polled).is_some_and(|at| at <= now)
+        if self
+            .clock
+            .proved_at(self.polled.is_some())
+            .is_some_and(|at| at <= now)
             && let Some((at, reading)) = self.clock.proved()
         {
             self.clock_shows(now, at, reading);
@@ -365,8 +331,7 @@ impl Tracker {
     /// Draws conclusions from all that is known at `now`; of a polled board, that is what it had to report when it was
     /// last polled.
     fn conclude(&mut self, now: Timestamp) {
-        let polled = self.silent_between_polls();
-        self.decide(if polled { self.known_until } else { now });
+        self.decide(self.polled_until().unwrap_or(now));
     }
 
     /// The next finding, and the time at which it was made.
@@ -444,27 +409,15 @@ impl Tracker {
     /// Begins a new line with a position that an arbiter has given, whatever stands on the board.
     pub fn set_position(&mut self, now: Timestamp, state: State) {
         self.gap_since = None;
-        self.line_lost = false;
+        if let Some(line) = &mut self.line {
+            line.lost = false;
+        }
         let variant = start::recognise(state.board()).map_or(Variant::FromPosition, |(variant, _)| variant);
         self.begin(now, now, variant, state);
         if let Some(line) = &mut self.line {
             line.awaited = !line.tree.node(line.tree.root()).differs.is_empty();
         }
         self.decide(now);
-    }
-
-    /// Follows another line of play. What was in doubt about the one before says nothing about it.
-    fn follow(&mut self, line: LineOfPlay) {
-        self.line = Some(line);
-        self.pressed = ByColor::default();
-        self.jolted = false;
-        self.gap_since = None;
-        self.line_lost = false;
-        self.joining = None;
-        self.doubt = None;
-        self.checkpoint = None;
-        self.loss_suspected_at = None;
-        self.examined = 0;
     }
 
     /// Begins a new line of play with a state that has stood on the board since `since`.
@@ -477,17 +430,13 @@ impl Tracker {
     /// Begins a new line of play with what may have been played in it.
     fn begin_with(&mut self, now: Timestamp, variant: Variant, tree: Tree) {
         let state = tree.node(tree.root()).state.clone();
-        let goes_on = core::mem::take(&mut self.line_lost) && variant == Variant::FromPosition;
+        let goes_on = self.is_lost() && variant == Variant::FromPosition;
         if variant != Variant::FromPosition {
             self.withdraw_setting_up(now, state.board());
         }
         // How the line before it went on in a gap will never be known.
         self.close_gap(now, Recovery::Undecidable);
-        self.follow(LineOfPlay {
-            passed: Vec::new(),
-            tree,
-            awaited: false,
-        });
+        self.follow(LineOfPlay::new(Vec::new(), tree));
         if !goes_on {
             self.clock.forget_sides();
         }
@@ -501,7 +450,7 @@ impl Tracker {
                 1,
             );
         }
-        if !self.polled && self.playback.is_none() {
+        if self.polled.is_none() && self.playback.is_none() {
             self.set_checkpoint(now);
         }
         let turned = self.sensors.turned();

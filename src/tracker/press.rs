@@ -9,6 +9,7 @@ use shakmaty::Color;
 use super::Tracker;
 use super::clock::{ClockChange, SURE_VOTES, Side};
 use super::finding::{Completion, Finding, Settlement};
+use super::line::Press;
 use super::node::{NodeId, Standing};
 
 impl Tracker {
@@ -71,9 +72,8 @@ impl Tracker {
             return;
         };
         // Whose turn it is rules lines out: see turn_fits().
-        self.examined = 0;
+        self.note_examined(0);
         let elapsed = self.clock.end_turn(now);
-        self.last_elapsed[color] = elapsed;
         self.credit_press(now, color, elapsed);
     }
 
@@ -111,17 +111,17 @@ impl Tracker {
             .map(|own| announced[own])
             .filter(waits);
         if for_unannounced || own_is_last || own_pending.is_none() {
-            self.pressed[color] = Some(now);
-            self.back_irregular(color);
+            self.note_press(color, Press { at: now, elapsed });
         }
         if let Some(own) = own_pending.filter(|_| !for_unannounced) {
             self.complete(now, own, Completion::Press, elapsed);
         }
     }
 
-    /// A press backs what its player has on the board instead of a legal move.
-    fn back_irregular(&mut self, color: Color) {
+    /// Keeps a press for a ply that is to be announced. It backs what its player has on the board instead of a legal move.
+    fn note_press(&mut self, color: Color, press: Press) {
         let Some(line) = &mut self.line else { return };
+        line.pressed[color] = Some(press);
         while let Some(suspected) = line.tree.suspected(color) {
             line.tree.node_mut(suspected).backed = true;
         }
@@ -176,8 +176,9 @@ impl Tracker {
         }
     }
 
-    /// When the mover last pressed, if that was after they lifted their piece.
-    pub(super) fn pressed_since(&self, mover: Color, lifted_at: Timestamp) -> Option<Timestamp> {
-        self.pressed[mover].filter(|pressed| *pressed >= lifted_at)
+    /// The mover's last press, if that was after they lifted their piece.
+    pub(super) fn pressed_since(&self, mover: Color, lifted_at: Timestamp) -> Option<Press> {
+        let line = self.line.as_ref()?;
+        line.pressed[mover].filter(|press| press.at >= lifted_at)
     }
 }

@@ -4,11 +4,12 @@ use kiebitz_hardware::Timestamp;
 
 use super::clock::Side;
 use super::finding::{Ply, Start};
+use super::line::LineOfPlay;
 use super::node::{Played, Standing};
 use super::sensors::{Sensors, Since, difference};
 use super::state::{Footprint, State};
 use super::tree::Tree;
-use super::{Doubt, LineOfPlay, Tracker};
+use super::{Doubt, Tracker};
 
 impl Tracker {
     /// Resumes a line of play that was followed until `at`: its start and each ply, with whether it was confirmed. What
@@ -63,15 +64,13 @@ impl Tracker {
             (node.lifted_at, node.landed) = (at, Since { from, at });
         }
         self.line = Some(LineOfPlay {
-            passed,
-            tree,
-            awaited: false,
+            doubt,
+            ..LineOfPlay::new(passed, tree)
         });
-        self.doubt = doubt;
         self.begin_gap(at);
-        if let Some(wait) = &mut self.memory_wait {
-            wait.before = before;
-            wait.alternatives = alternatives;
+        if let Some(unheard) = self.hearing.unheard_mut() {
+            unheard.before = before;
+            unheard.alternatives = alternatives;
         }
     }
 

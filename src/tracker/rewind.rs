@@ -9,6 +9,8 @@ use shakmaty::{Board, ByColor};
 use super::Tracker;
 use super::clock::Side;
 use super::finding::{Finding, Ply, Withdrawal};
+use super::hearing::Hearing;
+use super::line::Press;
 use super::model::{MAX_SUSPICION, REMEMBERED_PLIES};
 use super::sensors::Sensors;
 use super::tree::Tree;
@@ -23,7 +25,7 @@ pub(super) struct Checkpoint {
     tree: Tree,
     /// How many states had been passed before the tree's root.
     pub(super) passed: usize,
-    pressed: ByColor<Option<Timestamp>>,
+    pressed: ByColor<Option<Press>>,
 }
 
 /// The line as it was announced, from a checkpoint's root on.
@@ -45,40 +47,40 @@ type ReplayedPlacement = (Board, Option<(Timestamp, Box<Ply>)>);
 impl Tracker {
     /// Checks the line after a dump. `agrees`: the dump showed only what had been reported.
     pub(super) fn check_dump(&mut self, now: Timestamp, agrees: bool) {
-        if self
-            .loss_suspected_at
-            .is_some_and(|since| now > since + MAX_SUSPICION)
-        {
-            self.loss_suspected_at = None;
-            self.checkpoint = None;
+        if matches!(self.hearing, Hearing::Suspect(since) if now > since + MAX_SUSPICION) {
+            self.hearing = Hearing::Sure;
+            if let Some(line) = &mut self.line {
+                line.checkpoint = None;
+            }
         }
         // In a gap nothing could be reported: the first dump after it is no sign of a loss.
-        if !agrees && self.gap_since.is_none() && self.memory_wait.is_none() {
-            self.loss_suspected_at.get_or_insert(now);
+        if !agrees && self.gap_since.is_none() {
+            self.hearing.suspect(now);
         }
-        let open = self.gap_since.is_some() || self.memory_wait.is_some() || self.polled;
+        let known = self.hearing.is_sure() && self.gap_since.is_none() && self.polled.is_none();
         // Where the line makes no sense, it may have gone wrong earlier.
-        if self.loss_suspected_at.is_none() && !open && self.makes_sense() {
+        if known && self.makes_sense() {
             self.set_checkpoint(now);
         }
     }
 
     /// Sets a checkpoint: all that was played until `at` is known.
     pub(super) fn set_checkpoint(&mut self, at: Timestamp) {
-        self.checkpoint = self.line.as_ref().map(|line| Checkpoint {
+        let Some(line) = &mut self.line else { return };
+        line.checkpoint = Some(Checkpoint {
             at,
             sensors: self.sensors.clone(),
             halted: self.clock.halted(),
             tree: line.tree.clone(),
             passed: line.passed.len(),
-            pressed: self.pressed,
+            pressed: line.pressed,
         });
     }
 
     /// A report repeated what was known already. The board reports only changes, so another report was lost.
     pub(super) fn field_repeated(&mut self, now: Timestamp) {
-        if self.sensors.known() && self.gap_since.is_none() && self.memory_wait.is_none() {
-            self.loss_suspected_at.get_or_insert(now);
+        if self.sensors.known() && self.gap_since.is_none() {
+            self.hearing.suspect(now);
         }
     }
 
@@ -105,9 +107,9 @@ impl Tracker {
     /// Goes back to the checkpoint. What is announced from now on is compared with what was announced before by
     /// [`reconcile`](Self::reconcile).
     pub(super) fn rewind(&mut self) -> Option<Rewound> {
-        self.loss_suspected_at = None;
-        let checkpoint = self.checkpoint.take()?;
+        self.hearing.trust();
         let line = self.line.as_mut()?;
+        let checkpoint = line.checkpoint.take()?;
         let states = |tree: &Tree| -> Vec<Board> {
             let path = tree.path(tree.tip());
             path.iter()
@@ -134,8 +136,8 @@ impl Tracker {
         if let Some(withdrawn) = path.get(by_checkpoint.len()) {
             line.tree.withdraw(*withdrawn);
         }
-        self.pressed = checkpoint.pressed;
-        self.doubt = None;
+        line.pressed = checkpoint.pressed;
+        line.doubt = None;
         self.gap_since = Some(checkpoint.at);
         Some(Rewound {
             root,

@@ -133,7 +133,7 @@ impl Tracker {
         self.shown = Some((outcome, by));
         if self.gap_since.is_some() && !self.disturbed {
             // What was played in it will not be found out any more.
-            self.line_lost = true;
+            self.lose_line();
             self.close_gap(now, Recovery::Undecidable);
         } else if by == ResultSign::Kings {
             self.withdraw_king_walks(now);
@@ -328,7 +328,7 @@ impl Tracker {
         let Some(tree) = self
             .line
             .as_ref()
-            .filter(|_| !self.line_lost)
+            .filter(|line| !line.lost)
             .map(|line| &line.tree)
         else {
             return;

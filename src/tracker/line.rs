@@ -1,0 +1,88 @@
+//! A line of play, and what is in doubt about it.
+
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::ByColor;
+
+use super::Tracker;
+use super::examine::Doubt;
+use super::rewind::Checkpoint;
+use super::state::State;
+use super::tree::Tree;
+
+/// A line of play from its start position, with all that is in doubt about it: none of that says anything about another.
+#[derive(Debug)]
+pub(super) struct LineOfPlay {
+    /// The states before the tree's root, one per ply from the start position on. Play can be taken back to any of them.
+    pub(super) passed: Vec<State>,
+    pub(super) tree: Tree,
+    /// When each side was last seen to press the clock.
+    pub(super) pressed: ByColor<Option<Press>>,
+    /// An arbiter has given its position, and the board does not show it yet.
+    pub(super) awaited: bool,
+    /// It does not lead to what stands on the board after a gap; play may go on from there.
+    pub(super) lost: bool,
+    /// Many pieces slid at once and do not stand again as before.
+    pub(super) jolted: bool,
+    /// Reconstructed plies that nothing has confirmed yet.
+    pub(super) doubt: Option<Doubt>,
+    /// What was known when it was last known to be right.
+    pub(super) checkpoint: Option<Checkpoint>,
+    /// How many searches for unobserved plies the quiet board has had; see [`examine`](Tracker::examine).
+    pub(super) examined: usize,
+}
+
+/// A press of the clock.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Press {
+    pub(super) at: Timestamp,
+    /// How long its side's clock had run before it; `None` where that is not known.
+    pub(super) elapsed: Option<Duration>,
+}
+
+impl LineOfPlay {
+    /// A line that nobody doubts.
+    pub(super) fn new(passed: Vec<State>, tree: Tree) -> Self {
+        Self {
+            passed,
+            tree,
+            pressed: ByColor::default(),
+            awaited: false,
+            lost: false,
+            jolted: false,
+            doubt: None,
+            checkpoint: None,
+            examined: 0,
+        }
+    }
+}
+
+impl Tracker {
+    /// Follows another line of play, from what stands on the board.
+    pub(super) fn follow(&mut self, line: LineOfPlay) {
+        self.line = Some(line);
+        self.gap_since = None;
+        self.joining = None;
+        self.hearing.trust();
+    }
+
+    /// Whether there is a line, and it does not lead to what stands on the board after a gap.
+    pub(super) fn is_lost(&self) -> bool {
+        self.line.as_ref().is_some_and(|line| line.lost)
+    }
+
+    /// Notes how many searches for unobserved plies the board has had.
+    pub(super) fn note_examined(&mut self, searches: usize) {
+        if let Some(line) = &mut self.line {
+            line.examined = searches;
+        }
+    }
+
+    /// Takes the line not to lead to what stands on the board.
+    pub(super) fn lose_line(&mut self) {
+        if let Some(line) = &mut self.line {
+            line.lost = true;
+        }
+    }
+}
