@@ -46,6 +46,8 @@ pub struct Counters {
     pub wrong_serial_number: u64,
     /// Battery states above 100 percent.
     pub wrong_battery_status: u64,
+    /// Memories without an end.
+    pub wrong_memory: u64,
     /// Bytes that begin no known command.
     pub unknown_command: u64,
     /// Commands that must never be sent to a board.

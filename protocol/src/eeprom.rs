@@ -4,4 +4,5 @@ mod element;
 mod elements;
 
 pub use element::Element;
+pub(crate) use elements::is_closed;
 pub use elements::{ElementError, ElementErrorKind, Elements, elements};

@@ -15,6 +15,7 @@ pub use serial::{LongSerialNumber, Serial, SerialNumber};
 use crate::address::BusAddress;
 use crate::clock::{ClockAbsent, ClockAck, ClockReport, ClockTimes};
 use crate::dump::{self, Dump};
+use crate::eeprom;
 use crate::field::Field;
 use crate::framing::{Extent, Framing};
 use crate::piece::Piece;
@@ -53,7 +54,8 @@ pub enum Message<'a> {
     ClockAbsent(ClockAbsent),
     /// One field changed (FIELD_UPDATE).
     FieldUpdate(FieldUpdate),
-    /// The board's memory, for [`eeprom::elements`](crate::eeprom::elements) (EE_MOVES).
+    /// The board's memory, for [`eeprom::elements`](crate::eeprom::elements) (EE_MOVES). It ends with
+    /// [`Element::End`](crate::Element::End).
     EeMoves(&'a [u8]),
     /// The board's address on a bus (BUSADRES).
     BusAddress(BusAddress),
@@ -183,7 +185,8 @@ impl<'a> Message<'a> {
                 ClockReport::Absent(absent) => Self::ClockAbsent(absent),
             },
             FIELD_UPDATE => Self::FieldUpdate(FieldUpdate::from_wire(array(id, data)?)),
-            EE_MOVES => Self::EeMoves(data),
+            EE_MOVES if eeprom::is_closed(data) => Self::EeMoves(data),
+            EE_MOVES => return Err(MessageError::MemoryWithoutEnd),
             BUSADRES => Self::BusAddress(BusAddress::from_wire(array(id, data)?)),
             SERIALNR => Self::SerialNumber(Serial::from_wire(array(id, data)?)?),
             TRADEMARK => Self::Trademark(core::str::from_utf8(data).unwrap_or_default()),
@@ -290,7 +293,8 @@ mod tests {
             (BWTIME, &[0x0f, 0x7f, 0x7f, 0x00, 0x00, 0x00, 0x20]),
             (FIELD_UPDATE, &[0x7f, 0x7f]),
             (EE_MOVES, &[0x7f, 0x7f, 0x7f, 0x6a, 0x6b]),
-            (EE_MOVES, &[]),
+            (EE_MOVES, &[0x6b]),
+            (EE_MOVES, &[0x6b, 0x00, 0x7f]),
             (BUSADRES, &[0x08, 0x01]),
             (SERIALNR, b"01025"),
             (TRADEMARK, b"a board of our own\nVersion 1.0"),
@@ -326,6 +330,8 @@ mod tests {
                 ClockTimeError::Hours { byte: 0x0c }.into(),
             ),
             (SERIALNR, b"0102\0", MessageError::SerialNumber { byte: 0 }),
+            (EE_MOVES, &[], MessageError::MemoryWithoutEnd),
+            (EE_MOVES, &[0x6a, 0x41, 0x24], MessageError::MemoryWithoutEnd),
         ] {
             let bytes = frame(id, data);
             assert_eq!(rewritten(&bytes), Err(Rejected::invalid(error, bytes.len())));

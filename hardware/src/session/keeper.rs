@@ -241,14 +241,14 @@ impl Open {
         } else {
             expected.tries.min(2)
         };
-        // Without its number a board would be taken for another one: an answer that may have been garbled is asked for
-        // again.
+        // Without its number a board would be taken for another one, and without its memory games would be lost: an answer
+        // that may have been garbled is asked for again.
         let says_who = matches!(
             asked.command,
             Command::ReturnSerialNumber | Command::ReturnLongSerialNumber
         );
         let garbage = self.watch.garbage_at.is_some_and(|at| at >= asked.at);
-        let garbled = says_who && garbage;
+        let garbled = garbage && (says_who || asked.command == Command::SendEeMoves);
         if settings.shared && garbage && asked.command == Command::SendBoard {
             self.collisions += 1;
             if self.collisions >= MAX_COLLISIONS {

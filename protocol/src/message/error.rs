@@ -52,6 +52,9 @@ pub enum MessageError {
         /// The number.
         percent: u8,
     },
+    /// A memory does not end as one does: bytes of it were lost, or others came in between.
+    #[error("the memory has no end")]
+    MemoryWithoutEnd,
 }
 
 impl Counted for MessageError {
@@ -62,6 +65,7 @@ impl Counted for MessageError {
             Self::ClockTime(_) => &mut counters.wrong_clock_time,
             Self::SerialNumber { .. } => &mut counters.wrong_serial_number,
             Self::BatteryPercent { .. } => &mut counters.wrong_battery_status,
+            Self::MemoryWithoutEnd => &mut counters.wrong_memory,
         }
     }
 }

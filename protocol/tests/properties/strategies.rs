@@ -42,7 +42,7 @@ pub(crate) fn message() -> impl Strategy<Value = Owned> {
         field_update()
             .prop_map(Message::FieldUpdate)
             .prop_map(Owned::Whole),
-        vec(data_byte(), 0..300).prop_map(Owned::EeMoves),
+        vec(data_byte(), 0..300).prop_map(|elements| Owned::EeMoves([elements, vec![0x6b]].concat())),
         address().prop_map(Message::BusAddress).prop_map(Owned::Whole),
         serial().prop_map(Message::SerialNumber).prop_map(Owned::Whole),
         serial()
