@@ -4,7 +4,7 @@
 use kiebitz_protocol::{Dump, Element, Piece, PieceKind};
 
 use super::model::{A_FEW, SEVERAL};
-use super::pace::is_king;
+use super::pace::{self, is_king};
 use super::signals::CENTRE;
 
 /// How many of the elements are play. `before` is what stood on the board, `next` the placement that is set up after it.
@@ -40,13 +40,18 @@ pub(super) fn played(elements: &[Element], before: &Dump, next: &Dump, with_cloc
         return pressed;
     };
     // A piece that is drawn lands more than once, and one that is adjusted has not moved.
-    let mut motions: Vec<Piece> = moves[..=last]
+    let mut motions: Vec<&Landing> = moves[..=last]
         .iter()
+        .copied()
         .filter(|landing| is_play(landing) && !is_put_back(landing, elements))
-        .map(|landing| landing.piece)
         .collect();
-    motions.dedup();
-    // Quick presses are not all recorded, and the players may forget the last one. More moves than that are analysis.
+    motions.dedup_by_key(|landing| landing.piece);
+    // The players may forget the last presses, and where they take turns in haste not all are recorded. More moves than
+    // that are analysis.
+    let in_turn = motions
+        .windows(2)
+        .all(|pair| pace::is_white(pair[0].piece) != pace::is_white(pair[1].piece));
+    motions.retain(|landing| !(in_turn && is_quick(landing, elements)));
     if with_clock && shown.is_none() && motions.len() > SEVERAL {
         return pressed;
     }
@@ -68,6 +73,11 @@ pub(super) fn until_set_up(elements: &[Element], before: &Dump, next: &Dump) -> 
 fn is_put_back(landing: &Landing, elements: &[Element]) -> bool {
     let lifted = landing.lifted.and_then(|at| elements.get(at));
     matches!(lifted, Some(Element::PieceChange { field, .. }) if field.index() == landing.field)
+}
+
+/// Whether a piece was put down within a scan of the change before.
+fn is_quick(landing: &Landing, elements: &[Element]) -> bool {
+    matches!(elements[landing.at], Element::PieceChange { quick, .. } if quick)
 }
 
 /// Whether the hands rest after a piece was put home. Then it may have been a move, for pieces are set up in one go. The
@@ -136,8 +146,10 @@ fn landings(elements: &[Element], before: &Dump) -> Vec<Landing> {
             }
             (None, Some(was)) => {
                 // A piece that is drawn is shown on some fields on its way, perhaps as another piece.
+                let own = landings.last().map(|landing| pace::is_white(landing.piece));
                 let mut before = landings.iter().rev().skip(1).take(A_FEW);
-                let crossed = before.any(|crossed| crossed.field == field);
+                let crossed = before
+                    .any(|crossed| crossed.field == field && own == Some(pace::is_white(crossed.piece)));
                 let then = elements.get(at + 1);
                 let belongs = |landing: &&mut Landing| {
                     let elsewhere = landing.until == at && landing.field != field;
@@ -283,6 +295,22 @@ mod tests {
     fn analysis_after_the_last_press_is_not_play() {
         let analysis = "c6. d4n f3. d4. d4N c7. c5p d4. f5N g7. g6p";
         is_play(TWO_KNIGHTS, "d2. d3P |", analysis);
+    }
+
+    #[test]
+    fn moves_in_haste_are_play_without_their_presses() {
+        let haste = "g8. f6n' f3. g5N' c6. d4n g5. f7N' d4. f3n' d1. f3Q'";
+        is_play(
+            TWO_KNIGHTS,
+            &format!("d2. d3P | {haste}"),
+            "f3. d1Q' f6. g8n d3. d2P e4. e2P'",
+        );
+    }
+
+    #[test]
+    fn a_piece_that_is_adjusted_after_the_reply_was_not_drawn_by_it() {
+        let play = "f3. g5N | d7. d5p g5. g5N d2. d3P a7. a6p a2. a3P";
+        is_play(TWO_KNIGHTS, play, "a3. a2P a6. a7p d3. d2P d5. d7p g5. g1N");
     }
 
     #[test]
