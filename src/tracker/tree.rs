@@ -8,7 +8,7 @@ use super::credible::strain_of;
 use super::made::was_shown;
 use super::model::{Cost, MAX_READINGS, Model, PASSING, TWO_MOVES, Timing};
 use super::node::{Node, NodeId, Played, Standing};
-use super::sensors::{Sensors, Since};
+use super::sensors::{SensorChange, Sensors, Since};
 use super::state::{Footprint, PossibleMove, State};
 
 /// The credible lines of play, from the last ply beyond doubt on. Parents come before their children.
@@ -491,16 +491,24 @@ fn stray(node: &Node, sensors: &Sensors, model: &Model) -> Cost {
         return 0;
     };
     let piece = role.of(node.mover());
-    let on_its_way = attacks::between(from, to).with(from).with(to);
+    let between = attacks::between(from, to);
     let since_lift = || sensors.recent().skip_while(|change| change.at < node.lifted_at);
     since_lift()
-        .filter(|shown| shown.after == Some(piece) && !on_its_way.contains(shown.square))
+        .filter(|shown| shown.after == Some(piece) && ![from, to].contains(&shown.square))
         .filter_map(|shown| {
             let left = since_lift().find(|change| change.square == shown.square && change.at > shown.at)?;
-            Some(if left.at > shown.at + ONE_SCAN_APART {
-                model.unlikely
-            } else {
-                model.odd
+            let stood = left.at.saturating_duration_since(shown.at);
+            // A piece that is drawn may pause on its way, but the other player does not move meanwhile.
+            let replied = || {
+                let mut meanwhile = since_lift().take_while(|change| change.at < left.at);
+                let other =
+                    |change: &SensorChange| change.after.is_some_and(|other| other.color != piece.color);
+                meanwhile.any(|change| change.at > shown.at && other(change))
+            };
+            Some(match between.contains(shown.square) {
+                false if stood > ONE_SCAN_APART => model.unlikely,
+                true if stood <= PASSING || !replied() => 0,
+                _ => model.odd,
             })
         })
         .max()
