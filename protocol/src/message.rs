@@ -54,8 +54,7 @@ pub enum Message<'a> {
     ClockAbsent(ClockAbsent),
     /// One field changed (FIELD_UPDATE).
     FieldUpdate(FieldUpdate),
-    /// The board's memory, for [`eeprom::elements`](crate::eeprom::elements) (EE_MOVES). It ends with
-    /// [`Element::End`](crate::Element::End).
+    /// The board's memory, for [`eeprom::elements`] (EE_MOVES). It ends with [`Element::End`](crate::Element::End).
     EeMoves(&'a [u8]),
     /// The board's address on a bus (BUSADRES).
     BusAddress(BusAddress),
