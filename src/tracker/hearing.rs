@@ -119,7 +119,7 @@ impl Hearing {
         }));
     }
 
-    /// The port is open again, and a dump has come. The memory may come until then, if nothing else is known of it.
+    /// The port is open again, and a dump has come. The memory may come until then, unless it is awaited already.
     pub(super) fn dump_received(&mut self, until: Timestamp) {
         *self = match core::mem::take(self) {
             Self::Away(unheard) => Self::AwaitingMemory(unheard, until),

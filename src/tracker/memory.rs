@@ -60,14 +60,16 @@ impl Tracker {
     /// The host has requested the memory. Without a gap, it did so because reports were lost.
     pub(super) fn memory_requested(&mut self, now: Timestamp) {
         self.memory_requested_at = Some(now);
-        let rewinding = self.rewinding();
-        self.hearing = match (core::mem::take(&mut self.hearing), rewinding) {
-            (Hearing::AwaitingMemory(unheard, _), _) => Hearing::AwaitingMemory(unheard, now + ANSWER_WITHIN),
-            (Hearing::Sure | Hearing::Suspect(_), Some(unheard)) if self.gap_since.is_none() => {
-                Hearing::AwaitingMemory(Box::new(unheard), now + ANSWER_WITHIN)
+        let within = now + ANSWER_WITHIN;
+        match &mut self.hearing {
+            Hearing::AwaitingMemory(_, until) => *until = within,
+            Hearing::Sure | Hearing::Suspect(_) if self.gap_since.is_none() => {
+                if let Some(unheard) = self.rewinding() {
+                    self.hearing = Hearing::AwaitingMemory(Box::new(unheard), within);
+                }
             }
-            (heard, _) => heard,
-        };
+            _ => {}
+        }
     }
 
     /// What is unheard when the memory is requested while the port is open, as it is when reports were lost: the line then
@@ -149,22 +151,18 @@ impl Tracker {
             };
             since.is_some_and(|(off, since)| off == 0 && has_changes(since))
         };
-        let checkpoint = self.line.as_ref().and_then(|line| line.checkpoint.as_ref());
-        if !checkpoint.is_some_and(has) {
+        if !self.checkpoint().is_some_and(has) {
             let agreed = self.earlier(unheard.heard_until).find(has);
             let Some((line, agreed)) = self.line.as_mut().zip(agreed) else {
                 return unheard;
             };
             line.checkpoint = Some(agreed);
         }
-        let line = self.line.as_ref();
-        let since = line
-            .and_then(|line| line.checkpoint.as_ref())
-            .map(|checkpoint| Unheard {
-                dumped: true,
-                ..Unheard::since(checkpoint, unheard.suspected)
-            });
-        since.unwrap_or(unheard)
+        let suspected = unheard.suspected;
+        self.checkpoint().map_or(unheard, |checkpoint| Unheard {
+            dumped: true,
+            ..Unheard::since(checkpoint, suspected)
+        })
     }
 
     /// Takes up a game in progress from its start position, on a board that is heard for the first time: its memory holds

@@ -41,6 +41,7 @@ mod start;
 mod state;
 mod tree;
 mod unread;
+mod way;
 
 use std::collections::VecDeque;
 
@@ -100,7 +101,7 @@ pub struct Tracker {
     memory_requested_at: Option<Timestamp>,
     /// Reports that the board held back while it sent its memory.
     late: Option<Late>,
-    /// The board reports changes only when it is polled.
+    /// Of a board that reports changes only when it is polled: what is known of it.
     polled: Option<Polled>,
     /// The last observation or deadline; no finding is dated before it.
     observed_at: Timestamp,

@@ -77,7 +77,8 @@ table! {
     /// next, with nothing else on the board changed, and was not played after all.
     unlikely: Cost = 650;
     /// What hands do every few moves: they go out before the other player's piece stands, or before it is lifted; a piece
-    /// hovers over another square, or is captured before its square was read; a captured piece is laid down on the board.
+    /// hovers over another square, rests on its way while the other player moves, or is captured before its square was
+    /// read; a captured piece is laid down on the board.
     /// And a square that does not read a piece which has gone there; where a reading has one, this much must speak
     /// against all others for it to be told.
     odd: Cost = 250;

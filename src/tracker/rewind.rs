@@ -77,6 +77,11 @@ impl Tracker {
         });
     }
 
+    /// What was known when the line was last known to be right.
+    pub(super) fn checkpoint(&self) -> Option<&Checkpoint> {
+        self.line.as_ref()?.checkpoint.as_ref()
+    }
+
     /// A report repeated what was known already. The board reports only changes, so another report was lost.
     pub(super) fn field_repeated(&mut self, now: Timestamp) {
         if self.sensors.known() && self.gap_since.is_none() {

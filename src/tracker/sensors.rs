@@ -221,6 +221,12 @@ impl Sensors {
         self.recent.range(from..)
     }
 
+    /// The next change of the same square; `None` if it still shows the same.
+    pub(crate) fn next_change(&self, change: &SensorChange) -> Option<&SensorChange> {
+        let mut later = self.changes_since(change.at);
+        later.find(|later| later.square == change.square)
+    }
+
     /// Squares that changed after `since`.
     pub(crate) fn touched_since(&self, since: Timestamp) -> Bitboard {
         self.changes_since(since).map(|change| change.square).collect()

@@ -2,14 +2,15 @@
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
-use shakmaty::{Board, Color, Move, Square, attacks};
+use shakmaty::{Board, Color, Square};
 
 use super::credible::strain_of;
 use super::made::was_shown;
-use super::model::{Cost, MAX_READINGS, Model, PASSING, TWO_MOVES, Timing};
+use super::model::{MAX_READINGS, Model, TWO_MOVES, Timing};
 use super::node::{Node, NodeId, Played, Standing};
-use super::sensors::{SensorChange, Sensors, Since};
+use super::sensors::{Sensors, Since};
 use super::state::{Footprint, PossibleMove, State};
+use super::way::{stood_elsewhere, stray};
 
 /// The credible lines of play, from the last ply beyond doubt on. Parents come before their children.
 #[derive(Debug, Clone)]
@@ -451,68 +452,6 @@ impl Tree {
 /// after another, so two moves within one scan may be reported in either order.
 fn in_order(before: Since, then: Since) -> bool {
     then.at + ONE_SCAN_APART >= before.from
-}
-
-/// Whether the reports contradict a move to `hidden` whose piece was captured there before it was scanned: after it was
-/// lifted, the piece stood somewhere else, or another piece of the mover's was shown on `hidden`.
-fn stood_elsewhere(m: Move, hidden: Square, node: &Node, sensors: &Sensors) -> bool {
-    let Some(from) = m.from() else { return false };
-    let piece = m.promotion().unwrap_or_else(|| m.role()).of(node.state.turn());
-    let on_its_way = attacks::between(from, hidden).with(from).with(hidden);
-    let lifted = sensors.changed_at(from);
-    let captured = sensors.changed_at(hidden);
-    let since_lift = || {
-        sensors
-            .recent()
-            .skip_while(|change| change.at + ONE_SCAN_APART < lifted)
-    };
-    since_lift()
-        .filter(|shown| shown.after.is_some_and(|after| after.color == piece.color))
-        .any(|shown| {
-            if shown.after != Some(piece) {
-                return shown.square == hidden;
-            }
-            let left = since_lift().find(|change| change.square == shown.square && change.at > shown.at);
-            let until = left.map_or(captured, |change| change.at);
-            !on_its_way.contains(shown.square) || until > shown.at + PASSING
-        })
-}
-
-/// What it costs that the piece of a ply was shown, after it was lifted, on squares that are not on its way.
-fn stray(node: &Node, sensors: &Sensors, model: &Model) -> Cost {
-    let Played::Move(Move::Normal {
-        role,
-        from,
-        to,
-        promotion: None,
-        ..
-    }) = node.played
-    else {
-        return 0;
-    };
-    let piece = role.of(node.mover());
-    let between = attacks::between(from, to);
-    let since_lift = || sensors.recent().skip_while(|change| change.at < node.lifted_at);
-    since_lift()
-        .filter(|shown| shown.after == Some(piece) && ![from, to].contains(&shown.square))
-        .filter_map(|shown| {
-            let left = since_lift().find(|change| change.square == shown.square && change.at > shown.at)?;
-            let stood = left.at.saturating_duration_since(shown.at);
-            // A piece that is drawn may pause on its way, but the other player does not move meanwhile.
-            let replied = || {
-                let mut meanwhile = since_lift().take_while(|change| change.at < left.at);
-                let other =
-                    |change: &SensorChange| change.after.is_some_and(|other| other.color != piece.color);
-                meanwhile.any(|change| change.at > shown.at && other(change))
-            };
-            Some(match between.contains(shown.square) {
-                false if stood > ONE_SCAN_APART => model.unlikely,
-                true if stood <= PASSING || !replied() => 0,
-                _ => model.odd,
-            })
-        })
-        .max()
-        .unwrap_or(0)
 }
 
 /// The reply that hides the one square on which a move is not shown: it captured the piece before the square was

@@ -32,8 +32,10 @@ pub fn elements(data: &[u8]) -> Elements<'_> {
 
 /// Whether a whole memory is closed by [`Element::End`], as boards close it. Nothing but empty elements may follow.
 pub(crate) fn is_closed(data: &[u8]) -> bool {
-    let last = data.iter().rev().find(|byte| !matches!(byte, 0x00 | 0x7f));
-    last == Some(&0x6b)
+    let last = elements(data)
+        .filter(|element| *element != Ok(Element::Nothing))
+        .last();
+    last == Some(Ok(Element::End))
 }
 
 /// The elements of a piece of memory; see [`elements`].

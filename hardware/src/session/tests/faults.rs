@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::world::{START, World};
 use crate::emulator::{BoardSettings, EmulatedBoard, EmulatedClock};
-use crate::{Observation, SessionSettings};
+use crate::{Observation, Observed, SessionSettings};
 
 /// Bytes of no message; none of them can be taken for the start of one.
 const NONSENSE: [u8; 16] = [0x17; 16];
@@ -183,28 +183,43 @@ fn a_board_still_sending_its_memory_to_a_former_host_is_waited_for() {
     assert_eq!(world.given_up, None);
 }
 
-#[test]
-fn a_memory_that_came_damaged_is_asked_for_again_at_once() {
+/// How often a board is asked for its memory when the line adds these bytes to each of the first answers.
+fn asked_for_memory(damaged: usize, added: &[u8]) -> usize {
     let mut world = World::new(BoardSettings::default(), SessionSettings::default());
     for number in 0..64 {
         world.set(number, Some(Piece::WhitePawn));
         world.run(300);
     }
-    let is_asked = |o: &Observation| matches!(o, Observation::MemoryAsked);
+    let asked = |world: &World| {
+        let asked = |o: &&Observed| matches!(o.observation, Observation::MemoryAsked);
+        world.observed.iter().filter(asked).count()
+    };
     world.open();
-    while world.first(is_asked).is_none() {
-        world.run(1);
+    for answer in 1..=damaged {
+        for _ in 0..3000 {
+            if asked(&world) < answer {
+                world.run(1);
+            }
+        }
+        world.run(60);
+        world.disturb(added);
     }
-    world.run(60);
-    world.disturb(&[0xff]);
     world.run(3000);
-    let asked: Vec<_> = world
-        .observed
-        .iter()
-        .filter(|o| is_asked(&o.observation))
-        .collect();
-    assert_eq!(asked.len(), 2);
     assert!(world.first(|o| matches!(o, Observation::Memory { .. })).is_some());
+    asked(&world)
+}
+
+#[test]
+fn a_memory_that_came_damaged_is_asked_for_again_at_once() {
+    // A byte that cuts it off, and two that push out its end.
+    for added in [&[0xff][..], &[1, 2]] {
+        assert_eq!(asked_for_memory(1, added), 2, "{added:?}");
+    }
+}
+
+#[test]
+fn a_memory_is_asked_for_as_long_as_the_line_damages_it() {
+    assert_eq!(asked_for_memory(4, &[1, 2]), 5);
 }
 
 #[test]
