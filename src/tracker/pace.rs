@@ -130,6 +130,8 @@ pub(super) struct Hands {
     last: Option<bool>,
     /// Their piece has been put down.
     landed: bool,
+    /// The field of the piece that was put down last, by either side.
+    put_on: Option<Field>,
 }
 
 impl Hands {
@@ -138,6 +140,7 @@ impl Hands {
         Self {
             last: Some(white),
             landed: true,
+            put_on: None,
         }
     }
 }
@@ -151,7 +154,7 @@ fn steps(model: &Model, elements: &[Element], before: &Dump, hands: &mut Hands) 
         thought: false,
     };
     let mut fields = *before;
-    let Hands { last, landed } = hands;
+    let Hands { last, landed, put_on } = hands;
     elements
         .iter()
         .enumerate()
@@ -161,15 +164,22 @@ fn steps(model: &Model, elements: &[Element], before: &Dump, hands: &mut Hands) 
                 field,
                 quick,
             } => {
+                let then = &elements[at + 1..];
+                let drawn_on = put_on.and_then(|on| drawn_from(on, &elements[at..], &fields));
                 let was = core::mem::replace(&mut fields[field.index()], contents);
                 let white = match (contents, was) {
-                    (None, Some(lifted)) => lifted_by_white(lifted, field, &elements[at + 1..]),
+                    (None, Some(lifted)) => lifted_by_white(lifted, field, then),
                     _ => contents.or(was).is_some_and(is_white),
                 };
                 // A king that is lifted after its side's own move is to show the result, unless it castles.
                 let king = was.filter(|was| *landed && contents.is_none() && is_king(*was));
-                let shows = king.is_some_and(|king| !goes_to_an_edge(king, &elements[at + 1..]));
-                let other = last.replace(white) != Some(white) || shows;
+                let shows = king.is_some_and(|king| !goes_to_an_edge(king, then));
+                // A press may be reported before the piece has come to its square.
+                let goes_on = drawn_on.is_some_and(|drawn| is_white(drawn) == white);
+                let other = !(last.replace(white) == Some(white) || goes_on) || shows;
+                if contents.is_some() {
+                    *put_on = Some(field);
+                }
                 *landed = contents.is_some() || (*landed && !other);
                 // A field that is emptied twice has held a piece in between; the memory merges flickering.
                 let merged = contents == was;
@@ -217,6 +227,18 @@ fn goes_to_an_edge(piece: Piece, then: &[Element]) -> bool {
         _ => None,
     });
     placed.is_some_and(|field| matches!(field.index() / 8, 0 | 7))
+}
+
+/// The piece on a field that is lifted from there by the next change, or shown on another field right before.
+fn drawn_from(on: Field, then: &[Element], fields: &Dump) -> Option<Piece> {
+    let piece = fields[on.index()]?;
+    let change = |at: usize| match then.get(at) {
+        Some(Element::PieceChange { field, contents, .. }) => Some((*field, *contents)),
+        _ => None,
+    };
+    let lifted = Some((on, None));
+    let shown_first = change(0).is_some_and(|(_, shown)| shown == Some(piece)) && change(1) == lifted;
+    (change(0) == lifted || shown_first).then_some(piece)
 }
 
 /// Whether White's hand took a piece off its field. It was the opponent's hand if one of their pieces comes there next.
@@ -295,6 +317,32 @@ mod tests {
         let at = seconds(80, &drawn, &before);
         assert!(at[3] - at[0] < 0.6, "{at:?}");
         assert!(at[4] - at[3] > 20.0, "the rest is thinking: {at:?}");
+    }
+
+    #[test]
+    fn a_piece_that_is_drawn_on_after_a_press_does_not_rest() {
+        let (a8, a4, a3, f4, f6) = (0, 32, 40, 37, 21);
+        let mut before = [None; 64];
+        before[a8] = Some(Piece::BlackRook);
+        before[f4] = Some(Piece::WhiteRook);
+        let press = Element::ClockTime {
+            left: true,
+            hours: 0,
+            minutes: 58,
+            seconds: 48,
+        };
+        let drawn = [
+            change(a8 as u8, None, false),
+            change(a4, Some(Piece::BlackRook), false),
+            press,
+            change(a4, None, false),
+            change(a3, Some(Piece::BlackRook), false),
+            change(f4 as u8, None, false),
+            change(f6, Some(Piece::WhiteRook), false),
+        ];
+        let at = seconds(60, &drawn, &before);
+        assert!(at[4] - at[1] < 1.2, "{at:?}");
+        assert!(at[5] - at[4] > 20.0, "the rest is thinking: {at:?}");
     }
 
     #[test]
