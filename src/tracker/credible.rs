@@ -124,7 +124,7 @@ impl Tree {
                 let told = plies.checked_sub(1).and_then(|at| announced.get(at));
                 let on_line = told == Some(&id);
                 common[id] = if on_line { plies } else { common[parent] };
-                let same = told.filter(|told| !on_line && self.node(**told).played == node.played);
+                let same = told.filter(|told| !on_line && self.is_same_ply(**told, id));
                 again[id] = again[parent] + same.map_or(0, |told| price(told) - model.withdrawn);
                 credible[id] = credible[parent] && !self.is_suspicion(id);
             }
@@ -146,6 +146,14 @@ impl Tree {
             }
         }
         best.map_or_else(|| self.root(), |(_, id)| id)
+    }
+
+    /// Whether a ply that was told is played by another node too, and nothing that stood on the board meanwhile contradicts
+    /// the plies that led there.
+    fn is_same_ply(&self, told: NodeId, other: NodeId) -> bool {
+        let (told, other) = (self.node(told), self.node(other));
+        let stood = told.stable && told.unread.is_empty();
+        told.played == other.played && (!stood || told.state.board() == other.state.board())
     }
 
     /// Whether another reading is about as credible as `best`, with another ply in the place of `next`, where one of the

@@ -47,8 +47,8 @@ fn a_game_goes_on_after_a_gap_though_nobody_rests() {
     world.misses("r..q.rk..pp.bpppp.np.n......p.......P.b...NP.N.PPPP.BPP.R.BQ.RK.");
     // For a moment after the dump a piece may still be in a hand.
     for squares in [
-        "h3. h4P", "d6. d5p", "g3. g4P", "d5. d4p", "d2. d3P", "a8. b8r", "a2. a3P", "g7. g6p", "b2. b3P",
-        "h7. h6p", "c3. a4N", "b7. b5p", "a4. c3N", "b5. b4p",
+        "h3. h4P", "d6. d5p", "g2. g3P", "d5. d4p", "c3. a4N", "a8. b8r", "a2. a3P", "g7. g6p", "b2. b3P",
+        "h7. h6p", "a4. b2N", "b7. b5p", "b2. a4N", "b5. b4p",
     ] {
         world.shows(squares).wait(900);
     }
