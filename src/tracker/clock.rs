@@ -74,6 +74,8 @@ pub(crate) struct ClockWatch {
     stopped_since: Option<Timestamp>,
     /// The turn that the running side's time is ticking for.
     turn: Option<Turn>,
+    /// When either side last pressed.
+    pressed_at: Option<Timestamp>,
     /// How many readings in a row have shown the lever in its position.
     lever_seen: u32,
     /// Readings were missed since the last one: how often the lever moved is not known.
@@ -307,6 +309,8 @@ impl ClockWatch {
 
     /// Takes in a press from the board's memory: the side that pressed, and the time that it had left.
     pub(crate) fn record_press(&mut self, at: Timestamp, pressed: Side, time: SideTime) {
+        // It ran, although no reading of that time was heard.
+        self.started_at = Some(self.started_at.map_or(at, |started| started.min(at)));
         let Some((as_of, times)) = &mut self.last else {
             return;
         };
@@ -402,8 +406,14 @@ impl ClockWatch {
         })
     }
 
+    /// When either side last pressed.
+    pub(crate) fn pressed_at(&self) -> Option<Timestamp> {
+        self.pressed_at
+    }
+
     /// Ends the turn at `at` and begins the other side's. Returns how long the clock ran in it, if known.
     pub(crate) fn end_turn(&mut self, at: Timestamp) -> Option<Duration> {
+        self.pressed_at = Some(at);
         let next = Turn {
             ran: Duration::ZERO,
             since: Some(at),

@@ -441,15 +441,15 @@ impl Tracker {
         if !goes_on {
             self.clock.forget_sides();
         }
-        if let (Some(true), Some(side)) = (self.clock.running(), self.clock.turn()) {
-            self.clock.vote_white(
-                if state.turn().is_white() {
-                    side
-                } else {
-                    side.other()
-                },
-                1,
-            );
+        // What the clock shows is of another time than what is played back.
+        let runs = self.clock.turn().filter(|_| self.clock.running() == Some(true));
+        if let Some(side) = runs.filter(|_| self.playback.is_none()) {
+            let white = if state.turn().is_white() {
+                side
+            } else {
+                side.other()
+            };
+            self.clock.vote_white(white, 1);
         }
         if self.polled.is_none() && self.playback.is_none() {
             self.set_checkpoint(now);

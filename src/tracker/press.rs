@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use kiebitz_hardware::facts::ONE_SCAN_APART;
+use kiebitz_hardware::facts::{CLOCK_REPORT_PERIOD, ONE_SCAN_APART};
 use shakmaty::Color;
 
 use super::Tracker;
@@ -59,22 +59,34 @@ impl Tracker {
     }
 
     pub(super) fn clock_pressed(&mut self, now: Timestamp, side: Side) {
-        let last_mover = self.line.as_ref().and_then(|line| {
-            let tip = line.tree.node(line.tree.tip());
-            let awaited = tip.standing >= Standing::Announced && !tip.completed && tip.since < now;
-            (awaited && self.clock.ran_at(tip.since)).then(|| tip.mover())
-        });
-        if let Some(mover) = last_mover {
+        if let Some(mover) = self.sole_mover_since_press(now) {
             let white = if mover.is_white() { side } else { side.other() };
             self.vote_white(now, white, 1);
         }
+        let elapsed = self.clock.end_turn(now);
         let Some(color) = self.clock.color_of(side) else {
             return;
         };
         // Whose turn it is rules lines out: see turn_fits().
         self.note_examined(0);
-        let elapsed = self.clock.end_turn(now);
         self.credit_press(now, color, elapsed);
+    }
+
+    /// Who made the only ply that stands since the last press of either side. Of two, the press may be for either.
+    fn sole_mover_since_press(&self, now: Timestamp) -> Option<Color> {
+        let tree = &self.line.as_ref()?.tree;
+        let pressed = self.clock.pressed_at();
+        // The clock may have run for a second before a reading said so.
+        let waits = |since: Timestamp| {
+            Some(since) > pressed && since < now && self.clock.ran_at(since + CLOCK_REPORT_PERIOD)
+        };
+        let path = tree.path(tree.best());
+        let mut waiting = path
+            .iter()
+            .map(|id| tree.node(*id))
+            .filter(|node| !node.completed && waits(node.since));
+        let sole = waiting.next().filter(|_| waiting.next().is_none())?;
+        Some(sole.mover())
     }
 
     /// Finds out which ply a press belongs to. The clock's reports are up to a second late, so the press may be for the

@@ -7,6 +7,7 @@ mod irregular;
 mod jolt;
 mod memory;
 mod merged;
+mod presses;
 mod starts;
 
 use core::time::Duration;

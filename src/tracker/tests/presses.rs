@@ -1,0 +1,103 @@
+//! Which ply a press is for, when it is reported late or read from the memory.
+
+use kiebitz_hardware::Observation;
+use kiebitz_protocol::{Element, Field};
+use shakmaty::Square;
+
+use super::super::Side;
+use super::{START, World, wire};
+
+/// A change like "c4P", with "'" behind it if it came right after the one before, or a press: "|w" by White, who sits on
+/// the right of the clock.
+fn recorded(notation: &str) -> Element {
+    if notation == "start" {
+        return Element::StartPosition;
+    }
+    if let Some(side) = notation.strip_prefix('|') {
+        return Element::ClockTime {
+            left: side == "b",
+            hours: 0,
+            minutes: 3,
+            seconds: 20,
+        };
+    }
+    let square: Square = notation[..2].parse().expect("a square");
+    Element::PieceChange {
+        field: Field::new(square.flip_vertical() as u8).expect("a field"),
+        contents: notation.chars().nth(2).and_then(wire),
+        quick: notation.ends_with('\''),
+    }
+}
+
+/// A gap of which the memory has this. `heard` is what the daemon hears between the question for it and the answer.
+fn remembers(world: &mut World, memory: &str, heard: impl FnOnce(&mut World)) {
+    let mut elements = vec![Element::StartPosition];
+    elements.extend(memory.split_whitespace().map(recorded));
+    elements.push(Element::End);
+    world.observe(Observation::Closed {
+        reason: "unplugged".to_owned(),
+    });
+    for element in &elements {
+        if let Element::PieceChange { field, contents, .. } = element {
+            world.fields[field.index()] = *contents;
+        }
+    }
+    world.wait(90_000).observe(Observation::Opened);
+    world.dump().observe(Observation::MemoryAsked);
+    heard(world);
+    world.observe(Observation::Memory { elements });
+}
+
+/// A game begins while the board is not heard, and Black's press is recorded while White's pawn is on its way. How the
+/// clock's lever stands afterwards says nothing of it.
+#[test]
+fn a_press_recorded_late_is_not_for_the_move_that_is_being_made() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(4000);
+    remembers(
+        &mut world,
+        "e2. e4P' |w e7. e5p' |b e4. e2P e5. e7p start b1. a3N |w b8. a6n |b g1. f3N |w \
+         d7. d5p c3P c2.' |b c4P' c3.' c8.' e6b' |w",
+        |world| {
+            world.clock(false, true);
+        },
+    );
+    world.wait(4000);
+    let told = world.announced.join(" ");
+    assert!(told.ends_with("Na3 Na6 Nf3 d5 c4 Be6"), "{told}");
+    assert_eq!(world.tracker.white_side(), Some(Side::Right));
+}
+
+/// White presses while the daemon waits for the memory, which has that press as well.
+#[test]
+fn a_press_heard_before_the_memory_is_not_for_what_is_played_back() {
+    let mut world = World::new("rnbqkbnrpppppppp................................PPPPPPPPRNBQKBNR");
+    world.clock(true, true);
+    world.shows("e2. e4P").wait(800).clock(false, true).wait(1000);
+    world.shows("e7. e5p").wait(800).clock(true, true).wait(1000);
+    remembers(
+        &mut world,
+        "e2. e4P' |w e7. e5p' |b f1. e2B e2.' d3B d3.' c4B' |w",
+        |world| {
+            world.clock(true, true).wait(1000);
+            world.clock(false, true).wait(1000);
+        },
+    );
+    world.has_announced("e4 e5 Memory: Bc4");
+}
+
+/// In a blitz game the clock's reports come after the replies. Nobody knows then whose press it was, and the next one says.
+#[test]
+fn a_press_reported_after_the_reply_does_not_say_whose_side_it_was() {
+    let mut world = World::new(START);
+    world.clock(true, false).wait(1000);
+    world.shows("d2. d4P").wait(30).clock(true, true).wait(300);
+    world.shows("e7. e6p").wait(1500).clock(false, true);
+    world.wait(400).clock(false, true);
+    assert_eq!(world.tracker.white_side(), None);
+    world.wait(100).clock(true, true).wait(400).clock(true, true);
+    world.wait(800).shows("e2. e4P").wait(500).clock(false, true);
+    world.wait(400).clock(false, true);
+    world.has_announced("d4 e6 e4");
+    assert_eq!(world.tracker.white_side(), Some(Side::Right));
+}
