@@ -87,8 +87,11 @@ impl Board {
             let (start, line) = game.line();
             let settled = game.plies.iter().map(|(_, record)| record.settled.is_some());
             let plies = line.iter().zip(settled);
-            let (side, doubt) = (game.white_side, game.doubt);
-            self.tracker.resume(followed, &start, plies, side, doubt);
+            self.tracker.resume(followed, &start, plies, game.doubt);
+            self.tracker.resume_clock(game.white_side, game.halted());
+            if let Some(before) = &game.before {
+                self.tracker.resume_after(before);
+            }
             self.referee.resume(game);
         } else if let Some(followed) = followed {
             self.tracker.resume_without_line(followed);

@@ -43,7 +43,9 @@ pub fn board(
 ) -> Result<Board, JournalError> {
     let past = journal.past(stream, name, last);
     let game = past.last_game()?;
+    let before = past.game_before_last(1)?;
     let game = game.as_ref().and_then(Resumed::new);
+    let game = game.map(|game| game.after(before.as_ref()));
     let board = Board::new(name, stream, names.regulations(name));
     let board = board.resumed(last, past.last_followed()?, game);
     let board = board.with_incidents(&past.incidents()?);

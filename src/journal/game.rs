@@ -274,8 +274,18 @@ impl Past<'_> {
     ///
     /// When the file cannot be read, or holds events that cannot be decoded.
     pub fn last_game(&self) -> Result<Option<ResumableGame>, JournalError> {
-        let mut select = self.prepare(LAST_STARTED)?;
-        let game = select.query_row(self.params(), |row| row.get::<_, String>(0));
+        self.game_before_last(0)
+    }
+
+    /// The game that was started so many games before the last one.
+    ///
+    /// # Errors
+    ///
+    /// As for [`last_game`](Self::last_game).
+    pub fn game_before_last(&self, games: u32) -> Result<Option<ResumableGame>, JournalError> {
+        let mut select = self.prepare(STARTED_LAST)?;
+        let params = params![self.stream, self.board, self.until, games];
+        let game = select.query_row(params, |row| row.get::<_, String>(0));
         let Some(game) = game.optional().map_err(self.journal.error())? else {
             return Ok(None);
         };
@@ -382,9 +392,9 @@ const EDGE_BEFORE: &str = "SELECT type = 'game.started', seq, game FROM event IN
 const STARTED: &str = "SELECT seq FROM event INDEXED BY game_edge
     WHERE stream = ?1 AND board = ?2 AND type IN ('game.started', 'game.ended')
     AND type = 'game.started' AND game = ?3 ORDER BY seq DESC LIMIT 1";
-const LAST_STARTED: &str = "SELECT game FROM event INDEXED BY game_edge
+const STARTED_LAST: &str = "SELECT game FROM event INDEXED BY game_edge
     WHERE stream = ?1 AND board = ?2 AND type IN ('game.started', 'game.ended')
-    AND type = 'game.started' AND seq <= ?3 ORDER BY seq DESC LIMIT 1";
+    AND type = 'game.started' AND seq <= ?3 ORDER BY seq DESC LIMIT 1 OFFSET ?4";
 const STARTED_FROM: &str = "SELECT game FROM event INDEXED BY game_edge
     WHERE stream = ?1 AND board = ?2 AND type IN ('game.started', 'game.ended') AND type = 'game.started'
     AND seq >= ifnull((SELECT seq FROM event INDEXED BY game_edge

@@ -3,11 +3,11 @@
 use kiebitz_hardware::Timestamp;
 use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
-use shakmaty::{CastlingMode, Role};
+use shakmaty::{Board, CastlingMode, Role};
 
 use super::Verdict;
 use crate::events::record::{GameRecord, MoveRecord};
-use crate::events::{Players, ResumableGame};
+use crate::events::{CompletedBy, Players, ResumableGame};
 use crate::laws::TimeControl;
 use crate::tracker::{Doubt, Evidence, Orientation, Ply, Side, Start, State, Variant};
 
@@ -40,6 +40,8 @@ pub struct Resumed {
     pub time_control: Option<TimeControl>,
     /// Plies that were reconstructed and not confirmed yet.
     pub doubt: Option<Doubt>,
+    /// What stood at the end of the game before it, if that is known.
+    pub before: Option<Board>,
 }
 
 impl Resumed {
@@ -92,7 +94,34 @@ impl Resumed {
                 .as_ref()
                 .and_then(|set| TimeControl::from_event(set).ok()),
             doubt: game.doubt,
+            before: None,
         })
+    }
+
+    /// The same, played after that one.
+    #[must_use]
+    pub fn after(mut self, before: Option<&ResumableGame>) -> Self {
+        self.before = before.and_then(|game| {
+            let record = &game.record;
+            let last = record.moves.last().map_or(&record.start_fen, |last| &last.fen);
+            Some(last.parse::<Fen>().ok()?.into_setup().board)
+        });
+        self
+    }
+
+    /// The side of the clock that was pressed last, and the time that it then had in seconds, as far as is known.
+    #[must_use]
+    pub fn halted(&self) -> Option<(Side, u32)> {
+        let white = self.white_side?;
+        let mut records = self.plies.iter().rev().map(|(_, record)| record);
+        let pressed = records.find(|record| record.completed == Some(CompletedBy::Press))?;
+        let side = if pressed.color.is_white() {
+            white
+        } else {
+            white.other()
+        };
+        let ms = pressed.clock?.times_ms()[pressed.color];
+        Some((side, u32::try_from(ms / 1000).ok()?))
     }
 
     /// The start and the plies with the positions expected on the board: those that the arbiter set, where there are any.

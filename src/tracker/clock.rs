@@ -114,7 +114,9 @@ const PROVED_BY_SILENCE_ON_BUS: Duration = PROVED_BY_SILENCE.saturating_mul(2);
 const MAX_VOTES: i8 = SURE_VOTES + 1;
 
 impl Side {
-    pub(super) fn other(self) -> Self {
+    /// The side on the other end of the clock.
+    #[must_use]
+    pub fn other(self) -> Self {
         match self {
             Self::Left => Self::Right,
             Self::Right => Self::Left,

@@ -24,6 +24,7 @@ pub(super) fn missed<'a>(
     let mut known = [false; 64];
     let mut time = None;
     let mut best = None;
+    let mut games = GamesSince::new(sensors.cleared());
     for (at, element) in elements.iter().enumerate() {
         match *element {
             Element::PieceChange { contents, field, .. } => {
@@ -48,14 +49,18 @@ pub(super) fn missed<'a>(
                 // The clock may have been set again; the memory does not record that.
                 time = None;
             }
+            Element::FourRowsFilled => {}
             _ => continue,
         }
+        games.follow(*element, elements.get(at + 1), &fields);
         let off = (0..64).filter(|i| !known[*i] || fields[*i] != before[*i]).count();
-        // Of equal fits, take the one that follows the last reports, then one that stood for a while, then the latest.
+        // Of equal fits, take the one that follows the last reports, then one of the game that followed what is known to have
+        // stood before it, then one that stood for a while, then the latest.
         let again = usize::MAX - reports_matched(&reports, &elements[..=at]);
         let then = elements.get(at + 1);
         let passing = matches!(then, Some(Element::PieceChange { quick: true, .. }));
-        let rank = (off, contradicts(time, halted), again, passing);
+        let another_game = games.begun.is_some_and(|begun| begun != 1);
+        let rank = (off, contradicts(time, halted), again, another_game, passing);
         if best.is_none_or(|(best, _)| rank <= best) {
             best = Some((rank, at + 1));
         }
@@ -64,6 +69,44 @@ pub(super) fn missed<'a>(
     let ((off, ..), from) = best.filter(|((off, ..), _)| *off <= A_FEW)?;
     let missed = elements.get(from..)?;
     (!missed.contains(&Element::PowerUp)).then_some((off, missed))
+}
+
+/// How many games have begun since a placement.
+struct GamesSince<'a> {
+    placement: Option<&'a Dump>,
+    begun: Option<usize>,
+}
+
+impl<'a> GamesSince<'a> {
+    fn new(placement: Option<&'a Dump>) -> Self {
+        Self {
+            placement,
+            begun: None,
+        }
+    }
+
+    /// Takes in what stands after an element. What comes `next` may say that it is a start position.
+    fn follow(&mut self, element: Element, next: Option<&Element>, fields: &Dump) {
+        let Some(placement) = self.placement.filter(|_| !is_start(&element, fields)) else {
+            return;
+        };
+        // The result that kings show, and a last move that was not recorded.
+        let off = (0..64).filter(|i| fields[*i] != placement[*i]).count();
+        if next.is_some_and(|next| is_start(next, fields)) {
+            self.begun = self.begun.map(|begun| begun + 1);
+        } else if off <= A_FEW {
+            self.begun = Some(0);
+        }
+    }
+}
+
+/// Whether an element says that what stands is a start position.
+fn is_start(element: &Element, fields: &Dump) -> bool {
+    match element {
+        Element::StartPosition | Element::StartPositionTurned => true,
+        Element::FourRowsFilled => is_start_position(fields),
+        _ => false,
+    }
 }
 
 /// The pieces that a board listed when its power came back for the last time, in any order, and what has changed since.
@@ -184,7 +227,7 @@ fn is_start_position(fields: &Dump) -> bool {
 
 /// The elements, with changes added for pieces that stood somewhere too briefly to be recorded: of two changes of a field
 /// in quick succession, the memory keeps the second. A field that is emptied although it was empty has held the piece
-/// that was in a hand.
+/// that was in a hand, and one that comes to hold what it held already, one that captured it and was captured there.
 ///
 /// `in_hand` are the pieces that were in the air before, each with the field that it was lifted from, in that order.
 pub(super) fn unmerged(
@@ -197,16 +240,19 @@ pub(super) fn unmerged(
     for (at, element) in elements.iter().enumerate() {
         if let Element::PieceChange { contents, field, .. } = *element {
             let was = core::mem::replace(&mut fields[field.index()], contents);
+            let between = match (was, contents) {
+                (None, None) => held(&in_hand, field).or_else(|| lifted_next(&elements[at + 1..], &fields)),
+                (Some(was), Some(piece)) if was == piece => captor(&in_hand, piece),
+                _ => None,
+            };
+            all.extend(between.map(|piece| Element::PieceChange {
+                contents: Some(piece),
+                field,
+                quick: false,
+            }));
             match (was, contents) {
-                (None, None) => {
-                    let held = held(&in_hand, field).or_else(|| lifted_next(&elements[at + 1..], &fields));
-                    all.extend(held.map(|piece| Element::PieceChange {
-                        contents: Some(piece),
-                        field,
-                        quick: false,
-                    }));
-                }
                 (Some(was), None) => in_hand.push((field.index(), was)),
+                (None, None) => {}
                 (_, Some(piece)) => in_hand.retain(|(from, other)| {
                     *from != field.index() && pace::is_white(*other) != pace::is_white(piece)
                 }),
@@ -223,6 +269,14 @@ fn held(in_hand: &[(usize, Piece)], field: Field) -> Option<Piece> {
     let takes = |other: Piece| taken.is_none_or(|(_, taken)| pace::is_white(*taken) != pace::is_white(other));
     let held = in_hand.iter().rfind(|(_, other)| takes(*other));
     held.map(|(_, piece)| *piece)
+}
+
+/// The piece in a hand that has captured such a piece: of the other side, and the one that was lifted last.
+fn captor(in_hand: &[(usize, Piece)], captured: Piece) -> Option<Piece> {
+    let other = in_hand
+        .iter()
+        .rfind(|(_, piece)| pace::is_white(*piece) != pace::is_white(captured));
+    other.map(|(_, piece)| *piece)
 }
 
 /// The piece that is lifted next, if nothing is put down before.
@@ -249,218 +303,4 @@ pub(super) fn tagged(element: Element) -> Dump {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn change(field: u8, contents: Contents) -> Element {
-        let field = Field::new(field).expect("a field");
-        Element::PieceChange {
-            contents,
-            field,
-            quick: false,
-        }
-    }
-
-    fn showing(fields: &Dump) -> Sensors {
-        let mut sensors = Sensors::new();
-        sensors.set_all(Timestamp::from_micros(0), fields);
-        sensors
-    }
-
-    #[test]
-    fn last_reports_distinguish_the_first_game_from_the_next() {
-        let (e2, pawn) = (52, Some(Piece::WhitePawn));
-        let elements = [
-            change(e2, None),
-            change(e2, pawn),
-            Element::StartPosition,
-            change(55, None),
-            change(39, pawn),
-            change(39, None),
-            change(55, pawn),
-            Element::StartPosition,
-            Element::End,
-        ];
-        let mut before = showing(&tagged(Element::StartPosition));
-        for (millis, contents) in [(1, None), (2, pawn)] {
-            before.set_field(
-                Timestamp::from_micros(millis),
-                Field::new(e2).expect("a field"),
-                contents,
-            );
-        }
-        assert_eq!(missed(&elements, &before, None), Some((0, &elements[3..])));
-    }
-
-    #[test]
-    fn a_piece_that_flickers_is_in_the_memory_once() {
-        let field = |number: u8| Field::new(number).expect("a field");
-        let (e2, e4, pawn) = (52, 36, Some(Piece::WhitePawn));
-        let reports = [
-            (field(e4), pawn),
-            (field(e4), None),
-            (field(e4), pawn),
-            (field(e2), None),
-        ];
-        let elements = [change(e2, None), change(e4, pawn)];
-        assert_eq!(reports_matched(&reports, &elements), 2);
-        let elements = [change(e2, pawn), change(e4, pawn)];
-        assert_eq!(reports_matched(&reports, &elements), 1);
-    }
-
-    /// The same opening in one game after the other: the pieces were set up in another order.
-    #[test]
-    fn a_game_that_begins_like_the_next_is_told_from_it() {
-        let pawn = Some(Piece::WhitePawn);
-        let set_up = |first: u8, second: u8| {
-            let both = [first, second].map(|field| [change(field, None), change(field, pawn)]);
-            [both.concat(), vec![Element::StartPosition]].concat()
-        };
-        // Six pawns go two squares each, as in both games.
-        let opening: Vec<Element> = (50..56)
-            .flat_map(|from| [change(from, None), change(from - 16, pawn)])
-            .collect();
-        let between = [set_up(48, 49), opening.clone()].concat();
-        let next = [set_up(49, 48), opening.clone()].concat();
-        let mut before = showing(&tagged(Element::StartPosition));
-        let mut at = 0;
-        for element in [set_up(50, 51), between.clone()].concat() {
-            if let Element::PieceChange { field, contents, .. } = element {
-                at += 1;
-                before.set_field(Timestamp::from_micros(at), field, contents);
-            }
-        }
-        let elements = [
-            &[Element::StartPosition][..],
-            &set_up(50, 51),
-            &between,
-            &next,
-            &[Element::End],
-        ]
-        .concat();
-        let missed = missed(&elements, &before, None).map(|(_, missed)| missed.len());
-        assert_eq!(missed, Some(next.len() + 1));
-    }
-
-    /// Two pieces change places, and the board does not tag the start position that stands then.
-    #[test]
-    fn a_start_that_is_put_right_begins_the_game() {
-        let usual = tagged(Element::StartPosition);
-        let mut wrong = usual;
-        wrong.swap(61, 62);
-        let put_right = [
-            change(61, None),
-            change(62, None),
-            change(62, usual[62]),
-            change(61, usual[61]),
-        ];
-        let filled = (0..64).filter(|field| wrong[usize::from(*field)].is_some());
-        let set_up: Vec<Element> = filled
-            .map(|field| change(field, wrong[usize::from(field)]))
-            .collect();
-        let elements = [&set_up[..], &[Element::FourRowsFilled], &put_right].concat();
-        let begun = elements.len() - 1;
-        assert_eq!(starts(&[None; Field::COUNT], &elements), [(begun, usual)]);
-    }
-
-    /// A bishop that goes home crosses the square on which it stood when the gap began.
-    #[test]
-    fn a_placement_that_stood_is_told_from_one_in_passing() {
-        let (bishop, king) = (Some(Piece::WhiteBishop), Some(Piece::WhiteKing));
-        let quick = |field: u8, contents: Contents| {
-            let field = Field::new(field).expect("a field");
-            Element::PieceChange {
-                contents,
-                field,
-                quick: true,
-            }
-        };
-        let mut before = [None; 64];
-        (before[49], before[60]) = (bishop, king);
-        let elements = [
-            Element::EmptyBoard,
-            change(60, king),
-            change(49, bishop),
-            change(49, None),
-            quick(56, bishop),
-            change(56, None),
-            quick(49, bishop),
-            quick(28, bishop),
-            quick(49, None),
-        ];
-        assert_eq!(
-            missed(&elements, &showing(&before), None),
-            Some((0, &elements[3..]))
-        );
-    }
-
-    #[test]
-    fn what_follows_the_last_known_placement_was_missed() {
-        let (e2, e4, e7) = (52, 36, 12);
-        let elements = [
-            Element::StartPosition,
-            change(e2, None),
-            change(e4, Some(Piece::WhitePawn)),
-            change(e7, None),
-            Element::End,
-        ];
-        let mut before = tagged(Element::StartPosition);
-        before[52] = None;
-        before[36] = Some(Piece::WhitePawn);
-        let before = showing(&before);
-        assert_eq!(missed(&elements, &before, None), Some((0, &elements[3..])));
-    }
-
-    #[test]
-    fn a_piece_that_was_captured_at_once_is_restored() {
-        let (d7, b5, c4) = (11, 25, 34);
-        let (bishop, pawn) = (Some(Piece::BlackBishop), Some(Piece::WhitePawn));
-        let mut before = [None; 64];
-        (before[usize::from(d7)], before[usize::from(c4)]) = (bishop, pawn);
-        let [lifted, emptied] = [change(d7, None), change(b5, None)];
-        let taken = [change(c4, None), change(b5, pawn)];
-        let stood = change(b5, bishop);
-        for order in [[lifted, emptied], [emptied, lifted]] {
-            let restored = unmerged(&[&order[..], &taken[..]].concat(), &before, Vec::new());
-            let mut expected = [&order[..], &taken[..]].concat();
-            let at = expected.iter().position(|element| *element == emptied);
-            expected.insert(at.expect("b5 is emptied"), stood);
-            assert_eq!(restored, expected);
-        }
-    }
-
-    #[test]
-    fn a_board_that_lost_power_remembers_nothing() {
-        let elements = [
-            Element::StartPosition,
-            change(52, None),
-            Element::PowerUp,
-            Element::End,
-        ];
-        let before = showing(&tagged(Element::StartPosition));
-        assert_eq!(missed(&elements, &before, None), None);
-    }
-
-    #[test]
-    fn the_clock_distinguishes_a_repeated_placement() {
-        let time = |seconds| Element::ClockTime {
-            left: true,
-            hours: 0,
-            minutes: 1,
-            seconds,
-        };
-        let elements = [
-            Element::StartPosition,
-            time(50),
-            change(52, None),
-            change(52, Some(Piece::WhitePawn)),
-            time(40),
-            Element::End,
-        ];
-        let before = showing(&tagged(Element::StartPosition));
-        assert_eq!(
-            missed(&elements, &before, Some((Side::Left, 110))),
-            Some((0, &elements[4..]))
-        );
-    }
-}
+mod tests;

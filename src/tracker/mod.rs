@@ -438,6 +438,7 @@ impl Tracker {
         // How the line before it went on in a gap will never be known.
         self.close_gap(now, Recovery::Undecidable);
         self.follow(LineOfPlay::new(Vec::new(), tree));
+        self.sensors.set_cleared(None);
         if !goes_on {
             self.clock.forget_sides();
         }

@@ -1,6 +1,7 @@
 //! Resuming a line of play from the daemon's journal.
 
 use kiebitz_hardware::Timestamp;
+use shakmaty::Board;
 
 use super::clock::Side;
 use super::finding::{Ply, Start};
@@ -13,14 +14,13 @@ use super::{Doubt, Tracker};
 
 impl Tracker {
     /// Resumes a line of play that was followed until `at`: its start and each ply, with whether it was confirmed. What
-    /// was played since then is reconstructed as after any other gap. `white_side` is White's side of the clock, where it
-    /// was known. `doubt`: which of these plies were reconstructed and have not been confirmed since.
+    /// was played since then is reconstructed as after any other gap. `doubt`: which of these plies were reconstructed and
+    /// have not been confirmed since.
     pub fn resume<'s>(
         &mut self,
         at: Timestamp,
         start: &'s Start,
         plies: impl IntoIterator<Item = (&'s Ply, bool)>,
-        white_side: Option<Side>,
         doubt: Option<Doubt>,
     ) {
         let plies: Vec<(&Ply, bool)> = plies.into_iter().collect();
@@ -41,9 +41,6 @@ impl Tracker {
         let ply = u32::try_from(passed.len()).unwrap_or(u32::MAX);
         *self = Self::following(self.model);
         self.sensors = Sensors::turned_like(start.turned);
-        if let Some(side) = white_side {
-            self.clock.vote_white(side, 1);
-        }
         let mut tree = Tree::new(self.model, last, ply, at);
         let mut tip = tree.root();
         for (ply, confirmed) in open {
@@ -71,6 +68,27 @@ impl Tracker {
         if let Some(unheard) = self.hearing.unheard_mut() {
             unheard.before = before;
             unheard.alternatives = alternatives;
+        }
+    }
+
+    /// What was known of the clock of a line that is resumed: White's side, and the side that was pressed last with the
+    /// time that it then had in seconds.
+    pub fn resume_clock(&mut self, white_side: Option<Side>, halted: Option<(Side, u32)>) {
+        if let Some(side) = white_side {
+            self.clock.vote_white(side, 1);
+        }
+        if let Some(unheard) = self.hearing.unheard_mut() {
+            unheard.halted = halted;
+        }
+    }
+
+    /// What stood at the end of the game before a line that is resumed: of two games that begin alike, it tells which one
+    /// was followed.
+    pub fn resume_after(&mut self, before: &Board) {
+        if let Some(unheard) = self.hearing.unheard_mut() {
+            for sensors in core::iter::once(&mut unheard.before).chain(&mut unheard.alternatives) {
+                sensors.set_cleared(Some(before));
+            }
         }
     }
 

@@ -28,6 +28,12 @@ fn games_of_real_boards_follow_from_their_events() {
         let last = list.last().expect("the last game");
         assert_eq!((&last.game, last.ended), (&game.record.game, game.record.ended));
         assert_eq!(game.number as usize, list.len());
+        let before = journal
+            .all_of("live", board)
+            .game_before_last(1)
+            .expect("readable");
+        let listed = list.iter().rev().nth(1).map(|before| &before.game);
+        assert_eq!(before.as_ref().map(|before| &before.record.game), listed);
         let own = |event: &&Event| event.game.as_ref() == Some(&game.record.game);
         assert_eq!(game.last_ts, events.iter().rfind(own).expect("events").ts);
         let kept = journal.game_events("live", board, &last.game).expect("readable");

@@ -245,7 +245,7 @@ pub(super) fn journaled(world: &World) -> (Start, [Ply; 2]) {
 fn a_game_is_resumed_from_the_journal() {
     let mut world = World::new(START);
     let (start, [e4, _]) = journaled(&world);
-    world.tracker.resume(world.now, &start, [(&e4, true)], None, None);
+    world.tracker.resume(world.now, &start, [(&e4, true)], None);
     world.misses("rnbqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R");
     world.has_announced("Inferred: e5 Nf3");
     let numbers = world.tracker.line.map(|line| line.tree.node(line.tree.tip()).ply);
@@ -263,7 +263,7 @@ fn resumed_in_doubt() -> World {
         last: 2,
     };
     let plies = [(&e4, true), (&e5, true)];
-    world.tracker.resume(world.now, &start, plies, None, Some(doubt));
+    world.tracker.resume(world.now, &start, plies, Some(doubt));
     world.misses("rnbqkbnrpppp.ppp............p.......P...........PPPP.PPPRNBQKBNR");
     world
 }

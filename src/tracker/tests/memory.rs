@@ -12,7 +12,7 @@ fn the_memory_confirms_the_last_announced_ply() {
     let mut world = World::new(START);
     let (start, [e4, e5]) = journaled(&world);
     let plies = [(&e4, true), (&e5, false)];
-    world.tracker.resume(world.now, &start, plies, None, None);
+    world.tracker.resume(world.now, &start, plies, None);
     for (field, letter) in [(E2, '.'), (E4, 'P'), (E7, '.'), (E5, 'p'), (G1, '.'), (F3, 'N')] {
         world.fields[usize::from(field)] = wire(letter);
     }
@@ -204,7 +204,7 @@ fn a_journal_that_contradicts_the_memory_is_corrected() {
     let mut world = World::new(START);
     let (start, plies) = journaled(&world);
     let settled = plies.iter().map(|ply| (ply, true));
-    world.tracker.resume(world.now, &start, settled, None, None);
+    world.tracker.resume(world.now, &start, settled, None);
     for (field, letter) in [(E2, '.'), (E4, 'P'), (D7, '.'), (D6, 'p'), (G1, '.'), (F3, 'N')] {
         world.fields[usize::from(field)] = wire(letter);
     }

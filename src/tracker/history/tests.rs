@@ -1,0 +1,274 @@
+use shakmaty::{Color, Square};
+
+use super::*;
+
+fn change(field: u8, contents: Contents) -> Element {
+    let field = Field::new(field).expect("a field");
+    Element::PieceChange {
+        contents,
+        field,
+        quick: false,
+    }
+}
+
+fn showing(fields: &Dump) -> Sensors {
+    let mut sensors = Sensors::new();
+    sensors.set_all(Timestamp::from_micros(0), fields);
+    sensors
+}
+
+#[test]
+fn last_reports_distinguish_the_first_game_from_the_next() {
+    let (e2, pawn) = (52, Some(Piece::WhitePawn));
+    let elements = [
+        change(e2, None),
+        change(e2, pawn),
+        Element::StartPosition,
+        change(55, None),
+        change(39, pawn),
+        change(39, None),
+        change(55, pawn),
+        Element::StartPosition,
+        Element::End,
+    ];
+    let mut before = showing(&tagged(Element::StartPosition));
+    for (millis, contents) in [(1, None), (2, pawn)] {
+        before.set_field(
+            Timestamp::from_micros(millis),
+            Field::new(e2).expect("a field"),
+            contents,
+        );
+    }
+    assert_eq!(missed(&elements, &before, None), Some((0, &elements[3..])));
+}
+
+#[test]
+fn a_piece_that_flickers_is_in_the_memory_once() {
+    let field = |number: u8| Field::new(number).expect("a field");
+    let (e2, e4, pawn) = (52, 36, Some(Piece::WhitePawn));
+    let reports = [
+        (field(e4), pawn),
+        (field(e4), None),
+        (field(e4), pawn),
+        (field(e2), None),
+    ];
+    let elements = [change(e2, None), change(e4, pawn)];
+    assert_eq!(reports_matched(&reports, &elements), 2);
+    let elements = [change(e2, pawn), change(e4, pawn)];
+    assert_eq!(reports_matched(&reports, &elements), 1);
+}
+
+/// The same opening in one game after the other: the pieces were set up in another order.
+#[test]
+fn a_game_that_begins_like_the_next_is_told_from_it() {
+    let pawn = Some(Piece::WhitePawn);
+    let set_up = |first: u8, second: u8| {
+        let both = [first, second].map(|field| [change(field, None), change(field, pawn)]);
+        [both.concat(), vec![Element::StartPosition]].concat()
+    };
+    // Six pawns go two squares each, as in both games.
+    let opening: Vec<Element> = (50..56)
+        .flat_map(|from| [change(from, None), change(from - 16, pawn)])
+        .collect();
+    let between = [set_up(48, 49), opening.clone()].concat();
+    let next = [set_up(49, 48), opening.clone()].concat();
+    let mut before = showing(&tagged(Element::StartPosition));
+    let mut at = 0;
+    for element in [set_up(50, 51), between.clone()].concat() {
+        if let Element::PieceChange { field, contents, .. } = element {
+            at += 1;
+            before.set_field(Timestamp::from_micros(at), field, contents);
+        }
+    }
+    let elements = [
+        &[Element::StartPosition][..],
+        &set_up(50, 51),
+        &between,
+        &next,
+        &[Element::End],
+    ]
+    .concat();
+    let missed = missed(&elements, &before, None).map(|(_, missed)| missed.len());
+    assert_eq!(missed, Some(next.len() + 1));
+}
+
+/// All that the journal knows is how the game before ended, and that another one had begun.
+#[test]
+fn a_start_position_is_the_one_after_the_game_that_is_known() {
+    let pawn = Some(Piece::WhitePawn);
+    // Three pawns go two squares each, and home again.
+    let game = |files: [u8; 3]| {
+        files
+            .map(|file| [change(48 + file, None), change(32 + file, pawn)])
+            .concat()
+    };
+    let home = |files: [u8; 3]| {
+        files
+            .map(|file| [change(32 + file, None), change(48 + file, pawn)])
+            .concat()
+    };
+    let (first, second) = ([0, 1, 2], [5, 6, 7]);
+    let start = [Element::StartPosition];
+    let elements = [
+        &start[..],
+        &game(first),
+        &home(first),
+        &start,
+        &game(second),
+        &home(second),
+        &start,
+    ]
+    .concat();
+    let mut known = showing(&tagged(Element::StartPosition));
+    assert_eq!(missed(&elements, &known, None), Some((0, &elements[27..])));
+    let mut ended = known.board().clone();
+    for (from, to) in [
+        (Square::A2, Square::A4),
+        (Square::B2, Square::B4),
+        (Square::C2, Square::C4),
+    ] {
+        ended.discard_piece_at(from);
+        ended.set_piece_at(to, Color::White.pawn());
+    }
+    known.set_cleared(Some(&ended));
+    assert_eq!(missed(&elements, &known, None), Some((0, &elements[14..])));
+}
+
+/// Two pieces change places, and the board does not tag the start position that stands then.
+#[test]
+fn a_start_that_is_put_right_begins_the_game() {
+    let usual = tagged(Element::StartPosition);
+    let mut wrong = usual;
+    wrong.swap(61, 62);
+    let put_right = [
+        change(61, None),
+        change(62, None),
+        change(62, usual[62]),
+        change(61, usual[61]),
+    ];
+    let filled = (0..64).filter(|field| wrong[usize::from(*field)].is_some());
+    let set_up: Vec<Element> = filled
+        .map(|field| change(field, wrong[usize::from(field)]))
+        .collect();
+    let elements = [&set_up[..], &[Element::FourRowsFilled], &put_right].concat();
+    let begun = elements.len() - 1;
+    assert_eq!(starts(&[None; Field::COUNT], &elements), [(begun, usual)]);
+}
+
+/// A bishop that goes home crosses the square on which it stood when the gap began.
+#[test]
+fn a_placement_that_stood_is_told_from_one_in_passing() {
+    let (bishop, king) = (Some(Piece::WhiteBishop), Some(Piece::WhiteKing));
+    let quick = |field: u8, contents: Contents| {
+        let field = Field::new(field).expect("a field");
+        Element::PieceChange {
+            contents,
+            field,
+            quick: true,
+        }
+    };
+    let mut before = [None; 64];
+    (before[49], before[60]) = (bishop, king);
+    let elements = [
+        Element::EmptyBoard,
+        change(60, king),
+        change(49, bishop),
+        change(49, None),
+        quick(56, bishop),
+        change(56, None),
+        quick(49, bishop),
+        quick(28, bishop),
+        quick(49, None),
+    ];
+    assert_eq!(
+        missed(&elements, &showing(&before), None),
+        Some((0, &elements[3..]))
+    );
+}
+
+#[test]
+fn what_follows_the_last_known_placement_was_missed() {
+    let (e2, e4, e7) = (52, 36, 12);
+    let elements = [
+        Element::StartPosition,
+        change(e2, None),
+        change(e4, Some(Piece::WhitePawn)),
+        change(e7, None),
+        Element::End,
+    ];
+    let mut before = tagged(Element::StartPosition);
+    before[52] = None;
+    before[36] = Some(Piece::WhitePawn);
+    let before = showing(&before);
+    assert_eq!(missed(&elements, &before, None), Some((0, &elements[3..])));
+}
+
+#[test]
+fn a_piece_that_was_captured_at_once_is_restored() {
+    let (d7, b5, c4) = (11, 25, 34);
+    let (bishop, pawn) = (Some(Piece::BlackBishop), Some(Piece::WhitePawn));
+    let mut before = [None; 64];
+    (before[usize::from(d7)], before[usize::from(c4)]) = (bishop, pawn);
+    let [lifted, emptied] = [change(d7, None), change(b5, None)];
+    let taken = [change(c4, None), change(b5, pawn)];
+    let stood = change(b5, bishop);
+    for order in [[lifted, emptied], [emptied, lifted]] {
+        let restored = unmerged(&[&order[..], &taken[..]].concat(), &before, Vec::new());
+        let mut expected = [&order[..], &taken[..]].concat();
+        let at = expected.iter().position(|element| *element == emptied);
+        expected.insert(at.expect("b5 is emptied"), stood);
+        assert_eq!(restored, expected);
+    }
+}
+
+/// A knight takes a pawn, and another pawn retakes at once.
+#[test]
+fn a_captor_that_was_captured_at_once_by_the_same_kind_of_piece_is_restored() {
+    let (h6, g4, f3) = (23, 38, 45);
+    let (knight, pawn) = (Some(Piece::BlackKnight), Some(Piece::WhitePawn));
+    let mut before = [None; 64];
+    before[usize::from(h6)] = knight;
+    (before[usize::from(g4)], before[usize::from(f3)]) = (pawn, pawn);
+    let recorded = [change(h6, None), change(g4, pawn), change(f3, None)];
+    let restored = unmerged(&recorded, &before, Vec::new());
+    let [lifted, retaken, left] = recorded;
+    assert_eq!(restored, [lifted, change(g4, knight), retaken, left]);
+    // A pawn that is nudged has not been captured.
+    let nudged = [change(g4, pawn)];
+    assert_eq!(unmerged(&nudged, &before, Vec::new()), nudged);
+}
+
+#[test]
+fn a_board_that_lost_power_remembers_nothing() {
+    let elements = [
+        Element::StartPosition,
+        change(52, None),
+        Element::PowerUp,
+        Element::End,
+    ];
+    let before = showing(&tagged(Element::StartPosition));
+    assert_eq!(missed(&elements, &before, None), None);
+}
+
+#[test]
+fn the_clock_distinguishes_a_repeated_placement() {
+    let time = |seconds| Element::ClockTime {
+        left: true,
+        hours: 0,
+        minutes: 1,
+        seconds,
+    };
+    let elements = [
+        Element::StartPosition,
+        time(50),
+        change(52, None),
+        change(52, Some(Piece::WhitePawn)),
+        time(40),
+        Element::End,
+    ];
+    let before = showing(&tagged(Element::StartPosition));
+    assert_eq!(
+        missed(&elements, &before, Some((Side::Left, 110))),
+        Some((0, &elements[4..]))
+    );
+}
