@@ -109,11 +109,12 @@ impl Resumed {
         self
     }
 
-    /// The side of the clock that was pressed last, and the time that it then had in seconds, as far as is known.
+    /// The side of the clock that was pressed last, and the time that it then had in seconds, where one of the last two
+    /// plies was completed so.
     #[must_use]
     pub fn halted(&self) -> Option<(Side, u32)> {
         let white = self.white_side?;
-        let mut records = self.plies.iter().rev().map(|(_, record)| record);
+        let mut records = self.plies.iter().rev().take(2).map(|(_, record)| record);
         let pressed = records.find(|record| record.completed == Some(CompletedBy::Press))?;
         let side = if pressed.color.is_white() {
             white
