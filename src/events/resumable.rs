@@ -1,9 +1,10 @@
 //! A game after its last event, to be resumed.
 
 use kiebitz_hardware::Timestamp;
+use shakmaty::Color;
 
 use super::record::GameRecord;
-use super::{Event, EventKind};
+use super::{CompletedBy, Event, EventKind};
 use crate::tracker::{Doubt, Recovery};
 
 /// A game after its last event: what is needed to resume it.
@@ -19,6 +20,9 @@ pub struct ResumableGame {
     pub time_control: Option<String>,
     /// Plies that were found by reconstruction and that nothing had confirmed.
     pub doubt: Option<Doubt>,
+    /// Who pressed the clock last, and the time that they then had in milliseconds, where it is known that no press came
+    /// after it.
+    pub pressed: Option<(Color, u64)>,
 }
 
 impl ResumableGame {
@@ -38,6 +42,7 @@ impl ResumableGame {
             last_ts: events.last()?.ts,
             time_control: set,
             doubt: doubt(rest),
+            pressed: pressed(rest),
         })
     }
 }
@@ -71,11 +76,66 @@ fn doubt(events: &[Event]) -> Option<Doubt> {
     doubt
 }
 
+/// The last press after these events of a game. With two plies after it, presses were missed.
+fn pressed(events: &[Event]) -> Option<(Color, u64)> {
+    let completed = events
+        .iter()
+        .enumerate()
+        .rev()
+        .find_map(|(at, event)| match event.kind {
+            EventKind::MoveCompleted {
+                ply,
+                by: CompletedBy::Press,
+                clock,
+                ..
+            } => Some((at, ply, clock)),
+            _ => None,
+        });
+    let (at, number, clock) = completed?;
+    let made = |event: &Event| match &event.kind {
+        EventKind::MoveMade(played) => Some((played.ply, played.color)),
+        _ => None,
+    };
+    if events[at..].iter().filter_map(made).nth(1).is_some() {
+        return None;
+    }
+    let mut before = events[..at].iter().rev().filter_map(made);
+    let (_, color) = before.find(|(ply, _)| *ply == number)?;
+    Some((color, clock?.times_ms()[color]))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::events::record::tests::{event, ply};
+    use crate::events::record::tests::{clock, event, ply};
     use crate::events::{CorrectionReason, Move};
+
+    /// A ply that was taken back had been pressed; and what nobody saw pressed twice, was.
+    #[test]
+    fn the_last_press_is_known_until_two_plies_have_followed() {
+        let made = |number| EventKind::MoveMade(ply(number, "e2e4", "e4"));
+        let completed = |ply, seconds| EventKind::MoveCompleted {
+            ply,
+            by: CompletedBy::Press,
+            clock: Some(clock(seconds)),
+            elapsed_ms: None,
+        };
+        let retracted = EventKind::MoveRetracted {
+            ply: 2,
+            reason: CorrectionReason::Takeback,
+        };
+        let known = |kinds: &[EventKind]| {
+            let events: Vec<Event> = kinds.iter().map(|kind| event(1, kind.clone())).collect();
+            pressed(&events)
+        };
+        let played = [made(1), completed(1, 590), made(2), completed(2, 580)];
+        let times = clock(580).times_ms();
+        let black = Some((Color::Black, times.black));
+        assert_eq!(known(&played), black);
+        assert_eq!(known(&[&played[..], &[retracted]].concat()), black);
+        assert_eq!(known(&[&played[..], &[made(3)]].concat()), black);
+        assert_eq!(known(&[&played[..], &[made(3), made(4)]].concat()), None);
+    }
 
     /// What was found over a gap is in doubt until two plies have been seen after it, or until it is withdrawn.
     #[test]

@@ -3,11 +3,11 @@
 use kiebitz_hardware::Timestamp;
 use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
-use shakmaty::{Board, CastlingMode, Role};
+use shakmaty::{Board, CastlingMode, Color, Role};
 
 use super::Verdict;
 use crate::events::record::{GameRecord, MoveRecord};
-use crate::events::{CompletedBy, Players, ResumableGame};
+use crate::events::{Players, ResumableGame};
 use crate::laws::TimeControl;
 use crate::tracker::{Doubt, Evidence, Orientation, Ply, Side, Start, State, Variant};
 
@@ -40,6 +40,8 @@ pub struct Resumed {
     pub time_control: Option<TimeControl>,
     /// Plies that were reconstructed and not confirmed yet.
     pub doubt: Option<Doubt>,
+    /// Who pressed the clock last, and the time that they then had in milliseconds, if that is known.
+    pub pressed: Option<(Color, u64)>,
     /// What stood at the end of the game before it, if that is known.
     pub before: Option<Board>,
 }
@@ -94,6 +96,7 @@ impl Resumed {
                 .as_ref()
                 .and_then(|set| TimeControl::from_event(set).ok()),
             doubt: game.doubt,
+            pressed: game.pressed,
             before: None,
         })
     }
@@ -109,19 +112,12 @@ impl Resumed {
         self
     }
 
-    /// The side of the clock that was pressed last, and the time that it then had in seconds, where one of the last two
-    /// plies was completed so.
+    /// The side of the clock that was pressed last, and the time that it then had in seconds, as far as is known.
     #[must_use]
     pub fn halted(&self) -> Option<(Side, u32)> {
+        let (color, ms) = self.pressed?;
         let white = self.white_side?;
-        let mut records = self.plies.iter().rev().take(2).map(|(_, record)| record);
-        let pressed = records.find(|record| record.completed == Some(CompletedBy::Press))?;
-        let side = if pressed.color.is_white() {
-            white
-        } else {
-            white.other()
-        };
-        let ms = pressed.clock?.times_ms()[pressed.color];
+        let side = if color.is_white() { white } else { white.other() };
         Some((side, u32::try_from(ms / 1000).ok()?))
     }
 

@@ -413,6 +413,11 @@ impl ClockWatch {
         self.pressed_at
     }
 
+    /// The presses since then are recorded, and come again.
+    pub(crate) fn forget_presses_after(&mut self, at: Timestamp) {
+        self.pressed_at.take_if(|pressed| *pressed > at);
+    }
+
     /// Ends the turn at `at` and begins the other side's. Returns how long the clock ran in it, if known.
     pub(crate) fn end_turn(&mut self, at: Timestamp) -> Option<Duration> {
         self.pressed_at = Some(at);

@@ -347,12 +347,7 @@ impl Tracker {
         let dumped = unheard.dumped;
         let board_known = dumped || unheard.rewinds;
         let clock_until = unheard.clock_until;
-        if let Some(line) = &mut self.line {
-            // What was pressed since is in the memory.
-            for pressed in line.pressed.iter_mut() {
-                pressed.take_if(|press| press.at > clock_until);
-            }
-        }
+        self.forget_presses_after(clock_until);
         self.sensors = unheard.before;
         self.hearing.trust();
         self.playback = Some(Playback {

@@ -139,6 +139,16 @@ impl Tracker {
         }
     }
 
+    /// Forgets the presses since then: they are in the memory, too, in order with what was played.
+    pub(super) fn forget_presses_after(&mut self, at: Timestamp) {
+        self.clock.forget_presses_after(at);
+        if let Some(line) = &mut self.line {
+            for pressed in line.pressed.iter_mut() {
+                pressed.take_if(|press| press.at > at);
+            }
+        }
+    }
+
     /// Counts evidence that `side` is White's, and announces White's side when it becomes known or changes.
     pub(super) fn vote_white(&mut self, now: Timestamp, side: Side, weight: i8) {
         if self.clock.vote_white(side, weight)
