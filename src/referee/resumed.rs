@@ -116,9 +116,7 @@ impl Resumed {
     #[must_use]
     pub fn halted(&self) -> Option<(Side, u32)> {
         let (color, ms) = self.pressed?;
-        let white = self.white_side?;
-        let side = if color.is_white() { white } else { white.other() };
-        Some((side, u32::try_from(ms / 1000).ok()?))
+        Some((self.white_side?.of(color), u32::try_from(ms / 1000).ok()?))
     }
 
     /// The start and the plies with the positions expected on the board: those that the arbiter set, where there are any.

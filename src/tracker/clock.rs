@@ -114,9 +114,13 @@ const PROVED_BY_SILENCE_ON_BUS: Duration = PROVED_BY_SILENCE.saturating_mul(2);
 const MAX_VOTES: i8 = SURE_VOTES + 1;
 
 impl Side {
-    /// The side on the other end of the clock.
+    /// A player's side, where this is White's; and White's, where this is that player's.
     #[must_use]
-    pub fn other(self) -> Self {
+    pub fn of(self, color: Color) -> Self {
+        if color.is_white() { self } else { self.other() }
+    }
+
+    pub(super) fn other(self) -> Self {
         match self {
             Self::Left => Self::Right,
             Self::Right => Self::Left,

@@ -1,7 +1,7 @@
 //! How a board is heard: live, with reports that were lost, or not at all, until its own memory may tell what happened.
 
 use kiebitz_hardware::Timestamp;
-use kiebitz_protocol::Element;
+use kiebitz_protocol::{Dump, Element};
 
 use super::clock::Side;
 use super::history::missed;
@@ -36,6 +36,8 @@ pub(super) struct Unheard {
     pub(super) alternatives: Vec<Sensors>,
     /// The side whose clock was not running, and its time in seconds.
     pub(super) halted: Option<(Side, u32)>,
+    /// What stood before the pieces were set up for that game, where nothing else is known of before.
+    pub(super) cleared: Option<Dump>,
     /// When the first sign of lost reports had come before.
     pub(super) suspected: Option<Timestamp>,
     /// The port was open and single reports were lost: the line goes back to a checkpoint when the memory comes.
@@ -140,6 +142,7 @@ impl Unheard {
             before: checkpoint.sensors.clone(),
             alternatives: Vec::new(),
             halted: checkpoint.halted,
+            cleared: None,
             suspected,
             rewinds: true,
             dumped: false,
@@ -147,10 +150,15 @@ impl Unheard {
         }
     }
 
+    /// What the memory has after it, as [`missed`] finds it.
+    pub(super) fn missed<'e>(&self, elements: &'e [Element]) -> Option<(usize, &'e [Element])> {
+        missed(elements, &self.before, self.halted, self.cleared.as_ref())
+    }
+
     /// Chooses among the alternatives the last one that the memory fits best.
     pub(super) fn likeliest(mut self, elements: &[Element]) -> Self {
         let halted = self.halted;
-        let off = |shown: &Sensors| missed(elements, shown, halted).map_or(usize::MAX, |(off, _)| off);
+        let off = |shown: &Sensors| missed(elements, shown, halted, None).map_or(usize::MAX, |(off, _)| off);
         let likeliest = self.alternatives.drain(..).rev().min_by_key(off);
         if let Some(likeliest) = likeliest.filter(|other| off(other) <= off(&self.before)) {
             self.before = likeliest;

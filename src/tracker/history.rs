@@ -12,11 +12,13 @@ use super::start;
 /// The elements after the moment when the board showed what `sensors` do, and the number of squares on which the memory
 /// differs at that moment. `None` if the memory never shows that placement, or if the board has lost power since.
 ///
-/// `halted` is the side whose clock was not running at that moment, and its time in seconds.
+/// `halted` is the side whose clock was not running at that moment, and its time in seconds; `cleared` what stood before the
+/// pieces were set up for the game of that moment. Either is `None` where it is not known.
 pub(super) fn missed<'a>(
     elements: &'a [Element],
     sensors: &Sensors,
     halted: Option<(Side, u32)>,
+    cleared: Option<&Dump>,
 ) -> Option<(usize, &'a [Element])> {
     let before = sensors.fields();
     let reports: Vec<(Field, Contents)> = sensors.reports().collect();
@@ -24,7 +26,7 @@ pub(super) fn missed<'a>(
     let mut known = [false; 64];
     let mut time = None;
     let mut best = None;
-    let mut games = GamesSince::new(sensors.cleared());
+    let mut games = GamesSince::new(cleared);
     for (at, element) in elements.iter().enumerate() {
         match *element {
             Element::PieceChange { contents, field, .. } => {
@@ -49,7 +51,6 @@ pub(super) fn missed<'a>(
                 // The clock may have been set again; the memory does not record that.
                 time = None;
             }
-            Element::FourRowsFilled => {}
             _ => continue,
         }
         games.follow(*element, elements.get(at + 1), &fields);

@@ -45,6 +45,7 @@ impl Tracker {
             before: before.clone(),
             alternatives: Vec::new(),
             halted,
+            cleared: None,
             suspected,
             rewinds: false,
             dumped: false,
@@ -114,7 +115,7 @@ impl Tracker {
             self.wake = Some(unheard.heard_until);
         }
         let unheard = self.extend_back(unheard, elements);
-        match missed(elements, &unheard.before, unheard.halted).filter(|(_, missed)| !missed.is_empty()) {
+        match unheard.missed(elements).filter(|(_, missed)| !missed.is_empty()) {
             Some((_, missed)) if unheard.rewinds => {
                 let rewound = self.rewind();
                 self.recover_gap(now, until, unheard, missed);
@@ -137,14 +138,14 @@ impl Tracker {
     /// Extends a gap back to where the line and the memory agree, if reports were lost before the port closed: the memory
     /// never held the last known placement, reports were suspected lost, or the placement made no sense.
     fn extend_back(&mut self, unheard: Unheard, elements: &[Element]) -> Unheard {
-        let since = missed(elements, &unheard.before, unheard.halted);
+        let since = unheard.missed(elements);
         let shown = since.is_some_and(|(off, _)| off == 0);
         let agrees = shown && self.hearing.suspected().is_none() && self.makes_sense();
         if agrees || unheard.rewinds {
             return unheard;
         }
         let has = |checkpoint: &Checkpoint| {
-            let since = missed(elements, &checkpoint.sensors, checkpoint.halted);
+            let since = missed(elements, &checkpoint.sensors, checkpoint.halted, None);
             let has_changes = |since: &[Element]| {
                 let change = |element: &Element| matches!(element, Element::PieceChange { .. });
                 since.iter().any(change)

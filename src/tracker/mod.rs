@@ -438,19 +438,13 @@ impl Tracker {
         // How the line before it went on in a gap will never be known.
         self.close_gap(now, Recovery::Undecidable);
         self.follow(LineOfPlay::new(Vec::new(), tree));
-        self.sensors.set_cleared(None);
         if !goes_on {
             self.clock.forget_sides();
         }
         // What the clock shows is of another time than what is played back.
         let runs = self.clock.turn().filter(|_| self.clock.running() == Some(true));
         if let Some(side) = runs.filter(|_| self.playback.is_none()) {
-            let white = if state.turn().is_white() {
-                side
-            } else {
-                side.other()
-            };
-            self.clock.vote_white(white, 1);
+            self.clock.vote_white(side.of(state.turn()), 1);
         }
         if self.polled.is_none() && self.playback.is_none() {
             self.set_checkpoint(now);

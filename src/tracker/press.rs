@@ -53,15 +53,13 @@ impl Tracker {
             .turn()
             .filter(|_| unknown && self.clock.running() == Some(true));
         if let Some((turn, runs)) = turn.zip(runs) {
-            let white = if turn.is_white() { runs } else { runs.other() };
-            self.vote_white(now, white, 1);
+            self.vote_white(now, runs.of(turn), 1);
         }
     }
 
     pub(super) fn clock_pressed(&mut self, now: Timestamp, side: Side) {
         if let Some(mover) = self.sole_mover_since_press(now) {
-            let white = if mover.is_white() { side } else { side.other() };
-            self.vote_white(now, white, 1);
+            self.vote_white(now, side.of(mover), 1);
         }
         let elapsed = self.clock.end_turn(now);
         let Some(color) = self.clock.color_of(side) else {

@@ -86,9 +86,8 @@ impl Tracker {
     /// was followed.
     pub fn resume_after(&mut self, before: &Board) {
         if let Some(unheard) = self.hearing.unheard_mut() {
-            for sensors in core::iter::once(&mut unheard.before).chain(&mut unheard.alternatives) {
-                sensors.set_cleared(Some(before));
-            }
+            let showing = Sensors::showing(unheard.heard_until, before, self.sensors.turned());
+            unheard.cleared = Some(*showing.fields());
         }
     }
 

@@ -24,8 +24,6 @@ pub(crate) struct Sensors {
     recent: VecDeque<SensorChange>,
     /// The last field updates, oldest first.
     reports: VecDeque<(Field, Contents)>,
-    /// What stood before the pieces were set up for the present game, where that is all that is known of before.
-    cleared: Option<Dump>,
     /// How many of the recent changes have not been taken by [`take_changes`](Self::take_changes).
     fresh: usize,
     /// Squares whose pieces are not read, and taken to stand there all the same.
@@ -84,7 +82,6 @@ impl Sensors {
             dumped_at: Timestamp::from_micros(0),
             recent: VecDeque::with_capacity(MAX_RECENT),
             reports: VecDeque::new(),
-            cleared: None,
             fresh: 0,
             unseen: Bitboard::EMPTY,
             turned: false,
@@ -210,16 +207,6 @@ impl Sensors {
         self.reports = changes.into_iter().collect();
         let old = self.reports.len().saturating_sub(MAX_REPORTS);
         self.reports.drain(..old);
-    }
-
-    /// What stood before the pieces were set up for the present game, where that is all that is known of before.
-    pub(super) fn cleared(&self) -> Option<&Dump> {
-        self.cleared.as_ref()
-    }
-
-    pub(super) fn set_cleared(&mut self, before: Option<&Board>) {
-        let at = Timestamp::from_micros(0);
-        self.cleared = before.map(|board| *Self::showing(at, board, self.turned).fields());
     }
 
     /// The changes since the last call, oldest first, as far as they are kept.
