@@ -1,9 +1,10 @@
 //! The daemon's parts, from observations to events and to what is made of them.
 //!
 //! Bytes become observations in `kiebitz-protocol` and `kiebitz-hardware`. From there on the stations are [`hall`],
-//! [`tracker`], [`referee`] with [`laws`], [`events`], [`journal`] and [`output`]. [`daemon`], [`replay`] and [`tools`]
+//! [`tracker`], `acts`, [`referee`] with [`laws`], [`events`], [`journal`] and [`output`]. [`daemon`], [`replay`] and [`tools`]
 //! drive them; [`cli`] and [`config`] say what to do.
 
+mod acts;
 pub mod cli;
 pub mod config;
 #[cfg(target_os = "linux")]

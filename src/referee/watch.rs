@@ -4,7 +4,6 @@
 //! watcher has one kind of incident, or a few that belong together. What a situation means is for the Laws to say
 //! ([`crate::laws`]); what a board cannot see is never more than a hint.
 
-mod act;
 mod arithmetic;
 mod book;
 mod castling;
@@ -12,6 +11,7 @@ mod claims;
 mod desk;
 mod displaced;
 mod early;
+mod fault;
 mod faults;
 mod hands;
 mod jolts;
@@ -26,13 +26,13 @@ mod setup;
 mod status;
 mod times;
 mod touch;
-mod trace;
 mod unseen;
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, ByColor, Color};
 
 use super::LineEntry;
+use crate::acts::Acts;
 use crate::events::incidents::Incidents;
 use crate::events::{Clock, ClosedBy, EventKind, IncidentEnd};
 use crate::laws::{IncidentKind, Situation};
@@ -42,12 +42,11 @@ use book::{Book, Closing, Offences, Report, ResumedIncident};
 use desk::Desk;
 pub(super) use news::News;
 pub(super) use status::GameStatus;
-use trace::Trace;
 
 /// All watchers of one board.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
-    trace: Trace,
+    acts: Acts,
     book: Book,
     offences: Offences,
     /// The number of the last incident before the pieces were set up for this game.
@@ -92,7 +91,7 @@ impl Watch {
 
     /// Takes in what a scan of the squares shows.
     pub(super) fn scan(&mut self, now: Timestamp, snapshot: &Snapshot) {
-        self.trace.update(now, snapshot);
+        self.acts.see(now, snapshot);
     }
 
     /// Takes in a reading of the clock.
@@ -250,31 +249,30 @@ impl Watch {
             }
             News::Clock(ClockChange::Disconnected) => self.face = None,
             News::Away => {
-                self.trace.blind = true;
-                self.trace.away_at = game.now;
+                self.acts.lose_sight(game.now);
             }
             News::Reversed(moves) => {
                 let situation = Situation::ColorsReversed { moves };
-                let report = Report::new(game, &self.trace, situation, game.now);
+                let report = Report::new(game, &self.acts, situation, game.now);
                 self.book.open(game.now, game.regulations, report);
             }
             News::EarlyDraw { made, limit } => {
                 let situation = Situation::EarlyDraw { made, limit };
-                let report = Report::new(game, &self.trace, situation, game.now);
+                let report = Report::new(game, &self.acts, situation, game.now);
                 self.book.open(game.now, game.regulations, report);
             }
             News::ResultEntered => {
                 self.close_early_draw(game.now, ClosedBy::Arbiter, IncidentEnd::Decided);
             }
             News::Claimed(color, situation) => {
-                let report = Report::new(game, &self.trace, *situation, game.now).of(color);
+                let report = Report::new(game, &self.acts, *situation, game.now).of(color);
                 self.book.open(game.now, game.regulations, report);
             }
             News::Ruled(number, situation, closing) => self.rule(game, number, *situation, closing),
             News::Started => {
                 self.offences = Offences::default();
                 self.game_since = self.book.last();
-                self.trace.blind = false;
+                self.acts.regain_sight();
                 self.book.close_all_but(game.now, &OUTLAST_A_GAME);
             }
             _ => {}
@@ -283,26 +281,16 @@ impl Watch {
             self.pass_on(game, &News::Over);
             self.book.close_all_but(game.now, &OUTLAST_A_GAME);
         }
-        self.trust_again(game);
+        self.acts.trust_again(game.tip());
         self.wake = self.deadline().filter(|at| *at > game.now);
         self.book.take_events()
-    }
-
-    /// The board shows the line's last position: it can be trusted again after a gap.
-    fn trust_again(&mut self, game: &GameStatus<'_>) {
-        if self.trace.blind
-            && self.trace.is_whole()
-            && game.tip().is_some_and(|tip| tip.board() == self.trace.board())
-        {
-            self.trace.blind = false;
-        }
     }
 
     /// Passes what is new to every watcher.
     fn pass_on(&mut self, game: &GameStatus<'_>, news: &News) {
         let mut desk = Desk {
             game,
-            trace: &self.trace,
+            acts: &self.acts,
             book: &mut self.book,
             offences: &mut self.offences,
             set_aside: Bitboard::EMPTY,

@@ -7,7 +7,7 @@ use shakmaty::fen::Fen;
 use shakmaty::{Bitboard, Board, ByColor, Color, Square};
 
 use super::GameStatus;
-use super::trace::Trace;
+use crate::acts::Acts;
 use crate::events::incidents::{Incidents, offence, set_counts};
 use crate::events::{Clock, ClosedBy, EventKind, Incident, IncidentEnd, Proof, SquareChange};
 use crate::laws::{IncidentKind, Regulations, ResumableCase, Situation, text};
@@ -16,7 +16,7 @@ use crate::laws::{IncidentKind, Regulations, ResumableCase, Situation, text};
 #[derive(Debug, Clone)]
 pub(super) struct Report {
     pub(super) situation: Situation,
-    /// WhichGame it is.
+    /// Whom it concerns; `None`: both players, or neither.
     pub(super) color: Option<Color>,
     /// The ply concerned, 0 before the game; `None` where no game is concerned.
     pub(super) ply: Option<u32>,
@@ -31,7 +31,7 @@ pub(super) struct Report {
 
 impl Report {
     /// A report on the next ply, with what is known now.
-    pub(super) fn new(game: &GameStatus<'_>, trace: &Trace, situation: Situation, from: Timestamp) -> Self {
+    pub(super) fn new(game: &GameStatus<'_>, acts: &Acts, situation: Situation, from: Timestamp) -> Self {
         Self {
             situation,
             color: None,
@@ -40,7 +40,15 @@ impl Report {
             from,
             fen: game.tip().map(|tip| tip.fen()),
             clock: game.face,
-            changes: trace.evidence_since(from.saturating_sub(EVIDENCE_LEAD)),
+            changes: acts
+                .evidence_since(from.saturating_sub(EVIDENCE_LEAD))
+                .iter()
+                .map(|change| SquareChange {
+                    at: change.at,
+                    square: change.square.to_string(),
+                    piece: change.after.map(|piece| piece.char().to_string()),
+                })
+                .collect(),
         }
     }
 

@@ -31,7 +31,7 @@ impl Watch {
             ply: claim.ply,
             fen: claim.evidence.fen.clone(),
             from: claim.evidence.from,
-            ..Report::new(game, &self.trace, situation, game.now)
+            ..Report::new(game, &self.acts, situation, game.now)
         };
         self.book.update(game.now, game.regulations, number, report);
         if let Some(ruling) = closing {

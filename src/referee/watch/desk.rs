@@ -1,27 +1,21 @@
 //! The desk that every watcher works at.
 
-use core::time::Duration;
-
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, ByColor, Color};
 
-use super::act::{self, Act};
 use super::book::{Book, Number, Offences, Report};
 use super::status::GameStatus;
-use super::trace::Trace;
+use crate::acts::{Acts, Standing, Turn};
 use crate::events::{Clock, IncidentEnd};
 use crate::laws::{ClockReadings, Situation};
 use crate::referee::LineEntry;
 use crate::referee::result::{MAX_NODES_IN_PLAY, may_win};
-use crate::tracker::{State, difference};
-
-/// In castling, the king is lifted at most this long after the rook was put down.
-const MAX_KING_AFTER_ROOK: Duration = Duration::from_secs(3);
+use crate::tracker::State;
 
 /// The desk that every watcher works at: what is known, and where incidents are entered.
 pub(super) struct Desk<'a> {
     pub(super) game: &'a GameStatus<'a>,
-    pub(super) trace: &'a Trace,
+    pub(super) acts: &'a Acts,
     pub(super) book: &'a mut Book,
     pub(super) offences: &'a mut Offences,
     /// Squares that other watchers account for: displaced pieces, faulty sensors.
@@ -39,27 +33,30 @@ impl Desk<'_> {
         self.game.now
     }
 
-    /// Where the board differs from the line's last position, except for squares that are set aside.
-    pub(super) fn differs(&self) -> Bitboard {
-        let Some(tip) = self.game.tip() else {
-            return Bitboard::EMPTY;
-        };
-        difference(self.trace.board(), tip.board()) & !self.set_aside
+    /// How the board stands beside the line's last position, but for squares that are set aside; `None` without a line.
+    pub(super) fn standing(&self) -> Option<Standing<'_>> {
+        let tip = self.game.tip()?;
+        Some(self.acts.standing(tip, self.game.last(), self.set_aside))
     }
 
-    /// Illegal castling whose rook move the tracker found as a move of its own.
-    pub(super) fn castled_behind_rook(&self) -> Option<Act> {
-        let tip = self.game.tip()?;
-        let last = self.game.last_before()?;
-        let rook = self.game.line.last()?;
-        let moved = difference(last.board(), tip.board()) | difference(self.trace.board(), tip.board());
-        act::castling_behind_rook(last, self.trace, moved & !self.set_aside)
-            .filter(|act| self.trace.changed_at(act.from) <= rook.ply.stood_at + MAX_KING_AFTER_ROOK)
+    /// Where the board differs from the line's last position, except for squares that are set aside.
+    pub(super) fn differs(&self) -> Bitboard {
+        let standing = self.standing();
+        standing.map_or(Bitboard::EMPTY, |standing| standing.differs())
+    }
+
+    /// The turn that ended with a ply, from `since` on if that is later; `None` where the ply was not seen.
+    pub(super) fn turn(&self, ply: u32, since: Option<Timestamp>) -> Option<Turn<'_>> {
+        let entry = self.game.entry(ply).filter(|entry| !entry.ply.inferred)?;
+        let began = self.game.turn_began(ply)?;
+        let since = since.map_or(began, |since| since.max(began));
+        let before = self.game.before(ply)?;
+        Some(self.acts.turn(&entry.ply, before, since, self.set_aside))
     }
 
     /// Whether what the squares show can be compared with the line of play.
     pub(super) fn sees_play(&self) -> bool {
-        self.game.in_play() && !self.trace.blind && !self.lost
+        self.game.in_play() && !self.acts.is_blind() && !self.lost
     }
 
     pub(super) fn open(&mut self, report: Report) -> Number {
@@ -77,7 +74,7 @@ impl Desk<'_> {
     }
 
     pub(super) fn report(&self, situation: Situation, from: Timestamp) -> Report {
-        Report::new(self.game, self.trace, situation, from)
+        Report::new(self.game, self.acts, situation, from)
     }
 
     /// Whether the opponent of `player` can mate from there, as far as the Laws ask for it (Art. 6.9, 7.5.5); `None`: not

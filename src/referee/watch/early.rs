@@ -3,18 +3,12 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use kiebitz_hardware::facts::ONE_SCAN_APART;
-use shakmaty::{Bitboard, Color};
+use shakmaty::Color;
 
 use super::{Desk, News};
 use crate::events::IncidentEnd;
 use crate::laws::Situation;
-use crate::tracker::{ClockChange, difference};
-
-/// A press is heard late, and a square no more than a scan late: what is heard this long after the press came after it.
-const MIN_AFTER_PRESS: Duration = ONE_SCAN_APART.saturating_add(Duration::from_millis(140));
-/// A piece that appears later still may have stood off the centre of its square, unread, until somebody moved it.
-const MAX_AFTER_PRESS: Duration = Duration::from_secs(2);
+use crate::tracker::ClockChange;
 
 /// In a scramble pieces are set off the centre of their squares, too: only a turn of at least this length tells anything.
 const MIN_TURN: Duration = Duration::from_secs(3);
@@ -71,45 +65,19 @@ impl EarlyPresses {
 /// The move is known: its piece left its square before the press, and stood nowhere until well after it.
 fn report(desk: &mut Desk<'_>, pressed: Pressed) {
     let Pressed { color, ply, at } = pressed;
-    let Some((entry, before)) = desk.game.entry(ply).zip(desk.game.before(ply)) else {
+    let (Some(entry), Some(began)) = (desk.game.entry(ply), desk.game.turn_began(ply)) else {
         return;
     };
-    if entry.ply.inferred || entry.ply.color != color || !desk.sees_play() {
-        return;
-    }
-    let Some(began) = desk.game.turn_began(ply) else {
-        return;
-    };
-    let after = entry.ply.after.board();
-    let moved = difference(before.board(), after);
-    let arrives: Bitboard = moved & after.by_color(color);
-    let (early, late) = (at + MIN_AFTER_PRESS, at + MAX_AFTER_PRESS);
-    let mut landed = None;
-    for shown in desk.trace.since(began) {
-        let own = shown.after.is_some_and(|piece| piece.color == color);
-        if shown.dumped || desk.set_aside.contains(shown.square) {
-            return;
-        }
-        if own && arrives.contains(shown.square) {
-            landed = Some(landed.map_or(shown.at, |first: Timestamp| first.min(shown.at)));
-        } else if own && shown.at + ONE_SCAN_APART >= entry.ply.lifted_at && shown.at <= late {
-            // It stood elsewhere on its way, or another piece was touched.
-            return;
-        }
-        let opponent =
-            shown.before.is_some_and(|piece| piece.color != color) && !moved.contains(shown.square);
-        if opponent && shown.at >= at {
-            return;
-        }
-    }
-    let in_hand = entry.ply.lifted_at < at;
     let unhurried = entry.ply.lifted_at.saturating_duration_since(began) >= MIN_TURN;
-    if in_hand && unhurried && landed.is_some_and(|landed| (early..=late).contains(&landed)) {
-        let report = desk
-            .report(Situation::PressedBeforeRelease, at)
-            .of(color)
-            .at_ply(ply)
-            .on(moved);
-        desk.open_and_close(report, IncidentEnd::Passed);
+    let Some(turn) = desk.turn(ply, None) else { return };
+    if entry.ply.color != color || !desk.sees_play() || !unhurried || !turn.was_in_hand(at) {
+        return;
     }
+    let moved = turn.squares();
+    let report = desk
+        .report(Situation::PressedBeforeRelease, at)
+        .of(color)
+        .at_ply(ply)
+        .on(moved);
+    desk.open_and_close(report, IncidentEnd::Passed);
 }

@@ -9,7 +9,6 @@ use super::book::Number;
 use super::{Desk, News};
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Situation;
-use crate::tracker::difference;
 
 /// The pieces have come to rest, and none is put back within this time.
 const SETTLES_WITHIN: Duration = Duration::from_millis(1500);
@@ -95,10 +94,7 @@ impl Jolts {
         let now = desk.now();
         let Some(jolt) = &mut self.jolt else { return };
         let settled = now >= jolt.since + SETTLES_WITHIN;
-        let off_board = desk.game.tip().map_or(0, |tip| {
-            let stood = tip.board().occupied().count();
-            stood.saturating_sub(desk.trace.board().occupied().count())
-        });
+        let off_board = desk.standing().map_or(0, |standing| standing.taken_off());
         if settled && off_board > MAX_OFF_BOARD {
             self.close(desk, ClosedBy::Board, IncidentEnd::Passed);
             return;
@@ -163,7 +159,6 @@ fn reported(jolt: &Jolt) -> Bitboard {
 
 /// The squares that do not show what the last position has there.
 fn wrong(desk: &Desk<'_>) -> Bitboard {
-    desk.game
-        .tip()
-        .map_or(Bitboard::EMPTY, |tip| difference(desk.trace.board(), tip.board()))
+    let standing = desk.standing();
+    standing.map_or(Bitboard::EMPTY, |standing| standing.differs_anywhere())
 }

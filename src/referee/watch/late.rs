@@ -12,7 +12,7 @@ use super::book::{Number, Report, ResumedIncident};
 use super::{Desk, News};
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::{ResumableCase, Situation};
-use crate::tracker::{ClockChange, Variant, difference};
+use crate::tracker::{ClockChange, Variant};
 
 /// Clocks are started one after the other, within this time.
 const START_GRACE: Duration = Duration::from_secs(120);
@@ -118,7 +118,7 @@ impl Late {
             News::Clock(ClockChange::Started) => self.started = Some(now),
             _ => {}
         }
-        if desk.trace.is_whole() {
+        if desk.acts.is_whole() {
             self.seen.get_or_insert(now);
         }
         let playing = desk.game.begun;
@@ -138,8 +138,8 @@ impl Late {
         };
         let put_away = open.color.is_none()
             && !game.begun
-            && desk.trace.is_whole()
-            && difference(&open.board, desk.trace.board()).count() > MAX_DIFFERING_SQUARES;
+            && desk.acts.is_whole()
+            && desk.acts.off(&open.board) > MAX_DIFFERING_SQUARES;
         let (by, reason) = if ends_game {
             (ClosedBy::Laws, IncidentEnd::GameOver)
         } else if open.color.is_none() && game.clock.running {
@@ -161,9 +161,9 @@ impl Late {
         let begun = self.began.is_some_and(|began| of_round(began, round));
         let stands = game
             .start
-            .is_some_and(|start| start.state.board() == desk.trace.board());
+            .is_some_and(|start| desk.acts.shows(start.state.board()));
         let waits = !game.begun && !game.over && !begun && game.line.is_empty();
-        waits && stands && desk.trace.is_whole() && is_beginning(desk)
+        waits && stands && desk.acts.is_whole() && is_beginning(desk)
     }
 
     /// Checks the clock of a board that waits for its game: it should run.

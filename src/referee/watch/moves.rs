@@ -3,26 +3,17 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use kiebitz_hardware::facts::ONE_SCAN_APART;
-use shakmaty::{Bitboard, Board, Color};
+use shakmaty::{Bitboard, Color};
 
-use super::act::{self, Act};
 use super::book::{Closing, Number, Report, ResumedIncident};
+use super::fault::fault;
 use super::{Desk, News};
+use crate::acts::Irregular;
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::{Edition, Fault, Situation, Stage};
 use crate::referee::LineEntry;
 use crate::tracker::{Completion, State, Withdrawal};
 
-/// A piece that stands for at least this long has not just paused on its way.
-const MIN_STANDING: Duration = Duration::from_millis(1300);
-/// What a legal move can begin with has at most this long to become one.
-const MAX_HALFWAY: Duration = Duration::from_secs(7);
-/// After a press, the squares are read once more before the act is judged.
-const PRESS_SETTLES_AFTER: Duration = Duration::from_millis(400);
-/// The same for what a legal move can begin with: its second piece needs this time. And where the record has guessed a
-/// move, which this one may put right.
-const PRESS_SETTLES_HALFWAY: Duration = Duration::from_millis(1200);
 /// A piece counts as put back when it has stood there for at least this long.
 const MIN_RESTORED: Duration = Duration::from_millis(500);
 
@@ -41,9 +32,8 @@ pub(super) struct Moves {
 /// An act that stands on the board and is not reported yet.
 #[derive(Debug)]
 struct Pending {
-    act: Act,
+    act: Irregular,
     ply: u32,
-    since: Timestamp,
     /// When its pieces left the squares where they stood.
     left_at: Option<Timestamp>,
     /// When its player pressed the clock.
@@ -53,23 +43,14 @@ struct Pending {
 #[derive(Debug)]
 struct Open {
     number: Number,
-    act: Act,
+    act: Irregular,
     ply: u32,
-    since: Timestamp,
     /// The position to go back to.
     before: State,
     stage: Stage,
     offence: u32,
     /// Since when that position is back on the board.
     restored_at: Option<Timestamp>,
-}
-
-impl Open {
-    /// Whether its squares are as they were before it.
-    fn is_back(&self, board: &Board) -> bool {
-        let mut squares = self.act.squares.into_iter();
-        squares.all(|square| board.piece_at(square) == self.before.board().piece_at(square))
-    }
 }
 
 impl Moves {
@@ -127,25 +108,20 @@ impl Moves {
 
     /// Compares the board with the line's last position.
     fn inspect(&mut self, desk: &mut Desk<'_>) {
-        let Some(tip) = desk.game.tip() else { return };
-        let (now, differs) = (desk.now(), desk.differs());
-        let all = || self.open.iter().chain(&self.decided);
-        let known = |act: &Act| all().any(|open| open.act.squares == act.squares);
-        let last = desk.game.last_before();
-        let act = act::read(tip, last, desk.trace, differs)
-            .or_else(|| desk.castled_behind_rook())
-            .filter(|act| !known(act))
-            .filter(|act| !stood_before(desk, act))
-            .filter(|act| !act.is_two_moves(tip, desk.trace))
-            .filter(|act| !goes_on(desk, act));
+        let now = desk.now();
+        let Some(standing) = desk.standing() else { return };
+        let differs = standing.differs();
+        let mut known = self.open.iter().chain(&self.decided);
+        let act = standing
+            .irregular()
+            .filter(|act| !known.any(|open| open.act.squares == act.squares));
         match (&mut self.pending, act) {
-            (Some(pending), Some(act)) if pending.act == act => pending.left_at = None,
+            (Some(pending), Some(act)) if pending.act.is(&act) => pending.left_at = None,
             (_, Some(act)) => {
-                let on_move = act.color == tip.turn() || act.fault == Fault::WrongSide;
+                let on_move = act.out_of_turn || desk.game.tip().is_some_and(|tip| tip.turn() == act.color);
                 self.pending = Some(Pending {
                     act,
                     ply: desk.game.due() - u32::from(!on_move),
-                    since: act.since(desk.trace),
                     left_at: None,
                     pressed_at: None,
                 });
@@ -162,32 +138,21 @@ impl Moves {
     fn judge(&mut self, desk: &mut Desk<'_>, differs: Bitboard) {
         let now = desk.now();
         let Some(pending) = &self.pending else { return };
-        let (act, since) = (pending.act, pending.since);
+        let (act, ply) = (pending.act, pending.ply);
         if let Some(left_at) = pending.left_at {
-            if differs.is_empty() && (act.squares & desk.set_aside).any() {
-                self.pending = None;
-            } else if differs.is_empty() {
-                let stood = left_at.saturating_duration_since(since);
-                let certain = stood >= MIN_STANDING
-                    && (!act.halfway || stood >= MAX_HALFWAY)
-                    && !(act.upsets(desk.trace) && act.from.distance(act.to) == 1);
-                let (ply, pressed) = (pending.ply, pending.pressed_at.is_some());
-                self.pending = None;
-                if certain && !pressed {
-                    let report = report(desk, &act, ply, since, Stage::Made, 0);
-                    desk.open_and_close(report, IncidentEnd::Restored);
-                }
+            if differs.any() {
+                return;
+            }
+            let certain = act.was_made(left_at) && pending.pressed_at.is_none();
+            self.pending = None;
+            if certain && !(act.squares & desk.set_aside).any() {
+                let report = report(desk, &act, ply, Stage::Made, 0);
+                desk.open_and_close(report, IncidentEnd::Restored);
             }
             return;
         }
-        let due = match pending.pressed_at {
-            Some(at) if act.halfway || rests_on_a_guess(desk) => at + PRESS_SETTLES_HALFWAY,
-            Some(at) => at + PRESS_SETTLES_AFTER,
-            None if act.unpromoted => return,
-            None if act.halfway || act.shows_result => since + MAX_HALFWAY,
-            // It may have been pushed there by accident: what follows will show.
-            None if act.may_be_a_push(desk.trace) => return,
-            None => since + MIN_STANDING,
+        let Some(due) = act.certain_at(pending.pressed_at, rests_on_a_guess(desk)) else {
+            return;
         };
         if now < due {
             self.wake = Some(due);
@@ -197,12 +162,11 @@ impl Moves {
             Some(_) => Stage::Completed,
             None => Stage::Made,
         };
-        let ply = pending.ply;
         self.pending = None;
-        self.open(desk, act, ply, since, stage);
+        self.open(desk, act, ply, stage);
     }
 
-    fn open(&mut self, desk: &mut Desk<'_>, act: Act, ply: u32, since: Timestamp, stage: Stage) {
+    fn open(&mut self, desk: &mut Desk<'_>, act: Irregular, ply: u32, stage: Stage) {
         if desk.lost || desk.unproved {
             return;
         }
@@ -225,14 +189,13 @@ impl Moves {
             Stage::Completed => desk.offences.count(act.color),
             Stage::Made | Stage::Answered => 0,
         };
-        let mut report = report(desk, &act, ply, since, stage, offence);
+        let mut report = report(desk, &act, ply, stage, offence);
         report.fen = Some(before.fen());
         let number = desk.open(report);
         self.open.push(Open {
             number,
             act,
             ply,
-            since,
             before,
             stage,
             offence,
@@ -288,7 +251,7 @@ impl Moves {
         if stage == Stage::Completed && open.offence == 0 {
             open.offence = desk.offences.count(open.act.color);
         }
-        let mut report = report(desk, &open.act, open.ply, open.since, stage, open.offence);
+        let mut report = report(desk, &open.act, open.ply, stage, open.offence);
         report.fen = Some(open.before.fen());
         desk.update(number, report);
     }
@@ -305,7 +268,7 @@ impl Moves {
                     Some(_) => Stage::Completed,
                     None => Stage::Made,
                 };
-                self.open(desk, pending.act, ply, pending.since, stage);
+                self.open(desk, pending.act, ply, stage);
             }
         }
         if legal {
@@ -322,10 +285,10 @@ impl Moves {
                     .close(now, number, ClosedBy::Board, IncidentEnd::Replaced);
             }
         } else if !self.open.iter().any(|open| open.ply == ply)
-            && let Some(act) = act_of_ply(desk, ply)
+            && let Some(before) = desk.game.before(ply)
+            && let Some(act) = desk.acts.between(before, entry.ply.after.board())
         {
-            let since = act.since(desk.trace);
-            self.open(desk, act, ply, since, Stage::Made);
+            self.open(desk, act, ply, Stage::Made);
         }
         let answered = self
             .open
@@ -360,11 +323,16 @@ impl Moves {
     fn follow_open(&mut self, desk: &mut Desk<'_>) {
         let now = desk.now();
         let mut over = Vec::new();
-        let board = desk.trace.board();
+        let standing = desk.standing();
+        let is_back = |open: &Open| {
+            standing
+                .as_ref()
+                .is_some_and(|standing| standing.is_as_in(open.act.squares, open.before.board()))
+        };
         // From there the same move is another offence.
-        self.decided.retain(|open| !open.is_back(board));
+        self.decided.retain(|open| !is_back(open));
         for open in &mut self.open {
-            if !open.is_back(board) {
+            if !is_back(open) {
                 open.restored_at = None;
                 continue;
             }
@@ -387,56 +355,13 @@ impl Moves {
     }
 }
 
-/// Whether it stood there before the last ply was made: then it does not belong to this turn.
-fn stood_before(desk: &Desk<'_>, act: &Act) -> bool {
-    let last = desk.game.line.last();
-    let fresh_at = act
-        .squares
-        .into_iter()
-        .map(|square| desk.trace.changed_at(square))
-        .max();
-    last.zip(fresh_at)
-        .is_some_and(|(last, at)| at + ONE_SCAN_APART < last.ply.lifted_at)
-}
-
-/// Whether the piece of the last ply goes on, which was neither pressed nor answered: it may never have left the hand
-/// (Art. 4.7), and the line of play will follow.
-fn goes_on(desk: &Desk<'_>, act: &Act) -> bool {
-    desk.game.line.last().is_some_and(|last| {
-        let to = last.ply.played.map(|m| m.to());
-        last.completed.is_none() && last.ply.color == act.color && to == Some(act.from)
-    })
-}
-
-/// The irregular ply that the tracker found, as an act.
-fn act_of_ply(desk: &Desk<'_>, ply: u32) -> Option<Act> {
-    let before = desk.game.before(ply)?;
-    let entry = desk.game.entry(ply)?;
-    let squares = crate::tracker::difference(before.board(), entry.ply.after.board());
-    if let Some(act) = act::between(before, entry.ply.after.board(), squares) {
-        return Some(act);
-    }
-    let mut both = squares.into_iter();
-    Some(Act {
-        color: entry.ply.color,
-        from: both.next()?,
-        to: both.next_back()?,
-        fault: Fault::Several,
-        unpromoted: false,
-        halfway: false,
-        shows_result: false,
-        takes: false,
-        squares,
-    })
-}
-
 /// Whether a ply of the record was not seen, and nothing has proved it yet.
 fn rests_on_a_guess(desk: &Desk<'_>) -> bool {
     let guessed = |entry: &LineEntry| entry.ply.inferred && entry.settled.is_none();
     desk.game.line.iter().any(guessed)
 }
 
-fn report(desk: &Desk<'_>, act: &Act, ply: u32, since: Timestamp, stage: Stage, offence: u32) -> Report {
+fn report(desk: &Desk<'_>, act: &Irregular, ply: u32, stage: Stage, offence: u32) -> Report {
     let times = desk.clock_times(ply).filter(|_| stage != Stage::Made);
     let before = desk.game.before(ply).filter(|_| stage != Stage::Made);
     let opponent_can_mate = desk.opponent_can_mate(before, act.color);
@@ -450,14 +375,17 @@ fn report(desk: &Desk<'_>, act: &Act, ply: u32, since: Timestamp, stage: Stage, 
         }
     } else {
         Situation::IllegalMove {
-            fault: act.fault,
+            fault: desk
+                .game
+                .before(ply)
+                .map_or(Fault::Several, |before| fault(before, act)),
             stage,
             offence,
             opponent_can_mate,
             times,
         }
     };
-    desk.report(situation, since)
+    desk.report(situation, act.since)
         .of(act.color)
         .at_ply(ply)
         .on(act.squares)

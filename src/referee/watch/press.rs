@@ -1,24 +1,15 @@
 //! Clocks that the player on move pressed without making a move.
 
-use core::time::Duration;
-
 use kiebitz_hardware::Timestamp;
 use shakmaty::Color;
 
 use super::book::{Number, ResumedIncident};
 use super::moves::Moves;
 use super::{Desk, News};
+use crate::acts::PRESS_JUDGED_AFTER;
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Situation;
 use crate::tracker::ClockChange;
-
-/// By then the board has reported all squares of a move made before the press.
-const JUDGED_AFTER: Duration = Duration::from_millis(2200);
-/// A press is reported within a second: a move at most this long before it belongs to it.
-const MAX_MOVE_BEFORE_PRESS: Duration = Duration::from_millis(1400);
-
-/// By then the board has reported the opponent's move, with what it captured.
-const REPLY_SETTLES_AFTER: Duration = Duration::from_millis(50);
 
 /// Follows presses that no move explains.
 #[derive(Debug, Default)]
@@ -118,27 +109,15 @@ impl Presses {
     fn judge(&mut self, desk: &mut Desk<'_>, moves: &Moves) {
         let Some(waiting) = self.waiting else { return };
         let now = desk.now();
-        let answered = desk
-            .game
-            .line
-            .last()
-            .map(|last| last.ply.stood_at + REPLY_SETTLES_AFTER);
-        let since = waiting.at.saturating_sub(MAX_MOVE_BEFORE_PRESS);
+        let answered = desk.game.line.last().map(|last| last.ply.stood_at);
         let touched = desk
-            .trace
-            .since(answered.map_or(since, |answered| since.max(answered)))
-            .filter(|shown| !desk.set_aside.contains(shown.square))
-            .any(|shown| {
-                [shown.before, shown.after]
-                    .iter()
-                    .flatten()
-                    .any(|piece| piece.color == waiting.color)
-            });
+            .acts
+            .moved_at_press(waiting.color, waiting.at, answered, desk.set_aside);
         if touched || moves.concerns(waiting.ply) || !desk.sees_play() {
             self.waiting = None;
             return;
         }
-        let due = waiting.at + JUDGED_AFTER;
+        let due = waiting.at + PRESS_JUDGED_AFTER;
         if now < due {
             self.wake = Some(due);
             return;

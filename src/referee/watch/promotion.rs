@@ -1,22 +1,15 @@
 //! Promotion pieces that are exchanged after they stood: the choice is final when the piece touches the square.
 
-use core::time::Duration;
-
 use kiebitz_hardware::Timestamp;
 use shakmaty::{ByColor, Piece, Role, Square};
 
 use super::book::Number;
-use super::trace::Trace;
 use super::{Desk, News};
+use crate::acts::{EXCHANGE_STAYS_AFTER, Exchanged};
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Situation;
-use crate::referee::LineEntry;
 use crate::tracker::Completion;
 
-/// A piece that stood for at least this long was not misread, and not only held over the square.
-const MIN_STOOD: Duration = Duration::from_millis(800);
-/// Another piece that stands for this long after the press stays, and the ply is not going to be corrected.
-const STAYS_AFTER: Duration = Duration::from_secs(2);
 /// How many of the last plies are watched: a player changes their mind soon, or not at all.
 const WATCHED_PLIES: usize = 3;
 
@@ -38,17 +31,6 @@ struct Open {
     first: Piece,
 }
 
-/// A piece that stood on the square of promotion before the one that stands there now.
-#[derive(Debug, Clone, Copy)]
-struct Exchanged {
-    square: Square,
-    stood: Role,
-    stood_at: Timestamp,
-    /// The other piece, and when it came.
-    now: Role,
-    at: Timestamp,
-}
-
 impl Promotions {
     pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
         self.wake
@@ -67,7 +49,7 @@ impl Promotions {
             News::Played(ply, _) => self.played(desk, *ply),
             _ => {}
         }
-        let back = |open: &mut Open| desk.trace.board().piece_at(open.square) == Some(open.first);
+        let back = |open: &mut Open| desk.acts.has(open.square, open.first);
         if let Some(open) = self.open.take_if(back) {
             desk.book
                 .close(desk.game.now, open.number, ClosedBy::Board, IncidentEnd::Restored);
@@ -80,14 +62,12 @@ impl Promotions {
 
     /// A promotion is found, or found to be another one.
     fn played(&mut self, desk: &mut Desk<'_>, ply: u32) {
-        let Some((entry, began)) = desk.game.entry(ply).zip(desk.game.turn_began(ply)) else {
+        let played = desk.game.entry(ply).and_then(|entry| entry.ply.played);
+        let Some(role) = played.and_then(|m| m.promotion()).filter(|_| desk.sees_play()) else {
             return;
         };
-        let role = entry.ply.played.and_then(|m| m.promotion());
-        if entry.ply.inferred || !desk.sees_play() {
-            return;
-        }
-        if let Some(exchanged) = role.and_then(|role| exchanged(desk.trace, entry, role, began)) {
+        let turn = desk.turn(ply, None);
+        if let Some(exchanged) = turn.and_then(|turn| turn.exchanged(role)) {
             self.report(desk, ply, exchanged);
         }
     }
@@ -100,19 +80,20 @@ impl Promotions {
             let Some((first, to)) = entry.ply.played.and_then(|m| Some((m.promotion()?, m.to()))) else {
                 continue;
             };
-            let shown = desk.trace.board().piece_at(to);
-            let other = shown.filter(|piece| piece.color == entry.ply.color && piece.role != first);
             let stays = tip.board().piece_at(to) == Some(first.of(entry.ply.color));
-            let (Some(other), true) = (other, stays && entry.is_pressed() && !entry.ply.inferred) else {
+            let Some(turn) = desk
+                .turn(entry.ply.number, None)
+                .filter(|_| stays && entry.is_pressed())
+            else {
                 continue;
             };
-            let due = desk.trace.changed_at(to) + STAYS_AFTER;
+            let Some((other, since)) = turn.replaced() else {
+                continue;
+            };
+            let due = since + EXCHANGE_STAYS_AFTER;
             if game.now < due {
                 self.wake = Some(due);
-                continue;
-            }
-            let began = game.turn_began(entry.ply.number).unwrap_or(entry.ply.lifted_at);
-            if let Some(exchanged) = exchanged(desk.trace, entry, other.role, began) {
+            } else if let Some(exchanged) = turn.exchanged(other) {
                 self.report(desk, entry.ply.number, exchanged);
             }
         }
@@ -153,37 +134,4 @@ impl Promotions {
             desk.open_and_close(report, IncidentEnd::Passed);
         }
     }
-}
-
-/// The piece that stood before the one of the kind `now`. The square was seen empty between the two: a piece that is
-/// another one from one scan to the next was misread.
-fn exchanged(trace: &Trace, entry: &LineEntry, now: Role, began: Timestamp) -> Option<Exchanged> {
-    let (square, color) = (entry.ply.played?.to(), entry.ply.color);
-    let mut standing: Option<(Role, Timestamp)> = None;
-    let mut left: Option<(Role, Timestamp)> = None;
-    let mut found = None;
-    for shown in trace.since(began).filter(|shown| shown.square == square) {
-        let own = |piece: &Piece| piece.color == color && !matches!(piece.role, Role::Pawn | Role::King);
-        match shown.after.filter(own) {
-            Some(piece) => {
-                if let Some((stood, stood_at)) = left.take().filter(|_| piece.role == now) {
-                    found = (stood != now).then_some(Exchanged {
-                        square,
-                        stood,
-                        stood_at,
-                        now,
-                        at: shown.at,
-                    });
-                }
-                standing = Some((piece.role, shown.at));
-            }
-            None => {
-                let stood = standing
-                    .take()
-                    .filter(|(_, since)| *since + MIN_STOOD <= shown.at);
-                left = stood.filter(|_| shown.after.is_none()).or(left);
-            }
-        }
-    }
-    found
 }

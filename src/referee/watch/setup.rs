@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::fen::Fen;
-use shakmaty::{Bitboard, Board, File, Rank, Square};
+use shakmaty::{Bitboard, Board};
 
 use super::book::{Number, Report, ResumedIncident};
 use super::{Desk, News};
@@ -130,7 +130,7 @@ impl Setup {
             );
         }
         let before_play = desk.game.line.is_empty() && (!desk.game.begun || desk.game.start.is_none());
-        if (before_play || desk.game.over) && desk.trace.is_whole() {
+        if (before_play || desk.game.over) && desk.acts.is_whole() {
             self.inspect(desk);
         }
     }
@@ -186,7 +186,7 @@ impl Setup {
     }
 
     fn found_wrong(&mut self, desk: &mut Desk<'_>, squares: Bitboard, board: Board) {
-        let from = desk.trace.quiet_since;
+        let from = desk.acts.quiet_since();
         let found = Found::new(0, from, squares);
         let number = desk.open(wrong_start(desk, &found, &board, 0));
         let found = Found { number, ..found };
@@ -229,10 +229,9 @@ impl Setup {
     /// Inspects a board that shows no start position.
     fn inspect(&mut self, desk: &mut Desk<'_>) {
         let now = desk.now();
-        let shown = desk.trace.board();
         if let Some(wrong) = self
             .wrong
-            .take_if(|wrong| difference(&wrong.board, shown).count() > MAX_DIFFERING_SQUARES)
+            .take_if(|wrong| desk.acts.off(&wrong.board) > MAX_DIFFERING_SQUARES)
         {
             desk.book
                 .close(now, wrong.found.number, ClosedBy::Board, IncidentEnd::Passed);
@@ -240,18 +239,18 @@ impl Setup {
         let stands = desk
             .game
             .start
-            .is_some_and(|start| desk.game.line.is_empty() && start.state.board() == shown);
+            .is_some_and(|start| desk.game.line.is_empty() && desk.acts.shows(start.state.board()));
         if stands {
             return;
         }
-        if self.quarter.is_some() || !is_quarter_turned(shown) {
+        let Some(since) = desk.acts.turned_by_a_quarter().filter(|_| self.quarter.is_none()) else {
             return;
-        }
-        let due = desk.trace.quiet_since + MIN_STANDING;
+        };
+        let due = since + MIN_STANDING;
         if now < due {
             self.wake = Some(due);
         } else {
-            self.quarter = Some(open_rotated(desk, true, desk.trace.quiet_since));
+            self.quarter = Some(open_rotated(desk, true, since));
         }
     }
 }
@@ -297,23 +296,4 @@ fn wrong_squares(desk: &Desk<'_>, variant: Variant, board: &Board) -> Option<Bit
         (None | Some(DrawnStart::Chess960(None)), _) => return None,
     };
     Some(squares).filter(|squares| squares.any())
-}
-
-/// Whether the standard array stands on files instead of ranks.
-fn is_quarter_turned(shown: &Board) -> bool {
-    let rotated = |square: Square| {
-        Square::from_coords(
-            File::new(u32::from(square.rank())),
-            Rank::new(7 - u32::from(square.file())),
-        )
-    };
-    let standard = Board::new();
-    let fits = |flip: bool| {
-        Square::ALL.into_iter().all(|square| {
-            let on = rotated(square);
-            let on = if flip { on.rotate_180() } else { on };
-            standard.piece_at(square) == shown.piece_at(on)
-        })
-    };
-    fits(false) || fits(true)
 }

@@ -5,6 +5,7 @@ use core::time::Duration;
 use kiebitz_hardware::Timestamp;
 use shakmaty::ByColor;
 
+use crate::acts::Last;
 use crate::events::Clock;
 use crate::laws::Regulations;
 use crate::referee::{ClockState, LineEntry};
@@ -56,9 +57,14 @@ impl GameStatus<'_> {
         }
     }
 
-    /// The state before the last ply; `None` at the start.
-    pub(super) fn last_before(&self) -> Option<&State> {
-        self.line.last().and_then(|last| self.before(last.ply.number))
+    /// The last ply; `None` at the start.
+    pub(super) fn last(&self) -> Option<Last<'_>> {
+        let entry = self.line.last()?;
+        Some(Last {
+            ply: &entry.ply,
+            before: self.before(entry.ply.number)?,
+            completed: entry.completed.is_some(),
+        })
     }
 
     /// The last state that legal play led to.

@@ -1,30 +1,15 @@
 //! Pieces touched and not moved, as far as a board can see it: lifted and put back, released and moved on, taken back.
 
-use core::time::Duration;
-
 use kiebitz_hardware::Timestamp;
-use kiebitz_hardware::facts::ONE_SCAN_APART;
-use shakmaty::{Bitboard, ByColor, Move, Square};
+use shakmaty::{Bitboard, ByColor, Square};
 
 use super::book::{Number, Report, ResumedIncident};
 use super::moves::Moves;
-use super::trace::{Absence, Stay};
 use super::{Desk, News};
+use crate::acts::{How, TOUCH_JUDGED_AFTER, Touched};
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::{Situation, Touch};
-use crate::referee::LineEntry;
-use crate::tracker::{Completion, State, Withdrawal, difference};
-
-/// A piece that is off its square for at least this long is not just being adjusted.
-const MIN_HELD: Duration = Duration::from_millis(800);
-/// The same where squares are being misread: they read empty for up to a second and more.
-const MIN_HELD_DISTURBED: Duration = Duration::from_secs(2);
-/// A piece that stands for a second has not just paused on its way; a scan is what the board may have missed of it.
-const MIN_RELEASED: Duration = Duration::from_secs(1).saturating_add(ONE_SCAN_APART);
-/// A faulty square shows itself by then.
-const JUDGED_AFTER: Duration = Duration::from_millis(1800);
-/// A square that is lifted from twice changes this often; with more changes its sensor is at fault.
-const MAX_CHANGES: usize = 4;
+use crate::tracker::{Completion, State, Withdrawal};
 
 /// Follows pieces that leave their squares and come back.
 #[derive(Debug)]
@@ -45,26 +30,6 @@ struct Held {
     ply: u32,
     square: Square,
     due: Timestamp,
-}
-
-/// What was touched in a turn.
-#[derive(Debug)]
-struct Found {
-    touch: Touch,
-    /// Where the piece came from.
-    origin: Square,
-    from: Timestamp,
-    /// The moves that were due.
-    due: Vec<String>,
-}
-
-/// The turn of a ply that was played.
-struct Turn<'a> {
-    desk: &'a Desk<'a>,
-    entry: &'a LineEntry,
-    played: Move,
-    before: &'a State,
-    since: Timestamp,
 }
 
 impl Default for Touches {
@@ -142,24 +107,26 @@ impl Touches {
         if !desk.sees_play() || moves.concerns(ply) {
             return;
         }
-        let Some(turn) = Turn::of(desk, ply, self.from) else {
+        let (Some(entry), Some(turn)) = (desk.game.entry(ply), desk.turn(ply, Some(self.from))) else {
             return;
         };
-        let opponent = !turn.entry.ply.color;
-        let adjusted = turn.adjusted(self.pressed_at[opponent]);
-        let mut found = turn.touches();
-        found.retain(|found| !self.told.contains(&(ply, found.origin)));
+        if entry.ply.played.is_none() {
+            return;
+        }
+        let (now, opponent) = (desk.now(), !entry.ply.color);
+        let pressed = self.pressed_at[opponent];
+        let adjusted = pressed.map(|pressed| turn.adjusted(now, pressed));
+        let touched = turn.touched(now).into_iter();
+        let fresh = touched.filter(|touched| !self.told.contains(&(ply, touched.origin)));
         self.held
-            .extend(found.into_iter().filter_map(|found| turn.held(found)));
-        for Absence { square, from, .. } in adjusted {
-            if steady(desk, square, from) {
-                let report = desk
-                    .report(Situation::AdjustedOffTurn { square }, from)
-                    .of(opponent)
-                    .at_ply(ply)
-                    .on(square);
-                desk.open_and_close(report, IncidentEnd::Passed);
-            }
+            .extend(fresh.filter_map(|touched| held(desk, ply, touched)));
+        for (square, from) in adjusted.into_iter().flatten() {
+            let report = desk
+                .report(Situation::AdjustedOffTurn { square }, from)
+                .of(opponent)
+                .at_ply(ply)
+                .on(square);
+            desk.open_and_close(report, IncidentEnd::Passed);
         }
     }
 
@@ -169,7 +136,7 @@ impl Touches {
         for held in core::mem::take(&mut self.held) {
             if held.due > now {
                 later.push(held);
-            } else if steady(desk, held.square, held.report.from) && desk.game.entry(held.ply).is_some() {
+            } else if is_steady(desk, &held) && desk.game.entry(held.ply).is_some() {
                 let number = desk.open(held.report);
                 self.open.push((number, held.ply));
                 self.told.push((held.ply, held.square));
@@ -183,170 +150,52 @@ impl Touches {
     }
 }
 
-impl<'a> Turn<'a> {
-    fn of(desk: &'a Desk<'_>, ply: u32, from: Timestamp) -> Option<Self> {
-        let entry = desk.game.entry(ply)?;
-        Some(Self {
-            desk,
-            entry,
-            played: entry.ply.played.filter(|_| !entry.ply.inferred)?,
-            before: desk.game.before(ply)?,
-            since: desk.game.turn_began(ply)?.max(from),
-        })
-    }
-
-    /// What the player touched before the piece that moved in the end, or released before it moved on.
-    fn touches(&self) -> Vec<Found> {
-        let color = self.entry.ply.color;
-        let mut found = Vec::new();
-        let own = self.absences(color);
-        for absence in &own {
-            let origin = absence.square;
-            let taken_back = self
-                .released(origin)
-                .filter(|(stay, _)| stay.from >= absence.from && stay.to <= absence.to);
-            let (touch, due) = match taken_back {
-                Some((_, due)) => (Touch::TakenBack { square: origin }, due),
-                None if absence.lasted() < self.min_held() => continue,
-                None => (Touch::Own { square: origin }, due_with(self.before, origin)),
-            };
-            let from = absence.from;
-            found.push(Found {
-                touch,
-                origin,
-                from,
-                due,
-            });
-        }
-        // An opponent's piece that is lifted alone may be adjusted by either player.
-        let with_own = |absence: &Absence| {
-            own.iter()
-                .any(|own| own.from < absence.to && absence.from < own.to)
-        };
-        for absence in self.absences(!color) {
-            if with_own(&absence) && absence.lasted() >= self.min_held() {
-                let square = absence.square;
-                found.push(Found {
-                    touch: Touch::Other { square },
-                    origin: square,
-                    from: absence.from,
-                    due: due_with(self.before, square),
-                });
-            }
-        }
-        let moved = self.played.from();
-        if let Some((origin, (stay, due))) = moved.and_then(|from| Some((from, self.released(from)?))) {
-            let (square, from) = (stay.square, stay.from);
-            let touch = Touch::Released { square };
-            found.push(Found {
-                touch,
-                origin,
-                from,
-                due,
-            });
-        }
-        found
-    }
-
-    /// The opponent's pieces that were lifted and put back after the opponent had pressed at this time.
-    fn adjusted(&self, pressed: Option<Timestamp>) -> Vec<Absence> {
-        let Some(pressed) = pressed else { return Vec::new() };
-        let own = self.absences(self.entry.ply.color);
-        let mut lifted = self.absences(!self.entry.ply.color);
-        lifted.retain(|absence| {
-            let with_own = own
-                .iter()
-                .any(|own| own.from < absence.to && absence.from < own.to);
-            !with_own && absence.from > pressed && absence.lasted() >= self.min_held()
-        });
-        lifted
-    }
-
-    /// Pieces of a colour that left their squares and came back before the piece was lifted that moved, the shortest
-    /// absences included.
-    fn absences(&self, color: shakmaty::Color) -> Vec<Absence> {
-        let own_move = difference(self.before.board(), self.entry.ply.after.board());
-        let mut absences = self.desk.trace.absences(self.since, color);
-        absences.retain(|absence| {
-            absence.to <= self.entry.ply.lifted_at + ONE_SCAN_APART
-                && !own_move.contains(absence.square)
-                && !self.desk.set_aside.contains(absence.square)
-        });
-        absences
-    }
-
-    fn min_held(&self) -> Duration {
-        if self.desk.trace.is_disturbed(self.desk.now()) {
-            MIN_HELD_DISTURBED
-        } else {
-            MIN_HELD
-        }
-    }
-
-    /// Where the piece from `origin` stood first, on another square than in the end, long enough to have left the hand
-    /// there (Art. 4.7), with the move that it made so.
-    fn released(&self, origin: Square) -> Option<(Stay, Vec<String>)> {
-        let piece = self.before.board().piece_at(origin)?;
-        let after = self.entry.ply.after.board();
-        let elsewhere = |stay: &Stay| {
-            stay.square != origin
-                && self.before.board().piece_at(stay.square) != Some(piece)
-                && after.piece_at(stay.square) != Some(piece)
-                && stay.square != self.played.to()
-                && stay.lasted() >= MIN_RELEASED
-                && !self.desk.set_aside.contains(stay.square)
-        };
-        // A piece that is seen on its own square as well was misread there, or here.
-        let gone = |stay: &Stay| {
-            let left = stay.from + ONE_SCAN_APART;
-            let shown = self.desk.trace.since(self.since);
-            let mut last = shown.filter(|shown| shown.square == origin && shown.at <= left);
-            last.next_back().is_some_and(|shown| shown.after != Some(piece))
-        };
-        let stays = self.desk.trace.stays(self.since, piece);
-        let legal = self.before.legal_moves();
-        stays.into_iter().filter(elsewhere).filter(gone).find_map(|stay| {
-            let reaches = |m: &&Move| !m.is_castle() && m.from() == Some(origin) && m.to() == stay.square;
-            let sans = legal.iter().filter(reaches);
-            let due: Vec<String> = sans.map(|m| self.before.san(*m)).collect();
-            (!due.is_empty()).then_some((stay, due))
-        })
-    }
-
-    fn held(&self, found: Found) -> Option<Held> {
-        let ply = &self.entry.ply;
-        let (Touch::Own { square }
-        | Touch::Other { square }
-        | Touch::Released { square }
-        | Touch::TakenBack { square }) = found.touch;
-        let uci = ply.uci.as_ref().map(ToString::to_string);
-        let situation = Situation::TouchedNotMoved {
-            touch: found.touch,
-            due: found.due,
-            played: ply.san.clone().or(uci)?,
-        };
-        let mut report = self
-            .desk
-            .report(situation, found.from)
-            .of(ply.color)
-            .at_ply(ply.number)
-            .on(square);
-        report.fen = Some(self.before.fen());
-        Some(Held {
-            report,
-            ply: ply.number,
-            square: found.origin,
-            due: self.desk.now() + JUDGED_AFTER,
-        })
-    }
+/// Whether the square that a piece came from is not at fault.
+fn is_steady(desk: &Desk<'_>, held: &Held) -> bool {
+    desk.acts.is_steady(held.square, held.report.from, desk.set_aside)
 }
 
-/// Whether a square changed no more often than players do it, so that its sensor is not at fault.
-fn steady(desk: &Desk<'_>, square: Square, from: Timestamp) -> bool {
-    desk.trace
-        .changes_of(square, from.saturating_sub(Duration::from_secs(5)))
-        <= MAX_CHANGES
-        && !desk.set_aside.contains(square)
+/// What to report of a piece that was touched before that ply, once its square has shown that it is not at fault.
+fn held(desk: &Desk<'_>, ply: u32, touched: Touched) -> Option<Held> {
+    let (entry, before) = (desk.game.entry(ply)?, desk.game.before(ply)?);
+    let origin = touched.origin;
+    let (touch, square, due) = match touched.how {
+        How::PutBack => (Touch::Own { square: origin }, origin, due_with(before, origin)),
+        How::Opponents => (Touch::Other { square: origin }, origin, due_with(before, origin)),
+        How::Released(to) => (Touch::Released { square: to }, to, due_to(before, origin, to)),
+        How::TakenBack(to) => (
+            Touch::TakenBack { square: origin },
+            origin,
+            due_to(before, origin, to),
+        ),
+    };
+    let uci = entry.ply.uci.as_ref().map(ToString::to_string);
+    let situation = Situation::TouchedNotMoved {
+        touch,
+        due,
+        played: entry.ply.san.clone().or(uci)?,
+    };
+    let mut report = desk
+        .report(situation, touched.from)
+        .of(entry.ply.color)
+        .at_ply(ply)
+        .on(square);
+    report.fen = Some(before.fen());
+    Some(Held {
+        report,
+        ply,
+        square: origin,
+        due: desk.now() + TOUCH_JUDGED_AFTER,
+    })
+}
+
+/// The legal moves of the piece on a square to another one, in SAN.
+fn due_to(before: &State, from: Square, to: Square) -> Vec<String> {
+    let moves = before.legal_moves().into_iter();
+    moves
+        .filter(|m| !m.is_castle() && m.from() == Some(from) && m.to() == to)
+        .map(|m| before.san(m))
+        .collect()
 }
 
 /// The legal moves of the piece on a square, or captures of it, in SAN.

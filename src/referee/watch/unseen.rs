@@ -39,10 +39,10 @@ impl Unseen {
 
     pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News) {
         self.wake = None;
-        if !desk.trace.is_whole() {
+        if !desk.acts.is_whole() {
             return;
         }
-        let (now, unseen) = (desk.now(), desk.trace.unseen);
+        let (now, unseen) = (desk.now(), desk.acts.unseen());
         for (number, _) in self.open.extract_if(.., |(_, square)| !unseen.contains(*square)) {
             desk.book
                 .close(now, number, ClosedBy::Board, IncidentEnd::Restored);
@@ -64,7 +64,7 @@ impl Unseen {
             return;
         }
         for square in fresh {
-            let piece = desk.trace.board().piece_at(square);
+            let piece = desk.acts.piece_at(square);
             self.open(desk, square, piece, since, playing);
         }
     }

@@ -1,4 +1,4 @@
-//! The recent history of the squares, for the watchers.
+//! What the squares have shown lately.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -7,7 +7,6 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Board, Color, Piece, Square};
 
-use crate::events::SquareChange;
 use crate::tracker::Snapshot;
 
 /// One square that came to show something else.
@@ -28,13 +27,6 @@ pub(super) struct Trace {
     board: Board,
     changed: [Timestamp; 64],
     recent: VecDeque<Shown>,
-    /// Squares whose pieces are not read, and taken to stand there all the same.
-    pub(super) unseen: Bitboard,
-    /// The board was away, or its memory was read, and what it shows has not been explained since.
-    pub(super) blind: bool,
-    /// When the board was last away: only a dump after this shows all squares.
-    pub(super) away_at: Timestamp,
-    dumped_at: Timestamp,
     pub(super) quiet_since: Timestamp,
     /// What each square showed before it changed last.
     before: Board,
@@ -51,10 +43,6 @@ impl Default for Trace {
             board: Board::empty(),
             changed: [Timestamp::from_micros(0); 64],
             recent: VecDeque::new(),
-            unseen: Bitboard::EMPTY,
-            blind: true,
-            away_at: Timestamp::from_micros(0),
-            dumped_at: Timestamp::from_micros(0),
             quiet_since: Timestamp::from_micros(0),
             before: Board::empty(),
             blinks: VecDeque::new(),
@@ -88,12 +76,9 @@ impl Trace {
             });
         }
         self.board = snapshot.board.clone();
-        self.unseen = snapshot.unseen;
         self.quiet_since = now;
-        self.dumped_at = snapshot.dumped_at;
         if !snapshot.watched {
             self.recent.clear();
-            self.blind = true;
         }
     }
 
@@ -114,11 +99,6 @@ impl Trace {
     pub(super) fn is_disturbed(&self, now: Timestamp) -> bool {
         let first = self.blinks.front();
         self.blinks.len() == MIN_BLINKS && first.is_some_and(|(_, first)| *first + DISTURBED_FOR >= now)
-    }
-
-    /// Whether a dump has shown every square since the board was away.
-    pub(super) fn is_whole(&self) -> bool {
-        self.dumped_at > self.away_at
     }
 
     pub(super) fn board(&self) -> &Board {
@@ -231,19 +211,6 @@ impl Trace {
         stays.sort_by_key(|stay| stay.from);
         stays
     }
-
-    /// The last changes from `since` on, for the evidence of an incident.
-    pub(super) fn evidence_since(&self, since: Timestamp) -> Vec<SquareChange> {
-        let all: Vec<&Shown> = self.since(since).collect();
-        all.iter()
-            .skip(all.len().saturating_sub(MAX_EVIDENCE_CHANGES))
-            .map(|shown| SquareChange {
-                at: shown.at,
-                square: shown.square.to_string(),
-                piece: shown.after.map(|piece| piece.char().to_string()),
-            })
-            .collect()
-    }
 }
 
 fn set(board: &mut Board, square: Square, piece: Option<Piece>) {
@@ -259,9 +226,6 @@ const MAX_BLINK: Duration = Duration::from_millis(1100);
 /// fault is one square.
 const MIN_BLINKS: usize = 4;
 const DISTURBED_FOR: Duration = Duration::from_secs(120);
-
-/// At most this many changes are kept as evidence.
-const MAX_EVIDENCE_CHANGES: usize = 32;
 
 /// A piece was off its square for a while.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

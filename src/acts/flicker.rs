@@ -1,0 +1,78 @@
+//! Squares that report changes nobody makes.
+
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::{Bitboard, Board, Square};
+
+use super::Acts;
+
+/// A faulty square is judged by its changes within this time.
+const WINDOW: Duration = Duration::from_secs(8);
+/// Players change a square less often, even where pieces are captured one after the other.
+const MIN_FAULTY_CHANGES: usize = 11;
+/// At least this many of the changes bring back the piece that stands there.
+const MIN_FAULTY_RETURNS: usize = 5;
+/// A square that has shown the same for at least this long is sound again.
+const MIN_QUIET: Duration = Duration::from_secs(10);
+/// From this many changes on, other watchers set the square aside.
+const MIN_DOUBTFUL_CHANGES: usize = 5;
+/// At least this many of them bring back the piece that stands there.
+const MIN_DOUBTFUL_RETURNS: usize = 2;
+
+/// Squares that flicker.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Flicker {
+    /// Their sensors are at fault.
+    pub(crate) faulty: Bitboard,
+    /// They cannot be trusted.
+    pub(crate) doubtful: Bitboard,
+}
+
+impl Acts {
+    /// The squares that flicker, where `expected` should stand.
+    pub(crate) fn flicker(&self, now: Timestamp, expected: Option<&Board>) -> Flicker {
+        let mut counts = [(0_usize, 0_usize); 64];
+        for shown in self.trace.since(now.saturating_sub(WINDOW)) {
+            let (changes, returns) = &mut counts[usize::from(shown.square)];
+            *changes += 1;
+            let rests = expected.and_then(|board| board.piece_at(shown.square));
+            *returns += usize::from(shown.after == rests);
+        }
+        let at_least = |min: (usize, usize)| -> Bitboard {
+            let squares = Square::ALL.into_iter();
+            squares
+                .filter(|square| {
+                    let (changes, returns) = counts[usize::from(*square)];
+                    changes >= min.0 && returns >= min.1
+                })
+                .collect()
+        };
+        Flicker {
+            faulty: at_least((MIN_FAULTY_CHANGES, MIN_FAULTY_RETURNS)),
+            doubtful: at_least((MIN_DOUBTFUL_CHANGES, MIN_DOUBTFUL_RETURNS)),
+        }
+    }
+
+    /// Since when a square has flickered lately.
+    pub(crate) fn flickers_since(&self, now: Timestamp, square: Square) -> Timestamp {
+        let mut changes = self.trace.since(now.saturating_sub(WINDOW));
+        changes
+            .find(|shown| shown.square == square)
+            .map_or(now, |shown| shown.at)
+    }
+
+    /// Those of the squares that still change too often to be trusted.
+    pub(crate) fn still_doubtful(&self, now: Timestamp, squares: Bitboard) -> Bitboard {
+        let since = now.saturating_sub(WINDOW);
+        squares
+            .into_iter()
+            .filter(|square| self.trace.changes_of(*square, since) >= MIN_DOUBTFUL_CHANGES)
+            .collect()
+    }
+
+    /// When a faulty square will be sound again if it does not change.
+    pub(crate) fn sound_at(&self, square: Square) -> Timestamp {
+        self.trace.changed_at(square) + MIN_QUIET
+    }
+}

@@ -1,0 +1,402 @@
+//! What a player did instead of a legal move, read from where the pieces stand.
+
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::facts::ONE_SCAN_APART;
+use shakmaty::{Bitboard, Board, Color, File, Move, Piece, Rank, Role, Square};
+
+use super::standing::Standing;
+use super::trace::Trace;
+use super::{Acts, of_color, within};
+use crate::tracker::{CENTRE, State, difference};
+
+/// A piece that stands for at least this long has not just paused on its way.
+const MIN_STANDING: Duration = Duration::from_millis(1300);
+/// What a legal move can begin with has at most this long to become one.
+const MAX_HALFWAY: Duration = Duration::from_secs(7);
+/// After a press, the squares are read once more before the act is judged.
+const PRESS_SETTLES_AFTER: Duration = Duration::from_millis(400);
+/// The same for what a legal move can begin with: its second piece needs this time. And where the record has guessed a
+/// move, which this one may put right.
+const PRESS_SETTLES_HALFWAY: Duration = Duration::from_millis(1200);
+/// A piece to be captured is taken off at most this long before.
+const MAX_LIFTED_BEFORE: Duration = Duration::from_secs(4);
+/// A piece to be captured is off the board for at most this long before.
+const MAX_TAKEN_BEFORE: Duration = Duration::from_secs(5);
+/// In castling, the king is lifted at most this long after the rook was put down.
+const MAX_KING_AFTER_ROOK: Duration = Duration::from_secs(3);
+/// Castling changes this many squares, and nothing that looks like a move changes more.
+const MAX_SQUARES: usize = 4;
+
+/// An irregular change of position that looks like a move.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Irregular {
+    pub(crate) color: Color,
+    pub(crate) from: Square,
+    pub(crate) to: Square,
+    pub(crate) kind: Kind,
+    /// It is not this player's turn.
+    pub(crate) out_of_turn: bool,
+    /// A pawn stands on the last rank, and the move is otherwise legal.
+    pub(crate) unpromoted: bool,
+    /// The squares that it changed.
+    pub(crate) squares: Bitboard,
+    /// Since when it stands.
+    pub(crate) since: Timestamp,
+    /// A legal move can begin like this: it may not be finished.
+    pub(super) halfway: bool,
+    /// A king stands in the centre, far from where it came from, as when a result is shown.
+    shows_result: bool,
+    /// The piece appeared on a neighbouring square in the same scan: it may have been pushed there by accident, without
+    /// being lifted.
+    pub(super) pushed: bool,
+    /// The piece that stood there left in the same scan, too: both were knocked over.
+    pub(super) upset: bool,
+}
+
+/// What moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    OnePiece,
+    /// King and rook.
+    Castling,
+    /// More than that.
+    Several,
+}
+
+impl Irregular {
+    /// Whether both are the same, at any time.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        let known = |act: &Self| {
+            (
+                act.color,
+                act.from,
+                act.to,
+                act.unpromoted,
+                act.squares,
+                act.halfway,
+            )
+        };
+        known(self) == known(other)
+    }
+
+    /// When it is certain that it was made, if it still stands then. Its player pressed the clock at `pressed`; on_a_guess:
+    /// the record rests on a move that was guessed. `None`: what follows has to show.
+    pub(crate) fn certain_at(&self, pressed: Option<Timestamp>, on_a_guess: bool) -> Option<Timestamp> {
+        match pressed {
+            Some(at) if self.halfway || on_a_guess => Some(at + PRESS_SETTLES_HALFWAY),
+            Some(at) => Some(at + PRESS_SETTLES_AFTER),
+            None if self.unpromoted => None,
+            None if self.halfway || self.shows_result => Some(self.since + MAX_HALFWAY),
+            // It may have been pushed there by accident.
+            None if self.pushed => None,
+            None => Some(self.since + MIN_STANDING),
+        }
+    }
+
+    /// Whether it was certainly made, now that it has been put right at that time.
+    pub(crate) fn was_made(&self, put_right: Timestamp) -> bool {
+        let stood = put_right.saturating_duration_since(self.since);
+        let long = if self.halfway { MAX_HALFWAY } else { MIN_STANDING };
+        stood >= long && !(self.upset && self.from.distance(self.to) == 1)
+    }
+}
+
+impl Standing<'_> {
+    /// What a player has on the board instead of a legal move, where it explains all that differs.
+    pub(crate) fn irregular(&self) -> Option<Irregular> {
+        let act = self.read(self.differs()).or_else(|| self.castled_behind_rook())?;
+        let not_yet = self.stood_before(&act) || self.is_two_moves(&act) || self.goes_on(&act);
+        (!not_yet).then_some(act)
+    }
+
+    /// The act that explains all of `differs`; `None` where a legal move does, or nothing.
+    pub(super) fn read(&self, differs: Bitboard) -> Option<Irregular> {
+        let (tip, shown) = (self.tip, self.trace.board());
+        // The last move, or part of it, was taken back: the line of play will follow.
+        let restored = self
+            .last
+            .is_some_and(|last| self.is_as_in(differs, last.before.board()));
+        if restored || differs.is_empty() || differs.count() > MAX_SQUARES {
+            return None;
+        }
+        if stands_as_legal_move(tip, shown, differs) {
+            return None;
+        }
+        let found = [tip.turn(), !tip.turn()].into_iter().find_map(|color| {
+            one_piece(tip, shown, differs, color)
+                .or_else(|| castling(tip, shown, differs, color))
+                .or_else(|| took_its_like(tip, self.trace, differs, color))
+        });
+        let act = found?.timed(tip, self.trace);
+        if act.color == tip.turn() {
+            return Some(act);
+        }
+        // Out of turn, only what would be a legal move counts as one: everything else was displaced.
+        let legal = stands_as_legal_move(&tip.turned(), shown, act.squares);
+        legal.then_some(Irregular {
+            out_of_turn: true,
+            unpromoted: false,
+            ..act
+        })
+    }
+
+    /// Illegal castling whose rook move the tracker found as a move of its own.
+    pub(super) fn castled_behind_rook(&self) -> Option<Irregular> {
+        let last = self.last?;
+        let (before, shown) = (last.before, self.trace.board());
+        let moved = difference(before.board(), self.tip.board()) | self.differs_anywhere();
+        let squares = moved & !self.aside;
+        let act = castling(before, shown, squares, before.turn())?;
+        let illegal = !stands_as_legal_move(before, shown, squares);
+        let soon = self.trace.changed_at(act.from) <= last.ply.stood_at + MAX_KING_AFTER_ROOK;
+        (illegal && soon).then(|| act.timed(before, self.trace))
+    }
+
+    /// Whether it stood there before the last ply was made: then it does not belong to this turn.
+    fn stood_before(&self, act: &Irregular) -> bool {
+        self.last
+            .is_some_and(|last| act.since + ONE_SCAN_APART < last.ply.lifted_at)
+    }
+
+    /// Whether the piece of the last ply goes on, which was neither pressed nor answered: it may never have left the hand
+    /// (Art. 4.7), and the line of play will follow.
+    fn goes_on(&self, act: &Irregular) -> bool {
+        self.last.is_some_and(|last| {
+            let to = last.ply.played.map(|m| m.to());
+            !last.completed && last.ply.color == act.color && to == Some(act.from)
+        })
+    }
+
+    /// Whether the piece rested on another square on its way while an opponent's piece moved: then its player has moved it
+    /// twice, and the record misses the moves in between.
+    fn is_two_moves(&self, act: &Irregular) -> bool {
+        let Some(piece) = self.tip.board().piece_at(act.from) else {
+            return false;
+        };
+        let trace = self.trace;
+        let since = trace.changed_at(act.from).saturating_sub(ONE_SCAN_APART);
+        let mut rests = trace
+            .since(since)
+            .filter(|shown| shown.after == Some(piece) && shown.square != act.to && shown.square != act.from);
+        rests.any(|rest| {
+            let mut after = trace.since(rest.at).skip_while(|shown| *shown != rest).skip(1);
+            let left = after.find(|shown| shown.square == rest.square);
+            let until = left.map_or(trace.quiet_since, |left| left.at);
+            let mut others = trace.since(rest.at).take_while(|shown| shown.at <= until);
+            until.saturating_duration_since(rest.at) >= ONE_SCAN_APART
+                && others.any(|shown| shown.after.is_some_and(|other| other.color == !piece.color))
+        })
+    }
+}
+
+impl Acts {
+    /// What led from a position of the line to the placement after it, where no legal move did.
+    pub(crate) fn between(&self, before: &State, after: &Board) -> Option<Irregular> {
+        let squares = difference(before.board(), after);
+        let color = before.turn();
+        let read = one_piece(before, after, squares, color);
+        let found = read.or_else(|| castling(before, after, squares, color));
+        let several = || {
+            let mut both = squares.into_iter();
+            Some(Found {
+                color,
+                from: both.next()?,
+                to: both.next_back()?,
+                kind: Kind::Several,
+                unpromoted: false,
+                halfway: false,
+                squares,
+            })
+        };
+        found.or_else(several).map(|act| act.timed(before, &self.trace))
+    }
+}
+
+/// The same as [`Irregular`], before it is known when it was done.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    color: Color,
+    from: Square,
+    to: Square,
+    kind: Kind,
+    unpromoted: bool,
+    halfway: bool,
+    squares: Bitboard,
+}
+
+impl Found {
+    fn timed(self, before: &State, trace: &Trace) -> Irregular {
+        let (from, to) = (self.from, self.to);
+        let takes = self.kind == Kind::OnePiece && before.board().piece_at(to).is_some();
+        let upset = takes && self.upsets(trace);
+        let both = [from, to].into_iter().map(|square| trace.changed_at(square));
+        let beside = self.squares.count() == 2 && from.distance(to) == 1;
+        let king = before.board().role_at(from) == Some(Role::King);
+        Irregular {
+            color: self.color,
+            from,
+            to,
+            kind: self.kind,
+            out_of_turn: false,
+            unpromoted: self.unpromoted,
+            squares: self.squares,
+            since: trace.stood_since(self.squares),
+            halfway: self.halfway,
+            shows_result: self.kind == Kind::OnePiece
+                && king
+                && from.distance(to) > 1
+                && CENTRE.contains(&to),
+            pushed: beside && within(both, ONE_SCAN_APART) && (!takes || upset),
+            upset,
+        }
+    }
+
+    /// Whether the piece that stood where it went left in the same scan.
+    fn upsets(&self, trace: &Trace) -> bool {
+        let landed = trace.changed_at(self.to);
+        let since = landed.saturating_sub(MAX_TAKEN_BEFORE);
+        let victim_left = trace
+            .since(since)
+            .find(|shown| shown.square == self.to && shown.before.is_some())
+            .map_or(landed, |shown| shown.at);
+        landed.saturating_duration_since(victim_left) <= ONE_SCAN_APART
+    }
+}
+
+fn stands_as_legal_move(tip: &State, shown: &Board, differs: Bitboard) -> bool {
+    tip.moves()
+        .iter()
+        .any(|candidate| candidate.footprint.squares() == differs && candidate.footprint.fits(shown))
+}
+
+/// Squares that pieces of a colour have left, and those where they stand now.
+fn moved(tip: &State, shown: &Board, differs: Bitboard, color: Color) -> (Bitboard, Bitboard) {
+    (
+        of_color(tip.board(), shown, differs, color),
+        of_color(shown, tip.board(), differs, color),
+    )
+}
+
+fn one_piece(tip: &State, shown: &Board, differs: Bitboard, color: Color) -> Option<Found> {
+    let (left, arrived) = moved(tip, shown, differs, color);
+    let to = arrived.single_square()?;
+    let from = left.without(to).single_square()?;
+    let piece = tip.board().piece_at(from)?;
+    if shown.piece_at(from).is_some() || !can_become(piece, shown.piece_at(to)?, to) {
+        return None;
+    }
+    let beside = Square::from_coords(to.file(), from.rank());
+    let passes = passes(tip, from, to);
+    let taken = Some(beside).filter(|beside| passes && shown.piece_at(*beside).is_none());
+    let squares = Bitboard::from(from).with(to) | taken.into_iter().collect::<Bitboard>();
+    if differs != squares {
+        return None;
+    }
+    let unpromoted = piece.role == Role::Pawn
+        && to.rank() == color.fold_wb(Rank::Eighth, Rank::First)
+        && shown.piece_at(to) == Some(piece)
+        && tip
+            .moves()
+            .iter()
+            .any(|candidate| candidate.m.from() == Some(from) && candidate.m.to() == to);
+    Some(Found {
+        color,
+        from,
+        to,
+        kind: Kind::OnePiece,
+        unpromoted,
+        halfway: unpromoted || halfway(tip, differs),
+        squares,
+    })
+}
+
+fn can_become(piece: Piece, shown: Piece, at: Square) -> bool {
+    let last = at.rank() == piece.color.fold_wb(Rank::Eighth, Rank::First);
+    shown == piece || (shown.color == piece.color && piece.role == Role::Pawn && last)
+}
+
+/// Whether a pawn moves as if it captured en passant.
+pub(crate) fn passes(tip: &State, from: Square, to: Square) -> bool {
+    let Some(piece) = tip.board().piece_at(from) else {
+        return false;
+    };
+    let beside = Square::from_coords(to.file(), from.rank());
+    let fifth = piece.color.fold_wb(Rank::Fifth, Rank::Fourth);
+    piece.role == Role::Pawn
+        && from.rank() == fifth
+        && from.file().distance(to.file()) == 1
+        && to.rank() == piece.color.fold_wb(Rank::Sixth, Rank::Third)
+        && tip.board().piece_at(to).is_none()
+        && tip.board().piece_at(beside) == Some((!piece.color).pawn())
+}
+
+/// Whether a legal move of more than one piece begins like this.
+fn halfway(tip: &State, differs: Bitboard) -> bool {
+    tip.moves().iter().any(|candidate| {
+        let several = matches!(candidate.m, Move::Castle { .. } | Move::EnPassant { .. });
+        several && (candidate.footprint.squares() | castled_from(candidate.m)).is_superset(differs)
+    })
+}
+
+fn castled_from(m: Move) -> Bitboard {
+    match m {
+        Move::Castle { king, rook } => Bitboard::from(king).with(rook),
+        _ => Bitboard::EMPTY,
+    }
+}
+
+/// King and rook have both moved.
+fn castling(tip: &State, shown: &Board, differs: Bitboard, color: Color) -> Option<Found> {
+    let (left, arrived) = moved(tip, shown, differs, color);
+    let is = |board: &Board, squares: Bitboard, role: Role| {
+        (squares & board.by_piece(role.of(color))).single_square()
+    };
+    let (from, to) = (
+        is(tip.board(), left, Role::King)?,
+        is(shown, arrived, Role::King)?,
+    );
+    let rook = is(tip.board(), left, Role::Rook)?;
+    is(shown, arrived, Role::Rook)?;
+    let both = left | arrived;
+    let home = from.rank() == to.rank() && matches!(to.file(), File::C | File::G);
+    (home && left.count() == 2 && arrived.count() == 2 && both == differs && from.rank() == rook.rank())
+        .then_some(Found {
+            color,
+            from,
+            to,
+            kind: Kind::Castling,
+            unpromoted: false,
+            halfway: halfway(tip, differs),
+            squares: both,
+        })
+}
+
+/// An own piece of the same kind was taken: all that differs is that one is gone. It was lifted from its square, and
+/// another one put there after the capturing piece had left its own.
+fn took_its_like(tip: &State, trace: &Trace, differs: Bitboard, color: Color) -> Option<Found> {
+    let from = differs.single_square()?;
+    let piece = tip.board().piece_at(from).filter(|piece| piece.color == color)?;
+    if color != tip.turn() || trace.board().piece_at(from).is_some() {
+        return None;
+    }
+    let left = trace.changed_at(from);
+    let since = left.saturating_sub(MAX_LIFTED_BEFORE);
+    let to = trace
+        .absences(since, color)
+        .into_iter()
+        .filter(|absence| absence.piece == piece && absence.to > left && absence.square != from)
+        .filter(|absence| absence.to == trace.changed_at(absence.square))
+        .map(|absence| absence.square)
+        .next_back()?;
+    Some(Found {
+        color,
+        from,
+        to,
+        kind: Kind::OnePiece,
+        unpromoted: false,
+        halfway: false,
+        squares: Bitboard::from(from).with(to),
+    })
+}

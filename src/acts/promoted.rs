@@ -1,0 +1,69 @@
+//! Promotion pieces that are exchanged after they stood.
+
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::{Piece, Role, Square};
+
+use super::turn::Turn;
+
+/// A piece that stood for at least this long was not misread, and not only held over the square.
+const MIN_STOOD: Duration = Duration::from_millis(800);
+/// Another piece that stands for this long after the press stays, and the ply is not going to be corrected.
+pub(crate) const EXCHANGE_STAYS_AFTER: Duration = Duration::from_secs(2);
+
+/// A piece that stood on the square of promotion before the one that stands there now.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Exchanged {
+    pub(crate) square: Square,
+    pub(crate) stood: Role,
+    pub(crate) stood_at: Timestamp,
+    /// The other piece, and when it came.
+    pub(crate) now: Role,
+    pub(crate) at: Timestamp,
+}
+
+impl Turn<'_> {
+    /// The piece of another kind that stands on the square of promotion, and since when; `None`: the one that was chosen
+    /// does, or none.
+    pub(crate) fn replaced(&self) -> Option<(Role, Timestamp)> {
+        let (chosen, to) = self.ply.played.and_then(|m| Some((m.promotion()?, m.to())))?;
+        let shown = self.trace.board().piece_at(to)?;
+        (shown.color == self.ply.color && shown.role != chosen)
+            .then(|| (shown.role, self.trace.changed_at(to)))
+    }
+
+    /// The piece that stood before the one of the kind `now`. The square was seen empty between the two: a piece that is
+    /// another one from one scan to the next was misread.
+    pub(crate) fn exchanged(&self, now: Role) -> Option<Exchanged> {
+        let (square, color) = (self.to()?, self.ply.color);
+        let mut standing: Option<(Role, Timestamp)> = None;
+        let mut left: Option<(Role, Timestamp)> = None;
+        let mut found = None;
+        let changes = self.trace.since(self.since);
+        for shown in changes.filter(|shown| shown.square == square) {
+            let own = |piece: &Piece| piece.color == color && !matches!(piece.role, Role::Pawn | Role::King);
+            match shown.after.filter(own) {
+                Some(piece) => {
+                    if let Some((stood, stood_at)) = left.take().filter(|_| piece.role == now) {
+                        found = (stood != now).then_some(Exchanged {
+                            square,
+                            stood,
+                            stood_at,
+                            now,
+                            at: shown.at,
+                        });
+                    }
+                    standing = Some((piece.role, shown.at));
+                }
+                None => {
+                    let stood = standing
+                        .take()
+                        .filter(|(_, since)| *since + MIN_STOOD <= shown.at);
+                    left = stood.filter(|_| shown.after.is_none()).or(left);
+                }
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,179 @@
+//! Pieces touched and not moved, as far as a board can see it: lifted and put back, released and moved on, taken back.
+
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::facts::ONE_SCAN_APART;
+use shakmaty::{Bitboard, Color, Square};
+
+use super::Acts;
+use super::trace::{Absence, Stay};
+use super::turn::Turn;
+
+/// A piece that is off its square for at least this long is not just being adjusted.
+const MIN_HELD: Duration = Duration::from_millis(800);
+/// The same where squares are being misread: they read empty for up to a second and more.
+const MIN_HELD_DISTURBED: Duration = Duration::from_secs(2);
+/// A piece that stands for a second has not just paused on its way; a scan is what the board may have missed of it.
+const MIN_RELEASED: Duration = Duration::from_secs(1).saturating_add(ONE_SCAN_APART);
+/// A faulty square shows itself by then.
+pub(crate) const TOUCH_JUDGED_AFTER: Duration = Duration::from_millis(1800);
+/// A square that is lifted from twice changes this often; with more changes its sensor is at fault.
+const MAX_CHANGES: usize = 4;
+/// It shows them within this time before.
+const FAULTY_SINCE: Duration = Duration::from_secs(5);
+
+/// A piece that was touched in a turn and not moved, or moved elsewhere.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Touched {
+    pub(crate) how: How,
+    /// Where the piece came from.
+    pub(crate) origin: Square,
+    pub(crate) from: Timestamp,
+}
+
+/// How a piece was touched.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum How {
+    /// The player lifted it and put it back.
+    PutBack,
+    /// It is the opponent's, and was lifted with one of the player's own.
+    Opponents,
+    /// It stood on this square first, long enough to have left the hand there, and then went on.
+    Released(Square),
+    /// The same, and then it went back.
+    TakenBack(Square),
+}
+
+impl Turn<'_> {
+    /// What the player touched before the piece that moved in the end, or released before it moved on.
+    pub(crate) fn touched(&self, now: Timestamp) -> Vec<Touched> {
+        let color = self.ply.color;
+        let min_held = self.min_held(now);
+        let mut touched = Vec::new();
+        let own = self.absences(color);
+        for absence in &own {
+            let (origin, from) = (absence.square, absence.from);
+            let taken_back = self
+                .released(origin)
+                .filter(|stay| stay.from >= absence.from && stay.to <= absence.to);
+            let how = match taken_back {
+                Some(stay) => How::TakenBack(stay.square),
+                None if absence.lasted() < min_held => continue,
+                None => How::PutBack,
+            };
+            touched.push(Touched { how, origin, from });
+        }
+        // An opponent's piece that is lifted alone may be adjusted by either player.
+        for absence in self.absences(!color) {
+            if absence.overlaps(&own) && absence.lasted() >= min_held {
+                let (origin, from) = (absence.square, absence.from);
+                let how = How::Opponents;
+                touched.push(Touched { how, origin, from });
+            }
+        }
+        let moved = self.ply.played.and_then(|m| m.from());
+        if let Some((origin, stay)) = moved.and_then(|from| Some((from, self.released(from)?))) {
+            let how = How::Released(stay.square);
+            let from = stay.from;
+            touched.push(Touched { how, origin, from });
+        }
+        touched
+    }
+
+    /// The opponent's pieces that were lifted and put back after the opponent had pressed at that time, and since when
+    /// each was lifted.
+    pub(crate) fn adjusted(&self, now: Timestamp, pressed: Timestamp) -> Vec<(Square, Timestamp)> {
+        let own = self.absences(self.ply.color);
+        let lifted = self.absences(!self.ply.color).into_iter();
+        lifted
+            .filter(|absence| {
+                !absence.overlaps(&own)
+                    && absence.from > pressed
+                    && absence.lasted() >= self.min_held(now)
+                    && self.is_steady(absence.square, absence.from)
+            })
+            .map(|absence| (absence.square, absence.from))
+            .collect()
+    }
+
+    /// Pieces of a colour that left their squares and came back before the piece was lifted that moved, the shortest
+    /// absences included.
+    fn absences(&self, color: Color) -> Vec<Absence> {
+        let own_move = self.squares();
+        let mut absences = self.trace.absences(self.since, color);
+        absences.retain(|absence| {
+            absence.to <= self.ply.lifted_at + ONE_SCAN_APART
+                && !own_move.contains(absence.square)
+                && !self.aside.contains(absence.square)
+        });
+        absences
+    }
+
+    fn min_held(&self, now: Timestamp) -> Duration {
+        if self.trace.is_disturbed(now) {
+            MIN_HELD_DISTURBED
+        } else {
+            MIN_HELD
+        }
+    }
+
+    /// Where the piece from `origin` stood first, on another square than in the end, long enough to have left the hand
+    /// there (Art. 4.7), after a legal move.
+    fn released(&self, origin: Square) -> Option<Stay> {
+        let piece = self.before.board().piece_at(origin)?;
+        let after = self.ply.after.board();
+        let elsewhere = |stay: &Stay| {
+            stay.square != origin
+                && self.before.board().piece_at(stay.square) != Some(piece)
+                && after.piece_at(stay.square) != Some(piece)
+                && Some(stay.square) != self.to()
+                && stay.lasted() >= MIN_RELEASED
+                && !self.aside.contains(stay.square)
+        };
+        // A piece that is seen on its own square as well was misread there, or here.
+        let gone = |stay: &Stay| {
+            let left = stay.from + ONE_SCAN_APART;
+            let shown = self.trace.since(self.since);
+            let mut last = shown.filter(|shown| shown.square == origin && shown.at <= left);
+            last.next_back().is_some_and(|shown| shown.after != Some(piece))
+        };
+        let stays = self.trace.stays(self.since, piece);
+        let legal = self.before.legal_moves();
+        let moved = |stay: &Stay| {
+            legal
+                .iter()
+                .any(|m| !m.is_castle() && m.from() == Some(origin) && m.to() == stay.square)
+        };
+        stays
+            .into_iter()
+            .find(|stay| elsewhere(stay) && gone(stay) && moved(stay))
+    }
+
+    fn is_steady(&self, square: Square, from: Timestamp) -> bool {
+        self.trace.is_steady(square, from) && !self.aside.contains(square)
+    }
+}
+
+impl Acts {
+    /// Whether a square that has been touched since then changed no more often than players do it, so that its sensor is
+    /// not at fault.
+    pub(crate) fn is_steady(&self, square: Square, from: Timestamp, aside: Bitboard) -> bool {
+        self.trace.is_steady(square, from) && !aside.contains(square)
+    }
+}
+
+impl super::trace::Trace {
+    fn is_steady(&self, square: Square, from: Timestamp) -> bool {
+        self.changes_of(square, from.saturating_sub(FAULTY_SINCE)) <= MAX_CHANGES
+    }
+}
+
+impl Absence {
+    /// Whether one of these was away at the same time.
+    fn overlaps(&self, others: &[Self]) -> bool {
+        others
+            .iter()
+            .any(|other| other.from < self.to && self.from < other.to)
+    }
+}
