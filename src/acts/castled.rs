@@ -3,24 +3,12 @@
 //! A board sees no hands. It sees each square once a scan, and what happens within a scan looks as if it happened at
 //! once.
 
-use core::time::Duration;
-
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Move, Piece, Role, Square};
 
 use super::turn::Turn;
 use crate::tracker::castled;
-
-/// King and rook are read one after the other in each scan, a few milliseconds apart: reported at most this far apart,
-/// one scan found both gone.
-const SAME_SCAN: Duration = Duration::from_millis(60);
-/// Reported at least this far apart, there was a scan that found one gone and the other in its place.
-const ANOTHER_SCAN: Duration = Duration::from_millis(130);
-/// Two pieces that leave within a scan and are in the air together are taken at once.
-const MAX_APART: Duration = ONE_SCAN_APART;
-/// A square that is empty for less than this may have been misread, or its piece adjusted.
-const MIN_HELD: Duration = Duration::from_millis(800);
 
 impl Turn<'_> {
     /// Of castling that did not begin with the king alone: when it began, and whether both pieces were taken together.
@@ -36,9 +24,11 @@ impl Turn<'_> {
         // One hand puts the rook down before it takes the king.
         let rook_to = castled(king, rook, color).1;
         let rook_landed = self.trace.landed(rook_to, Role::Rook.of(color), self.since);
-        let in_the_air = rook_landed.is_some_and(|landed| landed > king_left + SAME_SCAN);
-        let together = apart <= SAME_SCAN || (in_the_air && apart <= MAX_APART);
-        let rook_first = king_left > rook_left && apart >= ANOTHER_SCAN;
+        let in_the_air = rook_landed.is_some_and(|landed| landed > king_left + self.model.settle);
+        // One scan found both gone, or both were in the air together.
+        let together = apart <= self.model.settle || (in_the_air && apart <= ONE_SCAN_APART);
+        // There was a scan that found one gone and the other in its place.
+        let rook_first = king_left > rook_left && apart >= ONE_SCAN_APART;
         (together || rook_first).then_some((first, together))
     }
 
@@ -64,8 +54,8 @@ impl Turn<'_> {
         let (king_piece, rook_piece) = (Role::King.of(color), Role::Rook.of(color));
         let left = |square, piece| self.trace.left(square, piece, self.since);
         let landed = |square, piece| self.trace.landed(square, piece, self.since);
-        let first = at_once(left(king, king_piece)?, left(rook, rook_piece)?)?;
-        at_once(landed(king_to, king_piece)?, landed(rook_to, rook_piece)?)?;
+        let first = self.at_once(left(king, king_piece)?, left(rook, rook_piece)?)?;
+        self.at_once(landed(king_to, king_piece)?, landed(rook_to, rook_piece)?)?;
         Some(first)
     }
 
@@ -73,7 +63,7 @@ impl Turn<'_> {
     fn promoted_at_once(&self, from: Square, to: Square, role: Role) -> Option<Timestamp> {
         let color = self.ply.color;
         let left = self.trace.left(from, Role::Pawn.of(color), self.since)?;
-        at_once(left, self.trace.landed(to, role.of(color), self.since)?)
+        self.at_once(left, self.trace.landed(to, role.of(color), self.since)?)
     }
 
     /// When a piece left its square in this turn, moments left out that it was back from at once.
@@ -84,7 +74,8 @@ impl Turn<'_> {
             match left {
                 None if shown.before == Some(piece) => left = Some(shown.at),
                 Some(at)
-                    if shown.after == Some(piece) && shown.at.saturating_duration_since(at) < MIN_HELD =>
+                    if shown.after == Some(piece)
+                        && shown.at.saturating_duration_since(at) < self.model.touched =>
                 {
                     left = None;
                 }
@@ -93,10 +84,11 @@ impl Turn<'_> {
         }
         left
     }
-}
 
-/// The first of two times that belong to one scan.
-fn at_once(one: Timestamp, other: Timestamp) -> Option<Timestamp> {
-    let first = one.min(other);
-    (one.max(other).saturating_duration_since(first) <= SAME_SCAN).then_some(first)
+    /// The first of two times that belong to one scan: king and rook are read one after the other in each, a few
+    /// milliseconds apart.
+    fn at_once(&self, one: Timestamp, other: Timestamp) -> Option<Timestamp> {
+        let first = one.min(other);
+        (one.max(other).saturating_duration_since(first) <= self.model.settle).then_some(first)
+    }
 }

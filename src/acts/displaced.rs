@@ -10,20 +10,6 @@ use super::standing::Standing;
 use super::within;
 use crate::tracker::{CENTRE, difference};
 
-/// Players put right at once what they have just knocked over.
-const GRACE: Duration = Duration::from_millis(2600);
-/// A single piece on the square next to its own may be an illegal move that is put right before the press.
-const PUSH_GRACE: Duration = Duration::from_millis(9500);
-/// A missing piece may be in the hand of its player, who is thinking, or in the opponent's, about to be captured.
-const GONE_GRACE: Duration = Duration::from_secs(20);
-/// A missing piece that the player on move can neither move nor capture has fallen.
-const FALLEN_GRACE: Duration = Duration::from_secs(8);
-/// Two pieces in one hand, for a capture or castling, are put down sooner.
-const TWO_GRACE: Duration = Duration::from_secs(6);
-/// What was displaced when a move was made is checked once more after this time.
-const FOUND_GRACE: Duration = Duration::from_millis(900);
-/// A piece was displaced before a move if that was at least this long before the move's piece was lifted.
-const MIN_BEFORE_LIFT: Duration = Duration::from_millis(300);
 /// More squares than this are pieces being set up or cleared away.
 const MAX_SQUARES: usize = 10;
 
@@ -51,7 +37,15 @@ impl Standing<'_> {
             let before = self.last.map(|last| last.before.board());
             let expected = before.map_or(Bitboard::EMPTY, |before| difference(before, tip.board()));
             let upset = act.upset || (expected.any() && self.at_once(fresh | expected));
-            return astray(act.squares, if upset { GRACE } else { PUSH_GRACE });
+            // It may be an illegal move that is put right before the press.
+            return astray(
+                act.squares,
+                if upset {
+                    self.model.doubt
+                } else {
+                    self.model.put_right
+                },
+            );
         }
         if shows_result(shown) || self.castled_behind_rook().is_some() {
             return None;
@@ -76,19 +70,26 @@ impl Standing<'_> {
         if let Some(fallen) = strays.single_square() {
             let grace = self.fallen_grace(fallen)?;
             let all = self::strays(tip.board(), shown, fresh);
-            let counts = fresh == strays || grace == GRACE;
+            let counts = fresh == strays || grace == self.model.doubt;
             return (shown.piece_at(fallen).is_none() && counts).then_some(Astray { squares: all, grace });
         }
         if strays.is_empty() {
             return None;
         }
         if in_hand(tip.board(), shown, strays) {
-            return astray(strays, TWO_GRACE);
+            return astray(strays, self.model.put_right);
         }
         // One piece on the square next to its own, and no other has left its square.
         let gone = |square: &Square| tip.board().piece_at(*square).is_some();
         let alone = strays.count() == 2 && strays.into_iter().filter(gone).count() == 1;
-        astray(strays, if alone { PUSH_GRACE } else { GRACE })
+        astray(
+            strays,
+            if alone {
+                self.model.put_right
+            } else {
+                self.model.doubt
+            },
+        )
     }
 
     /// The squares that differed before a piece was lifted, but for `known` ones.
@@ -98,7 +99,7 @@ impl Standing<'_> {
         }
         let squares = self.differs().without(known).into_iter();
         squares
-            .filter(|square| self.trace.changed_at(*square) + MIN_BEFORE_LIFT < lifted_at)
+            .filter(|square| self.trace.changed_at(*square) + ONE_SCAN_APART < lifted_at)
             .collect()
     }
 
@@ -111,7 +112,11 @@ impl Standing<'_> {
             return None;
         }
         let appeared = (squares & shown.occupied()).any();
-        let grace = if appeared { FOUND_GRACE } else { FALLEN_GRACE };
+        let grace = if appeared {
+            self.model.rest
+        } else {
+            self.model.patience
+        };
         Some(Astray { squares, grace })
     }
 
@@ -128,10 +133,10 @@ impl Standing<'_> {
         let wanted = color == tip.turn() || tip.moves().iter().any(|candidate| taken(candidate.m));
         Some(
             match (self.knocked(fallen, color), self.knocked(fallen, !color), wanted) {
-                (true, ..) => GRACE,
-                (false, true, _) => TWO_GRACE,
-                (false, false, true) => GONE_GRACE,
-                (false, false, false) => FALLEN_GRACE,
+                (true, ..) => self.model.doubt,
+                (false, true, _) => self.model.put_right,
+                (false, false, true) => self.model.unclear,
+                (false, false, false) => self.model.patience,
             },
         )
     }

@@ -1,20 +1,15 @@
-//! Squares that report changes nobody makes.
-
-use core::time::Duration;
+//! Squares that report changes nobody makes. A square is judged by its changes within the time in which a hand comes
+//! back to a piece, and is sound again when it has shown the same for so long.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Board, Square};
 
 use super::Acts;
 
-/// A faulty square is judged by its changes within this time.
-const WINDOW: Duration = Duration::from_secs(8);
-/// Players change a square less often, even where pieces are captured one after the other.
+/// Players change a square less often meanwhile, even where pieces are captured one after the other.
 const MIN_FAULTY_CHANGES: usize = 11;
 /// At least this many of the changes bring back the piece that stands there.
 const MIN_FAULTY_RETURNS: usize = 5;
-/// A square that has shown the same for at least this long is sound again.
-const MIN_QUIET: Duration = Duration::from_secs(10);
 /// From this many changes on, other watchers set the square aside.
 const MIN_DOUBTFUL_CHANGES: usize = 5;
 /// At least this many of them bring back the piece that stands there.
@@ -33,7 +28,7 @@ impl Acts {
     /// The squares that flicker, where `expected` should stand.
     pub(crate) fn flicker(&self, now: Timestamp, expected: Option<&Board>) -> Flicker {
         let mut counts = [(0_usize, 0_usize); 64];
-        for shown in self.trace.since(now.saturating_sub(WINDOW)) {
+        for shown in self.trace.since(now.saturating_sub(self.model().patience)) {
             let (changes, returns) = &mut counts[usize::from(shown.square)];
             *changes += 1;
             let rests = expected.and_then(|board| board.piece_at(shown.square));
@@ -56,7 +51,7 @@ impl Acts {
 
     /// Since when a square has flickered lately.
     pub(crate) fn flickers_since(&self, now: Timestamp, square: Square) -> Timestamp {
-        let mut changes = self.trace.since(now.saturating_sub(WINDOW));
+        let mut changes = self.trace.since(now.saturating_sub(self.model().patience));
         changes
             .find(|shown| shown.square == square)
             .map_or(now, |shown| shown.at)
@@ -64,7 +59,7 @@ impl Acts {
 
     /// Those of the squares that still change too often to be trusted.
     pub(crate) fn still_doubtful(&self, now: Timestamp, squares: Bitboard) -> Bitboard {
-        let since = now.saturating_sub(WINDOW);
+        let since = now.saturating_sub(self.model().patience);
         squares
             .into_iter()
             .filter(|square| self.trace.changes_of(*square, since) >= MIN_DOUBTFUL_CHANGES)
@@ -73,6 +68,6 @@ impl Acts {
 
     /// When a faulty square will be sound again if it does not change.
     pub(crate) fn sound_at(&self, square: Square) -> Timestamp {
-        self.trace.changed_at(square) + MIN_QUIET
+        self.trace.changed_at(square) + self.model().patience
     }
 }

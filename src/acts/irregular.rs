@@ -1,7 +1,5 @@
 //! What a player did instead of a legal move, read from where the pieces stand.
 
-use core::time::Duration;
-
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Board, Color, File, Move, Piece, Rank, Role, Square};
@@ -11,21 +9,6 @@ use super::trace::Trace;
 use super::{Acts, of_color, within};
 use crate::tracker::{CENTRE, State, difference};
 
-/// A piece that stands for at least this long has not just paused on its way.
-const MIN_STANDING: Duration = Duration::from_millis(1300);
-/// What a legal move can begin with has at most this long to become one.
-const MAX_HALFWAY: Duration = Duration::from_secs(7);
-/// After a press, the squares are read once more before the act is judged.
-const PRESS_SETTLES_AFTER: Duration = Duration::from_millis(400);
-/// The same for what a legal move can begin with: its second piece needs this time. And where the record has guessed a
-/// move, which this one may put right.
-const PRESS_SETTLES_HALFWAY: Duration = Duration::from_millis(1200);
-/// A piece to be captured is taken off at most this long before.
-const MAX_LIFTED_BEFORE: Duration = Duration::from_secs(4);
-/// A piece to be captured is off the board for at most this long before.
-const MAX_TAKEN_BEFORE: Duration = Duration::from_secs(5);
-/// In castling, the king is lifted at most this long after the rook was put down.
-const MAX_KING_AFTER_ROOK: Duration = Duration::from_secs(3);
 /// Castling changes this many squares, and nothing that looks like a move changes more.
 const MAX_SQUARES: usize = 4;
 
@@ -80,26 +63,37 @@ impl Irregular {
         };
         known(self) == known(other)
     }
+}
 
-    /// When it is certain that it was made, if it still stands then. Its player pressed the clock at `pressed`; on_a_guess:
-    /// the record rests on a move that was guessed. `None`: what follows has to show.
-    pub(crate) fn certain_at(&self, pressed: Option<Timestamp>, on_a_guess: bool) -> Option<Timestamp> {
+impl Acts {
+    /// When it is certain that an act was made, if it still stands then. Its player pressed the clock at `pressed`;
+    /// on_a_guess: the record rests on a move that was guessed, which this one may put right. `None`: what follows has to
+    /// show.
+    pub(crate) fn certain_at(
+        &self,
+        act: &Irregular,
+        pressed: Option<Timestamp>,
+        on_a_guess: bool,
+    ) -> Option<Timestamp> {
+        let model = self.model();
         match pressed {
-            Some(at) if self.halfway || on_a_guess => Some(at + PRESS_SETTLES_HALFWAY),
-            Some(at) => Some(at + PRESS_SETTLES_AFTER),
-            None if self.unpromoted => None,
-            None if self.halfway || self.shows_result => Some(self.since + MAX_HALFWAY),
+            // The second piece of a legal move needs this time.
+            Some(at) if act.halfway || on_a_guess => Some(at + model.rest),
+            Some(at) => Some(at + model.pause),
+            None if act.unpromoted => None,
+            None if act.halfway || act.shows_result => Some(act.since + model.patience),
             // It may have been pushed there by accident.
-            None if self.pushed => None,
-            None => Some(self.since + MIN_STANDING),
+            None if act.pushed => None,
+            None => Some(act.since + model.rest),
         }
     }
 
-    /// Whether it was certainly made, now that it has been put right at that time.
-    pub(crate) fn was_made(&self, put_right: Timestamp) -> bool {
-        let stood = put_right.saturating_duration_since(self.since);
-        let long = if self.halfway { MAX_HALFWAY } else { MIN_STANDING };
-        stood >= long && !(self.upset && self.from.distance(self.to) == 1)
+    /// Whether an act was certainly made, now that it has been put right at that time.
+    pub(crate) fn was_made(&self, act: &Irregular, put_right: Timestamp) -> bool {
+        let stood = put_right.saturating_duration_since(act.since);
+        let model = self.model();
+        let long = if act.halfway { model.patience } else { model.rest };
+        stood >= long && !(act.upset && act.from.distance(act.to) == 1)
     }
 }
 
@@ -150,7 +144,7 @@ impl Standing<'_> {
         let squares = moved & !self.aside;
         let act = castling(before, shown, squares, before.turn())?;
         let illegal = !stands_as_legal_move(before, shown, squares);
-        let soon = self.trace.changed_at(act.from) <= last.ply.stood_at + MAX_KING_AFTER_ROOK;
+        let soon = self.trace.changed_at(act.from) <= last.ply.stood_at + self.model.doubt;
         (illegal && soon).then(|| act.timed(before, self.trace))
     }
 
@@ -256,7 +250,7 @@ impl Found {
     /// Whether the piece that stood where it went left in the same scan.
     fn upsets(&self, trace: &Trace) -> bool {
         let landed = trace.changed_at(self.to);
-        let since = landed.saturating_sub(MAX_TAKEN_BEFORE);
+        let since = landed.saturating_sub(trace.model.doubt);
         let victim_left = trace
             .since(since)
             .find(|shown| shown.square == self.to && shown.before.is_some())
@@ -382,7 +376,7 @@ fn took_its_like(tip: &State, trace: &Trace, differs: Bitboard, color: Color) ->
         return None;
     }
     let left = trace.changed_at(from);
-    let since = left.saturating_sub(MAX_LIFTED_BEFORE);
+    let since = left.saturating_sub(trace.model.doubt);
     let to = trace
         .absences(since, color)
         .into_iter()

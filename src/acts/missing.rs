@@ -1,17 +1,12 @@
 //! Moves that the line of play misses: pieces stand where play may well have put them.
 
-use core::time::Duration;
-
 use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Square};
 
 use super::standing::Standing;
 use crate::tracker::{Ply, State};
 
-/// A piece had moved before a ply if that was at least this long before the ply's piece was lifted.
-const MIN_BEFORE_LIFT: Duration = Duration::from_millis(300);
-/// The same before a press was reported, which the clock does up to a second late.
-const MIN_BEFORE_PRESS: Duration = Duration::from_millis(1200);
 /// So many of the last positions are asked whether a move was legal there.
 const MAX_PLIES_BACK: usize = 8;
 
@@ -47,10 +42,10 @@ impl Standing<'_> {
     /// Whether play went on after a square came to show what it does.
     fn played_on(&self, square: Square, pressed: Option<Timestamp>) -> bool {
         let changed = self.trace.changed_at(square);
-        let before = |at: Timestamp, by: Duration| changed + by < at;
         let lifted = self.last.map(|last| last.ply.lifted_at);
-        lifted.is_some_and(|lifted| before(lifted, MIN_BEFORE_LIFT))
-            || pressed.is_some_and(|pressed| before(pressed, MIN_BEFORE_PRESS))
+        lifted.is_some_and(|lifted| changed + ONE_SCAN_APART < lifted)
+            // The clock reports a press up to a second late.
+            || pressed.is_some_and(|pressed| changed + self.model.rest < pressed)
     }
 
     /// Whether this was a legal move in one of the last positions. A single step may be a piece that was pushed: there the

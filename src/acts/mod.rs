@@ -20,13 +20,12 @@ mod turn;
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Board, Color, File, Piece, Rank, Square};
 
-use crate::tracker::{SensorChange, Snapshot, State, difference};
+use crate::tracker::{Model, SensorChange, Snapshot, State, difference};
 pub(crate) use displaced::Astray;
 pub(crate) use irregular::{Irregular, Kind, passes};
-pub(crate) use pressed::PRESS_JUDGED_AFTER;
-pub(crate) use promoted::{EXCHANGE_STAYS_AFTER, Exchanged};
+pub(crate) use promoted::Exchanged;
 pub(crate) use standing::{Last, Standing};
-pub(crate) use touched::{How, TOUCH_JUDGED_AFTER, Touched};
+pub(crate) use touched::{How, Touched};
 use trace::Trace;
 pub(crate) use turn::Turn;
 
@@ -61,6 +60,22 @@ impl Default for Sight {
 }
 
 impl Acts {
+    /// Takes boards and hands to be like that. To be called before anything is seen.
+    pub(crate) fn follow(&mut self, model: &'static Model) {
+        self.trace.model = model;
+    }
+
+    /// What boards and hands are taken to be like.
+    pub(crate) fn model(&self) -> &'static Model {
+        self.trace.model
+    }
+
+    /// When what was done at that time can be judged: the board has reported all of it, a faulty square has shown itself,
+    /// and nothing is put right at once any more.
+    pub(crate) fn judged_at(&self, done: Timestamp) -> Timestamp {
+        done + self.model().doubt
+    }
+
     /// Takes in what a scan of the squares shows.
     pub(crate) fn see(&mut self, now: Timestamp, snapshot: &Snapshot) {
         self.trace.update(now, snapshot);

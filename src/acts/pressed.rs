@@ -1,24 +1,11 @@
 //! What the pieces did around a press of the clock.
 
-use core::time::Duration;
-
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Color};
 
 use super::Acts;
 use super::turn::Turn;
-
-/// A press is heard late, and a square no more than a scan late: what is heard this long after the press came after it.
-const MIN_AFTER_PRESS: Duration = ONE_SCAN_APART.saturating_add(Duration::from_millis(140));
-/// A piece that appears later still may have stood off the centre of its square, unread, until somebody moved it.
-const MAX_AFTER_PRESS: Duration = Duration::from_secs(2);
-/// By then the board has reported all squares of a move made before the press.
-pub(crate) const PRESS_JUDGED_AFTER: Duration = Duration::from_millis(2200);
-/// A press is reported within a second: a move at most this long before it belongs to it.
-const MAX_MOVE_BEFORE_PRESS: Duration = Duration::from_millis(1400);
-/// By then the board has reported the opponent's move, with what it captured.
-const REPLY_SETTLES_AFTER: Duration = Duration::from_millis(50);
 
 impl Turn<'_> {
     /// Whether the piece had left its square when its player pressed the clock at that time, and stood nowhere until well
@@ -27,7 +14,9 @@ impl Turn<'_> {
         let (color, lifted_at) = (self.ply.color, self.ply.lifted_at);
         let moved = self.squares();
         let arrives: Bitboard = moved & self.ply.after.board().by_color(color);
-        let (early, late) = (pressed + MIN_AFTER_PRESS, pressed + MAX_AFTER_PRESS);
+        // A press is heard late, and a square no more than a scan late. A piece that appears later still may have stood off
+        // the centre of its square, unread, until somebody moved it.
+        let (early, late) = (pressed + self.model.pause, pressed + self.model.doubt);
         let mut landed: Option<Timestamp> = None;
         for shown in self.trace.since(self.since) {
             let own = shown.after.is_some_and(|piece| piece.color == color);
@@ -60,8 +49,8 @@ impl Acts {
         answered: Option<Timestamp>,
         aside: Bitboard,
     ) -> bool {
-        let since = pressed.saturating_sub(MAX_MOVE_BEFORE_PRESS);
-        let answered = answered.map(|stood| stood + REPLY_SETTLES_AFTER);
+        let since = pressed.saturating_sub(self.model().rest);
+        let answered = answered.map(|stood| stood + self.model().settle);
         let changes = self
             .trace
             .since(answered.map_or(since, |answered| since.max(answered)));

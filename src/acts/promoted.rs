@@ -1,16 +1,9 @@
 //! Promotion pieces that are exchanged after they stood.
 
-use core::time::Duration;
-
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Piece, Role, Square};
 
 use super::turn::Turn;
-
-/// A piece that stood for at least this long was not misread, and not only held over the square.
-const MIN_STOOD: Duration = Duration::from_millis(800);
-/// Another piece that stands for this long after the press stays, and the ply is not going to be corrected.
-pub(crate) const EXCHANGE_STAYS_AFTER: Duration = Duration::from_secs(2);
 
 /// A piece that stood on the square of promotion before the one that stands there now.
 #[derive(Debug, Clone, Copy)]
@@ -59,7 +52,7 @@ impl Turn<'_> {
                 None => {
                     let stood = standing
                         .take()
-                        .filter(|(_, since)| *since + MIN_STOOD <= shown.at);
+                        .filter(|(_, since)| *since + self.model.touched <= shown.at);
                     left = stood.filter(|_| shown.after.is_none()).or(left);
                 }
             }

@@ -10,18 +10,8 @@ use super::Acts;
 use super::trace::{Absence, Stay};
 use super::turn::Turn;
 
-/// A piece that is off its square for at least this long is not just being adjusted.
-const MIN_HELD: Duration = Duration::from_millis(800);
-/// The same where squares are being misread: they read empty for up to a second and more.
-const MIN_HELD_DISTURBED: Duration = Duration::from_secs(2);
-/// A piece that stands for a second has not just paused on its way; a scan is what the board may have missed of it.
-const MIN_RELEASED: Duration = Duration::from_secs(1).saturating_add(ONE_SCAN_APART);
-/// A faulty square shows itself by then.
-pub(crate) const TOUCH_JUDGED_AFTER: Duration = Duration::from_millis(1800);
 /// A square that is lifted from twice changes this often; with more changes its sensor is at fault.
 const MAX_CHANGES: usize = 4;
-/// It shows them within this time before.
-const FAULTY_SINCE: Duration = Duration::from_secs(5);
 
 /// A piece that was touched in a turn and not moved, or moved elsewhere.
 #[derive(Debug, Clone, Copy)]
@@ -91,7 +81,7 @@ impl Turn<'_> {
                 !absence.overlaps(&own)
                     && absence.from > pressed
                     && absence.lasted() >= self.min_held(now)
-                    && self.is_steady(absence.square, absence.from)
+                    && self.trace.is_steady(absence.square, absence.from)
             })
             .map(|absence| (absence.square, absence.from))
             .collect()
@@ -112,9 +102,10 @@ impl Turn<'_> {
 
     fn min_held(&self, now: Timestamp) -> Duration {
         if self.trace.is_disturbed(now) {
-            MIN_HELD_DISTURBED
+            // They read empty for up to a second and more.
+            self.model.rest
         } else {
-            MIN_HELD
+            self.model.touched
         }
     }
 
@@ -128,7 +119,7 @@ impl Turn<'_> {
                 && self.before.board().piece_at(stay.square) != Some(piece)
                 && after.piece_at(stay.square) != Some(piece)
                 && Some(stay.square) != self.to()
-                && stay.lasted() >= MIN_RELEASED
+                && stay.lasted() >= self.model.rest
                 && !self.aside.contains(stay.square)
         };
         // A piece that is seen on its own square as well was misread there, or here.
@@ -149,10 +140,6 @@ impl Turn<'_> {
             .into_iter()
             .find(|stay| elsewhere(stay) && gone(stay) && moved(stay))
     }
-
-    fn is_steady(&self, square: Square, from: Timestamp) -> bool {
-        self.trace.is_steady(square, from) && !self.aside.contains(square)
-    }
 }
 
 impl Acts {
@@ -165,7 +152,7 @@ impl Acts {
 
 impl super::trace::Trace {
     fn is_steady(&self, square: Square, from: Timestamp) -> bool {
-        self.changes_of(square, from.saturating_sub(FAULTY_SINCE)) <= MAX_CHANGES
+        self.changes_of(square, from.saturating_sub(self.model.put_right)) <= MAX_CHANGES
     }
 }
 

@@ -7,7 +7,7 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Board, Color, Piece, Square};
 
-use crate::tracker::Snapshot;
+use crate::tracker::{Model, Snapshot};
 
 /// One square that came to show something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +24,7 @@ pub(super) struct Shown {
 /// The squares with their recent changes.
 #[derive(Debug)]
 pub(super) struct Trace {
+    pub(super) model: &'static Model,
     board: Board,
     changed: [Timestamp; 64],
     recent: VecDeque<Shown>,
@@ -40,6 +41,7 @@ const MAX_RECENT_CHANGES: usize = 160;
 impl Default for Trace {
     fn default() -> Self {
         Self {
+            model: &Model::FITTED,
             board: Board::empty(),
             changed: [Timestamp::from_micros(0); 64],
             recent: VecDeque::new(),
@@ -86,7 +88,7 @@ impl Trace {
     /// adjusted the piece.
     fn note_blink(&mut self, at: Timestamp, square: Square, after: Option<Piece>) {
         let back = after.is_some() && after == self.before.piece_at(square);
-        if back && at.saturating_duration_since(self.changed_at(square)) <= MAX_BLINK {
+        if back && at.saturating_duration_since(self.changed_at(square)) <= self.model.rest {
             self.blinks.retain(|(other, _)| *other != square);
             if self.blinks.len() == MIN_BLINKS {
                 self.blinks.pop_front();
@@ -220,8 +222,6 @@ fn set(board: &mut Board, square: Square, piece: Option<Piece>) {
     }
 }
 
-/// What a square shows for at most this long, a noisy line may have made up.
-const MAX_BLINK: Duration = Duration::from_millis(1100);
 /// From this many squares within [`DISTURBED_FOR`] on, it is the line. Players adjust fewer pieces, and one sensor at
 /// fault is one square.
 const MIN_BLINKS: usize = 4;

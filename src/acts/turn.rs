@@ -1,15 +1,21 @@
 //! What hands did on the way to a ply.
 
+use core::time::Duration;
+
 use kiebitz_hardware::Timestamp;
-use shakmaty::{Bitboard, Square};
+use shakmaty::{Bitboard, Color, Square};
 
 use super::Acts;
 use super::trace::Trace;
-use crate::tracker::{Ply, State, difference};
+use crate::tracker::{Model, Ply, State, difference};
+
+/// A turn of at least this length is not played in a hurry.
+const MIN_UNHURRIED: Duration = Duration::from_secs(3);
 
 /// A player's turn, which ended with a ply that was seen.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Turn<'a> {
+    pub(super) model: &'static Model,
     pub(super) trace: &'a Trace,
     pub(super) ply: &'a Ply,
     pub(super) before: &'a State,
@@ -28,6 +34,7 @@ impl Acts {
         aside: Bitboard,
     ) -> Turn<'a> {
         Turn {
+            model: self.model(),
             trace: &self.trace,
             ply,
             before,
@@ -41,6 +48,17 @@ impl Turn<'_> {
     /// The squares on which the ply changed something.
     pub(crate) fn squares(&self) -> Bitboard {
         difference(self.before.board(), self.ply.after.board())
+    }
+
+    /// Whether the player took their time: in a hurry one hand is quick enough for two pieces, and pieces are set off the
+    /// centre of their squares.
+    pub(crate) fn is_unhurried(&self) -> bool {
+        self.ply.lifted_at.saturating_duration_since(self.since) >= MIN_UNHURRIED
+    }
+
+    /// Whose turn it was.
+    pub(crate) fn color(&self) -> Color {
+        self.ply.color
     }
 
     /// Where the ply went; `None` for irregular play.

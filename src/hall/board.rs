@@ -62,6 +62,7 @@ impl Board {
     #[must_use]
     pub fn following(mut self, model: &'static Model) -> Self {
         self.tracker = Tracker::following(model);
+        self.referee.follow_model(model);
         self
     }
 

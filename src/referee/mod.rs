@@ -29,8 +29,8 @@ use crate::events::{
 use crate::laws::{DrawnStart, Regulations};
 use crate::referee::command::CloseIncident;
 use crate::tracker::{
-    ClockChange, Finding, Ply, Recovery, ResultSign, Settlement, Side, Start, State, Variant, Withdrawal,
-    is_chess960,
+    ClockChange, Finding, Model, Ply, Recovery, ResultSign, Settlement, Side, Start, State, Variant,
+    Withdrawal, is_chess960,
 };
 use claims::Offered;
 use dead::Unsearched;
@@ -195,6 +195,11 @@ impl Referee {
             regulations,
             ..Self::default()
         }
+    }
+
+    /// Takes boards and hands to be like that. To be called before anything is found.
+    pub fn follow_model(&mut self, model: &'static Model) {
+        self.watch.follow(model);
     }
 
     /// What applies at the board.

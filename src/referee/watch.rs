@@ -37,7 +37,7 @@ use crate::events::incidents::Incidents;
 use crate::events::{Clock, ClosedBy, EventKind, IncidentEnd};
 use crate::laws::{IncidentKind, Situation};
 use crate::referee::command::CloseIncident;
-use crate::tracker::{ClockChange, ClockFace, Completion, Snapshot};
+use crate::tracker::{ClockChange, ClockFace, Completion, Model, Snapshot};
 use book::{Book, Closing, Offences, Report, ResumedIncident};
 use desk::Desk;
 pub(super) use news::News;
@@ -79,6 +79,11 @@ pub(super) struct Watch {
 }
 
 impl Watch {
+    /// Takes boards and hands to be like that. To be called before anything is seen.
+    pub(super) fn follow(&mut self, model: &'static Model) {
+        self.acts.follow(model);
+    }
+
     /// What the clock shows.
     pub(super) fn face(&self) -> Option<Clock> {
         self.face.map(Clock::from)
@@ -295,6 +300,7 @@ impl Watch {
             offences: &mut self.offences,
             set_aside: Bitboard::EMPTY,
             lost: false,
+            may_be_lost: false,
             unproved: false,
             pressed_times: self.pressed_times,
         };
@@ -307,6 +313,7 @@ impl Watch {
         desk.set_aside |= self.jolts.squares(&desk);
         self.lost.handle(&mut desk, news);
         desk.lost = self.lost.is_open();
+        desk.may_be_lost = self.lost.is_suspected();
         desk.unproved = self.lost.is_unproved(desk.game.line.len());
         self.displaced.handle(&mut desk, news, &self.moves);
         desk.set_aside |= self.displaced.squares();

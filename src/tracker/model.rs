@@ -43,7 +43,7 @@ macro_rules! table {
         /// What the tracker takes boards and hands to be like.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub struct Model {
-            $($(#[$doc])+ pub(super) $name: $quantity,)+
+            $($(#[$doc])+ pub(crate) $name: $quantity,)+
         }
 
         impl Model {
@@ -91,11 +91,16 @@ table! {
     settle: Duration = Duration::from_millis(60);
     /// A hand that goes on with a piece has done so.
     pause: Duration = Duration::from_millis(420);
+    /// A piece that is off its square, or stands on another, for so long is not just being adjusted, nor misread.
+    touched: Duration = Duration::from_millis(800);
     /// What was half done is finished: a piece pushed aside is taken away, a nudge is over, the clock is pressed.
     rest: Duration = Duration::from_millis(1200);
     /// What could still follow has followed: the other piece of a castling, a piece in a hand that is put back. A
     /// ply on a quiet board is beyond doubt.
     doubt: Duration = Duration::from_millis(2000);
+    /// A hand that holds two pieces has put them down; a piece that was pushed has been put back, or its player has
+    /// pressed.
+    put_right: Duration = Duration::from_secs(6);
     /// Nobody will come back to it.
     patience: Duration = Duration::from_secs(12);
     /// Which of several squares a piece went to has shown, or will not.

@@ -22,6 +22,8 @@ pub(super) struct Desk<'a> {
     pub(super) set_aside: Bitboard,
     /// The record has lost the game: what looks wrong is the record.
     pub(super) lost: bool,
+    /// It may have: that will be known soon.
+    pub(super) may_be_lost: bool,
     /// It had, and nothing has proved yet that it has found the game again.
     pub(super) unproved: bool,
     /// What the clock showed before its last press, and what that press added to the presser's time.

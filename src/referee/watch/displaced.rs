@@ -105,7 +105,7 @@ impl Displaced {
         if let Some((squares, ply, found_at)) = self.found {
             match standing.still_displaced(squares & differs) {
                 None => self.found = None,
-                Some(astray) if now >= found_at + astray.grace => {
+                Some(astray) if now >= found_at + astray.grace && !desk.may_be_lost => {
                     self.found = None;
                     self.open(desk, astray.squares, ply, true);
                     return;
@@ -125,6 +125,9 @@ impl Displaced {
         let due = since + astray.grace;
         if now < due {
             self.wake_at(due);
+            return;
+        }
+        if desk.may_be_lost {
             return;
         }
         let ply = desk.game.due();

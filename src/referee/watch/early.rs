@@ -1,7 +1,5 @@
 //! Clocks that are pressed with the piece still in the hand.
 
-use core::time::Duration;
-
 use kiebitz_hardware::Timestamp;
 use shakmaty::Color;
 
@@ -9,9 +7,6 @@ use super::{Desk, News};
 use crate::events::IncidentEnd;
 use crate::laws::Situation;
 use crate::tracker::ClockChange;
-
-/// In a scramble pieces are set off the centre of their squares, too: only a turn of at least this length tells anything.
-const MIN_TURN: Duration = Duration::from_secs(3);
 
 /// Watches for presses before the move is made. On a bus presses have no times, and no [`News::Pressed`] comes.
 #[derive(Debug, Default)]
@@ -65,12 +60,10 @@ impl EarlyPresses {
 /// The move is known: its piece left its square before the press, and stood nowhere until well after it.
 fn report(desk: &mut Desk<'_>, pressed: Pressed) {
     let Pressed { color, ply, at } = pressed;
-    let (Some(entry), Some(began)) = (desk.game.entry(ply), desk.game.turn_began(ply)) else {
+    let Some(turn) = desk.turn(ply, None).filter(|_| desk.sees_play()) else {
         return;
     };
-    let unhurried = entry.ply.lifted_at.saturating_duration_since(began) >= MIN_TURN;
-    let Some(turn) = desk.turn(ply, None) else { return };
-    if entry.ply.color != color || !desk.sees_play() || !unhurried || !turn.was_in_hand(at) {
+    if turn.color() != color || !turn.is_unhurried() || !turn.was_in_hand(at) {
         return;
     }
     let moved = turn.squares();

@@ -1,15 +1,10 @@
 //! Moves of two pieces that one hand can hardly make: castling and promotion.
 
-use core::time::Duration;
-
 use shakmaty::{Bitboard, Move};
 
 use super::{Desk, News};
 use crate::events::IncidentEnd;
 use crate::laws::{Mode, Situation, TwoPieces};
-
-/// A turn of at least this length is not played in a hurry. In a hurry one hand is quick enough.
-const MIN_TURN: Duration = Duration::from_secs(3);
 
 /// Checks moves of two pieces once the ply is found; nothing stays open.
 #[derive(Debug, Default)]
@@ -28,14 +23,13 @@ impl TwoHands {
     }
 
     fn played(&mut self, desk: &mut Desk<'_>, ply: u32) {
-        let Some((entry, began)) = desk.game.entry(ply).zip(desk.game.turn_began(ply)) else {
+        let (Some(entry), Some(turn)) = (desk.game.entry(ply), desk.turn(ply, None)) else {
             return;
         };
         if !desk.sees_play() || desk.acts.is_disturbed(desk.now()) {
             return;
         }
-        let unhurried = desk.game.regulations.rules.mode != Mode::Blitz
-            && entry.ply.lifted_at.saturating_duration_since(began) >= MIN_TURN;
+        let unhurried = desk.game.regulations.rules.mode != Mode::Blitz && turn.is_unhurried();
         let (pieces, squares) = match entry.ply.played {
             Some(Move::Castle { king, rook }) => (TwoPieces::Castling, Bitboard::from(king).with(rook)),
             Some(Move::Normal {
@@ -46,7 +40,7 @@ impl TwoHands {
             }) if unhurried => (TwoPieces::Promotion, Bitboard::from(from).with(to)),
             _ => return,
         };
-        let Some(from) = desk.turn(ply, None).and_then(|turn| turn.by_two_hands()) else {
+        let Some(from) = turn.by_two_hands() else {
             return;
         };
         self.told = ply;

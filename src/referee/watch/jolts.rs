@@ -10,8 +10,6 @@ use super::{Desk, News};
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Situation;
 
-/// The pieces have come to rest, and none is put back within this time.
-const SETTLES_WITHIN: Duration = Duration::from_millis(1500);
 /// While pieces are put back, what is still wrong is reported at most this often.
 const MIN_BETWEEN_UPDATES: Duration = Duration::from_secs(3);
 /// With more pieces off the board than this, they are being cleared away.
@@ -93,7 +91,7 @@ impl Jolts {
     fn follow(&mut self, desk: &mut Desk<'_>) {
         let now = desk.now();
         let Some(jolt) = &mut self.jolt else { return };
-        let settled = now >= jolt.since + SETTLES_WITHIN;
+        let settled = now >= desk.acts.judged_at(jolt.since);
         let off_board = desk.standing().map_or(0, |standing| standing.taken_off());
         if settled && off_board > MAX_OFF_BOARD {
             self.close(desk, ClosedBy::Board, IncidentEnd::Passed);
@@ -112,7 +110,7 @@ impl Jolts {
             return;
         }
         let due = match &jolt.report {
-            None => jolt.since + SETTLES_WITHIN,
+            None => desk.acts.judged_at(jolt.since),
             Some(reported) if reported.wrong != wrong => reported.at + MIN_BETWEEN_UPDATES,
             Some(_) => return,
         };

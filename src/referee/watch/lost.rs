@@ -1,8 +1,6 @@
 //! A record that has lost the game: pieces stand where play may well have put them, and the line of play does not have
 //! it. Nobody is accused of anything while that is so, for what looks wrong is the record.
 
-use core::time::Duration;
-
 use kiebitz_hardware::Timestamp;
 use shakmaty::Bitboard;
 
@@ -12,8 +10,6 @@ use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Situation;
 use crate::tracker::ClockChange;
 
-/// What is missing may be found within this time.
-const MIN_LOST: Duration = Duration::from_millis(850);
 /// What fits the board again may do so by accident: so many plies must follow before anybody is accused of a move.
 const PLIES_OF_PROOF: usize = 2;
 
@@ -33,6 +29,11 @@ pub(super) struct Lost {
 impl Lost {
     pub(super) fn is_open(&self) -> bool {
         self.open.is_some()
+    }
+
+    /// Whether something looks like play that is missing.
+    pub(super) fn is_suspected(&self) -> bool {
+        self.suspected.is_some()
     }
 
     /// Whether a record of so many plies had lost the game, and nothing has proved yet that it found it again.
@@ -90,7 +91,8 @@ impl Lost {
             _ => now,
         };
         self.suspected = Some((missing, since));
-        let due = since + MIN_LOST;
+        // What is missing may be found until then.
+        let due = since + desk.acts.model().rest;
         if now < due {
             self.wake = Some(due);
             return;

@@ -1,7 +1,5 @@
 //! Illegal moves, and pawns left on the last rank, from the making of the move until it is put right.
 
-use core::time::Duration;
-
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Color};
 
@@ -13,9 +11,6 @@ use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::{Edition, Fault, Situation, Stage};
 use crate::referee::LineEntry;
 use crate::tracker::{Completion, State, Withdrawal};
-
-/// A piece counts as put back when it has stood there for at least this long.
-const MIN_RESTORED: Duration = Duration::from_millis(500);
 
 /// Follows irregular moves from when they are made until they are dealt with.
 #[derive(Debug, Default)]
@@ -143,7 +138,7 @@ impl Moves {
             if differs.any() {
                 return;
             }
-            let certain = act.was_made(left_at) && pending.pressed_at.is_none();
+            let certain = desk.acts.was_made(&act, left_at) && pending.pressed_at.is_none();
             self.pending = None;
             if certain && !(act.squares & desk.set_aside).any() {
                 let report = report(desk, &act, ply, Stage::Made, 0);
@@ -151,7 +146,10 @@ impl Moves {
             }
             return;
         }
-        let Some(due) = act.certain_at(pending.pressed_at, rests_on_a_guess(desk)) else {
+        let Some(due) = desk
+            .acts
+            .certain_at(&act, pending.pressed_at, rests_on_a_guess(desk))
+        else {
             return;
         };
         if now < due {
@@ -340,10 +338,10 @@ impl Moves {
             if open.stage != Stage::Made {
                 continue;
             }
-            if now >= since + MIN_RESTORED {
+            if now >= since + desk.acts.model().pause {
                 over.push(open.number);
             } else {
-                let at = since + MIN_RESTORED;
+                let at = since + desk.acts.model().pause;
                 self.wake = Some(self.wake.map_or(at, |wake| wake.min(at)));
             }
         }

@@ -6,7 +6,6 @@ use shakmaty::Color;
 use super::book::{Number, ResumedIncident};
 use super::moves::Moves;
 use super::{Desk, News};
-use crate::acts::PRESS_JUDGED_AFTER;
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Situation;
 use crate::tracker::ClockChange;
@@ -117,7 +116,7 @@ impl Presses {
             self.waiting = None;
             return;
         }
-        let due = waiting.at + PRESS_JUDGED_AFTER;
+        let due = desk.acts.judged_at(waiting.at);
         if now < due {
             self.wake = Some(due);
             return;

@@ -5,7 +5,7 @@ use shakmaty::{ByColor, Piece, Role, Square};
 
 use super::book::Number;
 use super::{Desk, News};
-use crate::acts::{EXCHANGE_STAYS_AFTER, Exchanged};
+use crate::acts::Exchanged;
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Situation;
 use crate::tracker::Completion;
@@ -90,7 +90,8 @@ impl Promotions {
             let Some((other, since)) = turn.replaced() else {
                 continue;
             };
-            let due = since + EXCHANGE_STAYS_AFTER;
+            // Until then the ply may be corrected.
+            let due = desk.acts.judged_at(since);
             if game.now < due {
                 self.wake = Some(due);
             } else if let Some(exchanged) = turn.exchanged(other) {

@@ -1,7 +1,5 @@
 //! Wrong start positions and turned boards, and how far play goes on from them.
 
-use core::time::Duration;
-
 use kiebitz_hardware::Timestamp;
 use shakmaty::fen::Fen;
 use shakmaty::{Bitboard, Board};
@@ -12,8 +10,6 @@ use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::{DrawnStart, IncidentKind, ResumableCase, Situation};
 use crate::tracker::{ClockChange, Side, Variant, difference};
 
-/// Pieces that have not moved for at least this long are set up.
-const MIN_STANDING: Duration = Duration::from_millis(3500);
 /// With more differences from the wrong position than this, it is another position.
 const MAX_DIFFERING_SQUARES: usize = 8;
 
@@ -246,7 +242,7 @@ impl Setup {
         let Some(since) = desk.acts.turned_by_a_quarter().filter(|_| self.quarter.is_none()) else {
             return;
         };
-        let due = since + MIN_STANDING;
+        let due = desk.acts.judged_at(since);
         if now < due {
             self.wake = Some(due);
         } else {

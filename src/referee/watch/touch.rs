@@ -6,7 +6,7 @@ use shakmaty::{Bitboard, ByColor, Square};
 use super::book::{Number, Report, ResumedIncident};
 use super::moves::Moves;
 use super::{Desk, News};
-use crate::acts::{How, TOUCH_JUDGED_AFTER, Touched};
+use crate::acts::{How, Touched};
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::{Situation, Touch};
 use crate::tracker::{Completion, State, Withdrawal};
@@ -185,7 +185,7 @@ fn held(desk: &Desk<'_>, ply: u32, touched: Touched) -> Option<Held> {
         report,
         ply,
         square: origin,
-        due: desk.now() + TOUCH_JUDGED_AFTER,
+        due: desk.acts.judged_at(desk.now()),
     })
 }
 

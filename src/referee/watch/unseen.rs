@@ -1,7 +1,5 @@
 //! Pieces that the board does not read: a dead coil in a piece, or under a square.
 
-use core::time::Duration;
-
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Piece, Square};
 
@@ -9,9 +7,6 @@ use super::book::{Number, ResumedIncident};
 use super::{Desk, News};
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Situation;
-
-/// Before play, the piece may still be on its way to its square.
-const MIN_UNSEEN: Duration = Duration::from_secs(6);
 
 /// Follows pieces that are not read until they are.
 #[derive(Debug, Default)]
@@ -58,7 +53,8 @@ impl Unseen {
         };
         self.since = Some((fresh, since));
         let playing = desk.game.begun || desk.game.clock.running;
-        let due = since + MIN_UNSEEN;
+        // Before play, the piece may still be on its way to its square.
+        let due = since + desk.acts.model().put_right;
         if now < due && !playing {
             self.wake = Some(due);
             return;
