@@ -2,12 +2,12 @@
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
-use shakmaty::{Bitboard, Board, Color, File, Move, Piece, Rank, Role, Square};
+use shakmaty::{Bitboard, Board, Color, Move, Rank, Role, Square};
 
 use super::standing::Standing;
 use super::trace::Trace;
-use super::{Acts, of_color, within};
-use crate::tracker::{CENTRE, State, difference};
+use super::{Acts, within};
+use crate::tracker::{CENTRE, Instead, State, difference};
 
 /// Castling changes this many squares, and nothing that looks like a move changes more.
 const MAX_SQUARES: usize = 4;
@@ -118,21 +118,18 @@ impl Standing<'_> {
         if stands_as_legal_move(tip, shown, differs) {
             return None;
         }
-        let found = [tip.turn(), !tip.turn()].into_iter().find_map(|color| {
-            one_piece(tip, shown, differs, color)
-                .or_else(|| castling(tip, shown, differs, color))
-                .or_else(|| took_its_like(tip, self.trace, differs, color))
-        });
-        let act = found?.timed(tip, self.trace);
-        if act.color == tip.turn() {
-            return Some(act);
+        let act = done(tip, shown, differs).or_else(|| took_its_like(tip, self.trace, differs));
+        if let Some(act) = act {
+            return Some(act.timed(tip, self.trace));
         }
         // Out of turn, only what would be a legal move counts as one: everything else was displaced.
-        let legal = stands_as_legal_move(&tip.turned(), shown, act.squares);
-        legal.then_some(Irregular {
+        let turned = tip.turned();
+        let act = done(&turned, shown, differs).filter(|_| stands_as_legal_move(&turned, shown, differs))?;
+        Some(Irregular {
             out_of_turn: true,
+            halfway: false,
             unpromoted: false,
-            ..act
+            ..act.timed(&turned, self.trace)
         })
     }
 
@@ -142,7 +139,7 @@ impl Standing<'_> {
         let (before, shown) = (last.before, self.trace.board());
         let moved = difference(before.board(), self.tip.board()) | self.differs_anywhere();
         let squares = moved & !self.aside;
-        let act = castling(before, shown, squares, before.turn())?;
+        let act = done(before, shown, squares).filter(|act| act.kind == Kind::Castling)?;
         let illegal = !stands_as_legal_move(before, shown, squares);
         let soon = self.trace.changed_at(act.from) <= last.ply.stood_at + self.model.doubt;
         (illegal && soon).then(|| act.timed(before, self.trace))
@@ -190,8 +187,6 @@ impl Acts {
     pub(crate) fn between(&self, before: &State, after: &Board) -> Option<Irregular> {
         let squares = difference(before.board(), after);
         let color = before.turn();
-        let read = one_piece(before, after, squares, color);
-        let found = read.or_else(|| castling(before, after, squares, color));
         let several = || {
             let mut both = squares.into_iter();
             Some(Found {
@@ -204,7 +199,9 @@ impl Acts {
                 squares,
             })
         };
-        found.or_else(several).map(|act| act.timed(before, &self.trace))
+        done(before, after, squares)
+            .or_else(several)
+            .map(|act| act.timed(before, &self.trace))
     }
 }
 
@@ -265,33 +262,15 @@ fn stands_as_legal_move(tip: &State, shown: &Board, differs: Bitboard) -> bool {
         .any(|candidate| candidate.footprint.squares() == differs && candidate.footprint.fits(shown))
 }
 
-/// Squares that pieces of a colour have left, and those where they stand now.
-fn moved(tip: &State, shown: &Board, differs: Bitboard, color: Color) -> (Bitboard, Bitboard) {
-    (
-        of_color(tip.board(), shown, differs, color),
-        of_color(shown, tip.board(), differs, color),
-    )
-}
-
-fn one_piece(tip: &State, shown: &Board, differs: Bitboard, color: Color) -> Option<Found> {
-    let (left, arrived) = moved(tip, shown, differs, color);
-    let to = arrived.single_square()?;
-    let from = left.without(to).single_square()?;
-    let piece = tip.board().piece_at(from)?;
-    if shown.piece_at(from).is_some() || !can_become(piece, shown.piece_at(to)?, to) {
-        return None;
-    }
-    let beside = Square::from_coords(to.file(), from.rank());
-    let passes = passes(tip, from, to);
-    let taken = Some(beside).filter(|beside| passes && shown.piece_at(*beside).is_none());
-    let squares = Bitboard::from(from).with(to) | taken.into_iter().collect::<Bitboard>();
-    if differs != squares {
-        return None;
-    }
-    let unpromoted = piece.role == Role::Pawn
+/// What the side to move has done, where it explains all of `differs`.
+fn done(before: &State, shown: &Board, differs: Bitboard) -> Option<Found> {
+    let done = Instead::read(before, shown, differs).filter(|done| done.footprint.squares() == differs)?;
+    let stays = |(from, _): &(Square, Square)| shown.piece_at(*from).is_some();
+    let (from, to) = done.went.filter(|went| done.castles || !stays(went))?;
+    let color = before.turn();
+    let unpromoted = shown.piece_at(to) == Some(color.pawn())
         && to.rank() == color.fold_wb(Rank::Eighth, Rank::First)
-        && shown.piece_at(to) == Some(piece)
-        && tip
+        && before
             .moves()
             .iter()
             .any(|candidate| candidate.m.from() == Some(from) && candidate.m.to() == to);
@@ -299,31 +278,15 @@ fn one_piece(tip: &State, shown: &Board, differs: Bitboard, color: Color) -> Opt
         color,
         from,
         to,
-        kind: Kind::OnePiece,
+        kind: if done.castles {
+            Kind::Castling
+        } else {
+            Kind::OnePiece
+        },
         unpromoted,
-        halfway: unpromoted || halfway(tip, differs),
-        squares,
+        halfway: unpromoted || halfway(before, differs),
+        squares: differs,
     })
-}
-
-fn can_become(piece: Piece, shown: Piece, at: Square) -> bool {
-    let last = at.rank() == piece.color.fold_wb(Rank::Eighth, Rank::First);
-    shown == piece || (shown.color == piece.color && piece.role == Role::Pawn && last)
-}
-
-/// Whether a pawn moves as if it captured en passant.
-pub(crate) fn passes(tip: &State, from: Square, to: Square) -> bool {
-    let Some(piece) = tip.board().piece_at(from) else {
-        return false;
-    };
-    let beside = Square::from_coords(to.file(), from.rank());
-    let fifth = piece.color.fold_wb(Rank::Fifth, Rank::Fourth);
-    piece.role == Role::Pawn
-        && from.rank() == fifth
-        && from.file().distance(to.file()) == 1
-        && to.rank() == piece.color.fold_wb(Rank::Sixth, Rank::Third)
-        && tip.board().piece_at(to).is_none()
-        && tip.board().piece_at(beside) == Some((!piece.color).pawn())
 }
 
 /// Whether a legal move of more than one piece begins like this.
@@ -341,38 +304,12 @@ fn castled_from(m: Move) -> Bitboard {
     }
 }
 
-/// King and rook have both moved.
-fn castling(tip: &State, shown: &Board, differs: Bitboard, color: Color) -> Option<Found> {
-    let (left, arrived) = moved(tip, shown, differs, color);
-    let is = |board: &Board, squares: Bitboard, role: Role| {
-        (squares & board.by_piece(role.of(color))).single_square()
-    };
-    let (from, to) = (
-        is(tip.board(), left, Role::King)?,
-        is(shown, arrived, Role::King)?,
-    );
-    let rook = is(tip.board(), left, Role::Rook)?;
-    is(shown, arrived, Role::Rook)?;
-    let both = left | arrived;
-    let home = from.rank() == to.rank() && matches!(to.file(), File::C | File::G);
-    (home && left.count() == 2 && arrived.count() == 2 && both == differs && from.rank() == rook.rank())
-        .then_some(Found {
-            color,
-            from,
-            to,
-            kind: Kind::Castling,
-            unpromoted: false,
-            halfway: halfway(tip, differs),
-            squares: both,
-        })
-}
-
 /// An own piece of the same kind was taken: all that differs is that one is gone. It was lifted from its square, and
 /// another one put there after the capturing piece had left its own.
-fn took_its_like(tip: &State, trace: &Trace, differs: Bitboard, color: Color) -> Option<Found> {
-    let from = differs.single_square()?;
+fn took_its_like(tip: &State, trace: &Trace, differs: Bitboard) -> Option<Found> {
+    let (from, color) = (differs.single_square()?, tip.turn());
     let piece = tip.board().piece_at(from).filter(|piece| piece.color == color)?;
-    if color != tip.turn() || trace.board().piece_at(from).is_some() {
+    if trace.board().piece_at(from).is_some() {
         return None;
     }
     let left = trace.changed_at(from);

@@ -18,11 +18,11 @@ mod trace;
 mod turn;
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::{Bitboard, Board, Color, File, Piece, Rank, Square};
+use shakmaty::{Bitboard, Board, File, Piece, Rank, Square};
 
 use crate::tracker::{Model, SensorChange, Snapshot, State, difference};
 pub(crate) use displaced::Astray;
-pub(crate) use irregular::{Irregular, Kind, passes};
+pub(crate) use irregular::{Irregular, Kind};
 pub(crate) use promoted::Exchanged;
 pub(crate) use standing::{Last, Standing};
 pub(crate) use touched::{How, Touched};
@@ -189,12 +189,4 @@ fn within(times: impl Iterator<Item = Timestamp> + Clone, span: core::time::Dura
     first
         .zip(last)
         .is_some_and(|(first, last)| last.saturating_duration_since(first) <= span)
-}
-
-/// Pieces of `color` on squares where another placement has something else.
-fn of_color(board: &Board, other: &Board, among: Bitboard, color: Color) -> Bitboard {
-    (board.by_color(color) & among)
-        .into_iter()
-        .filter(|square| board.piece_at(*square) != other.piece_at(*square))
-        .collect()
 }

@@ -2,17 +2,20 @@
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
-use shakmaty::{Bitboard, Board, Color, Piece, Rank, Role, Square};
+use shakmaty::{Bitboard, Board, File, Piece, Rank, Role, Square};
 
 use super::Tracker;
 use super::node::Played;
-use super::state::{Footprint, PossibleMove, State, castled};
+use super::state::{Footprint, PossibleMove, State};
 
 /// What a player did with their pieces instead of a legal move.
-struct Act {
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Instead {
     /// Origin and destination, if a single piece moved; in castling, the king's.
-    went: Option<(Square, Square)>,
-    footprint: Footprint,
+    pub(crate) went: Option<(Square, Square)>,
+    /// King and rook moved as in castling.
+    pub(crate) castles: bool,
+    pub(crate) footprint: Footprint,
 }
 
 /// Most pieces of the mover in an irregular move: as many as in castling.
@@ -34,7 +37,7 @@ impl Tracker {
         // Within one scan, the order in which squares are reported means nothing.
         let before = node.landed.at.saturating_sub(ONE_SCAN_APART);
         let fresh = node.differs & self.sensors.touched_since(before);
-        let Some(act) = act(&node.state, board, fresh) else {
+        let Some(act) = Instead::read(&node.state, board, fresh) else {
             return false;
         };
         let (left, arrived) = changed(&node.state, board, fresh);
@@ -92,24 +95,36 @@ fn after(before: &State, footprint: &Footprint) -> State {
     before.irregular(board)
 }
 
-/// What the side to move did, judged by the squares that differ: as many of its pieces must have arrived as left.
-fn act(before: &State, board: &Board, differs: Bitboard) -> Option<Act> {
-    let (left, arrived) = changed(before, board, differs);
-    if left.count() != arrived.count() || left.is_empty() || left.count() > MAX_PIECES {
-        return None;
+impl Instead {
+    /// What the side to move did, judged by the squares that differ: as many of its pieces must have arrived as left.
+    pub(crate) fn read(before: &State, board: &Board, differs: Bitboard) -> Option<Self> {
+        let (left, arrived) = changed(before, board, differs);
+        // A single piece may have taken one of its own.
+        let left = if arrived.single_square().is_some() {
+            left.without(arrived)
+        } else {
+            left
+        };
+        if left.count() != arrived.count() || left.is_empty() || left.count() > MAX_PIECES {
+            return None;
+        }
+        let pairs = pairs(before.board(), board, left, arrived)?;
+        let castled = castled(before.board(), &pairs);
+        let went = match pairs.as_slice() {
+            [one] => Some(*one),
+            _ => castled,
+        };
+        let passed = went.filter(|(from, to)| passes(before, *from, *to));
+        let captured = passed
+            .map(|(from, to)| Square::from_coords(to.file(), from.rank()))
+            .filter(|captured| board.piece_at(*captured).is_none());
+        let squares = left | arrived | captured.into_iter().collect::<Bitboard>();
+        Some(Self {
+            went,
+            castles: castled.is_some(),
+            footprint: Footprint::of_squares(squares, board)?,
+        })
     }
-    let pairs = pairs(before.board(), board, left, arrived)?;
-    let king = |(from, _): &(Square, Square)| before.board().role_at(*from) == Some(Role::King);
-    let went = match pairs.as_slice() {
-        [one] => Some(*one),
-        // Castling is a move of the king (Art. 3.8.2).
-        both if castles(before, board, left, arrived) => both.iter().copied().find(king),
-        _ => None,
-    };
-    let captured = went.and_then(|(from, to)| captured_en_passant(before, board, from, to));
-    let squares = left | arrived | captured.into_iter().collect::<Bitboard>();
-    let footprint = Footprint::of_squares(squares, board)?;
-    Some(Act { went, footprint })
 }
 
 /// The squares that pieces of the side to move have left, and those where they have arrived.
@@ -123,18 +138,17 @@ fn changed(before: &State, board: &Board, differs: Bitboard) -> (Bitboard, Bitbo
     (changed(before.board(), board), changed(board, before.board()))
 }
 
-/// Whether the two pieces moved as in castling, which may not be allowed: the king to the c- or g-file, the rook beside
-/// it.
-fn castles(before: &State, board: &Board, left: Bitboard, arrived: Bitboard) -> bool {
-    let color = before.turn();
-    let one = |board: &Board, squares: Bitboard, role: Role| {
-        (squares & board.by_piece(role.of(color))).single_square()
+/// Where the king went, if it and a rook have moved along their rank as in castling, which may not be allowed: the king to
+/// the c- or g-file. Castling is a move of the king (Art. 3.8.2).
+fn castled(before: &Board, pairs: &[(Square, Square)]) -> Option<(Square, Square)> {
+    let of = |role: Role| {
+        let mut pairs = pairs.iter().copied();
+        pairs.find(|(from, _)| before.role_at(*from) == Some(role))
     };
-    let ends = |role: Role| Some((one(before.board(), left, role)?, one(board, arrived, role)?));
-    let (Some((king, king_to)), Some((rook, rook_to))) = (ends(Role::King), ends(Role::Rook)) else {
-        return false;
-    };
-    left.count() == 2 && arrived.count() == 2 && castled(king, rook, color) == (king_to, rook_to)
+    let (king, rook) = (of(Role::King)?, of(Role::Rook)?);
+    let along = |(from, to): (Square, Square)| from.rank() == king.0.rank() && to.rank() == king.0.rank();
+    let home = matches!(king.1.file(), File::C | File::G);
+    (home && along(king) && along(rook)).then_some(king)
 }
 
 /// Which piece went where. Each arrives unchanged, or as what a pawn is promoted to on the last rank.
@@ -156,17 +170,21 @@ fn pairs(before: &Board, board: &Board, left: Bitboard, arrived: Bitboard) -> Op
 }
 
 fn can_become(piece: Piece, shown: Piece, at: Square) -> bool {
-    let promotes = piece.role == Role::Pawn
-        && at.rank() == piece.color.fold_wb(Rank::Eighth, Rank::First)
-        && !matches!(shown.role, Role::Pawn | Role::King);
+    let promotes = piece.role == Role::Pawn && at.rank() == piece.color.fold_wb(Rank::Eighth, Rank::First);
     shown == piece || (shown.color == piece.color && promotes)
 }
 
-/// The pawn that was captured as if en passant.
-fn captured_en_passant(before: &State, board: &Board, from: Square, to: Square) -> Option<Square> {
+/// Whether a pawn moves as if it captured en passant.
+pub(crate) fn passes(before: &State, from: Square, to: Square) -> bool {
+    let Some(piece) = before.board().piece_at(from) else {
+        return false;
+    };
     let beside = Square::from_coords(to.file(), from.rank());
-    let pawn = |square: Square, color: Color| before.board().piece_at(square) == Some(color.pawn());
-    let passes =
-        pawn(from, before.turn()) && from.file() != to.file() && before.board().piece_at(to).is_none();
-    (passes && pawn(beside, !before.turn()) && board.piece_at(beside).is_none()).then_some(beside)
+    let fifth = piece.color.fold_wb(Rank::Fifth, Rank::Fourth);
+    piece.role == Role::Pawn
+        && from.rank() == fifth
+        && from.file().distance(to.file()) == 1
+        && to.rank() == piece.color.fold_wb(Rank::Sixth, Rank::Third)
+        && before.board().piece_at(to).is_none()
+        && before.board().piece_at(beside) == Some((!piece.color).pawn())
 }

@@ -58,6 +58,7 @@ pub use finding::{
 };
 pub(crate) use given::Given;
 use hearing::{Hearing, Polled};
+pub(crate) use irregular::{Instead, passes};
 use joining::Joining;
 use late::Late;
 use line::LineOfPlay;
