@@ -239,7 +239,7 @@ impl Tree {
             let made = Timing::of(&self.nodes[parent], footprint, sensors, now);
             (node.lifted_at, node.landed) = (made.lifted_at, made.landed);
         }
-        node.stray = stray(&node, sensors, self.model);
+        node.stray = stray(&node, sensors, now, self.model);
         if let Played::Move(m) = played {
             let mover = self.nodes[parent].state.turn();
             node.captured = m.capture().map(|role| role.of(!mover));

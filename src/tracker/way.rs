@@ -1,5 +1,6 @@
 //! Where a piece was shown on its way from one square to another.
 
+use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Move, Square, attacks};
 
@@ -30,7 +31,7 @@ pub(super) fn stood_elsewhere(m: Move, hidden: Square, node: &Node, sensors: &Se
 
 /// What it costs that the piece of a ply was shown, after it was lifted, on squares that are not on its way, or rested on
 /// one that is while the other player moved.
-pub(super) fn stray(node: &Node, sensors: &Sensors, model: &Model) -> Cost {
+pub(super) fn stray(node: &Node, sensors: &Sensors, now: Timestamp, model: &Model) -> Cost {
     let Played::Move(Move::Normal {
         role,
         from,
@@ -47,13 +48,16 @@ pub(super) fn stray(node: &Node, sensors: &Sensors, model: &Model) -> Cost {
     sensors
         .recent()
         .skip_while(|change| change.at < node.lifted_at)
-        .filter(|shown| shown.after == Some(piece) && ![from, to].contains(&shown.square))
-        .filter_map(|shown| {
-            let left = sensors.next_change(shown)?.at;
+        .filter(|shown| shown.after == Some(piece) && shown.square != from)
+        // Where it has gone, and where another of its kind is back on its square.
+        .filter(|shown| node.state.board().piece_at(shown.square) != Some(piece))
+        .map(|shown| {
+            // It may still be shown there when the square that it has gone to is read.
+            let left = sensors.next_change(shown).map_or(now, |left| left.at);
             let mut meanwhile = sensors
                 .changes_since(shown.at)
                 .take_while(|change| change.at < left);
-            Some(if !on_its_way.contains(shown.square) {
+            if !on_its_way.contains(shown.square) {
                 if left > shown.at + ONE_SCAN_APART {
                     model.unlikely
                 } else {
@@ -63,7 +67,7 @@ pub(super) fn stray(node: &Node, sensors: &Sensors, model: &Model) -> Cost {
                 model.odd
             } else {
                 0
-            })
+            }
         })
         .max()
         .unwrap_or(0)
@@ -73,7 +77,6 @@ pub(super) fn stray(node: &Node, sensors: &Sensors, model: &Model) -> Cost {
 mod tests {
     use core::time::Duration;
 
-    use kiebitz_hardware::Timestamp;
     use kiebitz_protocol::{Field, Piece as WirePiece};
     use shakmaty::CastlingMode;
 
@@ -114,5 +117,7 @@ mod tests {
         assert_eq!(cost_of_rook_to_c1(&[&lifted[..], &reply, &lands].concat()), odd);
         let elsewhere = [("a1.", 80), ("a2R", 900), ("a2.", 80), ("c1R", 0)];
         assert_eq!(cost_of_rook_to_c1(&elsewhere), unlikely);
+        let shown_twice = [("a1.", 80), ("a2R", 900), ("c1R", 80), ("a2.", 0)];
+        assert_eq!(cost_of_rook_to_c1(&shown_twice), unlikely);
     }
 }
