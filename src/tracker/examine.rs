@@ -115,8 +115,10 @@ impl Tracker {
 
     /// Whether the clock agrees that it is this side's turn. It does not disagree unless it runs and White's side is beyond
     /// doubt.
-    fn turn_fits(&self, turn: Color) -> bool {
-        let sure = self.clock.running() == Some(true) && self.clock.is_sure();
+    fn turn_fits(&self, now: Timestamp, turn: Color) -> bool {
+        // Of an earlier time the clock says nothing.
+        let ahead = self.clock.reading().is_some_and(|(at, _)| at > now) && self.polled.is_none();
+        let sure = self.clock.running() == Some(true) && self.clock.is_sure() && !ahead;
         let runs = self.clock.turn().filter(|_| sure);
         runs.and_then(|side| self.clock.color_of(side))
             .is_none_or(|color| color == turn)
@@ -245,7 +247,7 @@ impl Tracker {
         let Some(line) = &self.line else { return false };
         let node = line.tree.node(from);
         let turn = node.state.turn();
-        let fits = self.turn_fits(if plies.is_multiple_of(2) { turn } else { !turn });
+        let fits = self.turn_fits(now, if plies.is_multiple_of(2) { turn } else { !turn });
         let (state, since) = (node.state.clone(), node.since);
         // Where all was reported, no piece can have left or reached a square that showed no change.
         let within = if self.gap_since.is_some() || !self.hearing.is_sure() {

@@ -44,6 +44,8 @@ pub(super) struct Unheard {
     pub(super) rewinds: bool,
     /// A dump has come since the port opened again.
     pub(super) dumped: bool,
+    /// The first of them, and when it came.
+    pub(super) first_dump: Option<(Timestamp, Dump)>,
     /// What a polled board has answered to what it was asked before.
     pub(super) from_before: Vec<Element>,
 }
@@ -117,18 +119,20 @@ impl Hearing {
         let unheard = self.stop_waiting().unwrap_or_else(unheard);
         *self = Self::Away(Box::new(Unheard {
             dumped: false,
+            first_dump: None,
             ..unheard
         }));
     }
 
     /// The port is open again, and a dump has come. The memory may come until then, unless it is awaited already.
-    pub(super) fn dump_received(&mut self, until: Timestamp) {
+    pub(super) fn dump_received(&mut self, now: Timestamp, dump: &Dump, until: Timestamp) {
         *self = match core::mem::take(self) {
             Self::Away(unheard) => Self::AwaitingMemory(unheard, until),
             heard => heard,
         };
         if let Some(unheard) = self.unheard_mut() {
             unheard.dumped = true;
+            unheard.first_dump.get_or_insert((now, *dump));
         }
     }
 }
@@ -146,6 +150,7 @@ impl Unheard {
             suspected,
             rewinds: true,
             dumped: false,
+            first_dump: None,
             from_before: Vec::new(),
         }
     }

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use kiebitz_hardware::{Session, Timestamp};
-use kiebitz_protocol::{Element, Field};
+use kiebitz_protocol::{Dump, Element, Field};
 
 use super::Tracker;
 use super::finding::{Finding, Recovery};
@@ -14,7 +14,7 @@ use super::model::{IN_HANDS, MAX_GAME_AGE};
 use super::pace::Hands;
 use super::playback::Playback;
 use super::rewind::Checkpoint;
-use super::sensors::Sensors;
+use super::sensors::{SensorChange, Sensors};
 
 /// Longest wait for the memory after it was requested: as long as a session waits for it, and a little more.
 const ANSWER_WITHIN: Duration = Session::MAX_ANSWER_TIME.saturating_add(Duration::from_secs(1));
@@ -49,13 +49,14 @@ impl Tracker {
             suspected,
             rewinds: false,
             dumped: false,
+            first_dump: None,
             from_before: Vec::new(),
         });
     }
 
     /// The board is back. What it shows is not judged before its memory has had time to come.
-    pub(super) fn gap_dump_received(&mut self, now: Timestamp) {
-        self.hearing.dump_received(now + self.model.rest);
+    pub(super) fn gap_dump_received(&mut self, now: Timestamp, dump: &Dump) {
+        self.hearing.dump_received(now, dump, now + self.model.rest);
     }
 
     /// The host has requested the memory. Without a gap, it did so because reports were lost.
@@ -82,7 +83,8 @@ impl Tracker {
         (line.passed.len() >= checkpoint.passed).then(|| Unheard::since(checkpoint, suspected))
     }
 
-    /// Whether judgement still waits for the board's memory. When the wait is over, the squares are judged as they are.
+    /// Whether judgement still waits for the board's memory. When the wait is over, what the board has shown since the port
+    /// opened is judged without it.
     pub(super) fn waits_for_memory(&mut self, now: Timestamp) -> bool {
         let Hearing::AwaitingMemory(_, until) = self.hearing else {
             return false;
@@ -91,9 +93,46 @@ impl Tracker {
             self.wake_at(until);
             return true;
         }
-        self.hearing.stop_waiting();
-        self.judge_squares(now);
+        if let Some(unheard) = self.hearing.stop_waiting() {
+            self.judge_reports(now, unheard);
+        }
         false
+    }
+
+    /// Judges what the board has shown since the port opened, in order, each report as of its time: what was played since
+    /// was not missed.
+    fn judge_reports(&mut self, now: Timestamp, unheard: Unheard) {
+        let shown = self.sensors.clone();
+        let first = unheard
+            .first_dump
+            .filter(|(at, _)| !shown.has_forgotten_since(*at));
+        let reports: Vec<SensorChange> = first
+            .map(|(opened, _)| shown.changes_since(opened).copied().collect())
+            .unwrap_or_default();
+        let Some((opened, dump)) = first.filter(|_| !unheard.rewinds && !reports.is_empty()) else {
+            self.judge_squares(now);
+            return;
+        };
+        let disturbed = core::mem::replace(&mut self.disturbed, false);
+        self.playback = Some(Playback {
+            known_at: now,
+            recovered: false,
+        });
+        self.sensors = unheard.before;
+        self.sensors.set_all(opened, &dump);
+        self.squares_changed(opened);
+        for report in reports {
+            self.decide_when_due(report.at);
+            if self.sensors.show(&report) {
+                self.squares_changed(report.at);
+            }
+            self.decide(report.at);
+        }
+        self.playback = None;
+        self.disturbed = disturbed;
+        // Result pieces are no reports.
+        self.sensors.set_all(shown.dumped_at(), shown.fields());
+        self.judge_squares(now);
     }
 
     /// Plays back what the memory holds of the gap.

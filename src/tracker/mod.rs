@@ -221,7 +221,7 @@ impl Tracker {
         if let Some(polled) = &mut self.polled {
             polled.known_until = now;
         }
-        self.gap_dump_received(now);
+        self.gap_dump_received(now, dump);
         let known = self.sensors.known();
         let changed = self.sensors.set_all(now, dump);
         if changed {

@@ -125,7 +125,7 @@ impl Tracker {
     }
 
     /// Draws the conclusions that are due by `to`.
-    fn decide_when_due(&mut self, to: Timestamp) {
+    pub(super) fn decide_when_due(&mut self, to: Timestamp) {
         while let Some(deadline) = self.wake.filter(|deadline| *deadline <= to) {
             self.decide(deadline);
         }

@@ -162,6 +162,18 @@ impl Sensors {
         self.recent.iter()
     }
 
+    /// Shows a change that other sensors have shown. Returns whether it changed anything.
+    pub(crate) fn show(&mut self, change: &SensorChange) -> bool {
+        let contents = change.after.and_then(wire_piece);
+        let field = field_of(change.square, self.turned);
+        field.is_some_and(|field| self.set_field(change.at, field, contents))
+    }
+
+    /// Whether there were more changes after `since` than are kept.
+    pub(crate) fn has_forgotten_since(&self, since: Timestamp) -> bool {
+        self.has_forgotten() && self.recent.front().is_some_and(|first| first.at > since)
+    }
+
     /// Whether there were more changes than are kept.
     pub(crate) fn has_forgotten(&self) -> bool {
         self.recent.len() == MAX_RECENT

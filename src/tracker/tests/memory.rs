@@ -90,6 +90,25 @@ fn reports_held_back_by_the_memory_are_announced_in_order() {
         .has_announced("Memory: e5 Nf3 Nc6");
 }
 
+/// The placement at the end fits a shorter line as well: White's bishop has moved twice.
+#[test]
+fn what_was_shown_while_a_memory_was_awaited_in_vain_was_watched() {
+    let mut world = World::new(START);
+    world.observe(Observation::Closed {
+        reason: "unplugged".to_owned(),
+    });
+    world.wait(20_000);
+    for (field, letter) in [(E2, '.'), (E4, 'P')] {
+        world.fields[usize::from(field)] = wire(letter);
+    }
+    world.observe(Observation::Opened);
+    world.dump().observe(Observation::MemoryAsked);
+    for reports in ["e7. e5p", "f1. c4B", "a7. a6p", "c4. b5B"] {
+        world.wait(1500).shows(reports);
+    }
+    world.wait(60_000).has_announced("Inferred: e4 e5 Bc4 a6 Bb5");
+}
+
 #[test]
 fn a_port_that_closes_again_before_the_memory_comes_is_the_same_gap() {
     let mut world = World::new(START);
