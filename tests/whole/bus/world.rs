@@ -145,11 +145,22 @@ impl World {
         while self.now < end {
             self.step();
         }
-        assert_eq!(self.hall.poll_close(), None, "the bus answers");
+    }
+
+    /// Opens the port again that the hall has given up, as the daemon does.
+    fn reopen(&mut self) {
+        while let Some((line, reason)) = self.hall.poll_close() {
+            assert!(self.faulty, "the bus answers: {reason}");
+            self.hall.close(self.now, line, &reason);
+            self.tap.handle_closed(self.now, &reason);
+            self.hall.open(self.now, line);
+            self.tap.handle_opened(self.now);
+        }
     }
 
     /// What is due next.
     fn step(&mut self) {
+        self.reopen();
         while let Some((line, bytes)) = self.hall.poll_write(self.now) {
             assert_eq!(line, self.line);
             self.bus.handle_bytes(self.now, &bytes);
