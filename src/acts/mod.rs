@@ -36,6 +36,8 @@ pub(crate) struct Acts {
     /// Squares whose pieces are not read, and taken to stand there all the same.
     unseen: Bitboard,
     sight: Sight,
+    /// Of a board that reports changes only when it is polled: until when it is known what happened.
+    polled_until: Option<Timestamp>,
 }
 
 /// Whether what the squares show can be compared with the line of play.
@@ -82,6 +84,24 @@ impl Acts {
         self.unseen = snapshot.unseen;
         self.sight.dumped_at = snapshot.dumped_at;
         self.sight.blind |= !snapshot.watched;
+        // The rest of its answer follows.
+        let last = snapshot.changes.last().map(|change| change.at);
+        self.polled_until = self.polled_until.map(|until| last.unwrap_or(until));
+    }
+
+    /// What happened on the board is known until then; `None`: it tells at once.
+    pub(crate) fn polled(&mut self, until: Option<Timestamp>) {
+        self.polled_until = until;
+    }
+
+    /// When to look again at what is due then; `None`: it is due. Before the next answer of a polled board, silence proves
+    /// nothing.
+    pub(crate) fn waits(&self, now: Timestamp, due: Timestamp) -> Option<Timestamp> {
+        if now < due {
+            return Some(due);
+        }
+        let unknown = self.polled_until.is_some_and(|until| until < due);
+        unknown.then(|| now + self.model().rest)
     }
 
     /// The board went away.

@@ -197,6 +197,11 @@ impl Referee {
         }
     }
 
+    /// What happened on the board is known until then; `None`: it tells at once.
+    pub(crate) fn polled(&mut self, until: Option<Timestamp>) {
+        self.watch.polled(until);
+    }
+
     /// Takes boards and hands to be like that. To be called before anything is found.
     pub fn follow_model(&mut self, model: &'static Model) {
         self.watch.follow(model);

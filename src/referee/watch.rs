@@ -84,6 +84,11 @@ impl Watch {
         self.acts.follow(model);
     }
 
+    /// What happened on the board is known until then; `None`: it tells at once.
+    pub(super) fn polled(&mut self, until: Option<Timestamp>) {
+        self.acts.polled(until);
+    }
+
     /// What the clock shows.
     pub(super) fn face(&self) -> Option<Clock> {
         self.face.map(Clock::from)

@@ -311,7 +311,7 @@ impl Tracker {
     }
 
     /// Until when it is known what happened on a board that is silent between two polls: silence then proves nothing.
-    fn polled_until(&self) -> Option<Timestamp> {
+    pub(crate) fn polled_until(&self) -> Option<Timestamp> {
         let polled = self.polled.as_ref().filter(|_| self.hearing.unheard().is_none());
         polled.map(|polled| polled.known_until)
     }

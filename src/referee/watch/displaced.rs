@@ -105,12 +105,15 @@ impl Displaced {
         if let Some((squares, ply, found_at)) = self.found {
             match standing.still_displaced(squares & differs) {
                 None => self.found = None,
-                Some(astray) if now >= found_at + astray.grace && !desk.may_be_lost => {
-                    self.found = None;
-                    self.open(desk, astray.squares, ply, true);
-                    return;
-                }
-                Some(astray) => self.wake_at(found_at + astray.grace),
+                Some(astray) => match desk.acts.waits(now, found_at + astray.grace) {
+                    Some(at) => self.wake_at(at),
+                    None if desk.may_be_lost => {}
+                    None => {
+                        self.found = None;
+                        self.open(desk, astray.squares, ply, true);
+                        return;
+                    }
+                },
             }
         }
         let Some(astray) = standing.displaced(differs & !self.squares()) else {
@@ -122,9 +125,8 @@ impl Displaced {
             _ => standing.displaced_since(astray.squares),
         };
         self.suspected = Some((astray, since));
-        let due = since + astray.grace;
-        if now < due {
-            self.wake_at(due);
+        if let Some(at) = desk.acts.waits(now, since + astray.grace) {
+            self.wake_at(at);
             return;
         }
         if desk.may_be_lost {

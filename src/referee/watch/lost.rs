@@ -93,8 +93,8 @@ impl Lost {
         self.suspected = Some((missing, since));
         // What is missing may be found until then.
         let due = since + desk.acts.model().rest;
-        if now < due {
-            self.wake = Some(due);
+        if let Some(at) = desk.acts.waits(now, due) {
+            self.wake = Some(at);
             return;
         }
         let report = desk.report(Situation::RecordUncertain, since);

@@ -152,8 +152,8 @@ impl Moves {
         else {
             return;
         };
-        if now < due {
-            self.wake = Some(due);
+        if let Some(at) = desk.acts.waits(now, due) {
+            self.wake = Some(at);
             return;
         }
         let stage = match pending.pressed_at {

@@ -145,6 +145,24 @@ fn a_jolted_table_is_told_until_it_is_put_right() {
     assert_eq!(left, [8, 2, 0]);
 }
 
+/// Art. 7.4: on a board that is polled, pieces stand where they do once the next answer has nothing else.
+#[test]
+fn silence_between_two_polls_displaces_nothing() {
+    let mut table = in_play(Edition::Fide2023);
+    let expected = board("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR");
+    changes(&mut table, &Board::new(), &expected);
+    table.plays("e4").passes(5);
+    table.referee.polled(Some(table.now));
+    table.passes(1);
+    let knocked = board("rnbqkbnr/pppppppp/8/8/4P3/6PP/PPPP1P2/RNBQKBNR");
+    changes(&mut table, &expected, &knocked);
+    table.passes(20);
+    assert_eq!(reports(&mut table, "displaced_pieces"), [""; 0]);
+    table.referee.polled(Some(table.now));
+    table.passes(3);
+    assert_eq!(reports(&mut table, "displaced_pieces").len(), 1);
+}
+
 /// Art. 2.3, before the round: which square, which piece, until it is read.
 #[test]
 fn a_piece_that_is_not_read_is_told_before_the_round() {
