@@ -67,7 +67,7 @@ impl Irregular {
 
 impl Acts {
     /// When it is certain that an act was made, if it still stands then. Its player pressed the clock at `pressed`;
-    /// on_a_guess: the record rests on a move that was guessed, which this one may put right. `None`: what follows has to
+    /// `on_a_guess`: the record rests on a move that was guessed, which this one may put right. `None`: what follows has to
     /// show.
     pub(crate) fn certain_at(
         &self,
