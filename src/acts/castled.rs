@@ -24,9 +24,9 @@ impl Turn<'_> {
         // One hand puts the rook down before it takes the king.
         let rook_to = castled(king, rook, color).1;
         let rook_landed = self.trace.landed(rook_to, Role::Rook.of(color), self.since);
-        let in_the_air = rook_landed.is_some_and(|landed| landed > king_left + self.model.settle);
+        let in_the_air = rook_landed.is_some_and(|landed| landed > king_left + self.trace.model.settle);
         // One scan found both gone, or both were in the air together.
-        let together = apart <= self.model.settle || (in_the_air && apart <= ONE_SCAN_APART);
+        let together = apart <= self.trace.model.settle || (in_the_air && apart <= ONE_SCAN_APART);
         // There was a scan that found one gone and the other in its place.
         let rook_first = king_left > rook_left && apart >= ONE_SCAN_APART;
         (together || rook_first).then_some((first, together))
@@ -75,7 +75,7 @@ impl Turn<'_> {
                 None if shown.before == Some(piece) => left = Some(shown.at),
                 Some(at)
                     if shown.after == Some(piece)
-                        && shown.at.saturating_duration_since(at) < self.model.touched =>
+                        && shown.at.saturating_duration_since(at) < self.trace.model.touched =>
                 {
                     left = None;
                 }
@@ -89,6 +89,6 @@ impl Turn<'_> {
     /// milliseconds apart.
     fn at_once(&self, one: Timestamp, other: Timestamp) -> Option<Timestamp> {
         let first = one.min(other);
-        (one.max(other).saturating_duration_since(first) <= self.model.settle).then_some(first)
+        (one.max(other).saturating_duration_since(first) <= self.trace.model.settle).then_some(first)
     }
 }

@@ -6,8 +6,8 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Board, Color, Role, Square};
 
+use super::in_one_scan;
 use super::standing::Standing;
-use super::within;
 use crate::tracker::{CENTRE, difference};
 
 /// More squares than this are pieces being set up or cleared away.
@@ -41,9 +41,9 @@ impl Standing<'_> {
             return astray(
                 act.squares,
                 if upset {
-                    self.model.doubt
+                    self.trace.model.doubt
                 } else {
-                    self.model.put_right
+                    self.trace.model.put_right
                 },
             );
         }
@@ -70,14 +70,14 @@ impl Standing<'_> {
         if let Some(fallen) = strays.single_square() {
             let grace = self.fallen_grace(fallen)?;
             let all = self::strays(tip.board(), shown, fresh);
-            let counts = fresh == strays || grace == self.model.doubt;
+            let counts = fresh == strays || grace == self.trace.model.doubt;
             return (shown.piece_at(fallen).is_none() && counts).then_some(Astray { squares: all, grace });
         }
         if strays.is_empty() {
             return None;
         }
         if in_hand(tip.board(), shown, strays) {
-            return astray(strays, self.model.put_right);
+            return astray(strays, self.trace.model.put_right);
         }
         // One piece on the square next to its own, and no other has left its square.
         let gone = |square: &Square| tip.board().piece_at(*square).is_some();
@@ -85,9 +85,9 @@ impl Standing<'_> {
         astray(
             strays,
             if alone {
-                self.model.put_right
+                self.trace.model.put_right
             } else {
-                self.model.doubt
+                self.trace.model.doubt
             },
         )
     }
@@ -113,9 +113,9 @@ impl Standing<'_> {
         }
         let appeared = (squares & shown.occupied()).any();
         let grace = if appeared {
-            self.model.rest
+            self.trace.model.rest
         } else {
-            self.model.patience
+            self.trace.model.patience
         };
         Some(Astray { squares, grace })
     }
@@ -133,10 +133,10 @@ impl Standing<'_> {
         let wanted = color == tip.turn() || tip.moves().iter().any(|candidate| taken(candidate.m));
         Some(
             match (self.knocked(fallen, color), self.knocked(fallen, !color), wanted) {
-                (true, ..) => self.model.doubt,
-                (false, true, _) => self.model.put_right,
-                (false, false, true) => self.model.unclear,
-                (false, false, false) => self.model.patience,
+                (true, ..) => self.trace.model.doubt,
+                (false, true, _) => self.trace.model.put_right,
+                (false, false, true) => self.trace.model.unclear,
+                (false, false, false) => self.trace.model.patience,
             },
         )
     }
@@ -144,7 +144,7 @@ impl Standing<'_> {
     /// Whether all these squares came to show what they do in one scan.
     fn at_once(&self, squares: Bitboard) -> bool {
         let changed = squares.into_iter().map(|square| self.trace.changed_at(square));
-        within(changed, ONE_SCAN_APART)
+        in_one_scan(changed)
     }
 
     /// Whether another piece of `color` left a square nearby in the same scan: nobody lifts two at once.

@@ -6,7 +6,7 @@ use shakmaty::{Bitboard, Board, Color, Move, Rank, Role, Square};
 
 use super::standing::Standing;
 use super::trace::Trace;
-use super::{Acts, within};
+use super::{Acts, in_one_scan};
 use crate::tracker::{CENTRE, Instead, State, difference};
 
 /// Castling changes this many squares, and nothing that looks like a move changes more.
@@ -118,18 +118,19 @@ impl Standing<'_> {
         if stands_as_legal_move(tip, shown, differs) {
             return None;
         }
-        let act = done(tip, shown, differs).or_else(|| took_its_like(tip, self.trace, differs));
-        if let Some(act) = act {
-            return Some(act.timed(tip, self.trace));
+        let act = done(self.trace, tip, shown, differs);
+        if let Some(act) = act.or_else(|| took_its_like(self.trace, tip, differs)) {
+            return Some(act);
         }
         // Out of turn, only what would be a legal move counts as one: everything else was displaced.
         let turned = tip.turned();
-        let act = done(&turned, shown, differs).filter(|_| stands_as_legal_move(&turned, shown, differs))?;
+        let legal = stands_as_legal_move(&turned, shown, differs);
+        let act = done(self.trace, &turned, shown, differs).filter(|_| legal)?;
         Some(Irregular {
             out_of_turn: true,
             halfway: false,
             unpromoted: false,
-            ..act.timed(&turned, self.trace)
+            ..act
         })
     }
 
@@ -139,10 +140,10 @@ impl Standing<'_> {
         let (before, shown) = (last.before, self.trace.board());
         let moved = difference(before.board(), self.tip.board()) | self.differs_anywhere();
         let squares = moved & !self.aside;
-        let act = done(before, shown, squares).filter(|act| act.kind == Kind::Castling)?;
+        let act = done(self.trace, before, shown, squares).filter(|act| act.kind == Kind::Castling)?;
         let illegal = !stands_as_legal_move(before, shown, squares);
-        let soon = self.trace.changed_at(act.from) <= last.ply.stood_at + self.model.doubt;
-        (illegal && soon).then(|| act.timed(before, self.trace))
+        let soon = self.trace.changed_at(act.from) <= last.ply.stood_at + self.trace.model.doubt;
+        (illegal && soon).then_some(act)
     }
 
     /// Whether it stood there before the last ply was made: then it does not belong to this turn.
@@ -186,74 +187,56 @@ impl Acts {
     /// What led from a position of the line to the placement after it, where no legal move did.
     pub(crate) fn between(&self, before: &State, after: &Board) -> Option<Irregular> {
         let squares = difference(before.board(), after);
-        let color = before.turn();
         let several = || {
             let mut both = squares.into_iter();
-            Some(Found {
-                color,
-                from: both.next()?,
-                to: both.next_back()?,
-                kind: Kind::Several,
-                unpromoted: false,
-                halfway: false,
-                squares,
-            })
+            let went = (both.next()?, both.next_back()?);
+            Some(Irregular::new(&self.trace, before, went, Kind::Several, squares))
         };
-        done(before, after, squares)
-            .or_else(several)
-            .map(|act| act.timed(before, &self.trace))
+        done(&self.trace, before, after, squares).or_else(several)
     }
 }
 
-/// The same as [`Irregular`], before it is known when it was done.
-#[derive(Debug, Clone, Copy)]
-struct Found {
-    color: Color,
-    from: Square,
-    to: Square,
-    kind: Kind,
-    unpromoted: bool,
-    halfway: bool,
-    squares: Bitboard,
-}
-
-impl Found {
-    fn timed(self, before: &State, trace: &Trace) -> Irregular {
-        let (from, to) = (self.from, self.to);
-        let takes = self.kind == Kind::OnePiece && before.board().piece_at(to).is_some();
-        let upset = takes && self.upsets(trace);
+impl Irregular {
+    /// What was done from one square to another, as the trace shows it.
+    fn new(
+        trace: &Trace,
+        before: &State,
+        (from, to): (Square, Square),
+        kind: Kind,
+        squares: Bitboard,
+    ) -> Self {
+        let one = kind == Kind::OnePiece;
+        let takes = one && before.board().piece_at(to).is_some();
+        let upset = takes && is_upset(trace, to);
         let both = [from, to].into_iter().map(|square| trace.changed_at(square));
-        let beside = self.squares.count() == 2 && from.distance(to) == 1;
-        let king = before.board().role_at(from) == Some(Role::King);
-        Irregular {
-            color: self.color,
+        let king = one && before.board().role_at(from) == Some(Role::King);
+        let far = from.distance(to) > 1;
+        Self {
+            color: before.turn(),
             from,
             to,
-            kind: self.kind,
+            kind,
             out_of_turn: false,
-            unpromoted: self.unpromoted,
-            squares: self.squares,
-            since: trace.stood_since(self.squares),
-            halfway: self.halfway,
-            shows_result: self.kind == Kind::OnePiece
-                && king
-                && from.distance(to) > 1
-                && CENTRE.contains(&to),
-            pushed: beside && within(both, ONE_SCAN_APART) && (!takes || upset),
+            unpromoted: false,
+            squares,
+            since: trace.stood_since(squares),
+            halfway: false,
+            shows_result: king && far && CENTRE.contains(&to),
+            pushed: squares.count() == 2 && !far && in_one_scan(both) && (!takes || upset),
             upset,
         }
     }
+}
 
-    /// Whether the piece that stood where it went left in the same scan.
-    fn upsets(&self, trace: &Trace) -> bool {
-        let landed = trace.changed_at(self.to);
-        let since = landed.saturating_sub(trace.model.doubt);
-        let victim_left = trace
-            .since(since)
-            .find(|shown| shown.square == self.to && shown.before.is_some())
-            .map_or(landed, |shown| shown.at);
-        landed.saturating_duration_since(victim_left) <= ONE_SCAN_APART
-    }
+/// Whether the piece that stood on a square left in the same scan in which another one came there.
+fn is_upset(trace: &Trace, to: Square) -> bool {
+    let landed = trace.changed_at(to);
+    let since = landed.saturating_sub(trace.model.doubt);
+    let victim_left = trace
+        .since(since)
+        .find(|shown| shown.square == to && shown.before.is_some())
+        .map_or(landed, |shown| shown.at);
+    landed.saturating_duration_since(victim_left) <= ONE_SCAN_APART
 }
 
 fn stands_as_legal_move(tip: &State, shown: &Board, differs: Bitboard) -> bool {
@@ -263,7 +246,7 @@ fn stands_as_legal_move(tip: &State, shown: &Board, differs: Bitboard) -> bool {
 }
 
 /// What the side to move has done, where it explains all of `differs`.
-fn done(before: &State, shown: &Board, differs: Bitboard) -> Option<Found> {
+fn done(trace: &Trace, before: &State, shown: &Board, differs: Bitboard) -> Option<Irregular> {
     let done = Instead::read(before, shown, differs).filter(|done| done.footprint.squares() == differs)?;
     let stays = |(from, _): &(Square, Square)| shown.piece_at(*from).is_some();
     let (from, to) = done.went.filter(|went| done.castles || !stays(went))?;
@@ -274,18 +257,15 @@ fn done(before: &State, shown: &Board, differs: Bitboard) -> Option<Found> {
             .moves()
             .iter()
             .any(|candidate| candidate.m.from() == Some(from) && candidate.m.to() == to);
-    Some(Found {
-        color,
-        from,
-        to,
-        kind: if done.castles {
-            Kind::Castling
-        } else {
-            Kind::OnePiece
-        },
+    let kind = if done.castles {
+        Kind::Castling
+    } else {
+        Kind::OnePiece
+    };
+    Some(Irregular {
         unpromoted,
         halfway: unpromoted || halfway(before, differs),
-        squares: differs,
+        ..Irregular::new(trace, before, (from, to), kind, differs)
     })
 }
 
@@ -306,7 +286,7 @@ fn castled_from(m: Move) -> Bitboard {
 
 /// An own piece of the same kind was taken: all that differs is that one is gone. It was lifted from its square, and
 /// another one put there after the capturing piece had left its own.
-fn took_its_like(tip: &State, trace: &Trace, differs: Bitboard) -> Option<Found> {
+fn took_its_like(trace: &Trace, tip: &State, differs: Bitboard) -> Option<Irregular> {
     let (from, color) = (differs.single_square()?, tip.turn());
     let piece = tip.board().piece_at(from).filter(|piece| piece.color == color)?;
     if trace.board().piece_at(from).is_some() {
@@ -321,13 +301,6 @@ fn took_its_like(tip: &State, trace: &Trace, differs: Bitboard) -> Option<Found>
         .filter(|absence| absence.to == trace.changed_at(absence.square))
         .map(|absence| absence.square)
         .next_back()?;
-    Some(Found {
-        color,
-        from,
-        to,
-        kind: Kind::OnePiece,
-        unpromoted: false,
-        halfway: false,
-        squares: Bitboard::from(from).with(to),
-    })
+    let squares = Bitboard::from(from).with(to);
+    Some(Irregular::new(trace, tip, (from, to), Kind::OnePiece, squares))
 }

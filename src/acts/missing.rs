@@ -45,7 +45,7 @@ impl Standing<'_> {
         let lifted = self.last.map(|last| last.ply.lifted_at);
         lifted.is_some_and(|lifted| changed + ONE_SCAN_APART < lifted)
             // The clock reports a press up to a second late.
-            || pressed.is_some_and(|pressed| changed + self.model.rest < pressed)
+            || pressed.is_some_and(|pressed| changed + self.trace.model.rest < pressed)
     }
 
     /// Whether this was a legal move in one of the last positions. A single step may be a piece that was pushed: there the

@@ -18,6 +18,7 @@ mod trace;
 mod turn;
 
 use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Board, File, Piece, Rank, Square};
 
 use crate::tracker::{Model, SensorChange, Snapshot, State, difference};
@@ -147,11 +148,6 @@ impl Acts {
         difference(self.trace.board(), placement).count()
     }
 
-    /// Whether a piece stands on a square.
-    pub(crate) fn has(&self, square: Square, piece: Piece) -> bool {
-        self.trace.board().piece_at(square) == Some(piece)
-    }
-
     /// Squares whose pieces are not read, and taken to stand there all the same.
     pub(crate) fn unseen(&self) -> Bitboard {
         self.unseen
@@ -203,10 +199,10 @@ impl Acts {
 /// At most this many changes are kept as evidence.
 const MAX_EVIDENCE_CHANGES: usize = 32;
 
-/// Whether all these times belong to one scan, or to two reports of one.
-fn within(times: impl Iterator<Item = Timestamp> + Clone, span: core::time::Duration) -> bool {
+/// Whether all these times can belong to one scan.
+fn in_one_scan(times: impl Iterator<Item = Timestamp> + Clone) -> bool {
     let (first, last) = (times.clone().min(), times.max());
     first
         .zip(last)
-        .is_some_and(|(first, last)| last.saturating_duration_since(first) <= span)
+        .is_some_and(|(first, last)| last.saturating_duration_since(first) <= ONE_SCAN_APART)
 }

@@ -16,7 +16,7 @@ impl Turn<'_> {
         let arrives: Bitboard = moved & self.ply.after.board().by_color(color);
         // A press is heard late, and a square no more than a scan late. A piece that appears later still may have stood off
         // the centre of its square, unread, until somebody moved it.
-        let (early, late) = (pressed + self.model.pause, pressed + self.model.doubt);
+        let (early, late) = (pressed + self.trace.model.pause, pressed + self.trace.model.doubt);
         let mut landed: Option<Timestamp> = None;
         for shown in self.trace.since(self.since) {
             let own = shown.after.is_some_and(|piece| piece.color == color);

@@ -52,7 +52,7 @@ impl Turn<'_> {
                 None => {
                     let stood = standing
                         .take()
-                        .filter(|(_, since)| *since + self.model.touched <= shown.at);
+                        .filter(|(_, since)| *since + self.trace.model.touched <= shown.at);
                     left = stood.filter(|_| shown.after.is_none()).or(left);
                 }
             }

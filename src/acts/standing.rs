@@ -5,12 +5,11 @@ use shakmaty::{Bitboard, Board};
 
 use super::Acts;
 use super::trace::Trace;
-use crate::tracker::{Model, Ply, State, difference};
+use crate::tracker::{Ply, State, difference};
 
 /// The board beside the last position of the line of play.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Standing<'a> {
-    pub(super) model: &'static Model,
     pub(super) trace: &'a Trace,
     pub(super) tip: &'a State,
     pub(super) last: Option<Last<'a>>,
@@ -36,7 +35,6 @@ impl Acts {
         aside: Bitboard,
     ) -> Standing<'a> {
         Standing {
-            model: self.model(),
             trace: &self.trace,
             tip,
             last,

@@ -10,9 +10,6 @@ use super::Acts;
 use super::trace::{Absence, Stay};
 use super::turn::Turn;
 
-/// A square that is lifted from twice changes this often; with more changes its sensor is at fault.
-const MAX_CHANGES: usize = 4;
-
 /// A piece that was touched in a turn and not moved, or moved elsewhere.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Touched {
@@ -102,10 +99,10 @@ impl Turn<'_> {
 
     fn min_held(&self, now: Timestamp) -> Duration {
         if self.trace.is_disturbed(now) {
-            // They read empty for up to a second and more.
-            self.model.rest
+            // They read empty for up to a second.
+            self.trace.model.rest
         } else {
-            self.model.touched
+            self.trace.model.touched
         }
     }
 
@@ -119,7 +116,7 @@ impl Turn<'_> {
                 && self.before.board().piece_at(stay.square) != Some(piece)
                 && after.piece_at(stay.square) != Some(piece)
                 && Some(stay.square) != self.to()
-                && stay.lasted() >= self.model.rest
+                && stay.lasted() >= self.trace.model.rest
                 && !self.aside.contains(stay.square)
         };
         // A piece that is seen on its own square as well was misread there, or here.
@@ -147,12 +144,6 @@ impl Acts {
     /// not at fault.
     pub(crate) fn is_steady(&self, square: Square, from: Timestamp, aside: Bitboard) -> bool {
         self.trace.is_steady(square, from) && !aside.contains(square)
-    }
-}
-
-impl super::trace::Trace {
-    fn is_steady(&self, square: Square, from: Timestamp) -> bool {
-        self.changes_of(square, from.saturating_sub(self.model.put_right)) <= MAX_CHANGES
     }
 }
 

@@ -128,6 +128,12 @@ impl Trace {
         self.since(since).filter(|shown| shown.square == square).count()
     }
 
+    /// Whether a square that has been touched since then changed no more often than players do it, so that its sensor is
+    /// not at fault.
+    pub(super) fn is_steady(&self, square: Square, from: Timestamp) -> bool {
+        self.changes_of(square, from.saturating_sub(self.model.put_right)) <= MAX_CHANGES
+    }
+
     /// Pieces of `color` that left their square and came back to it, with no other piece shown there in between.
     pub(super) fn absences(&self, since: Timestamp, color: Color) -> Vec<Absence> {
         let mut open: Vec<(Square, Piece, Timestamp)> = Vec::new();
@@ -226,6 +232,8 @@ fn set(board: &mut Board, square: Square, piece: Option<Piece>) {
 /// fault is one square.
 const MIN_BLINKS: usize = 4;
 const DISTURBED_FOR: Duration = Duration::from_secs(120);
+/// A square that is lifted from twice changes this often; with more changes its sensor is at fault.
+const MAX_CHANGES: usize = 4;
 
 /// A piece was off its square for a while.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

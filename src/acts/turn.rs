@@ -7,7 +7,7 @@ use shakmaty::{Bitboard, Color, Square};
 
 use super::Acts;
 use super::trace::Trace;
-use crate::tracker::{Model, Ply, State, difference};
+use crate::tracker::{Ply, State, difference};
 
 /// A turn of at least this length is not played in a hurry.
 const MIN_UNHURRIED: Duration = Duration::from_secs(3);
@@ -15,7 +15,6 @@ const MIN_UNHURRIED: Duration = Duration::from_secs(3);
 /// A player's turn, which ended with a ply that was seen.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Turn<'a> {
-    pub(super) model: &'static Model,
     pub(super) trace: &'a Trace,
     pub(super) ply: &'a Ply,
     pub(super) before: &'a State,
@@ -34,7 +33,6 @@ impl Acts {
         aside: Bitboard,
     ) -> Turn<'a> {
         Turn {
-            model: self.model(),
             trace: &self.trace,
             ply,
             before,

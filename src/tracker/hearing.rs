@@ -42,9 +42,7 @@ pub(super) struct Unheard {
     pub(super) suspected: Option<Timestamp>,
     /// The port was open and single reports were lost: the line goes back to a checkpoint when the memory comes.
     pub(super) rewinds: bool,
-    /// A dump has come since the port opened again.
-    pub(super) dumped: bool,
-    /// The first of them, and when it came.
+    /// The first dump since the port opened again, and when it came.
     pub(super) first_dump: Option<(Timestamp, Dump)>,
     /// What a polled board has answered to what it was asked before.
     pub(super) from_before: Vec<Element>,
@@ -118,7 +116,6 @@ impl Hearing {
     pub(super) fn lose(&mut self, unheard: impl FnOnce() -> Unheard) {
         let unheard = self.stop_waiting().unwrap_or_else(unheard);
         *self = Self::Away(Box::new(Unheard {
-            dumped: false,
             first_dump: None,
             ..unheard
         }));
@@ -131,7 +128,6 @@ impl Hearing {
             heard => heard,
         };
         if let Some(unheard) = self.unheard_mut() {
-            unheard.dumped = true;
             unheard.first_dump.get_or_insert((now, *dump));
         }
     }
@@ -149,7 +145,6 @@ impl Unheard {
             cleared: None,
             suspected,
             rewinds: true,
-            dumped: false,
             first_dump: None,
             from_before: Vec::new(),
         }

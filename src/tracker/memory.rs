@@ -48,7 +48,6 @@ impl Tracker {
             cleared: None,
             suspected,
             rewinds: false,
-            dumped: false,
             first_dump: None,
             from_before: Vec::new(),
         });
@@ -198,9 +197,9 @@ impl Tracker {
             };
             line.checkpoint = Some(agreed);
         }
-        let suspected = unheard.suspected;
+        let (suspected, first_dump) = (unheard.suspected, unheard.first_dump);
         self.checkpoint().map_or(unheard, |checkpoint| Unheard {
-            dumped: true,
+            first_dump,
             ..Unheard::since(checkpoint, suspected)
         })
     }
@@ -285,7 +284,7 @@ impl Tracker {
             if missed.is_empty() {
                 self.squares_changed(not_after);
             } else if missed.contains(&Element::PowerUp) {
-                let shown = unheard.dumped.then_some(*self.sensors.fields());
+                let shown = unheard.first_dump.is_some().then_some(*self.sensors.fields());
                 self.sensors = unheard.before;
                 let began = self.gap_since.take();
                 self.play_back_polled(now, (unheard.heard_until, not_after), &missed);
@@ -384,7 +383,7 @@ impl Tracker {
         );
         let shown = *self.sensors.fields();
         let reading = self.clock.reading().filter(|(at, _)| *at > unheard.clock_until);
-        let dumped = unheard.dumped;
+        let dumped = unheard.first_dump.is_some();
         let board_known = dumped || unheard.rewinds;
         let clock_until = unheard.clock_until;
         self.forget_presses_after(clock_until);

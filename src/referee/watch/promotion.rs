@@ -49,7 +49,7 @@ impl Promotions {
             News::Played(ply, _) => self.played(desk, *ply),
             _ => {}
         }
-        let back = |open: &mut Open| desk.acts.has(open.square, open.first);
+        let back = |open: &mut Open| desk.acts.piece_at(open.square) == Some(open.first);
         if let Some(open) = self.open.take_if(back) {
             desk.book
                 .close(desk.game.now, open.number, ClosedBy::Board, IncidentEnd::Restored);
@@ -92,8 +92,8 @@ impl Promotions {
             };
             // Until then the ply may be corrected.
             let due = desk.acts.judged_at(since);
-            if game.now < due {
-                self.wake = Some(due);
+            if let Some(at) = desk.acts.waits(game.now, due) {
+                self.wake = Some(at);
             } else if let Some(exchanged) = turn.exchanged(other) {
                 self.report(desk, entry.ply.number, exchanged);
             }
