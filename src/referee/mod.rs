@@ -94,6 +94,9 @@ pub struct Referee {
     /// When it was last found that something may have been played unwatched, if no ply that was watched since is beyond
     /// doubt.
     unwatched: Option<Timestamp>,
+    /// The board went away, and how the line went on meanwhile has not been told yet. What was moved while the clock was
+    /// stopped need not be play because it runs again.
+    away: bool,
     /// By how much the computer's clock is ahead of the times that come in here.
     ahead: Duration,
 }
@@ -230,7 +233,8 @@ impl Referee {
                 self.watch(now, News::Times(times));
             }
             // The watchers alone have to know.
-            Finding::Jolted | Finding::Steadied | Finding::Away => {}
+            Finding::Jolted | Finding::Steadied => {}
+            Finding::Away => self.away = true,
             Finding::Start(start) => self.start_set_up(now, start),
             Finding::Made(ply) => self.played(now, ply, CorrectionReason::MovedOn),
             Finding::Amended { ply, reason } => self.played(now, ply, reason.into()),
@@ -286,6 +290,11 @@ impl Referee {
                 };
                 if played {
                     self.unwatched = Some(now);
+                }
+                self.away = false;
+                // Where the line was lost, play goes on from another placement.
+                if by != Recovery::Undecidable {
+                    self.follow(now, CorrectionReason::Recovered);
                 }
             }
             Finding::Clock(change) => self.clock_changed(now, change),
@@ -518,7 +527,9 @@ impl Referee {
                 if self.game.is_none() && self.start.is_some() && self.line.is_empty() {
                     self.begin(now);
                 }
-                self.follow(now, CorrectionReason::Takeback);
+                if !self.away {
+                    self.follow(now, CorrectionReason::Takeback);
+                }
                 return;
             }
             ClockChange::Stopped => {

@@ -33,3 +33,34 @@ fn whites_side_of_the_clock_is_told_when_a_press_shows_it() {
     table.finds(Finding::WhiteSide(Side::Left)).plays("e4");
     assert_eq!(sides(&mut table), [(Some(Side::Left), false)]);
 }
+
+/// What was moved while the clock was stopped is told where it runs again. A board that has been away meanwhile is heard
+/// first.
+#[test]
+fn what_a_board_showed_before_it_went_away_waits_until_it_is_back() {
+    use crate::tracker::{ClockChange, Recovery};
+    let played = |by: Recovery| {
+        let mut table = Table::new(Edition::Fide2023);
+        table.finds(Finding::Clock(ClockChange::Connected));
+        table.finds(Finding::Clock(ClockChange::Started)).plays("e4");
+        table.passes(5).finds(Finding::Clock(ClockChange::Stopped));
+        table.makes("e5").passes(5).finds(Finding::Away);
+        table.passes(5).finds(Finding::Clock(ClockChange::Started));
+        let (from, to) = (table.now, table.now);
+        let made = |table: &mut Table| {
+            let rulings = table.referee.take_rulings().into_iter();
+            let made = rulings.filter(|ruling| matches!(ruling.event, EventKind::MoveMade(_)));
+            made.count()
+        };
+        let before = made(&mut table);
+        table.finds(Finding::Recovered {
+            by,
+            changes: 0,
+            from,
+            to,
+        });
+        (before, made(&mut table))
+    };
+    assert_eq!(played(Recovery::Inferred), (1, 1));
+    assert_eq!(played(Recovery::Undecidable), (1, 0));
+}
