@@ -25,7 +25,9 @@ impl Tracker {
             }
             return self.is_jolted();
         }
-        if self.recovering() || self.gap_since.is_some() || self.is_lost() {
+        // After a result has been shown, the pieces are set up again.
+        let over = self.shown.is_some();
+        if over || self.recovering() || self.gap_since.is_some() || self.is_lost() {
             return false;
         }
         let since = now.saturating_sub(self.model.rest);
@@ -36,6 +38,9 @@ impl Tracker {
         let (before, recent) = path.split_at(recent.unwrap_or(path.len()));
         let stood = before.last().copied().unwrap_or_else(|| tree.root());
         let slides = slides(tree.node(stood).state.board(), &self.sensors, since);
+        if more_were_placed(tree.node(stood).state.board(), &self.sensors, slides.len()) {
+            return false;
+        }
         // What was played before the first piece slid is no part of it.
         let played = recent
             .iter()
@@ -168,6 +173,12 @@ fn slides(before: &Board, sensors: &Sensors, since: Timestamp) -> Vec<Slide> {
     };
     let (_, slides) = slides.iter().copied().partition::<Vec<_>, _>(changes_places);
     slides
+}
+
+/// Whether more pieces have come to other squares than slid there: then they are being set up.
+fn more_were_placed(before: &Board, sensors: &Sensors, slid: usize) -> bool {
+    let placed = sensors.differing(before) & sensors.board().occupied();
+    placed.count() > 2 * slid
 }
 
 /// Whether the players have moved these pieces one after the other, White and Black in turn.

@@ -67,6 +67,32 @@ fn two_castlings_are_no_jolt() {
         .has_announced("O-O O-O");
 }
 
+/// Pieces that are set up for the next game come to many squares, some of them beside their own.
+#[test]
+fn pieces_being_set_up_are_no_jolt() {
+    let mut world = World::new(START);
+    world.shows("b8. a6n a8. a5r c8. g4b d8. d6q h8. h5r f1. c4B b1. c3N");
+    world.shows("a2. a3P c1. b1B d2. d3P f7. f6p").wait(100);
+    assert!(!world.tracker.is_jolted());
+}
+
+#[test]
+fn nothing_is_jolted_after_a_result() {
+    let mut world = World::new(START);
+    world.clock(true, true);
+    world.shows("e2. e4P").wait(500).clock(false, true).wait(2000);
+    world.clock(false, false).shows("e1. e5K e8. d4k").wait(4000);
+    assert!(
+        world.announced.contains(&"0-1".to_owned()),
+        "{:?}",
+        world.announced
+    );
+    world
+        .shows("b1. c3. a2. a3P g1. h3N d2. d3P c1. b1B f7. f6p")
+        .wait(100);
+    assert!(!world.tracker.is_jolted());
+}
+
 /// The cable is pulled while the pieces are put back, and five moves are made before it is in again.
 #[test]
 fn a_gap_in_a_jolt_is_closed_like_any_other() {
