@@ -12,9 +12,7 @@ use super::signals::CENTRE;
 /// With a clock, play goes on until the last press and a few more moves whose presses were not recorded, or until kings
 /// show the result. Pieces that are put where they stand in `next`, one after the other, are being set up.
 pub(super) fn played(elements: &[Element], before: &Dump, next: &Dump, with_clock: bool) -> usize {
-    let press = |element: &Element| matches!(element, Element::ClockTime { .. });
-    let last = elements.iter().rposition(press).filter(|_| with_clock);
-    let pressed = last.map_or(0, |press| press + 1);
+    let pressed = pressed(elements, with_clock);
     let landings = landings(elements, before);
     let in_hand = elements[..pressed]
         .iter()
@@ -58,15 +56,25 @@ pub(super) fn played(elements: &[Element], before: &Dump, next: &Dump, with_cloc
     moves[last].until
 }
 
-/// The same without a clock. Pieces are taken to be set up only if more of them go home in a row than players would
-/// move there.
-pub(super) fn until_set_up(elements: &[Element], before: &Dump, next: &Dump) -> usize {
+/// The same where the clock is not known to have been stopped. The game is over if kings show a result, or if more pieces
+/// go home in a row than players would move there.
+pub(super) fn until_set_up(elements: &[Element], before: &Dump, next: &Dump, with_clock: bool) -> usize {
     let landings = landings(elements, before);
-    let home = |landing: &&Landing| next[landing.field] == Some(landing.piece);
-    if landings.iter().rev().take_while(home).count() < SEVERAL {
-        return elements.len();
+    let pressed = pressed(elements, with_clock);
+    let home = |landing: &&Landing| landing.at >= pressed && next[landing.field] == Some(landing.piece);
+    let set_up = landings.iter().rev().take_while(home).count() >= SEVERAL;
+    if set_up || with_clock && shown(&landings, pressed).is_some() {
+        played(elements, before, next, with_clock)
+    } else {
+        elements.len()
     }
-    played(elements, before, next, false)
+}
+
+/// Where what was pressed ends; 0 without a clock.
+fn pressed(elements: &[Element], with_clock: bool) -> usize {
+    let press = |element: &Element| matches!(element, Element::ClockTime { .. });
+    let last = elements.iter().rposition(press).filter(|_| with_clock);
+    last.map_or(0, |press| press + 1)
 }
 
 /// Whether a piece was put back where it had been lifted.
@@ -331,15 +339,23 @@ mod tests {
 
     #[test]
     fn without_a_clock_many_pieces_put_home_are_no_moves() {
-        let until = |words: &str| until_set_up(&elements(words), &after(TWO_KNIGHTS), &start());
+        let until = |words: &str| until_set_up(&elements(words), &after(TWO_KNIGHTS), &start(), false);
         let three = "d2. d3P c6. b8n f3.' g1N e4. e2P";
         assert_eq!(until(three), elements(three).len());
         assert_eq!(until(&format!("{three} d3. d2P")), 2);
     }
 
     #[test]
+    fn a_result_ends_a_game_whose_clock_is_not_known_to_have_been_stopped() {
+        let until = |words: &str| until_set_up(&elements(words), &after(TWO_KNIGHTS), &start(), true);
+        let kings = "e1. e4. e4K e8. d5k";
+        assert_eq!(until(&format!("d2. d3P | {kings} c6. b8n")), 3);
+        assert_eq!(until("d2. d3P | c6. d4n f3. d4N"), 7);
+    }
+
+    #[test]
     fn a_move_home_is_recognised_by_the_rest_after_it() {
-        let until = |words: &str| until_set_up(&elements(words), &after(TWO_KNIGHTS), &start());
+        let until = |words: &str| until_set_up(&elements(words), &after(TWO_KNIGHTS), &start(), false);
         assert_eq!(until("d2. d3P c6. b8n f3. g1N e4. e2P d3. d2P"), 4);
         let set_up = "f3. g1N e4. e2P d3. d2P";
         is_play(TWO_KNIGHTS, "d2. d3P | c6. b8n", &format!("READ {set_up}"));

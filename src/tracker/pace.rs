@@ -31,6 +31,8 @@ struct Steps {
     press: Step,
     /// A player thinks before the move: usually at least this long, if there is time.
     thinking: Step,
+    /// Nobody moves a piece as soon as all have been set up.
+    first_move: Step,
 }
 
 impl Steps {
@@ -50,6 +52,10 @@ impl Steps {
             thinking: Step {
                 thought: true,
                 ..hand(model.rest * 5 / 4, QUICK_CHANGE)
+            },
+            first_move: Step {
+                thought: true,
+                ..hand(model.doubt, model.rest)
             },
         }
     }
@@ -132,6 +138,8 @@ pub(super) struct Hands {
     landed: bool,
     /// The field of the piece that was put down last, by either side.
     put_on: Option<Field>,
+    /// All pieces have been set up, and none has been touched since.
+    set_up: bool,
 }
 
 impl Hands {
@@ -140,7 +148,15 @@ impl Hands {
         Self {
             last: Some(white),
             landed: true,
-            put_on: None,
+            ..Self::default()
+        }
+    }
+
+    /// All pieces have been set up.
+    pub(super) fn after_setting_up() -> Self {
+        Self {
+            set_up: true,
+            ..Self::default()
         }
     }
 }
@@ -154,7 +170,12 @@ fn steps(model: &Model, elements: &[Element], before: &Dump, hands: &mut Hands) 
         thought: false,
     };
     let mut fields = *before;
-    let Hands { last, landed, put_on } = hands;
+    let Hands {
+        last,
+        landed,
+        put_on,
+        set_up,
+    } = hands;
     elements
         .iter()
         .enumerate()
@@ -183,6 +204,9 @@ fn steps(model: &Model, elements: &[Element], before: &Dump, hands: &mut Hands) 
                 *landed = contents.is_some() || (*landed && !other);
                 // A field that is emptied twice has held a piece in between; the memory merges flickering.
                 let merged = contents == was;
+                if core::mem::take(set_up) {
+                    return step.first_move;
+                }
                 match (quick && !merged, other) {
                     (true, true) => step.quick_reply,
                     (true, false) => step.quick,
@@ -203,7 +227,7 @@ fn steps(model: &Model, elements: &[Element], before: &Dump, hands: &mut Hands) 
                 }
             }
             Element::StartPosition | Element::StartPositionTurned | Element::FourRowsFilled => {
-                *last = None;
+                (*last, *set_up) = (None, true);
                 none
             }
             // The clock was stopped.

@@ -11,6 +11,7 @@ use super::game_end;
 use super::history::{self, starts, tagged, unmerged};
 use super::model::IN_HANDS;
 use super::pace::{self, Hands};
+use super::start;
 
 /// What is being played back.
 #[derive(Debug, Clone, Copy)]
@@ -68,8 +69,7 @@ impl Tracker {
         let before = self.sensors.fields();
         let played = match stopped_since {
             Some(_) => game_end::played(last_game, before, &usual, true),
-            None if with_clock => last_game.len(),
-            None => game_end::until_set_up(last_game, before, &usual),
+            None => game_end::until_set_up(last_game, before, &usual, with_clock),
         };
         let (play, then) = last_game.split_at(played);
         match stopped_since {
@@ -140,9 +140,11 @@ impl Tracker {
             .changes_since(drawing)
             .rev()
             .find_map(|change| change.after);
-        let mut hands = placed.map_or_else(Hands::default, |piece| {
-            Hands::putting_down(piece.color.is_white())
-        });
+        let mut hands = match placed {
+            _ if start::recognise(self.sensors.board()).is_some() => Hands::after_setting_up(),
+            Some(piece) => Hands::putting_down(piece.color.is_white()),
+            None => Hands::default(),
+        };
         self.play_back_by(from, to, missed, &mut hands);
     }
 
