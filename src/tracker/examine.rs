@@ -106,7 +106,7 @@ impl Tracker {
                 reason: Withdrawal::Recovered,
             },
         );
-        self.lose_line();
+        self.lose_line(now);
         // Announced at once: no gap is open that would be closed later.
         self.gap_since = Some(doubt.from);
         self.close_gap(now, Recovery::Undecidable);
@@ -170,7 +170,7 @@ impl Tracker {
         }
         if gap && !self.is_lost() {
             // The board is judged once more, now for a position from which play goes on.
-            self.lose_line();
+            self.lose_line(now);
             return true;
         }
         if let Hearing::Suspect(since) = self.hearing
@@ -262,7 +262,7 @@ impl Tracker {
             Found::Nothing => return false,
             Found::Several => (Vec::new(), false),
         };
-        if moves.is_empty() || !fits {
+        if moves.is_empty() || !fits || self.leaves_out_what_was_seen(now, from, &moves) {
             // Longer lines from here are less credible than these. A press may still come, or was forgotten.
             self.note_examined(MAX_UNSEEN_PLIES);
             return false;
@@ -292,11 +292,34 @@ impl Tracker {
             first: line.tree.node(from).ply + 1,
             last,
         };
-        line.lost = false;
+        line.lost = None;
         // A line reconstructed after one that is still in doubt is withdrawn with it.
         line.doubt = Some(line.doubt.map_or(doubt, |before| Doubt { last, ..before }));
         self.close_gap(now, Recovery::Inferred);
         true
+    }
+
+    /// Whether a line over a gap leaves out a ply that the board showed before the gap, and another line that has it leads to
+    /// the board too.
+    fn leaves_out_what_was_seen(&self, now: Timestamp, from: NodeId, moves: &[Move]) -> bool {
+        let Some((line, gap)) = self.line.as_ref().zip(self.gap_since) else {
+            return false;
+        };
+        let nodes = line.tree.nodes().iter();
+        let mut seen = nodes.filter(|node| {
+            let left_out = !matches!(node.played, Played::Move(m) if moves.contains(&m));
+            node.parent == Some(from) && node.exact && node.landed.at <= gap && left_out
+        });
+        let board = self.sensors.board();
+        // All of them together take no longer than one search.
+        let budget = MAX_POSITIONS / moves.len().max(1);
+        seen.any(|node| {
+            (1..=moves.len()).any(|plies| {
+                let turn = node.state.turn();
+                let fits = self.turn_fits(now, if plies.is_multiple_of(2) { turn } else { !turn });
+                fits && search::lines(&node.state, board, Bitboard::FULL, plies, budget) != Found::Nothing
+            })
+        })
     }
 
     /// Withdraws the last plies before a gap if they were not confirmed. Their pieces may have been on their way, and

@@ -55,6 +55,8 @@ pub(super) struct Polled {
     pub(super) known_until: Timestamp,
     /// What the hands were doing at the end of its last answer.
     pub(super) hands: Hands,
+    /// A dump that shows more than was told: what its next answer does not tell of was lost.
+    pub(super) dump: Option<Dump>,
 }
 
 impl Hearing {

@@ -7,6 +7,7 @@ use shakmaty::Color;
 use super::Tracker;
 use super::finding::Recovery;
 use super::model::{IN_HANDS, SEVERAL};
+use super::node::NodeId;
 use super::start::{self, Variant};
 use super::state::State;
 use super::tree::Tree;
@@ -30,15 +31,16 @@ impl Joining {
             let (last, line) = (tree.node(best), tree.path(best));
             let whole = last.shown && last.differs.is_empty() && last.unread.is_empty();
             let hidden = line.iter().any(|id| tree.node(*id).hidden);
-            let exact = line.iter().filter(|id| tree.node(**id).exact).count();
-            (whole && !hidden && exact >= needed).then(|| (exact, line.first().copied()))
+            let exact: Vec<NodeId> = line.into_iter().filter(|id| tree.node(*id).exact).collect();
+            let proved = whole && !hidden && exact.len() >= needed;
+            proved.then(|| (tree.costs().of(best), exact.first().copied()))
         };
         let trees = self.trees.iter().enumerate();
         let proved = trees.filter_map(|(at, tree)| Some((at, stood(tree)?)));
-        let (at, (_, first)) = proved.max_by_key(|(_, (exact, _))| *exact)?;
+        let (at, (_, first)) = proved.min_by_key(|(_, (cost, _))| *cost)?;
         let mut tree = self.trees.swap_remove(at);
         if let Some(first) = first.filter(|_| !self.rested) {
-            // Its piece may have been on its way already.
+            // Until then, a piece that was in a hand may not have stood where it does.
             tree.begin_after(first);
         }
         Some(tree)
@@ -48,7 +50,9 @@ impl Joining {
     fn failed(&self) -> bool {
         self.trees.iter().all(|tree| {
             let best = tree.best();
-            let long = tree.path(best).len() > SEVERAL;
+            let line = tree.path(best);
+            let never_exact = !self.rested && !line.iter().any(|id| tree.node(*id).exact);
+            let long = line.len() > if never_exact { 1 } else { SEVERAL };
             tree.node(best).differs.count() > IN_HANDS || long
         })
     }
@@ -58,7 +62,7 @@ impl Tracker {
     /// Without a line, or after it was lost in a gap: begins one from a placement that stood on the board, as soon as legal
     /// moves from there show whose turn it was. Returns whether it did.
     pub(super) fn join(&mut self, now: Timestamp) -> bool {
-        if self.line.as_ref().is_some_and(|line| !line.lost) {
+        if self.line.as_ref().is_some_and(|line| line.lost.is_none()) {
             self.joining = None;
             return false;
         }
@@ -72,7 +76,6 @@ impl Tracker {
         }
         if let Some(tree) = self.joining.as_mut().and_then(Joining::proved) {
             self.joining = None;
-            self.close_gap(now, Recovery::Undecidable);
             self.begin_with(now, Variant::FromPosition, tree);
             return true;
         }
@@ -139,8 +142,58 @@ impl Tracker {
             self.wake_at(given_up);
             return false;
         }
-        self.lose_line();
+        self.lose_line(now);
         self.close_gap(now, Recovery::Undecidable);
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::time::Duration;
+
+    use kiebitz_protocol::Field;
+    use shakmaty::{CastlingMode, Square};
+
+    use super::super::model::Model;
+    use super::super::sensors::Sensors;
+    use super::super::tests::wire;
+    use super::*;
+
+    /// The placement from which a game goes on, joined at `placement` while nobody rests, after these squares have shown
+    /// pieces: "e2." for an empty one, "e4P" for one with a pawn.
+    fn joined(placement: &str, squares: &str) -> Option<String> {
+        let state = |turn: &str| {
+            let state = State::from_fen(&format!("{placement} {turn} - - 0 1"), CastlingMode::Standard);
+            state.expect("a FEN")
+        };
+        let mut now = Timestamp::from_micros(1_000_000_000);
+        let mut sensors = Sensors::showing(now, state("w").board(), false);
+        let trees = ["w", "b"].map(|turn| Tree::new(&Model::FITTED, state(turn), 0, now));
+        let mut joining = Joining {
+            trees: trees.into(),
+            rested: false,
+        };
+        for word in squares.split_whitespace() {
+            let (square, letter) = word.split_at(2);
+            let square: Square = square.parse().expect("a square");
+            let field = Field::new(square.flip_vertical() as u8).expect("a field");
+            now = now + Duration::from_millis(400);
+            sensors.set_field(now, field, wire(letter.chars().next().expect("a letter")));
+            for tree in &mut joining.trees {
+                tree.update(&sensors, now);
+            }
+        }
+        let tree = joining.proved()?;
+        Some(tree.node(tree.root()).state.board().to_string())
+    }
+
+    /// White's pawn was in a hand, and is captured where it was put.
+    #[test]
+    fn a_game_goes_on_from_a_placement_that_was_seen() {
+        let squares = "e4P g8. f6n h2. h3P f6. e4n h3. h4P a7. a6p a2. a3P b7. b6p";
+        let began = joined("rnbqkbnr/pppppppp/8/8/8/8/PPPP1PPP/RNBQKBNR", squares);
+        let after = "rnbqkb1r/pppppppp/8/8/4n3/7P/PPPP1PP1/RNBQKBNR";
+        assert_eq!(began.as_deref(), Some(after));
     }
 }

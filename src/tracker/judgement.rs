@@ -60,7 +60,7 @@ impl Tracker {
         // The board's memory has no faults of the line.
         let sure = !self.disturbed || self.playback.is_some();
         if sure && tip == best && tree.node(tip).differs.is_empty() {
-            line.lost = false;
+            line.lost = None;
             self.nothing_was_missed(now);
         }
         self.weigh_doubt();
@@ -73,7 +73,7 @@ impl Tracker {
         let announced = tree.path(tip);
         let reading = tree.path(best);
         let common = announced.iter().zip(&reading).take_while(|(a, b)| a == b).count();
-        let unknown = self.gap_since.is_some() || line.lost;
+        let unknown = self.gap_since.is_some() || line.lost.is_some();
         if unknown && !reading.iter().skip(common).any(|id| tree.node(*id).inferred) {
             return false;
         }

@@ -21,8 +21,8 @@ pub(super) struct LineOfPlay {
     pub(super) pressed: ByColor<Option<Press>>,
     /// An arbiter has given its position, and the board does not show it yet.
     pub(super) awaited: bool,
-    /// It does not lead to what stands on the board after a gap; play may go on from there.
-    pub(super) lost: bool,
+    /// Since then it does not lead to what stands on the board after a gap; play may go on from there.
+    pub(super) lost: Option<Timestamp>,
     /// Many pieces slid at once and do not stand again as before.
     pub(super) jolted: bool,
     /// Reconstructed plies that nothing has confirmed yet.
@@ -49,7 +49,7 @@ impl LineOfPlay {
             tree,
             pressed: ByColor::default(),
             awaited: false,
-            lost: false,
+            lost: None,
             jolted: false,
             doubt: None,
             checkpoint: None,
@@ -69,7 +69,7 @@ impl Tracker {
 
     /// Whether there is a line, and it does not lead to what stands on the board after a gap.
     pub(super) fn is_lost(&self) -> bool {
-        self.line.as_ref().is_some_and(|line| line.lost)
+        self.line.as_ref().is_some_and(|line| line.lost.is_some())
     }
 
     /// Notes how many searches for unobserved plies the board has had.
@@ -79,10 +79,10 @@ impl Tracker {
         }
     }
 
-    /// Takes the line not to lead to what stands on the board.
-    pub(super) fn lose_line(&mut self) {
+    /// Takes the line not to lead to what stands on the board from then on.
+    pub(super) fn lose_line(&mut self, at: Timestamp) {
         if let Some(line) = &mut self.line {
-            line.lost = true;
+            line.lost.get_or_insert(at);
         }
     }
 }

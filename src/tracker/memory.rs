@@ -263,6 +263,34 @@ impl Tracker {
             .is_some()
     }
 
+    /// Keeps a dump of a polled board that shows more than the board has told: the next answer may tell of that, in order.
+    /// Returns false if it is to be taken in now.
+    pub(super) fn keep_dump(&mut self, dump: &Dump) -> bool {
+        let awaits = self.hearing.unheard().is_none() && self.sensors.known();
+        let Some(polled) = self.polled.as_mut().filter(|_| awaits) else {
+            return false;
+        };
+        let more = dump != self.sensors.fields();
+        polled.dump = more.then_some(*dump);
+        more
+    }
+
+    /// Takes in what a dump has shown that was kept, on the squares that the answer after it does not tell of.
+    fn take_in_kept(&mut self, at: Timestamp, mut dump: Dump, told: &[Element]) {
+        let before = *self.sensors.fields();
+        for element in told {
+            if let Element::PieceChange { field, .. } = element {
+                dump[field.index()] = before[field.index()];
+            }
+        }
+        self.disturbed = false;
+        let changed = self.sensors.set_all(at, &dump);
+        self.check_dump(at, !changed);
+        if changed {
+            self.squares_changed(at);
+        }
+    }
+
     /// Takes in what changed on a polled board since the last poll.
     pub(super) fn changes_polled(
         &mut self,
@@ -273,10 +301,12 @@ impl Tracker {
     ) {
         self.clock.presses_are_recorded();
         let hands = self.hands();
-        self.polled = Some(Polled {
+        let polled = Polled {
             known_until: not_after,
             hands,
-        });
+            dump: None,
+        };
+        let kept = self.polled.replace(polled).and_then(|polled| polled.dump);
         if let Some(mut unheard) = self.hearing.stop_waiting() {
             // The first answer to what was asked after a gap holds all of it.
             let mut missed = core::mem::take(&mut unheard.from_before);
@@ -300,6 +330,9 @@ impl Tracker {
             self.take_up_from_memory(now, not_after, elements);
         } else {
             let from = not_before.max(self.quiet_since);
+            if let Some(dump) = kept.filter(|_| !elements.contains(&Element::PowerUp)) {
+                self.take_in_kept(from, dump, elements);
+            }
             self.play_back_polled(now, (from, not_after.max(from)), elements);
         }
     }

@@ -217,6 +217,9 @@ impl Tracker {
     /// Takes in a dump. Returns whether it changed what the sensors show.
     fn dump_received(&mut self, now: Timestamp, dump: &Dump) -> bool {
         self.play_late(now);
+        if self.keep_dump(dump) {
+            return false;
+        }
         self.disturbed = false;
         if let Some(polled) = &mut self.polled {
             polled.known_until = now;
@@ -305,7 +308,7 @@ impl Tracker {
     /// is pending.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
-        let wake = self.wake.filter(|_| self.polled_until().is_none());
+        let wake = self.wake.filter(|_| self.known_until().is_none());
         let deadlines = [wake, self.clock.proved_at(self.polled.is_some())];
         deadlines.into_iter().flatten().min()
     }
@@ -314,6 +317,14 @@ impl Tracker {
     pub(crate) fn polled_until(&self) -> Option<Timestamp> {
         let polled = self.polled.as_ref().filter(|_| self.hearing.unheard().is_none());
         polled.map(|polled| polled.known_until)
+    }
+
+    /// Until when it is known what happened, on a board that does not tell at once, or not at all.
+    fn known_until(&self) -> Option<Timestamp> {
+        match &self.hearing {
+            Hearing::Away(unheard) => Some(unheard.heard_until),
+            _ => self.polled_until(),
+        }
     }
 
     /// Takes note that time has passed without an observation.
@@ -330,10 +341,9 @@ impl Tracker {
         self.conclude(now);
     }
 
-    /// Draws conclusions from all that is known at `now`; of a polled board, that is what it had to report when it was
-    /// last polled.
+    /// Draws conclusions from all that is known at `now`.
     fn conclude(&mut self, now: Timestamp) {
-        self.decide(self.polled_until().unwrap_or(now));
+        self.decide(self.known_until().unwrap_or(now));
     }
 
     /// The next finding, and the time at which it was made.
@@ -412,7 +422,7 @@ impl Tracker {
     pub fn set_position(&mut self, now: Timestamp, state: State) {
         self.gap_since = None;
         if let Some(line) = &mut self.line {
-            line.lost = false;
+            line.lost = None;
         }
         let variant = start::recognise(state.board()).map_or(Variant::FromPosition, |(variant, _)| variant);
         self.begin(now, now, variant, state);
@@ -436,7 +446,10 @@ impl Tracker {
         if variant != Variant::FromPosition {
             self.withdraw_setting_up(now, state.board());
         }
-        // How the line before it went on in a gap will never be known.
+        // How the line before it went on in a gap will never be known, nor since it was lost.
+        let lost = self.line.as_ref().and_then(|line| line.lost);
+        let began = tree.node(tree.root()).landed.at;
+        self.gap_since = self.gap_since.or_else(|| lost.filter(|lost| *lost < began));
         self.close_gap(now, Recovery::Undecidable);
         self.follow(LineOfPlay::new(Vec::new(), tree));
         if !goes_on {

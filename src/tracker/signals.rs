@@ -131,23 +131,29 @@ impl Tracker {
             return false;
         }
         self.shown = Some((outcome, by));
-        if self.gap_since.is_some() && !self.disturbed {
+        let gap = self.gap_since.is_some();
+        if gap && !self.disturbed {
             // What was played in it will not be found out any more.
-            self.lose_line();
+            self.lose_line(now);
             self.close_gap(now, Recovery::Undecidable);
         } else if by == ResultSign::Kings {
             self.withdraw_king_walks(now);
-            self.tell_before_kings(now);
+            if !gap {
+                self.tell_before_kings(now);
+            }
         }
         self.announce(now, Finding::ResultShown { outcome, by });
         true
     }
 
-    /// Whether the best reading explains the whole board.
+    /// Whether the best reading explains the whole board. Where what was played is not known, plies are not taken back to
+    /// the start position: the pieces are set up again.
     fn stands_as_expected(&self) -> bool {
-        self.line
-            .as_ref()
-            .is_some_and(|line| line.tree.node(line.tree.best()).differs.is_empty())
+        self.line.as_ref().is_some_and(|line| {
+            let best = line.tree.best();
+            let known = line.lost.is_none() || best == line.tree.tip();
+            known && line.tree.node(best).differs.is_empty()
+        })
     }
 
     /// The result that the board shows.
@@ -328,7 +334,7 @@ impl Tracker {
         let Some(tree) = self
             .line
             .as_ref()
-            .filter(|line| !line.lost)
+            .filter(|line| line.lost.is_none())
             .map(|line| &line.tree)
         else {
             return;

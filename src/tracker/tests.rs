@@ -7,6 +7,7 @@ mod irregular;
 mod jolt;
 mod memory;
 mod merged;
+mod polled;
 mod presses;
 mod starts;
 
@@ -186,7 +187,7 @@ impl World {
     }
 }
 
-fn wire(letter: char) -> Contents {
+pub(super) fn wire(letter: char) -> Contents {
     let at = ".PRNBKQprnbkq=+-".find(letter).expect("a piece letter");
     u8::try_from(at)
         .ok()

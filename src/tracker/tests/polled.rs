@@ -1,0 +1,167 @@
+//! Boards on a bus, which report changes only when they are asked.
+
+use kiebitz_hardware::{Observation, Timestamp};
+use kiebitz_protocol::{Dump, Element, Field};
+
+use super::gaps::elements;
+use super::{START, World};
+
+/// The board answers with what changed since `since`.
+fn answers(world: &mut World, since: Timestamp, elements: Vec<Element>) -> Timestamp {
+    let asked = world.now;
+    world.observe(Observation::Changes {
+        elements,
+        not_before: since,
+        not_after: asked,
+        from_before: false,
+    });
+    asked
+}
+
+/// What a board lists that has found these pieces after a loss of power.
+fn found(fields: &Dump) -> Vec<Element> {
+    let pieces = (0..64).rev().filter_map(|field| {
+        Some(Element::PieceChange {
+            contents: Some(fields[usize::from(field)]?),
+            field: Field::new(field)?,
+            quick: false,
+        })
+    });
+    core::iter::once(Element::PowerUp).chain(pieces).collect()
+}
+
+/// The port is closed, and opens again a while later.
+fn is_away(world: &mut World) {
+    let reason = "the board does not answer".to_owned();
+    world.observe(Observation::Closed { reason });
+    world.wait(10_000).observe(Observation::Opened);
+}
+
+/// The dump comes before the changes that led to what it shows, and knows no order.
+#[test]
+fn a_dump_between_two_answers_does_not_hide_the_order_of_moves() {
+    for (changes, moves) in [
+        ("d2. d4P R e7. e5p L e2. e4P R", "d4 e5 e4"),
+        ("e2. e4P R e7. e5p L d2. d4P R", "e4 e5 d4"),
+    ] {
+        let mut world = World::new(START);
+        world.clock(true, true);
+        let since = world.now;
+        world.wait(2000);
+        let since = answers(&mut world, since, Vec::new());
+        world.wait(3500);
+        world.fields = World::new("rnbqkbnrpppp.ppp............p......PP...........PPP..PPPRNBQKBNR").fields;
+        world.dump().wait(500);
+        answers(&mut world, since, elements(changes));
+        world.has_announced(moves);
+    }
+}
+
+/// Changes that the next answer does not tell of were lost.
+#[test]
+fn a_dump_shows_what_no_answer_tells() {
+    let mut world = World::new(START);
+    world.clock(true, true);
+    let since = world.now;
+    world.wait(2000);
+    let since = answers(&mut world, since, Vec::new());
+    world.wait(2000);
+    world.fields = World::new("rnbqkbnrpppppppp....................P...........PPPP.PPPRNBQKBNR").fields;
+    world.dump().wait(500);
+    let since = answers(&mut world, since, Vec::new());
+    world.wait(2000);
+    answers(&mut world, since, elements("e7. e5p L"));
+    world.has_announced("e4 e5");
+}
+
+/// A pawn stood on h3 when the board was last heard. Without its power, another move to the same placement would do.
+#[test]
+fn a_line_over_a_gap_has_what_was_seen_before_it() {
+    let mut world = World::new(START);
+    let since = world.now;
+    world.wait(3000);
+    let since = answers(&mut world, since, elements("h2. h3P"));
+    // 1...c6 2.h4 e5 3.Rh2 were played meanwhile.
+    let fields = World::new("rnbqkbnrpp.p.ppp..p.........p..........P........PPPPPPPRRNBQKBN.").fields;
+    world.wait(3000);
+    world.fields = fields;
+    let since = answers(&mut world, since, found(&fields));
+    world.dump().wait(2000);
+    answers(&mut world, since, Vec::new());
+    world.wait(4000);
+    assert!(
+        !world.announced.contains(&"h4".to_owned()),
+        "{:?}",
+        world.announced
+    );
+}
+
+/// A game of six plies is over, and its pieces are put back. Returns when the board answered.
+fn sets_up_again(world: &mut World) -> Timestamp {
+    world.clock(true, true);
+    let since = world.now;
+    world.wait(8000);
+    let moves = "e2. e4P R e7. e5p L g1. f3N R b8. c6n L f1. c4B R f8. c5b L";
+    let since = answers(world, since, elements(moves));
+    world.wait(5000).clock(true, false).wait(5000);
+    let mut home = elements("c4. f1B c5. f8b f3. g1N c6. b8n e4. e2P e5. e7p");
+    home.push(Element::StartPosition);
+    let since = answers(world, since, home);
+    world.announced.clear();
+    since
+}
+
+/// The pieces of the next game stood when the board was last heard. What was played while it was away was not watched.
+#[test]
+fn nothing_that_comes_before_a_gap_is_found_in_it() {
+    let mut world = World::new(START);
+    let since = sets_up_again(&mut world);
+    world.wait(8000);
+    is_away(&mut world);
+    let fields = World::new("r.bqkbnrppppppppn...................P........N..PPPP.PPPRNBQKB.R").fields;
+    world.fields = fields;
+    answers(&mut world, since, found(&fields));
+    let since = world.now;
+    world.dump().wait(2000);
+    let since = answers(&mut world, since, Vec::new());
+    world.wait(14_000);
+    answers(&mut world, since, Vec::new());
+    world.has_announced("withdrawn Undecidable:");
+}
+
+/// Kings are put in the centre before a dump has come since the gap: what was played in it is not known.
+#[test]
+fn a_result_shown_in_a_gap_tells_no_moves() {
+    let mut world = World::new(START);
+    world.clock(true, true);
+    let since = world.now;
+    world.wait(3000);
+    let since = answers(&mut world, since, elements("e2. e4P R"));
+    world.wait(8000);
+    is_away(&mut world);
+    let fields = World::new("rnbqkbnrpp.ppppp..........p.........P........N..PPPP.PPPRNBQKB.R").fields;
+    let since = answers(&mut world, since, found(&fields));
+    world.observe(Observation::Disturbed { bytes: 1 });
+    world.wait(3000);
+    let since = answers(&mut world, since, elements("e1. d4K e8. e5k"));
+    world.wait(4000);
+    answers(&mut world, since, Vec::new());
+    world.has_announced("e4 0-1");
+}
+
+/// A start position that stood at the end of an answer stood for a moment, however much happened until the next.
+#[test]
+fn a_game_begins_with_the_next_answer() {
+    let mut world = World::new(START);
+    let since = sets_up_again(&mut world);
+    world.clock(true, true).wait(13_000);
+    let out_and_back = " g1. f3N R b8. c6n L f3. g1N R c6. b8n L".repeat(5);
+    let since = answers(
+        &mut world,
+        since,
+        elements(&format!("e2. e4P R e7. e5p L{out_and_back}")),
+    );
+    world.wait(1000);
+    answers(&mut world, since, Vec::new());
+    world.has_announced(&format!("e4 e5{}", " Nf3 Nc6 Ng1 Nb8".repeat(5)));
+}
