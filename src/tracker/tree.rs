@@ -144,7 +144,12 @@ impl Tree {
         self.updated_at = now;
         for node in &mut self.nodes {
             node.stable |= node.shown && node.differs.is_empty() && undisturbed >= self.model.rest;
+            let shown = node.shown;
             node.measure(sensors, now);
+            if node.shown && !shown {
+                // Its piece may have stood elsewhere since it was first shown there.
+                node.stray = node.stray.max(stray(node, sensors, now, self.model));
+            }
         }
         self.close();
         self.grow_all(sensors, now, false);

@@ -165,3 +165,22 @@ fn a_game_begins_with_the_next_answer() {
     answers(&mut world, since, Vec::new());
     world.has_announced(&format!("e4 e5{}", " Nf3 Nc6 Ng1 Nb8".repeat(5)));
 }
+
+/// The queen was shown on c2 on her way to c1, and goes there with the next move.
+#[test]
+fn a_square_passed_before_the_reply_was_reached_after_it() {
+    let mut world = World::new(START);
+    world.clock(true, true);
+    let since = world.now;
+    world.wait(9000);
+    let moves = "d2. d4P R d7. d5p L c1. f4B R c8. f5b L c2. c3P R c7. c6p L";
+    let since = answers(&mut world, since, elements(moves));
+    world.wait(2200);
+    let since = answers(&mut world, since, elements("d1. c2.' c1Q b8."));
+    world.announced.clear();
+    world.wait(2100);
+    let since = answers(&mut world, since, elements("d7n c1. R c2Q"));
+    world.wait(2300);
+    answers(&mut world, since, Vec::new());
+    world.has_announced("Nd7 Qc2");
+}
