@@ -25,9 +25,16 @@ impl Referee {
             return true;
         }
         match self.clock.stopped_at {
-            Some(stopped) => ply.lifted_at < stopped,
+            Some(stopped) => ply.lifted_at < stopped || (ply.inferred && self.ran_unheard(stopped)),
             None => !self.clock.ran && self.line.len() >= MIN_PLIES_WITHOUT_CLOCK,
         }
+    }
+
+    /// Whether the clock was started again while the board was not heard: it was pressed after a ply.
+    fn ran_unheard(&self, stopped: Timestamp) -> bool {
+        let pressed =
+            |entry: &LineEntry| entry.ply.inferred && entry.is_pressed() && entry.ply.lifted_at >= stopped;
+        self.line.iter().any(pressed)
     }
 
     /// Brings the published game up to the line, as far as the line counts.

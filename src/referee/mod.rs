@@ -266,6 +266,9 @@ impl Referee {
                 self.mark(now, ply, |entry| {
                     entry.completed = Some((by, clock.map(Clock::from), elapsed))
                 });
+                if self.line.get(index(ply)).is_some_and(|entry| entry.ply.inferred) {
+                    self.follow(now, CorrectionReason::Recovered);
+                }
                 self.check_for_play(now);
             }
             Finding::ResultShown { outcome, by } => self.result_shown(now, outcome, by),

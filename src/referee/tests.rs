@@ -2,10 +2,12 @@
 
 pub(super) mod table;
 
+use shakmaty::CastlingMode;
+
 use crate::events::EventKind;
 use crate::laws::Edition;
-use crate::tracker::{Finding, Side};
-use table::Table;
+use crate::tracker::{ClockChange, Completion, Finding, Recovery, Side, State};
+use table::{STANDARD, Table};
 
 #[test]
 fn whites_side_of_the_clock_is_told_when_a_press_shows_it() {
@@ -38,7 +40,6 @@ fn whites_side_of_the_clock_is_told_when_a_press_shows_it() {
 /// first.
 #[test]
 fn what_a_board_showed_before_it_went_away_waits_until_it_is_back() {
-    use crate::tracker::{ClockChange, Recovery};
     let played = |by: Recovery| {
         let mut table = Table::new(Edition::Fide2023);
         table.finds(Finding::Clock(ClockChange::Connected));
@@ -63,4 +64,36 @@ fn what_a_board_showed_before_it_went_away_waits_until_it_is_back() {
     };
     assert_eq!(played(Recovery::Inferred), (1, 1));
     assert_eq!(played(Recovery::Undecidable), (1, 0));
+}
+
+/// The clock was stopped when the board was last heard. Its memory has presses of the next game: the clock was started
+/// meanwhile.
+#[test]
+fn a_press_that_the_memory_has_shows_that_the_clock_ran() {
+    let made = |pressed: bool| {
+        let mut table = Table::new(Edition::Fide2023);
+        table.finds(Finding::Clock(ClockChange::Connected));
+        table.finds(Finding::Clock(ClockChange::Started));
+        let start = State::from_fen(STANDARD, CastlingMode::Standard).expect("a FEN");
+        table.set_up(start);
+        table.passes(5).finds(Finding::Clock(ClockChange::Stopped));
+        table.passes(5).finds(Finding::Away).passes(60);
+        let (by, from, to) = (Recovery::Memory, table.now, table.now);
+        table.finds(Finding::Recovered {
+            by,
+            changes: 4,
+            from,
+            to,
+        });
+        for name in ["e4", "e5"] {
+            table.recalls(name);
+            if pressed {
+                table.completes(table.last(), Completion::Press);
+            }
+        }
+        let rulings = table.referee.take_rulings().into_iter();
+        let made = rulings.filter(|ruling| matches!(ruling.event, EventKind::MoveMade(_)));
+        made.count()
+    };
+    assert_eq!((made(true), made(false)), (2, 0));
 }
