@@ -30,13 +30,6 @@ impl Referee {
         }
     }
 
-    /// Whether the clock was started again while the board was not heard: it was pressed after a ply.
-    fn ran_unheard(&self, stopped: Timestamp) -> bool {
-        let pressed =
-            |entry: &LineEntry| entry.ply.inferred && entry.is_pressed() && entry.ply.lifted_at >= stopped;
-        self.line.iter().any(pressed)
-    }
-
     /// Brings the published game up to the line, as far as the line counts.
     pub(super) fn follow(&mut self, now: Timestamp, reason: CorrectionReason) {
         if self.game.as_ref().is_some_and(|game| game.ended) || self.start.is_none() {

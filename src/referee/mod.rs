@@ -9,6 +9,7 @@ pub mod command;
 mod dead;
 mod ending;
 mod game;
+mod gap;
 mod history;
 mod orders;
 mod playing;
@@ -21,7 +22,7 @@ mod words;
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::{Bitboard, Board, ByColor, Color, KnownOutcome, Rank, Role};
+use shakmaty::{ByColor, KnownOutcome};
 
 use crate::events::{
     Clock, CompletedBy, CorrectionReason, DecidedBy, EndReason, EventKind, GameResult, Players, SettledBy,
@@ -29,8 +30,8 @@ use crate::events::{
 use crate::laws::{DrawnStart, Regulations};
 use crate::referee::command::CloseIncident;
 use crate::tracker::{
-    ClockChange, Finding, Model, Ply, Recovery, ResultSign, Settlement, Side, Start, State, Variant,
-    Withdrawal, is_chess960,
+    ClockChange, Finding, Model, Ply, ResultSign, Settlement, Side, Start, State, Variant, Withdrawal,
+    is_chess960,
 };
 use claims::Offered;
 use dead::Unsearched;
@@ -277,29 +278,7 @@ impl Referee {
                 changes,
                 from,
                 to,
-            } => {
-                let event = EventKind::BoardRecovered {
-                    by,
-                    changes,
-                    from,
-                    to,
-                };
-                self.publish(now, None, event, None);
-                let played = match by {
-                    Recovery::Memory => changes > 0,
-                    // What was played comes as plies that are inferred, if anything was.
-                    Recovery::Inferred => false,
-                    Recovery::Undecidable => true,
-                };
-                if played {
-                    self.unwatched = Some(now);
-                }
-                self.away = false;
-                // Where the line was lost, play goes on from another placement.
-                if by != Recovery::Undecidable {
-                    self.follow(now, CorrectionReason::Recovered);
-                }
-            }
+            } => self.gap_closed(now, by, changes, (from, to)),
             Finding::Clock(change) => self.clock_changed(now, change),
             Finding::WhiteSide(side) => self.white_side_found(now, side),
         }
@@ -476,32 +455,6 @@ impl Referee {
     /// The game is over and its pieces have been set up again; its record stays open until the next game begins.
     fn keep_previous(&mut self) {
         self.previous = self.game.take().or_else(|| self.previous.take());
-    }
-
-    /// What was played in a gap cannot be found out: the game ends there as far as it is known, and the next game
-    /// continues it. A game that had ended stays ended, unless another one was begun in the gap.
-    fn cut_off(&mut self, now: Timestamp, start: &Start) {
-        if let Some(game) = self.game().cloned() {
-            self.end(now, None, Verdict::board(GameResult::Unknown, EndReason::Gap));
-            let players = self.game.take().and_then(|game| game.players);
-            self.announced = self.announced.take().or(players);
-            self.continues = Some(game.id);
-        } else if self.clock.running || self.set_up_anew(start) {
-            self.game = None;
-        }
-    }
-
-    /// Whether pieces are on the board that were taken in the last game, or pawns on squares they had left.
-    fn set_up_anew(&self, start: &Start) -> bool {
-        let last = self.game.as_ref().and_then(|game| game.published.last());
-        let Some(last) = last else { return false };
-        let (now, then) = (start.state.board(), last.ply.after.board());
-        Color::ALL.into_iter().any(|color| {
-            let home = Bitboard::from(color.fold_wb(Rank::Second, Rank::Seventh));
-            let at_home = |board: &Board| home & board.by_piece(Role::Pawn.of(color));
-            now.by_color(color).count() > then.by_color(color).count()
-                || !at_home(then).is_superset(at_home(now))
-        })
     }
 
     fn clock_changed(&mut self, now: Timestamp, change: ClockChange) {
