@@ -1,7 +1,5 @@
 //! Gaps in which the board was not heard.
 
-use core::time::Duration;
-
 use kiebitz_hardware::Observation;
 use kiebitz_protocol::{Element, Field};
 use shakmaty::{CastlingMode, Color, Square};
@@ -91,109 +89,6 @@ fn pieces_set_up_again_after_a_gap_begin_a_game() {
     world.fields = World::new(START).fields;
     world.dump().wait(3000).shows("d2. d4P");
     world.has_announced("e4 Undecidable: Undecidable: d4");
-}
-
-#[test]
-fn a_polled_board_reports_what_happened_since_the_last_poll() {
-    let mut world = World::new(START);
-    world.clock(true, true);
-    let asked = world.now;
-    world.wait(3000).observe(Observation::Changes {
-        elements: elements("e2. e4P R e7. e5p L"),
-        not_before: asked,
-        not_after: asked + Duration::from_secs(3),
-        from_before: false,
-    });
-    assert_eq!(world.announced.join(" "), "e4 e5");
-    assert_eq!(world.tracker.clock().map(|face| face.white_ms), Some(290_000));
-    world.has_announced("e4 e5");
-}
-
-/// What the board recorded before its power failed was watched; what was played without it was not.
-#[test]
-fn a_polled_board_that_lost_its_power_has_a_gap() {
-    let mut world = World::new(START);
-    world.clock(true, true);
-    let asked = world.now;
-    let mut recorded = elements("e2. e4P R");
-    recorded.push(Element::PowerUp);
-    // 1...e5 2.Nf3 were played meanwhile; Black's knight is in a hand.
-    let found = World::new("r.bqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R").fields;
-    recorded.extend((0..64).rev().filter_map(|field| {
-        Some(Element::PieceChange {
-            contents: Some(found[usize::from(field)]?),
-            field: Field::new(field)?,
-            quick: false,
-        })
-    }));
-    recorded.extend(elements("c6n L"));
-    world.wait(6000).observe(Observation::Changes {
-        elements: recorded,
-        not_before: asked,
-        not_after: asked + Duration::from_secs(6),
-        from_before: false,
-    });
-    world.fields = World::new("r.bqkbnrpppp.ppp..n.........p.......P........N..PPPP.PPPRNBQKB.R").fields;
-    world.dump();
-    world.wait(2000).observe(Observation::Changes {
-        elements: Vec::new(),
-        not_before: asked + Duration::from_secs(6),
-        not_after: asked + Duration::from_secs(8),
-        from_before: false,
-    });
-    world.has_announced("e4 Inferred: e5 Nf3 Nc6");
-}
-
-/// What was asked before a gap is answered after it; only what is asked then tells of the gap.
-#[test]
-fn a_repeat_from_before_a_gap_is_not_taken_for_all_of_it() {
-    for (from_before, then) in [("", "e7. e5p"), ("e7.", "e5p"), ("e7. e5p", "")] {
-        let mut world = World::new(START);
-        world.shows("e2. e4P").wait(4000);
-        let closed = world.now;
-        let reason = "stopped".to_owned();
-        world.observe(Observation::Closed { reason });
-        world.wait(3000).observe(Observation::Opened);
-        for (text, asked, from_before) in [(from_before, closed, true), (then, world.now, false)] {
-            world.wait(30).observe(Observation::Changes {
-                elements: elements(text),
-                not_before: closed,
-                not_after: asked + Duration::from_millis(20),
-                from_before,
-            });
-        }
-        world.fields =
-            World::new("rnbqkbnrpppp.ppp............p.......P...............PPPP.PPPRNBQKBNR").fields;
-        world.dump();
-        world.has_announced("e4 Memory: e5");
-    }
-}
-
-#[test]
-fn an_answer_that_came_late_covers_the_time_until_its_poll() {
-    let mut world = World::new(START);
-    world.clock(true, true);
-    let asked = world.now;
-    let after = |seconds| asked + Duration::from_secs(seconds);
-    // The first answer was damaged; the next poll follows as soon as it has been repeated.
-    let answers = [
-        (6000, "e2. e4P R", 2),
-        (
-            50,
-            "g8. f6n b1. c3N f6. g8n c3. b1N b8. c6n g1. f3N c6. b8n f3. g1N R",
-            6,
-        ),
-        (2000, "", 8),
-    ];
-    for (waited, text, seconds) in answers {
-        world.wait(waited).observe(Observation::Changes {
-            elements: elements(text),
-            not_before: after(seconds).saturating_sub(Duration::from_secs(4)),
-            not_after: after(seconds),
-            from_before: false,
-        });
-    }
-    world.has_announced("e4 Nf6 Nc3 Ng8 Nb1 Nc6 Nf3 Nb8 Ng1");
 }
 
 /// Squares with what they came to show, with a ' if that was quick; R and L for presses on the right and on the left.

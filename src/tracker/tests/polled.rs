@@ -1,5 +1,7 @@
 //! Boards on a bus, which report changes only when they are asked.
 
+use core::time::Duration;
+
 use kiebitz_hardware::{Observation, Timestamp};
 use kiebitz_protocol::{Dump, Element, Field};
 
@@ -35,6 +37,85 @@ fn is_away(world: &mut World) {
     let reason = "the board does not answer".to_owned();
     world.observe(Observation::Closed { reason });
     world.wait(10_000).observe(Observation::Opened);
+}
+
+#[test]
+fn a_polled_board_reports_what_happened_since_the_last_poll() {
+    let mut world = World::new(START);
+    world.clock(true, true);
+    let since = world.now;
+    world.wait(3000);
+    answers(&mut world, since, elements("e2. e4P R e7. e5p L"));
+    assert_eq!(world.announced.join(" "), "e4 e5");
+    assert_eq!(world.tracker.clock().map(|face| face.white_ms), Some(290_000));
+    world.has_announced("e4 e5");
+}
+
+/// What the board recorded before its power failed was watched; what was played without it was not.
+#[test]
+fn a_polled_board_that_lost_its_power_has_a_gap() {
+    let mut world = World::new(START);
+    world.clock(true, true);
+    let since = world.now;
+    // 1...e5 2.Nf3 were played meanwhile; Black's knight is in a hand.
+    let fields = World::new("r.bqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R").fields;
+    let recorded = [elements("e2. e4P R"), found(&fields), elements("c6n L")].concat();
+    world.wait(6000);
+    let since = answers(&mut world, since, recorded);
+    world.fields = World::new("r.bqkbnrpppp.ppp..n.........p.......P........N..PPPP.PPPRNBQKB.R").fields;
+    world.dump().wait(2000);
+    answers(&mut world, since, Vec::new());
+    world.has_announced("e4 Inferred: e5 Nf3 Nc6");
+}
+
+/// What was asked before a gap is answered after it; only what is asked then tells of the gap.
+#[test]
+fn a_repeat_from_before_a_gap_is_not_taken_for_all_of_it() {
+    for (from_before, then) in [("", "e7. e5p"), ("e7.", "e5p"), ("e7. e5p", "")] {
+        let mut world = World::new(START);
+        world.shows("e2. e4P").wait(4000);
+        let closed = world.now;
+        is_away(&mut world);
+        for (text, asked, from_before) in [(from_before, closed, true), (then, world.now, false)] {
+            world.wait(30).observe(Observation::Changes {
+                elements: elements(text),
+                not_before: closed,
+                not_after: asked + Duration::from_millis(20),
+                from_before,
+            });
+        }
+        world.fields =
+            World::new("rnbqkbnrpppp.ppp............p.......P...............PPPP.PPPRNBQKBNR").fields;
+        world.dump();
+        world.has_announced("e4 Memory: e5");
+    }
+}
+
+#[test]
+fn an_answer_that_came_late_covers_the_time_until_its_poll() {
+    let mut world = World::new(START);
+    world.clock(true, true);
+    let asked = world.now;
+    let after = |seconds| asked + Duration::from_secs(seconds);
+    // The first answer was damaged; the next poll follows as soon as it has been repeated.
+    let answers = [
+        (6000, "e2. e4P R", 2),
+        (
+            50,
+            "g8. f6n b1. c3N f6. g8n c3. b1N b8. c6n g1. f3N c6. b8n f3. g1N R",
+            6,
+        ),
+        (2000, "", 8),
+    ];
+    for (waited, text, seconds) in answers {
+        world.wait(waited).observe(Observation::Changes {
+            elements: elements(text),
+            not_before: after(seconds).saturating_sub(Duration::from_secs(4)),
+            not_after: after(seconds),
+            from_before: false,
+        });
+    }
+    world.has_announced("e4 Nf6 Nc3 Ng8 Nb1 Nc6 Nf3 Nb8 Ng1");
 }
 
 /// The dump comes before the changes that led to what it shows, and knows no order.
