@@ -113,9 +113,10 @@ impl Tracker {
         true
     }
 
-    /// Whether the clock agrees that it is this side's turn. It does not disagree unless it runs and White's side is beyond
-    /// doubt.
-    fn turn_fits(&self, now: Timestamp, turn: Color) -> bool {
+    /// Whether the clock agrees with the turn after that many plies from a position. It does not disagree unless it runs and
+    /// White's side is beyond doubt.
+    fn turn_fits(&self, now: Timestamp, turn: Color, plies: usize) -> bool {
+        let turn = if plies.is_multiple_of(2) { turn } else { !turn };
         // Of an earlier time the clock says nothing.
         let ahead = self.clock.reading().is_some_and(|(at, _)| at > now) && self.polled.is_none();
         let sure = self.clock.running() == Some(true) && self.clock.is_sure() && !ahead;
@@ -246,8 +247,7 @@ impl Tracker {
     fn unseen(&mut self, now: Timestamp, from: NodeId, plies: usize) -> bool {
         let Some(line) = &self.line else { return false };
         let node = line.tree.node(from);
-        let turn = node.state.turn();
-        let fits = self.turn_fits(now, if plies.is_multiple_of(2) { turn } else { !turn });
+        let fits = self.turn_fits(now, node.state.turn(), plies);
         let (state, since) = (node.state.clone(), node.since);
         // Where all was reported, no piece can have left or reached a square that showed no change.
         let within = if self.gap_since.is_some() || !self.hearing.is_sure() {
@@ -315,9 +315,8 @@ impl Tracker {
         let budget = MAX_POSITIONS / moves.len().max(1);
         seen.any(|node| {
             (1..=moves.len()).any(|plies| {
-                let turn = node.state.turn();
-                let fits = self.turn_fits(now, if plies.is_multiple_of(2) { turn } else { !turn });
-                fits && search::lines(&node.state, board, Bitboard::FULL, plies, budget) != Found::Nothing
+                self.turn_fits(now, node.state.turn(), plies)
+                    && search::lines(&node.state, board, Bitboard::FULL, plies, budget) != Found::Nothing
             })
         })
     }

@@ -217,7 +217,8 @@ fn is_usual_start(fields: &Dump) -> bool {
     usual.contains(fields)
 }
 
-fn is_start_position(fields: &Dump) -> bool {
+/// Whether that is a start position, for players on either side.
+pub(super) fn is_start_position(fields: &Dump) -> bool {
     let mut sensors = Sensors::new();
     sensors.set_all(Timestamp::from_micros(0), fields);
     let board = sensors.board();

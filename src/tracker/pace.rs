@@ -6,6 +6,7 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::QUICK_CHANGE;
 use kiebitz_protocol::{Color, Dump, Element, Field, Piece, PieceKind};
 
+use super::history::is_start_position;
 use super::model::{MAX_MOTION, Model};
 
 /// The time from one element to the next.
@@ -138,8 +139,6 @@ pub(super) struct Hands {
     landed: bool,
     /// The field of the piece that was put down last, by either side.
     put_on: Option<Field>,
-    /// All pieces have been set up, and none has been touched since.
-    set_up: bool,
 }
 
 impl Hands {
@@ -148,15 +147,7 @@ impl Hands {
         Self {
             last: Some(white),
             landed: true,
-            ..Self::default()
-        }
-    }
-
-    /// All pieces have been set up.
-    pub(super) fn after_setting_up() -> Self {
-        Self {
-            set_up: true,
-            ..Self::default()
+            put_on: None,
         }
     }
 }
@@ -170,12 +161,8 @@ fn steps(model: &Model, elements: &[Element], before: &Dump, hands: &mut Hands) 
         thought: false,
     };
     let mut fields = *before;
-    let Hands {
-        last,
-        landed,
-        put_on,
-        set_up,
-    } = hands;
+    let Hands { last, landed, put_on } = hands;
+    let mut set_up = is_start_position(before);
     elements
         .iter()
         .enumerate()
@@ -204,7 +191,7 @@ fn steps(model: &Model, elements: &[Element], before: &Dump, hands: &mut Hands) 
                 *landed = contents.is_some() || (*landed && !other);
                 // A field that is emptied twice has held a piece in between; the memory merges flickering.
                 let merged = contents == was;
-                if core::mem::take(set_up) {
+                if core::mem::take(&mut set_up) {
                     return step.first_move;
                 }
                 match (quick && !merged, other) {
@@ -227,7 +214,7 @@ fn steps(model: &Model, elements: &[Element], before: &Dump, hands: &mut Hands) 
                 }
             }
             Element::StartPosition | Element::StartPositionTurned | Element::FourRowsFilled => {
-                (*last, *set_up) = (None, true);
+                *last = None;
                 none
             }
             // The clock was stopped.

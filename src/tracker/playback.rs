@@ -11,7 +11,6 @@ use super::game_end;
 use super::history::{self, starts, tagged, unmerged};
 use super::model::IN_HANDS;
 use super::pace::{self, Hands};
-use super::start;
 
 /// What is being played back.
 #[derive(Debug, Clone, Copy)]
@@ -140,11 +139,9 @@ impl Tracker {
             .changes_since(drawing)
             .rev()
             .find_map(|change| change.after);
-        let mut hands = match placed {
-            _ if start::recognise(self.sensors.board()).is_some() => Hands::after_setting_up(),
-            Some(piece) => Hands::putting_down(piece.color.is_white()),
-            None => Hands::default(),
-        };
+        let mut hands = placed.map_or_else(Hands::default, |piece| {
+            Hands::putting_down(piece.color.is_white())
+        });
         self.play_back_by(from, to, missed, &mut hands);
     }
 
