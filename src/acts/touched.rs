@@ -117,6 +117,7 @@ impl Turn<'_> {
                 && after.piece_at(stay.square) != Some(piece)
                 && Some(stay.square) != self.to()
                 && stay.lasted() >= self.trace.model.rest
+                && stay.to <= self.ply.stood_at + ONE_SCAN_APART
                 && !self.aside.contains(stay.square)
         };
         // A piece that is seen on its own square as well was misread there, or here.
