@@ -105,8 +105,12 @@ impl Tree {
         // What it costs to withdraw the announced plies from each of them on.
         let price = |id: &NodeId| {
             let ply = self.node(*id);
-            let proved = ply.clear && ply.completed;
-            if proved { model.unlikely } else { model.withdrawn }
+            match (ply.clear && ply.completed, ply.guessed) {
+                (true, _) => model.unlikely,
+                // One ply fewer does not make another guess better.
+                (_, true) => model.ply,
+                _ => model.withdrawn,
+            }
         };
         let mut withdrawals = vec![0; announced.len() + 1];
         for (at, ply) in announced.iter().enumerate().rev() {
@@ -125,7 +129,7 @@ impl Tree {
                 let on_line = told == Some(&id);
                 common[id] = if on_line { plies } else { common[parent] };
                 let same = told.filter(|told| !on_line && self.is_same_ply(**told, id));
-                again[id] = again[parent] + same.map_or(0, |told| price(told) - model.withdrawn);
+                again[id] = again[parent] + same.map_or(0, &price);
                 credible[id] = credible[parent] && !self.is_suspicion(id);
             }
             if !credible[id] {

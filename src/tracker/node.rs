@@ -184,7 +184,10 @@ impl Node {
         self.hidden &= !met;
         self.exact |= met && self.differs.is_empty();
         let before = |square| sensors.changed_at(square) + ONE_SCAN_APART < self.lifted_at;
-        self.clear |= met && self.differs.into_iter().all(before);
+        let read = self
+            .footprint
+            .is_none_or(|footprint| (footprint.squares() & self.unread).is_empty());
+        self.clear |= met && read && self.differs.into_iter().all(before);
         self.shown = met;
     }
 

@@ -6,7 +6,7 @@ use shakmaty::{Board, Color, Square};
 
 use super::credible::strain_of;
 use super::made::was_shown;
-use super::model::{MAX_READINGS, Model, TWO_MOVES, Timing};
+use super::model::{MAX_READINGS, Model, REMEMBERED_PLIES, TWO_MOVES, Timing};
 use super::node::{Node, NodeId, Played, Standing};
 use super::sensors::{Sensors, Since};
 use super::state::{Footprint, PossibleMove, State};
@@ -142,16 +142,20 @@ impl Tree {
     pub(crate) fn update(&mut self, sensors: &Sensors, now: Timestamp) {
         let undisturbed = now.saturating_duration_since(self.updated_at);
         self.updated_at = now;
-        for node in &mut self.nodes {
+        let followed = self.followed();
+        for (node, followed) in self.nodes.iter_mut().zip(followed) {
             node.stable |= node.shown && node.differs.is_empty() && undisturbed >= self.model.rest;
             let shown = node.shown;
             node.measure(sensors, now);
-            if node.shown && !shown {
-                // Its piece may have stood elsewhere since it was first shown there.
+            // Its piece may have stood elsewhere since it was first shown there. Where its square does not read it, nothing
+            // tells when that was.
+            let unread = !followed && node.is_unread();
+            if node.shown && (!shown || unread) {
                 node.stray = node.stray.max(stray(node, sensors, now, self.model));
             }
         }
         self.close();
+        self.close_past();
         self.grow_all(sensors, now, false);
         let best = self.best();
         let hides = self.path(best).iter().any(|id| self.nodes[*id].hidden);
@@ -181,7 +185,7 @@ impl Tree {
     }
 
     fn grow_from(&mut self, id: NodeId, sensors: &Sensors, now: Timestamp, from_history: bool) {
-        if self.nodes.len() >= 2 * MAX_READINGS {
+        if self.size() >= 2 * MAX_READINGS {
             return;
         }
         self.grow(id, sensors, now, from_history);
@@ -218,6 +222,30 @@ impl Tree {
                 // The ids have changed; the next ply is closed at the next update.
                 return;
             }
+        }
+    }
+
+    /// Of several lines that are as credible, none may be beyond doubt for as long as a game lasts. What is followed by more
+    /// plies than players have in mind is not read in another way any more.
+    fn close_past(&mut self) {
+        let mut later = vec![0; self.nodes.len()];
+        for (id, node) in self.nodes.iter_mut().enumerate().rev() {
+            if later[id] > REMEMBERED_PLIES {
+                node.closed = true;
+                node.possible_moves = Vec::new();
+            }
+            if let Some(parent) = node.parent {
+                later[parent] = later[parent].max(later[id] + 1);
+            }
+        }
+    }
+
+    /// The ply after a node is in doubt again.
+    fn open(&mut self, id: NodeId) {
+        let node = &mut self.nodes[id];
+        node.closed = false;
+        if node.possible_moves.is_empty() {
+            node.possible_moves = node.state.moves();
         }
     }
 
@@ -291,7 +319,7 @@ impl Tree {
     /// Drops a node and all that follows from it. Returns the new id of `other`, which is kept.
     pub(crate) fn remove(&mut self, id: NodeId, other: NodeId) -> NodeId {
         if let Some(parent) = self.nodes[id].parent {
-            self.nodes[parent].closed = false;
+            self.open(parent);
         }
         let renumbered = self.retain(|tree, node| node != id && !tree.path(node).contains(&id));
         renumbered[other].unwrap_or_default()
@@ -327,7 +355,7 @@ impl Tree {
             leaves
                 .sort_by_cached_key(|id| (core::cmp::Reverse(costs.of(*id)), self.path(*id).contains(&tip)));
             // What the worst ones were reached by may be worse than the others.
-            let too_many = self.nodes.len().saturating_sub(MAX_READINGS);
+            let too_many = self.size().saturating_sub(MAX_READINGS);
             let too_many = too_many.min(leaves.len().div_ceil(2));
             let is_dropped = |(nth, id): (usize, &NodeId)| {
                 let node = &self.nodes[*id];
@@ -340,11 +368,17 @@ impl Tree {
             }
             for id in &dropped {
                 if let Some(parent) = self.nodes[*id].parent {
-                    self.nodes[parent].closed = false;
+                    self.open(parent);
                 }
             }
             self.retain(|_, id| !dropped.contains(&id));
         }
+    }
+
+    /// How many readings there are. Those that are closed take half the memory and no time.
+    fn size(&self) -> usize {
+        let closed = self.nodes.iter().filter(|node| node.closed).count();
+        self.nodes.len() - closed / 2
     }
 
     /// Whether something follows each node.

@@ -51,6 +51,43 @@ fn a_piece_that_can_have_gone_to_one_dead_square_only_went_there() {
     world.has_announced("e3 a6 Ke2 b6");
 }
 
+/// The knight was on f6 or on h6. The square that reads a pawn later is not the one that is dead.
+#[test]
+fn a_square_that_reads_again_shows_where_a_piece_had_gone_before() {
+    let between = ["g8n", "a2. a3P", "a7. a6p", "a3. a4P", "a6. a5p", "h2. h3P"];
+    for (pawn, line) in [
+        ("h7. h6p", "e4 Nf6 d4 Ng8 a3 a6 a4 a5 h3 h6 h4"),
+        (
+            "f7. f6p",
+            "e4 Nf6 d4 Ng8 a3 a6 a4 a5 h3 no, Nh6 d4 Ng8 a3 a6 a4 a5 h3 f6 h4",
+        ),
+    ] {
+        let mut world = World::new(START);
+        world.shows("e2. e4P").wait(600);
+        world.shows("g8.").wait(5000).shows("d2. d4P").wait(31_000);
+        for ply in between.iter().chain(&[pawn, "h3. h4P"]) {
+            world.shows(ply).wait(2000);
+        }
+        world.has_announced(line);
+    }
+}
+
+/// The bishop may be on e2, d3, c4 or b5. A knight that was seen to go to f5 has not captured it.
+#[test]
+fn a_piece_that_stood_elsewhere_did_not_capture_on_a_dead_square() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(600).shows("a7. a6p").wait(600);
+    world.shows("f1.").wait(5000).shows("b7. b6p").wait(31_000);
+    let between = [
+        "h2. h3P", "a6. a5p", "h3. h4P", "b8. a6n", "a2. a3P", "a6. c5n", "a3. a4P", "c5. b7n", "b1. c3N",
+        "b7. d6n", "c3. d5N", "d6. f5n", "d5. f4N", "f5. g3n",
+    ];
+    for ply in between {
+        world.shows(ply).wait(2000);
+    }
+    world.has_announced("e4 a6 Be2 b6 h3 a5 h4 Na6 a3 Nc5 a4 Nb7 Nc3 Nd6 Nd5 Nf5 Nf4 Ng3");
+}
+
 #[test]
 fn a_promoted_piece_that_is_captured_at_once_is_what_was_shown() {
     let mut world = World::new(START);
