@@ -50,11 +50,11 @@ pub(crate) struct Node {
     pub(super) captured: Option<Piece>,
     /// The whole board has shown exactly this state at some time.
     pub(crate) exact: bool,
-    /// All that had changed since its piece was lifted was its own squares, and they have shown it.
+    /// All that had changed since its piece was lifted was its own squares, and all of them are read and have shown it.
     pub(super) clear: bool,
     /// The whole board has shown exactly this state for a while without any change: no piece was just on its way.
     pub(super) stable: bool,
-    /// The ply that follows is beyond doubt: no further candidates are added.
+    /// The ply that follows is beyond doubt, or lies too far back: no further candidates are added.
     pub(super) closed: bool,
     /// Whether the ply is completed in the sense of the Laws.
     pub(crate) completed: bool,

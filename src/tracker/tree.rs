@@ -225,8 +225,8 @@ impl Tree {
         }
     }
 
-    /// Of several lines that are as credible, none may be beyond doubt for as long as a game lasts. What is followed by more
-    /// plies than players have in mind is not read in another way any more.
+    /// Several lines can be as credible for as long as a game lasts. What is followed by more plies than players have in mind
+    /// is read in no other way any more.
     fn close_past(&mut self) {
         let mut later = vec![0; self.nodes.len()];
         for (id, node) in self.nodes.iter_mut().enumerate().rev() {
@@ -375,7 +375,7 @@ impl Tree {
         }
     }
 
-    /// How many readings there are. Those that are closed take half the memory and no time.
+    /// How many readings there are. Those that are closed take half the memory, and nothing is looked for from them.
     fn size(&self) -> usize {
         let closed = self.nodes.iter().filter(|node| node.closed).count();
         self.nodes.len() - closed / 2
