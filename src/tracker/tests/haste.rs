@@ -88,6 +88,25 @@ fn a_piece_that_stood_elsewhere_did_not_capture_on_a_dead_square() {
     world.has_announced("e4 a6 Be2 b6 h3 a5 h4 Na6 a3 Nc5 a4 Nb7 Nc3 Nd6 Nd5 Nf5 Nf4 Ng3");
 }
 
+/// The bishop may be on e2, d3, c4 or b5 until it captures. With four long lines there is not always room for each.
+#[test]
+fn where_a_piece_on_a_dead_square_went_may_show_after_many_plies() {
+    let between = [
+        "a2. a4P", "a6. a5p", "h2. h4P", "g7. g6p", "g2. g3P", "c7. c5p", "f2. f3P", "e7. e5p", "c2. c3P",
+        "h7. h5p", "b2. b3P", "b8. a6n", "g1. h3N", "a6. c7n", "h3. f4N", "g8. h6n", "b1. a3N", "h6. g4n",
+        "a3. c2N", "f8. g7b", "a1. b1R", "c8. b7b", "h1. h2R", "d8. b8q", "h2. g2R", "a8. a6r", "c1. a3B",
+        "h8. g8r",
+    ];
+    let names = "a4 a5 h4 g6 g3 c5 f3 e5 c3 h5 b3 Na6 Nh3 Nc7 Nf4 Nh6 Na3 Ng4 Nc2 Bg7 Rb1 Bb7 Rh2 Qb8 Rg2 Ra6 Ba3 Rg8";
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(600).shows("a7. a6p").wait(600);
+    world.shows("f1.").wait(5000).shows("b7. b6p").wait(31_000);
+    for ply in between.iter().chain(&["f7. f7B", "f7. e8. f7k"]) {
+        world.shows(ply).wait(2000);
+    }
+    world.has_announced(&format!("e4 a6 Be2 b6 {names} no, Bc4 b6 {names} Bxf7+ Kxf7"));
+}
+
 #[test]
 fn a_promoted_piece_that_is_captured_at_once_is_what_was_shown() {
     let mut world = World::new(START);
