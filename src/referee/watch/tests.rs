@@ -6,6 +6,8 @@ mod clock;
 mod late;
 mod lost;
 
+use core::time::Duration;
+
 use serde_json::json;
 use shakmaty::{Board, ByColor, CastlingMode, Color};
 
@@ -50,7 +52,7 @@ fn board(placement: &str) -> Board {
     placement.parse().expect("a placement")
 }
 
-/// The board comes to show `after` instead of `before`.
+/// The board reports that it shows `after` instead of `before`.
 fn changes(table: &mut Table, before: &Board, after: &Board) {
     let changes = difference(before, after).into_iter().map(|square| SensorChange {
         before: before.piece_at(square),
@@ -63,7 +65,7 @@ fn changes(table: &mut Table, before: &Board, after: &Board) {
         changes: changes.collect(),
         watched: true,
         unseen: shakmaty::Bitboard::EMPTY,
-        dumped_at: table.now,
+        dumped_at: table.now.saturating_sub(Duration::from_secs(1)),
     };
     table.finds(Finding::Squares(Box::new(snapshot)));
 }

@@ -77,6 +77,8 @@ impl Touches {
                     self.from = desk.now();
                 }
             }
+            // Pieces that slid were put back where they stood.
+            News::Steadied => self.from = desk.now(),
             News::Started | News::Over | News::Away => {
                 self.held.clear();
                 self.told.clear();

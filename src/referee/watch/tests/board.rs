@@ -145,6 +145,39 @@ fn a_jolted_table_is_told_until_it_is_put_right() {
     assert_eq!(left, [8, 2, 0]);
 }
 
+/// Art. 7.4: pieces that are put back after somebody ran into the table are not touched with the intention of moving them,
+/// also where no clock is stopped meanwhile.
+#[test]
+fn what_slid_and_is_put_back_was_not_touched() {
+    let stands = board("rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR");
+    let slid = board("rnbqkbnr/pppp1ppp/8/4p3/4P3/P1P5/1P1P1PPP/RNBQKBNR");
+    let after = board("rnbqkbnr/pppp1ppp/8/4p3/3PP3/8/PPP2PPP/RNBQKBNR");
+    for (jolts, expected) in [(true, vec![]), (false, vec!["own", "own"])] {
+        let mut table = Table::new(Edition::Fide2023);
+        shows(&mut table, &Board::new());
+        table.plays("e4 e5").passes(5);
+        shows(&mut table, &stands);
+        table.passes(1);
+        changes(&mut table, &stands, &slid);
+        if jolts {
+            table.finds(Finding::Jolted);
+        }
+        table.waits(Duration::from_millis(1100));
+        changes(&mut table, &slid, &stands);
+        if jolts {
+            table.finds(Finding::Steadied);
+        }
+        table.passes(5);
+        changes(&mut table, &stands, &after);
+        table.makes("d4").passes(10);
+        assert_eq!(
+            reports(&mut table, "piece_touched_not_moved"),
+            expected,
+            "{jolts}"
+        );
+    }
+}
+
 /// Art. 7.4: on a board that is polled, pieces stand where they do once the next answer has nothing else.
 #[test]
 fn silence_between_two_polls_displaces_nothing() {
