@@ -117,7 +117,7 @@ impl Tree {
             withdrawals[at] = withdrawals[at + 1] + price(ply);
         }
         // How many announced plies each reading begins with; what it saves because it has some of the later ones after
-        // other plies; and whether all its plies are more than suspicions.
+        // other plies; and whether it is more than a suspicion.
         let mut common = vec![0; self.nodes().len()];
         let mut again = vec![0; self.nodes().len()];
         let mut credible = vec![true; self.nodes().len()];
@@ -130,9 +130,11 @@ impl Tree {
                 common[id] = if on_line { plies } else { common[parent] };
                 let same = told.filter(|told| !on_line && self.is_same_ply(**told, id));
                 again[id] = again[parent] + same.map_or(0, &price);
-                credible[id] = credible[parent] && !self.is_suspicion(id);
+                // Where another ply was completed in its place, a reply does not speak for it.
+                let completed = told.is_some_and(|told| self.node(*told).completed);
+                credible[id] = credible[parent] && !(completed && self.is_suspicion(id));
             }
-            if !credible[id] {
+            if !credible[id] || self.is_suspicion(id) {
                 continue;
             }
             let withdrawn = announced.len() - common[id];
@@ -190,7 +192,7 @@ impl Tree {
     }
 
     /// Whether the way to a node leads through another, or ends there.
-    fn passes(&self, id: NodeId, through: NodeId) -> bool {
+    pub(super) fn passes(&self, id: NodeId, through: NodeId) -> bool {
         std::iter::successors(Some(id), |id| self.node(*id).parent).any(|id| id == through)
     }
 }

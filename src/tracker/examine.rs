@@ -186,8 +186,7 @@ impl Tracker {
             }
             self.wake_at(given_up);
         }
-        // Across a gap, anything may have been played.
-        !gap && self.back_answered()
+        false
     }
 
     /// Takes back the plies after an earlier position of the line, if that position stands on the board again. Returns

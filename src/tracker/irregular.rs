@@ -72,21 +72,6 @@ impl Tracker {
         line.tree.update(&self.sensors, now);
         true
     }
-
-    /// A reply that has come to rest, with nothing else on the board changed, backs the irregular move that it answers.
-    /// Returns whether there was one.
-    pub(super) fn back_answered(&mut self) -> bool {
-        // Between two polls it is not known how long anything stood: only a press proves the move.
-        if self.polled.is_some() && self.playback.is_some() {
-            return false;
-        }
-        let Some(line) = &mut self.line else { return false };
-        let Some(answered) = line.tree.answered_suspicion() else {
-            return false;
-        };
-        line.tree.node_mut(answered).backed = true;
-        true
-    }
 }
 
 fn after(before: &State, footprint: &Footprint) -> State {

@@ -152,6 +152,10 @@ impl Tracker {
             } else {
                 at
             };
+            let Some(backed) = self.backed_at(next, best) else {
+                return Ready::Not;
+            };
+            let at = at.max(backed);
             return if now >= at {
                 Ready::Now(Grounds::Reply)
             } else {
@@ -341,7 +345,21 @@ impl Tracker {
         } else {
             self.caution(instead).rest(self.model).max(self.model.pause)
         };
-        Some(node.since.max(tree.node(best).since) + rest)
+        let backed = self.backed_at(instead, best)?;
+        Some(backed.max(node.since.max(tree.node(best).since) + rest))
+    }
+
+    /// From when on an irregular move for which no press speaks is backed by the reply: once that has come to rest, with
+    /// nothing else on the board changed. `None` as the board stands; between two polls it is not known how long anything
+    /// stood.
+    fn backed_at(&self, next: NodeId, best: NodeId) -> Option<Timestamp> {
+        let tree = &self.line.as_ref()?.tree;
+        if !tree.is_suspicion(next) {
+            return Some(tree.node(next).since);
+        }
+        let polled = self.polled.is_some() && self.playback.is_some();
+        let whole = tree.node(best).differs.is_empty() && self.gap_since.is_none();
+        (whole && !polled).then(|| self.quiet_since + self.model.rest)
     }
 
     /// Announces a ply as made. With it, the mover's last ply is completed and the opponent's confirmed.

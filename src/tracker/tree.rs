@@ -100,21 +100,14 @@ impl Tree {
     /// An irregular move of `color` that nothing but the placement speaks for, where it explains the board better than
     /// anything else does.
     pub(crate) fn suspected(&self, color: Color) -> Option<NodeId> {
-        let otherwise = self.nodes[self.best()].differs.count();
+        let best = self.best();
+        let otherwise = self.nodes[best].differs.count();
+        let better = |id: NodeId| id == best || self.nodes[id].differs.count() < otherwise;
         let explains = |suspicion: NodeId| {
-            (suspicion..self.nodes.len())
-                .filter(|id| *id == suspicion || self.path(*id).contains(&suspicion))
-                .any(|id| self.nodes[id].differs.count() < otherwise)
+            (suspicion..self.nodes.len()).any(|id| better(id) && self.passes(id, suspicion))
         };
         (0..self.nodes.len())
             .find(|id| self.is_suspicion(*id) && self.nodes[*id].mover() == color && explains(*id))
-    }
-
-    /// An irregular move that the placement speaks for, where a reply to it explains the whole board.
-    pub(crate) fn answered_suspicion(&self) -> Option<NodeId> {
-        let explains = |node: &&Node| node.shown && node.differs.is_empty();
-        let mut answered = self.nodes.iter().filter(explains).filter_map(|node| node.parent);
-        answered.find(|parent| self.is_suspicion(*parent))
     }
 
     /// The readings that contradict `id`, best first: all but its own line and what follows from it. Its parent is among

@@ -39,6 +39,37 @@ fn an_irregular_move_is_followed_once_answered() {
     world.has_announced("e2e5 d6 exd6 cxd6");
 }
 
+/// Without a clock. That the bishop went to b5 in one move explains the reply as well, but not the knight.
+#[test]
+fn an_irregular_move_is_followed_once_a_reply_explains_the_whole_board() {
+    let mut world = World::new(START);
+    for squares in ["e2. e4P", "e7. e5p", "f1. c4B", "b8. b6n", "c4. b5B", "g8. f6n"] {
+        world.shows(squares).wait(3000);
+    }
+    world.has_announced("e4 e5 Bc4 b8b6 Bb5 Nf6");
+}
+
+/// The pawn was displaced before the knight's move, which was pressed: that the knight has gone back later makes the pawn's
+/// no move.
+#[test]
+fn a_displaced_piece_does_not_replace_a_move_that_was_pressed() {
+    let mut world = World::new(START);
+    world.clock(true, true);
+    for (squares, whites_turn) in [("e2. e4P", false), ("f7. f6p", true)] {
+        world.shows(squares).wait(800).clock(whites_turn, true).wait(800);
+    }
+    world.shows("b2. a3P").wait(8000);
+    for (squares, whites_turn) in [
+        ("b1. c3N", false),
+        ("f6. f5p", true),
+        ("c3. b1N", false),
+        ("d7. d6p", true),
+    ] {
+        world.shows(squares).wait(800).clock(whites_turn, true).wait(2000);
+    }
+    world.has_announced("e4 f6 Nc3 f5 Nb1 d6");
+}
+
 #[test]
 fn what_stood_between_two_polls_is_not_known_to_have_rested() {
     // The board is quiet until the next poll, or only until the pieces are cleared away at some time before it.
