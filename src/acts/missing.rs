@@ -2,7 +2,7 @@
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
-use shakmaty::{Bitboard, Square};
+use shakmaty::{Bitboard, Color, Square};
 
 use super::standing::Standing;
 use crate::tracker::{Ply, State};
@@ -11,8 +11,8 @@ use crate::tracker::{Ply, State};
 const MAX_PLIES_BACK: usize = 8;
 
 impl Standing<'_> {
-    /// The squares of pieces that seem to have been played before the last ply, or before the clock was last pressed at
-    /// that time, and stand elsewhere in the line. `plies` are those of the line, and `start` is where it began.
+    /// The squares of pieces that seem to have been played before the last ply, before the clock was last pressed at that
+    /// time, or before a move that the other player has made since, and stand elsewhere in the line. `plies` are those of the line, and `start` is where it began.
     pub(crate) fn missing<'p>(
         &self,
         pressed: Option<Timestamp>,
@@ -27,7 +27,9 @@ impl Standing<'_> {
             };
             let arrived = |to: &Square| shown.piece_at(*to) == Some(piece);
             let mut arrivals = differs.into_iter().filter(arrived).peekable();
-            if arrivals.peek().is_none() && self.played_on(from, pressed) {
+            if arrivals.peek().is_none()
+                && (self.played_on(from, pressed) || self.answered(from, piece.color))
+            {
                 missing.add(from);
             }
             for to in arrivals {
@@ -46,6 +48,21 @@ impl Standing<'_> {
         lifted.is_some_and(|lifted| changed + ONE_SCAN_APART < lifted)
             // The clock reports a press up to a second late.
             || pressed.is_some_and(|pressed| changed + self.trace.model.rest < pressed)
+    }
+
+    /// Whether the other player has made a move since a piece of `color` left that square.
+    fn answered(&self, left: Square, color: Color) -> bool {
+        let since = self.trace.changed_at(left) + ONE_SCAN_APART;
+        let replies = self
+            .tip
+            .turned()
+            .moves()
+            .into_iter()
+            .filter(|_| color == self.tip.turn());
+        replies.map(|reply| reply.footprint).any(|footprint| {
+            let mut squares = footprint.squares().into_iter();
+            footprint.fits(self.trace.board()) && squares.all(|square| self.trace.changed_at(square) > since)
+        })
     }
 
     /// Whether this was a legal move in one of the last positions. A single step may be a piece that was pushed: there the

@@ -66,8 +66,41 @@ impl Standing<'_> {
         stood.saturating_sub(self.trace.board().occupied().count())
     }
 
-    /// Since when these squares have shown what they do.
-    pub(crate) fn stood_since(&self, squares: Bitboard) -> Timestamp {
-        self.trace.stood_since(squares)
+    /// Since when these squares have shown what they do; `None`: as long as they have been seen.
+    pub(crate) fn stood_since(&self, squares: Bitboard) -> Option<Timestamp> {
+        let since = self.trace.stood_since(squares);
+        (since > Timestamp::from_micros(0)).then_some(since)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use shakmaty::Square;
+
+    use super::*;
+    use crate::tracker::{SensorChange, Snapshot};
+
+    #[test]
+    fn since_when_a_square_has_shown_what_it_does_is_known_once_it_has_changed() {
+        let at = Timestamp::from_micros(1_000_000_000);
+        let changes = vec![SensorChange {
+            at,
+            square: Square::E2,
+            before: None,
+            after: Board::new().piece_at(Square::E2),
+        }];
+        let snapshot = Snapshot {
+            board: Board::new(),
+            changes,
+            watched: true,
+            unseen: Bitboard::EMPTY,
+            dumped_at: at,
+        };
+        let mut acts = Acts::default();
+        acts.see(at, &snapshot);
+        let tip = State::standard();
+        let standing = acts.standing(&tip, None, Bitboard::EMPTY);
+        assert_eq!(standing.stood_since(Square::E2.into()), Some(at));
+        assert_eq!(standing.stood_since(Square::E4.into()), None);
     }
 }

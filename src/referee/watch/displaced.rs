@@ -137,9 +137,9 @@ impl Displaced {
     }
 
     fn open(&mut self, desk: &mut Desk<'_>, squares: Bitboard, ply: u32, found_later: bool) {
-        let from = desk
-            .standing()
-            .map_or_else(|| desk.now(), |standing| standing.stood_since(squares));
+        // Where the board has shown nothing else, the line of play has changed.
+        let since = desk.standing().and_then(|standing| standing.stood_since(squares));
+        let from = since.unwrap_or_else(|| desk.now());
         if let Some(open) = &mut self.open {
             open.squares |= squares;
             let report = desk

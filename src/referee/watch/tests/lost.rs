@@ -84,3 +84,32 @@ fn a_record_that_was_lost_accuses_nobody_before_it_has_proved_itself() {
         assert_eq!(reports(&mut table, "illegal_move"), reported, "after {played:?}");
     }
 }
+
+/// After 1.e4 e5, without a clock.
+fn after_e5() -> Table {
+    let mut table = Table::new(Edition::Fide2023);
+    let placements = [Board::empty(), Board::new(), board(AFTER_E4), board(AFTER_E5)];
+    for (pair, name) in placements.windows(2).zip(["", "e4", "e5"]) {
+        changes(&mut table, &pair[0], &pair[1]);
+        table.plays(name).passes(5);
+    }
+    table
+}
+
+/// Without a clock: the knight has gone to a square that does not read it, and Black has replied. Nothing is displaced.
+#[test]
+fn a_piece_that_is_missing_since_before_a_reply_was_not_displaced() {
+    let mut table = after_e5();
+    let gone = board("rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/R1BQKBNR");
+    let replied = board("rnbqkbnr/ppp2ppp/3p4/4p3/4P3/8/PPPP1PPP/R1BQKBNR");
+    changes(&mut table, &board(AFTER_E5), &gone);
+    table.passes(5);
+    changes(&mut table, &gone, &replied);
+    table.passes(10);
+    let rulings = table.referee.take_rulings();
+    let opened = rulings.iter().filter_map(|ruling| match &ruling.event {
+        EventKind::IncidentOpened(incident) => Some(incident.kind.as_str()),
+        _ => None,
+    });
+    assert_eq!(opened.collect::<Vec<_>>(), ["record_uncertain"]);
+}
