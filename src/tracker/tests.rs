@@ -1,6 +1,7 @@
 //! The tracker watches simulated hands, which do what real hands do.
 
 mod clock;
+mod dead;
 mod gaps;
 mod haste;
 mod irregular;

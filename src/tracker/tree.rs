@@ -265,6 +265,10 @@ impl Tree {
             let made = Timing::of(&self.nodes[parent], footprint, sensors, now);
             (node.lifted_at, node.landed) = (made.lifted_at, made.landed);
         }
+        if node.unread.is_empty() {
+            let died = self.died_under_piece(&node, sensors);
+            node.unread.extend(died);
+        }
         node.stray = stray(&node, sensors, now, self.model);
         if let Played::Move(m) = played {
             let mover = self.nodes[parent].state.turn();

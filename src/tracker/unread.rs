@@ -5,8 +5,10 @@
 //! piece goes on: until then there is a reading for each square that it can have gone to.
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::{Board, Square};
+use kiebitz_hardware::facts::ONE_SCAN_APART;
+use shakmaty::{Board, Piece, Square};
 
+use super::model::A_FEW;
 use super::node::{Node, NodeId};
 use super::sensors::Sensors;
 use super::state::{Footprint, PossibleMove, State};
@@ -36,6 +38,24 @@ impl Tree {
             self.add_unread(id, &candidate, square, sensors, now);
         }
     }
+
+    /// The square that has died under its piece: all that differs since before the last plies that led to a state is that
+    /// the piece is missing, so that it is in nobody's hand, and it was not seen elsewhere.
+    pub(super) fn died_under_piece(&self, node: &Node, sensors: &Sensors) -> Option<Square> {
+        let plies = std::iter::successors(Some(node), |node| Some(self.node(node.parent?)));
+        let made = plies.take(A_FEW).map(|ply| ply.footprint.map(|_| ply.lifted_at));
+        let since = made
+            .reduce(|all, ply| Some(all?.min(ply?)))??
+            .saturating_sub(ONE_SCAN_APART);
+        let expected = node.state.board();
+        let differs = sensors.differing(expected).into_iter();
+        let mut before = differs.filter(|square| sensors.changed_at(*square) < since);
+        let square = before.next().filter(|_| before.next().is_none())?;
+        let stands =
+            expected.occupied().contains(square) && is_missing_at(since, square, &node.state, sensors);
+        let read = sensors.board().occupied() | sensors.result_squares();
+        (stands && !read.contains(square)).then_some(square)
+    }
 }
 
 /// The one square of a move that does not show its piece but nothing, where all others show the move.
@@ -64,6 +84,19 @@ fn missing_since(node: &Node, candidate: &PossibleMove, sensors: &Sensors) -> Op
         }
     }
     candidate.m.from().map(|from| sensors.changed_at(from))
+}
+
+/// Whether the board read fewer pieces like that on a square then than there are.
+fn is_missing_at(then: Timestamp, square: Square, state: &State, sensors: &Sensors) -> bool {
+    let Some(piece) = state.board().piece_at(square) else {
+        return false;
+    };
+    let count = |board: &Board| board.by_piece(piece).count();
+    let (come, gone) = sensors.changes_since(then).fold((0, 0), |(come, gone), change| {
+        let is = |shown: Option<Piece>| usize::from(shown == Some(piece));
+        (come + is(change.after), gone + is(change.before))
+    });
+    count(sensors.board()) + gone < count(state.board()) + come
 }
 
 /// Whether the board shows a reply to a move that brought a piece to a square which does not read it, or the reply to its
