@@ -117,9 +117,10 @@ mod tests {
     use kiebitz_hardware::Timestamp;
 
     use super::*;
-    use crate::events::{Event, EventKind};
-    use crate::laws::Regulations;
+    use crate::events::{Event, EventKind, ResumableGame};
+    use crate::laws::{Regulations, Rules};
     use crate::referee::Ruling;
+    use crate::referee::tests::table::Table;
     use crate::tracker::{Finding, Start, State, Variant};
 
     /// An incident of a game that a restart cut off is closed when the next game begins, and its number is not used
@@ -166,5 +167,40 @@ mod tests {
         assert_eq!(opened_and_closed(true), [-7, -8], "the board is turned as before");
         assert_eq!(opened_and_closed(false), [-9]);
         assert_eq!(opened_and_closed(true), [10]);
+    }
+
+    /// Without a clock, a position that is found on a board takes some plies to be a game. One of the journal is one.
+    #[test]
+    fn a_game_from_a_position_goes_on_with_its_next_ply() {
+        let fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
+        let mut table = Table::of(fen, Rules::default());
+        table.makes("e4");
+        let rulings = table.referee.take_rulings();
+        let events: Vec<Event> = (1..)
+            .zip(rulings)
+            .map(|(seq, ruling)| journaled(seq, &ruling))
+            .collect();
+        let game = ResumableGame::of(&events).expect("a game");
+        table.referee = Referee::new("b", Regulations::default());
+        table.referee.resume(Resumed::new(&game).expect("positions"));
+        table.makes("Kd7");
+        let rulings = table.referee.take_rulings();
+        let mut made = rulings.iter().filter_map(|ruling| match &ruling.event {
+            EventKind::MoveMade(made) => made.san.clone(),
+            _ => None,
+        });
+        assert_eq!(made.next().as_deref(), Some("Kd7"));
+    }
+
+    fn journaled(seq: u64, ruling: &Ruling) -> Event {
+        let mut event = serde_json::to_value(&ruling.event).expect("JSON");
+        let head = json!({
+            "v": 1, "stream": "live", "seq": seq, "ts": "2026-11-21T14:03:07.412345Z", "board": "b",
+            "game": "2026-11-21-b-1",
+        });
+        for (key, value) in head.as_object().expect("fields") {
+            event[key] = value.clone();
+        }
+        serde_json::from_value(event).expect("an event")
     }
 }

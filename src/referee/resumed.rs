@@ -78,7 +78,8 @@ impl Resumed {
                 variant,
                 state,
                 turned: record.orientation == Orientation::Turned,
-                goes_on: false,
+                // A position that a game of the journal has begun with is no accident.
+                goes_on: variant == Variant::FromPosition,
             },
             plies,
             white_side: record.white_side,
