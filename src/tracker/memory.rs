@@ -405,6 +405,7 @@ impl Tracker {
             .filter(|element| matches!(element, Element::PieceChange { .. }))
             .count();
         let (from, to) = (unheard.heard_until, now);
+        let told = self.findings.len();
         self.announce(
             now,
             Finding::Recovered {
@@ -448,6 +449,12 @@ impl Tracker {
         }
         if dumped {
             self.sensors.set_all(until, &shown);
+        }
+        // Changes that no line leads to do not tell what was played.
+        if self.line.is_none()
+            && let Some((_, Finding::Recovered { by, .. })) = self.findings.get_mut(told)
+        {
+            *by = Recovery::Undecidable;
         }
         // A piece may be in the air; if more squares are unexplained, the memory did not cover the gap.
         self.gap_since = self

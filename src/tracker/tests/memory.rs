@@ -47,6 +47,35 @@ fn a_game_that_began_before_the_board_was_heard_is_read_from_the_memory() {
     world.has_announced("e4 e5 Nf3");
 }
 
+/// The board has been heard for too short a time for a game to be known on it, and had no power before.
+#[test]
+fn what_the_memory_has_of_a_game_that_is_not_known_is_undecidable() {
+    let mut world = World::new("rnbqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R");
+    let found = Field::all()
+        .zip(world.fields)
+        .filter(|(_, contents)| contents.is_some());
+    let found = found.map(|(field, contents)| Element::PieceChange {
+        contents,
+        field,
+        quick: true,
+    });
+    let played = moved(D7, D6, 'p');
+    let elements: Vec<Element> = [Element::PowerUp]
+        .into_iter()
+        .chain(found)
+        .chain(played)
+        .collect();
+    let reason = "unplugged".to_owned();
+    world.observe(Observation::Closed { reason });
+    for (field, letter) in [(D7, '.'), (D6, 'p')] {
+        world.fields[usize::from(field)] = wire(letter);
+    }
+    world.wait(5000).observe(Observation::Opened);
+    world.dump().observe(Observation::MemoryAsked);
+    world.observe(Observation::Memory { elements });
+    world.has_announced("Undecidable:");
+}
+
 const START_TAG: Element = Element::StartPosition;
 
 fn moved(from: u8, to: u8, piece: char) -> [Element; 2] {
