@@ -12,7 +12,8 @@ const MAX_PLIES_BACK: usize = 8;
 
 impl Standing<'_> {
     /// The squares of pieces that seem to have been played before the last ply, before the clock was last pressed at that
-    /// time, or before a move that the other player has made since, and stand elsewhere in the line. `plies` are those of the line, and `start` is where it began.
+    /// time, or before a move that the other player has made since, and stand elsewhere in the line. `plies` are those of
+    /// the line, and `start` is where it began.
     pub(crate) fn missing<'p>(
         &self,
         pressed: Option<Timestamp>,
@@ -53,16 +54,12 @@ impl Standing<'_> {
     /// Whether the other player has made a move since a piece of `color` left that square.
     fn answered(&self, left: Square, color: Color) -> bool {
         let since = self.trace.changed_at(left) + ONE_SCAN_APART;
-        let replies = self
-            .tip
-            .turned()
-            .moves()
-            .into_iter()
-            .filter(|_| color == self.tip.turn());
-        replies.map(|reply| reply.footprint).any(|footprint| {
-            let mut squares = footprint.squares().into_iter();
-            footprint.fits(self.trace.board()) && squares.all(|square| self.trace.changed_at(square) > since)
-        })
+        color == self.tip.turn()
+            && self.tip.turned().moves().iter().any(|reply| {
+                let mut squares = reply.footprint.squares().into_iter();
+                reply.footprint.fits(self.trace.board())
+                    && squares.all(|square| self.trace.changed_at(square) > since)
+            })
     }
 
     /// Whether this was a legal move in one of the last positions. A single step may be a piece that was pushed: there the

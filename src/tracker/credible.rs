@@ -117,7 +117,7 @@ impl Tree {
             withdrawals[at] = withdrawals[at + 1] + price(ply);
         }
         // How many announced plies each reading begins with; what it saves because it has some of the later ones after
-        // other plies; and whether it is more than a suspicion.
+        // other plies; and whether a suspicion on its way may count at all.
         let mut common = vec![0; self.nodes().len()];
         let mut again = vec![0; self.nodes().len()];
         let mut credible = vec![true; self.nodes().len()];

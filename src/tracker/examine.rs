@@ -1,5 +1,4 @@
-//! A quiet board that no single legal move explains: a position was restored, plies were played unobserved, or play was
-//! irregular.
+//! A quiet board that no single legal move explains: a position was restored, or plies were played unobserved.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Color, Move};
@@ -125,8 +124,8 @@ impl Tracker {
             .is_none_or(|color| color == turn)
     }
 
-    /// Examines a quiet board that the line does not explain: an earlier position was restored, plies were played
-    /// unobserved, or an irregular move was made. Returns whether an explanation was found.
+    /// Examines a quiet board that the line does not explain: an earlier position was restored, or plies were played
+    /// unobserved. Returns whether an explanation was found.
     pub(super) fn examine(&mut self, now: Timestamp) -> bool {
         let Some(line) = &self.line else { return false };
         let (tree, doubt, searches) = (&line.tree, line.doubt.is_some(), line.examined);

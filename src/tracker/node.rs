@@ -58,7 +58,7 @@ pub(crate) struct Node {
     pub(super) closed: bool,
     /// Whether the ply is completed in the sense of the Laws.
     pub(crate) completed: bool,
-    /// An irregular move that a press or a reply speaks for. Without that it is nothing but a suspicion.
+    /// An irregular move that a press speaks for. Without that it is a suspicion until it has a reply.
     pub(crate) backed: bool,
     /// When its squares changed is known, and not just in which order.
     pub(super) dated: bool,

@@ -2,7 +2,8 @@
 //! reach it.
 //!
 //! A piece that was lifted and is read nowhere has gone to such a square. Which one it is may be known only when the
-//! piece goes on: until then there is a reading for each square that it can have gone to.
+//! piece goes on: until then there is a reading for each square that it can have gone to. Where a sensor dies, the piece on
+//! its square stands there until it goes on.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
