@@ -12,12 +12,14 @@ use crate::tracker::{Orientation, Ply, Variant};
 impl Referee {
     /// Whether a ply may be part of the game: not if its piece was lifted while the clock was stopped.
     fn counts(&self, ply: &Ply) -> bool {
-        // A position found on a board may be no game at all: a running clock or further plies show that it is one.
+        // A position found on a board may be no game at all: a running clock or further plies show that it is one. A game
+        // that has begun is one.
         let found = self
             .start
             .as_ref()
             .is_some_and(|start| start.variant == Variant::FromPosition && !start.goes_on)
-            && !self.given;
+            && !self.given
+            && self.game.is_none();
         if found && !self.clock.ran && (self.clock.connected || self.line.len() < MIN_PLIES_FROM_POSITION) {
             return false;
         }

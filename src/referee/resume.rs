@@ -175,12 +175,7 @@ mod tests {
         let fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
         let mut table = Table::of(fen, Rules::default());
         table.makes("e4");
-        let rulings = table.referee.take_rulings();
-        let events: Vec<Event> = (1..)
-            .zip(rulings)
-            .map(|(seq, ruling)| journaled(seq, &ruling))
-            .collect();
-        let game = ResumableGame::of(&events).expect("a game");
+        let game = ResumableGame::of(&table.journaled()).expect("a game");
         table.referee = Referee::new("b", Regulations::default());
         table.referee.resume(Resumed::new(&game).expect("positions"));
         table.makes("Kd7");
@@ -190,17 +185,5 @@ mod tests {
             _ => None,
         });
         assert_eq!(made.next().as_deref(), Some("Kd7"));
-    }
-
-    fn journaled(seq: u64, ruling: &Ruling) -> Event {
-        let mut event = serde_json::to_value(&ruling.event).expect("JSON");
-        let head = json!({
-            "v": 1, "stream": "live", "seq": seq, "ts": "2026-11-21T14:03:07.412345Z", "board": "b",
-            "game": "2026-11-21-b-1",
-        });
-        for (key, value) in head.as_object().expect("fields") {
-            event[key] = value.clone();
-        }
-        serde_json::from_value(event).expect("an event")
     }
 }

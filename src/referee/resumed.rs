@@ -78,8 +78,7 @@ impl Resumed {
                 variant,
                 state,
                 turned: record.orientation == Orientation::Turned,
-                // A position that a game of the journal has begun with is no accident.
-                goes_on: variant == Variant::FromPosition,
+                goes_on: false,
             },
             plies,
             white_side: record.white_side,

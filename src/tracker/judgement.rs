@@ -349,9 +349,9 @@ impl Tracker {
         Some(backed.max(node.since.max(tree.node(best).since) + rest))
     }
 
-    /// From when on an irregular move for which no press speaks is backed by the reply: once that has come to rest, with
-    /// nothing else on the board changed. `None` as the board stands; between two polls it is not known how long anything
-    /// stood.
+    /// From when on a ply is backed: an irregular move for which no press speaks once the reply has come to rest, with
+    /// nothing else on the board changed, any other as soon as it stands. `None` as the board stands; between two polls it
+    /// is not known how long anything stood.
     fn backed_at(&self, next: NodeId, best: NodeId) -> Option<Timestamp> {
         let tree = &self.line.as_ref()?.tree;
         if !tree.is_suspicion(next) {

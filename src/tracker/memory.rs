@@ -451,7 +451,8 @@ impl Tracker {
             self.sensors.set_all(until, &shown);
         }
         // Changes that no line leads to do not tell what was played.
-        if self.line.is_none()
+        if changes > 0
+            && self.line.is_none()
             && let Some((_, Finding::Recovered { by, .. })) = self.findings.get_mut(told)
         {
             *by = Recovery::Undecidable;

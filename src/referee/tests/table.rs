@@ -3,14 +3,15 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
+use serde_json::json;
 use shakmaty::san::San;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Color, KnownOutcome};
 
-use crate::events::{CompletedBy, EndReason, EventKind};
+use crate::events::{CompletedBy, EndReason, Event, EventKind};
 use crate::laws::{Edition, Mode, Regulations, Rules};
-use crate::referee::Referee;
 use crate::referee::command::Command;
+use crate::referee::{Referee, Ruling};
 use crate::tracker::{
     Completion, Evidence, Finding, Ply, ResultSign, Settlement, Start, State, Variant, Withdrawal,
 };
@@ -239,6 +240,23 @@ impl Table {
             evidence: Evidence::default(),
             after,
         }
+    }
+
+    /// The events since the last call, as a journal has them.
+    pub(in crate::referee) fn journaled(&mut self) -> Vec<Event> {
+        let rulings = self.referee.take_rulings();
+        let event = |ruling: Ruling| {
+            let mut event = serde_json::to_value(&ruling.event).expect("JSON");
+            let head = json!({
+                "v": 1, "stream": "live", "seq": 1, "ts": "2026-11-21T14:03:07.412345Z", "board": "b",
+                "game": "2026-11-21-b-1",
+            });
+            for (key, value) in head.as_object().expect("fields") {
+                event[key] = value.clone();
+            }
+            serde_json::from_value(event).expect("an event")
+        };
+        rulings.into_iter().map(event).collect()
     }
 
     /// The events since the last call in short, without moves that were just made, settled and completed.

@@ -11,8 +11,8 @@ use core::time::Duration;
 use serde_json::json;
 use shakmaty::{Board, ByColor, CastlingMode, Color};
 
+use crate::events::EventKind;
 use crate::events::incidents::Incidents;
-use crate::events::{Event, EventKind};
 use crate::laws::{Edition, Mode};
 use crate::referee::tests::table::{STANDARD, Table, rules};
 use crate::tracker::{
@@ -100,16 +100,8 @@ fn reports(table: &mut Table, kind: &str) -> Vec<String> {
 
 /// Applies all events to the incidents, as a journal does.
 fn journaled(table: &mut Table, incidents: &mut Incidents) {
-    for ruling in table.referee.take_rulings() {
-        let head =
-            json!({"v": 1, "stream": "live", "seq": 1, "ts": "2026-11-21T14:03:07.412345Z", "board": "b"});
-        let mut event = serde_json::to_value(&ruling.event).expect("JSON");
-        for (key, value) in head.as_object().expect("fields") {
-            event[key] = value.clone();
-        }
-        if let Ok(event) = serde_json::from_value::<Event>(event) {
-            incidents.apply(&event);
-        }
+    for event in table.journaled() {
+        incidents.apply(&event);
     }
 }
 

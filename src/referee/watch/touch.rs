@@ -77,7 +77,7 @@ impl Touches {
                     self.from = desk.now();
                 }
             }
-            // Pieces that slid were put back where they stood.
+            // What was lifted until then had slid.
             News::Steadied => self.from = desk.now(),
             News::Started | News::Over | News::Away => {
                 self.held.clear();
