@@ -6,8 +6,9 @@ use shakmaty::Color;
 
 use super::Tracker;
 use super::finding::Recovery;
-use super::model::{IN_HANDS, SEVERAL};
+use super::model::{IN_HANDS, PASSING, SEVERAL};
 use super::node::NodeId;
+use super::sensors::{SensorChange, Sensors};
 use super::start::{self, Variant};
 use super::state::State;
 use super::tree::Tree;
@@ -17,33 +18,50 @@ use super::tree::Tree;
 pub(super) struct Joining {
     /// What was played since, for either side to move.
     trees: Vec<Tree>,
-    /// Nothing moved for a while before that: no piece was in a hand.
+    /// Since when the board has been watched.
+    since: Timestamp,
+    /// It is known for how long pieces stood, and not just in which order.
+    timed: bool,
+    /// Nothing moved for a while, before that or after it: no piece was in a hand.
     rested: bool,
 }
 
 impl Joining {
     /// The line by which the board came to what it shows: one move from a placement that had rested, several from any
     /// other, for a piece may have been in a hand.
-    fn proved(&mut self) -> Option<Tree> {
-        let needed = if self.rested { 1 } else { SEVERAL };
-        let stood = |tree: &Tree| {
-            let best = tree.best();
-            let (last, line) = (tree.node(best), tree.path(best));
-            let whole = last.shown && last.differs.is_empty() && last.unread.is_empty();
-            let hidden = line.iter().any(|id| tree.node(*id).hidden);
-            let exact: Vec<NodeId> = line.into_iter().filter(|id| tree.node(*id).exact).collect();
-            let proved = whole && !hidden && exact.len() >= needed;
-            proved.then(|| (tree.costs().of(best), exact.first().copied()))
-        };
+    fn proved(&mut self, sensors: &Sensors) -> Option<Tree> {
+        let cost = |tree: &Tree| tree.costs().of(tree.best());
         let trees = self.trees.iter().enumerate();
-        let proved = trees.filter_map(|(at, tree)| Some((at, stood(tree)?)));
-        let (at, (_, first)) = proved.min_by_key(|(_, (cost, _))| *cost)?;
+        let (at, tree) = trees.min_by_key(|(_, tree)| cost(tree))?;
+        // The side to move decides what a piece beside its square is: one that was taken, or one that went there.
+        let limit = cost(tree) + tree.model().unlikely;
+        let others = self.trees.iter().enumerate().filter(|(other, _)| *other != at);
+        if others.map(|(_, other)| cost(other)).any(|other| other < limit) {
+            return None;
+        }
+        let first = self.first_known(tree, sensors)?;
         let mut tree = self.trees.swap_remove(at);
-        if let Some(first) = first.filter(|_| !self.rested) {
-            // Until then, a piece that was in a hand may not have stood where it does.
+        if first != tree.root() {
             tree.begin_after(first);
         }
         Some(tree)
+    }
+
+    /// The first placement of a line that leads to what the board shows that is known to have stood like this; `None` where
+    /// too little speaks for the line.
+    fn first_known(&self, tree: &Tree, sensors: &Sensors) -> Option<NodeId> {
+        let needed = if self.rested { 1 } else { SEVERAL };
+        let (best, line) = (tree.node(tree.best()), tree.path(tree.best()));
+        if !best.shown || best.differs.any() || best.unread.any() {
+            return None;
+        }
+        if self.rested || self.accounts_for_all(tree, &line, sensors) {
+            let seen = line.iter().filter(|id| !tree.node(**id).hidden);
+            return (seen.count() >= needed).then_some(tree.root());
+        }
+        // Before it was seen as a whole, a piece that was in a hand may not have stood where it does.
+        let exact: Vec<NodeId> = line.into_iter().filter(|id| tree.node(*id).exact).collect();
+        exact.first().copied().filter(|_| exact.len() >= needed)
     }
 
     /// Neither side's moves lead to what the board shows: a piece was in a hand.
@@ -55,6 +73,29 @@ impl Joining {
             let long = line.len() > if never_exact { 1 } else { SEVERAL };
             tree.node(best).differs.count() > IN_HANDS || long
         })
+    }
+
+    /// Whether it leads to what stands on the board, and leaves out nothing that stood there before.
+    fn explains(&self, sensors: &Sensors) -> bool {
+        self.trees.iter().any(|tree| {
+            let line = tree.path(tree.best());
+            let stands = tree.node(tree.best()).state.board() == sensors.board();
+            stands && (line.is_empty() || self.accounts_for_all(tree, &line, sensors))
+        })
+    }
+
+    /// Whether all pieces that stood on the board meanwhile, and were not just passing, belong to the line.
+    fn accounts_for_all(&self, tree: &Tree, line: &[NodeId], sensors: &Sensors) -> bool {
+        let belongs = |change: &SensorChange| {
+            let passed = |next: &SensorChange| next.at <= change.at + PASSING;
+            let has = |id: &NodeId| tree.node(*id).state.board().piece_at(change.square) == change.after;
+            change.after.is_none()
+                || sensors.next_change(change).is_some_and(passed)
+                || has(&tree.root())
+                || line.iter().any(has)
+        };
+        let known = self.timed && !sensors.has_forgotten_since(self.since);
+        known && sensors.changes_since(self.since).all(belongs)
     }
 }
 
@@ -74,33 +115,34 @@ impl Tracker {
             self.joining = None;
             self.show_squares(now);
         }
-        if let Some(tree) = self.joining.as_mut().and_then(Joining::proved) {
-            self.joining = None;
-            self.begin_with(now, Variant::FromPosition, tree);
-            return true;
-        }
         let ready = self.quiet_since + self.model.doubt;
         // Between two answers of a polled board, how long things stood is not known.
         let rested = now >= ready && self.playback.is_none();
         if now < ready {
             self.wake_at(ready);
         }
-        let known = |joining: &Joining| {
-            joining.trees.iter().any(|tree| {
-                let root = tree.node(tree.root());
-                root.state.board() == self.sensors.board()
-            })
-        };
-        let wanted = match &self.joining {
-            None => rested || self.line.is_some(),
-            Some(joining) if rested => !joining.rested || !known(joining),
+        let wanted = match &mut self.joining {
+            None => true,
+            Some(joining) if rested => {
+                let explains = joining.explains(&self.sensors);
+                joining.rested |= explains;
+                !explains
+            }
             Some(joining) => joining.failed() && self.has_just_landed(),
         };
+        let joining = self.joining.as_mut();
+        if let Some(tree) = joining.and_then(|joining| joining.proved(&self.sensors)) {
+            self.joining = None;
+            self.begin_with(now, Variant::FromPosition, tree);
+            return true;
+        }
         if wanted {
             let sides = Color::ALL.into_iter().filter_map(|turn| self.joined_at(turn));
             let trees = sides.map(|state| Tree::new(self.model, state, 0, self.quiet_since));
             self.joining = Some(Joining {
                 trees: trees.collect(),
+                since: now,
+                timed: self.polled.is_none() && self.playback.is_none(),
                 rested,
             });
         }
@@ -156,7 +198,6 @@ mod tests {
     use shakmaty::{CastlingMode, Square};
 
     use super::super::model::Model;
-    use super::super::sensors::Sensors;
     use super::super::tests::wire;
     use super::*;
 
@@ -172,6 +213,8 @@ mod tests {
         let trees = ["w", "b"].map(|turn| Tree::new(&Model::FITTED, state(turn), 0, now));
         let mut joining = Joining {
             trees: trees.into(),
+            since: now,
+            timed: true,
             rested: false,
         };
         for word in squares.split_whitespace() {
@@ -184,9 +227,30 @@ mod tests {
                 tree.update(&sensors, now);
             }
         }
-        let tree = joining.proved()?;
+        let tree = joining.proved(&sensors)?;
         Some(tree.node(tree.root()).state.board().to_string())
     }
+
+    /// Nobody was seen to rest, and all that stood on the board is explained.
+    #[test]
+    fn a_game_goes_on_from_what_was_seen_first() {
+        let began = joined(START, "e2. e4P e7. e5p g1. f3N b8. c6n");
+        assert_eq!(began.as_deref(), Some(START));
+        // Before d8 is scanned, the queen that takes there is taken.
+        let exchange = "r2qk3/8/8/8/8/8/8/3QK3";
+        let began = joined(exchange, "d1. a8. d8r e1. e2K e8. e7k e2. e3K");
+        assert_eq!(began.as_deref(), Some(exchange));
+        assert_eq!(joined(START, "e2. e4P e7. e5p g1. f3N"), None);
+    }
+
+    /// White's rook takes the bishop, which comes to lie on c5; or Black's bishop went there, and the rook followed it.
+    #[test]
+    fn a_game_does_not_go_on_with_a_piece_that_may_have_been_taken() {
+        let placement = "r1b2rk1/5p1p/n1pp2p1/pp6/3bP3/PBN4P/1PP2PP1/2KR3R";
+        assert_eq!(joined(placement, "d4. c5b d1. d4R f8. d8r e4. e5P"), None);
+    }
+
+    const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
 
     /// White's pawn was in a hand, and is captured where it was put.
     #[test]

@@ -57,6 +57,29 @@ fn a_game_in_progress_is_followed_from_there() {
     world.wait(3000).shows("e8. g8k h8. f8r").has_announced("O-O");
 }
 
+/// The first answer comes just before a move. It was no move in the hand, for all rests after it.
+#[test]
+fn a_game_in_progress_is_followed_from_the_first_answer() {
+    let mut world = World::new(CASTLING);
+    world.shows("e8. g8k h8. f8r").wait(1900).listen();
+    assert!(world.tracker.line.is_none());
+    world.has_announced("O-O");
+    // A rook that was in a hand comes down: what stands then is where the game goes on.
+    let mut world = World::new(&CASTLING.replace("K..R", "K..."));
+    world.shows("h1R").wait(3000).shows("e8. g8k h8. f8r");
+    world.has_announced("O-O");
+    let line = world.tracker.line.as_ref().expect("a line");
+    assert_eq!(line.passed.len(), 0);
+    assert!(
+        line.tree
+            .node(line.tree.root())
+            .state
+            .board()
+            .piece_at(shakmaty::Square::H1)
+            .is_some()
+    );
+}
+
 /// White sits with the connector on their right: what the board calls d1 and a1 are Black's e8 and h8.
 #[test]
 fn a_game_in_progress_shows_the_orientation_of_the_board() {
