@@ -209,7 +209,7 @@ impl Tracker {
         }
         let changed = self.sensors.set_field(now, update.field, update.contents);
         if !changed {
-            self.field_repeated(now);
+            self.field_repeated(now, update.field);
         }
         changed
     }

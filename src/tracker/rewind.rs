@@ -4,6 +4,7 @@
 use core::mem;
 
 use kiebitz_hardware::Timestamp;
+use kiebitz_protocol::Field;
 use shakmaty::{Board, ByColor};
 
 use super::Tracker;
@@ -83,8 +84,9 @@ impl Tracker {
     }
 
     /// A report repeated what was known already. The board reports only changes, so another report was lost.
-    pub(super) fn field_repeated(&mut self, now: Timestamp) {
+    pub(super) fn field_repeated(&mut self, now: Timestamp, field: Field) {
         if self.sensors.known() && self.gap_since.is_none() {
+            self.sensors.repeated(now, field);
             self.hearing.suspect(now);
         }
     }

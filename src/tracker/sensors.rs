@@ -288,6 +288,12 @@ impl Sensors {
         self.set(at, square_of(field, self.turned), contents)
     }
 
+    /// A report repeats what a field shows. Boards report changes: it showed something else in between, and that report was
+    /// lost.
+    pub(crate) fn repeated(&mut self, at: Timestamp, field: Field) {
+        self.changed[usize::from(square_of(field, self.turned))] = Since::at(at);
+    }
+
     /// Takes in a dump. Returns whether it changed anything.
     pub(crate) fn set_all(&mut self, at: Timestamp, dump: &Dump) -> bool {
         let mut changed = !self.known;

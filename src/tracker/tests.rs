@@ -329,6 +329,18 @@ fn a_capture_hidden_by_the_recapture_is_found() {
         .has_announced("e4 d5 exd5 Qxd5");
 }
 
+/// The report of the rook that captured was lost. The next one repeats what its square showed before it.
+#[test]
+fn a_capture_whose_report_was_lost_is_found_by_the_recapture() {
+    let rooks = format!("...rk......r....{}.P.........R..K.", ".".repeat(32));
+    let mut world = World::new(&rooks);
+    world.wait(3000).shows("g1. f1K").wait(500).shows("e8. e7k");
+    for ply in ["d1. d8. d7r", "b2. b3P", "e7. e6k", "f1. e2K"] {
+        world.wait(500).shows(ply);
+    }
+    world.has_announced("Kf1 Ke7 Rxd7+ Rxd7 b3 Ke6 Ke2");
+}
+
 #[test]
 fn a_piece_that_goes_on_is_one_move() {
     let mut world = castling();
