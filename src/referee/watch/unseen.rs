@@ -38,9 +38,17 @@ impl Unseen {
             return;
         }
         let (now, unseen) = (desk.now(), desk.acts.unseen());
-        for (number, _) in self.open.extract_if(.., |(_, square)| !unseen.contains(*square)) {
+        let read = |square: Square| desk.acts.piece_at(square).is_some() && !unseen.contains(square);
+        for (number, _) in self.open.extract_if(.., |(_, square)| read(*square)) {
             desk.book
                 .close(now, number, ClosedBy::Board, IncidentEnd::Restored);
+        }
+        if matches!(news, News::Started) {
+            // What is wrong with a square on which nothing stands shows again in the next game.
+            for (number, _) in self.open.extract_if(.., |(_, square)| !unseen.contains(*square)) {
+                desk.book
+                    .close(now, number, ClosedBy::Laws, IncidentEnd::GameOver);
+            }
         }
         let fresh = unseen & !self.squares();
         if fresh.is_empty() {

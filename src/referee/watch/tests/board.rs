@@ -219,3 +219,32 @@ fn a_piece_that_is_not_read_is_told_before_the_round() {
     unseen(&mut table, shakmaty::Bitboard::EMPTY);
     assert_eq!(reports(&mut table, "sensor_fault"), ["-restored"]);
 }
+
+/// A square died in the game: it is told once, whatever comes to stand there, until it reads a piece or another game begins.
+#[test]
+fn a_dead_square_is_told_once_a_game() {
+    let mut table = Table::new(Edition::Fide2023);
+    let squares = |table: &mut Table, placement: &str, unseen| {
+        let snapshot = Snapshot {
+            board: board(placement),
+            changes: Vec::new(),
+            watched: true,
+            unseen,
+            dumped_at: table.now,
+        };
+        table.finds(Finding::Squares(Box::new(snapshot)));
+        reports(table, "sensor_fault")
+    };
+    let (dead, none) = (shakmaty::Square::E4.into(), shakmaty::Bitboard::EMPTY);
+    let (on_it, off_it) = ("4k3/8/8/8/4N3/8/8/4K3", "4k3/8/8/6N1/8/8/8/4K3");
+    table.plays("e4");
+    assert_eq!(squares(&mut table, on_it, dead), ["not_seen_in_play"]);
+    assert_eq!(squares(&mut table, off_it, none), [""; 0]);
+    assert_eq!(squares(&mut table, on_it, dead), [""; 0]);
+    assert_eq!(squares(&mut table, on_it, none), ["-restored"]);
+    assert_eq!(squares(&mut table, on_it, dead), ["not_seen_in_play"]);
+    assert_eq!(squares(&mut table, off_it, none), [""; 0]);
+    table.set_up(state(STANDARD));
+    table.plays("e4");
+    assert_eq!(reports(&mut table, "sensor_fault"), ["-game_over"]);
+}
