@@ -6,7 +6,7 @@ use shakmaty::Color;
 
 use super::Tracker;
 use super::finding::Recovery;
-use super::model::{IN_HANDS, PASSING, SEVERAL};
+use super::model::{IN_HANDS, PASSING, SEVERAL, TWO_MOVES};
 use super::node::NodeId;
 use super::sensors::{SensorChange, Sensors};
 use super::start::{self, Variant};
@@ -24,6 +24,8 @@ pub(super) struct Joining {
     timed: bool,
     /// Nothing moved for a while, before that or after it: no piece was in a hand.
     rested: bool,
+    /// Another line is followed, which would have to be given up.
+    against_line: bool,
 }
 
 impl Joining {
@@ -50,7 +52,11 @@ impl Joining {
     /// The first placement of a line that leads to what the board shows that is known to have stood like this; `None` where
     /// too little speaks for the line.
     fn first_known(&self, tree: &Tree, sensors: &Sensors) -> Option<NodeId> {
-        let needed = if self.rested { 1 } else { SEVERAL };
+        let needed = if self.rested && !self.against_line {
+            1
+        } else {
+            SEVERAL
+        };
         let (best, line) = (tree.node(tree.best()), tree.path(tree.best()));
         if !best.shown || best.differs.any() || best.unread.any() {
             return None;
@@ -100,10 +106,11 @@ impl Joining {
 }
 
 impl Tracker {
-    /// Without a line, or after it was lost in a gap: begins one from a placement that stood on the board, as soon as legal
-    /// moves from there show whose turn it was. Returns whether it did.
+    /// Without a line, or after it was lost: begins one from a placement that stood on the board, as soon as legal moves from
+    /// there show whose turn it was. Returns whether it did.
     pub(super) fn join(&mut self, now: Timestamp) -> bool {
-        if self.line.as_ref().is_some_and(|line| line.lost.is_none()) {
+        let followed = self.line.is_some() && !self.is_lost();
+        if followed && !self.may_play_elsewhere() {
             self.joining = None;
             return false;
         }
@@ -122,7 +129,7 @@ impl Tracker {
             self.wake_at(ready);
         }
         let wanted = match &mut self.joining {
-            None => true,
+            None => rested || !followed,
             Some(joining) if rested => {
                 let explains = joining.explains(&self.sensors);
                 joining.rested |= explains;
@@ -133,6 +140,9 @@ impl Tracker {
         let joining = self.joining.as_mut();
         if let Some(tree) = joining.and_then(|joining| joining.proved(&self.sensors)) {
             self.joining = None;
+            if followed {
+                self.leave_line();
+            }
             self.begin_with(now, Variant::FromPosition, tree);
             return true;
         }
@@ -144,9 +154,30 @@ impl Tracker {
                 since: now,
                 timed: self.polled.is_none() && self.playback.is_none(),
                 rested,
+                against_line: followed,
             });
         }
         false
+    }
+
+    /// Gives up the line that is followed, from its last ply on. Of a game in which nothing was played, no other one is a
+    /// continuation.
+    fn leave_line(&mut self) {
+        self.line.take_if(|line| line.tree.node(line.tree.tip()).ply == 0);
+        if let Some(line) = &self.line {
+            self.lose_line(line.tree.node(line.tree.tip()).since);
+        }
+    }
+
+    /// Whether the game that is followed may be over, or another position set up instead: its line leaves more squares
+    /// unexplained than play does. Where nothing has been played yet, or the clock runs, what comes now is play.
+    fn may_play_elsewhere(&self) -> bool {
+        let Some(line) = self.line.as_ref().filter(|line| !line.awaited) else {
+            return false;
+        };
+        let begins = line.tree.node(line.tree.tip()).ply == 0;
+        let plays = begins || self.clock.running() == Some(true);
+        plays && self.gap_since.is_none() && self.unexplained() > TWO_MOVES
     }
 
     /// The position on the board, if it is this side's turn.
@@ -216,6 +247,7 @@ mod tests {
             since: now,
             timed: true,
             rested: false,
+            against_line: false,
         };
         for word in squares.split_whitespace() {
             let (square, letter) = word.split_at(2);

@@ -275,3 +275,44 @@ fn a_start_that_might_be_wrong_is_found_in_the_memory() {
     let mut world = back_with(&format!("{swapped} g1. g1N filled d2. d4P e7. e5p"));
     world.has_announced("e4 Memory: d4 e5");
 }
+
+/// Takes all pieces off the board but for a few, one after the other.
+fn set_up_endgame(world: &mut World) {
+    let kept = ["a1", "e1", "e8", "a2", "b2", "h7", "g7"];
+    for number in 0..START.len() {
+        let square = format!("{}{}", char::from(b'a' + (number % 8) as u8), 8 - number / 8);
+        if world.fields[number].is_some() && !kept.contains(&square.as_str()) {
+            world.shows(&format!("{square}.")).wait(300);
+        }
+    }
+    world.wait(5000);
+}
+
+const ENDGAME_PLIES: [&str; 5] = ["a2. a4P", "g7. g5p", "e1. e2K", "h7. h6p", "a4. a5P"];
+
+/// From the usual start, a position is set up by hand. Play is followed from there.
+#[test]
+fn a_position_that_is_set_up_is_followed() {
+    let mut world = World::new(START);
+    world.wait(3000);
+    set_up_endgame(&mut world);
+    for ply in ENDGAME_PLIES {
+        world.shows(ply).wait(3000);
+    }
+    world.has_announced("a4 g5 Ke2 h6 a5");
+}
+
+/// During a game, only a running clock shows that what comes after that is play.
+#[test]
+fn a_game_goes_on_from_another_position_while_the_clock_runs() {
+    for (running, announced) in [(true, "e4 Undecidable: goes on: a4 g5 Ke2 h6 a5"), (false, "e4")] {
+        let mut world = World::new(START);
+        world.clock(true, true).wait(1000).shows("e2. e4P").wait(1000);
+        world.clock(false, running).wait(2000);
+        set_up_endgame(&mut world);
+        for (ply, whites_turn) in ENDGAME_PLIES.iter().zip([false, true, false, true, false]) {
+            world.shows(ply).wait(1000).clock(whites_turn, running).wait(2000);
+        }
+        world.has_announced(announced);
+    }
+}
