@@ -94,7 +94,7 @@ pub struct Tracker {
     hearing: Hearing,
     /// Start of an open gap: from then on, any number of plies may have been played unobserved.
     gap_since: Option<Timestamp>,
-    /// A placement that play may go on from, while no line is known.
+    /// A placement that play may go on from, while no line leads to the board.
     joining: Option<Joining>,
     /// Recorded changes are being played back.
     playback: Option<Playback>,
