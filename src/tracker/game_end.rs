@@ -3,8 +3,8 @@
 
 use kiebitz_protocol::{Dump, Element, Piece, PieceKind};
 
+use super::history::is_white;
 use super::model::{A_FEW, SEVERAL};
-use super::pace::{self, is_king};
 use super::signals::CENTRE;
 
 /// How many of the elements are play. `before` is what stood on the board, `next` the placement that is set up after it.
@@ -48,7 +48,7 @@ pub(super) fn played(elements: &[Element], before: &Dump, next: &Dump, with_cloc
     // that are analysis.
     let in_turn = motions
         .windows(2)
-        .all(|pair| pace::is_white(pair[0].piece) != pace::is_white(pair[1].piece));
+        .all(|pair| is_white(pair[0].piece) != is_white(pair[1].piece));
     motions.retain(|landing| !(in_turn && is_quick(landing, elements)));
     if with_clock && shown.is_none() && motions.len() > SEVERAL {
         return pressed;
@@ -154,10 +154,10 @@ fn landings(elements: &[Element], before: &Dump) -> Vec<Landing> {
             }
             (None, Some(was)) => {
                 // A piece that is drawn is shown on some fields on its way, perhaps as another piece.
-                let own = landings.last().map(|landing| pace::is_white(landing.piece));
+                let own = landings.last().map(|landing| is_white(landing.piece));
                 let mut before = landings.iter().rev().skip(1).take(A_FEW);
-                let crossed = before
-                    .any(|crossed| crossed.field == field && own == Some(pace::is_white(crossed.piece)));
+                let crossed =
+                    before.any(|crossed| crossed.field == field && own == Some(is_white(crossed.piece)));
                 let then = elements.get(at + 1);
                 let belongs = |landing: &&mut Landing| {
                     let elsewhere = landing.until == at && landing.field != field;
@@ -201,6 +201,10 @@ fn shown(landings: &[Landing], pressed: usize) -> Option<usize> {
 /// Fields and squares are numbered from other corners; the centre has the same four numbers in both.
 fn in_centre(field: usize) -> bool {
     CENTRE.iter().any(|square| usize::from(*square) == field)
+}
+
+fn is_king(piece: Piece) -> bool {
+    piece.kind() == Some(PieceKind::King)
 }
 
 fn both_kings_in_the_centre(fields: &Dump) -> bool {

@@ -5,7 +5,6 @@ use kiebitz_protocol::{Dump, Element};
 
 use super::clock::Side;
 use super::history::missed;
-use super::pace::Hands;
 use super::rewind::Checkpoint;
 use super::sensors::Sensors;
 
@@ -53,8 +52,8 @@ pub(super) struct Unheard {
 pub(super) struct Polled {
     /// All that happened on the board until then is known.
     pub(super) known_until: Timestamp,
-    /// What the hands were doing at the end of its last answer.
-    pub(super) hands: Hands,
+    /// Whose piece was touched last at the end of its last answer; see [`times`](super::pace::times).
+    pub(super) touched: Option<bool>,
     /// A dump that shows more than was told: what its next answer does not tell of was lost.
     pub(super) dump: Option<Dump>,
 }

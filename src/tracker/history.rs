@@ -1,11 +1,10 @@
 //! The board's memory as a record: where in it a gap begins, and what stood on the board then.
 
 use kiebitz_hardware::Timestamp;
-use kiebitz_protocol::{Contents, Dump, Element, Field, Piece, START_POSITION};
+use kiebitz_protocol::{Color, Contents, Dump, Element, Field, Piece, START_POSITION};
 
 use super::clock::Side;
 use super::model::A_FEW;
-use super::pace;
 use super::sensors::{self, Sensors};
 use super::start;
 
@@ -255,9 +254,8 @@ pub(super) fn unmerged(
             match (was, contents) {
                 (Some(was), None) => in_hand.push((field.index(), was)),
                 (None, None) => {}
-                (_, Some(piece)) => in_hand.retain(|(from, other)| {
-                    *from != field.index() && pace::is_white(*other) != pace::is_white(piece)
-                }),
+                (_, Some(piece)) => in_hand
+                    .retain(|(from, other)| *from != field.index() && is_white(*other) != is_white(piece)),
             }
         }
         all.push(*element);
@@ -268,7 +266,7 @@ pub(super) fn unmerged(
 /// The piece in a hand that was on the field for a moment: the one that was lifted last, unless it was captured there.
 fn held(in_hand: &[(usize, Piece)], field: Field) -> Option<Piece> {
     let taken = in_hand.iter().rfind(|(from, _)| *from == field.index());
-    let takes = |other: Piece| taken.is_none_or(|(_, taken)| pace::is_white(*taken) != pace::is_white(other));
+    let takes = |other: Piece| taken.is_none_or(|(_, taken)| is_white(*taken) != is_white(other));
     let held = in_hand.iter().rfind(|(_, other)| takes(*other));
     held.map(|(_, piece)| *piece)
 }
@@ -277,7 +275,7 @@ fn held(in_hand: &[(usize, Piece)], field: Field) -> Option<Piece> {
 fn captor(in_hand: &[(usize, Piece)], captured: Piece) -> Option<Piece> {
     let other = in_hand
         .iter()
-        .rfind(|(_, piece)| pace::is_white(*piece) != pace::is_white(captured));
+        .rfind(|(_, piece)| is_white(*piece) != is_white(captured));
     other.map(|(_, piece)| *piece)
 }
 
@@ -289,6 +287,10 @@ fn lifted_next(then: &[Element], fields: &Dump) -> Option<Piece> {
         }
         _ => None,
     })?
+}
+
+pub(super) fn is_white(piece: Piece) -> bool {
+    piece.color() == Some(Color::White)
 }
 
 /// What stands on the board when the memory records a whole placement in one byte.

@@ -11,7 +11,6 @@ use super::hearing::{Hearing, Polled, Unheard};
 use super::history::{self, last_start, missed};
 use super::late::Late;
 use super::model::{IN_HANDS, MAX_GAME_AGE};
-use super::pace::Hands;
 use super::playback::Playback;
 use super::rewind::Checkpoint;
 use super::sensors::{SensorChange, Sensors};
@@ -300,10 +299,10 @@ impl Tracker {
         not_after: Timestamp,
     ) {
         self.clock.presses_are_recorded();
-        let hands = self.hands();
+        let touched = self.polled.as_ref().and_then(|polled| polled.touched);
         let polled = Polled {
             known_until: not_after,
-            hands,
+            touched,
             dump: None,
         };
         let kept = self.polled.replace(polled).and_then(|polled| polled.dump);
@@ -348,40 +347,32 @@ impl Tracker {
             known_at: now,
             recovered: false,
         });
-        let mut hands = self.hands();
+        let mut touched = self.polled.as_ref().and_then(|polled| polled.touched);
         let mut since = from;
         if let Some(failed) = elements.iter().position(|element| *element == Element::PowerUp) {
             let third = until.saturating_duration_since(from) / 3;
             // Where nothing was recorded before, that does not mean that nothing happened.
             if history::changes(&elements[..failed]).next().is_some() {
-                self.play_back_by(from, from + third, &elements[..failed], &mut hands);
+                self.play_back_by(from, from + third, &elements[..failed], &mut touched);
             }
             since = until.saturating_sub(third);
             elements = self.lost_power(from, since, &elements[failed..]);
             // It may have found them just before it answered.
             self.quiet_since = until;
-            hands = Hands::default();
+            touched = None;
         }
         if until > since + self.model.patience {
             // A game may have ended meanwhile.
             let with_clock = self.clock.running().is_some();
             self.play_back_games(since, until, elements, None, with_clock);
-            hands = Hands::default();
+            touched = None;
         } else {
-            self.play_back_by(since, until, elements, &mut hands);
+            self.play_back_by(since, until, elements, &mut touched);
         }
         if let Some(polled) = &mut self.polled {
-            polled.hands = hands;
+            polled.touched = touched;
         }
         self.playback = None;
-    }
-
-    /// What the hands were doing at the end of a polled board's last answer.
-    fn hands(&self) -> Hands {
-        self.polled
-            .as_ref()
-            .map(|polled| polled.hands)
-            .unwrap_or_default()
     }
 
     /// A polled board was without power after `from`: anything may have been played until it listed the pieces that it

@@ -126,8 +126,6 @@ pub(super) const A_FEW: usize = 3;
 pub(super) const SEVERAL: usize = A_FEW + 1;
 /// The plies that players still have in mind, when they take moves back or hands are quicker than the board.
 pub(super) const REMEMBERED_PLIES: usize = 12;
-/// Most changes from lifting a piece to putting the next one down, for a drawn piece is shown on every square on its way.
-pub(super) const MAX_MOTION: usize = 12;
 /// Most readings kept after an update: shuffled pieces must not blow up the search.
 pub(super) const MAX_READINGS: usize = 100;
 /// Most conclusions from one observation, so that nothing on a board can hold up the daemon.

@@ -10,7 +10,7 @@ use super::clock::Side;
 use super::game_end;
 use super::history::{self, starts, tagged, unmerged};
 use super::model::IN_HANDS;
-use super::pace::{self, Hands};
+use super::pace;
 
 /// What is being played back.
 #[derive(Debug, Clone, Copy)]
@@ -134,27 +134,22 @@ impl Tracker {
     pub(super) fn play_back(&mut self, from: Timestamp, to: Timestamp, missed: &[Element]) {
         // A piece that was put down just before may have been on its way.
         let drawing = from.saturating_sub(self.model.pause);
-        let placed = self
-            .sensors
-            .changes_since(drawing)
-            .rev()
-            .find_map(|change| change.after);
-        let mut hands = placed.map_or_else(Hands::default, |piece| {
-            Hands::putting_down(piece.color.is_white())
-        });
-        self.play_back_by(from, to, missed, &mut hands);
+        let changes = self.sensors.changes_since(drawing);
+        let drawn = changes.filter_map(|change| change.after).next_back();
+        let mut touched = drawn.map(|piece| piece.color.is_white());
+        self.play_back_by(from, to, missed, &mut touched);
     }
 
-    /// The same for hands that were in the middle of a motion.
+    /// The same where it is known whose piece was touched last; see [`times`](pace::times).
     pub(super) fn play_back_by(
         &mut self,
         from: Timestamp,
         to: Timestamp,
         missed: &[Element],
-        hands: &mut Hands,
+        touched: &mut Option<bool>,
     ) {
         let missed = &unmerged(missed, self.sensors.fields(), self.in_the_air());
-        let times = pace::times(self.model, from, to, missed, self.sensors.fields(), hands);
+        let times = pace::times(self.model, (from, to), missed, self.sensors.fields(), touched);
         self.sensors.set_dated(false);
         for (element, now) in missed.iter().zip(times) {
             self.decide_when_due(now);
