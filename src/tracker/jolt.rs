@@ -2,8 +2,7 @@
 //! as before is a move.
 
 use kiebitz_hardware::Timestamp;
-use kiebitz_hardware::facts::ONE_SCAN_APART;
-use shakmaty::{Bitboard, Board, Piece, Square, attacks};
+use shakmaty::{Bitboard, Board, Square, attacks};
 
 use super::Tracker;
 use super::finding::{Finding, Withdrawal};
@@ -49,9 +48,6 @@ impl Tracker {
         let moves = recent.iter().take(played).map(|id| tree.node(*id));
         let of_moves = moves.fold(Bitboard::EMPTY, |all, node| all | squares(node));
         let slid = slides.iter().filter(|slide| !of_moves.contains(slide.to)).count();
-        if played_in_turn(&slides) {
-            return false;
-        }
         let explained = |id: &NodeId| self.sensors.differing(tree.node(*id).state.board()).count() < SEVERAL;
         // Two players who castle and reply at once move three pieces.
         if slid < SEVERAL || path.iter().any(explained) {
@@ -125,11 +121,8 @@ impl Tracker {
 /// A piece that slid to a square beside its own.
 #[derive(Debug, Clone, Copy)]
 struct Slide {
-    piece: Piece,
     from: Square,
     to: Square,
-    /// When it had left its square.
-    left: Timestamp,
     /// When it was seen there.
     at: Timestamp,
 }
@@ -155,13 +148,10 @@ fn slides(before: &Board, sensors: &Sensors, since: Timestamp) -> Vec<Slide> {
         let arrived = |to: &Square| shown.piece_at(*to) == Some(piece) && before.piece_at(*to) != Some(piece);
         if let Some(to) = beside.into_iter().find(arrived) {
             taken.add(to);
-            let (left, at) = (sensors.changed_at(square), sensors.changed_at(to));
             slides.push(Slide {
-                piece,
                 from: square,
                 to,
-                left,
-                at,
+                at: sensors.changed_at(to),
             });
         }
     }
@@ -179,15 +169,6 @@ fn slides(before: &Board, sensors: &Sensors, since: Timestamp) -> Vec<Slide> {
 fn more_were_placed(before: &Board, sensors: &Sensors, slid: usize) -> bool {
     let placed = sensors.differing(before) & sensors.board().occupied();
     placed.count() > 2 * slid
-}
-
-/// Whether the players have moved these pieces one after the other, White and Black in turn.
-fn played_in_turn(slides: &[Slide]) -> bool {
-    let mut slides: Vec<&Slide> = slides.iter().collect();
-    slides.sort_by_key(|slide| slide.at);
-    slides
-        .windows(2)
-        .all(|pair| pair[0].piece.color != pair[1].piece.color && pair[0].at <= pair[1].left + ONE_SCAN_APART)
 }
 
 /// Whether a ply was made before any other piece slid.

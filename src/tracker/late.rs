@@ -2,7 +2,7 @@
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
-use kiebitz_protocol::{ClockTimes, Element, Field, FieldUpdate};
+use kiebitz_protocol::{ClockTimes, Element, FieldUpdate};
 
 use super::Tracker;
 use super::model::Model;
@@ -96,10 +96,8 @@ impl Tracker {
                 known_at: now,
                 recovered: false,
             });
-            if !self.goes_on(&late.changes) {
-                // The last move may have stood long enough by then.
-                self.decide(late.since);
-            }
+            // The last move may have stood long enough by then.
+            self.decide(late.since);
             self.play_back(late.since, now, &late.changes);
             self.playback = None;
         }
@@ -107,28 +105,6 @@ impl Tracker {
             for change in self.clock.read(now, times) {
                 self.clock_changed(now, change);
             }
-        }
-    }
-
-    /// Whether these changes continue the motion of the piece that was put down last: it is lifted again, or shown on
-    /// another field before its own is empty.
-    fn goes_on(&self, changes: &[Element]) -> bool {
-        let shown = |field: Field| self.sensors.fields()[field.index()];
-        match changes {
-            [
-                Element::PieceChange {
-                    contents: Some(piece),
-                    ..
-                },
-                Element::PieceChange {
-                    contents: None,
-                    field,
-                    ..
-                },
-                ..,
-            ] if shown(*field) == Some(*piece) => self.sensors.was_put_last(*field),
-            [Element::PieceChange { field, .. }, ..] => self.sensors.was_put_last(*field),
-            _ => false,
         }
     }
 }

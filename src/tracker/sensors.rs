@@ -179,13 +179,6 @@ impl Sensors {
         self.recent.len() == MAX_RECENT
     }
 
-    /// Whether the piece on a field is the one that was put down last.
-    pub(crate) fn was_put_last(&self, field: Field) -> bool {
-        let mut put = self.recent.iter().rev().filter(|change| change.after.is_some());
-        put.next()
-            .is_some_and(|change| change.square == square_of(field, self.turned))
-    }
-
     /// Squares whose pieces are not read, and taken to stand there all the same.
     pub(crate) fn unseen(&self) -> Bitboard {
         self.unseen
