@@ -422,14 +422,15 @@ impl ClockWatch {
         self.pressed_at.take_if(|pressed| *pressed > at);
     }
 
-    /// Ends the turn at `at` and begins the other side's. Returns how long the clock ran in it, if known.
-    pub(crate) fn end_turn(&mut self, at: Timestamp) -> Option<Duration> {
+    /// Ends the turn at `at` and begins the other side's. Returns how long the clock ran in it, if known. `dated`: it is known
+    /// when the press was made.
+    pub(crate) fn end_turn(&mut self, at: Timestamp, dated: bool) -> Option<Duration> {
         self.pressed_at = Some(at);
         let next = Turn {
             ran: Duration::ZERO,
             since: Some(at),
         };
-        let turn = self.turn.replace(next)?;
+        let turn = core::mem::replace(&mut self.turn, dated.then_some(next)).filter(|_| dated)?;
         // With two presses in one reading, the second turn has no known length.
         Some(turn.so_far(at)).filter(|elapsed| !elapsed.is_zero())
     }

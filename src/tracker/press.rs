@@ -61,7 +61,7 @@ impl Tracker {
         if let Some(mover) = self.sole_mover_since_press(now) {
             self.vote_white(now, side.of(mover), 1);
         }
-        let elapsed = self.clock.end_turn(now);
+        let elapsed = self.clock.end_turn(now, !self.recovering());
         let Some(color) = self.clock.color_of(side) else {
             return;
         };
@@ -170,7 +170,6 @@ impl Tracker {
             Completion::Press => self.clock.face(),
             Completion::OwnNextMove => self.face_now(),
         };
-        let elapsed = elapsed.filter(|_| !self.recovering());
         self.announce(
             now,
             Finding::Completed {

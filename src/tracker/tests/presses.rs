@@ -86,6 +86,32 @@ fn a_press_heard_before_the_memory_is_not_for_what_is_played_back() {
     world.has_announced("e4 e5 Memory: Bc4");
 }
 
+/// The memory has no times: how long the players thought in a gap is not known, nor for how long the one who presses first
+/// after it has thought.
+#[test]
+fn nobody_knows_how_long_the_first_turn_after_a_gap_took() {
+    let mut world = World::new("rnbqkbnrpppppppp................................PPPPPPPPRNBQKBNR");
+    world.clock(true, true);
+    world.wait(2000).shows("e2. e4P").wait(800).clock(false, true);
+    world
+        .wait(2000)
+        .shows("e7. e5p")
+        .wait(800)
+        .clock(true, true)
+        .wait(1000);
+    remembers(&mut world, "e2. e4P |w e7. e5p |b g1. f3N |w", |world| {
+        world.clock(false, true);
+    });
+    world.wait(4000);
+    world.shows("b8. c6n").wait(800).clock(true, true).wait(1000);
+    world.shows("f1. b5B").wait(800).clock(false, true).wait(1000);
+    world.has_announced("e4 e5 Memory: Nf3 Nc6 Bb5");
+    assert_eq!(
+        world.pressed,
+        [(1, Some(2)), (2, Some(2)), (3, None), (4, None), (5, Some(1))]
+    );
+}
+
 /// In a blitz game the clock's reports come after the replies. Nobody knows then whose press it was, and the next one says.
 #[test]
 fn a_press_reported_after_the_reply_does_not_say_whose_side_it_was() {
