@@ -8,7 +8,7 @@ use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Move, Piece, Role, Square};
 
 use super::turn::Turn;
-use crate::tracker::castled;
+use crate::position::castled;
 
 impl Turn<'_> {
     /// Of castling that did not begin with the king alone: when it began, and whether both pieces were taken together.

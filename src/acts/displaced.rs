@@ -8,7 +8,7 @@ use shakmaty::{Bitboard, Board, Color, Role, Square};
 
 use super::in_one_scan;
 use super::standing::Standing;
-use crate::tracker::{CENTRE, difference};
+use crate::position::difference;
 
 /// More squares than this are pieces being set up or cleared away.
 const MAX_SQUARES: usize = 10;
@@ -189,8 +189,7 @@ fn strays(expected: &Board, shown: &Board, differs: Bitboard) -> Bitboard {
 
 /// Whether both kings stand in the centre, as they are put there to show the result.
 fn shows_result(shown: &Board) -> bool {
-    let centre: Bitboard = CENTRE.into_iter().collect();
-    (shown.kings() & centre).count() == 2
+    (shown.kings() & Bitboard::CENTER).count() == 2
 }
 
 /// Whether all missing pieces may be in somebody's hand: one piece of each colour, or king and rook.

@@ -7,7 +7,7 @@ use shakmaty::{Bitboard, Board, Color, Move, Rank, Role, Square};
 use super::standing::Standing;
 use super::trace::Trace;
 use super::{Acts, in_one_scan};
-use crate::tracker::{CENTRE, Instead, State, difference};
+use crate::position::{Instead, State, difference};
 
 /// Castling changes this many squares, and nothing that looks like a move changes more.
 const MAX_SQUARES: usize = 4;
@@ -221,7 +221,7 @@ impl Irregular {
             squares,
             since: trace.stood_since(squares),
             halfway: false,
-            shows_result: king && far && CENTRE.contains(&to),
+            shows_result: king && far && Bitboard::CENTER.contains(to),
             pushed: squares.count() == 2 && !far && in_one_scan(both) && (!takes || upset),
             upset,
         }

@@ -5,7 +5,8 @@ use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Color, Square};
 
 use super::standing::Standing;
-use crate::tracker::{Ply, State};
+use crate::position::State;
+use crate::tracker::Ply;
 
 /// So many of the last positions are asked whether a move was legal there.
 const MAX_PLIES_BACK: usize = 8;

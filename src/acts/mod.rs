@@ -21,7 +21,9 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Board, File, Piece, Rank, Square};
 
-use crate::tracker::{Model, SensorChange, Snapshot, State, difference};
+use crate::model::Model;
+use crate::position::{State, difference};
+use crate::tracker::{SensorChange, Snapshot};
 pub(crate) use displaced::Astray;
 pub(crate) use irregular::{Irregular, Kind};
 pub(crate) use promoted::Exchanged;

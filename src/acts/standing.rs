@@ -5,7 +5,8 @@ use shakmaty::{Bitboard, Board};
 
 use super::Acts;
 use super::trace::Trace;
-use crate::tracker::{Ply, State, difference};
+use crate::position::{State, difference};
+use crate::tracker::Ply;
 
 /// The board beside the last position of the line of play.
 #[derive(Debug, Clone, Copy)]

@@ -7,7 +7,8 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Board, Color, Piece, Square};
 
-use crate::tracker::{Model, Snapshot};
+use crate::model::Model;
+use crate::tracker::Snapshot;
 
 /// One square that came to show something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,8 @@ use shakmaty::{Bitboard, Color, Square};
 
 use super::Acts;
 use super::trace::Trace;
-use crate::tracker::{Ply, State, difference};
+use crate::position::{State, difference};
+use crate::tracker::Ply;
 
 /// A turn of at least this length is not played in a hurry.
 const MIN_UNHURRIED: Duration = Duration::from_secs(3);

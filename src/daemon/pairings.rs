@@ -10,10 +10,10 @@ use crate::config::Config;
 use crate::events::{Event, LIVE_STREAM};
 use crate::hall::Hall;
 use crate::journal::{Journal, JournalError};
+use crate::position::is_chess960;
 use crate::tournament::Tournament;
 use crate::tournament::seating::{Seating, View};
 use crate::tournament::watch::{self, Read};
-use crate::tracker::is_chess960;
 
 /// What the files say, and who has been told.
 #[derive(Debug)]

@@ -119,7 +119,7 @@ mod tests {
     use super::*;
     use crate::events::record::tests::{event, ply, started};
     use crate::events::{Event, EventKind};
-    use crate::tracker::Variant;
+    use crate::position::Variant;
 
     #[test]
     fn pages_begin_where_they_are_asked_for() {

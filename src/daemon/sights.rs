@@ -8,7 +8,7 @@ use crate::hall::{Board, Hall};
 use crate::output::mqtt::BoardView;
 use crate::output::mqtt::payload::ClockPicture;
 use crate::output::sight::{Levers, Sight};
-use crate::tracker::Seen;
+use crate::position::Seen;
 
 /// Shows those of these names to who wants to see them.
 pub(super) fn show<'n>(

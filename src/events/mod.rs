@@ -14,8 +14,10 @@ use kiebitz_hardware::Timestamp;
 use serde::{Deserialize, Serialize};
 use shakmaty::Color;
 
+use crate::clock::Side;
 use crate::laws::{Edition, IncidentKind, Mode, Severity};
-use crate::tracker::{Orientation, Ply, Recovery, Side, Variant};
+use crate::position::{Orientation, Variant};
+use crate::tracker::{Ply, Recovery};
 
 pub use incident::{Incident, Proof, SquareChange};
 use played::certain;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use shakmaty::{ByColor, Color};
 
 use super::{Flag, color};
-use crate::tracker::ClockFace;
+use crate::clock::ClockFace;
 
 /// A ply as published.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -4,12 +4,13 @@ use kiebitz_hardware::Timestamp;
 use serde::Serialize;
 use shakmaty::Color;
 
+use crate::clock::Side;
 use crate::events::{
     Clock, CompletedBy, DecidedBy, EndReason, Event, EventKind, GameResult, Move, Players, SettledBy, color,
     rfc3339, rfc3339_option,
 };
 use crate::laws::{Edition, Mode};
-use crate::tracker::{Orientation, Side, Variant};
+use crate::position::{Orientation, Variant};
 
 /// One game: a projection of its events, complete at every moment.
 #[derive(Debug, Clone, PartialEq, Serialize)]

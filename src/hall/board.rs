@@ -9,9 +9,11 @@ use super::steps::Steps;
 use crate::events::incidents::Incidents;
 use crate::events::{Event, EventKind, ExplainedEvent, Incident};
 use crate::laws::Regulations;
+use crate::model::Model;
+use crate::position::Seen;
 use crate::referee::command::{Announced, Answer, Command, Order, Refusal};
 use crate::referee::{Playing, Referee, Resumed, Ruling};
-use crate::tracker::{Model, Seen, Tracker};
+use crate::tracker::Tracker;
 
 /// The pipeline of one board. Live operation and replay drive it the same way: before an observation is taken
 /// in, every deadline up to its time fires, with the deadline as its time.

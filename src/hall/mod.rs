@@ -23,8 +23,9 @@ use kiebitz_hardware::{Line, LineSettings, Timestamp};
 use kiebitz_protocol::Counters;
 
 use crate::events::ExplainedEvent;
+use crate::model::Model;
+use crate::position::Seen;
 use crate::referee::command::{Answer, Command, Order, Refusal};
-use crate::tracker::{Model, Seen};
 use agenda::{Agenda, Who};
 pub use board::Board;
 use line::HallLine;

@@ -6,7 +6,7 @@ use shakmaty::Board;
 
 use crate::output::mqtt::payload::ClockPicture;
 use crate::output::sight::{Levers, Sight};
-use crate::tracker::Seen;
+use crate::position::Seen;
 
 /// What was heard of a board last.
 #[derive(Debug, Default)]

@@ -12,8 +12,8 @@ use tempfile::TempDir;
 use super::*;
 use crate::events::record::tests::{event, ply, started};
 use crate::events::{DecidedBy, EndReason, EventKind, GameResult, SettledBy};
+use crate::position::Variant;
 use crate::replay::Replay;
-use crate::tracker::Variant;
 
 /// A directory for a journal, removed at the end.
 pub(super) struct Place(TempDir);

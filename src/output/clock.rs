@@ -6,8 +6,8 @@ use kiebitz_hardware::Timestamp;
 use serde::{Deserialize, Serialize};
 use shakmaty::Color;
 
+use crate::clock::ClockFace;
 use crate::events::{Clock, Flag, color, rfc3339_option, time_or_null};
-use crate::tracker::ClockFace;
 
 /// What the clock shows. A client counts down the running side by itself from `as_of`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -15,11 +15,12 @@ use shakmaty::{Bitboard, Board, Square};
 use super::advice;
 use super::clock::ClockPicture;
 use super::sight::{Levers, Sight};
+use crate::clock::Side;
 use crate::events::incidents::Incidents;
 use crate::events::record::{GameRecord, Games};
 use crate::events::{ClosedBy, Event, EventKind, Incident, IncidentEnd, rfc3339_option};
+use crate::position::Seen;
 use crate::tournament::{Tournament, table_of};
-use crate::tracker::{Seen, Side};
 use paired::Paired;
 
 /// All boards.

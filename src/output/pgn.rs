@@ -18,7 +18,7 @@ use shakmaty::fen::Fen;
 use crate::events::record::{GameRecord, MoveRecord};
 use crate::events::{EndReason, GameResult, Players};
 use crate::output::clock::{self, ClockPicture};
-use crate::tracker::Variant;
+use crate::position::Variant;
 use main_line::MainLine;
 use tags::Heading;
 

@@ -10,11 +10,12 @@ use std::io::{self, Write};
 use jiff::tz::TimeZone;
 use kiebitz_protocol::Counters;
 
+use crate::clock::Side;
 use crate::events::record::GameRecord;
 use crate::events::{Event, EventKind, ExplainedEvent};
 use crate::output::clock;
 use crate::output::numbering::Numbering;
-use crate::tracker::{Side, Variant};
+use crate::position::Variant;
 pub(crate) use explain::piece_name;
 use irregularities::Irregularity;
 use words::{LocalTime, STANDARD};

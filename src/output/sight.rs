@@ -3,7 +3,8 @@
 use shakmaty::Board;
 
 use super::clock::ClockPicture;
-use crate::tracker::{Seen, Side};
+use crate::clock::Side;
+use crate::position::Seen;
 
 /// How a board is at a moment.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,8 +12,8 @@ use std::io::IsTerminal;
 use anstyle::Style;
 use shakmaty::{Bitboard, Board};
 
+use crate::clock::ClockFace;
 use crate::events::record::GameRecord;
-use crate::tracker::ClockFace;
 pub use screen::Screen;
 
 /// What is to be seen.

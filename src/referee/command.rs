@@ -14,9 +14,9 @@ use serde_json::{Map, Value};
 use shakmaty::Color;
 use thiserror::Error;
 
+use crate::clock::Side;
 use crate::events::{Action, EventKind, PlayerFacts, Players, color};
 use crate::laws::{ClaimKind, ClaimRuling, Language};
-use crate::tracker::Side;
 pub use announced::Announced;
 pub use file::{CommandFile, Timed};
 pub use refusal::Refusal;

@@ -13,7 +13,7 @@ use super::result::{MAX_NODES_IN_PLAY, can_mate};
 use super::{Referee, Verdict};
 use crate::events::EndReason;
 use crate::laws::mating;
-use crate::tracker::State;
+use crate::position::State;
 
 /// How long after a position that takes a search the search is made, so that no move has to wait and fast play is
 /// searched once for several moves.

@@ -7,7 +7,8 @@ use super::claims::Offered;
 use super::words::{index, move_of};
 use super::{Game, LineEntry, MIN_PLIES_FROM_POSITION, MIN_PLIES_WITHOUT_CLOCK, OpenGame, Referee};
 use crate::events::{Clock, CompletedBy, CorrectionReason, EventKind, time_text};
-use crate::tracker::{Orientation, Ply, Variant};
+use crate::position::{Orientation, Variant};
+use crate::tracker::Ply;
 
 impl Referee {
     /// Whether a ply may be part of the game: not if its piece was lifted while the clock was stopped.
@@ -266,9 +267,10 @@ impl Referee {
 
 #[cfg(test)]
 mod tests {
+    use crate::clock::ClockChange;
     use crate::laws::Edition;
     use crate::referee::tests::table::{Table, WHITE_WINS};
-    use crate::tracker::{ClockChange, Finding};
+    use crate::tracker::Finding;
 
     /// Messages about White's last move were lost, and then the clock was stopped: the memory holds what was played.
     #[test]

@@ -4,7 +4,7 @@ use shakmaty::{Chess, Position, Square};
 
 use super::LineEntry;
 use crate::laws::Rules;
-use crate::tracker::State;
+use crate::position::State;
 
 /// A position needs at least this many plies to occur for the third time.
 const MIN_PLIES_TO_REPEAT: u32 = 8;

@@ -24,15 +24,15 @@ use core::time::Duration;
 use kiebitz_hardware::Timestamp;
 use shakmaty::{ByColor, KnownOutcome};
 
+use crate::clock::{ClockChange, Side};
 use crate::events::{
     Clock, CompletedBy, CorrectionReason, DecidedBy, EndReason, EventKind, GameResult, Players, SettledBy,
 };
 use crate::laws::{DrawnStart, Regulations};
+use crate::model::Model;
+use crate::position::{State, Variant, is_chess960};
 use crate::referee::command::CloseIncident;
-use crate::tracker::{
-    ClockChange, Finding, Model, Ply, ResultSign, Settlement, Side, Start, State, Variant, Withdrawal,
-    is_chess960,
-};
+use crate::tracker::{Finding, Ply, ResultSign, Settlement, Start, Withdrawal};
 use claims::Offered;
 use dead::Unsearched;
 use history::{History, Placed};

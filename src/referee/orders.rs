@@ -13,13 +13,15 @@ use shakmaty::{CastlingMode, Color};
 
 use super::watch::News;
 use super::{OpenGame, Referee, Verdict};
+use crate::clock::Side;
 use crate::events::{EndReason, GameResult, Players, time_text};
 use crate::laws::{InvalidTimeControl, Regulations, Situation, TimeControl, answer};
+use crate::position::State;
 use crate::referee::command::{
     Annotate, CloseIncident, CorrectMoves, EndGame, NewGame, Order, Refusal, SetPlayers, SetPosition,
     SetTimeControl, StartRound,
 };
-use crate::tracker::{Given, Side, State};
+use crate::tracker::Given;
 use claims::Ruled;
 use moves::Moves;
 

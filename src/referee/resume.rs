@@ -119,9 +119,10 @@ mod tests {
     use super::*;
     use crate::events::{Event, EventKind, ResumableGame};
     use crate::laws::{Regulations, Rules};
+    use crate::position::{State, Variant};
     use crate::referee::Ruling;
     use crate::referee::tests::table::Table;
-    use crate::tracker::{Finding, Start, State, Variant};
+    use crate::tracker::{Finding, Start};
 
     /// An incident of a game that a restart cut off is closed when the next game begins, and its number is not used
     /// again; that the board is turned stays open.

@@ -6,10 +6,12 @@ use shakmaty::uci::UciMove;
 use shakmaty::{Board, CastlingMode, Color, Role};
 
 use super::Verdict;
+use crate::clock::Side;
 use crate::events::record::{GameRecord, MoveRecord};
 use crate::events::{Players, ResumableGame};
 use crate::laws::TimeControl;
-use crate::tracker::{Doubt, Evidence, Orientation, Ply, Side, Start, State, Variant};
+use crate::position::{Orientation, State, Variant};
+use crate::tracker::{Doubt, Evidence, Ply, Start};
 
 /// A game to take up again.
 #[derive(Debug, Clone)]

@@ -4,9 +4,11 @@ pub(super) mod table;
 
 use shakmaty::CastlingMode;
 
+use crate::clock::{ClockChange, Side};
 use crate::events::EventKind;
 use crate::laws::Edition;
-use crate::tracker::{ClockChange, Completion, Finding, Recovery, Side, State};
+use crate::position::State;
+use crate::tracker::{Completion, Finding, Recovery};
 use table::{STANDARD, Table};
 
 #[test]

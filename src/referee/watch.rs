@@ -33,11 +33,13 @@ use shakmaty::{Bitboard, ByColor, Color};
 
 use super::LineEntry;
 use crate::acts::Acts;
+use crate::clock::{ClockChange, ClockFace};
 use crate::events::incidents::Incidents;
 use crate::events::{Clock, ClosedBy, EventKind, IncidentEnd};
 use crate::laws::{IncidentKind, Situation};
+use crate::model::Model;
 use crate::referee::command::CloseIncident;
-use crate::tracker::{ClockChange, ClockFace, Completion, Model, Snapshot};
+use crate::tracker::{Completion, Snapshot};
 use book::{Book, Closing, Offences, Report, ResumedIncident};
 use desk::Desk;
 pub(super) use news::News;

@@ -16,9 +16,9 @@ use kiebitz_hardware::capture::{CaptureError, CaptureReader, Interface, Packet};
 use crate::events::ExplainedEvent;
 use crate::hall::Board;
 use crate::hall::{Hall, Names};
+use crate::model::Model;
 use crate::referee::command::{Answer, Command, Timed};
 use crate::restart::Recordings;
-use crate::tracker::Model;
 use source::Source;
 
 /// Replays a capture, or the recordings of all ports, step by step. Every step has a time, so that it can be paced.

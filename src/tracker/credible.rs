@@ -4,9 +4,10 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Piece};
 
-use super::model::{Cost, Model, SEVERAL, Timing};
+use super::made::Timing;
 use super::node::{Node, NodeId};
 use super::tree::Tree;
+use crate::model::{Cost, Model, SEVERAL};
 
 /// What speaks against each reading of a tree.
 pub(super) struct Costs {

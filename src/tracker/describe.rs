@@ -5,9 +5,9 @@ use shakmaty::uci::UciMove;
 
 use super::Tracker;
 use super::finding::{Evidence, Grounds, Ply, Rival};
-use super::model::A_FEW;
 use super::node::{NodeId, Played};
 use super::tree::Tree;
+use crate::model::A_FEW;
 
 impl Tracker {
     /// The ply of a node as it is announced, with its evidence.

@@ -6,10 +6,10 @@ use shakmaty::{Bitboard, Color, Move};
 use super::Tracker;
 use super::finding::{Finding, Recovery, Withdrawal};
 use super::hearing::Hearing;
-use super::model::{IN_HANDS, MAX_POSITIONS, MAX_UNSEEN_PLIES, REMEMBERED_PLIES, SEARCH_INTERVAL, SEVERAL};
 use super::node::{NodeId, Played, Standing};
-use super::search::{self, Found};
 use super::tree::Tree;
+use crate::model::{IN_HANDS, MAX_POSITIONS, MAX_UNSEEN_PLIES, REMEMBERED_PLIES, SEARCH_INTERVAL, SEVERAL};
+use crate::position::lines::{self, Found};
 
 /// Reconstructed plies, which later play may prove wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -254,7 +254,7 @@ impl Tracker {
             self.sensors.touched_since(node.landed.at)
         };
         let board = self.sensors.board();
-        let (moves, any_order) = match search::lines(&state, board, within, plies, MAX_POSITIONS) {
+        let (moves, any_order) = match lines::between(&state, board, within, plies, MAX_POSITIONS) {
             Found::Only(moves) => (moves, false),
             Found::AnyOrder(moves) => (moves, true),
             Found::Nothing => return false,
@@ -314,7 +314,7 @@ impl Tracker {
         seen.any(|node| {
             (1..=moves.len()).any(|plies| {
                 self.turn_fits(now, node.state.turn(), plies)
-                    && search::lines(&node.state, board, Bitboard::FULL, plies, budget) != Found::Nothing
+                    && lines::between(&node.state, board, Bitboard::FULL, plies, budget) != Found::Nothing
             })
         })
     }

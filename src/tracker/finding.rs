@@ -6,10 +6,10 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::uci::UciMove;
 use shakmaty::{Bitboard, Board, Color, KnownOutcome, Move, Role, Square};
 
-use super::clock::{ClockChange, ClockFace, Side};
 use super::sensors::SensorChange;
-use super::start::Variant;
-use super::state::State;
+use crate::clock::{ClockChange, ClockFace, Side};
+use crate::position::State;
+use crate::position::Variant;
 use crate::vocabulary::vocabulary;
 
 /// One thing that the tracker has concluded.

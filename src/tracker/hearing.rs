@@ -3,10 +3,9 @@
 use kiebitz_hardware::Timestamp;
 use kiebitz_protocol::{Dump, Element};
 
-use super::clock::Side;
-use super::history::missed;
 use super::rewind::Checkpoint;
 use super::sensors::Sensors;
+use crate::clock::Side;
 
 /// How a board is heard.
 #[derive(Debug, Default)]
@@ -52,7 +51,7 @@ pub(super) struct Unheard {
 pub(super) struct Polled {
     /// All that happened on the board until then is known.
     pub(super) known_until: Timestamp,
-    /// Whose piece was touched last at the end of its last answer; see [`times`](super::pace::times).
+    /// Whose piece was touched last at the end of its last answer; see [`times`](crate::memory::pace::times).
     pub(super) touched: Option<bool>,
     /// A dump that shows more than was told: what its next answer does not tell of was lost.
     pub(super) dump: Option<Dump>,
@@ -151,15 +150,19 @@ impl Unheard {
         }
     }
 
-    /// What the memory has after it, as [`missed`] finds it.
+    /// What the memory has after it, as [`Sensors::missed`] finds it.
     pub(super) fn missed<'e>(&self, elements: &'e [Element]) -> Option<(usize, &'e [Element])> {
-        missed(elements, &self.before, self.halted, self.cleared.as_ref())
+        self.before.missed(elements, self.halted, self.cleared.as_ref())
     }
 
     /// Chooses among the alternatives the last one that the memory fits best.
     pub(super) fn likeliest(mut self, elements: &[Element]) -> Self {
         let halted = self.halted;
-        let off = |shown: &Sensors| missed(elements, shown, halted, None).map_or(usize::MAX, |(off, _)| off);
+        let off = |shown: &Sensors| {
+            shown
+                .missed(elements, halted, None)
+                .map_or(usize::MAX, |(off, _)| off)
+        };
         let likeliest = self.alternatives.drain(..).rev().min_by_key(off);
         if let Some(likeliest) = likeliest.filter(|other| off(other) <= off(&self.before)) {
             self.before = likeliest;

@@ -2,24 +2,10 @@
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
-use shakmaty::{Bitboard, Board, File, Piece, Rank, Role, Square};
 
 use super::Tracker;
 use super::node::Played;
-use super::state::{Footprint, PossibleMove, State};
-
-/// What a player did with their pieces instead of a legal move.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Instead {
-    /// Origin and destination, if a single piece moved; in castling, the king's.
-    pub(crate) went: Option<(Square, Square)>,
-    /// King and rook moved as in castling.
-    pub(crate) castles: bool,
-    pub(crate) footprint: Footprint,
-}
-
-/// Most pieces of the mover in an irregular move: as many as in castling.
-const MAX_PIECES: usize = 2;
+use crate::position::{Instead, PossibleMove};
 
 impl Tracker {
     /// Adds what the mover has on the board instead of a legal move as a reading. It stays in the background until a press
@@ -40,11 +26,10 @@ impl Tracker {
         let Some(act) = Instead::read(&node.state, board, fresh) else {
             return false;
         };
-        let (left, arrived) = changed(&node.state, board, fresh);
         let explains = |legal: &PossibleMove| {
-            legal.footprint.squares().is_superset(left | arrived) && legal.footprint.fits(board)
+            legal.footprint.squares().is_superset(act.footprint.squares()) && legal.footprint.fits(board)
         };
-        let state = after(&node.state, &act.footprint);
+        let state = act.after(&node.state);
         let known = line.tree.find_irregular(from, state.board()).is_some();
         if known || node.possible_moves.iter().any(explains) {
             return false;
@@ -72,104 +57,4 @@ impl Tracker {
         line.tree.update(&self.sensors, now);
         true
     }
-}
-
-fn after(before: &State, footprint: &Footprint) -> State {
-    let mut board = before.board().clone();
-    footprint.make(&mut board);
-    before.irregular(board)
-}
-
-impl Instead {
-    /// What the side to move did, judged by the squares that differ: as many of its pieces must have arrived as left.
-    pub(crate) fn read(before: &State, board: &Board, differs: Bitboard) -> Option<Self> {
-        let (left, arrived) = changed(before, board, differs);
-        // A single piece may have taken one of its own.
-        let left = if arrived.single_square().is_some() {
-            left.without(arrived)
-        } else {
-            left
-        };
-        if left.count() != arrived.count() || left.is_empty() || left.count() > MAX_PIECES {
-            return None;
-        }
-        let pairs = pairs(before.board(), board, left, arrived)?;
-        let castled = castled(before.board(), &pairs);
-        let went = match pairs.as_slice() {
-            [one] => Some(*one),
-            _ => castled,
-        };
-        let passed = went.filter(|(from, to)| passes(before, *from, *to));
-        let captured = passed
-            .map(|(from, to)| Square::from_coords(to.file(), from.rank()))
-            .filter(|captured| board.piece_at(*captured).is_none());
-        let squares = left | arrived | captured.into_iter().collect::<Bitboard>();
-        Some(Self {
-            went,
-            castles: castled.is_some(),
-            footprint: Footprint::of_squares(squares, board)?,
-        })
-    }
-}
-
-/// The squares that pieces of the side to move have left, and those where they have arrived.
-fn changed(before: &State, board: &Board, differs: Bitboard) -> (Bitboard, Bitboard) {
-    let changed = |a: &Board, b: &Board| -> Bitboard {
-        let own = a.by_color(before.turn()) & differs;
-        own.into_iter()
-            .filter(|s| a.piece_at(*s) != b.piece_at(*s))
-            .collect()
-    };
-    (changed(before.board(), board), changed(board, before.board()))
-}
-
-/// Where the king went, if it and a rook have moved along their rank as in castling, which may not be allowed: the king to
-/// the c- or g-file. Castling is a move of the king (Art. 3.8.2).
-fn castled(before: &Board, pairs: &[(Square, Square)]) -> Option<(Square, Square)> {
-    let of = |role: Role| {
-        let mut pairs = pairs.iter().copied();
-        pairs.find(|(from, _)| before.role_at(*from) == Some(role))
-    };
-    let (king, rook) = (of(Role::King)?, of(Role::Rook)?);
-    let along = |(from, to): (Square, Square)| from.rank() == king.0.rank() && to.rank() == king.0.rank();
-    let home = matches!(king.1.file(), File::C | File::G);
-    (home && along(king) && along(rook)).then_some(king)
-}
-
-/// Which piece went where. Each arrives unchanged, or as what a pawn is promoted to on the last rank.
-fn pairs(before: &Board, board: &Board, left: Bitboard, arrived: Bitboard) -> Option<Vec<(Square, Square)>> {
-    let mut open = arrived;
-    let mut pairs = Vec::new();
-    for from in left {
-        let piece = before.piece_at(from)?;
-        let became = |to: &Square| {
-            board
-                .piece_at(*to)
-                .is_some_and(|shown| can_become(piece, shown, *to))
-        };
-        let to = open.into_iter().find(became)?;
-        open.discard(to);
-        pairs.push((from, to));
-    }
-    Some(pairs)
-}
-
-fn can_become(piece: Piece, shown: Piece, at: Square) -> bool {
-    let promotes = piece.role == Role::Pawn && at.rank() == piece.color.fold_wb(Rank::Eighth, Rank::First);
-    shown == piece || (shown.color == piece.color && promotes)
-}
-
-/// Whether a pawn moves as if it captured en passant.
-pub(crate) fn passes(before: &State, from: Square, to: Square) -> bool {
-    let Some(piece) = before.board().piece_at(from) else {
-        return false;
-    };
-    let beside = Square::from_coords(to.file(), from.rank());
-    let fifth = piece.color.fold_wb(Rank::Fifth, Rank::Fourth);
-    piece.role == Role::Pawn
-        && from.rank() == fifth
-        && from.file().distance(to.file()) == 1
-        && to.rank() == piece.color.fold_wb(Rank::Sixth, Rank::Third)
-        && before.board().piece_at(to).is_none()
-        && before.board().piece_at(beside) == Some((!piece.color).pawn())
 }

@@ -6,12 +6,12 @@ use shakmaty::Color;
 
 use super::Tracker;
 use super::finding::Recovery;
-use super::model::{IN_HANDS, PASSING, SEVERAL, TWO_MOVES};
 use super::node::NodeId;
 use super::sensors::{SensorChange, Sensors};
-use super::start::{self, Variant};
-use super::state::State;
 use super::tree::Tree;
+use crate::model::{IN_HANDS, PASSING, SEVERAL, TWO_MOVES};
+use crate::position::State;
+use crate::position::{Variant, start};
 
 /// A placement that play may go on from.
 #[derive(Debug)]
@@ -228,9 +228,9 @@ mod tests {
     use kiebitz_protocol::Field;
     use shakmaty::{CastlingMode, Square};
 
-    use super::super::model::Model;
     use super::super::tests::wire;
     use super::*;
+    use crate::model::Model;
 
     /// The placement from which a game goes on, joined at `placement` while nobody rests, after these squares have shown
     /// pieces: "e2." for an empty one, "e4P" for one with a pawn.

@@ -6,9 +6,9 @@ use shakmaty::{Bitboard, Board, Square, attacks};
 
 use super::Tracker;
 use super::finding::{Finding, Withdrawal};
-use super::model::{SEVERAL, TWO_MOVES};
 use super::node::{Node, NodeId, Standing};
 use super::sensors::{Sensors, Since};
+use crate::model::{SEVERAL, TWO_MOVES};
 
 impl Tracker {
     /// Whether the pieces have been jolted and do not stand again as they did before.

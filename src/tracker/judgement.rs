@@ -9,12 +9,12 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Color};
 
+use super::Tracker;
 use super::examine::withdrawal_of;
 use super::finding::{Caution, Completion, Finding, Grounds, Settlement, Withdrawal};
-use super::model::{A_FEW, IN_HANDS, MAX_CONCLUSIONS, TWO_MOVES};
 use super::node::{Node, NodeId, Played, Standing};
 use super::patience::can_take;
-use super::{CENTRE, Tracker};
+use crate::model::{A_FEW, IN_HANDS, MAX_CONCLUSIONS, TWO_MOVES};
 
 /// Whether a reading may be announced.
 enum Ready {
@@ -102,7 +102,7 @@ impl Tracker {
         let unexplained = tree.node(best).differs;
         let differs = unexplained.count();
         // A king that the line does not have in the centre shows a result, or is being put away after that.
-        let shows = self.sensors.board().kings() & unexplained & CENTRE.into_iter().collect::<Bitboard>();
+        let shows = self.sensors.board().kings() & unexplained & Bitboard::CENTER;
         if (differs > TWO_MOVES || shows.any()) && !node.inferred {
             return Ready::Not;
         }

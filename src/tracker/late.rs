@@ -5,8 +5,8 @@ use kiebitz_hardware::facts::ONE_SCAN_APART;
 use kiebitz_protocol::{ClockTimes, Element, FieldUpdate};
 
 use super::Tracker;
-use super::model::Model;
 use super::playback::Playback;
+use crate::model::Model;
 
 /// Reports that come right after the memory. They were made while it was being sent.
 #[derive(Debug)]

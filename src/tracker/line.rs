@@ -8,8 +8,8 @@ use shakmaty::ByColor;
 use super::Tracker;
 use super::examine::Doubt;
 use super::rewind::Checkpoint;
-use super::state::State;
 use super::tree::Tree;
+use crate::position::State;
 
 /// A line of play from its start position, with all that is in doubt about it: none of that says anything about another.
 #[derive(Debug)]

@@ -1,13 +1,48 @@
 //! When a ply was made, as far as the reports tell.
 
 use kiebitz_hardware::Timestamp;
-use kiebitz_hardware::facts::ONE_SCAN_APART;
+use kiebitz_hardware::facts::{ONE_SCAN_APART, SCAN};
 use shakmaty::{Piece, Square};
 
-use super::model::Timing;
 use super::node::Node;
 use super::sensors::{Sensors, Since};
-use super::state::Footprint;
+use crate::model::{Cost, Model};
+use crate::position::Footprint;
+
+/// What is known of when a ply was made.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Timing {
+    /// When its piece left its square.
+    pub(super) lifted_at: Timestamp,
+    /// When it stood on the other.
+    pub(super) landed: Since,
+}
+
+impl Timing {
+    /// What it costs that a ply with this timing answers one with that of `before`, where only the order of what was
+    /// reported is known.
+    pub(super) fn after_undated(self, before: Self, model: &Model) -> Cost {
+        let overtaken = self.landed.at + ONE_SCAN_APART < before.landed.from;
+        if overtaken { model.reversed } else { 0 }
+    }
+
+    /// What it costs that a ply with this timing answers one with that of `before`.
+    pub(super) fn after_reply(self, before: Self, model: &Model) -> Cost {
+        if self.landed.at + ONE_SCAN_APART < before.lifted_at {
+            return model.reversed;
+        }
+        let early = self.lifted_at + ONE_SCAN_APART < before.landed.from;
+        let lifted_first = self.lifted_at + ONE_SCAN_APART < before.lifted_at;
+        (usize::from(early) + usize::from(lifted_first)) * model.odd
+    }
+
+    /// What it costs that a ply with this timing is its player's next after one with that of `before`. `hides`: it hides
+    /// the reply in between. That takes a hand longer than a scan, in which it draws a piece to the next square.
+    pub(super) fn after_own(self, before: Self, hides: bool, model: &Model) -> Cost {
+        let drawn_on = hides && self.landed.at < before.landed.from + SCAN;
+        usize::from(drawn_on || self.lifted_at < before.lifted_at) * model.unlikely
+    }
+}
 
 impl Timing {
     /// When a ply with this footprint was made after `parent`, judged by the squares that show it now; of the others, the

@@ -5,16 +5,13 @@
 //! between them, and reports to the referee what was played and what the board signals. Time comes with the
 //! observations; between them, [`Tracker::poll_deadline`] says when the tracker wants to be called again.
 
-mod any_placement;
-mod clock;
 mod credible;
 mod describe;
 mod examine;
 mod finding;
-mod game_end;
+mod gap;
 mod given;
 mod hearing;
-mod history;
 mod irregular;
 mod joining;
 mod jolt;
@@ -22,23 +19,15 @@ mod judgement;
 mod late;
 mod line;
 mod made;
-mod memory;
-mod model;
 mod motion;
 mod node;
-mod pace;
 mod patience;
 mod playback;
 mod press;
-mod reading;
 mod resume;
 mod rewind;
-mod search;
-mod seen;
 mod sensors;
 mod signals;
-mod start;
-mod state;
 mod tree;
 mod unread;
 mod way;
@@ -49,8 +38,6 @@ use kiebitz_hardware::{Observation, Observed, Timestamp};
 use kiebitz_protocol::{Dump, FieldUpdate};
 use shakmaty::{Bitboard, Board, KnownOutcome};
 
-use clock::ClockWatch;
-pub use clock::{ClockChange, ClockFace, Side};
 pub use examine::Doubt;
 pub use finding::{
     Caution, Completion, Evidence, Finding, Grounds, Ply, Recovery, ResultSign, Rival, Settlement, Snapshot,
@@ -58,24 +45,19 @@ pub use finding::{
 };
 pub(crate) use given::Given;
 use hearing::{Hearing, Polled};
-pub(crate) use irregular::{Instead, passes};
 use joining::Joining;
 use late::Late;
 use line::LineOfPlay;
-pub use model::Model;
 use motion::Habits;
 use playback::Playback;
-use reading::Reading;
-pub use seen::Seen;
 pub use sensors::SensorChange;
 use sensors::Sensors;
-pub(crate) use sensors::difference;
-pub(crate) use signals::CENTRE;
-pub(crate) use start::is_chess960;
-pub use start::{Orientation, Variant};
-pub use state::State;
-pub(crate) use state::castled;
 use tree::Tree;
+
+use crate::clock::{ClockChange, ClockFace, ClockWatch, Reading, Side};
+use crate::memory;
+use crate::model::Model;
+use crate::position::{Orientation, State, Variant, start};
 
 /// Follows one board.
 #[derive(Debug)]
@@ -180,7 +162,7 @@ impl Tracker {
             Observation::Memory { elements } => {
                 self.memory_received(now, elements);
                 // When the memory comes again, it goes on from there.
-                self.sensors.recorded(history::changes(elements));
+                self.sensors.recorded(memory::changes(elements));
                 false
             }
             Observation::Changes {

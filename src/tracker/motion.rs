@@ -5,9 +5,9 @@ use core::time::Duration;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{ByColor, Color, Move, attacks};
 
-use super::model::{Model, REMEMBERED_PLIES, SEVERAL};
 use super::node::{Node, Played};
 use super::sensors::Sensors;
+use crate::model::{Model, REMEMBERED_PLIES, SEVERAL};
 
 /// Which players tend to draw their pieces over the squares.
 #[derive(Debug, Default)]

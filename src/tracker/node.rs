@@ -6,9 +6,10 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Color, Move, Piece, Square};
 
-use super::model::{Cost, PASSING, Timing};
+use super::made::Timing;
 use super::sensors::{Sensors, Since};
-use super::state::{Footprint, PossibleMove, State};
+use crate::model::{Cost, PASSING};
+use crate::position::{Footprint, PossibleMove, State};
 
 /// Index of a node in its tree.
 pub(crate) type NodeId = usize;

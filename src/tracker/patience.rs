@@ -7,11 +7,11 @@ use shakmaty::{CastlingSide, Color, Move, Role, Square, attacks};
 
 use super::Tracker;
 use super::finding::Caution;
-use super::model::Model;
 use super::motion::flight;
 use super::node::{NodeId, Played};
 use super::sensors::Sensors;
 use super::tree::Tree;
+use crate::model::Model;
 
 impl Caution {
     /// How long a move must have stood, without a press or a reply, before it is announced.

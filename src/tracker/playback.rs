@@ -3,14 +3,13 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use kiebitz_protocol::{Dump, Element, Piece, SideTime};
+use kiebitz_protocol::{Dump, Element, Piece};
 
 use super::Tracker;
-use super::clock::Side;
-use super::game_end;
-use super::history::{self, starts, tagged, unmerged};
-use super::model::IN_HANDS;
-use super::pace;
+use crate::memory::game_end;
+use crate::memory::pace;
+use crate::memory::{self, press, starts, tagged, unmerged};
+use crate::model::IN_HANDS;
 
 /// What is being played back.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +48,7 @@ impl Tracker {
             let played = game_end::played(game, self.sensors.fields(), placement, with_clock);
             let share = span.mul_f64((*start + 1) as f64 / missed.len().max(1) as f64);
             let over = ended_before.filter(|_| nth + 1 == starts.len());
-            let ended = over.map_or(from + share, |over| match history::moved(last_game, placement) {
+            let ended = over.map_or(from + share, |over| match memory::moved(last_game, placement) {
                 // The first moves were made without a press.
                 true => over + until.saturating_duration_since(over) / 2,
                 false => until,
@@ -158,23 +157,12 @@ impl Tracker {
                     self.sensors.set_field(now, field, contents);
                     self.squares_changed(now);
                 }
-                Element::ClockTime {
-                    left,
-                    hours,
-                    minutes,
-                    seconds,
-                } => {
-                    let side = if left { Side::Left } else { Side::Right };
-                    let time = SideTime {
-                        hours,
-                        minutes,
-                        seconds,
-                        ..SideTime::default()
-                    };
-                    self.clock.record_press(now, side, time);
-                    self.clock_pressed(now, side);
+                _ => {
+                    if let Some((side, time)) = press(element) {
+                        self.clock.record_press(now, side, time);
+                        self.clock_pressed(now, side);
+                    }
                 }
-                _ => {}
             }
             self.decide(now);
         }

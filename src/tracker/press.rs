@@ -7,10 +7,10 @@ use kiebitz_hardware::facts::{CLOCK_REPORT_PERIOD, ONE_SCAN_APART};
 use shakmaty::Color;
 
 use super::Tracker;
-use super::clock::{ClockChange, SURE_VOTES, Side};
 use super::finding::{Completion, Finding, Settlement};
 use super::line::Press;
 use super::node::{NodeId, Standing};
+use crate::clock::{ClockChange, SURE_VOTES, Side};
 
 impl Tracker {
     pub(super) fn clock_changed(&mut self, now: Timestamp, change: ClockChange) {

@@ -3,14 +3,14 @@
 use kiebitz_hardware::Timestamp;
 use shakmaty::Board;
 
-use super::clock::Side;
 use super::finding::{Ply, Start};
 use super::line::LineOfPlay;
 use super::node::{Played, Standing};
-use super::sensors::{Sensors, Since, difference};
-use super::state::{Footprint, State};
+use super::sensors::{Sensors, Since};
 use super::tree::Tree;
 use super::{Doubt, Tracker};
+use crate::clock::Side;
+use crate::position::{Footprint, State, difference};
 
 impl Tracker {
     /// Resumes a line of play that was followed until `at`: its start and each ply, with whether it was confirmed. What

@@ -8,13 +8,13 @@ use kiebitz_protocol::Field;
 use shakmaty::{Board, ByColor};
 
 use super::Tracker;
-use super::clock::Side;
 use super::finding::{Finding, Ply, Withdrawal};
 use super::hearing::Hearing;
 use super::line::Press;
-use super::model::{MAX_SUSPICION, REMEMBERED_PLIES};
 use super::sensors::Sensors;
 use super::tree::Tree;
+use crate::clock::Side;
+use crate::model::{MAX_SUSPICION, REMEMBERED_PLIES};
 
 /// What was known when a dump last agreed with all that had been reported.
 #[derive(Debug)]

@@ -3,10 +3,14 @@
 use std::collections::VecDeque;
 
 use kiebitz_hardware::Timestamp;
-use kiebitz_protocol::{Contents, Dump, Field, Piece as WirePiece};
-use shakmaty::{Bitboard, Board, Color, KnownOutcome, Piece, Role, Square};
+use kiebitz_protocol::{Contents, Dump, Element, Field, Piece as WirePiece};
+use shakmaty::{Bitboard, Board, Color, KnownOutcome, Piece, Square};
 
-use super::model::{MAX_RECENT, MAX_REPORTS};
+use crate::clock::Side;
+use crate::memory;
+use crate::model::{MAX_RECENT, MAX_REPORTS};
+use crate::position::difference;
+use crate::position::fields::{chess_piece, field_of, square_of, wire_piece};
 
 /// The placement as reported, with its recent changes.
 #[derive(Debug, Clone)]
@@ -201,17 +205,23 @@ impl Sensors {
         }
     }
 
-    /// The last changes that were reported or are in the memory, the latest first. A dump that shows something else clears
-    /// them.
-    pub(crate) fn reports(&self) -> impl Iterator<Item = (Field, Contents)> {
-        self.reports.iter().rev().copied()
-    }
-
     /// The board has told these changes, the oldest first, and no others up to now.
     pub(super) fn recorded(&mut self, changes: impl IntoIterator<Item = (Field, Contents)>) {
         self.reports = changes.into_iter().collect();
         let old = self.reports.len().saturating_sub(MAX_REPORTS);
         self.reports.drain(..old);
+    }
+
+    /// What the board's memory holds after it had shown this; see [`memory::missed`].
+    pub(super) fn missed<'e>(
+        &self,
+        elements: &'e [Element],
+        halted: Option<(Side, u32)>,
+        cleared: Option<&Dump>,
+    ) -> Option<(usize, &'e [Element])> {
+        // A dump that shows something else clears the reports.
+        let reports: Vec<(Field, Contents)> = self.reports.iter().rev().copied().collect();
+        memory::missed(elements, &self.fields, &reports, halted, cleared)
     }
 
     /// The changes since the last call, oldest first, as far as they are kept.
@@ -362,39 +372,4 @@ impl Sensors {
         self.fresh = (self.fresh + 1).min(MAX_RECENT);
         true
     }
-}
-
-/// A time on the clock in seconds.
-pub(crate) fn seconds(hours: u8, minutes: u8, seconds: u8) -> u32 {
-    (u32::from(hours) * 60 + u32::from(minutes)) * 60 + u32::from(seconds)
-}
-
-/// Squares on which two placements differ.
-pub(crate) fn difference(a: &Board, b: &Board) -> Bitboard {
-    let colors = Color::ALL.into_iter().map(|c| a.by_color(c) ^ b.by_color(c));
-    let roles = Role::ALL.into_iter().map(|r| a.by_role(r) ^ b.by_role(r));
-    colors
-        .chain(roles)
-        .fold(Bitboard::EMPTY, |all, differ| all | differ)
-}
-
-/// The square of a field: with the connector on White's left, field 0 is a8 and field 63 is h1. The board keeps its
-/// numbering when it is turned.
-fn square_of(field: Field, turned: bool) -> Square {
-    let field = if turned { field.turned() } else { field };
-    Square::new(u32::from(field.number())).flip_vertical()
-}
-
-/// The reverse of [`square_of`].
-fn field_of(square: Square, turned: bool) -> Option<Field> {
-    let field = Field::new(square.flip_vertical() as u8)?;
-    Some(if turned { field.turned() } else { field })
-}
-
-fn wire_piece(piece: Piece) -> Option<WirePiece> {
-    WirePiece::from_fen(piece.char())
-}
-
-fn chess_piece(piece: WirePiece) -> Option<Piece> {
-    piece.fen().and_then(Piece::from_char)
 }

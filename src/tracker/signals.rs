@@ -3,18 +3,15 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::{Bitboard, Board, Color, KnownOutcome, Role, Square};
+use shakmaty::{Bitboard, Board, Color, KnownOutcome, Role};
 
 use super::Tracker;
 use super::finding::{Caution, Finding, Grounds, Recovery, ResultSign, Withdrawal};
-use super::model::IN_HANDS;
 use super::node::{NodeId, Played, Standing};
-use super::start::{self, Variant};
-use super::state::State;
 use super::tree::Tree;
-
-/// The four centre squares, on which kings show a result.
-pub(crate) const CENTRE: [Square; 4] = [Square::D4, Square::E4, Square::D5, Square::E5];
+use crate::model::IN_HANDS;
+use crate::position::State;
+use crate::position::{Variant, start};
 
 /// A result that the board shows.
 struct Sign {
@@ -190,9 +187,8 @@ impl Tracker {
     /// Both kings in the centre cannot arise in play; they show the result by the colour of their squares: light for
     /// White, dark for Black, one of each for a draw. `before`: what stood there before the kings were moved.
     fn kings_in_centre(&self, before: &Board) -> Option<Sign> {
-        let centre: Bitboard = CENTRE.into_iter().collect();
         let board = self.sensors.board();
-        let kings = board.kings() & centre;
+        let kings = board.kings() & Bitboard::CENTER;
         if kings.count() != 2
             || Color::ALL
                 .iter()
@@ -345,7 +341,8 @@ impl Tracker {
         let Some(lifted) = lifted.min() else { return };
         let stood = |id: &NodeId| {
             let node = tree.node(*id);
-            let from_the_side = |m: shakmaty::Move| m.from().is_some_and(|from| !CENTRE.contains(&from));
+            let from_the_side =
+                |m: shakmaty::Move| m.from().is_some_and(|from| !Bitboard::CENTER.contains(from));
             let legal = matches!(node.played, Played::Move(m) if from_the_side(m) && !walks_to_centre(m));
             legal && !node.inferred && !node.hidden && node.landed.at < lifted
         };
@@ -364,5 +361,5 @@ impl Tracker {
 
 /// Whether a king comes to one of the squares on which it shows a result.
 fn walks_to_centre(m: shakmaty::Move) -> bool {
-    m.role() == Role::King && CENTRE.contains(&m.to())
+    m.role() == Role::King && Bitboard::CENTER.contains(m.to())
 }

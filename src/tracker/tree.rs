@@ -5,12 +5,13 @@ use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Board, Color, Square};
 
 use super::credible::strain_of;
+use super::made::Timing;
 use super::made::was_shown;
-use super::model::{MAX_READINGS, Model, REMEMBERED_PLIES, TWO_MOVES, Timing};
 use super::node::{Node, NodeId, Played, Standing};
 use super::sensors::{Sensors, Since};
-use super::state::{Footprint, PossibleMove, State};
 use super::way::{stood_elsewhere, stray};
+use crate::model::{MAX_READINGS, Model, REMEMBERED_PLIES, TWO_MOVES};
+use crate::position::{Footprint, PossibleMove, State};
 
 /// The credible lines of play, from the last ply beyond doubt on. Parents come before their children.
 #[derive(Debug, Clone)]

@@ -9,11 +9,11 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Board, Piece, Square};
 
-use super::model::A_FEW;
 use super::node::{Node, NodeId};
 use super::sensors::Sensors;
-use super::state::{Footprint, PossibleMove, State};
 use super::tree::Tree;
+use crate::model::A_FEW;
+use crate::position::{Footprint, PossibleMove, State};
 
 impl Tree {
     /// Adds the plies after a node that bring a piece to a square that does not read it. That a square which is not known

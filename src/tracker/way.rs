@@ -4,9 +4,9 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Move, Square, attacks};
 
-use super::model::{Cost, Model, PASSING};
 use super::node::{Node, Played};
 use super::sensors::{SensorChange, Sensors};
+use crate::model::{Cost, Model, PASSING};
 
 /// Whether the reports contradict a move to `hidden` whose piece was captured there before it was scanned: after it was
 /// lifted, the piece stood somewhere else, or another piece of the mover's was shown on `hidden`.
@@ -80,9 +80,9 @@ mod tests {
     use kiebitz_protocol::{Field, Piece as WirePiece};
     use shakmaty::CastlingMode;
 
-    use super::super::state::State;
     use super::super::tree::Tree;
     use super::*;
+    use crate::position::State;
 
     /// What it costs that the rook on a1 has gone to c1, once the squares have changed like this: "b1R 1200" is a rook that
     /// comes to b1, with the milliseconds until the next change.

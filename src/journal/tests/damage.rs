@@ -6,7 +6,7 @@ use std::fs;
 use super::*;
 use crate::events::record::tests::{event, started};
 use crate::events::{CorrectionReason, EventKind};
-use crate::tracker::Variant;
+use crate::position::Variant;
 
 impl Place {
     /// Puts a file where the journal should be.

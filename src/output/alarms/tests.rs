@@ -1,7 +1,7 @@
 use super::*;
 use crate::events::record::tests::{event, started};
 use crate::events::{ClosedBy, IncidentEnd};
-use crate::tracker::Variant;
+use crate::position::Variant;
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 

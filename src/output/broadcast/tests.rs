@@ -7,8 +7,8 @@ use shakmaty::Color;
 use super::*;
 use crate::events::record::tests::{clock, ply, started};
 use crate::events::{CompletedBy, DecidedBy, EndReason, PlayerFacts, Players};
+use crate::position::Variant;
 use crate::tournament::{Pairing, Player};
-use crate::tracker::Variant;
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 

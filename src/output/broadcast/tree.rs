@@ -10,7 +10,7 @@ use super::rounds::Slot;
 use crate::events::{EndReason, GameResult, PlayerFacts, Players};
 use crate::output::clock::{ClockPicture, taken_seconds};
 use crate::output::pgn;
-use crate::tracker::Variant;
+use crate::position::Variant;
 
 /// `tournament.json`.
 #[derive(Debug, Serialize)]

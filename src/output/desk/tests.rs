@@ -1,10 +1,12 @@
 use shakmaty::Color;
 
 use super::*;
+use crate::clock::Side;
 use crate::events::incidents::set_counts;
 use crate::events::record::tests::{event, ply, started};
 use crate::output::sight::Levers;
-use crate::tracker::{Seen, Side, Variant};
+use crate::position::Seen;
+use crate::position::Variant;
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 

@@ -8,7 +8,7 @@ use shakmaty::fen::Fen;
 use shakmaty::{Bitboard, Board, CastlingMode, Chess, Color, Position as _};
 
 use crate::events::record::GameRecord;
-use crate::tracker::is_chess960;
+use crate::position::is_chess960;
 
 /// A position as a client says it: where the pieces stand, who is to move, and who may castle.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,9 +7,10 @@ use crate::events::record::GameRecord;
 use crate::events::record::tests::{event, ply, started};
 use crate::events::{Clock, CompletedBy, DecidedBy, EndReason, EventKind, GameResult, Move, PlayerFacts};
 use crate::output::sight::Levers;
+use crate::position::Seen;
+use crate::position::Variant;
 use crate::referee::command::{Answer, Order};
 use crate::tournament::{Pairing, Place, Player, Round};
-use crate::tracker::{Seen, Variant};
 
 pub(super) const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 const SICILIAN: &str = "rnbqkbnr/pp1ppppp/8/2p5/4P3/5N2/PPPP1PPP/RNBQKB1R";

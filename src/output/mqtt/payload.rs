@@ -11,7 +11,7 @@ use shakmaty::{Bitboard, Board, Color};
 use crate::events::record::{GameRecord, MoveRecord};
 use crate::events::{Clock, EndReason, EventKind, GameResult, Players, color, rfc3339, rfc3339_option};
 pub use crate::output::clock::ClockPicture;
-use crate::tracker::{Orientation, Variant};
+use crate::position::{Orientation, Variant};
 pub use daemon::{DaemonHealth, DaemonState, DeliveryState, Disk, Keeping, Machine, Online, StorageState};
 
 /// Of a board: whether it is there, and what it is.

@@ -12,13 +12,15 @@ use super::message::Message;
 use super::payload::{BoardState, Dated, Placement};
 use super::public::PublicProjection;
 use super::topics::BoardTopics;
+use crate::clock::ClockFace;
 use crate::events::incidents::Incidents;
 use crate::events::record::{GameRecord, Games};
 use crate::events::{Event, EventKind, Incident, version_text};
 use crate::output::clock::ClockPicture;
 use crate::output::pgn::pgn;
+use crate::position::Orientation;
 use crate::referee::command::Announced;
-use crate::tracker::{ClockFace, Orientation, Tracker};
+use crate::tracker::Tracker;
 
 /// What stands on a board and its clock at a moment.
 #[derive(Debug, Clone, Copy)]

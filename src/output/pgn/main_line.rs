@@ -5,7 +5,7 @@ use shakmaty::san::SanPlus;
 use shakmaty::{CastlingMode, Chess, Position};
 
 use crate::events::record::GameRecord;
-use crate::tracker::Variant;
+use crate::position::Variant;
 
 /// The moves of a game that every reader can play.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use crate::events::record::GameRecord;
 use crate::events::{EndReason, GameResult, Players, time_text};
 use crate::laws::TimeControl;
 use crate::output::clock::{self, ClockPicture};
+use crate::position::Variant;
 use crate::tournament::number_in;
-use crate::tracker::Variant;
 
 /// What the tags of a game say, as far as it is known.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use shakmaty::san::SanPlus;
 use shakmaty::{Bitboard, Board, CastlingMode, Chess, Role, Setup};
 
 use crate::events::record::{GameRecord, MoveRecord};
-use crate::tracker::State;
+use crate::position::State;
 
 /// The pieces of a FEN; `None` where it is not valid.
 pub(super) fn board(fen: &str) -> Option<Board> {

@@ -17,7 +17,7 @@ use crate::events::{
 };
 use crate::laws::{Edition, IncidentKind, Language, Mode, Severity};
 use crate::output::notation::Letters;
-use crate::tracker::{Orientation, Variant};
+use crate::position::{Orientation, Variant};
 
 pub(super) const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 

@@ -264,7 +264,7 @@ mod tests {
     use crate::events::record::GameRecord;
     use crate::events::record::tests::{clock, event, ply, started};
     use crate::output::sheet::words::STANDARD;
-    use crate::tracker::Variant;
+    use crate::position::Variant;
 
     fn game(moves: &[(&str, &str)]) -> GameSheet {
         let mut record =

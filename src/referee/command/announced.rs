@@ -107,7 +107,7 @@ mod tests {
     use super::*;
     use crate::events::record::tests::{event, started};
     use crate::events::{DecidedBy, GameResult};
-    use crate::tracker::Variant;
+    use crate::position::Variant;
 
     /// Outside of a game.
     fn outside(seq: u64, kind: EventKind) -> Event {

@@ -1,9 +1,10 @@
 use kiebitz_hardware::Timestamp;
 use shakmaty::KnownOutcome;
 
+use crate::clock::ClockChange;
 use crate::laws::{Edition, Mode};
 use crate::referee::tests::table::{STANDARD, Table, WHITE_WINS, rules};
-use crate::tracker::{ClockChange, Completion, Finding, Recovery};
+use crate::tracker::{Completion, Finding, Recovery};
 
 const KNIGHTS: &str = "Nf3 Nf6 Ng1 Ng8";
 

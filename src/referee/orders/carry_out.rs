@@ -9,12 +9,13 @@ use crate::events::{
     CompletedBy, CorrectionReason, DecidedBy, EndReason, EventKind, GameResult, Players, SettledBy,
 };
 use crate::laws::{Mode, TimeControl};
+use crate::position::State;
 use crate::referee::claims::Offered;
 use crate::referee::history::Placed;
 use crate::referee::watch::News;
 use crate::referee::words::move_of;
 use crate::referee::{LineEntry, Referee, Ruling, Verdict};
-use crate::tracker::{Ply, State};
+use crate::tracker::Ply;
 
 impl Referee {
     pub(super) fn set_players(&mut self, now: Timestamp, by: &str, which: WhichGame, players: Players) {

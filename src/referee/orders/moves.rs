@@ -3,10 +3,11 @@
 use kiebitz_hardware::Timestamp;
 use shakmaty::san::San;
 
+use crate::position::State;
 use crate::referee::OpenGame;
 use crate::referee::command::{CorrectMoves, Refusal};
 use crate::referee::words::index;
-use crate::tracker::{Evidence, Ply, State};
+use crate::tracker::{Evidence, Ply};
 
 /// The moves of a game as they should be.
 #[derive(Debug)]

@@ -1,8 +1,8 @@
 use crate::events::EventKind;
 use crate::laws::{Edition, Language, Mode};
+use crate::position::State;
 use crate::referee::command::Refusal;
 use crate::referee::tests::table::{STANDARD, Table, WHITE_WINS, rules};
-use crate::tracker::State;
 use shakmaty::{CastlingMode, Color};
 
 fn table() -> Table {

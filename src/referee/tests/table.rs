@@ -10,11 +10,10 @@ use shakmaty::{CastlingMode, Color, KnownOutcome};
 
 use crate::events::{CompletedBy, EndReason, Event, EventKind};
 use crate::laws::{Edition, Mode, Regulations, Rules};
+use crate::position::{State, Variant};
 use crate::referee::command::Command;
 use crate::referee::{Referee, Ruling};
-use crate::tracker::{
-    Completion, Evidence, Finding, Ply, ResultSign, Settlement, Start, State, Variant, Withdrawal,
-};
+use crate::tracker::{Completion, Evidence, Finding, Ply, ResultSign, Settlement, Start, Withdrawal};
 
 pub(in crate::referee) struct Table {
     pub(in crate::referee) referee: Referee,

@@ -8,10 +8,11 @@ use shakmaty::{ByColor, Color};
 
 use super::book::{Number, ResumedIncident};
 use super::{Desk, News};
+use crate::clock::ClockChange;
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::{Bonus, ClockCheck, TimeControl};
 use crate::referee::LineEntry;
-use crate::tracker::{ClockChange, Completion};
+use crate::tracker::Completion;
 
 /// The board reports whole seconds, up to a second late: times that differ by less than this may be right.
 const TOLERANCE_MS: u64 = 12_000;

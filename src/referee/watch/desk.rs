@@ -8,9 +8,9 @@ use super::status::GameStatus;
 use crate::acts::{Acts, Standing, Turn};
 use crate::events::{Clock, IncidentEnd};
 use crate::laws::{ClockReadings, Situation};
+use crate::position::State;
 use crate::referee::LineEntry;
 use crate::referee::result::{MAX_NODES_IN_PLAY, may_win};
-use crate::tracker::State;
 
 /// The desk that every watcher works at: what is known, and where incidents are entered.
 pub(super) struct Desk<'a> {

@@ -4,9 +4,9 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::Color;
 
 use super::{Desk, News};
+use crate::clock::ClockChange;
 use crate::events::IncidentEnd;
 use crate::laws::Situation;
-use crate::tracker::ClockChange;
 
 /// Watches for presses before the move is made. On a bus presses have no times, and no [`News::Pressed`] comes.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@ use shakmaty::{File, Rank, Role, Square};
 
 use crate::acts::{Irregular, Kind};
 use crate::laws::Fault;
-use crate::tracker::{State, passes};
+use crate::position::{State, passes};
 
 /// What is wrong with what was done from a position.
 pub(super) fn fault(before: &State, act: &Irregular) -> Fault {

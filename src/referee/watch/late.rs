@@ -10,9 +10,10 @@ use shakmaty::{Board, ByColor, Color};
 
 use super::book::{Number, Report, ResumedIncident};
 use super::{Desk, News};
+use crate::clock::ClockChange;
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::{ResumableCase, Situation};
-use crate::tracker::{ClockChange, Variant};
+use crate::position::Variant;
 
 /// Clocks are started one after the other, within this time.
 const START_GRACE: Duration = Duration::from_secs(120);

@@ -6,9 +6,9 @@ use shakmaty::Bitboard;
 
 use super::book::{Number, ResumedIncident};
 use super::{Desk, News};
+use crate::clock::ClockChange;
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Situation;
-use crate::tracker::ClockChange;
 
 /// What fits the board again may do so by accident: so many plies must follow before anybody is accused of a move.
 const PLIES_OF_PROOF: usize = 2;

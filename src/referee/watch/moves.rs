@@ -9,8 +9,9 @@ use super::{Desk, News};
 use crate::acts::Irregular;
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::{Edition, Fault, Situation, Stage};
+use crate::position::State;
 use crate::referee::LineEntry;
-use crate::tracker::{Completion, State, Withdrawal};
+use crate::tracker::{Completion, Withdrawal};
 
 /// Follows irregular moves from when they are made until they are dealt with.
 #[derive(Debug, Default)]

@@ -2,9 +2,10 @@
 
 use shakmaty::{ByColor, Color};
 
+use crate::clock::ClockChange;
 use crate::laws::{ClaimRuling, Situation};
 use crate::referee::LineEntry;
-use crate::tracker::{ClockChange, Completion, Finding, Withdrawal};
+use crate::tracker::{Completion, Finding, Withdrawal};
 
 /// What is new, for the watchers.
 #[derive(Debug)]

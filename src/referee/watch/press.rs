@@ -6,9 +6,9 @@ use shakmaty::Color;
 use super::book::{Number, ResumedIncident};
 use super::moves::Moves;
 use super::{Desk, News};
+use crate::clock::ClockChange;
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Situation;
-use crate::tracker::ClockChange;
 
 /// Follows presses that no move explains.
 #[derive(Debug, Default)]

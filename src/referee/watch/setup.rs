@@ -6,9 +6,10 @@ use shakmaty::{Bitboard, Board};
 
 use super::book::{Number, Report, ResumedIncident};
 use super::{Desk, News};
+use crate::clock::{ClockChange, Side};
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::{DrawnStart, IncidentKind, ResumableCase, Situation};
-use crate::tracker::{ClockChange, Side, Variant, difference};
+use crate::position::{Variant, difference};
 
 /// With more differences from the wrong position than this, it is another position.
 const MAX_DIFFERING_SQUARES: usize = 8;

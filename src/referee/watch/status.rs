@@ -6,10 +6,12 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::ByColor;
 
 use crate::acts::Last;
+use crate::clock::Side;
 use crate::events::Clock;
 use crate::laws::Regulations;
+use crate::position::State;
 use crate::referee::{ClockState, LineEntry};
-use crate::tracker::{Side, Start, State};
+use crate::tracker::Start;
 
 /// How far back the first turn is examined.
 const MAX_TURN: Duration = Duration::from_secs(600);

@@ -11,14 +11,13 @@ use core::time::Duration;
 use serde_json::json;
 use shakmaty::{Board, ByColor, CastlingMode, Color};
 
+use crate::clock::{ClockChange, ClockFace, Side};
 use crate::events::EventKind;
 use crate::events::incidents::Incidents;
 use crate::laws::{Edition, Mode};
+use crate::position::{State, Variant, difference};
 use crate::referee::tests::table::{STANDARD, Table, rules};
-use crate::tracker::{
-    ClockChange, ClockFace, Completion, Finding, SensorChange, Side, Snapshot, Start, State, Variant,
-    difference,
-};
+use crate::tracker::{Completion, Finding, SensorChange, Snapshot, Start};
 
 /// Black's king and queen on each other's squares.
 const SWAPPED: &str = "rnbkqbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w - - 0 1";

@@ -7,9 +7,9 @@ use shakmaty::{Bitboard, ByColor, Color, Rank, Role};
 
 use super::book::{Number, ResumedIncident};
 use super::{Desk, News, ON_THE_BOARD};
+use crate::clock::ClockChange;
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::{IncidentKind, Situation, TimeControl, WhyStopped};
-use crate::tracker::ClockChange;
 
 /// With less time than this, and less than 30 seconds a move, a player need not write the moves (Art. 8.4).
 const TIME_TROUBLE_MS: u64 = 5 * 60 * 1000;

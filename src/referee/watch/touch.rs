@@ -9,7 +9,8 @@ use super::{Desk, News};
 use crate::acts::{How, Touched};
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::{Situation, Touch};
-use crate::tracker::{Completion, State, Withdrawal};
+use crate::position::State;
+use crate::tracker::{Completion, Withdrawal};
 
 /// Follows pieces that leave their squares and come back.
 #[derive(Debug)]

@@ -4,7 +4,8 @@ use kiebitz_hardware::{Identity, Observation, Observed, Timestamp};
 use kiebitz_protocol::{BatteryStatus, ClockTimes, Dump};
 use shakmaty::{Board, Piece, Square};
 
-use crate::tracker::{Orientation, Tracker};
+use crate::position::Orientation;
+use crate::tracker::Tracker;
 
 /// A board that answered, and what is known of it so far.
 #[derive(Debug)]

@@ -10,9 +10,10 @@ use shakmaty::Board;
 use super::board::{FoundBoard, FoundClock};
 use super::inspection::Inspection;
 use super::trouble::TroubleReport;
+use crate::clock::Side;
 use crate::config::Config;
 use crate::hall::serials;
-use crate::tracker::{Orientation, Side};
+use crate::position::Orientation;
 
 /// A port and what is on it. Unknown fields are `null`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

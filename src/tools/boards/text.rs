@@ -6,9 +6,10 @@ use shakmaty::{Board, Square};
 use super::board::BoardChange;
 use super::report::{BatteryReport, BoardReport, ClockReport, PortReport};
 use super::trouble::TroubleReport;
+use crate::clock::Side;
 use crate::output::sheet::{self, piece_name};
 use crate::output::wrap;
-use crate::tracker::{Orientation, Side};
+use crate::position::Orientation;
 
 /// A port and what is on it, with a paragraph for each board and trouble.
 pub(super) fn block(report: &PortReport) -> Vec<String> {

@@ -6,6 +6,7 @@ use shakmaty::Bitboard;
 
 use super::broker::Broker;
 use super::{Act, Speed, Venue};
+use crate::clock::ClockFace;
 use crate::events::record::Games;
 use crate::events::{EventKind, ExplainedEvent};
 use crate::hall::Board;
@@ -13,7 +14,6 @@ use crate::laws::Severity;
 use crate::output::mqtt::Message;
 use crate::output::terminal::{self, Pen, Scene};
 use crate::output::wrap::wrapped;
-use crate::tracker::ClockFace;
 
 /// Everything on the screen.
 #[derive(Debug)]

@@ -1,8 +1,8 @@
 use super::*;
 use crate::events::DecidedBy;
 use crate::events::record::tests::{ply, started};
+use crate::position::Variant;
 use crate::tournament::{Pairing, Place, Player, Round};
-use crate::tracker::Variant;
 
 /// Boards that do what they are told, and players.
 struct Room {

@@ -5,7 +5,8 @@ use kiebitz_protocol::{Element, Field};
 use shakmaty::{CastlingMode, Color, Square};
 
 use super::{START, World, wire};
-use crate::tracker::{Doubt, Evidence, Ply, Start, State, Variant};
+use crate::position::{State, Variant};
+use crate::tracker::{Doubt, Evidence, Ply, Start};
 
 #[test]
 fn plies_in_a_gap_are_found_if_only_one_line_leads_there() {

@@ -5,7 +5,7 @@ use kiebitz_protocol::{Element, Field};
 use shakmaty::{CastlingMode, Position};
 
 use super::{CASTLING, START, World, castling, wire};
-use crate::tracker::{Orientation, State};
+use crate::position::{Orientation, State};
 
 #[test]
 fn kings_in_the_centre_are_the_result_and_no_moves() {

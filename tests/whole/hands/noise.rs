@@ -4,7 +4,8 @@ use core::time::Duration;
 
 use kiebitz::events::Event;
 use kiebitz::hall::{Hall, LineId, Names};
-use kiebitz::tracker::{Orientation, Tracker};
+use kiebitz::position::Orientation;
+use kiebitz::tracker::Tracker;
 use kiebitz_hardware::capture::LineMode;
 use kiebitz_hardware::emulator::hand::{Chance, ms};
 use kiebitz_hardware::{Line, Timestamp};

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use kiebitz::events::{Event, EventKind};
+use kiebitz::model::Model;
 use kiebitz::replay::Replay;
-use kiebitz::tracker::Model;
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::{CaptureReader, Content, Direction};
 use kiebitz_hardware::emulator::hand::Deed;

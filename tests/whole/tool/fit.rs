@@ -4,7 +4,7 @@ use std::thread;
 
 use clap::Args;
 use kiebitz::events::{Event, EventKind};
-use kiebitz::tracker::Model;
+use kiebitz::model::Model;
 use kiebitz_hardware::emulator::hand::Temperament;
 
 use super::Seeds;

@@ -8,7 +8,7 @@ use crate::events::record::tests::{clock, event, ply, started};
 use crate::events::{ClosedBy, CompletedBy, EventKind, IncidentEnd, SettledBy};
 use crate::laws::IncidentKind;
 use crate::output::mqtt::{Delivery, MediaType, Prefix};
-use crate::tracker::Variant;
+use crate::position::Variant;
 
 /// A board with nothing on it but its clock.
 struct World {
@@ -288,7 +288,7 @@ fn the_side_of_the_clock_reaches_the_game() {
     let messages = world.step(vec![started("start", Variant::Standard)]);
     assert!(value(&messages, "boards/b/game")["white_side"].is_null());
     let sides = EventKind::ClockSides {
-        white_side: crate::tracker::Side::Right,
+        white_side: crate::clock::Side::Right,
     };
     let messages = world.step(vec![sides.clone()]);
     assert_eq!(value(&messages, "boards/b/game")["white_side"], "right");

@@ -6,7 +6,7 @@ use super::*;
 use crate::events::record::tests::{clock, ply, started};
 use crate::events::{CompletedBy, CorrectionReason, DecidedBy, EndReason, EventKind, GameResult, SettledBy};
 use crate::output::mqtt::Prefix;
-use crate::tracker::Variant;
+use crate::position::Variant;
 
 /// In seconds.
 const DELAY: i64 = 900;

@@ -3,7 +3,8 @@
 use super::GameRenderer;
 use crate::output::report::model::{Note, Open};
 use crate::output::report::words::{fill, say};
-use crate::tracker::{Recovery, Variant};
+use crate::position::Variant;
+use crate::tracker::Recovery;
 
 /// A list of the summary.
 pub(in crate::output::report) struct Points {

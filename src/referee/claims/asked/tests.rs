@@ -1,9 +1,10 @@
 use shakmaty::{ByColor, Color, KnownOutcome};
 
+use crate::clock::ClockFace;
 use crate::events::EventKind;
 use crate::laws::{Edition, IncidentKind, Mode};
 use crate::referee::tests::table::{Table, rules};
-use crate::tracker::{ClockFace, Finding};
+use crate::tracker::Finding;
 
 const KNIGHTS: &str = "Nf3 Nf6 Ng1 Ng8";
 

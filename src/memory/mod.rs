@@ -1,26 +1,29 @@
 //! The board's memory as a record: where in it a gap begins, and what stood on the board then.
+//!
+//! It knows nothing of lines of play: what the record means is the tracker's to find out.
 
-use kiebitz_hardware::Timestamp;
-use kiebitz_protocol::{Color, Contents, Dump, Element, Field, Piece, START_POSITION};
+pub(crate) mod game_end;
+pub(crate) mod pace;
 
-use super::clock::Side;
-use super::model::A_FEW;
-use super::sensors::{self, Sensors};
-use super::start;
+use kiebitz_protocol::{Color, Contents, Dump, Element, Field, Piece, START_POSITION, SideTime};
 
-/// The elements after the moment when the board showed what `sensors` do, and the number of squares on which the memory
-/// differs at that moment. `None` if the memory never shows that placement, or if the board has lost power since.
+use crate::clock::Side;
+use crate::model::A_FEW;
+use crate::position::{fields::board_of, start};
+
+/// The elements after the moment when the board showed `before` and had just told `reports`, the latest first, and the
+/// number of squares on which the memory differs at that moment. `None` if the memory never shows that placement, or if the
+/// board has lost power since.
 ///
 /// `halted` is the side whose clock was not running at that moment, and its time in seconds; `cleared` what stood before the
 /// pieces were set up for the game of that moment. Either is `None` where it is not known.
-pub(super) fn missed<'a>(
+pub(crate) fn missed<'a>(
     elements: &'a [Element],
-    sensors: &Sensors,
+    before: &Dump,
+    reports: &[(Field, Contents)],
     halted: Option<(Side, u32)>,
     cleared: Option<&Dump>,
 ) -> Option<(usize, &'a [Element])> {
-    let before = sensors.fields();
-    let reports: Vec<(Field, Contents)> = sensors.reports().collect();
     let mut fields: Dump = [None; 64];
     let mut known = [false; 64];
     let mut time = None;
@@ -32,14 +35,8 @@ pub(super) fn missed<'a>(
                 fields[usize::from(field.number())] = contents;
                 known[usize::from(field.number())] = true;
             }
-            Element::ClockTime {
-                left,
-                hours,
-                minutes,
-                seconds,
-            } => {
-                let side = if left { Side::Left } else { Side::Right };
-                time = Some((side, sensors::seconds(hours, minutes, seconds)));
+            Element::ClockTime { .. } => {
+                time = press(element).map(|(side, time)| (side, time.total_seconds()))
             }
             Element::StartPosition
             | Element::StartPositionTurned
@@ -56,7 +53,7 @@ pub(super) fn missed<'a>(
         let off = (0..64).filter(|i| !known[*i] || fields[*i] != before[*i]).count();
         // Of equal fits, take the one that follows the last reports, then one of the game that followed what is known to have
         // stood before it, then one that stood for a while, then the latest.
-        let again = usize::MAX - reports_matched(&reports, &elements[..=at]);
+        let again = usize::MAX - reports_matched(reports, &elements[..=at]);
         let then = elements.get(at + 1);
         let passing = matches!(then, Some(Element::PieceChange { quick: true, .. }));
         let another_game = games.begun.is_some_and(|begun| begun != 1);
@@ -110,7 +107,7 @@ fn is_start(element: &Element, fields: &Dump) -> bool {
 }
 
 /// The pieces that a board listed when its power came back for the last time, in any order, and what has changed since.
-pub(super) fn found(elements: &[Element]) -> (Dump, &[Element]) {
+pub(crate) fn found(elements: &[Element]) -> (Dump, &[Element]) {
     let mut fields: Dump = [None; 64];
     let power_up = elements.iter().rposition(|element| *element == Element::PowerUp);
     let listed = power_up.map_or(0, |power_up| power_up + 1);
@@ -145,11 +142,31 @@ fn reports_matched(reports: &[(Field, Contents)], elements: &[Element]) -> usize
 }
 
 /// The changes among the elements.
-pub(super) fn changes(elements: &[Element]) -> impl DoubleEndedIterator<Item = (Field, Contents)> {
+pub(crate) fn changes(elements: &[Element]) -> impl DoubleEndedIterator<Item = (Field, Contents)> {
     elements.iter().filter_map(|element| match *element {
         Element::PieceChange { field, contents, .. } => Some((field, contents)),
         _ => None,
     })
+}
+
+/// The press that an element records: its side, and the time that it had left.
+pub(crate) fn press(element: &Element) -> Option<(Side, SideTime)> {
+    let Element::ClockTime {
+        left,
+        hours,
+        minutes,
+        seconds,
+    } = *element
+    else {
+        return None;
+    };
+    let time = SideTime {
+        hours,
+        minutes,
+        seconds,
+        ..SideTime::default()
+    };
+    Some((if left { Side::Left } else { Side::Right }, time))
 }
 
 /// Whether two readings of the halted side's time are from different moments; a missing one contradicts nothing.
@@ -159,13 +176,13 @@ fn contradicts(a: Option<(Side, u32)>, b: Option<(Side, u32)>) -> bool {
 }
 
 /// The last start position that stood after `before`: the index of its element, and the placement.
-pub(super) fn last_start(before: &Dump, elements: &[Element]) -> Option<(usize, Dump)> {
+pub(crate) fn last_start(before: &Dump, elements: &[Element]) -> Option<(usize, Dump)> {
     starts(before, elements).pop()
 }
 
 /// The start positions that stood after `before`, each with the index of its element. Where pieces were only put right
 /// between two, it is one, and the last counts.
-pub(super) fn starts(before: &Dump, elements: &[Element]) -> Vec<(usize, Dump)> {
+pub(crate) fn starts(before: &Dump, elements: &[Element]) -> Vec<(usize, Dump)> {
     let mut fields = *before;
     let mut starts: Vec<(usize, Dump)> = Vec::new();
     for (at, element) in elements.iter().enumerate() {
@@ -202,7 +219,7 @@ pub(super) fn starts(before: &Dump, elements: &[Element]) -> Vec<(usize, Dump)> 
 }
 
 /// Whether a piece comes to a square that is not its own in a start position.
-pub(super) fn moved(elements: &[Element], start: &Dump) -> bool {
+pub(crate) fn moved(elements: &[Element], start: &Dump) -> bool {
     elements.iter().any(|element| match *element {
         Element::PieceChange { contents, field, .. } => {
             contents.is_some() && contents != start[field.index()]
@@ -217,13 +234,9 @@ fn is_usual_start(fields: &Dump) -> bool {
 }
 
 /// Whether that is a start position, for players on either side.
-pub(super) fn is_start_position(fields: &Dump) -> bool {
-    let mut sensors = Sensors::new();
-    sensors.set_all(Timestamp::from_micros(0), fields);
-    let board = sensors.board();
-    let mut turned = board.clone();
-    turned.rotate_180();
-    start::recognise(board).is_some() || start::recognise(&turned).is_some()
+pub(crate) fn is_start_position(fields: &Dump) -> bool {
+    let boards = [false, true].map(|turned| board_of(fields, turned));
+    boards.iter().any(|board| start::recognise(board).is_some())
 }
 
 /// The elements, with changes added for pieces that stood somewhere too briefly to be recorded: of two changes of a field
@@ -231,7 +244,7 @@ pub(super) fn is_start_position(fields: &Dump) -> bool {
 /// that was in a hand, and one that comes to hold what it held already, one that captured it and was captured there.
 ///
 /// `in_hand` are the pieces that were in the air before, each with the field that it was lifted from, in that order.
-pub(super) fn unmerged(
+pub(crate) fn unmerged(
     elements: &[Element],
     before: &Dump,
     mut in_hand: Vec<(usize, Piece)>,
@@ -289,12 +302,12 @@ fn lifted_next(then: &[Element], fields: &Dump) -> Option<Piece> {
     })?
 }
 
-pub(super) fn is_white(piece: Piece) -> bool {
+pub(crate) fn is_white(piece: Piece) -> bool {
     piece.color() == Some(Color::White)
 }
 
 /// What stands on the board when the memory records a whole placement in one byte.
-pub(super) fn tagged(element: Element) -> Dump {
+pub(crate) fn tagged(element: Element) -> Dump {
     match element {
         Element::StartPosition => START_POSITION,
         Element::StartPositionTurned => {

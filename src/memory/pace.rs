@@ -6,13 +6,13 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::QUICK_CHANGE;
 use kiebitz_protocol::{Dump, Element};
 
-use super::history::{is_start_position, is_white};
-use super::model::Model;
+use super::{is_start_position, is_white};
+use crate::model::Model;
 
 /// The times at which the elements may have happened, between `from` and `to`. Motions take the time that hands need; the
 /// rest is spent thinking, before the other side's pieces are touched. `before` is what stood on the board, `touched` whose
 /// piece was touched last, true for White; `None` if the clock was pressed since. It is updated.
-pub(super) fn times(
+pub(crate) fn times(
     model: &Model,
     (from, to): (Timestamp, Timestamp),
     elements: &[Element],

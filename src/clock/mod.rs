@@ -1,5 +1,7 @@
 //! The chess clock: which side is White's, whose time runs, and when its lever is pressed.
 
+mod reading;
+
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
@@ -7,7 +9,9 @@ use kiebitz_hardware::facts::CLOCK_REPORT_PERIOD;
 use kiebitz_protocol::{ClockTimes, SideTime};
 use shakmaty::{ByColor, Color};
 
-use super::reading::{Fit, Known, Reading, is_last, marks_turn, side_time};
+pub(crate) use reading::Reading;
+use reading::{Fit, Known, is_last, marks_turn, side_time};
+
 use crate::vocabulary::vocabulary;
 
 vocabulary! {
@@ -103,7 +107,7 @@ struct Turn {
 
 /// From this many votes on, White's side is beyond doubt. A clock that is started on a start position counts this much. In
 /// quick play as many presses in a row can be reported too late and vote for the wrong side, but not more.
-pub(super) const SURE_VOTES: i8 = 3;
+pub(crate) const SURE_VOTES: i8 = 3;
 
 /// A running clock is reported once a second. A stopped one, and none at all, are true after this much silence.
 const PROVED_BY_SILENCE: Duration = CLOCK_REPORT_PERIOD.saturating_mul(3);
@@ -120,7 +124,7 @@ impl Side {
         if color.is_white() { self } else { self.other() }
     }
 
-    pub(super) fn other(self) -> Self {
+    pub(crate) fn other(self) -> Self {
         match self {
             Self::Left => Self::Right,
             Self::Right => Self::Left,
@@ -451,7 +455,7 @@ fn seconds(times: ClockTimes, side: Side) -> u32 {
 }
 
 /// The side whose time runs: the lever is high there, as the other player has pressed it down.
-pub(super) fn lever_side(times: ClockTimes) -> Side {
+pub(crate) fn lever_side(times: ClockTimes) -> Side {
     if times.lever_right_high {
         Side::Right
     } else {

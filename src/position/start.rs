@@ -5,7 +5,7 @@ use shakmaty::{
     Square,
 };
 
-use super::sensors::difference;
+use super::difference;
 use super::state::State;
 use crate::vocabulary::vocabulary;
 

@@ -9,10 +9,34 @@ fn change(field: u8, contents: Contents) -> Element {
     }
 }
 
-fn showing(fields: &Dump) -> Sensors {
-    let mut sensors = Sensors::new();
-    sensors.set_all(Timestamp::from_micros(0), fields);
-    sensors
+/// A board that was heard.
+struct Heard {
+    fields: Dump,
+    /// The latest first.
+    reports: Vec<(Field, Contents)>,
+}
+
+impl Heard {
+    fn showing(fields: &Dump) -> Self {
+        Self {
+            fields: *fields,
+            reports: Vec::new(),
+        }
+    }
+
+    fn report(&mut self, field: Field, contents: Contents) {
+        self.fields[field.index()] = contents;
+        self.reports.insert(0, (field, contents));
+    }
+
+    fn missed<'e>(
+        &self,
+        elements: &'e [Element],
+        halted: Option<(Side, u32)>,
+        cleared: Option<&Dump>,
+    ) -> Option<(usize, &'e [Element])> {
+        missed(elements, &self.fields, &self.reports, halted, cleared)
+    }
 }
 
 #[test]
@@ -29,15 +53,11 @@ fn last_reports_distinguish_the_first_game_from_the_next() {
         Element::StartPosition,
         Element::End,
     ];
-    let mut before = showing(&tagged(Element::StartPosition));
-    for (millis, contents) in [(1, None), (2, pawn)] {
-        before.set_field(
-            Timestamp::from_micros(millis),
-            Field::new(e2).expect("a field"),
-            contents,
-        );
+    let mut before = Heard::showing(&tagged(Element::StartPosition));
+    for contents in [None, pawn] {
+        before.report(Field::new(e2).expect("a field"), contents);
     }
-    assert_eq!(missed(&elements, &before, None, None), Some((0, &elements[3..])));
+    assert_eq!(before.missed(&elements, None, None), Some((0, &elements[3..])));
 }
 
 #[test]
@@ -70,12 +90,10 @@ fn a_game_that_begins_like_the_next_is_told_from_it() {
         .collect();
     let between = [set_up(48, 49), opening.clone()].concat();
     let next = [set_up(49, 48), opening.clone()].concat();
-    let mut before = showing(&tagged(Element::StartPosition));
-    let mut at = 0;
+    let mut before = Heard::showing(&tagged(Element::StartPosition));
     for element in [set_up(50, 51), between.clone()].concat() {
         if let Element::PieceChange { field, contents, .. } = element {
-            at += 1;
-            before.set_field(Timestamp::from_micros(at), field, contents);
+            before.report(field, contents);
         }
     }
     let elements = [
@@ -86,7 +104,9 @@ fn a_game_that_begins_like_the_next_is_told_from_it() {
         &[Element::End],
     ]
     .concat();
-    let missed = missed(&elements, &before, None, None).map(|(_, missed)| missed.len());
+    let missed = before
+        .missed(&elements, None, None)
+        .map(|(_, missed)| missed.len());
     assert_eq!(missed, Some(next.len() + 1));
 }
 
@@ -117,13 +137,13 @@ fn a_start_position_is_the_one_after_the_game_that_is_known() {
         &start,
     ]
     .concat();
-    let known = showing(&tagged(Element::StartPosition));
-    assert_eq!(missed(&elements, &known, None, None), Some((0, &elements[27..])));
+    let known = Heard::showing(&tagged(Element::StartPosition));
+    assert_eq!(known.missed(&elements, None, None), Some((0, &elements[27..])));
     let mut ended = tagged(Element::StartPosition);
     for file in first {
         ended.swap(usize::from(48 + file), usize::from(32 + file));
     }
-    let found = missed(&elements, &known, None, Some(&ended));
+    let found = known.missed(&elements, None, Some(&ended));
     assert_eq!(found, Some((0, &elements[14..])));
 }
 
@@ -174,7 +194,7 @@ fn a_placement_that_stood_is_told_from_one_in_passing() {
         quick(49, None),
     ];
     assert_eq!(
-        missed(&elements, &showing(&before), None, None),
+        Heard::showing(&before).missed(&elements, None, None),
         Some((0, &elements[3..]))
     );
 }
@@ -192,8 +212,8 @@ fn what_follows_the_last_known_placement_was_missed() {
     let mut before = tagged(Element::StartPosition);
     before[52] = None;
     before[36] = Some(Piece::WhitePawn);
-    let before = showing(&before);
-    assert_eq!(missed(&elements, &before, None, None), Some((0, &elements[3..])));
+    let before = Heard::showing(&before);
+    assert_eq!(before.missed(&elements, None, None), Some((0, &elements[3..])));
 }
 
 #[test]
@@ -239,8 +259,8 @@ fn a_board_that_lost_power_remembers_nothing() {
         Element::PowerUp,
         Element::End,
     ];
-    let before = showing(&tagged(Element::StartPosition));
-    assert_eq!(missed(&elements, &before, None, None), None);
+    let before = Heard::showing(&tagged(Element::StartPosition));
+    assert_eq!(before.missed(&elements, None, None), None);
 }
 
 #[test]
@@ -259,9 +279,9 @@ fn the_clock_distinguishes_a_repeated_placement() {
         time(40),
         Element::End,
     ];
-    let before = showing(&tagged(Element::StartPosition));
+    let before = Heard::showing(&tagged(Element::StartPosition));
     assert_eq!(
-        missed(&elements, &before, Some((Side::Left, 110)), None),
+        before.missed(&elements, Some((Side::Left, 110)), None),
         Some((0, &elements[4..]))
     );
 }

@@ -8,12 +8,12 @@ use kiebitz_protocol::{Dump, Element, Field};
 use super::Tracker;
 use super::finding::{Finding, Recovery};
 use super::hearing::{Hearing, Polled, Unheard};
-use super::history::{self, last_start, missed};
 use super::late::Late;
-use super::model::{IN_HANDS, MAX_GAME_AGE};
 use super::playback::Playback;
 use super::rewind::Checkpoint;
 use super::sensors::{SensorChange, Sensors};
+use crate::memory::{self, last_start};
+use crate::model::{IN_HANDS, MAX_GAME_AGE};
 
 /// Longest wait for the memory after it was requested: as long as a session waits for it, and a little more.
 const ANSWER_WITHIN: Duration = Session::MAX_ANSWER_TIME.saturating_add(Duration::from_secs(1));
@@ -182,7 +182,7 @@ impl Tracker {
             return unheard;
         }
         let has = |checkpoint: &Checkpoint| {
-            let since = missed(elements, &checkpoint.sensors, checkpoint.halted, None);
+            let since = checkpoint.sensors.missed(elements, checkpoint.halted, None);
             let has_changes = |since: &[Element]| {
                 let change = |element: &Element| matches!(element, Element::PieceChange { .. });
                 since.iter().any(change)
@@ -352,7 +352,7 @@ impl Tracker {
         if let Some(failed) = elements.iter().position(|element| *element == Element::PowerUp) {
             let third = until.saturating_duration_since(from) / 3;
             // Where nothing was recorded before, that does not mean that nothing happened.
-            if history::changes(&elements[..failed]).next().is_some() {
+            if memory::changes(&elements[..failed]).next().is_some() {
                 self.play_back_by(from, from + third, &elements[..failed], &mut touched);
             }
             since = until.saturating_sub(third);
@@ -380,7 +380,7 @@ impl Tracker {
     fn lost_power<'e>(&mut self, from: Timestamp, at: Timestamp, elements: &'e [Element]) -> &'e [Element] {
         self.clock.stop_listening();
         self.gap_since.get_or_insert(from);
-        let (found, since) = history::found(elements);
+        let (found, since) = memory::found(elements);
         self.sensors.set_all(at, &found);
         self.disturbed = false;
         self.joining = None;

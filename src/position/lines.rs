@@ -2,7 +2,7 @@
 
 use shakmaty::{Bitboard, Board, Color, Move};
 
-use super::sensors::difference;
+use super::difference;
 use super::state::State;
 
 /// What a search found.
@@ -23,7 +23,7 @@ pub(crate) enum Found {
 ///
 /// Every move must leave or reach a square on which the target differs. Lines in which a piece wanders off and comes back
 /// are not credible.
-pub(crate) fn lines(start: &State, target: &Board, within: Bitboard, plies: usize, budget: usize) -> Found {
+pub(crate) fn between(start: &State, target: &Board, within: Bitboard, plies: usize, budget: usize) -> Found {
     let mut search = Search {
         target,
         within,
@@ -135,7 +135,7 @@ mod tests {
         let start = State::legal(position, CastlingMode::Standard);
         let target = Board::from_ascii_board_fen(target.as_bytes()).expect("a placement");
         (1..=8)
-            .map(|plies| lines(&start, &target, Bitboard::FULL, plies, 4000))
+            .map(|plies| between(&start, &target, Bitboard::FULL, plies, 4000))
             .find(|found| *found != Found::Nothing)
             .unwrap_or(Found::Nothing)
     }

@@ -10,10 +10,7 @@
 
 use core::time::Duration;
 
-use kiebitz_hardware::Timestamp;
-use kiebitz_hardware::facts::{ONE_SCAN_APART, SCAN};
-
-use super::sensors::Since;
+use kiebitz_hardware::facts::ONE_SCAN_APART;
 
 /// Hundredths of a nat.
 pub(crate) type Cost = usize;
@@ -109,79 +106,44 @@ table! {
 
 impl Model {
     /// A reading that costs this much more than the best one is dropped once its last ply is not shown any more.
-    pub(super) const fn hopeless(&self) -> Cost {
+    pub(crate) const fn hopeless(&self) -> Cost {
         2 * self.unexplained
     }
 }
 
 /// A piece that is drawn over a square is shown there for at most this long: two scans.
-pub(super) const PASSING: Duration = ONE_SCAN_APART.saturating_mul(2);
+pub(crate) const PASSING: Duration = ONE_SCAN_APART.saturating_mul(2);
 /// How many squares the pieces that hands are busy with can explain: castling changes four.
-pub(super) const IN_HANDS: usize = 4;
+pub(crate) const IN_HANDS: usize = 4;
 /// On more squares than this, which two ordinary moves explain at most, pieces are being set up or cleared away.
-pub(super) const TWO_MOVES: usize = 6;
+pub(crate) const TWO_MOVES: usize = 6;
 /// So many of anything can be an accident, or two of them seen as one.
-pub(super) const A_FEW: usize = 3;
+pub(crate) const A_FEW: usize = 3;
 /// So many of anything are no accident.
-pub(super) const SEVERAL: usize = A_FEW + 1;
+pub(crate) const SEVERAL: usize = A_FEW + 1;
 /// The plies that players still have in mind, when they take moves back or hands are quicker than the board.
-pub(super) const REMEMBERED_PLIES: usize = 12;
+pub(crate) const REMEMBERED_PLIES: usize = 12;
 /// Most readings kept after an update: shuffled pieces must not blow up the search.
-pub(super) const MAX_READINGS: usize = 100;
+pub(crate) const MAX_READINGS: usize = 100;
 /// Most conclusions from one observation, so that nothing on a board can hold up the daemon.
-pub(super) const MAX_CONCLUSIONS: usize = 100;
+pub(crate) const MAX_CONCLUSIONS: usize = 100;
 /// Most changes of squares that are kept: enough for the longest scramble between two confirmed plies. The bound keeps a
 /// flickering square from filling the memory.
-pub(super) const MAX_RECENT: usize = 100;
+pub(crate) const MAX_RECENT: usize = 100;
 
 /// Longest line that is searched for across a gap, in plies.
-pub(super) const MAX_UNSEEN_PLIES: usize = 8;
+pub(crate) const MAX_UNSEEN_PLIES: usize = 8;
 /// Most positions that one search visits, so that it does not hold up the daemon.
-pub(super) const MAX_POSITIONS: usize = 1400;
+pub(crate) const MAX_POSITIONS: usize = 1400;
 /// Pause between two searches on one board, in which other boards have their turn.
-pub(super) const SEARCH_INTERVAL: Duration = Duration::from_millis(2);
+pub(crate) const SEARCH_INTERVAL: Duration = Duration::from_millis(2);
 /// Most reports that are kept: enough to distinguish two moments at which the same pieces stood on the board, in the same
 /// opening too, for the hands that set up the pieces before it never do that in the same way. That is some games.
-pub(super) const MAX_REPORTS: usize = 1024;
+pub(crate) const MAX_REPORTS: usize = 1024;
 /// Longest wait for the memory after the first sign of lost reports. After that, the line is left as it is.
-pub(super) const MAX_SUSPICION: Duration = Duration::from_secs(90);
+pub(crate) const MAX_SUSPICION: Duration = Duration::from_secs(90);
 /// Longest time for which a game can have been going on before the board was first heard.
-pub(super) const MAX_GAME_AGE: Duration = Duration::from_secs(6 * 3600);
-
-/// What is known of when a ply was made.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Timing {
-    /// When its piece left its square.
-    pub(super) lifted_at: Timestamp,
-    /// When it stood on the other.
-    pub(super) landed: Since,
-}
-
-impl Timing {
-    /// What it costs that a ply with this timing answers one with that of `before`, where only the order of what was
-    /// reported is known.
-    pub(super) fn after_undated(self, before: Self, model: &Model) -> Cost {
-        let overtaken = self.landed.at + ONE_SCAN_APART < before.landed.from;
-        if overtaken { model.reversed } else { 0 }
-    }
-
-    /// What it costs that a ply with this timing answers one with that of `before`.
-    pub(super) fn after_reply(self, before: Self, model: &Model) -> Cost {
-        if self.landed.at + ONE_SCAN_APART < before.lifted_at {
-            return model.reversed;
-        }
-        let early = self.lifted_at + ONE_SCAN_APART < before.landed.from;
-        let lifted_first = self.lifted_at + ONE_SCAN_APART < before.lifted_at;
-        (usize::from(early) + usize::from(lifted_first)) * model.odd
-    }
-
-    /// What it costs that a ply with this timing is its player's next after one with that of `before`. `hides`: it hides
-    /// the reply in between. That takes a hand longer than a scan, in which it draws a piece to the next square.
-    pub(super) fn after_own(self, before: Self, hides: bool, model: &Model) -> Cost {
-        let drawn_on = hides && self.landed.at < before.landed.from + SCAN;
-        usize::from(drawn_on || self.lifted_at < before.lifted_at) * model.unlikely
-    }
-}
+pub(crate) const MAX_GAME_AGE: Duration = Duration::from_secs(6 * 3600);
 
 #[cfg(test)]
 mod tests {

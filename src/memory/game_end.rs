@@ -2,16 +2,16 @@
 //! for the next game.
 
 use kiebitz_protocol::{Dump, Element, Piece, PieceKind};
+use shakmaty::Bitboard;
 
-use super::history::is_white;
-use super::model::{A_FEW, SEVERAL};
-use super::signals::CENTRE;
+use super::is_white;
+use crate::model::{A_FEW, SEVERAL};
 
 /// How many of the elements are play. `before` is what stood on the board, `next` the placement that is set up after it.
 ///
 /// With a clock, play goes on until the last press and a few more moves whose presses were not recorded, or until kings
 /// show the result. Pieces that are put where they stand in `next`, one after the other, are being set up.
-pub(super) fn played(elements: &[Element], before: &Dump, next: &Dump, with_clock: bool) -> usize {
+pub(crate) fn played(elements: &[Element], before: &Dump, next: &Dump, with_clock: bool) -> usize {
     let pressed = pressed(elements, with_clock);
     let landings = landings(elements, before);
     let in_hand = elements[..pressed]
@@ -58,7 +58,7 @@ pub(super) fn played(elements: &[Element], before: &Dump, next: &Dump, with_cloc
 
 /// The same where the clock is not known to have been stopped. The game is over if kings show a result, or if more pieces
 /// go home in a row than players would move there.
-pub(super) fn until_set_up(elements: &[Element], before: &Dump, next: &Dump, with_clock: bool) -> usize {
+pub(crate) fn until_set_up(elements: &[Element], before: &Dump, next: &Dump, with_clock: bool) -> usize {
     let landings = landings(elements, before);
     let pressed = pressed(elements, with_clock);
     let home = |landing: &&Landing| landing.at >= pressed && next[landing.field] == Some(landing.piece);
@@ -103,7 +103,7 @@ fn rests(landing: &Landing, elements: &[Element], with_clock: bool) -> bool {
 
 /// The number of elements until kings show the result; 0 if they do not. A king that stood in the centre anyway may yet
 /// go to another of its squares.
-pub(super) fn until_shown(elements: &[Element], before: &Dump) -> usize {
+pub(crate) fn until_shown(elements: &[Element], before: &Dump) -> usize {
     let landings = landings(elements, before);
     let shows = |landing: &&Landing| landing.kings && is_king(landing.piece);
     let shown = landings.iter().skip_while(|landing| !shows(landing));
@@ -200,7 +200,9 @@ fn shown(landings: &[Landing], pressed: usize) -> Option<usize> {
 
 /// Fields and squares are numbered from other corners; the centre has the same four numbers in both.
 fn in_centre(field: usize) -> bool {
-    CENTRE.iter().any(|square| usize::from(*square) == field)
+    Bitboard::CENTER
+        .into_iter()
+        .any(|square| usize::from(square) == field)
 }
 
 fn is_king(piece: Piece) -> bool {
@@ -208,19 +210,21 @@ fn is_king(piece: Piece) -> bool {
 }
 
 fn both_kings_in_the_centre(fields: &Dump) -> bool {
-    let stands = |king: Piece| {
-        CENTRE
-            .iter()
-            .any(|square| fields[usize::from(*square)] == Some(king))
+    let centre = || {
+        Bitboard::CENTER
+            .into_iter()
+            .map(|square| fields[usize::from(square)])
     };
-    stands(Piece::WhiteKing) && stands(Piece::BlackKing)
+    [Piece::WhiteKing, Piece::BlackKing]
+        .into_iter()
+        .all(|king| centre().any(|contents| contents == Some(king)))
 }
 
 #[cfg(test)]
 mod tests {
     use kiebitz_protocol::Field;
 
-    use super::super::history::tagged;
+    use super::super::tagged;
     use super::*;
 
     const PRESS: Element = Element::ClockTime {
