@@ -97,14 +97,7 @@ impl Tracker {
         else {
             return false;
         };
-        line.tree.remove(first, line.tree.root());
-        self.announce(
-            now,
-            Finding::Retracted {
-                ply: doubt.first,
-                reason: Withdrawal::Recovered,
-            },
-        );
+        self.retract(now, first, Withdrawal::Recovered);
         self.lose_line(now);
         // Announced at once: no gap is open that would be closed later.
         self.gap_since = Some(doubt.from);
@@ -209,14 +202,12 @@ impl Tracker {
             else {
                 return false;
             };
-            let ply = line.tree.node(first).ply;
+            let node = line.tree.node(first);
+            let (ply, reason) = (node.ply, withdrawal_of(&node.played));
             if self.refutes(now, ply) {
                 return true;
             }
-            let Some(line) = &mut self.line else { return false };
-            let reason = withdrawal_of(&line.tree.node(first).played);
-            line.tree.remove(first, line.tree.root());
-            self.announce(now, Finding::Retracted { ply, reason });
+            self.retract(now, first, reason);
             return true;
         }
         let passed = line.passed.len();
@@ -268,9 +259,8 @@ impl Tracker {
         let gap = self.gap_since;
         let Some(line) = &mut self.line else { return false };
         // A candidate from single moves is one of these moves, or wrong.
-        let mut from = from;
         while let Some(other) = line.tree.candidate_after(from) {
-            from = line.tree.remove(other, from);
+            line.tree.remove(other);
         }
         let mut parent = from;
         for m in moves {
@@ -322,7 +312,7 @@ impl Tracker {
     /// Withdraws the last plies before a gap if they were not confirmed. Their pieces may have been on their way, and
     /// nothing will confirm them now.
     fn withdraw_unconfirmed(&mut self, now: Timestamp) {
-        let Some(line) = &mut self.line else { return };
+        let Some(line) = &self.line else { return };
         let announced = line.tree.path(line.tree.tip());
         let confirmed = announced
             .iter()
@@ -339,10 +329,7 @@ impl Tracker {
         if matches!(node.played, Played::Move(m) if stands(m)) {
             return;
         }
-        let ply = node.ply;
-        line.tree.remove(first, line.tree.root());
-        let reason = Withdrawal::Recovered;
-        self.announce(now, Finding::Retracted { ply, reason });
+        self.retract(now, first, Withdrawal::Recovered);
     }
 
     /// The board stands as it did before a gap. Unless that is just a moment of a motion, nothing was played in the gap.

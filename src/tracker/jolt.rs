@@ -6,7 +6,7 @@ use shakmaty::{Bitboard, Board, Square, attacks};
 
 use super::Tracker;
 use super::finding::{Finding, Withdrawal};
-use super::node::{Node, NodeId, Standing};
+use super::node::{Node, NodeId};
 use super::sensors::{Sensors, Since};
 use crate::model::{SEVERAL, TWO_MOVES};
 
@@ -56,12 +56,7 @@ impl Tracker {
         line.jolted = true;
         // What began with the jolt was no move.
         if let Some(id) = recent.get(played).copied() {
-            let (ply, standing) = (tree.node(id).ply, tree.node(id).standing);
-            line.tree.remove(id, line.tree.root());
-            if standing >= Standing::Announced {
-                let reason = Withdrawal::Recovered;
-                self.announce(now, Finding::Retracted { ply, reason });
-            }
+            self.retract(now, id, Withdrawal::Recovered);
         }
         self.announce(now, Finding::Jolted);
         true

@@ -308,10 +308,18 @@ impl Tracker {
         if self.refutes(now, ply) {
             return true;
         }
-        let Some(line) = &mut self.line else { return false };
-        line.tree.remove(announced, best);
-        self.announce(now, Finding::Retracted { ply, reason });
+        self.retract(now, announced, reason);
         true
+    }
+
+    /// Withdraws a ply with all that follows it, and says so if it was announced.
+    pub(super) fn retract(&mut self, now: Timestamp, id: NodeId, reason: Withdrawal) {
+        let Some(line) = &mut self.line else { return };
+        let (ply, standing) = (line.tree.node(id).ply, line.tree.node(id).standing);
+        line.tree.remove(id);
+        if standing >= Standing::Announced {
+            self.announce(now, Finding::Retracted { ply, reason });
+        }
     }
 
     fn ply_of(&self, id: NodeId) -> u32 {

@@ -233,19 +233,14 @@ impl Tracker {
             None if self.clock.running().is_none() => self.put_home_to(start),
             None => None,
         };
-        let (Some(first), Some(line)) = (first, &mut self.line) else {
+        let Some((first, line)) = first.zip(self.line.as_ref()) else {
             return;
         };
-        let tree = &mut line.tree;
-        let ply = tree.node(first).ply;
-        let confirmed = tree.node(first).standing == Standing::Confirmed;
-        tree.remove(first, tree.root());
-        let reason = if confirmed {
-            Withdrawal::Recovered
-        } else {
-            Withdrawal::SetUp
+        let reason = match line.tree.node(first).standing {
+            Standing::Confirmed => Withdrawal::Recovered,
+            _ => Withdrawal::SetUp,
         };
-        self.announce(now, Finding::Retracted { ply, reason });
+        self.retract(now, first, reason);
     }
 
     /// The first of the last plies that were made after the clock had been stopped.
@@ -305,22 +300,9 @@ impl Tracker {
 
     /// Withdraws the last plies if they were kings on their way to show the result.
     fn withdraw_king_walks(&mut self, now: Timestamp) {
-        let Some(line) = &mut self.line else { return };
-        let tree = &mut line.tree;
-        let Some(first) = Self::king_walks(tree).first().copied() else {
-            return;
-        };
-        let ply = tree.node(first).ply;
-        let announced = tree.node(first).standing >= Standing::Announced;
-        tree.remove(first, tree.root());
-        if announced {
-            self.announce(
-                now,
-                Finding::Retracted {
-                    ply,
-                    reason: Withdrawal::Kings,
-                },
-            );
+        let first = self.line.as_ref().map(|line| Self::king_walks(&line.tree));
+        if let Some(first) = first.as_deref().and_then(<[NodeId]>::first) {
+            self.retract(now, *first, Withdrawal::Kings);
         }
     }
 

@@ -209,10 +209,7 @@ impl Tree {
             };
             if certain(&self.nodes[id]) && left(id) {
                 self.nodes[parent].closed = true;
-                self.retain(|tree, node| {
-                    let path = tree.path(node);
-                    path.len() < tree.path(id).len() || path.contains(&id)
-                });
+                self.retain(|tree, node| tree.nodes[node].ply < tree.nodes[id].ply || tree.passes(node, id));
                 // The ids have changed; the next ply is closed at the next update.
                 return;
             }
@@ -288,7 +285,7 @@ impl Tree {
             .filter(|passed| *passed != id)
             .map(|passed| self.nodes[passed].state.clone())
             .collect();
-        self.retain(|tree, node| node == id || tree.path(node).contains(&id));
+        self.retain(|tree, node| tree.passes(node, id));
         if let Some(root) = self.nodes.first_mut() {
             root.parent = None;
             root.played = Played::Root;
@@ -314,17 +311,16 @@ impl Tree {
         }
     }
 
-    /// Drops a node and all that follows from it. Returns the new id of `other`, which is kept.
-    pub(crate) fn remove(&mut self, id: NodeId, other: NodeId) -> NodeId {
+    /// Drops a node and all that follows from it. Those before it keep their ids.
+    pub(crate) fn remove(&mut self, id: NodeId) {
         if let Some(parent) = self.nodes[id].parent {
             self.open(parent);
         }
-        let renumbered = self.retain(|tree, node| node != id && !tree.path(node).contains(&id));
-        renumbered[other].unwrap_or_default()
+        self.retain(|tree, node| !tree.passes(node, id));
     }
 
-    /// Drops the nodes for which `keep` is false. Returns the new id of each node that is kept.
-    fn retain(&mut self, keep: impl Fn(&Self, NodeId) -> bool) -> Vec<Option<NodeId>> {
+    /// Drops the nodes for which `keep` is false.
+    fn retain(&mut self, keep: impl Fn(&Self, NodeId) -> bool) {
         let kept: Vec<bool> = (0..self.nodes.len()).map(|id| keep(self, id)).collect();
         let mut renumbered = vec![None; kept.len()];
         let mut next = 0;
@@ -340,7 +336,6 @@ impl Tree {
             id += 1;
             kept[id - 1]
         });
-        renumbered
     }
 
     /// Drops candidates that the board has moved away from, and the least credible ones of too many.
