@@ -72,10 +72,10 @@ impl Turn<'_> {
         let changes = self.trace.since(self.since);
         for shown in changes.filter(|shown| shown.square == square) {
             match left {
-                None if shown.before == Some(piece) => left = Some(shown.at),
+                None if shown.before == Some(piece) => left = Some(shown.when.at),
                 Some(at)
                     if shown.after == Some(piece)
-                        && shown.at.saturating_duration_since(at) < self.trace.model.touched =>
+                        && shown.when.at.saturating_duration_since(at) < self.trace.model.touched =>
                 {
                     left = None;
                 }

@@ -153,7 +153,7 @@ impl Standing<'_> {
         let mut scan = self
             .trace
             .since(at.saturating_sub(ONE_SCAN_APART))
-            .take_while(|shown| shown.at <= at + ONE_SCAN_APART)
+            .take_while(|shown| shown.when.at <= at + ONE_SCAN_APART)
             .filter(|shown| shown.square != fallen);
         scan.any(|shown| {
             shown.before.is_some_and(|piece| piece.color == color) && shown.square.distance(fallen) <= 2

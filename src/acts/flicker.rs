@@ -54,7 +54,7 @@ impl Acts {
         let mut changes = self.trace.since(now.saturating_sub(self.model().patience));
         changes
             .find(|shown| shown.square == square)
-            .map_or(now, |shown| shown.at)
+            .map_or(now, |shown| shown.when.at)
     }
 
     /// Those of the squares that still change too often to be trusted.

@@ -173,11 +173,16 @@ impl Standing<'_> {
             .since(since)
             .filter(|shown| shown.after == Some(piece) && shown.square != act.to && shown.square != act.from);
         rests.any(|rest| {
-            let mut after = trace.since(rest.at).skip_while(|shown| *shown != rest).skip(1);
+            let mut after = trace
+                .since(rest.when.at)
+                .skip_while(|shown| *shown != rest)
+                .skip(1);
             let left = after.find(|shown| shown.square == rest.square);
-            let until = left.map_or(trace.quiet_since, |left| left.at);
-            let mut others = trace.since(rest.at).take_while(|shown| shown.at <= until);
-            until.saturating_duration_since(rest.at) >= ONE_SCAN_APART
+            let until = left.map_or(trace.quiet_since, |left| left.when.at);
+            let mut others = trace
+                .since(rest.when.at)
+                .take_while(|shown| shown.when.at <= until);
+            until.saturating_duration_since(rest.when.at) >= ONE_SCAN_APART
                 && others.any(|shown| shown.after.is_some_and(|other| other.color == !piece.color))
         })
     }
@@ -235,7 +240,7 @@ fn is_upset(trace: &Trace, to: Square) -> bool {
     let victim_left = trace
         .since(since)
         .find(|shown| shown.square == to && shown.before.is_some())
-        .map_or(landed, |shown| shown.at);
+        .map_or(landed, |shown| shown.when.at);
     landed.saturating_duration_since(victim_left) <= ONE_SCAN_APART
 }
 

@@ -88,7 +88,7 @@ impl Acts {
         self.sight.dumped_at = snapshot.dumped_at;
         self.sight.blind |= !snapshot.watched;
         // The rest of its answer follows.
-        let last = snapshot.changes.last().map(|change| change.at);
+        let last = snapshot.changes.last().map(|change| change.when.at);
         self.polled_until = self.polled_until.map(|until| last.unwrap_or(until));
     }
 
@@ -186,15 +186,9 @@ impl Acts {
 
     /// The last changes from `since` on, for the evidence of an incident: at most 32.
     pub(crate) fn evidence_since(&self, since: Timestamp) -> Vec<SensorChange> {
-        let all: Vec<_> = self.trace.since(since).collect();
-        let last = all.iter().skip(all.len().saturating_sub(MAX_EVIDENCE_CHANGES));
-        last.map(|shown| SensorChange {
-            at: shown.at,
-            square: shown.square,
-            before: shown.before,
-            after: shown.after,
-        })
-        .collect()
+        let all: Vec<SensorChange> = self.trace.since(since).copied().collect();
+        let old = all.len().saturating_sub(MAX_EVIDENCE_CHANGES);
+        all[old..].to_vec()
     }
 }
 

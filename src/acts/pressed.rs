@@ -20,18 +20,18 @@ impl Turn<'_> {
         let mut landed: Option<Timestamp> = None;
         for shown in self.trace.since(self.since) {
             let own = shown.after.is_some_and(|piece| piece.color == color);
-            if shown.dumped || self.aside.contains(shown.square) {
+            if shown.when.is_late() || self.aside.contains(shown.square) {
                 return false;
             }
             if own && arrives.contains(shown.square) {
-                landed = Some(landed.map_or(shown.at, |first| first.min(shown.at)));
-            } else if own && shown.at + ONE_SCAN_APART >= lifted_at && shown.at <= late {
+                landed = Some(landed.map_or(shown.when.at, |first| first.min(shown.when.at)));
+            } else if own && shown.when.at + ONE_SCAN_APART >= lifted_at && shown.when.at <= late {
                 // It stood elsewhere on its way, or another piece was touched.
                 return false;
             }
             let opponent =
                 shown.before.is_some_and(|piece| piece.color != color) && !moved.contains(shown.square);
-            if opponent && shown.at >= pressed {
+            if opponent && shown.when.at >= pressed {
                 return false;
             }
         }

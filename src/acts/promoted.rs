@@ -44,15 +44,15 @@ impl Turn<'_> {
                             stood,
                             stood_at,
                             now,
-                            at: shown.at,
+                            at: shown.when.at,
                         });
                     }
-                    standing = Some((piece.role, shown.at));
+                    standing = Some((piece.role, shown.when.at));
                 }
                 None => {
                     let stood = standing
                         .take()
-                        .filter(|(_, since)| *since + self.trace.model.touched <= shown.at);
+                        .filter(|(_, since)| *since + self.trace.model.touched <= shown.when.at);
                     left = stood.filter(|_| shown.after.is_none()).or(left);
                 }
             }

@@ -79,13 +79,13 @@ mod tests {
     use shakmaty::Square;
 
     use super::*;
-    use crate::tracker::{SensorChange, Snapshot};
+    use crate::tracker::{SensorChange, Since, Snapshot};
 
     #[test]
     fn since_when_a_square_has_shown_what_it_does_is_known_once_it_has_changed() {
         let at = Timestamp::from_micros(1_000_000_000);
         let changes = vec![SensorChange {
-            at,
+            when: Since::at(at),
             square: Square::E2,
             before: None,
             after: Board::new().piece_at(Square::E2),

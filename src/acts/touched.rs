@@ -124,7 +124,7 @@ impl Turn<'_> {
         let gone = |stay: &Stay| {
             let left = stay.from + ONE_SCAN_APART;
             let shown = self.trace.since(self.since);
-            let mut last = shown.filter(|shown| shown.square == origin && shown.at <= left);
+            let mut last = shown.filter(|shown| shown.square == origin && shown.when.at <= left);
             last.next_back().is_some_and(|shown| shown.after != Some(piece))
         };
         let stays = self.trace.stays(self.since, piece);

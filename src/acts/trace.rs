@@ -8,19 +8,7 @@ use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Board, Color, Piece, Square};
 
 use crate::model::Model;
-use crate::tracker::Snapshot;
-
-/// One square that came to show something else.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Shown {
-    /// When the board reported it.
-    pub(super) at: Timestamp,
-    pub(super) square: Square,
-    pub(super) before: Option<Piece>,
-    pub(super) after: Option<Piece>,
-    /// A dump showed it, so it happened some time before.
-    pub(super) dumped: bool,
-}
+use crate::tracker::{SensorChange, Snapshot};
 
 /// The squares with their recent changes.
 #[derive(Debug)]
@@ -28,7 +16,7 @@ pub(super) struct Trace {
     pub(super) model: &'static Model,
     board: Board,
     changed: [Timestamp; 64],
-    recent: VecDeque<Shown>,
+    recent: VecDeque<SensorChange>,
     pub(super) quiet_since: Timestamp,
     /// What each square showed before it changed last.
     before: Board,
@@ -62,21 +50,15 @@ impl Trace {
         }
         for change in &snapshot.changes {
             let before = self.board.piece_at(change.square);
-            let dumped = snapshot.dumped_at == now;
-            self.note_blink(change.at, change.square, change.after.filter(|_| !dumped));
+            let seen = change.after.filter(|_| !change.when.is_late());
+            self.note_blink(change.when.at, change.square, seen);
             set(&mut self.before, change.square, before);
             set(&mut self.board, change.square, change.after);
-            self.changed[usize::from(change.square)] = change.at;
+            self.changed[usize::from(change.square)] = change.when.at;
             if self.recent.len() == MAX_RECENT_CHANGES {
                 self.recent.pop_front();
             }
-            self.recent.push_back(Shown {
-                at: change.at,
-                square: change.square,
-                before,
-                after: change.after,
-                dumped,
-            });
+            self.recent.push_back(SensorChange { before, ..*change });
         }
         self.board = snapshot.board.clone();
         self.quiet_since = now;
@@ -119,8 +101,8 @@ impl Trace {
     }
 
     /// The changes from `since` on, oldest first.
-    pub(super) fn since(&self, since: Timestamp) -> impl DoubleEndedIterator<Item = &Shown> {
-        let from = self.recent.partition_point(|shown| shown.at < since);
+    pub(super) fn since(&self, since: Timestamp) -> impl DoubleEndedIterator<Item = &SensorChange> {
+        let from = self.recent.partition_point(|shown| shown.when.at < since);
         self.recent.range(from..)
     }
 
@@ -143,16 +125,16 @@ impl Trace {
             let known = open.iter().position(|(square, _, _)| *square == shown.square);
             match (known, shown.before, shown.after) {
                 (None, Some(piece), None) if piece.color == color => {
-                    open.push((shown.square, piece, shown.at));
+                    open.push((shown.square, piece, shown.when.at));
                 }
                 (Some(at), _, Some(after)) => {
                     let (square, piece, from) = open.swap_remove(at);
-                    if after == piece && !shown.dumped {
+                    if after == piece && !shown.when.is_late() {
                         absences.push(Absence {
                             square,
                             piece,
                             from,
-                            to: shown.at,
+                            to: shown.when.at,
                         });
                     }
                 }
@@ -167,14 +149,14 @@ impl Trace {
     pub(super) fn left(&self, square: Square, piece: Piece, since: Timestamp) -> Option<Timestamp> {
         let mut shown = self.since(since).filter(|shown| shown.square == square);
         let left = shown.rfind(|shown| shown.before == Some(piece))?;
-        (!left.dumped).then_some(left.at)
+        (!left.when.is_late()).then_some(left.when.at)
     }
 
     /// When a piece came to stand on its square for good, from `since` on; `None` where only a dump showed it.
     pub(super) fn landed(&self, square: Square, piece: Piece, since: Timestamp) -> Option<Timestamp> {
         let mut shown = self.since(since).filter(|shown| shown.square == square);
         let landed = shown.rfind(|shown| shown.after == Some(piece))?;
-        (!landed.dumped).then_some(landed.at)
+        (!landed.when.is_late()).then_some(landed.when.at)
     }
 
     /// Where a piece of this kind came to stand from `since` on and left again, oldest first. A square that loses it for
@@ -189,15 +171,15 @@ impl Trace {
                 (None, true) => {
                     let misread = stays.iter().position(|stay| {
                         stay.square == shown.square
-                            && shown.at.saturating_duration_since(stay.to) <= ONE_SCAN_APART
+                            && shown.when.at.saturating_duration_since(stay.to) <= ONE_SCAN_APART
                     });
-                    let from = misread.map_or(shown.at, |at| stays.swap_remove(at).from);
+                    let from = misread.map_or(shown.when.at, |at| stays.swap_remove(at).from);
                     open.push((shown.square, from));
                 }
                 (Some(at), false) => {
                     let (square, from) = open.swap_remove(at);
-                    let to = shown.at;
-                    if !shown.dumped {
+                    let to = shown.when.at;
+                    if !shown.when.is_late() {
                         stays.push(Stay { square, from, to });
                     }
                 }
@@ -205,15 +187,17 @@ impl Trace {
             }
         }
         // Another piece of its kind that is back on its own square is not this one.
-        let came = |shown: &Shown| {
-            let mut earlier = self.since(since).take_while(|before| before.at <= shown.at);
+        let came = |shown: &SensorChange| {
+            let mut earlier = self
+                .since(since)
+                .take_while(|before| before.when.at <= shown.when.at);
             shown.after == Some(piece)
                 && !earlier.any(|before| before.square == shown.square && before.before == Some(piece))
         };
         let went_on = |stay: &Stay| {
             let mut later = self
                 .since(stay.from)
-                .take_while(|shown| shown.at + ONE_SCAN_APART < stay.to);
+                .take_while(|shown| shown.when.at + ONE_SCAN_APART < stay.to);
             later.any(|shown| shown.square != stay.square && came(shown))
         };
         stays.retain(|stay| !went_on(stay));

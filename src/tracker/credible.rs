@@ -57,7 +57,7 @@ impl Tree {
         let before = node.parent.map(|parent| self.node(parent));
         let own = before.and_then(|before| Some(self.node(before.parent?)));
         let timing = match before {
-            Some(before) if observed(node) => strain_of(node.timing(), node.dated, before, own, model),
+            Some(before) if observed(node) => strain_of(node.timing(), before, own, model),
             _ => 0,
         };
         let known = before.map_or(Bitboard::EMPTY, |before| before.unread);
@@ -199,14 +199,8 @@ impl Tree {
 }
 
 /// What is unusual about when a ply was made after the one that it answers and its player's last.
-pub(super) fn strain_of(
-    timing: Timing,
-    dated: bool,
-    before: &Node,
-    own: Option<&Node>,
-    model: &Model,
-) -> Cost {
-    if !dated {
+pub(super) fn strain_of(timing: Timing, before: &Node, own: Option<&Node>, model: &Model) -> Cost {
+    if timing.landed.recorded {
         let before = Some(before).filter(|node| observed(node));
         return before.map_or(0, |before| timing.after_undated(before.timing(), model));
     }

@@ -160,7 +160,7 @@ impl Ply {
             clock.as_of = then(clock.as_of);
         }
         for change in &mut self.evidence.changes {
-            change.at = then(change.at);
+            change.when.at = then(change.when.at);
         }
     }
 }

@@ -120,11 +120,11 @@ impl Tracker {
         self.sensors.set_all(opened, &dump);
         self.squares_changed(opened);
         for report in reports {
-            self.decide_when_due(report.at);
+            self.decide_when_due(report.when.at);
             if self.sensors.show(&report) {
-                self.squares_changed(report.at);
+                self.squares_changed(report.when.at);
             }
-            self.decide(report.at);
+            self.decide(report.when.at);
         }
         self.playback = None;
         self.disturbed = disturbed;
@@ -168,7 +168,7 @@ impl Tracker {
     /// Judges what the board has shown since a gap; nothing else is known of the gap.
     fn judge_squares(&mut self, now: Timestamp) {
         self.squares_changed(now);
-        let last = self.sensors.recent().next_back().map(|change| change.at);
+        let last = self.sensors.recent().next_back().map(|change| change.when.at);
         self.quiet_since = last.map_or(now, |last| last.min(now));
     }
 

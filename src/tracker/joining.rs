@@ -93,7 +93,7 @@ impl Joining {
     /// Whether all pieces that stood on the board meanwhile, and were not just passing, belong to the line.
     fn accounts_for_all(&self, tree: &Tree, line: &[NodeId], sensors: &Sensors) -> bool {
         let belongs = |change: &SensorChange| {
-            let passed = |next: &SensorChange| next.at <= change.at + PASSING;
+            let passed = |next: &SensorChange| next.when.at <= change.when.at + PASSING;
             let has = |id: &NodeId| tree.node(*id).state.board().piece_at(change.square) == change.after;
             change.after.is_none()
                 || sensors.next_change(change).is_some_and(passed)

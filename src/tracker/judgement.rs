@@ -241,7 +241,7 @@ impl Tracker {
         // Where squares are unexplained, the pieces may be on their way home, and nearly any ply explains some of them.
         let sure = self.line.as_ref().is_some_and(|line| {
             let node = line.tree.node(announced);
-            node.standing == Standing::Confirmed && node.landing_watched()
+            node.standing == Standing::Confirmed
         });
         if self.unexplained() > if sure { 0 } else { IN_HANDS } {
             return false;

@@ -22,8 +22,7 @@ impl Timing {
     /// What it costs that a ply with this timing answers one with that of `before`, where only the order of what was
     /// reported is known.
     pub(super) fn after_undated(self, before: Self, model: &Model) -> Cost {
-        let overtaken = self.landed.at + ONE_SCAN_APART < before.landed.from;
-        if overtaken { model.reversed } else { 0 }
+        usize::from(self.landed.precedes(before.landed)) * model.reversed
     }
 
     /// What it costs that a ply with this timing answers one with that of `before`.
@@ -86,14 +85,16 @@ fn shown_since(square: Square, piece: Option<Piece>, parent: &Node, sensors: &Se
     let since = parent.lifted_at.saturating_sub(ONE_SCAN_APART);
     let mut changes = sensors.changes_since(since).rev();
     let shown = changes.find(|change| change.square == square && change.after == piece)?;
-    Some(Since::at(shown.at))
+    Some(shown.when)
 }
 
 /// When a piece last left a square before then.
 fn left_at(square: Square, piece: Piece, landed_at: Timestamp, sensors: &Sensors) -> Timestamp {
     let mut changes = sensors.recent().rev();
     let left = changes.find(|change| {
-        change.square == square && change.before == Some(piece) && change.at <= landed_at + ONE_SCAN_APART
+        change.square == square
+            && change.before == Some(piece)
+            && change.when.at <= landed_at + ONE_SCAN_APART
     });
-    left.map_or_else(|| sensors.changed_at(square), |left| left.at)
+    left.map_or_else(|| sensors.changed_at(square), |left| left.when.at)
 }

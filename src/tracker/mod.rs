@@ -50,8 +50,8 @@ use late::Late;
 use line::LineOfPlay;
 use motion::Habits;
 use playback::Playback;
-pub use sensors::SensorChange;
 use sensors::Sensors;
+pub use sensors::{SensorChange, Since};
 use tree::Tree;
 
 use crate::clock::{ClockChange, ClockFace, ClockWatch, Reading, Side};

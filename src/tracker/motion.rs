@@ -86,7 +86,7 @@ fn crossed(m: Move, node: &Node, sensors: &Sensors) -> Option<bool> {
     let crossed = sensors
         .recent()
         .rev()
-        .take_while(|change| change.at + ONE_SCAN_APART >= node.lifted_at)
+        .take_while(|change| change.when.at + ONE_SCAN_APART >= node.lifted_at)
         .any(|change| between.contains(change.square) && change.after == Some(piece));
     Some(crossed)
 }

@@ -8,7 +8,7 @@ use shakmaty::{Bitboard, Color, Move, Piece, Square};
 
 use super::made::Timing;
 use super::sensors::{Sensors, Since};
-use crate::model::{Cost, PASSING};
+use crate::model::Cost;
 use crate::position::{Footprint, PossibleMove, State};
 
 /// Index of a node in its tree.
@@ -61,8 +61,6 @@ pub(crate) struct Node {
     pub(crate) completed: bool,
     /// An irregular move that a press speaks for. Without that it is a suspicion until it has a reply.
     pub(crate) backed: bool,
-    /// When its squares changed is known, and not just in which order.
-    pub(super) dated: bool,
     /// Told although others were as credible.
     pub(super) guessed: bool,
     /// Reconstructed over a gap, not observed.
@@ -120,7 +118,6 @@ impl Node {
             closed: false,
             completed: false,
             backed: false,
-            dated: true,
             guessed: false,
             inferred: false,
             any_order: false,
@@ -138,12 +135,6 @@ impl Node {
             let arrived = footprint.squares() & self.state.board().occupied();
             (arrived & self.unread).any()
         })
-    }
-
-    /// Whether its piece was seen to land. Of one that was read before the daemon began, or after a gap, it is not known
-    /// for how long it had stood.
-    pub(super) fn landing_watched(&self) -> bool {
-        self.landed.at <= self.landed.from + PASSING
     }
 
     /// When its ply was made.

@@ -6,6 +6,7 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_protocol::{Dump, Element, Piece};
 
 use super::Tracker;
+use super::sensors::Since;
 use crate::memory::game_end;
 use crate::memory::pace;
 use crate::memory::{self, press, starts, tagged, unmerged};
@@ -149,12 +150,12 @@ impl Tracker {
     ) {
         let missed = &unmerged(missed, self.sensors.fields(), self.in_the_air());
         let times = pace::times(self.model, (from, to), missed, self.sensors.fields(), touched);
-        self.sensors.set_dated(false);
         for (element, now) in missed.iter().zip(times) {
             self.decide_when_due(now);
             match *element {
                 Element::PieceChange { field, contents, .. } => {
-                    self.sensors.set_field(now, field, contents);
+                    self.sensors
+                        .set_field(Since::recorded(from, now), field, contents);
                     self.squares_changed(now);
                 }
                 _ => {
@@ -166,7 +167,6 @@ impl Tracker {
             }
             self.decide(now);
         }
-        self.sensors.set_dated(true);
         self.decide_when_due(to);
     }
 

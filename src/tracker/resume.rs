@@ -58,7 +58,7 @@ impl Tracker {
             node.inferred = ply.inferred;
             // The order in which they were told is all that is known of when they were made.
             let from = Timestamp::from_micros(0);
-            (node.lifted_at, node.landed) = (at, Since { from, at });
+            (node.lifted_at, node.landed) = (at, Since::between(from, at));
         }
         self.line = Some(LineOfPlay {
             doubt,

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::facts::ONE_SCAN_APART;
 use kiebitz_protocol::{Contents, Dump, Element, Field, Piece as WirePiece};
 use shakmaty::{Bitboard, Board, Color, KnownOutcome, Piece, Square};
 
@@ -36,22 +37,51 @@ pub(crate) struct Sensors {
     turned: bool,
     /// Whether a dump has come.
     known: bool,
-    /// Whether it is known when the squares change, and not just in which order.
-    dated: bool,
 }
 
-/// When something changed: at some time between two others.
+/// When something changed: at some time between two others. A report is at most a scan late, a dump tells of what has
+/// changed since the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Since {
-    /// It had not changed before then.
-    pub(crate) from: Timestamp,
-    /// When the change was reported.
-    pub(crate) at: Timestamp,
+pub struct Since {
+    /// When it had not changed yet.
+    pub from: Timestamp,
+    /// When the change was told. In a record of the board, which has no times, this gives the order.
+    pub at: Timestamp,
+    /// Whether a record of the board tells of it.
+    pub recorded: bool,
+}
+
+impl From<Timestamp> for Since {
+    fn from(at: Timestamp) -> Self {
+        Self::at(at)
+    }
 }
 
 impl Since {
     pub(crate) const fn at(at: Timestamp) -> Self {
-        Self { from: at, at }
+        Self::between(at, at)
+    }
+
+    pub(crate) const fn between(from: Timestamp, at: Timestamp) -> Self {
+        let recorded = false;
+        Self { from, at, recorded }
+    }
+
+    /// In a record of what has happened since `from`, in the order that `at` has.
+    pub(super) const fn recorded(from: Timestamp, at: Timestamp) -> Self {
+        let recorded = true;
+        Self { from, at, recorded }
+    }
+
+    /// Whether a dump told of it, some time after it was.
+    pub(crate) fn is_late(self) -> bool {
+        !self.recorded && self.from < self.at
+    }
+
+    /// Whether it certainly was before another change. The board scans its squares one after another, so that two changes
+    /// within one scan may be told in either order.
+    pub(super) fn precedes(self, other: Self) -> bool {
+        self.at + ONE_SCAN_APART < if other.recorded { other.at } else { other.from }
     }
 
     /// When the later of two changes happened.
@@ -59,6 +89,7 @@ impl Since {
         Self {
             from: self.from.max(other.from),
             at: self.at.max(other.at),
+            recorded: self.recorded || other.recorded,
         }
     }
 }
@@ -66,8 +97,8 @@ impl Since {
 /// A change of what a square shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SensorChange {
-    /// When its report arrived.
-    pub at: Timestamp,
+    /// When that was.
+    pub when: Since,
     /// The square.
     pub square: Square,
     /// What the sensors showed there until then. A result piece counts as empty.
@@ -90,7 +121,6 @@ impl Sensors {
             unseen: Bitboard::EMPTY,
             turned: false,
             known: false,
-            dated: true,
         }
     }
 
@@ -131,16 +161,6 @@ impl Sensors {
         self.known
     }
 
-    /// Whether it is known when the squares change, and not just in which order: the board's memory has no times.
-    pub(crate) fn dated(&self) -> bool {
-        self.dated
-    }
-
-    /// From now on it is known when the squares change, or not.
-    pub(crate) fn set_dated(&mut self, dated: bool) {
-        self.dated = dated;
-    }
-
     /// When the last dump came.
     pub(crate) fn dumped_at(&self) -> Timestamp {
         self.dumped_at
@@ -170,12 +190,12 @@ impl Sensors {
     pub(crate) fn show(&mut self, change: &SensorChange) -> bool {
         let contents = change.after.and_then(wire_piece);
         let field = field_of(change.square, self.turned);
-        field.is_some_and(|field| self.set_field(change.at, field, contents))
+        field.is_some_and(|field| self.set_field(change.when, field, contents))
     }
 
     /// Whether there were more changes after `since` than are kept.
     pub(crate) fn has_forgotten_since(&self, since: Timestamp) -> bool {
-        self.has_forgotten() && self.recent.front().is_some_and(|first| first.at > since)
+        self.has_forgotten() && self.recent.front().is_some_and(|first| first.when.at > since)
     }
 
     /// Whether there were more changes than are kept.
@@ -232,13 +252,13 @@ impl Sensors {
 
     /// The changes after `since`, oldest first.
     pub(crate) fn changes_since(&self, since: Timestamp) -> impl DoubleEndedIterator<Item = &SensorChange> {
-        let from = self.recent.partition_point(|change| change.at <= since);
+        let from = self.recent.partition_point(|change| change.when.at <= since);
         self.recent.range(from..)
     }
 
     /// The next change of the same square; `None` if it still shows the same.
     pub(crate) fn next_change(&self, change: &SensorChange) -> Option<&SensorChange> {
-        let mut later = self.changes_since(change.at);
+        let mut later = self.changes_since(change.when.at);
         later.find(|later| later.square == change.square)
     }
 
@@ -280,7 +300,7 @@ impl Sensors {
     }
 
     /// Takes in a field update. Returns whether it changed anything.
-    pub(crate) fn set_field(&mut self, at: Timestamp, field: Field, contents: Contents) -> bool {
+    pub(crate) fn set_field(&mut self, when: impl Into<Since>, field: Field, contents: Contents) -> bool {
         let before = core::mem::replace(&mut self.fields[field.index()], contents);
         if before != contents {
             if self.reports.len() == MAX_REPORTS {
@@ -288,7 +308,7 @@ impl Sensors {
             }
             self.reports.push_back((field, contents));
         }
-        self.set(at, square_of(field, self.turned), contents)
+        self.set(when.into(), square_of(field, self.turned), contents)
     }
 
     /// A report repeats what a field shows. Boards report changes: it showed something else in between, and that report was
@@ -303,12 +323,9 @@ impl Sensors {
         self.known = true;
         for (field, contents) in Field::all().zip(dump) {
             let square = square_of(field, self.turned);
-            let before = self.changed_at(square);
-            if self.set_field(at, field, *contents) {
-                // Its report was lost, at some time after the square was last known to show something else.
-                self.changed[usize::from(square)].from = before.max(self.dumped_at);
-                changed = true;
-            }
+            // Its report was lost, at some time after the square was last known to show something else.
+            let from = self.changed_at(square).max(self.dumped_at);
+            changed |= self.set_field(Since::between(from, at), field, *contents);
         }
         self.dumped_at = at;
         if changed {
@@ -331,7 +348,7 @@ impl Sensors {
         }
     }
 
-    fn set(&mut self, at: Timestamp, square: Square, contents: Contents) -> bool {
+    fn set(&mut self, when: Since, square: Square, contents: Contents) -> bool {
         let (piece, result_piece) = match contents {
             None => (None, None),
             Some(WirePiece::DrawToken) => (None, Some(0)),
@@ -359,17 +376,64 @@ impl Sensors {
             Some(piece) => self.board.set_piece_at(square, piece),
             None => self.board.discard_piece_at(square),
         }
-        self.changed[usize::from(square)] = Since::at(at);
+        self.changed[usize::from(square)] = when;
         if self.recent.len() == MAX_RECENT {
             self.recent.pop_front();
         }
         self.recent.push_back(SensorChange {
-            at,
+            when,
             square,
             before,
             after: piece,
         });
         self.fresh = (self.fresh + 1).min(MAX_RECENT);
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_micros(1_000_000_000 + millis * 1000)
+    }
+
+    #[test]
+    fn reports_within_a_scan_have_no_order() {
+        assert!(!Since::at(at(0)).precedes(Since::at(at(200))));
+        assert!(Since::at(at(0)).precedes(Since::at(at(400))));
+        assert!(!Since::at(at(400)).precedes(Since::at(at(0))));
+    }
+
+    #[test]
+    fn what_a_dump_shows_may_have_been_long_before_and_what_a_record_holds_is_in_order() {
+        let report = Since::at(at(1000));
+        let (dumped, recorded) = (Since::between(at(0), at(9000)), Since::recorded(at(0), at(9000)));
+        assert!(!report.precedes(dumped));
+        assert!(report.precedes(recorded));
+        assert!(dumped.is_late() && !recorded.is_late() && !report.is_late());
+    }
+
+    #[test]
+    fn a_dump_dates_a_change_from_the_dump_before_and_from_the_last_change_of_its_square() {
+        let mut sensors = Sensors::showing(at(0), &Board::new(), false);
+        let mut fields = *sensors.fields();
+        sensors.set_all(at(1000), &fields);
+        let e2 = field_of(Square::E2, false).expect("a field");
+        sensors.set_field(at(2000), e2, None);
+        for square in [Square::E2, Square::D2] {
+            let field = field_of(square, false).expect("a field");
+            fields[field.index()] = Some(WirePiece::WhiteQueen);
+        }
+        sensors.set_all(at(5000), &fields);
+        let from = [Square::D2, Square::E2].map(|square| sensors.changed(square));
+        assert_eq!(
+            from,
+            [
+                Since::between(at(1000), at(5000)),
+                Since::between(at(2000), at(5000))
+            ]
+        );
     }
 }

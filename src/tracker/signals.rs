@@ -264,11 +264,11 @@ impl Tracker {
         let mut since = None;
         let mut paused = false;
         for change in self.sensors.recent().rev() {
-            paused = since.is_some_and(|since| since > change.at + self.model.rest);
+            paused = since.is_some_and(|since| since > change.when.at + self.model.rest);
             if paused {
                 break;
             }
-            since = Some(change.at);
+            since = Some(change.when.at);
         }
         // In a long set-up, the pause before it may be forgotten.
         let since = match since? {

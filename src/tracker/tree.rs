@@ -252,13 +252,8 @@ impl Tree {
     ) -> NodeId {
         let mut node = Node::new(Some(parent), self.nodes[parent].ply + 1, played, state, now);
         node.footprint = footprint;
-        node.dated = sensors.dated();
         node.unread = self.nodes[parent].unread;
-        let unseen = Since {
-            from: self.nodes[parent].landed.from,
-            at: now,
-        };
-        node.landed = unseen;
+        node.landed = Since::between(self.nodes[parent].landed.from, now);
         if let Some(footprint) = &footprint {
             let made = Timing::of(&self.nodes[parent], footprint, sensors, now);
             (node.lifted_at, node.landed) = (made.lifted_at, made.landed);
@@ -408,7 +403,7 @@ impl Tree {
                 || (from_history && was_shown(node, &candidate.footprint, sensors));
             if shown {
                 let made = Timing::of(node, &candidate.footprint, sensors, now);
-                if strain_of(made, sensors.dated(), node, own, self.model) <= self.model.hopeless() {
+                if strain_of(made, node, own, self.model) <= self.model.hopeless() {
                     grown.push((*candidate, None));
                 }
             } else if (differs | touched).contains(from) {
@@ -480,12 +475,6 @@ impl Tree {
     }
 }
 
-/// Whether a move that landed at `then` can have followed one that landed at `before`. The board scans its squares one
-/// after another, so two moves within one scan may be reported in either order.
-fn in_order(before: Since, then: Since) -> bool {
-    then.at + ONE_SCAN_APART >= before.from
-}
-
 /// The reply that hides the one square on which a move is not shown: it captured the piece before the square was
 /// scanned, or stands where the piece came from.
 fn hidden_reply(
@@ -503,7 +492,7 @@ fn hidden_reply(
         return None;
     }
     let lifted = Timing::of(node, &candidate.footprint, sensors, now).landed;
-    if !in_order(lifted, sensors.changed(hidden)) || stood_elsewhere(candidate.m, hidden, node, sensors) {
+    if sensors.changed(hidden).precedes(lifted) || stood_elsewhere(candidate.m, hidden, node, sensors) {
         return None;
     }
     let after = node.state.after(candidate.m);

@@ -81,7 +81,7 @@ fn missing_since(node: &Node, candidate: &PossibleMove, sensors: &Sensors) -> Op
         read -= usize::from(change.after == Some(piece)).min(read);
         read += usize::from(change.before == Some(piece));
         if read >= all {
-            return Some(change.at);
+            return Some(change.when.at);
         }
     }
     candidate.m.from().map(|from| sensors.changed_at(from))

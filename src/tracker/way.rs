@@ -18,14 +18,14 @@ pub(super) fn stood_elsewhere(m: Move, hidden: Square, node: &Node, sensors: &Se
     let captured = sensors.changed_at(hidden);
     sensors
         .recent()
-        .skip_while(|change| change.at + ONE_SCAN_APART < lifted)
+        .skip_while(|change| change.when.at + ONE_SCAN_APART < lifted)
         .filter(|shown| shown.after.is_some_and(|after| after.color == piece.color))
         .any(|shown| {
             if shown.after != Some(piece) {
                 return shown.square == hidden;
             }
-            let until = sensors.next_change(shown).map_or(captured, |left| left.at);
-            !on_its_way.contains(shown.square) || until > shown.at + PASSING
+            let until = sensors.next_change(shown).map_or(captured, |left| left.when.at);
+            !on_its_way.contains(shown.square) || until > shown.when.at + PASSING
         })
 }
 
@@ -47,23 +47,23 @@ pub(super) fn stray(node: &Node, sensors: &Sensors, now: Timestamp, model: &Mode
     let replies = |change: &SensorChange| change.after.is_some_and(|after| after.color != piece.color);
     sensors
         .recent()
-        .skip_while(|change| change.at < node.lifted_at)
+        .skip_while(|change| change.when.at < node.lifted_at)
         .filter(|shown| shown.after == Some(piece) && shown.square != from)
         // Where it has gone, and where another of its kind is back on its square.
         .filter(|shown| node.state.board().piece_at(shown.square) != Some(piece))
         .map(|shown| {
             // It may still be shown there when the square that it has gone to is read.
-            let left = sensors.next_change(shown).map_or(now, |left| left.at);
+            let left = sensors.next_change(shown).map_or(now, |left| left.when.at);
             let mut meanwhile = sensors
-                .changes_since(shown.at)
-                .take_while(|change| change.at < left);
+                .changes_since(shown.when.at)
+                .take_while(|change| change.when.at < left);
             if !on_its_way.contains(shown.square) {
-                if left > shown.at + ONE_SCAN_APART {
+                if left > shown.when.at + ONE_SCAN_APART {
                     model.unlikely
                 } else {
                     model.odd
                 }
-            } else if left > shown.at + PASSING && meanwhile.any(replies) {
+            } else if left > shown.when.at + PASSING && meanwhile.any(replies) {
                 model.odd
             } else {
                 0

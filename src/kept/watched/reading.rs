@@ -154,7 +154,7 @@ const fn doubt(caution: Caution) -> Doubt {
 
 fn change(change: &SensorChange) -> SquareChange {
     SquareChange {
-        at: change.at,
+        at: change.when.at,
         square: change.square.to_string(),
         piece: change.after.map(|piece| piece.char().to_string()),
     }

@@ -103,7 +103,7 @@ fn rests_on(ply: Option<&Ply>, numbering: Numbering, local: &LocalTime) -> Strin
         let _ = writeln!(
             text,
             "      {}  {}",
-            local.time_exactly(change.at),
+            local.time_exactly(change.when.at),
             observed(change)
         );
     }

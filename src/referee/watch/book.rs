@@ -44,7 +44,7 @@ impl Report {
                 .evidence_since(from.saturating_sub(EVIDENCE_LEAD))
                 .iter()
                 .map(|change| SquareChange {
-                    at: change.at,
+                    at: change.when.at,
                     square: change.square.to_string(),
                     piece: change.after.map(|piece| piece.char().to_string()),
                 })

@@ -17,7 +17,7 @@ use crate::events::incidents::Incidents;
 use crate::laws::{Edition, Mode};
 use crate::position::{State, Variant, difference};
 use crate::referee::tests::table::{STANDARD, Table, rules};
-use crate::tracker::{Completion, Finding, SensorChange, Snapshot, Start};
+use crate::tracker::{Completion, Finding, SensorChange, Since, Snapshot, Start};
 
 /// Black's king and queen on each other's squares.
 const SWAPPED: &str = "rnbkqbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w - - 0 1";
@@ -55,7 +55,7 @@ fn board(placement: &str) -> Board {
 fn changes(table: &mut Table, before: &Board, after: &Board) {
     let changes = difference(before, after).into_iter().map(|square| SensorChange {
         before: before.piece_at(square),
-        at: table.now,
+        when: Since::at(table.now),
         square,
         after: after.piece_at(square),
     });
