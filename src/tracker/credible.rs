@@ -89,7 +89,9 @@ impl Tree {
                 }
             }
         }
-        laid_down * self.model().odd + (node.differs.count() - laid_down) * self.model().unexplained
+        node.result.unwrap_or(0)
+            + laid_down * self.model().odd
+            + (node.differs.count() - laid_down) * self.model().unexplained
     }
 
     /// The most credible reading: the one that costs least. Ties go to the one that withdraws the fewest plies, then to
@@ -139,11 +141,15 @@ impl Tree {
                 continue;
             }
             let withdrawn = announced.len() - common[id];
-            // Plies that were announced, and so were shown, and nothing was played in their place.
-            let taken_back = announced.get(plies..).map_or(0, |_| {
-                let kept = plies.checked_sub(1).map_or(0, |at| costs.plies[announced[at]]);
-                announced.last().map_or(0, |last| costs.plies[*last]) - kept
-            });
+            // Plies that were announced, and so were shown, and nothing was played in their place. A king that is put in the
+            // centre is not taken back.
+            let taken_back = announced
+                .get(plies..)
+                .filter(|_| node.result.is_none())
+                .map_or(0, |_| {
+                    let kept = plies.checked_sub(1).map_or(0, |at| costs.plies[announced[at]]);
+                    announced.last().map_or(0, |last| costs.plies[*last]) - kept
+                });
             let rank = (
                 costs.of(id) + taken_back + withdrawals[common[id]] - again[id],
                 withdrawn,

@@ -165,6 +165,9 @@ impl Tracker {
         if !node.shown {
             return Ready::Not;
         }
+        if node.result.is_some() {
+            return stand(Caution::NothingFollows);
+        }
         if node.is_irregular() {
             return wait(self.model.rest, Grounds::Press);
         }
@@ -239,11 +242,12 @@ impl Tracker {
         best: NodeId,
     ) -> bool {
         // Where squares are unexplained, the pieces may be on their way home, and nearly any ply explains some of them.
-        let sure = self.line.as_ref().is_some_and(|line| {
-            let node = line.tree.node(announced);
-            node.standing == Standing::Confirmed
-        });
-        if self.unexplained() > if sure { 0 } else { IN_HANDS } {
+        let Some(tree) = self.line.as_ref().map(|line| &line.tree) else {
+            return false;
+        };
+        let sure = tree.node(announced).standing == Standing::Confirmed;
+        let ends = tree.node(best).result.is_some();
+        if !ends && self.unexplained() > if sure { 0 } else { IN_HANDS } {
             return false;
         }
         let Some(instead) = instead else {
@@ -293,18 +297,26 @@ impl Tracker {
 
     /// Withdraws `announced` if the board has stood long enough as it did before that ply. Returns whether it did.
     fn take_back(&mut self, now: Timestamp, announced: NodeId, best: NodeId) -> bool {
-        let quiet_since = self.quiet_since;
-        let Some(line) = &mut self.line else { return false };
-        let node = line.tree.node(announced);
-        if !line.tree.node(best).differs.is_empty() {
+        let Some(line) = &self.line else { return false };
+        let (node, best) = (line.tree.node(announced), line.tree.node(best));
+        let since = if best.result.is_some() {
+            self.stands_since(self.sensors.board().kings())
+        } else if best.differs.is_empty() {
+            self.quiet_since
+        } else {
             return false;
-        }
-        let at = quiet_since + self.model.rest;
+        };
+        let at = since + self.model.rest;
         if now < at {
             self.wake_at(at);
             return false;
         }
-        let (ply, reason) = (node.ply, withdrawal_of(&node.played));
+        let reason = if best.result.is_some() {
+            Withdrawal::Kings
+        } else {
+            withdrawal_of(&node.played)
+        };
+        let ply = node.ply;
         if self.refutes(now, ply) {
             return true;
         }

@@ -49,6 +49,7 @@ use joining::Joining;
 use late::Late;
 use line::LineOfPlay;
 use motion::Habits;
+use node::put_in_the_centre;
 use playback::Playback;
 use sensors::Sensors;
 pub use sensors::{SensorChange, Since};
@@ -345,7 +346,11 @@ impl Tracker {
     pub fn expected(&self) -> Option<(&Board, Bitboard)> {
         let tree = &self.line.as_ref()?.tree;
         let tip = tree.node(tree.tip());
-        Some((tip.state.board(), tip.differs))
+        let board = tip.state.board();
+        Some((
+            board,
+            tip.differs | put_in_the_centre(board, self.sensors.board()),
+        ))
     }
 
     /// Where White sits; `None` before a line has begun.

@@ -4,12 +4,12 @@ use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
-use shakmaty::{Bitboard, Color, Move, Piece, Square};
+use shakmaty::{Bitboard, Board, Color, Move, Piece, Role, Square};
 
 use super::made::Timing;
-use super::sensors::{Sensors, Since};
-use crate::model::Cost;
-use crate::position::{Footprint, PossibleMove, State};
+use super::sensors::{SensorChange, Sensors, Since};
+use crate::model::{Cost, Model};
+use crate::position::{Footprint, PossibleMove, State, outcome_of_kings};
 
 /// Index of a node in its tree.
 pub(crate) type NodeId = usize;
@@ -34,8 +34,10 @@ pub(crate) struct Node {
     pub(crate) landed: Since,
     /// Whether all squares of the move show it now.
     pub(crate) shown: bool,
-    /// The squares on which the sensors differ from this state.
+    /// The squares on which the sensors differ from this state, but for kings that show a result.
     pub(crate) differs: Bitboard,
+    /// What it costs that both kings stand in the centre, where this state does not have them.
+    pub(super) result: Option<Cost>,
     /// The pieces that the sensors show where this state has none, and since when.
     pub(super) strangers: Vec<(Piece, Timestamp)>,
     pub(crate) standing: Standing,
@@ -105,6 +107,7 @@ impl Node {
             landed: Since::at(at),
             shown: false,
             differs: Bitboard::EMPTY,
+            result: None,
             strangers: Vec::new(),
             standing: Standing::Candidate,
             stood: Duration::ZERO,
@@ -151,11 +154,16 @@ impl Node {
     }
 
     /// Compares the state with what the sensors show now.
-    pub(super) fn measure(&mut self, sensors: &Sensors, now: Timestamp) {
+    pub(super) fn measure(&mut self, sensors: &Sensors, now: Timestamp, model: &Model) {
         self.look_at_unread(sensors);
+        let kings = put_in_the_centre(self.state.board(), sensors.board());
+        self.result = kings
+            .any()
+            .then(|| cost_of_result(self.state.board(), self.landed.at, sensors, model));
         self.differs = sensors
             .differing(self.state.board())
-            .without(self.unread.without(sensors.board().occupied()));
+            .without(self.unread.without(sensors.board().occupied()))
+            .without(kings);
         let nothing = self.differs.without(self.state.board().occupied());
         self.strangers.clear();
         let strangers = nothing
@@ -200,4 +208,29 @@ impl Node {
             }
         }
     }
+}
+
+/// The squares from which both kings were put in the centre, and those where they stand there: none where they do not. They
+/// show the result; it cannot arise in play.
+pub(super) fn put_in_the_centre(expected: &Board, shown: &Board) -> Bitboard {
+    if outcome_of_kings(shown).is_none() {
+        return Bitboard::EMPTY;
+    }
+    let left = expected.kings().without(shown.occupied());
+    let arrived = |square: &Square| shown.piece_at(*square) != expected.piece_at(*square);
+    left | shown.kings().into_iter().filter(arrived).collect::<Bitboard>()
+}
+
+/// What the result costs that both kings show. A king that rested elsewhere after the ply of a state had landed was moved
+/// there before.
+fn cost_of_result(expected: &Board, landed: Timestamp, sensors: &Sensors, model: &Model) -> Cost {
+    let kings = expected.kings() | sensors.board().kings();
+    let rested = |change: &SensorChange| {
+        let king = change.after.is_some_and(|piece| piece.role == Role::King);
+        let left = sensors.next_change(change).map(|left| left.when.at);
+        let rested = left.is_some_and(|left| left > landed.max(change.when.at + ONE_SCAN_APART));
+        king && rested && !kings.contains(change.square)
+    };
+    let elsewhere = sensors.recent().any(rested);
+    model.odd + usize::from(elsewhere) * model.unlikely
 }

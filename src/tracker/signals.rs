@@ -3,15 +3,13 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::{Bitboard, Board, Color, KnownOutcome, Role};
+use shakmaty::{Bitboard, Board, KnownOutcome};
 
 use super::Tracker;
-use super::finding::{Caution, Finding, Grounds, Recovery, ResultSign, Withdrawal};
+use super::finding::{Finding, Recovery, ResultSign, Withdrawal};
 use super::node::{NodeId, Played, Standing};
-use super::tree::Tree;
 use crate::model::IN_HANDS;
-use crate::position::State;
-use crate::position::{Variant, start};
+use crate::position::{State, Variant, outcome_of_kings, start};
 
 /// A result that the board shows.
 struct Sign {
@@ -115,29 +113,26 @@ impl Tracker {
         };
         let Sign { outcome, by, .. } = sign;
         if self.shown == Some((outcome, by)) {
-            if by == ResultSign::Kings {
-                self.withdraw_king_walks(now);
-            }
             return false;
         }
-        let Some(ready) = sign.wait.map(|wait| sign.since + wait) else {
+        let gap = self.gap_since.is_some();
+        let Some(mut ready) = sign.wait.map(|wait| sign.since + wait) else {
             return false;
         };
+        // What was played before is told first.
+        let known = self.line.as_ref().filter(|line| !gap && line.lost.is_none());
+        if by == ResultSign::Kings && known.is_some_and(|line| line.tree.tip() != line.tree.best()) {
+            ready = ready + self.model.doubt;
+        }
         if now < ready {
             self.wake_at(ready);
             return false;
         }
         self.shown = Some((outcome, by));
-        let gap = self.gap_since.is_some();
         if gap && !self.disturbed {
             // What was played in it will not be found out any more.
             self.lose_line(now);
             self.close_gap(now, Recovery::Undecidable);
-        } else if by == ResultSign::Kings {
-            self.withdraw_king_walks(now);
-            if !gap {
-                self.tell_before_kings(now);
-            }
         }
         self.announce(now, Finding::ResultShown { outcome, by });
         true
@@ -156,11 +151,9 @@ impl Tracker {
     /// The result that the board shows.
     fn result_on_board(&self) -> Option<Sign> {
         let tree = &self.line.as_ref()?.tree;
-        let tip = tree.node(tree.tip()).state.board();
-        let first_walk = Self::king_walks(tree).first().copied();
-        let before = first_walk.and_then(|first| tree.node(first).parent);
-        let before = before.map_or(tip, |before| tree.node(before).state.board());
-        self.result_piece(tip).or_else(|| self.kings_in_centre(before))
+        let board = |id: NodeId| tree.node(id).state.board();
+        self.result_piece(board(tree.tip()))
+            .or_else(|| self.kings_in_centre(board(tree.best())))
     }
 
     /// A result piece. Where pieces of the game are missing, it is likely one of them that is misread.
@@ -188,19 +181,8 @@ impl Tracker {
     /// White, dark for Black, one of each for a draw. `before`: what stood there before the kings were moved.
     fn kings_in_centre(&self, before: &Board) -> Option<Sign> {
         let board = self.sensors.board();
+        let outcome = outcome_of_kings(board)?;
         let kings = board.kings() & Bitboard::CENTER;
-        if kings.count() != 2
-            || Color::ALL
-                .iter()
-                .any(|c| (kings & board.by_color(*c)).count() != 1)
-        {
-            return None;
-        }
-        let outcome = match kings.into_iter().filter(|square| square.is_light()).count() {
-            2 => KnownOutcome::Decisive { winner: Color::White },
-            0 => KnownOutcome::Decisive { winner: Color::Black },
-            _ => KnownOutcome::Draw,
-        };
         let stood_there = kings
             .into_iter()
             .any(|square| before.piece_at(square) == board.piece_at(square));
@@ -217,7 +199,7 @@ impl Tracker {
     }
 
     /// When the last of these squares changed.
-    fn stands_since(&self, squares: Bitboard) -> Timestamp {
+    pub(super) fn stands_since(&self, squares: Bitboard) -> Timestamp {
         let changed = squares.into_iter().map(|square| self.sensors.changed_at(square));
         changed.max().unwrap_or(self.quiet_since)
     }
@@ -284,64 +266,4 @@ impl Tracker {
         let last = announced.iter().rev().take_while(|id| put_home(id)).count();
         announced.get(announced.len() - last).copied()
     }
-
-    /// The last plies, if they are kings on their way to show the result, the first of them first. A king that captured
-    /// and then went on was not on its way.
-    fn king_walks(tree: &Tree) -> Vec<NodeId> {
-        let path = tree.path(tree.tip());
-        let walks = |id: &NodeId| {
-            let node = tree.node(*id);
-            let went_on = (node.captured.is_some() || node.standing == Standing::Confirmed) && !node.shown;
-            !node.completed && !went_on && matches!(node.played, Played::Move(m) if walks_to_centre(m))
-        };
-        let before = path.iter().rposition(|id| !walks(id)).map_or(0, |last| last + 1);
-        path[before..].to_vec()
-    }
-
-    /// Withdraws the last plies if they were kings on their way to show the result.
-    fn withdraw_king_walks(&mut self, now: Timestamp) {
-        let first = self.line.as_ref().map(|line| Self::king_walks(&line.tree));
-        if let Some(first) = first.as_deref().and_then(<[NodeId]>::first) {
-            self.retract(now, *first, Withdrawal::Kings);
-        }
-    }
-
-    /// Announces the plies that stood before the first king was lifted to show the result. In the centre, pieces are moved
-    /// aside for the kings.
-    fn tell_before_kings(&mut self, now: Timestamp) {
-        let Some(tree) = self
-            .line
-            .as_ref()
-            .filter(|line| line.lost.is_none())
-            .map(|line| &line.tree)
-        else {
-            return;
-        };
-        let expected = tree.node(tree.best()).state.board();
-        let moved = expected.kings() & self.sensors.differing(expected);
-        let lifted = moved.into_iter().map(|square| self.sensors.changed_at(square));
-        let Some(lifted) = lifted.min() else { return };
-        let stood = |id: &NodeId| {
-            let node = tree.node(*id);
-            let from_the_side =
-                |m: shakmaty::Move| m.from().is_some_and(|from| !Bitboard::CENTER.contains(from));
-            let legal = matches!(node.played, Played::Move(m) if from_the_side(m) && !walks_to_centre(m));
-            legal && !node.inferred && !node.hidden && node.landed.at < lifted
-        };
-        let (announced, reading) = (tree.path(tree.tip()), tree.path(tree.best()));
-        let Some(next) = reading.strip_prefix(&announced[..]) else {
-            return;
-        };
-        let told: Vec<NodeId> = next.iter().copied().take_while(stood).collect();
-        for id in told {
-            let since = self.line.as_ref().map_or(now, |line| line.tree.node(id).since);
-            let stood = now.saturating_duration_since(since);
-            self.announce_made(now, id, Grounds::Stood(stood, Caution::NothingFollows));
-        }
-    }
-}
-
-/// Whether a king comes to one of the squares on which it shows a result.
-fn walks_to_centre(m: shakmaty::Move) -> bool {
-    m.role() == Role::King && Bitboard::CENTER.contains(m.to())
 }

@@ -89,7 +89,7 @@ impl Tree {
         let child = self.child(parent, candidate, sensors, now);
         let node = &mut self.nodes[child];
         node.unread.add(square);
-        node.measure(sensors, now);
+        node.measure(sensors, now, self.model);
     }
 
     /// Whether a node is an irregular move that nothing but the placement speaks for.
@@ -140,7 +140,7 @@ impl Tree {
         for (node, followed) in self.nodes.iter_mut().zip(followed) {
             node.stable |= node.shown && node.differs.is_empty() && undisturbed >= self.model.rest;
             let shown = node.shown;
-            node.measure(sensors, now);
+            node.measure(sensors, now, self.model);
             // Its piece may have stood elsewhere since it was first shown there. Where its square does not read it, nothing
             // tells when that was.
             let unread = !followed && node.is_unread();
@@ -192,7 +192,7 @@ impl Tree {
     pub(crate) fn measure(&mut self, sensors: &Sensors, now: Timestamp) {
         self.updated_at = now;
         for node in &mut self.nodes {
-            node.measure(sensors, now);
+            node.measure(sensors, now, self.model);
         }
     }
 
@@ -267,7 +267,7 @@ impl Tree {
             let mover = self.nodes[parent].state.turn();
             node.captured = m.capture().map(|role| role.of(!mover));
         }
-        node.measure(sensors, now);
+        node.measure(sensors, now, self.model);
         self.nodes.push(node);
         self.nodes.len() - 1
     }

@@ -41,6 +41,43 @@ fn what_three_scans_show_is_no_result() {
         .has_announced("");
 }
 
+/// A king that goes to the centre to show the result makes no move, though it can look like one. One that rested elsewhere
+/// had moved there before.
+#[test]
+fn a_king_makes_no_move_on_its_way_to_show_the_result() {
+    let ending = || {
+        let mut world = World::new(ENDING_SET_UP);
+        world.wait(3000).shows("d3. d4P").wait(2000).shows("e6. d6k");
+        world.has_announced("d4 Kd6");
+        world
+    };
+    ending()
+        .shows("e3. e4K")
+        .wait(1500)
+        .shows("d6. d5k")
+        .has_announced("d4 Kd6 Ke4 withdrawn 1-0");
+    ending()
+        .shows("e3. f3K")
+        .wait(300)
+        .shows("f3. e4K d6. d5k")
+        .has_announced("d4 Kd6 Kf3 1-0");
+    ending()
+        .shows("e3. e4K")
+        .wait(3000)
+        .shows("e4. e5K d6. d5k")
+        .has_announced("d4 Kd6 Ke4 1/2-1/2");
+}
+
+/// Before the kings were put in the centre, White had castled: the rook alone would explain as many squares.
+#[test]
+fn castling_before_the_result_is_castling() {
+    castling()
+        .shows("e1. g1K h1. f1R")
+        .wait(300)
+        .shows("g1. d4K e8. e5k")
+        .has_announced("O-O 0-1");
+}
+
 /// The kings come to stand otherwise: the result is another one.
 #[test]
 fn kings_that_are_put_right_show_another_result() {
