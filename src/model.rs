@@ -123,6 +123,8 @@ pub(crate) const A_FEW: usize = 3;
 pub(crate) const SEVERAL: usize = A_FEW + 1;
 /// The plies that players still have in mind, when they take moves back or hands are quicker than the board.
 pub(crate) const REMEMBERED_PLIES: usize = 12;
+/// A player who draws less than one in this many pieces is taken to carry them all.
+pub(crate) const RARE_ONE_IN: u8 = 8;
 /// Most readings kept after an update: shuffled pieces must not blow up the search.
 pub(crate) const MAX_READINGS: usize = 100;
 /// Most conclusions from one observation, so that nothing on a board can hold up the daemon.

@@ -1,6 +1,6 @@
 //! Chess as far as a board shows it: positions, legal or not, and the ways that lead from one to another.
 //!
-//! It knows nothing of time, reports or hands.
+//! It knows nothing of time or hands.
 
 mod any_placement;
 pub(crate) mod fields;

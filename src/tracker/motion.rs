@@ -7,7 +7,7 @@ use shakmaty::{ByColor, Color, Move, attacks};
 
 use super::node::{Node, Played};
 use super::sensors::Sensors;
-use crate::model::{Model, REMEMBERED_PLIES, SEVERAL};
+use crate::model::{Model, RARE_ONE_IN, REMEMBERED_PLIES, SEVERAL};
 
 /// Which players tend to draw their pieces over the squares.
 #[derive(Debug, Default)]
@@ -21,9 +21,6 @@ struct Tally {
     drawn: u8,
     carried: u8,
 }
-
-/// A player who draws less than one in this many pieces is taken to carry them all.
-const RARE_ONE_IN: u8 = 8;
 
 impl Habits {
     /// Counts how the move of a node was made, where that can be seen.
