@@ -165,9 +165,6 @@ impl Tracker {
         if !node.shown {
             return Ready::Not;
         }
-        if node.result.is_some() {
-            return stand(Caution::NothingFollows);
-        }
         if node.is_irregular() {
             return wait(self.model.rest, Grounds::Press);
         }

@@ -56,6 +56,12 @@ fn a_king_makes_no_move_on_its_way_to_show_the_result() {
         .wait(1500)
         .shows("d6. d5k")
         .has_announced("d4 Kd6 Ke4 withdrawn 1-0");
+    // A pawn is pushed aside for the other king.
+    ending()
+        .shows("e3. e4K")
+        .wait(3000)
+        .shows("d4. a4P d6. d5k")
+        .has_announced("d4 Kd6 Ke4 withdrawn 1-0");
     ending()
         .shows("e3. f3K")
         .wait(300)
