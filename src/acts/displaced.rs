@@ -8,7 +8,7 @@ use shakmaty::{Bitboard, Board, Color, Role, Square};
 
 use super::in_one_scan;
 use super::standing::Standing;
-use crate::position::difference;
+use crate::position::{difference, outcome_of_kings};
 
 /// More squares than this are pieces being set up or cleared away.
 const MAX_SQUARES: usize = 10;
@@ -47,7 +47,7 @@ impl Standing<'_> {
                 },
             );
         }
-        if shows_result(shown) || self.castled_behind_rook().is_some() {
+        if outcome_of_kings(shown).is_some() || self.castled_behind_rook().is_some() {
             return None;
         }
         let moves = tip.moves();
@@ -185,11 +185,6 @@ fn strays(expected: &Board, shown: &Board, differs: Bitboard) -> Bitboard {
         .into_iter()
         .filter(|square| shown.piece_at(*square).is_none());
     strays | fallen.collect::<Bitboard>()
-}
-
-/// Whether both kings stand in the centre, as they are put there to show the result.
-fn shows_result(shown: &Board) -> bool {
-    (shown.kings() & Bitboard::CENTER).count() == 2
 }
 
 /// Whether all missing pieces may be in somebody's hand: one piece of each colour, or king and rook.

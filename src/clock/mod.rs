@@ -124,7 +124,7 @@ impl Side {
         if color.is_white() { self } else { self.other() }
     }
 
-    pub(crate) fn other(self) -> Self {
+    fn other(self) -> Self {
         match self {
             Self::Left => Self::Right,
             Self::Right => Self::Left,
@@ -455,7 +455,7 @@ fn seconds(times: ClockTimes, side: Side) -> u32 {
 }
 
 /// The side whose time runs: the lever is high there, as the other player has pressed it down.
-pub(crate) fn lever_side(times: ClockTimes) -> Side {
+fn lever_side(times: ClockTimes) -> Side {
     if times.lever_right_high {
         Side::Right
     } else {

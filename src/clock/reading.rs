@@ -14,7 +14,7 @@ pub(crate) type Reading = Option<ClockTimes>;
 
 /// How a reading goes with the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fit {
+pub(super) enum Fit {
     /// It shows what a clock shows next.
     Plain,
     /// Hands can have done this, and a damaged reading can look like it.
@@ -25,18 +25,18 @@ pub(crate) enum Fit {
 
 /// A reading that is believed, and what is known with it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Known {
-    pub(crate) at: Timestamp,
-    pub(crate) times: ClockTimes,
+pub(super) struct Known {
+    pub(super) at: Timestamp,
+    pub(super) times: ClockTimes,
     /// The lever has been in its position for more than this reading. In the first one after a press the times may still
     /// change.
-    pub(crate) lever_rests: bool,
+    pub(super) lever_rests: bool,
     /// The last reading of the running clock said whose turn it was, and the lever said the same.
-    pub(crate) marks_turns: bool,
+    pub(super) marks_turns: bool,
     /// Readings between the two were missed.
-    pub(crate) missed: bool,
+    pub(super) missed: bool,
     /// The presses are known from elsewhere.
-    pub(crate) presses_recorded: bool,
+    pub(super) presses_recorded: bool,
 }
 
 /// A clock is read late by up to a second, and shows whole ones.
@@ -46,7 +46,7 @@ const MAX_INCREMENT: u32 = 61;
 
 impl Known {
     /// What is known once the next reading is believed; `None`: that there is no clock.
-    pub(crate) fn then(&self, at: Timestamp, reading: Reading) -> Option<Self> {
+    pub(super) fn then(&self, at: Timestamp, reading: Reading) -> Option<Self> {
         let times = reading?;
         Some(Self {
             at,
@@ -63,7 +63,7 @@ impl Known {
     }
 
     /// How a reading that came in at `at` fits.
-    pub(crate) fn fit(&self, at: Timestamp, reading: Reading) -> Fit {
+    pub(super) fn fit(&self, at: Timestamp, reading: Reading) -> Fit {
         let Some(now) = reading else {
             return Fit::Contradiction;
         };
@@ -114,18 +114,18 @@ fn can_follow(was: SideTime, now: SideTime, passed: Duration) -> bool {
 }
 
 /// Whether a running clock says whose turn it is, and agrees with its lever.
-pub(crate) fn marks_turn(times: ClockTimes) -> bool {
+pub(super) fn marks_turn(times: ClockTimes) -> bool {
     times.rights_turn == times.lever_right_high && times.lefts_turn != times.lever_right_high
 }
 
 /// Whether nothing more is to be expected after a reading unless something happens: boards report the clock when it
 /// changes.
-pub(crate) fn is_last(reading: Reading) -> bool {
+pub(super) fn is_last(reading: Reading) -> bool {
     reading.is_none_or(|times| !times.running || side_time(times, lever_side(times)).total_seconds() == 0)
 }
 
 /// A side's time.
-pub(crate) fn side_time(times: ClockTimes, side: Side) -> SideTime {
+pub(super) fn side_time(times: ClockTimes, side: Side) -> SideTime {
     match side {
         Side::Left => times.left,
         Side::Right => times.right,

@@ -6,6 +6,7 @@ use shakmaty::Bitboard;
 
 use super::is_white;
 use crate::model::{A_FEW, SEVERAL};
+use crate::position::{fields::board_of, outcome_of_kings};
 
 /// How many of the elements are play. `before` is what stood on the board, `next` the placement that is set up after it.
 ///
@@ -17,7 +18,7 @@ pub(crate) fn played(elements: &[Element], before: &Dump, next: &Dump, with_cloc
     let in_hand = elements[..pressed]
         .iter()
         .rposition(|element| matches!(element, Element::PieceChange { .. }));
-    if pressed == 0 && both_kings_in_the_centre(before) {
+    if pressed == 0 && shows_result(before) {
         // The result was shown before.
         return 0;
     }
@@ -149,7 +150,7 @@ fn landings(elements: &[Element], before: &Dump) -> Vec<Landing> {
                     piece,
                     lifted: own,
                     until: at + 1,
-                    kings: both_kings_in_the_centre(&fields),
+                    kings: shows_result(&fields),
                 });
             }
             (None, Some(was)) => {
@@ -209,15 +210,9 @@ fn is_king(piece: Piece) -> bool {
     piece.kind() == Some(PieceKind::King)
 }
 
-fn both_kings_in_the_centre(fields: &Dump) -> bool {
-    let centre = || {
-        Bitboard::CENTER
-            .into_iter()
-            .map(|square| fields[usize::from(square)])
-    };
-    [Piece::WhiteKing, Piece::BlackKing]
-        .into_iter()
-        .all(|king| centre().any(|contents| contents == Some(king)))
+/// Whether both kings stand in the centre, whichever way the board is turned.
+fn shows_result(fields: &Dump) -> bool {
+    outcome_of_kings(&board_of(fields, false)).is_some()
 }
 
 #[cfg(test)]
