@@ -23,24 +23,22 @@ const ROUND: &str = "round,board,white,white_fide_id,black,black_fide_id\n\
                      3,2,\"Clausen, Per\",100003,\"Dorn, Uta\",100004\n";
 /// Two pairings have the same table, and nobody has a FIDE id.
 const DOUBTFUL: &str = "round,board,white,black\n3,1,Adler,Berg\n3,1,Clausen,Dorn\n";
-/// Nobody plays for long, and on the first board two pieces are away for a moment, again and again.
-const LIFTED: &[&str] = &[
-    "emulate",
-    "--boards",
-    "2",
-    "--pgn",
-    "game.pgn",
-    "--links",
-    "links",
-    "--speed",
-    "0.04",
-    "--fault",
-    "dead 1 e2 at 5s for 1s",
-    "--fault",
-    "dead 1 d7 at 7s for 1s",
-    "--fault",
-    "dead 1 e2 at 15s for 1s",
-];
+/// Nobody plays for long, and on the first board two pieces are away for a moment, again and again for
+/// longer than the script waits: nobody knows when the daemon has found the boards.
+fn lifted() -> Vec<String> {
+    let mut args = Vec::from(["emulate", "--boards", "2", "--pgn", "game.pgn"].map(String::from));
+    args.extend(["--links", "links", "--speed", "0.04"].map(String::from));
+    for start in (5..125).step_by(10) {
+        for fault in [
+            format!("dead 1 e2 at {start}s for 1s"),
+            format!("dead 1 d7 at {}s for 1s", start + 2),
+        ] {
+            args.extend(["--fault".to_owned(), fault]);
+        }
+    }
+    args
+}
+
 const PLAYED: &[&str] = &[
     "emulate", "--boards", "2", "--hands", "blitz", "--pgn", "game.pgn", "--links", "links",
 ];
@@ -408,9 +406,11 @@ fn a_round_is_set_up_in_a_browser() {
         if let Some(wanted) = wants.next_if(|wanted| folder.join(wanted).exists()) {
             // The boards are at the same links again.
             drop(players.take());
+            let lifted = lifted();
+            let lifted: Vec<_> = lifted.iter().map(String::as_str).collect();
             players = Some(Program::start(
                 folder,
-                if wanted == "plug" { LIFTED } else { PLAYED },
+                if wanted == "plug" { &lifted } else { PLAYED },
             ));
         }
         std::thread::sleep(Duration::from_millis(50));
