@@ -1,7 +1,6 @@
 //! Keeps the published game in step with the tracker's line.
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::{Board, Move};
 
 use super::claims::Offered;
 use super::words::{index, move_of};
@@ -170,24 +169,6 @@ impl Referee {
         self.publish(now, None, EventKind::MoveRetracted { ply, reason }, None);
     }
 
-    /// Pieces on their way to the start position can look like moves: plies that came to their squares in it and were not
-    /// certain by then were none.
-    pub(super) fn withdraw_set_up(&mut self, now: Timestamp, start: &Board) {
-        let Some(game) = &mut self.game else { return };
-        let set_up = |entry: &LineEntry| {
-            let home = |m: Move| start.piece_at(m.to()) == Some(m.role().of(entry.ply.color));
-            entry.settled.is_none() && entry.ply.played.is_some_and(home)
-        };
-        let keep = game.published.iter().rposition(|entry| !set_up(entry));
-        let keep = keep.map_or(0, |last| last + 1);
-        if let Some(entry) = game.published.get(keep) {
-            let ply = entry.ply.number;
-            game.keep(keep);
-            let reason = CorrectionReason::SetUp;
-            self.publish(now, None, EventKind::MoveRetracted { ply, reason }, None);
-        }
-    }
-
     /// Marks a ply of the line as settled or completed, and publishes that if the ply is published.
     pub(super) fn mark(&mut self, now: Timestamp, ply: u32, mark: impl Fn(&mut LineEntry)) {
         let Some(entry) = self.line.get_mut(index(ply)) else {
@@ -270,7 +251,7 @@ mod tests {
     use crate::clock::ClockChange;
     use crate::laws::Edition;
     use crate::referee::tests::table::{Table, WHITE_WINS};
-    use crate::tracker::Finding;
+    use crate::tracker::{Finding, Withdrawal};
 
     /// Messages about White's last move were lost, and then the clock was stopped: the memory holds what was played.
     #[test]
@@ -287,6 +268,22 @@ mod tests {
             .filter_map(|entry| entry.ply.san.clone())
             .collect();
         assert_eq!(sans, ["e4", "e5", "Nf3"]);
+    }
+
+    /// The clock is stopped when the pieces are set up, after the first of them had looked like a move.
+    #[test]
+    fn pieces_being_set_up_are_withdrawn_while_the_clock_is_stopped() {
+        let mut table = Table::new(Edition::Fide2023);
+        table.finds(Finding::Clock(ClockChange::Connected));
+        table.finds(Finding::Clock(ClockChange::Started));
+        table.plays("e4 e5 Nf3 Nf6 Ng1");
+        table.finds(Finding::Clock(ClockChange::Stopped));
+        table.finds(Finding::Retracted {
+            ply: 5,
+            reason: Withdrawal::SetUp,
+        });
+        let published = &table.referee.game.as_ref().expect("a game").published;
+        assert_eq!(published.len(), 4);
     }
 
     /// The result was shown before the gap; a king that the memory has on its way there accuses nobody.

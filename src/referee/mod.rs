@@ -241,8 +241,8 @@ impl Referee {
             Finding::Amended { ply, reason } => self.played(now, ply, reason.into()),
             Finding::Retracted { ply, reason } => {
                 self.line.truncate(index(ply));
-                // Kings on their way to the centre were never a move, whether the clock runs or not.
-                if reason == Withdrawal::Kings {
+                // Kings on their way to the centre and pieces being set up were never a move, whether the clock runs or not.
+                if matches!(reason, Withdrawal::Kings | Withdrawal::SetUp) {
                     self.withdraw_surplus(now, reason.into());
                 } else {
                     self.follow(now, reason.into());
@@ -439,7 +439,6 @@ impl Referee {
         } else {
             self.search_before_the_end(now, u32::MAX);
             if self.game().is_some() {
-                self.withdraw_set_up(now, start.state.board());
                 self.end(now, None, Verdict::board(GameResult::Unknown, EndReason::Reset));
             }
             self.keep_previous();

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::{Bitboard, Board, KnownOutcome};
+use shakmaty::{Bitboard, Board, KnownOutcome, Move};
 
 use super::Tracker;
 use super::finding::{Finding, Recovery, ResultSign, Withdrawal};
@@ -204,66 +204,71 @@ impl Tracker {
         changed.max().unwrap_or(self.quiet_since)
     }
 
-    /// Withdraws the last plies if they were pieces being set up for the next game: the clock had been stopped before
-    /// them or, without a clock, all pieces were put into this start position in one go.
+    /// Withdraws the last plies if they were pieces being set up for the next game.
     pub(super) fn withdraw_setting_up(&mut self, now: Timestamp, start: &Board) {
-        if self.recovering() {
-            return;
-        }
-        let first = match self.clock.stopped_since() {
-            Some(since) => self.made_after(since),
-            None if self.clock.running().is_none() => self.put_home_to(start),
-            None => None,
+        let Some(line) = &self.line else { return };
+        let tree = &line.tree;
+        let announced = tree.path(tree.tip());
+        let made = self.made_before_the_clock_stopped(&announced);
+        let in_one_go = self.in_one_go();
+        let set_up = |id: &&NodeId| {
+            let node = tree.node(**id);
+            let certain = node.standing == Standing::Confirmed;
+            let at_once = in_one_go.is_some_and(|since| node.landed.at >= since);
+            let home = |m: Move| start.piece_at(m.to()) == Some(m.role().of(node.mover()));
+            (at_once || !certain) && matches!(node.played, Played::Move(m) if home(m))
         };
-        let Some((first, line)) = first.zip(self.line.as_ref()) else {
+        let home = announced[..made].iter().rev().take_while(set_up).count();
+        let Some(first) = announced.get(made - home).copied() else {
             return;
         };
-        let reason = match line.tree.node(first).standing {
+        let reason = match tree.node(first).standing {
             Standing::Confirmed => Withdrawal::Recovered,
             _ => Withdrawal::SetUp,
         };
         self.retract(now, first, reason);
     }
 
-    /// The first of the last plies that were made after the clock had been stopped.
-    fn made_after(&self, since: Timestamp) -> Option<NodeId> {
-        let tree = &self.line.as_ref()?.tree;
-        let announced = tree.path(tree.tip());
-        let made = |id: &NodeId| {
-            let node = tree.node(*id);
+    /// How many of these plies were made before the clock had been stopped; all of them where it was not, or where nothing
+    /// tells.
+    fn made_before_the_clock_stopped(&self, announced: &[NodeId]) -> usize {
+        let all = announced.len();
+        let stopped = self.clock.stopped_since().filter(|_| !self.recovering());
+        let Some((since, line)) = stopped.zip(self.line.as_ref()) else {
+            return all;
+        };
+        let after = |id: &NodeId| {
+            let node = line.tree.node(*id);
             node.lifted_at > since && !node.completed
         };
-        let last = announced.iter().rposition(|id| !made(id))?;
+        let Some(last) = announced.iter().rposition(|id| !after(id)) else {
+            return all;
+        };
         // A clock that did not run for the ply before proves nothing.
-        let before = tree.node(announced[last]).since;
+        let before = line.tree.node(announced[last]).since;
         let ran = self.clock.ran_at(before) && before <= since;
-        announced.get(last + 1).copied().filter(|_| ran)
+        if ran { last + 1 } else { all }
     }
 
-    /// The first of the last plies that put pieces into the start position, all without a pause.
-    fn put_home_to(&self, start: &Board) -> Option<NodeId> {
-        let tree = &self.line.as_ref()?.tree;
+    /// Since when the pieces on a board without a clock have been moved all without a pause. Nothing tells in the memory.
+    fn in_one_go(&self) -> Option<Timestamp> {
+        if self.recovering() || self.clock.running().is_some() {
+            return None;
+        }
         let mut since = None;
-        let mut paused = false;
         for change in self.sensors.recent().rev() {
-            paused = since.is_some_and(|since| since > change.when.at + self.model.rest);
-            if paused {
-                break;
+            if since.is_some_and(|since| since > change.when.at + self.model.rest) {
+                return since;
             }
             since = Some(change.when.at);
         }
         // In a long set-up, the pause before it may be forgotten.
-        let since = match since? {
-            _ if !paused && self.sensors.has_forgotten() => Timestamp::from_micros(0),
-            since => since,
-        };
-        let put_home = |id: &NodeId| {
-            let node = tree.node(*id);
-            let home = |m: shakmaty::Move| start.piece_at(m.to()) == Some(m.role().of(node.mover()));
-            node.landed.at >= since && matches!(node.played, Played::Move(m) if home(m))
-        };
-        let announced = tree.path(tree.tip());
-        let last = announced.iter().rev().take_while(|id| put_home(id)).count();
-        announced.get(announced.len() - last).copied()
+        since.map(|since| {
+            if self.sensors.has_forgotten() {
+                Timestamp::from_micros(0)
+            } else {
+                since
+            }
+        })
     }
 }

@@ -149,7 +149,7 @@ fn a_press_is_not_for_a_move_whose_reply_was_pressed() {
 
 #[test]
 fn pieces_put_home_after_the_clock_was_stopped_are_withdrawn() {
-    let game = |clock: bool| {
+    let game = |clock: bool, rest: u64| {
         let mut world = World::new(START);
         let press = |world: &mut World, turn: bool, running: bool| {
             if clock {
@@ -165,13 +165,15 @@ fn pieces_put_home_after_the_clock_was_stopped_are_withdrawn() {
             press(&mut world, turn, true);
         }
         press(&mut world, true, false);
-        world.shows("f3. g1N").wait(1500).shows("f6. g8n").wait(1500);
+        world.shows("f3. g1N").wait(1500).shows("f6. g8n").wait(rest);
         world.shows("e5. e7p e4. e2P");
         world.wait(4000).announced.join(" ")
     };
-    assert_eq!(game(true), "e4 e5 Nf3 Nf6 Ng1 Ng8 withdrawn");
+    assert_eq!(game(true, 4000), "e4 e5 Nf3 Nf6 Ng1 Ng8 withdrawn");
     // Without a clock, they may have been played: the hands rested between them.
-    assert_eq!(game(false), "e4 e5 Nf3 Nf6 Ng1 Ng8");
+    assert_eq!(game(false, 4000), "e4 e5 Nf3 Nf6 Ng1 Ng8");
+    // What is not certain by then was none.
+    assert_eq!(game(false, 1500), "e4 e5 Nf3 Nf6 Ng1 Ng8 withdrawn");
 }
 
 #[test]

@@ -244,7 +244,8 @@ fn a_game_begins_with_the_next_answer() {
     );
     world.wait(1000);
     answers(&mut world, since, Vec::new());
-    world.has_announced(&format!("e4 e5{}", " Nf3 Nc6 Ng1 Nb8".repeat(5)));
+    // Pieces that went home after the clock was stopped were no moves.
+    world.has_announced(&format!("withdrawn e4 e5{}", " Nf3 Nc6 Ng1 Nb8".repeat(5)));
 }
 
 /// The queen was shown on c2 on her way to c1, and goes there with the next move.
