@@ -222,11 +222,7 @@ impl Tracker {
         let Some(first) = announced.get(made - home).copied() else {
             return;
         };
-        let reason = match tree.node(first).standing {
-            Standing::Confirmed => Withdrawal::Recovered,
-            _ => Withdrawal::SetUp,
-        };
-        self.retract(now, first, reason);
+        self.retract(now, first, Withdrawal::SetUp);
     }
 
     /// How many of these plies were made before the clock had been stopped; all of them where it was not, or where nothing
