@@ -95,6 +95,7 @@ mod tests {
             changes,
             watched: true,
             unseen: Bitboard::EMPTY,
+            turned: false,
             dumped_at: at,
         };
         let mut acts = Acts::default();

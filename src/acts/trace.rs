@@ -15,6 +15,8 @@ use crate::tracker::{SensorChange, Snapshot};
 pub(super) struct Trace {
     pub(super) model: &'static Model,
     board: Board,
+    /// Whether White sits with the connector on the right.
+    turned: bool,
     changed: [Timestamp; 64],
     recent: VecDeque<SensorChange>,
     pub(super) quiet_since: Timestamp,
@@ -32,6 +34,7 @@ impl Default for Trace {
         Self {
             model: &Model::FITTED,
             board: Board::empty(),
+            turned: false,
             changed: [Timestamp::from_micros(0); 64],
             recent: VecDeque::new(),
             quiet_since: Timestamp::from_micros(0),
@@ -43,8 +46,9 @@ impl Default for Trace {
 
 impl Trace {
     pub(super) fn update(&mut self, now: Timestamp, snapshot: &Snapshot) {
-        if snapshot.changes.is_empty() && snapshot.board != self.board {
-            // The board is read the other way round: earlier changes are of no use.
+        if snapshot.turned != self.turned {
+            // Earlier changes are of no use.
+            self.turned = snapshot.turned;
             self.recent.clear();
             self.changed = [now; 64];
         }

@@ -97,12 +97,15 @@ pub enum Finding {
 pub struct Snapshot {
     /// What stands on the board; result pieces are left out.
     pub board: Board,
-    /// What has changed, oldest first; empty when the board is now read the other way round.
+    /// What has changed, oldest first; none where the board is now read the other way round, or pieces that are not read
+    /// are taken to stand elsewhere.
     pub changes: Vec<SensorChange>,
     /// Whether the board reported it as it happened; false: it was read from its memory after a gap.
     pub watched: bool,
     /// Squares of [`board`](Self::board) whose pieces are not read, and taken to stand there all the same.
     pub unseen: Bitboard,
+    /// Whether White sits with the connector on the right. Where that is not as it was, earlier changes were on other squares.
+    pub turned: bool,
     /// When the last dump came. What it showed had changed at some time before.
     pub dumped_at: Timestamp,
 }

@@ -36,7 +36,7 @@ use std::collections::VecDeque;
 
 use kiebitz_hardware::{Observation, Observed, Timestamp};
 use kiebitz_protocol::{Dump, FieldUpdate};
-use shakmaty::{Bitboard, Board, KnownOutcome};
+use shakmaty::{Bitboard, Board, KnownOutcome, Piece, Square};
 
 pub use examine::Doubt;
 pub use finding::{
@@ -87,6 +87,8 @@ pub struct Tracker {
     late: Option<Late>,
     /// Of a board that reports changes only when it is polled: what is known of it.
     polled: Option<Polled>,
+    /// The pieces that the last report of the squares had where they are not read.
+    unread_shown: Vec<(Square, Piece)>,
     /// The last observation or deadline; no finding is dated before it.
     observed_at: Timestamp,
     findings: VecDeque<(Timestamp, Finding)>,
@@ -126,6 +128,7 @@ impl Tracker {
             memory_requested_at: None,
             late: None,
             polled: None,
+            unread_shown: Vec::new(),
             observed_at: Timestamp::from_micros(0),
             findings: VecDeque::new(),
             wake: None,
@@ -264,27 +267,38 @@ impl Tracker {
 
     /// Reports what the squares show, without interpreting it.
     fn show_squares(&mut self, now: Timestamp) {
+        let unread = self.unread_pieces();
         let mut board = self.sensors.board().clone();
-        let mut unread = Bitboard::EMPTY;
-        if let Some(line) = &self.line {
-            let tip = line.tree.node(line.tree.tip());
-            for (square, piece) in tip.state.board().clone() {
-                if tip.unread.contains(square) && board.piece_at(square).is_none() {
-                    board.set_piece_at(square, piece);
-                    unread.add(square);
-                }
-            }
-            // It is said to be dead once several plies have come and gone.
-            unread &= line.tree.node(line.tree.root()).unread;
+        for (square, piece) in &unread {
+            board.set_piece_at(*square, *piece);
         }
+        // A square is said to be dead once several plies have come and gone.
+        let dead = self
+            .line
+            .as_ref()
+            .map(|line| line.tree.node(line.tree.root()).unread);
+        let squares: Bitboard = unread.iter().map(|(square, _)| *square).collect();
         let snapshot = Snapshot {
             changes: self.sensors.take_changes(),
             board,
             watched: !self.recovering(),
-            unseen: self.sensors.unseen() | unread,
+            unseen: self.sensors.unseen() | (squares & dead.unwrap_or(Bitboard::EMPTY)),
+            turned: self.sensors.turned(),
             dumped_at: self.sensors.dumped_at(),
         };
+        self.unread_shown = unread;
         self.announce(now, Finding::Squares(Box::new(snapshot)));
+    }
+
+    /// The pieces that the announced line has on squares which do not read them.
+    fn unread_pieces(&self) -> Vec<(Square, Piece)> {
+        let Some(line) = &self.line else { return Vec::new() };
+        let tip = line.tree.node(line.tree.tip());
+        let unread = tip.unread.without(self.sensors.board().occupied());
+        let pieces = unread.into_iter();
+        pieces
+            .filter_map(|square| Some((square, tip.state.board().piece_at(square)?)))
+            .collect()
     }
 
     /// When to call [`handle_deadline`](Self::handle_deadline), unless something is observed before; `None` if nothing
@@ -327,6 +341,10 @@ impl Tracker {
     /// Draws conclusions from all that is known at `now`.
     fn conclude(&mut self, now: Timestamp) {
         self.decide(self.known_until().unwrap_or(now));
+        // What was announced may have a piece on another square that does not read it.
+        if self.hearing.unheard().is_none() && self.unread_pieces() != self.unread_shown {
+            self.show_squares(now);
+        }
     }
 
     /// The next finding, and the time at which it was made.

@@ -199,6 +199,8 @@ impl Node {
                 continue;
             }
             self.unread.discard(square);
+            // What stood until now was not read as a whole.
+            self.stable = false;
             let own = self
                 .footprint
                 .is_some_and(|footprint| footprint.squares().contains(square));

@@ -16,6 +16,7 @@ use core::time::Duration;
 
 use kiebitz_hardware::{Observation, Observed, Timestamp};
 use kiebitz_protocol::{ClockTimes, Contents, Dump, Field, FieldUpdate, Piece as Wire, SideTime};
+use shakmaty::Board;
 
 use super::{Completion, Finding, Tracker, Withdrawal};
 
@@ -31,6 +32,8 @@ struct World {
     uncertain: usize,
     /// What changed about the clock.
     clock_changes: Vec<String>,
+    /// What the squares were last reported to show.
+    reported: Board,
 }
 
 const START: &str = "rnbqkbnrpppppppp................................PPPPPPPPRNBQKBNR";
@@ -45,6 +48,7 @@ impl World {
             pressed: Vec::new(),
             uncertain: 0,
             clock_changes: Vec::new(),
+            reported: Board::empty(),
         };
         for (field, letter) in world.fields.iter_mut().zip(placement.chars()) {
             *field = wire(letter);
@@ -158,6 +162,9 @@ impl World {
             {
                 self.pressed
                     .push((*ply, elapsed.map(|elapsed| elapsed.as_secs())));
+            }
+            if let Finding::Squares(snapshot) = &finding {
+                self.reported.clone_from(&snapshot.board);
             }
             self.announced.extend(match finding {
                 Finding::Made(ply) => {

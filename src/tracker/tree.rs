@@ -2,7 +2,7 @@
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
-use shakmaty::{Board, Color, Square};
+use shakmaty::{Bitboard, Board, Color, Square};
 
 use super::credible::strain_of;
 use super::made::Timing;
@@ -252,7 +252,7 @@ impl Tree {
     ) -> NodeId {
         let mut node = Node::new(Some(parent), self.nodes[parent].ply + 1, played, state, now);
         node.footprint = footprint;
-        node.unread = self.nodes[parent].unread;
+        node.unread = self.still_unread(parent, sensors);
         node.landed = Since::between(self.nodes[parent].landed.from, now);
         if let Some(footprint) = &footprint {
             let made = Timing::of(&self.nodes[parent], footprint, sensors, now);
@@ -270,6 +270,13 @@ impl Tree {
         node.measure(sensors, now, self.model);
         self.nodes.push(node);
         self.nodes.len() - 1
+    }
+
+    /// The squares of a node that show nothing, without those that have shown something since its ply stood.
+    fn still_unread(&self, id: NodeId, sensors: &Sensors) -> Bitboard {
+        let node = &self.nodes[id];
+        let nothing = |square: &Square| sensors.changed_at(*square) <= node.since;
+        node.unread.into_iter().filter(nothing).collect()
     }
 
     /// Makes `id` the root and drops all that does not descend from it. Returns the states passed on the way, the old

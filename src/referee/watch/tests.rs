@@ -41,6 +41,7 @@ fn shows(table: &mut Table, board: &Board) {
         changes: Vec::new(),
         watched: true,
         unseen: shakmaty::Bitboard::EMPTY,
+        turned: false,
         dumped_at: table.now,
     };
     table.finds(Finding::Squares(Box::new(snapshot)));
@@ -64,6 +65,7 @@ fn changes(table: &mut Table, before: &Board, after: &Board) {
         changes: changes.collect(),
         watched: true,
         unseen: shakmaty::Bitboard::EMPTY,
+        turned: false,
         dumped_at: table.now.saturating_sub(Duration::from_secs(1)),
     };
     table.finds(Finding::Squares(Box::new(snapshot)));

@@ -116,3 +116,58 @@ fn a_piece_that_was_seen_elsewhere_does_not_stand_on_its_square() {
     assert_eq!(missing(&world), Some(Square::D1.into()));
     world.shows("d1Q").has_announced("e4 e5 Nc3 Nc6 h3");
 }
+
+/// The bishop may be on e2, d3, c4 or b5. Where it cannot be on e2 after all, it is reported on the next one.
+#[test]
+fn a_piece_that_is_not_read_is_reported_where_the_line_has_it() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(600).shows("a7. a6p").wait(600);
+    world.shows("f1.").wait(5000).shows("b7. b6p").wait(31_000);
+    let bishop = Some(shakmaty::Color::White.bishop());
+    assert_eq!(world.reported.piece_at(Square::E2), bishop);
+    world.shows("g1. e2N");
+    world.has_announced("e4 a6 Be2 b6 no, Bd3 b6 Ne2");
+    assert_eq!(world.reported.piece_at(Square::D3), bishop);
+}
+
+/// A knight on f6 was not read, for it stood at the edge. A queen that is drawn over f6 later is: another square can be dead.
+#[test]
+fn a_square_that_has_read_a_piece_is_not_the_dead_one() {
+    let mut world = World::new(START);
+    let plies = ["e2. e4P", "h7. h6p", "d2. d4P"];
+    for ply in plies {
+        world.shows(ply).wait(2000);
+    }
+    world.shows("g8.").wait(5000);
+    let drawn = "f3. f4Q f4. f5Q f5. f6Q f6. f7. f7Q";
+    for ply in [
+        "a2. a3P",
+        "g4n",
+        "d1. f3Q",
+        "a7. a6p",
+        drawn,
+        "e8. f7. f7k",
+        "b2. b3P",
+    ] {
+        world.shows(ply).wait(2000);
+    }
+    world.shows("b8.").wait(5000);
+    for ply in ["c2. c3P", "e5n", "b3. b4P"] {
+        world.shows(ply).wait(2000);
+    }
+    world.has_announced("e4 h6 d4 Nf6 a3 Ng4 Qf3 a6 Qxf7+ Kxf7 b3 Nc6 c3 Nce5 b4");
+}
+
+/// The king is on e2 or on f2, and one of them is dead. A king that is read on e2 later may have come from f2.
+#[test]
+fn a_guess_is_put_right_where_its_square_reads_the_piece_later() {
+    let mut world = World::new(START);
+    for ply in ["f2. f4P", "a7. a6p", "e2. e4P", "b7. b6p"] {
+        world.shows(ply).wait(2000);
+    }
+    world.shows("e1.").wait(5000).shows("h7. h6p").wait(31_000);
+    for ply in ["a2. a3P", "g7. g6p", "e2K", "a6. a5p", "b2. b3P", "b6. b5p"] {
+        world.shows(ply).wait(2000);
+    }
+    world.has_announced("f4 a6 e4 b6 Ke2 h6 a3 g6 no, Kf2 h6 a3 g6 Ke2 a5 b3 b5");
+}

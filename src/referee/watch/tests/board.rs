@@ -206,6 +206,7 @@ fn a_piece_that_is_not_read_is_told_before_the_round() {
             changes: Vec::new(),
             watched: true,
             unseen,
+            turned: false,
             dumped_at: table.now,
         };
         table.finds(Finding::Squares(Box::new(snapshot)));
@@ -230,6 +231,7 @@ fn a_dead_square_is_told_once_a_game() {
             changes: Vec::new(),
             watched: true,
             unseen,
+            turned: false,
             dumped_at: table.now,
         };
         table.finds(Finding::Squares(Box::new(snapshot)));
