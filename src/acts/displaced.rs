@@ -9,6 +9,7 @@ use shakmaty::{Bitboard, Board, Color, Role, Square};
 use super::in_one_scan;
 use super::standing::Standing;
 use crate::position::{difference, outcome_of_kings};
+use crate::tracker::SensorChange;
 
 /// More squares than this are pieces being set up or cleared away.
 const MAX_SQUARES: usize = 10;
@@ -147,7 +148,7 @@ impl Standing<'_> {
         in_one_scan(changed)
     }
 
-    /// Whether another piece of `color` left a square nearby in the same scan: nobody lifts two at once.
+    /// Whether another piece of `color` left its square nearby in the same scan: nobody lifts two at once.
     fn knocked(&self, fallen: Square, color: Color) -> bool {
         let at = self.trace.changed_at(fallen);
         let mut scan = self
@@ -155,8 +156,13 @@ impl Standing<'_> {
             .since(at.saturating_sub(ONE_SCAN_APART))
             .take_while(|shown| shown.when.at <= at + ONE_SCAN_APART)
             .filter(|shown| shown.square != fallen);
+        // One that is drawn leaves other squares than its own.
+        let before = self.last.map(|last| last.before.board());
+        let stood = |shown: &SensorChange, board: &Board| board.piece_at(shown.square) == shown.before;
         scan.any(|shown| {
-            shown.before.is_some_and(|piece| piece.color == color) && shown.square.distance(fallen) <= 2
+            shown.before.is_some_and(|piece| piece.color == color)
+                && shown.square.distance(fallen) <= 2
+                && (stood(shown, self.tip.board()) || before.is_some_and(|before| stood(shown, before)))
         })
     }
 }

@@ -250,3 +250,33 @@ fn a_dead_square_is_told_once_a_game() {
     table.plays("e4");
     assert_eq!(reports(&mut table, "sensor_fault"), ["-game_over"]);
 }
+
+/// Art. 7.4: two pieces that leave their squares in one scan were knocked over. A bishop that is drawn over the next square
+/// was not; it may have gone to a square that does not read it.
+#[test]
+fn a_piece_that_is_drawn_has_not_been_knocked_over() {
+    let before = "rnbqkbnr/p1pppppp/1p6/8/3PP3/8/PPP2PPP/RNBQKBNR";
+    let knocked = "r2qkbnr/p1pppppp/1p6/8/3PP3/8/PPP2PPP/RNBQKBNR";
+    let drawn = [
+        "rnbqkbnr/pbpppppp/1p6/8/3PP3/8/PPP2PPP/RNBQKBNR",
+        "rn1qkbnr/pbpppppp/1p6/8/3PP3/8/PPP2PPP/RNBQKBNR",
+        "rn1qkbnr/p1pppppp/1p6/8/3PP3/8/PPP2PPP/RNBQKBNR",
+    ];
+    for (placements, expected) in [(&drawn[..], vec![]), (&[knocked], vec!["at_once"])] {
+        let mut table = in_play(Edition::Fide2023);
+        changes(&mut table, &Board::new(), &board(before));
+        table.plays("e4 b6 d4").passes(5);
+        let mut shown = before;
+        for placement in placements {
+            changes(&mut table, &board(shown), &board(placement));
+            shown = placement;
+            table.waits(Duration::from_millis(80));
+        }
+        table.passes(5);
+        assert_eq!(
+            reports(&mut table, "displaced_pieces"),
+            expected,
+            "{placements:?}"
+        );
+    }
+}
