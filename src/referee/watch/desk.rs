@@ -56,6 +56,12 @@ impl Desk<'_> {
         Some(self.acts.turn(&entry.ply, before, since, self.set_aside))
     }
 
+    /// Whether a ply of the record was not seen, and nothing has proved it yet.
+    pub(super) fn rests_on_a_guess(&self) -> bool {
+        let guessed = |entry: &LineEntry| entry.ply.inferred && entry.settled.is_none();
+        self.game.line.iter().any(guessed)
+    }
+
     /// Whether what the squares show can be compared with the line of play.
     pub(super) fn sees_play(&self) -> bool {
         self.game.in_play() && !self.acts.is_blind() && !self.lost

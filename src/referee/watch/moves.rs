@@ -10,7 +10,6 @@ use crate::acts::Irregular;
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::{Edition, Fault, Situation, Stage};
 use crate::position::State;
-use crate::referee::LineEntry;
 use crate::tracker::{Completion, Withdrawal};
 
 /// Follows irregular moves from when they are made until they are dealt with.
@@ -149,7 +148,7 @@ impl Moves {
         }
         let Some(due) = desk
             .acts
-            .certain_at(&act, pending.pressed_at, rests_on_a_guess(desk))
+            .certain_at(&act, pending.pressed_at, desk.rests_on_a_guess())
         else {
             return;
         };
@@ -352,12 +351,6 @@ impl Moves {
             self.open.retain(|open| open.number != number);
         }
     }
-}
-
-/// Whether a ply of the record was not seen, and nothing has proved it yet.
-fn rests_on_a_guess(desk: &Desk<'_>) -> bool {
-    let guessed = |entry: &LineEntry| entry.ply.inferred && entry.settled.is_none();
-    desk.game.line.iter().any(guessed)
 }
 
 fn report(desk: &Desk<'_>, act: &Irregular, ply: u32, stage: Stage, offence: u32) -> Report {

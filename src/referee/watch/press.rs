@@ -123,7 +123,7 @@ impl Presses {
         }
         self.waiting = None;
         let runs = desk.game.face.and_then(|face| face.running);
-        if !desk.differs().is_empty() || runs != Some(!waiting.color) {
+        if !desk.differs().is_empty() || runs != Some(!waiting.color) || desk.rests_on_a_guess() {
             return;
         }
         let situation = Situation::PressedWithoutMove {

@@ -113,3 +113,25 @@ fn a_piece_that_is_missing_since_before_a_reply_was_not_displaced() {
     });
     assert_eq!(opened.collect::<Vec<_>>(), ["record_uncertain"]);
 }
+
+/// A knight that is not read may be on f3 or on h3: what looks wrong may be the record, until that is known.
+#[test]
+fn nobody_is_accused_while_the_record_rests_on_a_guess() {
+    let mut table = Table::new(Edition::Fide2023);
+    table.finds(Finding::Clock(ClockChange::Connected));
+    table.finds(Finding::Clock(ClockChange::Started));
+    table.finds(Finding::WhiteSide(Side::Left)).passes(1);
+    table.plays("e4 e5").recalls("Nf3");
+    table.completes(3, Completion::Press);
+    changes(&mut table, &Board::new(), &board(AFTER_NF3));
+    reads(&mut table, 60, 60, Some(Color::White));
+    table.finds(Finding::Clock(ClockChange::Pressed(Side::Right)));
+    table.passes(5);
+    assert_eq!(reports(&mut table, "clock_pressed_without_move"), [""; 0]);
+    let pushed = board("rnbqkbnr/pppp1ppp/8/4p3/4P3/5N1P/PPPP1PP1/RNBQKB1R");
+    changes(&mut table, &board(AFTER_NF3), &pushed);
+    table.passes(20);
+    assert_eq!(reports(&mut table, "displaced_pieces"), [""; 0]);
+    table.settles().passes(1);
+    assert_eq!(reports(&mut table, "displaced_pieces"), ["at_once"]);
+}
