@@ -156,3 +156,84 @@ impl Absence {
             .any(|other| other.from < self.to && self.from < other.to)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use shakmaty::{CastlingMode, Piece, Role};
+
+    use super::*;
+    use crate::position::State;
+    use crate::tracker::{Evidence, Ply, SensorChange, Since, Snapshot};
+
+    /// Where the bishop stood first that went from f1 to d3 in the end, once the squares have changed like this: "e2B 1500"
+    /// is a white bishop that comes to e2, and nothing else changes for so many milliseconds.
+    fn released(changes: &[(&str, u64)]) -> Option<Square> {
+        let fen = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2";
+        let before = State::from_fen(fen, CastlingMode::Standard).expect("a FEN");
+        let mut now = Timestamp::from_micros(1_000_000_000);
+        let (mut acts, mut board) = (Acts::default(), before.board().clone());
+        for (change, millis) in changes {
+            let (square, letter) = change.split_at(2);
+            let square: Square = square.parse().expect("a square");
+            let after = letter.chars().next().and_then(Piece::from_char);
+            let changes = vec![SensorChange {
+                when: Since::at(now),
+                square,
+                before: board.piece_at(square),
+                after,
+            }];
+            match after {
+                Some(piece) => board.set_piece_at(square, piece),
+                None => _ = board.remove_piece_at(square),
+            }
+            let snapshot = Snapshot {
+                board: board.clone(),
+                changes,
+                watched: true,
+                unseen: Bitboard::EMPTY,
+                turned: false,
+                dumped_at: now,
+            };
+            acts.see(now, &snapshot);
+            now = now + Duration::from_millis(*millis);
+        }
+        let played = before
+            .legal_moves()
+            .into_iter()
+            .find(|m| m.role() == Role::Bishop && m.to() == Square::D3)?;
+        let ply = Ply {
+            number: 3,
+            color: Color::White,
+            played: Some(played),
+            uci: None,
+            san: None,
+            after: before.after(played),
+            captured: None,
+            lifted_at: Timestamp::from_micros(1_000_000_000),
+            stood_at: now,
+            inferred: false,
+            any_order: false,
+            clock: None,
+            evidence: Evidence::default(),
+        };
+        let turn = acts.turn(
+            &ply,
+            &before,
+            Timestamp::from_micros(999_000_000),
+            Bitboard::EMPTY,
+        );
+        turn.released(Square::F1).map(|stay| stay.square)
+    }
+
+    /// Art. 4.7: a piece that was released on a square of a legal move has moved there.
+    #[test]
+    fn a_piece_that_rests_on_the_way_was_released() {
+        let on_e2 = |millis| [("f1", 300), ("e2B", millis), ("e2", 300), ("d3B", 300)];
+        assert_eq!(released(&on_e2(2000)), Some(Square::E2));
+        assert_eq!(released(&on_e2(900)), None, "it may never have left the hand");
+        let on_h4 = [("f1", 300), ("h4B", 2000), ("h4", 300), ("d3B", 300)];
+        assert_eq!(released(&on_h4), None, "no legal move ends there");
+        let misread = [("e2B", 2000), ("f1", 300), ("e2", 300), ("d3B", 300)];
+        assert_eq!(released(&misread), None, "it still stood on f1");
+    }
+}
