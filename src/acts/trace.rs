@@ -15,8 +15,8 @@ use crate::tracker::{SensorChange, Snapshot};
 pub(super) struct Trace {
     pub(super) model: &'static Model,
     board: Board,
-    /// Whether White sits with the connector on the right.
-    turned: bool,
+    /// Whether White sits with the connector on the right, once that has been said.
+    turned: Option<bool>,
     changed: [Timestamp; 64],
     recent: VecDeque<SensorChange>,
     pub(super) quiet_since: Timestamp,
@@ -34,7 +34,7 @@ impl Default for Trace {
         Self {
             model: &Model::FITTED,
             board: Board::empty(),
-            turned: false,
+            turned: None,
             changed: [Timestamp::from_micros(0); 64],
             recent: VecDeque::new(),
             quiet_since: Timestamp::from_micros(0),
@@ -46,9 +46,9 @@ impl Default for Trace {
 
 impl Trace {
     pub(super) fn update(&mut self, now: Timestamp, snapshot: &Snapshot) {
-        if snapshot.turned != self.turned {
+        let before = self.turned.replace(snapshot.turned);
+        if before.is_some_and(|turned| turned != snapshot.turned) {
             // Earlier changes are of no use.
-            self.turned = snapshot.turned;
             self.recent.clear();
             self.changed = [now; 64];
         }

@@ -204,7 +204,9 @@ impl Tracker {
         changed.max().unwrap_or(self.quiet_since)
     }
 
-    /// Withdraws the last plies if they were pieces being set up for the next game.
+    /// Withdraws the last plies if they were pieces being set up for the next game: the clock had been stopped before
+    /// them, or they put pieces where they stand in its start position and were not certain or, without a clock, were
+    /// made in one go.
     pub(super) fn withdraw_setting_up(&mut self, now: Timestamp, start: &Board) {
         let Some(line) = &self.line else { return };
         let tree = &line.tree;
