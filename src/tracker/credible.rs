@@ -2,10 +2,10 @@
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
-use shakmaty::{Bitboard, Piece};
+use shakmaty::{Bitboard, Board, Piece};
 
 use super::made::Timing;
-use super::node::{Node, NodeId};
+use super::node::{Node, NodeId, Played};
 use super::tree::Tree;
 use crate::model::{Cost, Model, SEVERAL};
 
@@ -143,9 +143,10 @@ impl Tree {
             let withdrawn = announced.len() - common[id];
             // Plies that were announced, and so were shown, and nothing was played in their place. A king that is put in the
             // centre is not taken back.
+            let put = |plies: &[NodeId]| plies.iter().all(|ply| self.moves_king(*ply));
             let taken_back = announced
                 .get(plies..)
-                .filter(|_| node.result.is_none())
+                .filter(|plies| node.result.is_none() || !put(plies))
                 .map_or(0, |_| {
                     let kept = plies.checked_sub(1).map_or(0, |at| costs.plies[announced[at]]);
                     announced.last().map_or(0, |last| costs.plies[*last]) - kept
@@ -159,6 +160,15 @@ impl Tree {
             }
         }
         best.map_or_else(|| self.root(), |(_, id)| id)
+    }
+
+    /// Whether a ply moved a king alone.
+    fn moves_king(&self, id: NodeId) -> bool {
+        let node = self.node(id);
+        let king = |board: &Board| board.king_of(node.mover());
+        let castles = matches!(node.played, Played::Move(m) if m.is_castle());
+        let before = node.parent.map(|parent| self.node(parent).state.board());
+        !castles && before.is_some_and(|before| king(before) != king(node.state.board()))
     }
 
     /// Whether a ply that was told is played by another node too, and nothing that stood on the board meanwhile contradicts

@@ -74,6 +74,18 @@ fn a_king_makes_no_move_on_its_way_to_show_the_result() {
         .has_announced("d4 Kd6 Ke4 1/2-1/2");
 }
 
+/// White resigns after a capture in the centre, and the kings come to stand on both of its squares.
+#[test]
+fn a_last_move_is_not_taken_back_where_the_kings_cover_it() {
+    let mut world = World::new(START);
+    for ply in ["e2. e4P", "d7. d5p", "a2. a3P", "e4. d5. e4p"] {
+        world.shows(ply).wait(3000);
+    }
+    world.shows("e8.").wait(500).shows("d5k").wait(500);
+    world.shows("e4.").wait(500).shows("e1.").wait(500).shows("e4K");
+    world.has_announced("e4 d5 a3 dxe4 1-0");
+}
+
 /// Before the kings were put in the centre, White had castled: the rook alone would explain as many squares.
 #[test]
 fn castling_before_the_result_is_castling() {
