@@ -320,7 +320,7 @@ impl Watch {
         desk.set_aside |= self.jolts.squares(&desk);
         self.lost.handle(&mut desk, news);
         desk.lost = self.lost.is_open();
-        desk.may_be_lost = self.lost.is_suspected();
+        desk.may_be_lost = self.lost.is_suspected() || desk.rests_on_a_guess();
         desk.unproved = self.lost.is_unproved(desk.game.line.len());
         self.displaced.handle(&mut desk, news, &self.moves);
         desk.set_aside |= self.displaced.squares();

@@ -22,7 +22,7 @@ pub(super) struct Desk<'a> {
     pub(super) set_aside: Bitboard,
     /// The record has lost the game: what looks wrong is the record.
     pub(super) lost: bool,
-    /// It may have: that will be known soon.
+    /// It may have, or rests on a guess: that will be known later.
     pub(super) may_be_lost: bool,
     /// It had, and nothing has proved yet that it has found the game again.
     pub(super) unproved: bool,

@@ -107,7 +107,7 @@ impl Displaced {
                 None => self.found = None,
                 Some(astray) => match desk.acts.waits(now, found_at + astray.grace) {
                     Some(at) => self.wake_at(at),
-                    None if desk.may_be_lost || desk.rests_on_a_guess() => {}
+                    None if desk.may_be_lost => {}
                     None => {
                         self.found = None;
                         self.open(desk, astray.squares, ply, true);
@@ -129,7 +129,7 @@ impl Displaced {
             self.wake_at(at);
             return;
         }
-        if desk.may_be_lost || desk.rests_on_a_guess() {
+        if desk.may_be_lost {
             return;
         }
         let ply = desk.game.due();

@@ -123,7 +123,7 @@ impl Presses {
         }
         self.waiting = None;
         let runs = desk.game.face.and_then(|face| face.running);
-        if !desk.differs().is_empty() || runs != Some(!waiting.color) || desk.rests_on_a_guess() {
+        if !desk.differs().is_empty() || runs != Some(!waiting.color) || desk.may_be_lost {
             return;
         }
         let situation = Situation::PressedWithoutMove {
