@@ -82,9 +82,9 @@ impl Session {
     /// A session that keeps its board answering, with a port that has not been opened yet.
     ///
     /// After every opening it asks who the board is, puts it into update-nice mode, and asks for clock, dump and the
-    /// board's memory. Then it asks for a dump when the squares have become quiet, after garbage and once a minute, and
-    /// for a sign of life when the board has sent nothing for a while. A port from which no board answers is given up
-    /// ([`poll_close`](Self::poll_close)).
+    /// board's memory. Then it asks for a dump when the squares have become quiet, after garbage, after a press without a
+    /// change before it and once a minute, for the memory when reports were lost, and for a sign of life when the board
+    /// has sent nothing for a while. A port from which no board answers is given up ([`poll_close`](Self::poll_close)).
     #[must_use]
     pub fn keeping(settings: SessionSettings) -> Self {
         Self {

@@ -22,16 +22,20 @@ pub(super) struct Watch {
     changed_at: Option<Timestamp>,
     /// Bytes that made no message last came then.
     pub(super) garbage_at: Option<Timestamp>,
-    /// Bytes were first lost since the last dump.
+    /// Bytes were first lost since the last dump, or what happened on the squares.
     disturbed_at: Option<Timestamp>,
     /// A dump was last asked for.
     pub(super) dump_asked_at: Option<Timestamp>,
     /// Whether the clock runs; `None` without a clock.
     clock_runs: Option<bool>,
+    /// Whether the lever was up on the right while the clock ran; `None` where that is not known.
+    lever: Option<bool>,
+    /// A field has changed since the lever moved.
+    moved: bool,
     /// What stands on the fields by what was heard; `None` before the first dump.
     fields: Option<Dump>,
-    /// Fields that a dump showed differently from their last report, until their reports follow.
-    unreported: Vec<Field>,
+    /// Fields that a dump showed differently from their last report, and what it showed, until their reports follow.
+    unreported: Vec<(Field, Contents)>,
     /// It was noticed then that reports were lost.
     missed_at: Option<Timestamp>,
     /// The memory was last asked for.
@@ -50,6 +54,8 @@ impl Watch {
             disturbed_at: None,
             dump_asked_at: None,
             clock_runs: None,
+            lever: None,
+            moved: false,
             fields: None,
             unreported: Vec::new(),
             missed_at: None,
@@ -73,6 +79,7 @@ impl Watch {
         match message {
             Message::FieldUpdate(update) => {
                 self.changed_at = Some(now);
+                self.moved = true;
                 self.reported(now, update.field, update.contents);
             }
             Message::BoardDump(dump) => {
@@ -85,9 +92,21 @@ impl Watch {
                 self.missed_at = None;
                 self.unreported.clear();
             }
-            Message::ClockTimes(times) => self.clock_runs = Some(times.running),
-            Message::ClockAbsent(_) => self.clock_runs = None,
+            Message::ClockTimes(times) => {
+                self.clock_runs = Some(times.running);
+                self.lever_shown(now, times.running.then_some(times.lever_right_high));
+            }
+            Message::ClockAbsent(_) => (self.clock_runs, self.lever) = (None, None),
             _ => {}
+        }
+    }
+
+    /// Nobody presses without a move: where no change was reported before it, that may have been lost.
+    fn lever_shown(&mut self, now: Timestamp, lever: Option<bool>) {
+        let before = core::mem::replace(&mut self.lever, lever);
+        let pressed = before.zip(lever).is_some_and(|(before, now)| before != now);
+        if pressed && !core::mem::take(&mut self.moved) {
+            self.disturbed_at.get_or_insert(now);
         }
     }
 
@@ -102,7 +121,7 @@ impl Watch {
         };
         let changed = core::mem::replace(known, contents) != contents;
         let shown = self.unreported.len();
-        self.unreported.retain(|unreported| *unreported != field);
+        self.unreported.retain(|ahead| *ahead != (field, contents));
         if self.unreported.len() < shown {
             // The dump was ahead of it.
             self.missed_at = self.missed_at.filter(|_| !self.unreported.is_empty());
@@ -113,7 +132,8 @@ impl Watch {
 
     fn dumped(&mut self, now: Timestamp, dump: &Dump) {
         if let Some(fields) = &self.fields {
-            let different = Field::all().filter(|field| fields[field.index()] != dump[field.index()]);
+            let shown = Field::all().zip(*dump);
+            let different = shown.filter(|(field, contents)| fields[field.index()] != *contents);
             self.unreported = different.collect();
             if !self.unreported.is_empty() {
                 self.missed_at.get_or_insert(now);

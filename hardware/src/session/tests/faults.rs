@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::world::{START, World};
-use crate::emulator::{BoardSettings, EmulatedBoard, EmulatedClock};
+use crate::emulator::{BoardSettings, ClockSide, EmulatedBoard, EmulatedClock};
 use crate::{Observation, Observed, SessionSettings};
 
 /// Bytes of no message; none of them can be taken for the start of one.
@@ -78,6 +78,48 @@ fn a_change_lost_without_a_trace_is_seen_within_a_minute_though_the_clock_runs()
             .first(|o| matches!(o, Observation::Board { dump, .. } if dump[0].is_none()))
             .is_some()
     );
+}
+
+/// The king went to field 1 unheard, and comes back just after a dump has shown it there.
+#[test]
+fn what_follows_a_dump_does_not_hide_what_was_lost_before_it() {
+    let mut world = World::kept();
+    let king = Some(Piece::WhiteKing);
+    world.cable = false;
+    world.set(0, None);
+    world.set(1, king);
+    world.run(2000);
+    world.cable = true;
+    world.disturb(&NONSENSE);
+    world.run(500);
+    assert_eq!(world.boards(), 1);
+    world.set(1, None);
+    world.set(0, king);
+    world.run(12_000);
+    assert!(world.commands().contains(&Command::SendEeMoves));
+}
+
+#[test]
+fn a_press_without_a_change_shows_that_one_may_have_been_lost() {
+    let mut world = World::kept().with_clock(true);
+    let press = |world: &mut World, side: ClockSide| {
+        world.board.clock_mut(world.now).unwrap().press(world.now, side);
+        world.run(2000);
+        world.boards()
+    };
+    world.set(0, None);
+    world.set(1, Some(Piece::WhiteKing));
+    assert_eq!(press(&mut world, ClockSide::Left), 0, "it was reported");
+    world.run(5000);
+    world.cable = false;
+    world.set(63, None);
+    world.set(62, Some(Piece::BlackKing));
+    world.run(500);
+    world.cable = true;
+    world.forget();
+    assert_eq!(press(&mut world, ClockSide::Right), 1);
+    world.run(10_000);
+    assert!(world.commands().contains(&Command::SendEeMoves));
 }
 
 #[test]
