@@ -7,11 +7,11 @@ use super::words::{index, move_of};
 use super::{Game, LineEntry, MIN_PLIES_FROM_POSITION, MIN_PLIES_WITHOUT_CLOCK, OpenGame, Referee};
 use crate::events::{Clock, CompletedBy, CorrectionReason, EventKind, time_text};
 use crate::position::{Orientation, Variant};
-use crate::tracker::Ply;
 
 impl Referee {
-    /// Whether a ply may be part of the game: not if its piece was lifted while the clock was stopped.
-    fn counts(&self, ply: &Ply) -> bool {
+    /// Whether a ply may be part of the game: not if its piece was lifted while the clock was stopped. Only a clock that
+    /// runs is pressed.
+    fn counts(&self, entry: &LineEntry) -> bool {
         // A position found on a board may be no game at all: a running clock or further plies show that it is one. A game
         // that has begun is one.
         let found = self
@@ -27,7 +27,11 @@ impl Referee {
             return true;
         }
         match self.clock.stopped_at {
-            Some(stopped) => ply.lifted_at < stopped || (ply.inferred && self.ran_unheard(stopped)),
+            Some(stopped) => {
+                let ply = &entry.ply;
+                let ran = entry.is_pressed() || ply.inferred && self.ran_unheard(stopped);
+                ran || ply.lifted_at < stopped
+            }
             None => !self.clock.ran && self.line.len() >= MIN_PLIES_WITHOUT_CLOCK,
         }
     }
@@ -37,11 +41,7 @@ impl Referee {
         if self.game.as_ref().is_some_and(|game| game.ended) || self.start.is_none() {
             return;
         }
-        let counted = self
-            .line
-            .iter()
-            .take_while(|entry| self.counts(&entry.ply))
-            .count();
+        let counted = self.line.iter().take_while(|entry| self.counts(entry)).count();
         let standing_still = self.clock.connected && !self.clock.running && self.clock.stopped_at.is_some();
         if self.game.is_none() {
             if counted == 0 {

@@ -267,7 +267,10 @@ impl Referee {
                 self.mark(now, ply, |entry| {
                     entry.completed = Some((by, clock.map(Clock::from), elapsed))
                 });
-                if self.line.get(index(ply)).is_some_and(|entry| entry.ply.inferred) {
+                let published = self.game.as_ref().map_or(0, |game| game.published.len());
+                let counts_now =
+                    |entry: &LineEntry| entry.ply.inferred || entry.is_pressed() && index(ply) >= published;
+                if self.line.get(index(ply)).is_some_and(counts_now) {
                     self.follow(now, CorrectionReason::Recovered);
                 }
                 self.check_for_play(now);

@@ -99,3 +99,20 @@ fn a_press_that_the_memory_has_shows_that_the_clock_ran() {
     };
     assert_eq!((made(true), made(false)), (2, 0));
 }
+
+/// A dump shows a move that was lost in silence once the clock has been stopped. The memory has its press.
+#[test]
+fn a_ply_that_was_pressed_was_made_while_the_clock_ran() {
+    let made = |by: Completion| {
+        let mut table = Table::new(Edition::Fide2023);
+        table.finds(Finding::Clock(ClockChange::Connected));
+        table.finds(Finding::Clock(ClockChange::Started)).plays("e4");
+        table.passes(5).finds(Finding::Clock(ClockChange::Stopped));
+        table.passes(5).makes("e5");
+        table.completes(table.last(), by);
+        let rulings = table.referee.take_rulings().into_iter();
+        let made = rulings.filter(|ruling| matches!(ruling.event, EventKind::MoveMade(_)));
+        made.count()
+    };
+    assert_eq!((made(Completion::Press), made(Completion::OwnNextMove)), (2, 1));
+}
