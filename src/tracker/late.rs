@@ -100,6 +100,8 @@ impl Tracker {
             self.decide(late.since);
             self.play_back(late.since, now, &late.changes);
             self.playback = None;
+            // The last of them may have been made just before it came.
+            self.quiet_since = now;
         }
         if let Some((_, times)) = late.reading {
             for change in self.clock.read(now, times) {

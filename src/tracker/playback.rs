@@ -132,10 +132,11 @@ impl Tracker {
 
     /// Plays back elements at times that hands can have needed; the memory holds no times.
     pub(super) fn play_back(&mut self, from: Timestamp, to: Timestamp, missed: &[Element]) {
-        // A piece that was put down just before may have been on its way.
+        // A piece that was put down just before may have been on its way. When those came that a dump shows is not known.
         let drawing = from.saturating_sub(self.model.pause);
         let changes = self.sensors.changes_since(drawing);
-        let drawn = changes.filter_map(|change| change.after).next_back();
+        let told = changes.filter(|change| !change.when.is_late());
+        let drawn = told.filter_map(|change| change.after).next_back();
         let mut touched = drawn.map(|piece| piece.color.is_white());
         self.play_back_by(from, to, missed, &mut touched);
     }
