@@ -32,7 +32,10 @@ impl Tracker {
         }
         let heard_until = self.polled.take().map_or(now, |polled| polled.known_until);
         self.clock.stop_listening();
-        self.gap_since.get_or_insert(heard_until);
+        // Where reports were lost, more is missing than what is played from now on.
+        let known = self.checkpoint().filter(|_| self.hearing.suspected().is_some());
+        let known_until = known.map_or(heard_until, |known| known.at);
+        self.gap_since.get_or_insert(known_until);
         // What a dump showed since the port opened is not judged without the memory.
         if let Some(unheard) = self.hearing.unheard() {
             self.sensors = unheard.before.clone();
