@@ -106,9 +106,14 @@ impl Tree {
         let announced = self.path(self.tip());
         let root = self.node(self.root()).ply;
         // What it costs to withdraw the announced plies from each of them on.
-        let price = |id: &NodeId| {
-            let ply = self.node(*id);
-            match (ply.clear && ply.completed, ply.guessed) {
+        let price = |at: usize| {
+            let ply = self.node(announced[at]);
+            // In a record, which has no times, a piece that goes on may have been on its way all the time.
+            let on_its_way = ply.landed.recorded
+                && announced
+                    .get(at + 2)
+                    .is_some_and(|next| self.goes_on_from(announced[at], *next));
+            match (ply.clear && ply.completed && !on_its_way, ply.guessed) {
                 (true, _) => model.unlikely,
                 // One ply fewer does not make another guess better.
                 (_, true) => model.ply,
@@ -116,8 +121,8 @@ impl Tree {
             }
         };
         let mut withdrawals = vec![0; announced.len() + 1];
-        for (at, ply) in announced.iter().enumerate().rev() {
-            withdrawals[at] = withdrawals[at + 1] + price(ply);
+        for at in (0..announced.len()).rev() {
+            withdrawals[at] = withdrawals[at + 1] + price(at);
         }
         // How many announced plies each reading begins with; what it saves because it has some of the later ones after
         // other plies; and whether a suspicion on its way may count at all.
@@ -128,13 +133,13 @@ impl Tree {
         for (id, node) in self.nodes().iter().enumerate() {
             let plies = (node.ply - root) as usize;
             if let Some(parent) = node.parent {
-                let told = plies.checked_sub(1).and_then(|at| announced.get(at));
-                let on_line = told == Some(&id);
+                let told = plies.checked_sub(1).filter(|at| *at < announced.len());
+                let on_line = told.is_some_and(|at| announced[at] == id);
                 common[id] = if on_line { plies } else { common[parent] };
-                let same = told.filter(|told| !on_line && self.is_same_ply(**told, id));
-                again[id] = again[parent] + same.map_or(0, &price);
+                let same = told.filter(|at| !on_line && self.is_same_ply(announced[*at], id));
+                again[id] = again[parent] + same.map_or(0, price);
                 // Where another ply was completed in its place, a reply does not speak for it.
-                let completed = told.is_some_and(|told| self.node(*told).completed);
+                let completed = told.is_some_and(|at| self.node(announced[at]).completed);
                 credible[id] = credible[parent] && !(completed && self.is_suspicion(id));
             }
             if !credible[id] || self.is_suspicion(id) {
@@ -160,6 +165,15 @@ impl Tree {
             }
         }
         best.map_or_else(|| self.root(), |(_, id)| id)
+    }
+
+    /// Whether a ply moves the piece that another one moved.
+    fn goes_on_from(&self, first: NodeId, next: NodeId) -> bool {
+        let (Played::Move(first), Played::Move(next)) = (self.node(first).played, self.node(next).played)
+        else {
+            return false;
+        };
+        next.from() == Some(first.to())
     }
 
     /// Whether a ply moved a king alone.

@@ -3,8 +3,9 @@
 use kiebitz_hardware::Observation;
 use kiebitz_protocol::{Element, Field};
 
-use super::gaps::journaled;
+use super::gaps::{elements, journaled};
 use super::{START, World, wire};
+use crate::tracker::node::Standing;
 
 /// Black's reply was announced but not confirmed when the daemon was stopped; the memory shows that it stood.
 #[test]
@@ -119,6 +120,59 @@ fn reports_held_back_by_the_memory_are_announced_in_order() {
         .has_announced("Memory: e5 Nf3 Nc6");
 }
 
+/// White's bishop may be on its way when the last report that was held back comes, so its move is not beyond doubt.
+#[test]
+fn a_piece_that_is_reported_late_may_have_come_just_now() {
+    let mut world = World::new(START);
+    world.observe(Observation::Closed {
+        reason: "unplugged".to_owned(),
+    });
+    world.wait(20_000);
+    for (field, letter) in [(E2, '.'), (E4, 'P'), (E7, '.'), (E5, 'p')] {
+        world.fields[usize::from(field)] = wire(letter);
+    }
+    world.observe(Observation::Opened);
+    world.dump().observe(Observation::MemoryAsked);
+    world.wait(4000);
+    let elements = vec![Element::PowerUp, Element::End];
+    world.observe(Observation::Memory { elements });
+    world.shows("f1. c4B").wait(300);
+    assert_eq!(world.announced.join(" "), "Inferred: e4 e5 Bc4");
+    let tip = |world: &World| {
+        let tree = &world.tracker.line.as_ref().expect("a line").tree;
+        tree.node(tree.tip()).standing
+    };
+    assert_eq!(tip(&world), Standing::Announced);
+    world.wait(3000);
+    assert_eq!(tip(&world), Standing::Confirmed);
+}
+
+/// In a record, which has no times, a queen that is drawn looks like two moves and the captured pawn like one.
+#[test]
+fn a_captured_piece_that_is_taken_away_has_not_moved() {
+    let mut world = World::new(START);
+    for squares in ["e2. e4P", "a7. a6p", "d1. h5Q", "b8. c6n"] {
+        world.shows(squares).wait(4000);
+    }
+    world.announced.clear();
+    world.observe(Observation::Closed {
+        reason: "unplugged".to_owned(),
+    });
+    world.wait(60_000);
+    let played = "g6Q' h5.' f7.' f6p' g6.' f7Q' f6. e8. f7k' a2. a3P' g8. f6n'";
+    for word in played.split_whitespace() {
+        let (square, letter) = word.split_at(2);
+        let square: shakmaty::Square = square.parse().expect("a square");
+        world.fields[usize::from(square.flip_vertical())] = wire(letter.chars().next().expect("a piece"));
+    }
+    world.observe(Observation::Opened);
+    world.dump().observe(Observation::MemoryAsked);
+    let before = elements("e2. e4P a7. a6p d1. h5Q b8. c6n");
+    let elements = [&[START_TAG][..], &before, &elements(played), &[Element::End]].concat();
+    world.observe(Observation::Memory { elements });
+    world.has_announced("Memory: Qxf7+ Kxf7 a3 Nf6");
+}
+
 /// The placement at the end fits a shorter line as well: White's bishop has moved twice.
 #[test]
 fn what_was_shown_while_a_memory_was_awaited_in_vain_was_watched() {
@@ -225,6 +279,18 @@ fn reports_lost_soon_after_a_gap_are_read_from_the_memory_as_well() {
     played.extend([moved(D2, D3, 'P'), moved(D7, D6, 'p')]);
     remembered(&mut world, &played);
     world.has_announced("e4 Memory: e5 d3 d6 Nf3 Nc6 no, Nf3 Nc6 d3 Memory: d6");
+}
+
+/// More is missing than what was played since the port closed.
+#[test]
+fn a_gap_begins_where_all_was_known() {
+    let mut world = World::new(START);
+    let known = world.now;
+    world.shows("e2. e4P").wait(4000).shows("e4P").wait(1000);
+    world.observe(Observation::Closed {
+        reason: "unplugged".to_owned(),
+    });
+    assert!(world.tracker.gap_since.is_some_and(|since| since <= known));
 }
 
 /// The dump before the port closed shows what was lost; the memory has it in order.
