@@ -6,7 +6,7 @@ use shakmaty::Color;
 
 use super::Tracker;
 use super::finding::Recovery;
-use super::node::NodeId;
+use super::node::{NodeId, Played};
 use super::sensors::{SensorChange, Sensors};
 use super::tree::Tree;
 use crate::model::{IN_HANDS, PASSING, SEVERAL, TWO_MOVES};
@@ -101,7 +101,22 @@ impl Joining {
                 || line.iter().any(has)
         };
         let known = self.timed && !sensors.has_forgotten_since(self.since);
-        known && sensors.changes_since(self.since).all(belongs)
+        known && !self.goes_on(tree, line, sensors) && sensors.changes_since(self.since).all(belongs)
+    }
+
+    /// Whether the piece that moves first was still on its way when this began.
+    fn goes_on(&self, tree: &Tree, line: &[NodeId], sensors: &Sensors) -> bool {
+        let Some(first) = line.first().map(|id| tree.node(*id)) else {
+            return false;
+        };
+        let Played::Move(m) = first.played else {
+            return false;
+        };
+        // When it came is not known where a dump shows it.
+        let told = |change: &&SensorChange| change.after.is_some() && !change.when.is_late();
+        let here = |change: &&SensorChange| Some(change.square) == m.from() && told(change);
+        let came = sensors.recent().rfind(here).map(|change| change.when.at);
+        came.is_some_and(|came| first.lifted_at <= came + tree.model().touched)
     }
 }
 
@@ -114,7 +129,12 @@ impl Tracker {
             self.joining = None;
             return false;
         }
-        if self.disturbed || !self.sensors.known() || self.recovering() {
+        // Where reports were lost, some squares may show what no longer stands there.
+        let stale = self
+            .hearing
+            .suspected()
+            .is_some_and(|since| self.sensors.dumped_at() < since);
+        if self.disturbed || stale || !self.sensors.known() || self.recovering() {
             return false;
         }
         if self.line.is_none() && start::seems_turned(self.sensors.board()) {
@@ -280,6 +300,42 @@ mod tests {
     fn a_game_does_not_go_on_with_a_piece_that_may_have_been_taken() {
         let placement = "r1b2rk1/5p1p/n1pp2p1/pp6/3bP3/PBN4P/1PP2PP1/2KR3R";
         assert_eq!(joined(placement, "d4. c5b d1. d4R f8. d8r e4. e5P"), None);
+    }
+
+    /// White's bishop, seen on g3, goes on to h4 after so many milliseconds.
+    #[test]
+    fn a_piece_on_its_way_does_not_stand_where_a_game_goes_on_from() {
+        let explains = |millis: u64| {
+            let field = |square: Square| Field::new(square.flip_vertical() as u8).expect("a field");
+            let state = |turn: &str, placement: &str| {
+                let state = State::from_fen(&format!("{placement} {turn} - - 0 1"), CastlingMode::Standard);
+                state.expect("a FEN")
+            };
+            let now = Timestamp::from_micros(1_000_000_000);
+            let before = state("w", "4k3/8/8/8/8/8/5B2/4K3");
+            let mut sensors = Sensors::showing(now, before.board(), false);
+            sensors.set_field(now, field(Square::F2), None);
+            sensors.set_field(now, field(Square::G3), wire('B'));
+            let trees = ["w", "b"]
+                .map(|turn| Tree::new(&Model::FITTED, state(turn, "4k3/8/8/8/8/6B1/8/4K3"), 0, now));
+            let mut joining = Joining {
+                trees: trees.into(),
+                since: now,
+                timed: true,
+                rested: false,
+                against_line: false,
+            };
+            let now = now + Duration::from_millis(millis);
+            for (square, letter) in [(Square::G3, '.'), (Square::H4, 'B')] {
+                sensors.set_field(now, field(square), wire(letter));
+                for tree in &mut joining.trees {
+                    tree.update(&sensors, now);
+                }
+            }
+            joining.explains(&sensors)
+        };
+        assert!(explains(2000));
+        assert!(!explains(200));
     }
 
     const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";

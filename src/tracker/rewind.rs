@@ -85,7 +85,7 @@ impl Tracker {
 
     /// A report repeated what was known already. The board reports only changes, so another report was lost.
     pub(super) fn field_repeated(&mut self, now: Timestamp, field: Field) {
-        if self.sensors.known() && self.gap_since.is_none() {
+        if self.sensors.known() && self.hearing.unheard().is_none() {
             self.sensors.repeated(now, field);
             self.hearing.suspect(now);
         }

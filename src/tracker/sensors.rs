@@ -124,7 +124,7 @@ impl Sensors {
         }
     }
 
-    /// Sensors that show `board`.
+    /// Sensors that show `board`, since nobody knows when.
     pub(crate) fn showing(at: Timestamp, board: &Board, turned: bool) -> Self {
         let mut sensors = Self {
             turned,
@@ -133,7 +133,8 @@ impl Sensors {
         };
         for (square, piece) in board.clone() {
             if let Some(field) = field_of(square, turned) {
-                sensors.set_field(at, field, wire_piece(piece));
+                let since = Since::between(Timestamp::from_micros(0), at);
+                sensors.set_field(since, field, wire_piece(piece));
             }
         }
         sensors.reports.clear();
