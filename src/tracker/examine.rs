@@ -35,20 +35,34 @@ impl Tracker {
     pub(super) fn weigh_doubt(&mut self) {
         let Some(line) = &mut self.line else { return };
         let tree = &line.tree;
-        let exact =
-            |id: NodeId, doubt: &Doubt| tree.node(id).exact && doubt.is_dispelled_by(tree.node(id).ply);
+        // Plies that were made at the same time do not show whose turn it was.
+        let answers = |id: NodeId| {
+            let before = tree.node(id).parent.map(|before| tree.node(before).landed.at);
+            before.is_none_or(|landed| landed < tree.node(id).lifted_at)
+        };
+        let proves = |id: NodeId, doubt: &Doubt| {
+            let node = tree.node(id);
+            node.exact && doubt.is_dispelled_by(node.ply) && answers(id)
+        };
         let plies = || core::iter::once(tree.root()).chain(tree.path(tree.tip()));
-        line.doubt.take_if(|doubt| plies().any(|id| exact(id, doubt)));
+        line.doubt.take_if(|doubt| plies().any(|id| proves(id, doubt)));
     }
 
-    /// Whether a reconstructed line is in doubt, and a piece stands where neither it nor any play since has one. Squares
+    /// Whether a reconstructed line is in doubt, and the board contradicts it: a piece stands where neither it nor any play
+    /// since has one, a player has moved while another of their pieces is missing, or no legal move goes on from it. Squares
     /// that show nothing say no more than that pieces are in hands.
     pub(super) fn doubted(&self) -> bool {
-        let Some(line) = self.line.as_ref().filter(|line| line.doubt.is_some()) else {
+        let Some((line, doubt)) = self.line.as_ref().and_then(|line| Some((line, line.doubt?))) else {
             return false;
         };
-        let best = line.tree.node(line.tree.best());
-        (best.differs & self.sensors.board().occupied()).any()
+        let (tree, best) = (&line.tree, line.tree.best());
+        let stands = tree.node(best).differs & self.sensors.board().occupied();
+        let path = tree.path(best);
+        let told = tree.node(tree.tip()).ply;
+        let irregular = |id: &NodeId| tree.node(*id).ply > told && tree.node(*id).is_irregular();
+        let after = path.iter().find(|id| tree.node(**id).ply > doubt.last);
+        let held = after.and_then(|first| self.held_since(*first, best));
+        stands.any() || held.is_some() || path.iter().any(irregular)
     }
 
     /// Withdraws a reconstructed line if several plies since have not explained the board. Returns whether it did.
@@ -64,11 +78,11 @@ impl Tracker {
     }
 
     /// Withdraws a reconstructed line if the board has not fitted it for long enough. Returns whether it did.
-    fn refuted(&mut self, now: Timestamp) -> bool {
+    pub(super) fn refuted(&mut self, now: Timestamp) -> bool {
         if !self.doubted() {
             return false;
         }
-        let at = self.quiet_since + self.model.doubt;
+        let at = self.quiet_since + self.model.rest;
         if now < at {
             self.wake_at(at);
             return false;
@@ -187,6 +201,9 @@ impl Tracker {
         let Some(line) = &mut self.line else { return false };
         let board = self.sensors.board();
         let announced = line.tree.path(line.tree.tip());
+        // Where more was taken back in a gap than is left, the pieces were set up again for a game that begins alike.
+        let (gap, last) = (self.gap_since.is_some(), line.tree.node(line.tree.tip()).ply);
+        let more_likely_another_game = |left: u32| gap && last.saturating_sub(left) > left;
         let back = announced
             .iter()
             .rev()
@@ -204,6 +221,9 @@ impl Tracker {
             };
             let node = line.tree.node(first);
             let (ply, reason) = (node.ply, withdrawal_of(&node.played));
+            if more_likely_another_game(ply - 1) {
+                return false;
+            }
             if self.refutes(now, ply) {
                 return true;
             }
@@ -216,9 +236,12 @@ impl Tracker {
             .take(REMEMBERED_PLIES)
             .find(|at| line.passed[*at].board() == board);
         let Some(earlier) = earlier else { return false };
+        let ply = u32::try_from(earlier).unwrap_or(u32::MAX);
+        if more_likely_another_game(ply) {
+            return false;
+        }
         let state = line.passed[earlier].clone();
         line.passed.truncate(earlier);
-        let ply = u32::try_from(earlier).unwrap_or(u32::MAX);
         line.tree = Tree::new(self.model, state, ply, now);
         line.tree.update(&self.sensors, now);
         self.announce(
@@ -309,9 +332,9 @@ impl Tracker {
         })
     }
 
-    /// Withdraws the last plies before a gap if they were not confirmed. Their pieces may have been on their way, and
-    /// nothing will confirm them now.
-    fn withdraw_unconfirmed(&mut self, now: Timestamp) {
+    /// Withdraws the last plies before a gap that began at `from` if they were not confirmed. Their pieces may have been on
+    /// their way, and nothing will confirm them now.
+    fn withdraw_unconfirmed(&mut self, now: Timestamp, from: Timestamp) {
         let Some(line) = &self.line else { return };
         let announced = line.tree.path(line.tree.tip());
         let confirmed = announced
@@ -326,7 +349,8 @@ impl Tracker {
             self.sensors.board().piece_at(m.to()) == node.state.board().piece_at(m.to())
                 && node.state.board().piece_at(m.to()).is_some()
         };
-        if matches!(node.played, Played::Move(m) if stands(m)) {
+        let stood = node.exact && from.saturating_duration_since(node.since) >= self.model.put_right;
+        if matches!(node.played, Played::Move(m) if stood || stands(m)) {
             return;
         }
         self.retract(now, first, Withdrawal::Recovered);
@@ -346,7 +370,7 @@ impl Tracker {
     pub(super) fn close_gap(&mut self, now: Timestamp, by: Recovery) {
         if let Some(from) = self.gap_since.take() {
             if by == Recovery::Undecidable {
-                self.withdraw_unconfirmed(now);
+                self.withdraw_unconfirmed(now, from);
             }
             self.announce(
                 now,

@@ -81,6 +81,9 @@ impl Tracker {
             return self.reconsider(now, announced[common], reading.get(common).copied(), best);
         }
         if let Some(next) = reading.get(common).copied() {
+            if !unknown && self.refuted(now) {
+                return true;
+            }
             match self.readiness(now, next, best) {
                 Ready::Now(grounds) => {
                     self.announce_made(now, next, grounds);
@@ -199,7 +202,7 @@ impl Tracker {
 
     /// When a player lifted a piece that is still missing although they have made a ply since, from `next` on: it may have
     /// been set down where its square does not read it, and then that was a ply before this one.
-    fn held_since(&self, next: NodeId, best: NodeId) -> Option<Timestamp> {
+    pub(super) fn held_since(&self, next: NodeId, best: NodeId) -> Option<Timestamp> {
         let tree = &self.line.as_ref()?.tree;
         let last = tree.node(best);
         let missing = last.differs.without(self.sensors.board().occupied());

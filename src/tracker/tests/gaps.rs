@@ -4,7 +4,7 @@ use kiebitz_hardware::Observation;
 use kiebitz_protocol::{Element, Field};
 use shakmaty::{CastlingMode, Color, Square};
 
-use super::{START, World, wire};
+use super::{START, World, castling, wire};
 use crate::position::{State, Variant};
 use crate::tracker::{Doubt, Evidence, Ply, Start};
 
@@ -90,6 +90,49 @@ fn pieces_set_up_again_after_a_gap_begin_a_game() {
     world.fields = World::new(START).fields;
     world.dump().wait(3000).shows("d2. d4P");
     world.has_announced("e4 Undecidable: Undecidable: d4");
+}
+
+/// White's king may yet castle, so its move is not beyond doubt. It has stood for longer than any castling takes.
+#[test]
+fn a_ply_that_stood_before_a_gap_is_not_withdrawn() {
+    let before = |stands: u64| {
+        let mut world = castling();
+        world.shows("e1. f1K").wait(stands);
+        world.misses("r..q.rk..pp.bpppp.np.n......p.......P.b...NP.N.PPPP.BPP.R.BQ.RK.");
+        world.wait(12_000);
+        world.announced.join(" ")
+    };
+    assert_eq!(before(8000), "Kf1 Undecidable:");
+    assert_eq!(before(3000), "Kf1 withdrawn Undecidable:");
+}
+
+/// The pieces were set up again, and the next game begins like this one. Nobody takes back four plies unheard.
+#[test]
+fn a_game_that_begins_alike_in_a_gap_is_another_one() {
+    let played = |plies: &[&str]| {
+        let mut world = World::new(START);
+        for squares in plies {
+            world.shows(squares).wait(4000);
+        }
+        world.announced.clear();
+        world.misses("rnbqkbnrpppppppp....................P...........PPPP.PPPRNBQKBNR");
+        world.wait(12_000).shows("e7. e6p").wait(4000);
+        world.announced.join(" ")
+    };
+    let plies = ["e2. e4P", "e7. e5p", "g1. f3N", "b8. c6n", "f1. c4B"];
+    assert_eq!(played(&plies), "Undecidable: goes on: e6");
+}
+
+/// When the board is heard again, reports are lost once more: a knight is put down that was never lifted.
+#[test]
+fn a_game_goes_on_from_what_a_dump_shows_after_reports_were_lost() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(2000);
+    world.misses("r..q.rk..pp.bpppp.np.n......p.......P.b...NP.N.PPPP.BPP.R.BQ.RK.");
+    world.wait(8000).shows("f3N").wait(4000).shows("h3. h4P");
+    world.has_announced("e4 Undecidable:");
+    world.dump().wait(4000).shows("d6. d5p");
+    world.has_announced("e4 Undecidable: goes on: h4 d5");
 }
 
 /// Squares with what they came to show, with a ' if that was quick; R and L for presses on the right and on the left.
@@ -245,6 +288,33 @@ fn a_line_that_was_inferred_wrongly_is_withdrawn() {
     let announced = world.announced.join(" ");
     assert!(announced.starts_with("e4 Inferred: e5"), "{announced}");
     assert!(announced.contains("withdrawn Undecidable:"), "{announced}");
+}
+
+/// Black moves while White does, which does not show whose turn it was. Then Black moves again: nobody did so illegally.
+#[test]
+fn moves_at_the_same_time_do_not_prove_a_line() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(4000);
+    world.misses("rnbqkbnrpppp.ppp............p.......P...........PPPP.PPPRNBQKBNR");
+    world
+        .shows("d7. d6p g1. f3N")
+        .wait(6000)
+        .shows("b8. c6n")
+        .wait(6000);
+    let announced = world.announced.join(" ");
+    assert!(announced.ends_with("withdrawn Undecidable:"), "{announced}");
+    assert!(!announced.contains("b8c6"), "{announced}");
+}
+
+/// White's bishop is captured where it was put, and White goes on with another piece though the line has the bishop.
+#[test]
+fn a_line_is_withdrawn_if_a_player_moves_on_without_a_piece() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(4000);
+    world.misses("rnbqkbnrpppp.ppp............p.......P...........PPPP.PPPRNBQKBNR");
+    world.shows("d1.").wait(2000).shows("g1. f3N").wait(6000);
+    let announced = world.announced.join(" ");
+    assert!(announced.ends_with("withdrawn Undecidable:"), "{announced}");
 }
 
 /// The same where play goes on too fast for the board to be quiet: no move counts before the pieces are explained.
