@@ -61,3 +61,17 @@ fn pieces_that_are_set_up_amend_no_settled_ply() {
     world.wait(20_000).shows("f6. f3. e4. d6. c3. g8n e5.").wait(2500);
     world.has_announced("e4 e5 Nf3 Nf6 Nc3 d6");
 }
+
+/// Black's knight went out unheard, and a dump shows it when three more plies have been played.
+#[test]
+fn a_ply_that_a_dump_shows_comes_before_those_that_followed_it() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(4000);
+    let (b8, c6) = (1, 18);
+    world.fields.swap(b8, c6);
+    for squares in ["g1. f3N", "e7. e5p", "d2. d4P"] {
+        world.shows(squares).wait(500);
+    }
+    world.dump().wait(4000).shows("a7. a6p");
+    world.has_announced("e4 e5 no, Nc6 Nf3 e5 d4 a6");
+}
