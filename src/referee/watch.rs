@@ -321,7 +321,7 @@ impl Watch {
         self.lost.handle(&mut desk, news);
         desk.lost = self.lost.is_open();
         desk.may_be_lost = self.lost.is_suspected() || desk.rests_on_a_guess();
-        desk.unproved = self.lost.is_unproved(desk.game.line.len());
+        desk.unproved = self.lost.is_unproved(desk.game.line);
         self.displaced.handle(&mut desk, news, &self.moves);
         desk.set_aside |= self.displaced.squares();
         self.moves.handle(&mut desk, news);

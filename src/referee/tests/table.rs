@@ -13,7 +13,9 @@ use crate::laws::{Edition, Mode, Regulations, Rules};
 use crate::position::{State, Variant};
 use crate::referee::command::Command;
 use crate::referee::{Referee, Ruling};
-use crate::tracker::{Completion, Evidence, Finding, Ply, ResultSign, Settlement, Start, Withdrawal};
+use crate::tracker::{
+    Completion, Evidence, Finding, Grounds, Ply, ResultSign, Settlement, Start, Withdrawal,
+};
 
 pub(in crate::referee) struct Table {
     pub(in crate::referee) referee: Referee,
@@ -178,6 +180,17 @@ impl Table {
         };
         self.states.push(ply.after.clone());
         self.finds(Finding::Made(Box::new(ply)))
+    }
+
+    /// A ply is found because no other line leads to what the board shows after a gap.
+    pub(in crate::referee) fn reconstructs(&mut self, name: &str) -> &mut Self {
+        let mut ply = Ply {
+            inferred: true,
+            ..self.ply(name)
+        };
+        ply.evidence.grounds = Some(Grounds::OnlyLine);
+        self.states.push(ply.after.clone());
+        self.finds(Finding::Made(Box::new(ply))).settles()
     }
 
     pub(in crate::referee) fn takes_back(&mut self) -> &mut Self {

@@ -9,8 +9,10 @@ use super::{Desk, News};
 use crate::clock::ClockChange;
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Situation;
+use crate::referee::LineEntry;
+use crate::tracker::Grounds;
 
-/// What fits the board again may do so by accident: so many plies must follow before anybody is accused of a move.
+/// What fits the board may do so by accident: so many plies must follow before anybody is accused of a move.
 const PLIES_OF_PROOF: usize = 2;
 
 /// Watches whether the record has lost the game.
@@ -36,9 +38,11 @@ impl Lost {
         self.suspected.is_some()
     }
 
-    /// Whether a record of so many plies had lost the game, and nothing has proved yet that it found it again.
-    pub(super) fn is_unproved(&self, plies: usize) -> bool {
-        plies < self.proved_at
+    /// Whether a record had lost the game, or was reconstructed, and nothing has proved yet that it is right.
+    pub(super) fn is_unproved(&self, line: &[LineEntry]) -> bool {
+        let reconstructed = |entry: &LineEntry| entry.ply.evidence.grounds == Some(Grounds::OnlyLine);
+        let mut last = line.iter().rev().take(PLIES_OF_PROOF);
+        line.len() < self.proved_at || last.any(reconstructed)
     }
 
     pub(super) fn resume(&mut self, known: &ResumedIncident) {

@@ -135,3 +135,23 @@ fn nobody_is_accused_while_the_record_rests_on_a_guess() {
     table.settles().passes(1);
     assert_eq!(reports(&mut table, "displaced_pieces"), ["at_once"]);
 }
+
+/// Black's pawn went to e5 in a gap, or has Black played something else? A rook jumps over a pawn.
+#[test]
+fn nobody_is_accused_of_a_move_soon_after_a_reconstructed_one() {
+    let accused = |played: &str, stands: &str, illegal: &str| {
+        let mut table = Table::new(Edition::Fide2023);
+        table.plays("e4").reconstructs("e5").plays(played).passes(2);
+        changes(&mut table, &Board::new(), &board(stands));
+        table.passes(2);
+        changes(&mut table, &board(stands), &board(illegal));
+        table.passes(5);
+        reports(&mut table, "illegal_move")
+    };
+    let none = [""; 0];
+    let illegal = "rnbqkbnr/pppp1ppp/8/4p2R/4P3/8/PPPP1PPP/RNBQKBN1";
+    assert_eq!(accused("", AFTER_E5, illegal), none);
+    let proved = "rnbqkbnr/ppp2ppp/3p4/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R";
+    let illegal = "rnbqkbnr/ppp2ppp/3p4/4p2R/4P3/5N2/PPPP1PPP/RNBQKB2";
+    assert_eq!(accused("Nf3 d6", proved, illegal), ["made"]);
+}
