@@ -151,7 +151,7 @@ fn a_piece_that_is_reported_late_may_have_come_just_now() {
 #[test]
 fn a_captured_piece_that_is_taken_away_has_not_moved() {
     let mut world = World::new(START);
-    for squares in ["e2. e4P", "a7. a6p", "d1. h5Q", "b8. c6n"] {
+    for squares in ["e2. e3P", "a7. a6p", "d1. f3Q", "g8. f6n"] {
         world.shows(squares).wait(4000);
     }
     world.announced.clear();
@@ -159,7 +159,7 @@ fn a_captured_piece_that_is_taken_away_has_not_moved() {
         reason: "unplugged".to_owned(),
     });
     world.wait(60_000);
-    let played = "g6Q' h5.' f7.' f6p' g6.' f7Q' f6. e8. f7k' a2. a3P' g8. f6n'";
+    let played = "d5Q' f3.' b7.' b6p' d5.' b7Q' b6. a6. a5p' g2. g3P' h7. h6p'";
     for word in played.split_whitespace() {
         let (square, letter) = word.split_at(2);
         let square: shakmaty::Square = square.parse().expect("a square");
@@ -167,10 +167,10 @@ fn a_captured_piece_that_is_taken_away_has_not_moved() {
     }
     world.observe(Observation::Opened);
     world.dump().observe(Observation::MemoryAsked);
-    let before = elements("e2. e4P a7. a6p d1. h5Q b8. c6n");
+    let before = elements("e2. e3P a7. a6p d1. f3Q g8. f6n");
     let elements = [&[START_TAG][..], &before, &elements(played), &[Element::End]].concat();
     world.observe(Observation::Memory { elements });
-    world.has_announced("Memory: Qxf7+ Kxf7 a3 Nf6");
+    world.has_announced("Memory: Qxb7 a5 g3 h6");
 }
 
 /// The placement at the end fits a shorter line as well: White's bishop has moved twice.
