@@ -119,6 +119,8 @@ pub(crate) const IN_HANDS: usize = 4;
 pub(crate) const TWO_MOVES: usize = 6;
 /// So many of anything can be an accident, or two of them seen as one.
 pub(crate) const A_FEW: usize = 3;
+/// What fits the board may do so by accident: so many plies after it prove it.
+pub(crate) const PLIES_OF_PROOF: usize = 2;
 /// So many of anything are no accident.
 pub(crate) const SEVERAL: usize = A_FEW + 1;
 /// The plies that players still have in mind, when they take moves back or hands are quicker than the board.

@@ -11,6 +11,13 @@ use crate::position::State;
 use crate::tracker::{Completion, Finding, Recovery};
 use table::{STANDARD, Table};
 
+/// How many moves were published since the last call.
+fn moves_made(table: &mut Table) -> usize {
+    let rulings = table.referee.take_rulings().into_iter();
+    let made = rulings.filter(|ruling| matches!(ruling.event, EventKind::MoveMade(_)));
+    made.count()
+}
+
 #[test]
 fn whites_side_of_the_clock_is_told_when_a_press_shows_it() {
     let mut table = Table::new(Edition::Fide2023);
@@ -50,19 +57,14 @@ fn what_a_board_showed_before_it_went_away_waits_until_it_is_back() {
         table.makes("e5").passes(5).finds(Finding::Away);
         table.passes(5).finds(Finding::Clock(ClockChange::Started));
         let (from, to) = (table.now, table.now);
-        let made = |table: &mut Table| {
-            let rulings = table.referee.take_rulings().into_iter();
-            let made = rulings.filter(|ruling| matches!(ruling.event, EventKind::MoveMade(_)));
-            made.count()
-        };
-        let before = made(&mut table);
+        let before = moves_made(&mut table);
         table.finds(Finding::Recovered {
             by,
             changes: 0,
             from,
             to,
         });
-        (before, made(&mut table))
+        (before, moves_made(&mut table))
     };
     assert_eq!(played(Recovery::Inferred), (1, 1));
     assert_eq!(played(Recovery::Undecidable), (1, 0));
@@ -93,9 +95,7 @@ fn a_press_that_the_memory_has_shows_that_the_clock_ran() {
                 table.completes(table.last(), Completion::Press);
             }
         }
-        let rulings = table.referee.take_rulings().into_iter();
-        let made = rulings.filter(|ruling| matches!(ruling.event, EventKind::MoveMade(_)));
-        made.count()
+        moves_made(&mut table)
     };
     assert_eq!((made(true), made(false)), (2, 0));
 }
@@ -110,9 +110,7 @@ fn a_ply_that_was_pressed_was_made_while_the_clock_ran() {
         table.passes(5).finds(Finding::Clock(ClockChange::Stopped));
         table.passes(5).makes("e5");
         table.completes(table.last(), by);
-        let rulings = table.referee.take_rulings().into_iter();
-        let made = rulings.filter(|ruling| matches!(ruling.event, EventKind::MoveMade(_)));
-        made.count()
+        moves_made(&mut table)
     };
     assert_eq!((made(Completion::Press), made(Completion::OwnNextMove)), (2, 1));
 }

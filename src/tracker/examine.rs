@@ -8,7 +8,9 @@ use super::finding::{Finding, Recovery, Withdrawal};
 use super::hearing::Hearing;
 use super::node::{NodeId, Played, Standing};
 use super::tree::Tree;
-use crate::model::{IN_HANDS, MAX_POSITIONS, MAX_UNSEEN_PLIES, REMEMBERED_PLIES, SEARCH_INTERVAL, SEVERAL};
+use crate::model::{
+    IN_HANDS, MAX_POSITIONS, MAX_UNSEEN_PLIES, PLIES_OF_PROOF, REMEMBERED_PLIES, SEARCH_INTERVAL, SEVERAL,
+};
 use crate::position::lines::{self, Found};
 
 /// Reconstructed plies, which later play may prove wrong.
@@ -26,7 +28,7 @@ impl Doubt {
     /// Whether a ply with this number proves the line, once the board has shown exactly the state after it: one ply can
     /// fit by accident.
     pub(crate) fn is_dispelled_by(self, ply: u32) -> bool {
-        ply >= self.last + 2
+        ply.saturating_sub(self.last) as usize >= PLIES_OF_PROOF
     }
 }
 

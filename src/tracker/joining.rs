@@ -101,23 +101,23 @@ impl Joining {
                 || line.iter().any(has)
         };
         let known = self.timed && !sensors.has_forgotten_since(self.since);
-        known && !self.goes_on(tree, line, sensors) && sensors.changes_since(self.since).all(belongs)
+        known && !begins_on_its_way(tree, line, sensors) && sensors.changes_since(self.since).all(belongs)
     }
+}
 
-    /// Whether the piece that moves first was still on its way when this began.
-    fn goes_on(&self, tree: &Tree, line: &[NodeId], sensors: &Sensors) -> bool {
-        let Some(first) = line.first().map(|id| tree.node(*id)) else {
-            return false;
-        };
-        let Played::Move(m) = first.played else {
-            return false;
-        };
-        // When it came is not known where a dump shows it.
-        let told = |change: &&SensorChange| change.after.is_some() && !change.when.is_late();
-        let here = |change: &&SensorChange| Some(change.square) == m.from() && told(change);
-        let came = sensors.recent().rfind(here).map(|change| change.when.at);
-        came.is_some_and(|came| first.lifted_at <= came + tree.model().touched)
-    }
+/// Whether the piece that moves first in a line was still on its way where the line has it stand.
+fn begins_on_its_way(tree: &Tree, line: &[NodeId], sensors: &Sensors) -> bool {
+    let Some(first) = line.first().map(|id| tree.node(*id)) else {
+        return false;
+    };
+    let Played::Move(m) = first.played else {
+        return false;
+    };
+    // When it came is not known where a dump shows it.
+    let told = |change: &&SensorChange| change.after.is_some() && !change.when.is_late();
+    let here = |change: &&SensorChange| Some(change.square) == m.from() && told(change);
+    let came = sensors.recent().rfind(here).map(|change| change.when.at);
+    came.is_some_and(|came| first.lifted_at <= came + tree.model().touched)
 }
 
 impl Tracker {
@@ -129,12 +129,7 @@ impl Tracker {
             self.joining = None;
             return false;
         }
-        // Where reports were lost, some squares may show what no longer stands there.
-        let stale = self
-            .hearing
-            .suspected()
-            .is_some_and(|since| self.sensors.dumped_at() < since);
-        if self.disturbed || stale || !self.sensors.known() || self.recovering() {
+        if self.disturbed || !self.sensors.known() || self.recovering() {
             return false;
         }
         if self.line.is_none() && start::seems_turned(self.sensors.board()) {
@@ -252,29 +247,39 @@ mod tests {
     use super::*;
     use crate::model::Model;
 
-    /// The placement from which a game goes on, joined at `placement` while nobody rests, after these squares have shown
-    /// pieces: "e2." for an empty one, "e4P" for one with a pawn.
-    fn joined(placement: &str, squares: &str) -> Option<String> {
-        let state = |turn: &str| {
-            let state = State::from_fen(&format!("{placement} {turn} - - 0 1"), CastlingMode::Standard);
-            state.expect("a FEN")
-        };
-        let mut now = Timestamp::from_micros(1_000_000_000);
-        let mut sensors = Sensors::showing(now, state("w").board(), false);
-        let trees = ["w", "b"].map(|turn| Tree::new(&Model::FITTED, state(turn), 0, now));
-        let mut joining = Joining {
+    fn state(placement: &str, turn: &str) -> State {
+        let state = State::from_fen(&format!("{placement} {turn} - - 0 1"), CastlingMode::Standard);
+        state.expect("a FEN")
+    }
+
+    fn field(square: &str) -> Field {
+        let square: Square = square.parse().expect("a square");
+        Field::new(square.flip_vertical() as u8).expect("a field")
+    }
+
+    /// Joined at `placement`, while nobody rests.
+    fn joining(placement: &str, now: Timestamp) -> Joining {
+        let trees = ["w", "b"].map(|turn| Tree::new(&Model::FITTED, state(placement, turn), 0, now));
+        Joining {
             trees: trees.into(),
             since: now,
             timed: true,
             rested: false,
             against_line: false,
-        };
+        }
+    }
+
+    /// The placement from which a game goes on, joined at `placement` while nobody rests, after these squares have shown
+    /// pieces: "e2." for an empty one, "e4P" for one with a pawn.
+    fn joined(placement: &str, squares: &str) -> Option<String> {
+        let mut now = Timestamp::from_micros(1_000_000_000);
+        let mut sensors = Sensors::showing(now, state(placement, "w").board(), false);
+        let mut joining = joining(placement, now);
         for word in squares.split_whitespace() {
             let (square, letter) = word.split_at(2);
-            let square: Square = square.parse().expect("a square");
-            let field = Field::new(square.flip_vertical() as u8).expect("a field");
             now = now + Duration::from_millis(400);
-            sensors.set_field(now, field, wire(letter.chars().next().expect("a letter")));
+            let letter = letter.chars().next().expect("a letter");
+            sensors.set_field(now, field(square), wire(letter));
             for tree in &mut joining.trees {
                 tree.update(&sensors, now);
             }
@@ -306,27 +311,14 @@ mod tests {
     #[test]
     fn a_piece_on_its_way_does_not_stand_where_a_game_goes_on_from() {
         let explains = |millis: u64| {
-            let field = |square: Square| Field::new(square.flip_vertical() as u8).expect("a field");
-            let state = |turn: &str, placement: &str| {
-                let state = State::from_fen(&format!("{placement} {turn} - - 0 1"), CastlingMode::Standard);
-                state.expect("a FEN")
-            };
             let now = Timestamp::from_micros(1_000_000_000);
-            let before = state("w", "4k3/8/8/8/8/8/5B2/4K3");
+            let before = state("4k3/8/8/8/8/8/5B2/4K3", "w");
             let mut sensors = Sensors::showing(now, before.board(), false);
-            sensors.set_field(now, field(Square::F2), None);
-            sensors.set_field(now, field(Square::G3), wire('B'));
-            let trees = ["w", "b"]
-                .map(|turn| Tree::new(&Model::FITTED, state(turn, "4k3/8/8/8/8/6B1/8/4K3"), 0, now));
-            let mut joining = Joining {
-                trees: trees.into(),
-                since: now,
-                timed: true,
-                rested: false,
-                against_line: false,
-            };
+            sensors.set_field(now, field("f2"), None);
+            sensors.set_field(now, field("g3"), wire('B'));
+            let mut joining = joining("4k3/8/8/8/8/6B1/8/4K3", now);
             let now = now + Duration::from_millis(millis);
-            for (square, letter) in [(Square::G3, '.'), (Square::H4, 'B')] {
+            for (square, letter) in [("g3", '.'), ("h4", 'B')] {
                 sensors.set_field(now, field(square), wire(letter));
                 for tree in &mut joining.trees {
                     tree.update(&sensors, now);

@@ -81,10 +81,13 @@ impl Tracker {
             return self.reconsider(now, announced[common], reading.get(common).copied(), best);
         }
         if let Some(next) = reading.get(common).copied() {
-            if !unknown && self.refuted(now) {
+            // A line that may be wrong has to explain what stands on the board before play goes on from it.
+            let wrong = !tree.node(next).inferred && self.doubted();
+            if wrong && !unknown && self.refuted(now) {
                 return true;
             }
             match self.readiness(now, next, best) {
+                _ if wrong => {}
                 Ready::Now(grounds) => {
                     self.announce_made(now, next, grounds);
                     return true;
@@ -107,10 +110,6 @@ impl Tracker {
         // A king that the line does not have in the centre shows a result, or is being put away after that.
         let shows = self.sensors.board().kings() & unexplained & Bitboard::CENTER;
         if (differs > TWO_MOVES || shows.any()) && !node.inferred {
-            return Ready::Not;
-        }
-        // A line that may be wrong has to explain what stands on the board before play goes on from it.
-        if !node.inferred && self.doubted() {
             return Ready::Not;
         }
         // Where pieces are being set up, many stand on squares that do not read them yet.

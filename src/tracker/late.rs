@@ -100,8 +100,10 @@ impl Tracker {
             self.decide(late.since);
             self.play_back(late.since, now, &late.changes);
             self.playback = None;
-            // The last of them may have been made just before it came.
-            self.quiet_since = now;
+            if self.quiet_since >= late.since {
+                // The last change may have been made just before it came.
+                self.quiet_since = now;
+            }
         }
         if let Some((_, times)) = late.reading {
             for change in self.clock.read(now, times) {

@@ -73,12 +73,8 @@ impl Timing {
     /// What a dump shows was made at some time before, but not before the ply that it answers.
     fn no_earlier_than(mut self, before: Self) -> Self {
         if self.landed.is_late() {
-            let known = if before.landed.is_late() {
-                before.landed.from
-            } else {
-                before.landed.at
-            };
-            self.landed.from = self.landed.from.max(known).min(self.landed.at);
+            let from = self.landed.from.max(before.landed.not_before());
+            self.landed.from = from.min(self.landed.at);
             self.lifted_at = self.lifted_at.min(self.landed.from);
         }
         self

@@ -72,7 +72,7 @@ pub struct Tracker {
     habits: Habits,
     /// When the last change of any square arrived.
     quiet_since: Timestamp,
-    /// Bytes were lost on the line, and no dump has come since: what the sensors show may be wrong.
+    /// Bytes or reports were lost on the line, and no dump has come since: what the sensors show may be wrong.
     disturbed: bool,
     hearing: Hearing,
     /// Start of an open gap: from then on, any number of plies may have been played unobserved.

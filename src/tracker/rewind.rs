@@ -87,6 +87,7 @@ impl Tracker {
     pub(super) fn field_repeated(&mut self, now: Timestamp, field: Field) {
         if self.sensors.known() && self.hearing.unheard().is_none() {
             self.sensors.repeated(now, field);
+            self.disturbed = true;
             self.hearing.suspect(now);
         }
     }

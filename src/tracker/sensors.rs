@@ -81,7 +81,12 @@ impl Since {
     /// Whether it certainly was before another change. The board scans its squares one after another, so that two changes
     /// within one scan may be told in either order.
     pub(super) fn precedes(self, other: Self) -> bool {
-        self.at + ONE_SCAN_APART < if other.recorded { other.at } else { other.from }
+        self.at + ONE_SCAN_APART < other.not_before()
+    }
+
+    /// The earliest time at which it can have been; in a record, its place in the order.
+    pub(super) const fn not_before(self) -> Timestamp {
+        if self.recorded { self.at } else { self.from }
     }
 
     /// When the later of two changes happened.

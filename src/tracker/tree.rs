@@ -1,5 +1,7 @@
 //! The credible lines of play: a small tree of states, measured against what the sensors show.
 
+use core::time::Duration;
+
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Board, Color, Square};
@@ -134,17 +136,16 @@ impl Tree {
 
     /// Measures every reading again and adds those that the sensors now show.
     pub(crate) fn update(&mut self, sensors: &Sensors, now: Timestamp) {
-        let undisturbed = now.saturating_duration_since(self.updated_at);
         // A record of the board does not say for how long anything stood.
-        let recorded = sensors
-            .recent()
-            .next_back()
-            .is_some_and(|change| change.when.recorded);
+        let last = sensors.recent().next_back();
+        let undisturbed = match last.is_some_and(|change| change.when.recorded) {
+            true => Duration::ZERO,
+            false => now.saturating_duration_since(self.updated_at),
+        };
         self.updated_at = now;
         let followed = self.followed();
         for (node, followed) in self.nodes.iter_mut().zip(followed) {
-            node.stable |=
-                node.shown && node.differs.is_empty() && undisturbed >= self.model.rest && !recorded;
+            node.stable |= node.shown && node.differs.is_empty() && undisturbed >= self.model.rest;
             let shown = node.shown;
             node.measure(sensors, now, self.model);
             // Its piece may have stood elsewhere since it was first shown there. Where its square does not read it, nothing

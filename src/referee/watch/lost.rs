@@ -9,11 +9,9 @@ use super::{Desk, News};
 use crate::clock::ClockChange;
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Situation;
+use crate::model::PLIES_OF_PROOF;
 use crate::referee::LineEntry;
 use crate::tracker::Grounds;
-
-/// What fits the board may do so by accident: so many plies must follow before anybody is accused of a move.
-const PLIES_OF_PROOF: usize = 2;
 
 /// Watches whether the record has lost the game.
 #[derive(Debug, Default)]
