@@ -1,6 +1,7 @@
 //! Rounds with everything that goes wrong, in virtual time and in real time.
 
 use core::time::Duration;
+use std::collections::BTreeSet;
 
 use clap::{Args, Subcommand, ValueEnum};
 
@@ -9,7 +10,7 @@ use crate::hands::hall::OPENING;
 use crate::soak::faults::Plan;
 use crate::soak::known::{self, Difference, Power};
 use crate::soak::verdict::{self, Wrong};
-use crate::soak::world::Round;
+use crate::soak::world::{Outcome, Round};
 use crate::soak::{self, ALL};
 
 #[derive(Debug, Subcommand)]
@@ -126,16 +127,35 @@ fn rounds(kind: Kind, seeds: Option<Seeds>) -> bool {
         Vec::new()
     };
     let mut as_listed = true;
+    let mut all = (0, 0);
     for seed in seeds {
         let (outcome, wrong, text) = soak::wrong(kind.round(seed));
         let boards: Vec<usize> = wrong.iter().map(|wrong| wrong.board + 1).collect();
         let difference = Difference::of_round(kind.power, seed, &boards, &list);
+        let neither = neither_right_nor_stated(&outcome, &wrong);
+        let games: usize = outcome.tables.iter().map(|table| table.dealt.len()).sum();
         println!("{text}");
-        println!("seed {seed}: {} wrong, held {:?}", wrong.len(), outcome.held);
+        println!(
+            "seed {seed}: {games} games, {neither} neither right nor stated, held {:?}",
+            outcome.held
+        );
         print!("{difference}");
         as_listed &= difference.is_none();
+        all = (all.0 + games, all.1 + neither);
     }
+    println!("{} games, {} neither right nor stated", all.0, all.1);
     as_listed
+}
+
+/// In how many games.
+fn neither_right_nor_stated(outcome: &Outcome, wrong: &[Wrong]) -> usize {
+    let game = |wrong: &Wrong| {
+        let played = &outcome.tables[wrong.board].played;
+        let last = played.iter().rfind(|played| played.at <= wrong.at);
+        (wrong.board, last.map_or(0, |played| played.game))
+    };
+    let wrong = wrong.iter().filter(|wrong| !wrong.stated);
+    wrong.map(game).collect::<BTreeSet<_>>().len()
 }
 
 impl Kind {
