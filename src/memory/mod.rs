@@ -28,12 +28,22 @@ pub(crate) fn missed<'a>(
     let mut known = [false; 64];
     let mut time = None;
     let mut best = None;
+    let starts = starts(&[None; Field::COUNT], elements);
     let mut games = GamesSince::new(cleared);
     for (at, element) in elements.iter().enumerate() {
         match *element {
             Element::PieceChange { contents, field, .. } => {
                 fields[usize::from(field.number())] = contents;
                 known[usize::from(field.number())] = true;
+                let begins = starts.iter().any(|(start, _)| match elements.get(*start) {
+                    Some(Element::PieceChange { .. }) => *start == at,
+                    // Its tag comes after the change that completes it.
+                    _ => *start == at + 1,
+                });
+                games.follow(begins, &fields);
+                if begins {
+                    time = None;
+                }
             }
             Element::ClockTime { .. } => {
                 time = press(element).map(|(side, time)| (side, time.total_seconds()))
@@ -49,7 +59,6 @@ pub(crate) fn missed<'a>(
             }
             _ => continue,
         }
-        games.follow(*element, elements.get(at + 1), &fields);
         let off = (0..64).filter(|i| !known[*i] || fields[*i] != before[*i]).count();
         // Of equal fits, take the one that follows the last reports, then one of the game that followed what is known to have
         // stood before it, then one that stood for a while, then the latest.
@@ -82,27 +91,16 @@ impl<'a> GamesSince<'a> {
         }
     }
 
-    /// Takes in what stands after an element. What comes `next` may say that it is a start position.
-    fn follow(&mut self, element: Element, next: Option<&Element>, fields: &Dump) {
-        let Some(placement) = self.placement.filter(|_| !is_start(&element, fields)) else {
-            return;
-        };
+    /// Takes in what stands after a change, and whether a game begins with it.
+    fn follow(&mut self, begins: bool, fields: &Dump) {
+        let Some(placement) = self.placement else { return };
         // The result that kings show, and a last move that was not recorded.
         let off = (0..64).filter(|i| fields[*i] != placement[*i]).count();
-        if next.is_some_and(|next| is_start(next, fields)) {
+        if begins {
             self.begun = self.begun.map(|begun| begun + 1);
         } else if off <= A_FEW {
             self.begun = Some(0);
         }
-    }
-}
-
-/// Whether an element says that what stands is a start position.
-fn is_start(element: &Element, fields: &Dump) -> bool {
-    match element {
-        Element::StartPosition | Element::StartPositionTurned => true,
-        Element::FourRowsFilled => is_start_position(fields),
-        _ => false,
     }
 }
 
@@ -204,8 +202,8 @@ pub(crate) fn starts(before: &Dump, elements: &[Element]) -> Vec<(usize, Dump)> 
                 fields = tagged(*element);
                 starts.push((at, fields));
             }
-            // A Chess960 position, if it is a start position at all.
-            Element::FourRowsFilled if is_start_position(&fields) => starts.push((at, fields)),
+            // A Chess960 position, or a piece or two are still to be put right.
+            Element::FourRowsFilled => starts.push((at, fields)),
             _ => {}
         }
         if let [.., (before, start), _] = &starts[..]
@@ -215,6 +213,7 @@ pub(crate) fn starts(before: &Dump, elements: &[Element]) -> Vec<(usize, Dump)> 
             starts.remove(known - 1);
         }
     }
+    starts.retain(|(_, start)| is_start_position(start));
     starts
 }
 

@@ -147,6 +147,27 @@ fn a_start_position_is_the_one_after_the_game_that_is_known() {
     assert_eq!(found, Some((0, &elements[14..])));
 }
 
+/// Black's king is put on the square on which another piece stands, after the four rows were full.
+#[test]
+fn a_start_position_that_is_put_right_is_the_one_after_the_game_that_is_known() {
+    let (pawn, king) = (Some(Piece::WhitePawn), tagged(Element::StartPosition)[4]);
+    let elements = [
+        Element::StartPosition,
+        change(52, None),
+        change(36, pawn),
+        change(4, None),
+        change(36, None),
+        change(52, pawn),
+        change(4, Some(Piece::BlackQueen)),
+        Element::FourRowsFilled,
+        change(4, king),
+    ];
+    let mut ended = tagged(Element::StartPosition);
+    ended.swap(52, 36);
+    let known = Heard::showing(&tagged(Element::StartPosition));
+    assert_eq!(known.missed(&elements, None, Some(&ended)), Some((0, &[][..])));
+}
+
 /// Two pieces change places, and the board does not tag the start position that stands then.
 #[test]
 fn a_start_that_is_put_right_begins_the_game() {
