@@ -115,10 +115,7 @@ impl Tracker {
             return;
         };
         let disturbed = core::mem::replace(&mut self.disturbed, false);
-        self.playback = Some(Playback {
-            known_at: now,
-            recovered: false,
-        });
+        self.playback = Some(Playback::new(now, false));
         self.sensors = unheard.before;
         self.sensors.set_all(opened, &dump);
         self.squares_changed(opened);
@@ -220,10 +217,7 @@ impl Tracker {
         let shown = *self.sensors.fields();
         let (announced, sensors) = (self.findings.len(), self.sensors.clone());
         let from = until.saturating_sub(MAX_GAME_AGE);
-        self.playback = Some(Playback {
-            known_at: now,
-            recovered: true,
-        });
+        self.playback = Some(Playback::new(now, true));
         let began = self.gap_since.take();
         self.sensors = Sensors::new();
         self.sensors.set_all(from, &start);
@@ -346,10 +340,7 @@ impl Tracker {
         (from, until): (Timestamp, Timestamp),
         mut elements: &[Element],
     ) {
-        self.playback = Some(Playback {
-            known_at: now,
-            recovered: false,
-        });
+        self.playback = Some(Playback::new(now, false));
         let mut touched = self.polled.as_ref().and_then(|polled| polled.touched);
         let mut since = from;
         if let Some(failed) = elements.iter().position(|element| *element == Element::PowerUp) {
@@ -417,10 +408,7 @@ impl Tracker {
         self.forget_presses_after(clock_until);
         self.sensors = unheard.before;
         self.hearing.trust();
-        self.playback = Some(Playback {
-            known_at: now,
-            recovered: true,
-        });
+        self.playback = Some(Playback::new(now, true));
         // An earlier gap, which the memory does not cover, stays open.
         let began = self.gap_since.take_if(|began| *began >= from);
         let pressed = missed

@@ -443,6 +443,9 @@ impl Tracker {
         if !node.differs.is_empty() || self.caution(tip) == Caution::MayCastle {
             return false;
         }
+        if self.playback.is_some_and(|playback| playback.goes_on) {
+            return false;
+        }
         let at = node.since.max(self.quiet_since) + self.model.doubt;
         if now < at {
             self.wake_at(at);

@@ -92,10 +92,7 @@ impl Tracker {
     pub(super) fn play_late(&mut self, now: Timestamp) {
         let Some(late) = self.late.take() else { return };
         if !late.changes.is_empty() {
-            self.playback = Some(Playback {
-                known_at: now,
-                recovered: false,
-            });
+            self.playback = Some(Playback::new(now, false));
             // The last move may have stood long enough by then.
             self.decide(late.since);
             self.play_back(late.since, now, &late.changes);

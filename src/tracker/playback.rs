@@ -19,6 +19,18 @@ pub(super) struct Playback {
     pub(super) known_at: Timestamp,
     /// Whether it comes from the board's memory after a gap; false: from reports or polls while the port was open.
     pub(super) recovered: bool,
+    /// More changes follow. A record does not say for how long anything stood between them.
+    pub(super) goes_on: bool,
+}
+
+impl Playback {
+    pub(super) const fn new(known_at: Timestamp, recovered: bool) -> Self {
+        Self {
+            known_at,
+            recovered,
+            goes_on: false,
+        }
+    }
 }
 
 /// Keeps what happened before a given time apart from what happened after it.
@@ -151,6 +163,7 @@ impl Tracker {
     ) {
         let missed = &unmerged(missed, self.sensors.fields(), self.in_the_air());
         let times = pace::times(self.model, (from, to), missed, self.sensors.fields(), touched);
+        self.playback_goes_on(true);
         for (element, now) in missed.iter().zip(times) {
             self.decide_when_due(now);
             match *element {
@@ -168,7 +181,12 @@ impl Tracker {
             }
             self.decide(now);
         }
+        self.playback_goes_on(false);
         self.decide_when_due(to);
+    }
+
+    fn playback_goes_on(&mut self, goes_on: bool) {
+        self.playback = self.playback.map(|playback| Playback { goes_on, ..playback });
     }
 
     /// The pieces that the line has on squares which show nothing, each with its field, the one lifted first at the front:

@@ -30,6 +30,8 @@ struct World {
     pressed: Vec<(u32, Option<u64>)>,
     /// How many plies were announced whose order is not certain.
     uncertain: usize,
+    /// How many plies were settled.
+    settled: usize,
     /// What changed about the clock.
     clock_changes: Vec<String>,
     /// What the squares were last reported to show.
@@ -47,6 +49,7 @@ impl World {
             announced: Vec::new(),
             pressed: Vec::new(),
             uncertain: 0,
+            settled: 0,
             clock_changes: Vec::new(),
             reported: Board::empty(),
         };
@@ -150,6 +153,7 @@ impl World {
             if let Finding::Made(ply) = &finding {
                 self.uncertain += usize::from(ply.any_order);
             }
+            self.settled += usize::from(matches!(finding, Finding::Settled { .. }));
             if let Finding::Clock(change) = &finding {
                 self.clock_changes.push(format!("{change:?}"));
             }

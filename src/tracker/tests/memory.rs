@@ -5,6 +5,7 @@ use kiebitz_protocol::{Element, Field};
 
 use super::gaps::{elements, journaled};
 use super::{START, World, wire};
+use crate::memory;
 use crate::tracker::node::Standing;
 
 /// Black's reply was announced but not confirmed when the daemon was stopped; the memory shows that it stood.
@@ -147,30 +148,65 @@ fn a_piece_that_is_reported_late_may_have_come_just_now() {
     assert_eq!(tip(&world), Standing::Confirmed);
 }
 
+/// The board goes away after these squares have changed and comes back with a memory of what was played meanwhile.
+fn remembers(world: &mut World, before: &str, played: &str) {
+    world.announced.clear();
+    world.settled = 0;
+    world.observe(Observation::Closed {
+        reason: "unplugged".to_owned(),
+    });
+    world.wait(12_000);
+    let (before, played) = (elements(before), elements(played));
+    for (field, contents) in memory::changes(&played) {
+        world.fields[field.index()] = contents;
+    }
+    world.observe(Observation::Opened);
+    world.dump().observe(Observation::MemoryAsked);
+    let elements = [&[START_TAG][..], &before, &played, &[Element::End]].concat();
+    world.observe(Observation::Memory { elements });
+}
+
 /// In a record, which has no times, a queen that is drawn looks like two moves and the captured pawn like one.
 #[test]
 fn a_captured_piece_that_is_taken_away_has_not_moved() {
     let mut world = World::new(START);
-    for squares in ["e2. e3P", "a7. a6p", "d1. f3Q", "g8. f6n"] {
+    let before = ["e2. e3P", "a7. a6p", "d1. f3Q", "g8. f6n"];
+    for squares in before {
         world.shows(squares).wait(4000);
     }
-    world.announced.clear();
-    world.observe(Observation::Closed {
-        reason: "unplugged".to_owned(),
-    });
-    world.wait(60_000);
     let played = "d5Q' f3.' b7.' b6p' d5.' b7Q' b6. a6. a5p' g2. g3P' h7. h6p'";
-    for word in played.split_whitespace() {
-        let (square, letter) = word.split_at(2);
-        let square: shakmaty::Square = square.parse().expect("a square");
-        world.fields[usize::from(square.flip_vertical())] = wire(letter.chars().next().expect("a piece"));
-    }
-    world.observe(Observation::Opened);
-    world.dump().observe(Observation::MemoryAsked);
-    let before = elements("e2. e3P a7. a6p d1. f3Q g8. f6n");
-    let elements = [&[START_TAG][..], &before, &elements(played), &[Element::End]].concat();
-    world.observe(Observation::Memory { elements });
+    remembers(&mut world, &before.join(" "), played);
     world.has_announced("Memory: Qxb7 a5 g3 h6");
+}
+
+/// A bishop is drawn, and in its way the record has a pause that nobody made.
+#[test]
+fn a_piece_that_goes_on_to_a_capture_has_not_moved_before() {
+    let mut world = World::new(START);
+    let before = [
+        "g2. g3P",
+        "e7. e5p",
+        "b2. b4P",
+        "f8. d6b",
+        "f1. g2B",
+        "d6. b4. b4b",
+        "c1. a3B",
+        "b4. c5b",
+        "d1. c1Q",
+    ];
+    world.clock(true, true);
+    for (squares, whites_turn) in before.into_iter().zip([false, true].into_iter().cycle()) {
+        world
+            .shows(squares)
+            .wait(2000)
+            .clock(whites_turn, true)
+            .wait(2000);
+    }
+    remembers(&mut world, &before.join(" "), "c5. d4.' e3b' f2. e3. f2b' L");
+    assert_eq!(
+        (world.announced.join(" "), world.settled),
+        ("Memory: Be3 no, Bxf2+".to_owned(), 1)
+    );
 }
 
 /// The placement at the end fits a shorter line as well: White's bishop has moved twice.
